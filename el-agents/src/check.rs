@@ -1,0 +1,258 @@
+//! Is everything there that a run needs? Asked before an atom is claimed, so that no atom pays for a missing program.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::fs::{Access, access};
+use thiserror::Error;
+
+/// The oldest tmux whose commands we know to do what we need.
+const OLDEST_TMUX: (u32, u32) = (3, 0);
+
+/// Something in the configuration, or on this machine, makes runs impossible.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct ConfigurationError {
+    /// What it is about: `tmux`, `claude_code_path`, `working_directory`, `context_directory`, …
+    pub field: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl ConfigurationError {
+    pub(crate) fn new(field: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { field, message: message.into(), hint: hint.into() }
+    }
+}
+
+/// Finds tmux on the PATH of this environment.
+///
+/// # Errors
+/// With field `tmux` if it is not there.
+pub fn find_tmux(environment: &[(OsString, OsString)]) -> Result<PathBuf, ConfigurationError> {
+    which::which_in("tmux", path_of(environment), "/").map_err(|_| {
+        ConfigurationError::new(
+            "tmux",
+            "tmux is not installed, or not on PATH",
+            "install tmux 3.0 or newer (apt install tmux, brew install tmux), or put its folder on PATH",
+        )
+    })
+}
+
+/// Makes sure that this tmux runs and is new enough. A version that says nothing of its age (`master`) is taken.
+///
+/// # Errors
+/// With field `tmux`.
+pub fn tmux_version(bin: &Path) -> Result<String, ConfigurationError> {
+    let hint = "install tmux 3.0 or newer";
+    let output = Command::new(bin)
+        .arg("-V")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| ConfigurationError::new("tmux", format!("{} cannot be run: {error}", bin.display()), hint))?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if !output.status.success() || !text.starts_with("tmux ") {
+        let said = if text.is_empty() { output.status.to_string() } else { text };
+        let message = format!("{} -V answered {said:?} instead of a version", bin.display());
+        return Err(ConfigurationError::new("tmux", message, hint));
+    }
+    match parse_version(&text) {
+        Some(version) if version < OLDEST_TMUX => {
+            Err(ConfigurationError::new("tmux", format!("{text} is too old: el needs tmux 3.0 or newer"), hint))
+        }
+        _ => Ok(text),
+    }
+}
+
+/// Finds the agent's program: a path if it has a `/` in it (relative ones from `folder`), else a name to look up on PATH.
+///
+/// # Errors
+/// With field `claude_code_path` if it is not there or not executable.
+pub fn find_program(program: &str, environment: &[(OsString, OsString)], folder: &Path) -> Result<PathBuf, ConfigurationError> {
+    let hint = "set agents.claude_code_path to the program, or install Claude Code (npm install -g @anthropic-ai/claude-code)";
+    let error = |message: String| ConfigurationError::new("claude_code_path", message, hint);
+    if program.is_empty() {
+        return Err(error("the path of Claude Code is empty".to_owned()));
+    }
+    if !program.contains('/') {
+        return which::which_in(program, path_of(environment), folder)
+            .map_err(|_| error(format!("Claude Code was not found: there is no program {program:?} on PATH")));
+    }
+    let path = folder.join(program);
+    if !path.is_file() {
+        return Err(error(format!("Claude Code was not found: {} is not a file", path.display())));
+    }
+    if access(&path, Access::EXEC_OK).is_err() {
+        return Err(error(format!("{} may not be executed", path.display())));
+    }
+    Ok(path)
+}
+
+/// Makes sure that the client will accept its permission mode: as root it refuses to skip all permissions, unless it is told
+/// that it runs in a sandbox.
+///
+/// # Errors
+/// With field `permission_mode`.
+pub fn permission_mode(mode: Option<&str>, environment: &[(OsString, OsString)]) -> Result<(), ConfigurationError> {
+    let sandboxed = environment.iter().any(|(key, value)| key == "IS_SANDBOX" && value == "1");
+    if mode == Some("bypassPermissions") && rustix::process::geteuid().is_root() && !sandboxed {
+        return Err(ConfigurationError::new(
+            "permission_mode",
+            "Claude Code refuses bypassPermissions as root",
+            "run el work as another user, use acceptEdits with rules for the tools, or set IS_SANDBOX=1 in a sandbox",
+        ));
+    }
+    Ok(())
+}
+
+/// Makes sure that the folder in which agents work is one, and may be entered.
+///
+/// # Errors
+/// With field `working_directory`.
+pub fn working_directory(folder: &Path) -> Result<(), ConfigurationError> {
+    let error = |what: &str| {
+        let message = format!("the working directory {} {what}", folder.display());
+        ConfigurationError::new("working_directory", message, "set agents.working_directory to a folder that exists")
+    };
+    match std::fs::metadata(folder) {
+        Ok(metadata) if !metadata.is_dir() => Err(error("is not a folder")),
+        Ok(_) if access(folder, Access::EXEC_OK | Access::READ_OK).is_err() => Err(error("may not be entered")),
+        Ok(_) => Ok(()),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Err(error("does not exist")),
+        Err(cause) => Err(error(&format!("cannot be looked at: {cause}"))),
+    }
+}
+
+/// Makes sure that context files can be written to this folder; makes it if it is not there.
+///
+/// # Errors
+/// With field `context_directory`.
+pub fn context_directory(folder: &Path) -> Result<(), ConfigurationError> {
+    let error = |cause: &dyn std::fmt::Display| {
+        let message = format!("context files cannot be written to {}: {cause}", folder.display());
+        let hint = "make the folder writable, or set agents.context_directory to another one";
+        ConfigurationError::new("context_directory", message, hint)
+    };
+    std::fs::create_dir_all(folder).map_err(|cause| error(&cause))?;
+    access(folder, Access::WRITE_OK | Access::EXEC_OK).map_err(|cause| error(&std::io::Error::from(cause)))
+}
+
+fn path_of(environment: &[(OsString, OsString)]) -> Option<&OsStr> {
+    environment.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value.as_os_str())
+}
+
+/// `tmux 3.3a`, `tmux next-3.6`, `tmux openbsd-7.1`; nothing for `tmux master`.
+fn parse_version(text: &str) -> Option<(u32, u32)> {
+    let from = text.find(|char: char| char.is_ascii_digit())?;
+    let mut numbers = text[from..].split('.').map(|part| {
+        let end = part.find(|char: char| !char.is_ascii_digit()).unwrap_or(part.len());
+        part[..end].parse().ok()
+    });
+    Some((numbers.next()??, numbers.next().flatten().unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
+        let path = folder.join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    fn environment(path: &Path) -> Vec<(OsString, OsString)> {
+        vec![("PATH".into(), path.into())]
+    }
+
+    #[test]
+    fn a_missing_tmux_names_its_field_and_what_to_do() {
+        let empty = tempfile::tempdir().unwrap();
+        let error = find_tmux(&environment(empty.path())).unwrap_err();
+        assert_eq!(error.field, "tmux");
+        assert!(error.hint.contains("install tmux"), "{error:?}");
+        assert_eq!(find_tmux(&[]).unwrap_err().field, "tmux");
+    }
+
+    #[test]
+    fn the_installed_tmux_is_found_and_new_enough() {
+        let caller: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        let bin = find_tmux(&caller).unwrap();
+        assert!(tmux_version(&bin).unwrap().starts_with("tmux "));
+    }
+
+    #[test]
+    fn an_old_broken_or_foreign_tmux_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = script(folder.path(), "old", "#!/bin/sh\necho tmux 2.9a\n");
+        assert!(tmux_version(&old).unwrap_err().message.contains("2.9a is too old"));
+        let other = script(folder.path(), "other", "#!/bin/sh\necho screen 4\n");
+        assert!(tmux_version(&other).unwrap_err().message.contains("screen 4"));
+        let fails = script(folder.path(), "fails", "#!/bin/sh\nexit 3\n");
+        assert_eq!(tmux_version(&fails).unwrap_err().field, "tmux");
+        assert!(tmux_version(&folder.path().join("none")).unwrap_err().message.contains("cannot be run"));
+        let master = script(folder.path(), "master", "#!/bin/sh\necho tmux master\n");
+        assert_eq!(tmux_version(&master).unwrap(), "tmux master");
+    }
+
+    #[test]
+    fn versions_of_every_spelling_are_read() {
+        assert_eq!(parse_version("tmux 3.3a"), Some((3, 3)));
+        assert_eq!(parse_version("tmux next-3.6"), Some((3, 6)));
+        assert_eq!(parse_version("tmux openbsd-7.1"), Some((7, 1)));
+        assert_eq!(parse_version("tmux 3"), Some((3, 0)));
+        assert_eq!(parse_version("tmux master"), None);
+    }
+
+    #[test]
+    fn the_agents_program_is_a_path_or_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let claude = script(folder.path(), "claude", "#!/bin/sh\n");
+        let path = environment(folder.path());
+        assert_eq!(find_program("claude", &path, Path::new("/")).unwrap(), claude);
+        assert_eq!(find_program(claude.to_str().unwrap(), &[], Path::new("/")).unwrap(), claude);
+        assert_eq!(find_program("./claude", &[], folder.path()).unwrap().canonicalize().unwrap(), claude.canonicalize().unwrap());
+
+        fs::write(folder.path().join("plain"), "x").unwrap();
+        for wrong in ["", "claud", "./none", "./plain", "/", "plain", "claude -p"] {
+            let error = find_program(wrong, &path, folder.path()).unwrap_err();
+            assert_eq!(error.field, "claude_code_path", "{wrong}");
+            assert!(!error.message.is_empty() && error.hint.contains("claude_code_path"));
+        }
+    }
+
+    #[test]
+    fn skipping_permissions_is_refused_to_root_alone_and_not_in_a_sandbox() {
+        let root = rustix::process::geteuid().is_root();
+        assert_eq!(permission_mode(Some("bypassPermissions"), &[]).is_err(), root);
+        permission_mode(Some("bypassPermissions"), &[("IS_SANDBOX".into(), "1".into())]).unwrap();
+        permission_mode(Some("acceptEdits"), &[]).unwrap();
+        permission_mode(None, &[]).unwrap();
+    }
+
+    #[test]
+    fn folders_are_checked_and_the_context_folder_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        working_directory(folder.path()).unwrap();
+        assert!(working_directory(&file).unwrap_err().message.ends_with("is not a folder"));
+        assert!(working_directory(&folder.path().join("no")).unwrap_err().message.ends_with("does not exist"));
+
+        let contexts = folder.path().join("a/b");
+        context_directory(&contexts).unwrap();
+        assert!(contexts.is_dir());
+        let error = context_directory(&file.join("x")).unwrap_err();
+        assert_eq!(error.field, "context_directory");
+        // Root may write everywhere but to a file system that is read-only.
+        let error = context_directory(Path::new("/proc/1/x")).unwrap_err();
+        assert_eq!(error.field, "context_directory");
+    }
+}

@@ -1,0 +1,220 @@
+//! The words of one call of `claude -p`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::check::ConfigurationError;
+
+/// The rule without which an agent cannot end its work: it lets it run the bare word `el`.
+const OWN_RULE: &str = "Bash(el *)";
+/// A tool that asks a person, of whom there is none.
+const NEVER: &str = "AskUserQuestion";
+/// Options that are ours to give, or that would take from us what we live on: the event stream, the Stop hook, the stdin.
+const RESERVED: [&str; 13] = [
+    "-p",
+    "--print",
+    "--output-format",
+    "--input-format",
+    "--session-id",
+    "-r",
+    "--resume",
+    "-c",
+    "--continue",
+    "--settings",
+    "--bare",
+    "--safe-mode",
+    "--fork-session",
+];
+
+/// How Claude Code is to be called. The prompt is not here: it comes by stdin, from a file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ClaudeOptions {
+    /// The program.
+    pub path: PathBuf,
+    /// The conversation's id, a UUID; each is good for one new conversation.
+    pub session_uuid: String,
+    /// Go on with that conversation instead of beginning it. It is found only from the same working directory.
+    pub resume: bool,
+    /// `acceptEdits`, `dontAsk`, `bypassPermissions`, …; the client's own default if absent.
+    pub permission_mode: Option<String>,
+    /// Permission rules such as `Edit` or `Bash(cargo *)`; `Bash(el *)` is always added.
+    pub allowed_tools: Vec<String>,
+    /// Rules that forbid; `AskUserQuestion` is always added.
+    pub disallowed_tools: Vec<String>,
+    /// An alias or a model's id, passed on unchecked.
+    pub model: Option<String>,
+    pub max_turns: Option<u32>,
+    /// In dollars; checked by the client after each answer, so it may be passed by one.
+    pub max_budget_usd: Option<f64>,
+    /// What [`super::settings`] made.
+    pub settings_file: Option<PathBuf>,
+    pub append_system_prompt_file: Option<PathBuf>,
+    /// Further words from the configuration, put last.
+    pub extra_args: Vec<String>,
+}
+
+/// The program and its arguments.
+///
+/// # Errors
+/// If a value would be misread by the client: its field and what is wrong with it.
+pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError> {
+    let mut words: Vec<OsString> = vec![options.path.clone().into(), "-p".into()];
+    // Each of these two takes every word up to the next option, so an option has to follow them.
+    words.push("--allowedTools".into());
+    words.extend(rules("allowed_tools", OWN_RULE, &options.allowed_tools)?);
+    words.push("--disallowedTools".into());
+    words.extend(rules("disallowed_tools", NEVER, &options.disallowed_tools)?);
+    words.push(if options.resume { "--resume" } else { "--session-id" }.into());
+    words.push(value("session_uuid", &options.session_uuid)?);
+    words.extend(["--output-format", "stream-json", "--verbose"].map(OsString::from));
+    for (name, field, given) in
+        [("--permission-mode", "permission_mode", &options.permission_mode), ("--model", "model", &options.model)]
+    {
+        if let Some(given) = given {
+            words.extend([name.into(), value(field, given)?]);
+        }
+    }
+    if let Some(turns) = options.max_turns {
+        words.extend(["--max-turns".into(), turns.to_string().into()]);
+    }
+    if let Some(dollars) = options.max_budget_usd {
+        if !dollars.is_finite() || dollars <= 0.0 {
+            let message = format!("a budget of {dollars} dollars lets no agent begin");
+            return Err(ConfigurationError::new("max_budget_usd", message, "give an amount above zero, or none"));
+        }
+        words.extend(["--max-budget-usd".into(), dollars.to_string().into()]);
+    }
+    for (name, file) in
+        [("--settings", &options.settings_file), ("--append-system-prompt-file", &options.append_system_prompt_file)]
+    {
+        if let Some(file) = file {
+            words.extend([name.into(), file.clone().into()]);
+        }
+    }
+    for word in &options.extra_args {
+        let name = word.split('=').next().unwrap_or_default();
+        if RESERVED.contains(&name) {
+            let message = format!("{word:?} cannot be given to Claude Code here: el itself decides it");
+            return Err(ConfigurationError::new("extra_args", message, "take it out of the agent's extra_args"));
+        }
+        no_nul("extra_args", word)?;
+        words.push(word.into());
+    }
+    Ok(words)
+}
+
+fn rules(field: &'static str, own: &str, given: &[String]) -> Result<Vec<OsString>, ConfigurationError> {
+    let mut words = vec![OsString::from(own)];
+    for rule in given {
+        let word = value(field, rule)?;
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    Ok(words)
+}
+
+/// A word that follows an option: one that is empty or begins with `-` would be taken for something else.
+fn value(field: &'static str, text: &str) -> Result<OsString, ConfigurationError> {
+    no_nul(field, text)?;
+    if text.trim().is_empty() || text.starts_with('-') {
+        let message = format!("{field}: {text:?} would be taken for an option of Claude Code");
+        return Err(ConfigurationError::new(field, message, "give a value that does not begin with '-' and is not empty"));
+    }
+    Ok(text.into())
+}
+
+fn no_nul(field: &'static str, text: &str) -> Result<(), ConfigurationError> {
+    if text.contains('\0') {
+        let message = format!("{field}: {text:?} holds a NUL, which no program can be given");
+        return Err(ConfigurationError::new(field, message, "take it out"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> ClaudeOptions {
+        ClaudeOptions {
+            path: "/opt/claude".into(),
+            session_uuid: "11111111-2222-4333-8444-555555555555".to_owned(),
+            ..ClaudeOptions::default()
+        }
+    }
+
+    fn words(options: &ClaudeOptions) -> Vec<String> {
+        argv(options).unwrap().into_iter().map(|word| word.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_smallest_call() {
+        let uuid = "11111111-2222-4333-8444-555555555555";
+        let expected = [
+            "/opt/claude",
+            "-p",
+            "--allowedTools",
+            "Bash(el *)",
+            "--disallowedTools",
+            "AskUserQuestion",
+            "--session-id",
+            uuid,
+            "--output-format",
+            "stream-json",
+            "--verbose",
+        ];
+        assert_eq!(words(&options()), expected);
+        let resumed = words(&ClaudeOptions { resume: true, ..options() });
+        assert_eq!(resumed[6..8], ["--resume", uuid]);
+        assert!(!resumed.contains(&"--session-id".to_owned()));
+    }
+
+    #[test]
+    fn a_call_with_everything() {
+        let all = ClaudeOptions {
+            permission_mode: Some("acceptEdits".to_owned()),
+            allowed_tools: ["Edit", "Bash(cargo *)", "Bash(el *)", "Edit"].map(String::from).to_vec(),
+            disallowed_tools: vec!["WebFetch".to_owned()],
+            model: Some("opus".to_owned()),
+            max_turns: Some(40),
+            max_budget_usd: Some(2.5),
+            settings_file: Some("/run/settings.json".into()),
+            append_system_prompt_file: Some("/run/role.md".into()),
+            extra_args: vec!["--fallback-model".to_owned(), "sonnet".to_owned()],
+            ..options()
+        };
+        let words = words(&all).join(" ");
+        assert_eq!(
+            words,
+            "/opt/claude -p --allowedTools Bash(el *) Edit Bash(cargo *) --disallowedTools AskUserQuestion WebFetch \
+             --session-id 11111111-2222-4333-8444-555555555555 --output-format stream-json --verbose --permission-mode \
+             acceptEdits --model opus --max-turns 40 --max-budget-usd 2.5 --settings /run/settings.json \
+             --append-system-prompt-file /run/role.md --fallback-model sonnet"
+        );
+    }
+
+    #[test]
+    fn lists_of_rules_are_always_followed_by_an_option() {
+        let words = words(&options());
+        for list in ["--allowedTools", "--disallowedTools"] {
+            let from = words.iter().position(|word| word == list).unwrap();
+            assert!(words[from + 1..].iter().any(|word| word.starts_with("--")), "{list} would eat what follows");
+        }
+    }
+
+    #[test]
+    fn values_that_would_be_misread_name_their_field() {
+        let field = |options: ClaudeOptions| argv(&options).unwrap_err().field;
+        assert_eq!(field(ClaudeOptions { session_uuid: String::new(), ..options() }), "session_uuid");
+        assert_eq!(field(ClaudeOptions { model: Some("--bare".to_owned()), ..options() }), "model");
+        assert_eq!(field(ClaudeOptions { permission_mode: Some(" ".to_owned()), ..options() }), "permission_mode");
+        assert_eq!(field(ClaudeOptions { allowed_tools: vec!["-x".to_owned()], ..options() }), "allowed_tools");
+        assert_eq!(field(ClaudeOptions { disallowed_tools: vec![String::new()], ..options() }), "disallowed_tools");
+        assert_eq!(field(ClaudeOptions { max_budget_usd: Some(0.0), ..options() }), "max_budget_usd");
+        assert_eq!(field(ClaudeOptions { max_budget_usd: Some(f64::NAN), ..options() }), "max_budget_usd");
+        for word in ["--bare", "--output-format=text", "--resume", "-p", "a\0b"] {
+            assert_eq!(field(ClaudeOptions { extra_args: vec![word.to_owned()], ..options() }), "extra_args", "{word:?}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The environment of an agent: the caller's, without what belongs to somebody else's session.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::tmux::is_utf8;
+
+/// What tells a program that it runs inside a Claude Code session, a tmux, or another run of ours.
+const FOREIGN: [&str; 24] = [
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_CODE_PARENT_SESSION_ID",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_EFFORT",
+    "CLAUDE_PLUGIN_ROOT",
+    "CLAUDE_PLUGIN_DATA",
+    "AI_AGENT",
+    "TMUX",
+    "TMUX_PANE",
+    "EL_ATOM",
+    "EL_RUN",
+    "EL_TOKEN",
+    "EL_DB",
+    "EL_ACTOR",
+    // Said of the caller's shell and terminal, and wrong of the agent's.
+    "PWD",
+    "OLDPWD",
+    "COLUMNS",
+    "LINES",
+    "_",
+];
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// How an agent's environment is made of the caller's.
+#[derive(Debug, Clone, Default)]
+pub struct ChildEnvironment {
+    /// Names that the configuration takes out; `NAME*` takes out all that begin so.
+    pub strip: Vec<String>,
+    /// Names that stay though `strip` or we ourselves would take them out.
+    pub pass: Vec<String>,
+    /// What is set, last of all: `EL_ATOM`, `EL_RUN`, …
+    pub set: Vec<(String, OsString)>,
+    /// The folder of this very `el`, put first on PATH, so that the bare word `el` is it.
+    pub el_folder: PathBuf,
+    /// `CLAUDE_CODE_MAX_RETRIES`: how often the client repeats a failed request (its own default is 10).
+    pub max_retries: Option<u32>,
+    /// `API_TIMEOUT_MS`: how long it waits for an answer (its own default is 600,000).
+    pub api_timeout_ms: Option<u64>,
+}
+
+/// The whole environment of an agent, sorted by name; to be given after `env_clear`.
+#[must_use]
+pub fn child_environment(
+    caller: impl IntoIterator<Item = (OsString, OsString)>,
+    rules: &ChildEnvironment,
+) -> Vec<(OsString, OsString)> {
+    let passed = |name: &str| rules.pass.iter().any(|pattern| matches(pattern, name));
+    let stripped = |name: &str| FOREIGN.contains(&name) || rules.strip.iter().any(|pattern| matches(pattern, name));
+    let mut environment: std::collections::BTreeMap<OsString, OsString> = caller
+        .into_iter()
+        .filter(|(name, value)| is_settable(name, value))
+        .filter(|(name, _)| {
+            let name = name.to_string_lossy();
+            passed(&name) || !stripped(&name)
+        })
+        .collect();
+
+    let path = path_with(&rules.el_folder, environment.get(OsStr::new("PATH")));
+    environment.insert("PATH".into(), path);
+    set_utf8(&mut environment);
+    if let Some(retries) = rules.max_retries {
+        environment.insert("CLAUDE_CODE_MAX_RETRIES".into(), retries.to_string().into());
+    }
+    if let Some(timeout) = rules.api_timeout_ms {
+        environment.insert("API_TIMEOUT_MS".into(), timeout.to_string().into());
+    }
+    for (name, value) in &rules.set {
+        if is_settable(OsStr::new(name), value) {
+            environment.insert(name.into(), value.clone());
+        }
+    }
+    environment.into_iter().collect()
+}
+
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == pattern,
+    }
+}
+
+/// The system takes no name that is empty or has `=` in it, and no NUL anywhere; the spawn would fail for all.
+fn is_settable(name: &OsStr, value: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.as_encoded_bytes().contains(&0)
+}
+
+/// The folder, then the rest of the PATH without it. A folder with `:` in its name cannot be on a PATH; then it stays as it is.
+fn path_with(folder: &Path, path: Option<&OsString>) -> OsString {
+    let path = path.filter(|path| !path.is_empty()).cloned().unwrap_or_else(|| DEFAULT_PATH.into());
+    if folder.as_os_str().is_empty() {
+        return path;
+    }
+    let rest = std::env::split_paths(&path).filter(|entry| entry != folder);
+    std::env::join_paths(std::iter::once(folder.to_owned()).chain(rest)).unwrap_or(path)
+}
+
+/// Programs of the agent write UTF-8, whatever the place that we were started from (cron, a container) says.
+fn set_utf8(environment: &mut std::collections::BTreeMap<OsString, OsString>) {
+    let given = |name: &str| environment.get(OsStr::new(name)).filter(|value| !value.is_empty());
+    let deciding = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(|name| given(name).is_some());
+    match deciding {
+        Some(name) if given(name).is_some_and(|value| is_utf8(value)) => {}
+        Some(name) => drop(environment.insert(name.into(), "C.UTF-8".into())),
+        None => drop(environment.insert("LANG".into(), "C.UTF-8".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    fn made(caller: &[(&str, &str)], rules: &ChildEnvironment) -> std::collections::BTreeMap<String, String> {
+        let caller = caller.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        child_environment(caller, rules)
+            .into_iter()
+            .map(|(name, value)| (name.into_string().unwrap(), value.into_string().unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn what_belongs_to_other_sessions_is_gone_and_the_rest_stays() {
+        let caller = [
+            ("HOME", "/h"),
+            ("ANTHROPIC_BASE_URL", "http://x"),
+            ("CLAUDE_CODE_USE_BEDROCK", "1"),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+            ("CLAUDE_CONFIG_DIR", "/c"),
+            ("CLAUDECODE", "1"),
+            ("CLAUDE_CODE_SESSION_ID", "s"),
+            ("CLAUDE_CODE_ENTRYPOINT", "cli"),
+            ("TMUX", "/x,1,0"),
+            ("TMUX_PANE", "%1"),
+            ("EL_RUN", "run-outer"),
+            ("EL_TOKEN", "outer"),
+            ("PWD", "/somewhere"),
+            ("LANG", "de_DE.UTF-8"),
+        ];
+        let names: Vec<String> = made(&caller, &ChildEnvironment::default()).into_keys().collect();
+        let expected = [
+            "ANTHROPIC_BASE_URL",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CONFIG_DIR",
+            "HOME",
+            "LANG",
+            "PATH",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn the_configuration_strips_passes_and_sets() {
+        let rules = ChildEnvironment {
+            strip: vec!["ANTHROPIC_API_KEY".to_owned(), "AWS_*".to_owned()],
+            pass: vec!["AWS_REGION".to_owned(), "TMUX".to_owned()],
+            set: vec![("EL_RUN".to_owned(), "run-1".into()), ("HOME".to_owned(), "/other".into())],
+            max_retries: Some(2),
+            api_timeout_ms: Some(60_000),
+            ..ChildEnvironment::default()
+        };
+        let caller = [
+            ("ANTHROPIC_API_KEY", "k"),
+            ("ANTHROPIC_API_KEY_2", "k"),
+            ("AWS_SECRET", "k"),
+            ("AWS_REGION", "eu"),
+            ("TMUX", "t"),
+            ("HOME", "/h"),
+            ("EL_RUN", "outer"),
+            ("CLAUDE_CODE_MAX_RETRIES", "9"),
+        ];
+        let made = made(&caller, &rules);
+        assert_eq!(made.get("ANTHROPIC_API_KEY"), None);
+        assert_eq!(made.get("AWS_SECRET"), None);
+        for (name, value) in [
+            ("ANTHROPIC_API_KEY_2", "k"),
+            ("AWS_REGION", "eu"),
+            ("TMUX", "t"),
+            ("EL_RUN", "run-1"),
+            ("HOME", "/other"),
+            ("CLAUDE_CODE_MAX_RETRIES", "2"),
+            ("API_TIMEOUT_MS", "60000"),
+        ] {
+            assert_eq!(made.get(name).map(String::as_str), Some(value), "{name}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_bounded_or_disabled_that_was_not_asked_for() {
+        let made = made(&[], &ChildEnvironment::default());
+        let names: Vec<&str> = made.keys().map(String::as_str).collect();
+        assert_eq!(names, ["LANG", "PATH"]);
+    }
+
+    #[test]
+    fn this_very_el_comes_first_on_the_path() {
+        let path = |folder: &str, path: &str| {
+            let rules = ChildEnvironment { el_folder: folder.into(), ..ChildEnvironment::default() };
+            made(&[("PATH", path)], &rules).remove("PATH").unwrap()
+        };
+        assert_eq!(path("/opt/el", "/a:/b"), "/opt/el:/a:/b");
+        assert_eq!(path("/b", "/a:/b:/c:/b"), "/b:/a:/c");
+        assert_eq!(path("/opt/el", ""), format!("/opt/el:{DEFAULT_PATH}"));
+        assert_eq!(path("/opt/a:b", "/a"), "/a");
+        assert_eq!(path("", "/a:/b"), "/a:/b");
+    }
+
+    #[test]
+    fn the_locale_is_utf8() {
+        let locale = |caller: &[(&str, &str)]| {
+            let made = made(caller, &ChildEnvironment::default());
+            ["LC_ALL", "LC_CTYPE", "LANG"].map(|name| made.get(name).cloned().unwrap_or_default())
+        };
+        assert_eq!(locale(&[]), ["", "", "C.UTF-8"]);
+        assert_eq!(locale(&[("LANG", "de_DE.UTF-8")]), ["", "", "de_DE.UTF-8"]);
+        assert_eq!(locale(&[("LANG", "de_DE.UTF-8"), ("LC_ALL", "C")]), ["C.UTF-8", "", "de_DE.UTF-8"]);
+        assert_eq!(locale(&[("LANG", "C"), ("LC_CTYPE", "en_US.utf8")]), ["", "en_US.utf8", "C"]);
+        assert_eq!(locale(&[("LANG", "")]), ["", "", "C.UTF-8"]);
+    }
+
+    #[test]
+    fn what_no_system_takes_is_left_out_and_other_bytes_are_kept() {
+        let odd = OsString::from_vec(vec![0xff, b'x']);
+        let caller = vec![
+            (odd.clone(), odd.clone()),
+            (OsString::from(""), OsString::from("x")),
+            (OsString::from("A=B"), OsString::from("x")),
+            (OsString::from("NUL"), OsString::from("a\0b")),
+        ];
+        let rules = ChildEnvironment { set: vec![("B\0".to_owned(), "x".into())], ..ChildEnvironment::default() };
+        let made = child_environment(caller, &rules);
+        assert_eq!(made.len(), 3, "{made:?}");
+        assert!(made.contains(&(odd.clone(), odd)));
+    }
+}

@@ -1,0 +1,279 @@
+//! What a run has done and cost so far, and what it does now.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::result::{RunResult, Usage};
+use super::sanitize::one_line;
+use super::stream::StreamEvent;
+
+/// Longest `action`, in characters.
+const ACTION: usize = 120;
+/// Messages whose usage may still be told anew; older ones are summed up. Only subagents make several at a time.
+const OPEN_MESSAGES: usize = 64;
+/// Tools that may run at a time; more would be a stream gone wrong.
+const OPEN_TOOLS: usize = 1024;
+
+/// A run's progress, over all calls of Claude Code that it made.
+///
+/// While a call runs, tokens are what its messages told so far (output is told low: the stream repeats the count from the
+/// beginning of each message) and its cost is not known; its result then puts both right.
+#[derive(Debug, Clone, Default)]
+pub struct Progress {
+    /// Answers of the model, subagents not counted.
+    pub turns: u64,
+    /// Tokens read, from the cache too.
+    pub tokens_in: u64,
+    /// Tokens written.
+    pub tokens_out: u64,
+    /// Millionths of a dollar.
+    pub cost_usd_micros: u64,
+    /// What the agent does now, in one line of at most 120 characters, without control codes.
+    pub action: String,
+    /// A tool runs, so silence means nothing.
+    pub tool_in_flight: bool,
+
+    /// What finished calls came to.
+    before: Totals,
+    /// What the results of this call said.
+    results: Totals,
+    /// Since its last result, without the open messages.
+    settled: Totals,
+    open_messages: VecDeque<(String, Usage)>,
+    open_tools: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    turns: u64,
+    usage: Usage,
+    cost: u64,
+}
+
+impl Progress {
+    /// Takes in one event; returns whether anything that is shown has changed.
+    pub fn apply(&mut self, event: &StreamEvent) -> bool {
+        let shown = (self.turns, self.tokens_in, self.tokens_out, self.cost_usd_micros, self.tool_in_flight);
+        let action = self.take(event);
+        let now = (self.turns, self.tokens_in, self.tokens_out, self.cost_usd_micros, self.tool_in_flight);
+        match action.map(|action| one_line(&action, ACTION)) {
+            Some(action) if action != self.action => {
+                self.action = action;
+                true
+            }
+            _ => shown != now,
+        }
+    }
+
+    /// The run goes on with another call of Claude Code, which counts from zero.
+    pub fn next_call(&mut self) {
+        self.before = self.totals();
+        self.results = Totals::default();
+        self.settled = Totals::default();
+        self.open_messages.clear();
+        self.open_tools.clear();
+        self.show();
+    }
+
+    /// Changes the counts; returns what the agent does now, if the event tells it.
+    fn take(&mut self, event: &StreamEvent) -> Option<String> {
+        match event {
+            StreamEvent::Init { .. } => return Some("starting".to_owned()),
+            StreamEvent::Text { text, subagent: false } => {
+                return Some(text.lines().find(|line| !line.trim().is_empty())?.to_owned());
+            }
+            StreamEvent::Thinking => return Some("thinking".to_owned()),
+            StreamEvent::ToolUse { id, name, summary, .. } => {
+                if self.open_tools.len() < OPEN_TOOLS {
+                    self.open_tools.insert(id.clone());
+                }
+                self.show();
+                return Some(if summary.is_empty() { name.clone() } else { format!("{name}: {summary}") });
+            }
+            StreamEvent::ToolResult { id, .. } => {
+                self.open_tools.remove(id);
+                self.show();
+            }
+            StreamEvent::Usage { message_id, usage, subagent } => self.usage(message_id, *usage, *subagent),
+            StreamEvent::ApiRetry { attempt, max_retries, error, .. } => {
+                return Some(format!("waiting for the API: {error}, retry {attempt} of {max_retries}"));
+            }
+            StreamEvent::ApiError { text, .. } => return Some(format!("API error: {text}")),
+            StreamEvent::RateLimit(limit) if limit.is_reached() => return Some("usage limit reached".to_owned()),
+            StreamEvent::StopHookFeedback { .. } => return Some("sent back to end its atom".to_owned()),
+            StreamEvent::Interrupted => return Some("interrupted".to_owned()),
+            StreamEvent::Result(result) => {
+                self.open_tools.clear();
+                self.result(result);
+                self.show();
+                let ended =
+                    if result.is_error { format!("ended with an error: {}", result.message()) } else { "finished".to_owned() };
+                return Some(ended);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn result(&mut self, result: &RunResult) {
+        let sum = self.open_messages.iter().fold(self.settled.usage, |sum, (_, usage)| sum.plus(*usage));
+        let seen = Totals { usage: sum, ..self.settled };
+        let before = std::mem::take(&mut self.results);
+        // The first result knows its turns better than we, who count messages; what a later one counts is not known.
+        let first = before.turns == 0;
+        let turns = before.turns.saturating_add(if first { seen.turns.max(result.num_turns.unwrap_or(0)) } else { seen.turns });
+        let cost = result.cost_usd_micros.unwrap_or(0);
+        self.results = if result.since_last_result {
+            // A call that failed may tell less than it took.
+            Totals { turns, usage: before.usage.plus(result.usage.max(seen.usage)), cost: before.cost.saturating_add(cost) }
+        } else {
+            Totals { turns, usage: result.usage.max(before.usage.plus(seen.usage)), cost: cost.max(before.cost) }
+        };
+        self.settled = Totals::default();
+        self.open_messages.clear();
+    }
+
+    fn usage(&mut self, message_id: &str, usage: Usage, subagent: bool) {
+        if let Some((_, known)) = self.open_messages.iter_mut().find(|(id, _)| id == message_id) {
+            *known = known.max(usage);
+        } else {
+            self.settled.turns += u64::from(!subagent);
+            self.open_messages.push_back((message_id.to_owned(), usage));
+            if self.open_messages.len() > OPEN_MESSAGES
+                && let Some((_, oldest)) = self.open_messages.pop_front()
+            {
+                self.settled.usage = self.settled.usage.plus(oldest);
+            }
+        }
+        self.show();
+    }
+
+    fn totals(&self) -> Totals {
+        let open = self.open_messages.iter().fold(Usage::default(), |sum, (_, usage)| sum.plus(*usage));
+        let parts = [self.before, self.results, self.settled];
+        Totals {
+            turns: parts.iter().fold(0, |sum, part| sum.saturating_add(part.turns)),
+            usage: parts.iter().fold(open, |sum, part| sum.plus(part.usage)),
+            cost: parts.iter().fold(0, |sum, part| sum.saturating_add(part.cost)),
+        }
+    }
+
+    fn show(&mut self) {
+        let totals = self.totals();
+        self.turns = totals.turns;
+        self.tokens_in = totals.usage.tokens_in;
+        self.tokens_out = totals.usage.tokens_out;
+        self.cost_usd_micros = totals.cost;
+        self.tool_in_flight = !self.open_tools.is_empty();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::stream::parse_line;
+    use super::*;
+
+    fn applied(lines: &str) -> Progress {
+        let mut progress = Progress::default();
+        for event in lines.lines().flat_map(|line| parse_line(line.as_bytes())) {
+            progress.apply(&event);
+        }
+        progress
+    }
+
+    const TOOL: &str = r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"cargo test\n--all"}}],"usage":{"input_tokens":100,"cache_read_input_tokens":50,"output_tokens":1}}}"#;
+    const ANSWER: &str = r#"{"type":"user","message":{"content":[{"tool_use_id":"t1","type":"tool_result","content":"ok"}]}}"#;
+    const RESULT: &str = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":2,"result":"done","total_cost_usd":0.0021,"usage":{"input_tokens":200,"cache_read_input_tokens":100,"output_tokens":40}}"#;
+
+    #[test]
+    fn a_running_tool_is_the_action_and_in_flight_until_it_answers() {
+        let progress = applied(TOOL);
+        assert_eq!(progress.action, "Bash: cargo test --all");
+        assert!(progress.tool_in_flight);
+        let progress = applied(&format!("{TOOL}\n{ANSWER}"));
+        assert!(!progress.tool_in_flight);
+        assert_eq!((progress.turns, progress.tokens_in, progress.tokens_out), (1, 150, 1));
+    }
+
+    #[test]
+    fn the_parts_of_one_message_count_once() {
+        let progress = applied(&[TOOL; 3].join("\n"));
+        assert_eq!((progress.turns, progress.tokens_in, progress.tokens_out), (1, 150, 1));
+    }
+
+    #[test]
+    fn the_result_has_the_last_word_on_one_call_and_calls_add_up() {
+        let mut progress = applied(&[TOOL, ANSWER, RESULT].join("\n"));
+        let counts = |progress: &Progress| (progress.turns, progress.tokens_in, progress.tokens_out, progress.cost_usd_micros);
+        assert_eq!(counts(&progress), (2, 300, 40, 2_100));
+        assert_eq!(progress.action, "finished");
+        progress.next_call();
+        assert_eq!(counts(&progress), (2, 300, 40, 2_100));
+        for event in [TOOL, RESULT].iter().flat_map(|line| parse_line(line.as_bytes())) {
+            progress.apply(&event);
+        }
+        assert_eq!(counts(&progress), (4, 600, 80, 4_200));
+        assert!(!progress.tool_in_flight, "after the result nothing runs");
+    }
+
+    #[test]
+    fn a_result_that_repeats_does_not_count_twice() {
+        let progress = applied(&[TOOL, RESULT, RESULT].join("\n"));
+        assert_eq!((progress.turns, progress.tokens_in, progress.cost_usd_micros), (2, 300, 2_100));
+    }
+
+    #[test]
+    fn results_that_tell_what_is_new_add_up() {
+        let result = |extra: &str| {
+            format!(
+                r#"{{"type":"result","subtype":"success","num_turns":1,"total_cost_usd":9,"usage":{{"input_tokens":150,"output_tokens":9}},
+                    "model_usage_since_last_result":{{"a":{{"inputTokens":150,"outputTokens":9,"costUSD":0.5}}}}{extra}}}"#
+            )
+            .replace('\n', "")
+        };
+        let other = TOOL.replace("m1", "m2");
+        let mut progress = applied(&[TOOL, ANSWER, &result("")].join("\n"));
+        assert_eq!((progress.turns, progress.tokens_in, progress.tokens_out, progress.cost_usd_micros), (1, 150, 9, 500_000));
+        for line in [&other, &result(",\"result_index\":1")] {
+            for event in parse_line(line.as_bytes()) {
+                progress.apply(&event);
+            }
+        }
+        assert_eq!((progress.turns, progress.tokens_in, progress.tokens_out, progress.cost_usd_micros), (2, 300, 18, 1_000_000));
+        progress.next_call();
+        assert_eq!((progress.turns, progress.cost_usd_micros), (2, 1_000_000));
+    }
+
+    #[test]
+    fn only_changes_are_reported() {
+        let mut progress = Progress::default();
+        let event = parse_line(TOOL.as_bytes());
+        assert!(progress.apply(&event[0]));
+        assert!(!progress.apply(&event[0]));
+        assert!(!progress.apply(&StreamEvent::Other { kind: "x".to_owned() }));
+    }
+
+    #[test]
+    fn the_action_is_short_and_clean() {
+        let text = format!("\n \n\x1b[31m{}\nmore", "long ".repeat(100));
+        let mut progress = Progress::default();
+        progress.apply(&StreamEvent::Text { text, subagent: false });
+        assert_eq!(progress.action.chars().count(), ACTION);
+        assert!(progress.action.starts_with("long long") && progress.action.ends_with('…'));
+    }
+
+    proptest! {
+        #[test]
+        fn many_messages_and_tools_take_bounded_memory(ids in prop::collection::vec(0_u32..5000, 0..3000)) {
+            let mut progress = Progress::default();
+            for id in &ids {
+                let usage = Usage { tokens_in: u64::MAX / 3, tokens_out: 1 };
+                progress.apply(&StreamEvent::Usage { message_id: id.to_string(), usage, subagent: false });
+                let (id, name) = (id.to_string(), "Bash".to_owned());
+                progress.apply(&StreamEvent::ToolUse { id, name, summary: String::new(), subagent: false });
+            }
+            prop_assert!(progress.open_messages.len() <= OPEN_MESSAGES && progress.open_tools.len() <= OPEN_TOOLS);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The event stream as people read it in the pane.
+
+use super::result::RunResult;
+use super::sanitize::{cut, sanitize};
+use super::stream::{Limit, StreamEvent};
+
+/// Lines of one text of the agent that are shown; the whole is in the transcript.
+const TEXT_LINES: usize = 40;
+
+const DIM: &str = "2";
+const BOLD: &str = "1";
+const RED: &str = "31";
+const GREEN: &str = "32";
+const YELLOW: &str = "33";
+const CYAN: &str = "36";
+
+/// Writes events for one width of screen. What agents and tools say is sanitised; the colours are ours.
+#[derive(Debug, Clone)]
+pub struct Renderer {
+    width: usize,
+    colour: bool,
+    /// The last limit that was shown: the client tells it anew with each answer.
+    limit: Option<Limit>,
+}
+
+impl Renderer {
+    /// `width` in characters, taken as at least 20.
+    #[must_use]
+    pub fn new(width: usize, colour: bool) -> Self {
+        Self { width: width.max(20), colour, limit: None }
+    }
+
+    /// The event as lines, each with its end; empty for events that say nothing to people.
+    pub fn render(&mut self, event: &StreamEvent) -> String {
+        match event {
+            StreamEvent::Init { model, version, .. } => {
+                let model = model.as_deref().unwrap_or("unknown model");
+                let version = version.as_deref().map(|version| format!(", Claude Code {version}")).unwrap_or_default();
+                self.line(DIM, "●", &format!("started: {model}{version}"))
+            }
+            StreamEvent::Text { text, subagent } => self.text(text, *subagent),
+            StreamEvent::ToolUse { name, summary, subagent, .. } => {
+                let indent = if *subagent { "  " } else { "" };
+                self.line(CYAN, &format!("{indent}▶"), &format!("{name} {summary}"))
+            }
+            StreamEvent::ToolResult { is_error: true, summary, .. } => self.line(RED, "  ✗", summary),
+            StreamEvent::ToolResult { is_error: false, summary, .. } => self.line(DIM, "  ✓", summary),
+            StreamEvent::ApiRetry { attempt, max_retries, delay_ms, status, error } => {
+                let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
+                let seconds = delay_ms.div_ceil(1000);
+                let text = format!("API: {error}{status}, retry {attempt} of {max_retries} in {seconds} s");
+                self.line(YELLOW, "…", &text)
+            }
+            StreamEvent::ApiError { text, .. } => self.line(RED, "✗", text),
+            StreamEvent::RateLimit(limit) => self.limit(limit),
+            StreamEvent::ModelFallback { from, to } => self.line(YELLOW, "●", &format!("model changed: {from} → {to}")),
+            StreamEvent::StopHookFeedback { text } => self.line(YELLOW, "↩", text),
+            StreamEvent::Interrupted => self.line(YELLOW, "■", "interrupted"),
+            StreamEvent::TaskStarted { description, .. } => self.line(DIM, "  ⧗", &format!("still running: {description}")),
+            StreamEvent::TaskEnded { status, .. } => self.line(DIM, "  ⧗", &format!("background task {status}")),
+            StreamEvent::Result(result) => self.result(result),
+            StreamEvent::Garbage { text } => self.line(DIM, "?", text),
+            StreamEvent::Thinking | StreamEvent::Usage { .. } | StreamEvent::Other { .. } => String::new(),
+        }
+    }
+
+    fn text(&self, text: &str, subagent: bool) -> String {
+        let clean = sanitize(text);
+        let lines: Vec<&str> = clean.trim_matches('\n').lines().collect();
+        let indent = if subagent { "  " } else { "" };
+        let mut shown = String::new();
+        for line in lines.iter().take(TEXT_LINES) {
+            let line = format!("{indent}{}", line.replace('\t', "    "));
+            shown.push_str(cut(&line, self.width).trim_end());
+            shown.push('\n');
+        }
+        if lines.len() > TEXT_LINES {
+            shown.push_str(&self.line(DIM, "…", &format!("{} more lines", lines.len() - TEXT_LINES)));
+        }
+        shown
+    }
+
+    fn limit(&mut self, limit: &Limit) -> String {
+        let known = self.limit.replace(limit.clone());
+        if known.as_ref() == Some(limit) || limit.status == "allowed" {
+            return String::new();
+        }
+        let kind = limit.kind.as_deref().unwrap_or("usage");
+        if limit.is_reached() {
+            self.line(RED, "■", &format!("{kind} limit reached"))
+        } else {
+            self.line(YELLOW, "●", &format!("{kind} limit: {}", limit.status))
+        }
+    }
+
+    fn result(&self, result: &RunResult) -> String {
+        let cost = result.cost_usd_micros.map(|micros| format!(", ${:.4}", micros as f64 / 1e6)).unwrap_or_default();
+        let turns = result.num_turns.map(|turns| format!(" after {turns} turns")).unwrap_or_default();
+        let mut shown = if result.is_error {
+            self.line(RED, "✗", &format!("ended{turns}{cost}: {}", result.message()))
+        } else {
+            self.line(GREEN, "✓", &format!("finished{turns}{cost}"))
+        };
+        if !result.permission_denials.is_empty() {
+            let names = result.permission_denials.join(", ");
+            shown.push_str(&self.line(YELLOW, "●", &format!("not permitted: {names}")));
+        }
+        shown
+    }
+
+    /// A mark in colour and one line of text.
+    fn line(&self, colour: &str, mark: &str, text: &str) -> String {
+        let text = super::one_line(text, self.width.saturating_sub(mark.chars().count() + 1));
+        let (begin, end) = if self.colour { (format!("\u{1b}[{colour}m"), "\u{1b}[0m") } else { (String::new(), "") };
+        if colour == DIM || colour == BOLD {
+            format!("{begin}{mark} {text}{end}\n")
+        } else {
+            format!("{begin}{mark}{end} {text}\n")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::stream::parse_line;
+    use super::*;
+
+    fn rendered(lines: &str, colour: bool) -> String {
+        let mut renderer = Renderer::new(60, colour);
+        lines.lines().flat_map(|line| parse_line(line.as_bytes())).map(|event| renderer.render(&event)).collect()
+    }
+
+    #[test]
+    fn a_run_reads_as_a_story() {
+        let text = rendered(include_str!("fixtures/close_after_hook.jsonl"), false);
+        assert_eq!(
+            text,
+            "● started: claude-opus-4-8[1m], Claude Code 2.1.197\n\
+             All done, I think.\n\
+             ↩ You have not closed the atom yet. Run: el close el-42\n\
+             Right.\n\
+             ▶ Bash el close el-42 --reason \"closed after the hook\"\n\
+             \u{20}\u{20}✓ Closed el-42\n\
+             Closed el-42.\n\
+             ✓ finished after 3 turns, $0.0030\n"
+        );
+    }
+
+    #[test]
+    fn colours_are_ours_and_control_codes_of_others_are_not_shown() {
+        let event = StreamEvent::ToolResult {
+            id: String::new(),
+            is_error: true,
+            summary: "\x1b]0;owned\x07\x1b[2Jboom".to_owned(),
+            subagent: false,
+        };
+        assert_eq!(Renderer::new(60, true).render(&event), "\x1b[31m  ✗\x1b[0m boom\n");
+        assert_eq!(Renderer::new(60, false).render(&event), "  ✗ boom\n");
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_say_so() {
+        let text = format!("{}\n{}", "x".repeat(500), "line\n".repeat(100));
+        let shown = Renderer::new(60, false).render(&StreamEvent::Text { text, subagent: false });
+        assert_eq!(shown.lines().count(), TEXT_LINES + 1);
+        assert!(shown.lines().next().unwrap().ends_with('…'));
+        assert_eq!(shown.lines().last().unwrap(), "… 61 more lines");
+    }
+
+    #[test]
+    fn a_limit_is_told_when_it_changes() {
+        let mut renderer = Renderer::new(60, false);
+        let mut told = |status: &str| {
+            let limit = Limit { status: status.to_owned(), resets_at: None, kind: Some("five_hour".to_owned()) };
+            renderer.render(&StreamEvent::RateLimit(limit))
+        };
+        assert_eq!(told("allowed"), "");
+        assert_eq!(told("allowed_warning"), "● five_hour limit: allowed_warning\n");
+        assert_eq!(told("allowed_warning"), "");
+        assert_eq!(told("rejected"), "■ five_hour limit reached\n");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_the_screen_nor_holds_a_control_code(text in any::<String>(), width in 0_usize..100, subagent: bool) {
+            let mut renderer = Renderer::new(width, false);
+            for event in [
+                StreamEvent::Text { text: text.clone(), subagent },
+                StreamEvent::ToolUse { id: String::new(), name: text.clone(), summary: text.clone(), subagent },
+                StreamEvent::Garbage { text: text.clone() },
+            ] {
+                for line in renderer.render(&event).lines() {
+                    prop_assert!(line.chars().count() <= width.max(20));
+                    prop_assert!(!line.chars().any(char::is_control));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The `result` event, with which a call of Claude Code ends, and what it cost.
+
+use serde_json::Value;
+
+use super::stream::{boolean, number, text};
+
+/// Tokens of one answer, or of many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens read, those that came from or went into the cache included.
+    pub tokens_in: u64,
+    /// Tokens written.
+    pub tokens_out: u64,
+}
+
+impl Usage {
+    /// Reads `{"input_tokens":…}` or, in a result's `modelUsage`, `{"inputTokens":…}`; what is missing counts as 0.
+    pub(super) fn read(value: &Value) -> Self {
+        let sum = |names: &[&str]| names.iter().filter_map(|name| number(value, name)).fold(0, u64::saturating_add);
+        Self {
+            tokens_in: sum(&[
+                "input_tokens",
+                "cache_creation_input_tokens",
+                "cache_read_input_tokens",
+                "inputTokens",
+                "cacheCreationInputTokens",
+                "cacheReadInputTokens",
+            ]),
+            tokens_out: sum(&["output_tokens", "outputTokens"]),
+        }
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            tokens_in: self.tokens_in.saturating_add(other.tokens_in),
+            tokens_out: self.tokens_out.saturating_add(other.tokens_out),
+        }
+    }
+
+    pub(super) fn max(self, other: Self) -> Self {
+        Self { tokens_in: self.tokens_in.max(other.tokens_in), tokens_out: self.tokens_out.max(other.tokens_out) }
+    }
+}
+
+/// How a call of Claude Code says that it ended. It may say so and be wrong; the atom's status decides.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunResult {
+    /// The call failed. Look at this, never at `subtype`, which is `success` for errors of the API too.
+    pub is_error: bool,
+    /// `success`, `error_max_turns`, `error_max_budget_usd`, `error_during_execution`, …
+    pub subtype: String,
+    /// HTTP status of the API's last answer, if it was an error.
+    pub api_error_status: Option<u16>,
+    /// `completed`, `max_turns`, `aborted_streaming`, `hook_stopped`, …
+    pub terminal_reason: Option<String>,
+    pub num_turns: Option<u64>,
+    /// Millionths of a dollar, of this call alone.
+    pub cost_usd_micros: Option<u64>,
+    /// Over all models, of this call alone.
+    pub usage: Usage,
+    /// Cost and usage are those since the call's last result, if it has several, and not since its beginning.
+    pub since_last_result: bool,
+    /// The last answer, or the error's text; empty if there is none.
+    pub text: String,
+    /// What went wrong, where `text` does not say it.
+    pub errors: Vec<String>,
+    /// Names of the tools that were asked for and not permitted, each once.
+    pub permission_denials: Vec<String>,
+}
+
+impl RunResult {
+    pub(super) fn read(value: &Value) -> Self {
+        // A newer client (2.1.332) counts the whole conversation in its totals, earlier calls included, and tells apart what is
+        // new; an older one (2.1.197) counts the call.
+        let new = value.get("model_usage_since_last_result").and_then(Value::as_object);
+        let models = new.or_else(|| value.get("modelUsage").and_then(Value::as_object));
+        let models = || models.into_iter().flat_map(|models| models.values());
+        let total = if new.is_some() {
+            models().map(|model| model.get("costUSD").and_then(Value::as_f64)).sum()
+        } else {
+            value.get("total_cost_usd").and_then(Value::as_f64)
+        };
+        // `usage` leaves out what subagents and the last, unfinished answer took.
+        let own = value.get("usage").map(Usage::read).unwrap_or_default();
+        let all = models().map(Usage::read).fold(Usage::default(), Usage::plus);
+        let subtype = text(value, "subtype").unwrap_or_default();
+        let list = |name: &str| value.get(name).and_then(Value::as_array).into_iter().flatten();
+        let mut permission_denials: Vec<String> = Vec::new();
+        for denial in list("permission_denials") {
+            let name = text(denial, "tool_name").unwrap_or_else(|| "?".to_owned());
+            if !permission_denials.contains(&name) {
+                permission_denials.push(name);
+            }
+        }
+        Self {
+            // A result that does not say is taken for what its subtype says.
+            is_error: boolean(value, "is_error").unwrap_or(subtype != "success"),
+            subtype,
+            api_error_status: number(value, "api_error_status").and_then(|status| u16::try_from(status).ok()),
+            terminal_reason: text(value, "terminal_reason"),
+            num_turns: number(value, "num_turns"),
+            cost_usd_micros: total.and_then(micros),
+            usage: own.max(all),
+            since_last_result: new.is_some(),
+            text: text(value, "result").unwrap_or_default(),
+            errors: list("errors").filter_map(|error| error.as_str().map(str::to_owned)).collect(),
+            permission_denials,
+        }
+    }
+
+    /// The error in words, for people: the text, or the errors, or the subtype.
+    #[must_use]
+    pub fn message(&self) -> String {
+        if !self.text.is_empty() {
+            self.text.clone()
+        } else if !self.errors.is_empty() {
+            self.errors.join("; ")
+        } else {
+            self.subtype.clone()
+        }
+    }
+}
+
+fn micros(dollars: f64) -> Option<u64> {
+    let micros = (dollars * 1e6).round();
+    // Up to 2^53 a float counts exactly; beyond it is no price.
+    (0.0..=9e15).contains(&micros).then_some(micros as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> RunResult {
+        RunResult::read(&serde_json::from_str(json).unwrap())
+    }
+
+    #[test]
+    fn an_api_error_is_an_error_though_its_subtype_says_success() {
+        let result = read(
+            r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"num_turns":1,
+                "result":"Invalid API key","total_cost_usd":0,"usage":{"input_tokens":0,"output_tokens":0},"permission_denials":[]}"#,
+        );
+        assert!(result.is_error);
+        assert_eq!((result.api_error_status, result.message().as_str()), (Some(401), "Invalid API key"));
+        assert_eq!((result.cost_usd_micros, result.num_turns), (Some(0), Some(1)));
+    }
+
+    #[test]
+    fn a_bound_that_was_reached_tells_it_in_its_errors() {
+        let result = read(
+            r#"{"type":"result","subtype":"error_max_budget_usd","is_error":true,"num_turns":4,"total_cost_usd":0.004,
+                "usage":{"input_tokens":300,"output_tokens":60,"cache_read_input_tokens":7},
+                "modelUsage":{"a":{"inputTokens":400,"outputTokens":80,"costUSD":0.004},"b":{"inputTokens":1,"outputTokens":2}},
+                "errors":["Reached maximum budget ($0.004)"]}"#,
+        );
+        assert_eq!(result.message(), "Reached maximum budget ($0.004)");
+        assert_eq!(result.usage, Usage { tokens_in: 401, tokens_out: 82 }, "all models count");
+        assert_eq!(result.cost_usd_micros, Some(4_000));
+    }
+
+    #[test]
+    fn what_earlier_calls_of_the_conversation_took_is_not_counted_again() {
+        let result = read(
+            r#"{"subtype":"success","is_error":false,"num_turns":1,"total_cost_usd":0.0016,"usage":{"input_tokens":100,"output_tokens":20},
+                "modelUsage":{"a":{"inputTokens":200,"outputTokens":40,"costUSD":0.0016}},
+                "model_usage_since_last_result":{"a":{"inputTokens":100,"outputTokens":20,"costUSD":0.0008}}}"#,
+        );
+        assert!(result.since_last_result);
+        assert_eq!(result.usage, Usage { tokens_in: 100, tokens_out: 20 });
+        assert_eq!(result.cost_usd_micros, Some(800));
+        let nothing = read(r#"{"subtype":"success","total_cost_usd":5,"model_usage_since_last_result":{}}"#);
+        assert_eq!(nothing.cost_usd_micros, Some(0));
+    }
+
+    #[test]
+    fn denied_tools_are_named_once() {
+        let result = read(
+            r#"{"subtype":"success","is_error":false,"permission_denials":[{"tool_name":"Bash"},{"tool_name":"Write"},
+                {"tool_name":"Bash"},{}]}"#,
+        );
+        assert_eq!(result.permission_denials, ["Bash", "Write", "?"]);
+    }
+
+    #[test]
+    fn a_result_without_fields_is_an_error_of_unknown_cost() {
+        let result = read("{}");
+        assert!(result.is_error);
+        assert_eq!((result.cost_usd_micros, result.num_turns, result.usage), (None, None, Usage::default()));
+        assert!(!read(r#"{"subtype":"success"}"#).is_error);
+        for odd in ["-1", "1e300", "\"x\"", "null"] {
+            assert_eq!(read(&format!(r#"{{"total_cost_usd":{odd}}}"#)).cost_usd_micros, None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The settings file of one run: the Stop hook, which sends an agent back that has not ended its atom.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::check::ConfigurationError;
+
+/// Seconds that the hook may take; a hook that takes longer lets the agent stop.
+const HOOK_TIMEOUT: u32 = 10;
+
+/// The content of a `--settings` file for this `el` (an absolute path). The command is one that prints its answer as JSON and
+/// exits 0 whatever happens: an exit of 2, which a shell also gives for a mistake of its own, would hold the agent back.
+///
+/// # Errors
+/// If the path cannot be written in JSON (not UTF-8), or is not absolute.
+pub fn settings(el: &Path) -> Result<String, ConfigurationError> {
+    let error = |what: &str| {
+        let message = format!("the path of el, {}, {what}", el.display());
+        ConfigurationError::new("el", message, "install el in a folder with a plain name")
+    };
+    if !el.is_absolute() {
+        return Err(error("is not absolute"));
+    }
+    let path = el.to_str().ok_or_else(|| error("is not UTF-8"))?;
+    let command = format!("{} hook stop", shell_escape::unix::escape(Cow::Borrowed(path)));
+    let hook = json!({ "type": "command", "command": command, "timeout": HOOK_TIMEOUT });
+    Ok(format!("{:#}\n", json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } })))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+    use std::process::Command;
+
+    use super::*;
+
+    fn command(el: &str) -> String {
+        let text = settings(Path::new(el)).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let hook = &value["hooks"]["Stop"][0]["hooks"][0];
+        assert_eq!((hook["type"].as_str(), hook["timeout"].as_u64()), (Some("command"), Some(10)));
+        hook["command"].as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn the_hook_calls_this_very_el() {
+        assert_eq!(command("/usr/local/bin/el"), "/usr/local/bin/el hook stop");
+    }
+
+    #[test]
+    fn any_path_reaches_the_shell_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["with space", "it's", "$(touch x)", "a;b", "ü", "{a,b}", "new\nline", "*", "~", "\"", "\\"] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "#!/bin/sh\necho \"$0|$1|$2\"\n").unwrap();
+            std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            for shell in ["sh", "bash"] {
+                let output = Command::new(shell).args(["-c", &command(path.to_str().unwrap())]).output().unwrap();
+                let said = String::from_utf8_lossy(&output.stdout).into_owned();
+                assert_eq!(said.trim_end_matches('\n'), format!("{}|hook|stop", path.display()), "{shell}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_told_is_refused() {
+        assert_eq!(settings(Path::new("el")).unwrap_err().field, "el");
+        assert!(settings(Path::new(std::ffi::OsStr::from_bytes(b"/x\xff/el"))).unwrap_err().message.contains("UTF-8"));
+    }
+}

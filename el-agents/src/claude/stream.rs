@@ -1,0 +1,246 @@
+//! One line of Claude Code's `stream-json` as the facts in it that we use.
+//!
+//! The format is its own business and changes: whatever is missing, of another type, or new is passed over. Nothing here
+//! fails.
+
+use serde_json::Value;
+
+use super::result::{RunResult, Usage};
+use super::sanitize::one_line;
+
+/// Longest text of one fact that is only shown, in characters.
+const SHOWN: usize = 200;
+
+/// What a line told us. A message with several parts tells several.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StreamEvent {
+    /// The call has begun.
+    Init { session_id: Option<String>, model: Option<String>, version: Option<String> },
+    /// The agent said something.
+    Text { text: String, subagent: bool },
+    /// The agent thought.
+    Thinking,
+    /// The agent called a tool; `summary` tells with what, in one line.
+    ToolUse { id: String, name: String, summary: String, subagent: bool },
+    /// A tool answered.
+    ToolResult { id: String, is_error: bool, summary: String, subagent: bool },
+    /// What one answer of the model took, as known so far; comes again for the same message.
+    Usage { message_id: String, usage: Usage, subagent: bool },
+    /// A request failed and will be made again.
+    ApiRetry { attempt: u64, max_retries: u64, delay_ms: u64, status: Option<u16>, error: String },
+    /// Requests failed for good; the result that follows says so too.
+    ApiError { error: String, text: String },
+    /// Where the account stands with its usage limit.
+    RateLimit(Limit),
+    /// The model was changed under way.
+    ModelFallback { from: String, to: String },
+    /// Our hook sent the agent back to its work.
+    StopHookFeedback { text: String },
+    /// The agent was interrupted (SIGINT).
+    Interrupted,
+    /// A tool runs in the background, or for more than a few seconds.
+    TaskStarted { id: String, description: String },
+    /// Such a tool has ended: `completed`, `failed`, `stopped`, `killed`.
+    TaskEnded { id: String, status: String },
+    /// The call has ended. `task_…` events may still follow.
+    Result(Box<RunResult>),
+    /// An event of a kind that we do not use.
+    Other { kind: String },
+    /// A line that is no event: the beginning of it.
+    Garbage { text: String },
+}
+
+/// A `rate_limit_event`. `allowed` and `allowed_warning` come with every other answer and are no failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limit {
+    /// `allowed`, `allowed_warning`, `rejected`.
+    pub status: String,
+    /// When the limit is lifted, seconds since 1970.
+    pub resets_at: Option<i64>,
+    /// `five_hour`, `seven_day`, …
+    pub kind: Option<String>,
+}
+
+impl Limit {
+    /// Requests are being turned down. A status that we do not know is not taken for this.
+    #[must_use]
+    pub fn is_reached(&self) -> bool {
+        matches!(self.status.as_str(), "rejected" | "denied")
+    }
+}
+
+/// Reads one line. Nothing for an empty one.
+#[must_use]
+pub fn parse_line(line: &[u8]) -> Vec<StreamEvent> {
+    let line = line.trim_ascii();
+    if line.is_empty() {
+        return Vec::new();
+    }
+    let garbage =
+        || vec![StreamEvent::Garbage { text: one_line(&String::from_utf8_lossy(&line[..line.len().min(4096)]), SHOWN) }];
+    // Half a character, where an output was cut, must not cost the whole event.
+    let parsed = serde_json::from_slice(line).or_else(|_| serde_json::from_str(&String::from_utf8_lossy(line)));
+    match parsed {
+        Ok(value @ Value::Object(_)) => read(&value),
+        Ok(_) | Err(_) => garbage(),
+    }
+}
+
+fn read(value: &Value) -> Vec<StreamEvent> {
+    let kind = text(value, "type").unwrap_or_default();
+    let subtype = text(value, "subtype").unwrap_or_default();
+    match (kind.as_str(), subtype.as_str()) {
+        ("assistant", _) => assistant(value),
+        ("user", _) => user(value),
+        ("result", _) => vec![StreamEvent::Result(Box::new(RunResult::read(value)))],
+        ("rate_limit_event", _) => vec![rate_limit(value)],
+        ("system", "init") => vec![StreamEvent::Init {
+            session_id: text(value, "session_id"),
+            model: text(value, "model"),
+            version: text(value, "claude_code_version"),
+        }],
+        ("system", "api_retry") => vec![StreamEvent::ApiRetry {
+            attempt: number(value, "attempt").unwrap_or(0),
+            max_retries: number(value, "max_retries").unwrap_or(0),
+            delay_ms: number(value, "retry_delay_ms").unwrap_or(0),
+            status: number(value, "error_status").and_then(|status| u16::try_from(status).ok()),
+            error: text(value, "error").unwrap_or_else(|| "unknown".to_owned()),
+        }],
+        ("system", "model_fallback") => vec![StreamEvent::ModelFallback {
+            from: text(value, "original_model").unwrap_or_default(),
+            to: text(value, "fallback_model").unwrap_or_default(),
+        }],
+        ("system", "task_started") => vec![StreamEvent::TaskStarted {
+            id: text(value, "task_id").unwrap_or_default(),
+            description: one_line(&text(value, "description").unwrap_or_default(), SHOWN),
+        }],
+        ("system", "task_updated") => task_ended(value, value.get("patch").and_then(|patch| text(patch, "status"))),
+        ("system", "task_notification") => task_ended(value, text(value, "status")),
+        ("", _) => vec![StreamEvent::Garbage { text: one_line(&value.to_string(), SHOWN) }],
+        (kind, "") => vec![StreamEvent::Other { kind: kind.to_owned() }],
+        (kind, subtype) => vec![StreamEvent::Other { kind: format!("{kind}/{subtype}") }],
+    }
+}
+
+fn assistant(value: &Value) -> Vec<StreamEvent> {
+    let Some(message) = value.get("message") else { return Vec::new() };
+    let subagent = is_subagent(value);
+    let mut events = Vec::new();
+    if let Some(error) = text(value, "error") {
+        let said: Vec<String> = parts(message).filter_map(|part| text(part, "text")).collect();
+        return vec![StreamEvent::ApiError { error, text: said.join("\n") }];
+    }
+    for part in parts(message) {
+        match text(part, "type").as_deref() {
+            Some("text") => {
+                let text = text(part, "text").unwrap_or_default();
+                events.push(StreamEvent::Text { text, subagent });
+            }
+            Some("thinking" | "redacted_thinking") => events.push(StreamEvent::Thinking),
+            Some("tool_use" | "server_tool_use" | "mcp_tool_use") => events.push(StreamEvent::ToolUse {
+                id: text(part, "id").unwrap_or_default(),
+                name: text(part, "name").unwrap_or_else(|| "?".to_owned()),
+                summary: one_line(&tool_summary(part.get("input").unwrap_or(&Value::Null)), SHOWN),
+                subagent,
+            }),
+            _ => {}
+        }
+    }
+    if let (Some(message_id), Some(usage)) = (text(message, "id"), message.get("usage")) {
+        events.push(StreamEvent::Usage { message_id, usage: Usage::read(usage), subagent });
+    }
+    events
+}
+
+fn user(value: &Value) -> Vec<StreamEvent> {
+    let Some(message) = value.get("message") else { return Vec::new() };
+    let subagent = is_subagent(value);
+    let event = |part: &Value| match text(part, "type").as_deref() {
+        Some("tool_result") => Some(StreamEvent::ToolResult {
+            id: text(part, "tool_use_id").unwrap_or_default(),
+            is_error: boolean(part, "is_error").unwrap_or(false),
+            summary: one_line(&content(part), SHOWN),
+            subagent,
+        }),
+        Some("text") => said_to_agent(&text(part, "text").unwrap_or_default()),
+        _ => None,
+    };
+    match message.get("content") {
+        Some(Value::String(said)) => said_to_agent(said).into_iter().collect(),
+        _ => parts(message).filter_map(event).collect(),
+    }
+}
+
+/// What the client tells the agent in the user's name.
+fn said_to_agent(said: &str) -> Option<StreamEvent> {
+    if let Some(text) = said.strip_prefix("Stop hook feedback:") {
+        return Some(StreamEvent::StopHookFeedback { text: text.trim().to_owned() });
+    }
+    said.starts_with("[Request interrupted by user").then_some(StreamEvent::Interrupted)
+}
+
+fn rate_limit(value: &Value) -> StreamEvent {
+    let info = value.get("rate_limit_info").filter(|info| info.is_object()).unwrap_or(value);
+    let resets_at = number(info, "resetsAt").or_else(|| number(info, "resets_at")).and_then(|time| i64::try_from(time).ok());
+    StreamEvent::RateLimit(Limit {
+        status: text(info, "status").unwrap_or_default(),
+        // Seconds, as observed; a number that can only be milliseconds is taken as such.
+        resets_at: resets_at.map(|time| if time > 100_000_000_000 { time / 1000 } else { time }),
+        kind: text(info, "rateLimitType").or_else(|| text(info, "rate_limit_type")),
+    })
+}
+
+fn task_ended(value: &Value, status: Option<String>) -> Vec<StreamEvent> {
+    match status {
+        Some(status) if !matches!(status.as_str(), "running" | "pending" | "in_progress") => {
+            vec![StreamEvent::TaskEnded { id: text(value, "task_id").unwrap_or_default(), status }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What says most of a tool's input: the command, the file, the pattern; else its first text.
+fn tool_summary(input: &Value) -> String {
+    const TELLING: [&str; 10] =
+        ["command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "skill", "prompt"];
+    let Value::Object(fields) = input else { return String::new() };
+    let telling = TELLING.iter().find_map(|name| fields.get(*name)?.as_str());
+    telling
+        .or_else(|| fields.values().find_map(Value::as_str))
+        .map_or_else(|| if fields.is_empty() { String::new() } else { Value::Object(fields.clone()).to_string() }, str::to_owned)
+}
+
+/// A tool's answer: a text, or parts of which some are texts.
+fn content(part: &Value) -> String {
+    match part.get("content") {
+        Some(Value::String(said)) => said.clone(),
+        Some(Value::Array(parts)) => parts.iter().filter_map(|part| text(part, "text")).collect::<Vec<_>>().join("\n"),
+        _ => String::new(),
+    }
+}
+
+fn parts(message: &Value) -> impl Iterator<Item = &Value> {
+    message.get("content").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn is_subagent(value: &Value) -> bool {
+    value.get("parent_tool_use_id").is_some_and(Value::is_string)
+}
+
+pub(super) fn text(value: &Value, name: &str) -> Option<String> {
+    value.get(name)?.as_str().map(str::to_owned)
+}
+
+pub(super) fn boolean(value: &Value, name: &str) -> Option<bool> {
+    value.get(name)?.as_bool()
+}
+
+/// A whole number of at least 0, also if it is written as a fraction.
+pub(super) fn number(value: &Value, name: &str) -> Option<u64> {
+    let value = value.get(name)?;
+    value.as_u64().or_else(|| value.as_f64().filter(|number| (0.0..1e15).contains(number)).map(|number| number as u64))
+}
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;

@@ -1,0 +1,200 @@
+//! From a claim to a session: everything is written down, then tmux is asked to start `el supervise`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use el_core::model::Run;
+use el_core::ops::{self, ClaimedRun};
+use el_core::{Error, Store};
+
+use crate::check::{self, ConfigurationError};
+use crate::claude::{self, ChildEnvironment};
+use crate::rundir::{LaunchSpec, RunDir, RunDirError, private_folder, write_private};
+use crate::settings::{AgentSettings, Executor, Places, RunRules};
+use crate::tmux::{SessionError, SessionIds, Tmux, session_name};
+use crate::clock;
+
+/// What a worker needs to launch runs of one agent; made once, before anything is claimed.
+#[derive(Debug, Clone)]
+pub(crate) struct Launcher {
+    pub(crate) agent: AgentSettings,
+    pub(crate) rules: RunRules,
+    pub(crate) places: Places,
+    pub(crate) tmux: Tmux,
+    program: PathBuf,
+    environment: Vec<(OsString, OsString)>,
+    preamble: Option<String>,
+}
+
+/// A run that could not be launched.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LaunchError {
+    /// The store refused.
+    #[error("the store refused the launch")]
+    Store(#[from] Error),
+    /// A file could not be written.
+    #[error("the run's files could not be written")]
+    Files(#[from] RunDirError),
+    /// The session could not be started.
+    #[error("the session could not be started")]
+    Session(#[from] SessionError),
+    /// A setting that could not be checked before.
+    #[error("a setting does not fit")]
+    Configuration(#[from] ConfigurationError),
+}
+
+impl Launcher {
+    /// Checks everything that a run will need.
+    ///
+    /// # Errors
+    /// If tmux or the agent's program is not there, or a folder is missing: the field and the remedy.
+    pub(crate) fn new(
+        agent: AgentSettings,
+        rules: RunRules,
+        places: Places,
+        environment: Vec<(OsString, OsString)>,
+        preamble: Option<String>,
+    ) -> Result<Launcher, ConfigurationError> {
+        let tmux = Tmux::discover(&crate::tmux::socket_name(&places.database), &environment)?;
+        check::tmux_version(tmux.bin())?;
+        check::working_directory(&agent.working_directory)?;
+        let program = program(&agent, &environment)?;
+        check::context_directory(&places.contexts)?;
+        // Values that the agent's command line does not take are found now and not at the first run.
+        drop(claude::settings(&places.el)?);
+        if agent.executor == Executor::Claude {
+            drop(claude::argv(&claude_options(&agent, &program, "00000000-0000-4000-8000-000000000000", Path::new("/"), false))?);
+        }
+        Ok(Launcher { agent, rules, places, tmux, program, environment, preamble })
+    }
+
+    /// How the agent is called, in words for people.
+    pub(crate) fn preview(&self) -> Result<Vec<String>, ConfigurationError> {
+        let spec = LaunchSpec {
+            run: "RUN".to_owned(),
+            atom: "ATOM".to_owned(),
+            conversation: "UUID".to_owned(),
+            agent: self.agent.clone(),
+            program: self.program.clone(),
+            rules: self.rules,
+            places: self.places.clone(),
+        };
+        let words = spec.argv(&RunDir::new(&self.places.runs, "RUN"), false)?;
+        Ok(words.iter().map(|word| shell_escape::unix::escape(word.to_string_lossy()).into_owned()).collect())
+    }
+
+    /// Launches a claimed run: its folder, its context file, its session.
+    ///
+    /// # Errors
+    /// If it could not be launched. The claim stands; the caller settles it as `launch_failed`.
+    pub(crate) fn launch(&self, store: &mut Store, claimed: &ClaimedRun) -> Result<(String, SessionIds), LaunchError> {
+        let run = &claimed.run;
+        let folder = RunDir::new(&self.places.runs, &run.id);
+        folder.create()?;
+        let prompt = ops::context(store, run, self.preamble.as_deref())?.render();
+        private_folder(&self.places.contexts)?;
+        write_private(&context_file(&self.places, &run.atom_id), prompt.as_bytes())?;
+        write_private(&folder.prompt(), prompt.as_bytes())?;
+        write_private(&folder.settings(), claude::settings(&self.places.el)?.as_bytes())?;
+        folder.write_environment(&self.child_environment(run))?;
+        folder.write_launch(&LaunchSpec {
+            run: run.id.clone(),
+            atom: run.atom_id.clone(),
+            conversation: run.conversation.clone().unwrap_or_default(),
+            agent: self.agent.clone(),
+            program: self.program.clone(),
+            rules: self.rules,
+            places: self.places.clone(),
+        })?;
+        let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16).expect("a token is hexadecimal");
+        let name = session_name(&run.atom_id, clock::now().as_secs(), random);
+        // Known to the store before it is there: whoever has to recover the run finds the session.
+        ops::launched(store, &run.id, &run.token, &name)?;
+        let argv: Vec<OsString> =
+            vec![self.places.el.clone().into(), "supervise".into(), run.id.clone().into(), "--db".into(), self.places.database.clone().into()];
+        let ids = self.tmux.start_session(&name, &argv, self.agent.preserve_sessions)?;
+        Ok((name, ids))
+    }
+
+    fn child_environment(&self, run: &Run) -> Vec<(OsString, OsString)> {
+        let el_folder = self.places.el.parent().map(Path::to_owned).unwrap_or_default();
+        let set = [
+            ("EL_ATOM", OsString::from(&run.atom_id)),
+            ("EL_RUN", OsString::from(&run.id)),
+            ("EL_TOKEN", OsString::from(&run.token)),
+            ("EL_DB", self.places.database.clone().into()),
+            ("EL_ACTOR", OsString::from(&run.agent)),
+        ];
+        claude::child_environment(
+            self.environment.iter().cloned(),
+            &ChildEnvironment {
+                strip: self.agent.env_strip.clone(),
+                pass: self.agent.env_pass.clone(),
+                set: set.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+                el_folder,
+                max_retries: self.agent.api_max_retries,
+                api_timeout_ms: self.agent.api_timeout.map(|t| u64::try_from(t.as_millis()).unwrap_or(u64::MAX)),
+            },
+        )
+    }
+}
+
+/// Where the context of an atom is written. Ids are safe as file names; whatever is not is made so, as the seed has it.
+pub(crate) fn context_file(places: &Places, atom: &str) -> PathBuf {
+    let safe: String = atom.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
+    places.contexts.join(format!("{}.md", safe.trim_start_matches('.')))
+}
+
+/// The agent's program, found and executable.
+fn program(agent: &AgentSettings, environment: &[(OsString, OsString)]) -> Result<PathBuf, ConfigurationError> {
+    let folder = &agent.working_directory;
+    match &agent.executor {
+        Executor::Claude => check::find_program(&agent.claude_code_path, environment, folder),
+        Executor::Command(words) => {
+            let name = words.first().map(String::as_str).unwrap_or_default();
+            check::find_program(name, environment, folder).map_err(|_| {
+                ConfigurationError::new(
+                    "command",
+                    format!("the program of agent {}, {name:?}, is not there or not executable", agent.name),
+                    format!("set command in [agents.{}] to a program and its arguments", agent.name),
+                )
+            })
+        }
+    }
+}
+
+pub(crate) fn claude_options(
+    agent: &AgentSettings,
+    program: &Path,
+    conversation: &str,
+    settings_file: &Path,
+    resume: bool,
+) -> claude::ClaudeOptions {
+    claude::ClaudeOptions {
+        path: program.to_owned(),
+        session_uuid: conversation.to_owned(),
+        resume,
+        permission_mode: Some(agent.permission_mode.clone()).filter(|mode| !mode.is_empty()),
+        allowed_tools: agent.allowed_tools.clone(),
+        disallowed_tools: agent.disallowed_tools.clone(),
+        model: agent.model.clone(),
+        max_turns: agent.max_turns,
+        max_budget_usd: agent.max_budget_usd,
+        settings_file: Some(settings_file.to_owned()),
+        append_system_prompt_file: None,
+        extra_args: agent.extra_args.clone(),
+    }
+}
+
+impl LaunchSpec {
+    /// The words of one call of the agent.
+    pub(crate) fn argv(&self, folder: &RunDir, resume: bool) -> Result<Vec<OsString>, ConfigurationError> {
+        match &self.agent.executor {
+            Executor::Claude => claude::argv(&claude_options(&self.agent, &self.program, &self.conversation, &folder.settings(), resume)),
+            Executor::Command(words) => {
+                let rest = words.iter().skip(1).chain(&self.agent.extra_args).map(OsString::from);
+                Ok(std::iter::once(self.program.clone().into_os_string()).chain(rest).collect())
+            }
+        }
+    }
+}

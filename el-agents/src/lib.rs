@@ -1,0 +1,18 @@
+//! What happens in el: workers, supervisors, sessions and process trees.
+//!
+//! **Invariants.** The only tokio of the project is here. This crate never prints to people (a supervisor's pane is its own), never parses a
+//! command line, and knows no SQL: it asks `el_core::ops`.
+
+pub mod check;
+pub mod claude;
+mod clock;
+mod launch;
+pub mod process;
+mod recover;
+pub mod rundir;
+pub mod settings;
+mod supervisor;
+pub mod tmux;
+pub mod worker;
+
+pub use supervisor::{SuperviseError, supervise};

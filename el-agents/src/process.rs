@@ -1,0 +1,30 @@
+//! Processes: who one is, whether it still runs, what its tree is, and how that tree is ended.
+//!
+//! A pid alone names nothing for long: the kernel gives it to somebody else. Everything here therefore goes by
+//! [`ProcessId`] (pid, start time, boot), and every signal is sent through a handle that was checked against it.
+//!
+//! Linux is the whole of it. Elsewhere `other.rs` does what `ps` allows, which is less: see there.
+
+mod handle;
+mod identity;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(any(not(target_os = "linux"), test))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "here only its parsing is tested"))]
+mod other;
+mod spawn;
+mod sweep;
+mod table;
+
+#[cfg(target_os = "linux")]
+use linux as platform;
+#[cfg(not(target_os = "linux"))]
+use other as platform;
+
+pub use handle::Handle;
+pub(crate) use identity::is_zombie;
+pub use identity::{Liveness, ProcessId};
+pub(crate) use spawn::close_inherited;
+pub use spawn::{Session, configure, notice_default_signals};
+pub use sweep::{EndTree, Ended, end_marked, end_tree, reap_adopted};
+pub use table::{Marker, Process, TreeUsage, become_subreaper, descendants, find_marked, usage};

@@ -1,0 +1,131 @@
+//! A hold on one process: signals reach it or nobody, and its end can be waited for.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+#[cfg(target_os = "linux")]
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Liveness, ProcessId};
+
+/// How long to sleep between two looks where the kernel cannot tell us of an exit.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// A hold on one process that somebody else's process with the same pid can never take the place of.
+#[derive(Debug)]
+pub struct Handle {
+    id: ProcessId,
+    /// Absent on kernels and systems without pidfds: then identity is checked again before each signal.
+    #[cfg(target_os = "linux")]
+    pidfd: Option<OwnedFd>,
+}
+
+impl Handle {
+    /// Takes hold of a process; `None` if it no longer runs. A zombie counts as ended.
+    ///
+    /// # Errors
+    /// If it cannot be told whether it runs.
+    pub fn open(id: &ProcessId) -> io::Result<Option<Self>> {
+        let Some(pid) = to_pid(id.pid) else { return Ok(None) };
+        #[cfg(target_os = "linux")]
+        let pidfd = match rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
+            Ok(pidfd) => Some(pidfd),
+            Err(Errno::SRCH) => return Ok(None),
+            Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => None,
+            Err(error) => return Err(error.into()),
+        };
+        #[cfg(not(target_os = "linux"))]
+        let _ = pid;
+        // Only now, with the pidfd in hand, does a look at the pid say whom we hold.
+        match id.liveness() {
+            Liveness::Alive => Ok(Some(Self {
+                id: id.clone(),
+                #[cfg(target_os = "linux")]
+                pidfd,
+            })),
+            Liveness::Absent => Ok(None),
+            Liveness::Unknown => Err(io::Error::other(format!("cannot tell whether process {} runs", id.pid))),
+        }
+    }
+
+    /// Sends a signal; `false` if the process had already ended.
+    ///
+    /// # Errors
+    /// If the kernel refuses for another reason (another user's process).
+    pub fn signal(&self, signal: Signal) -> io::Result<bool> {
+        #[cfg(target_os = "linux")]
+        if let Some(pidfd) = &self.pidfd {
+            return sent(rustix::process::pidfd_send_signal(pidfd, signal));
+        }
+        match (self.id.liveness(), to_pid(self.id.pid)) {
+            (Liveness::Alive, Some(pid)) => sent(kill_process(pid, signal)),
+            _ => Ok(false),
+        }
+    }
+
+    /// Blocks until the process has ended (a zombie has) or the time is over; `true` if it has ended. Takes nobody's
+    /// exit status. Call it from a thread that may block.
+    ///
+    /// # Errors
+    /// If the kernel refuses to wait.
+    pub fn wait(&self, timeout: Duration) -> io::Result<bool> {
+        let deadline = Instant::now() + timeout;
+        #[cfg(target_os = "linux")]
+        if let Some(pidfd) = &self.pidfd {
+            return super::linux::wait_readable(pidfd, deadline);
+        }
+        loop {
+            if self.id.liveness() == Liveness::Absent {
+                return Ok(true);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            std::thread::sleep(left.min(LOOK_AGAIN));
+        }
+    }
+}
+
+fn sent(result: Result<(), Errno>) -> io::Result<bool> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(Errno::SRCH) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn to_pid(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_handle_signals_and_waits_without_taking_the_exit_status() {
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let id = ProcessId::of(child.id()).unwrap().unwrap();
+        let handle = Handle::open(&id).unwrap().unwrap();
+        assert!(!handle.wait(Duration::from_millis(20)).unwrap());
+        assert!(handle.signal(Signal::TERM).unwrap());
+        assert!(handle.wait(Duration::from_secs(20)).unwrap());
+        assert!(Handle::open(&id).unwrap().is_none(), "a zombie cannot be held");
+        let status = child.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(15));
+        assert!(!handle.signal(Signal::KILL).unwrap());
+        assert!(handle.wait(Duration::ZERO).unwrap());
+    }
+
+    #[test]
+    fn nobody_is_held_in_the_place_of_another() {
+        let mut other = ProcessId::current().unwrap();
+        other.start += 7;
+        assert!(Handle::open(&other).unwrap().is_none());
+    }
+}

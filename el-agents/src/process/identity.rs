@@ -1,0 +1,150 @@
+//! Who a process is, across pid reuse and reboots.
+
+use std::io;
+
+use super::platform;
+
+/// What looking at something told us. `Unknown` is an answer of its own: nobody may be reaped on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Liveness {
+    /// It was seen running.
+    Alive,
+    /// It is certain that it no longer runs.
+    Absent,
+    /// We could not look, or looked from where it cannot be seen.
+    Unknown,
+}
+
+/// One process, told apart from every other that ever had or will have its pid.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ProcessId {
+    /// The pid, as seen from the namespace that `boot` names.
+    pub pid: u32,
+    /// When it started: clock ticks since boot on Linux, seconds since 1970 elsewhere. Only ever compared.
+    pub start: u64,
+    /// `<boot id>:<pid namespace>`: which life of the machine, and from where in it the pid was seen.
+    pub boot: String,
+}
+
+/// What one look at a pid gave.
+pub(super) enum Look {
+    Found(super::Process),
+    Gone,
+    Unreadable,
+}
+
+impl ProcessId {
+    /// The identity of this process.
+    ///
+    /// # Errors
+    /// If `/proc` cannot be read (or `ps` not run).
+    pub fn current() -> io::Result<Self> {
+        Self::of(std::process::id())?.ok_or_else(|| io::Error::other("this process is not in the process table"))
+    }
+
+    /// The identity of the process that has this pid now, zombies included; `None` if there is none.
+    ///
+    /// # Errors
+    /// If it could not be told: `/proc` is not readable, or the process is hidden from us.
+    pub fn of(pid: u32) -> io::Result<Option<Self>> {
+        match platform::look(pid) {
+            Look::Found(process) => Ok(Some(Self { pid, start: process.start, boot: platform::boot()? })),
+            Look::Gone => Ok(None),
+            Look::Unreadable => Err(io::Error::other(format!("cannot look at process {pid}"))),
+        }
+    }
+
+    /// Whether that very process still runs. A zombie does not; another boot ended everything of the one before; a pid
+    /// that was noted in another pid namespace (a container's) cannot be judged from here.
+    #[must_use]
+    pub fn liveness(&self) -> Liveness {
+        let Ok(here) = platform::boot() else { return Liveness::Unknown };
+        match compare_boots(&self.boot, &here) {
+            Liveness::Alive => {}
+            other => return other,
+        }
+        match platform::look(self.pid) {
+            Look::Found(process) if process.start == self.start && !process.zombie => Liveness::Alive,
+            Look::Found(_) | Look::Gone => Liveness::Absent,
+            Look::Unreadable => Liveness::Unknown,
+        }
+    }
+}
+
+/// Whether the process that has this pid now has ended and only waits to be reaped.
+pub(crate) fn is_zombie(pid: u32) -> bool {
+    matches!(platform::look(pid), Look::Found(process) if process.zombie)
+}
+
+/// `Alive`: pids noted `then` mean the same `now`; `Absent`: the machine was started anew; `Unknown`: not comparable.
+fn compare_boots(then: &str, now: &str) -> Liveness {
+    let (Some((boot_then, space_then)), Some((boot_now, space_now))) = (then.rsplit_once(':'), now.rsplit_once(':')) else {
+        return Liveness::Unknown;
+    };
+    if boot_then.is_empty() || boot_now.is_empty() {
+        Liveness::Unknown
+    } else if boot_then != boot_now {
+        Liveness::Absent
+    } else if space_then != space_now {
+        Liveness::Unknown
+    } else {
+        Liveness::Alive
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn this_process_is_alive_and_says_so_twice() {
+        let me = ProcessId::current().unwrap();
+        assert_eq!(me.pid, std::process::id());
+        assert_eq!(me, ProcessId::of(me.pid).unwrap().unwrap());
+        assert_eq!(me.liveness(), Liveness::Alive);
+    }
+
+    #[test]
+    fn a_reused_pid_is_another_process() {
+        let me = ProcessId::current().unwrap();
+        assert_eq!(ProcessId { start: me.start + 1, ..me }.liveness(), Liveness::Absent);
+    }
+
+    #[test]
+    fn a_reboot_ends_everything_and_another_namespace_is_unknown() {
+        let me = ProcessId::current().unwrap();
+        let (boot, space) = me.boot.rsplit_once(':').unwrap();
+        assert!(boot.len() >= 8 && !space.is_empty(), "{}", me.boot);
+        assert_eq!(ProcessId { boot: format!("x{boot}:{space}"), ..me.clone() }.liveness(), Liveness::Absent);
+        assert_eq!(ProcessId { boot: format!("{boot}:1"), ..me.clone() }.liveness(), Liveness::Unknown);
+        assert_eq!(ProcessId { boot: String::new(), ..me.clone() }.liveness(), Liveness::Unknown);
+        assert_eq!(ProcessId { boot: format!(":{space}"), ..me }.liveness(), Liveness::Unknown);
+    }
+
+    #[test]
+    fn a_zombie_and_a_reaped_child_are_absent() {
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let id = ProcessId::of(child.id()).unwrap().unwrap();
+        assert_eq!(id.liveness(), Liveness::Alive);
+        child.kill().unwrap();
+        // Not waited for yet: it can only be a zombie from here on.
+        let handle = super::super::Handle::open(&id).unwrap();
+        if let Some(handle) = handle {
+            assert!(handle.wait(std::time::Duration::from_secs(20)).unwrap());
+        }
+        assert_eq!(id.liveness(), Liveness::Absent);
+        assert!(is_zombie(id.pid) && !is_zombie(std::process::id()));
+        child.wait().unwrap();
+        assert_eq!(id.liveness(), Liveness::Absent);
+        assert_ne!(ProcessId::of(id.pid).unwrap(), Some(id));
+    }
+
+    #[test]
+    fn pids_that_cannot_be_are_absent() {
+        for pid in [0, u32::MAX, i32::MAX as u32] {
+            assert_eq!(ProcessId::of(pid).unwrap(), None, "{pid}");
+        }
+    }
+}

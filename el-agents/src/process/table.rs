@@ -1,0 +1,205 @@
+//! The process table as one snapshot, and the trees in it.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+
+use super::platform;
+
+/// One line of the process table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Process {
+    pub pid: u32,
+    /// Pid of the parent, or of whoever adopted it.
+    pub parent: u32,
+    /// Its session (`setsid`); 0 where the platform does not say.
+    pub session: u32,
+    /// As in [`super::ProcessId::start`].
+    pub start: u64,
+    /// It has exited and only waits to be reaped.
+    pub zombie: bool,
+    /// CPU time in clock ticks, its own and that of the children it has waited for.
+    pub cpu_ticks: u64,
+}
+
+/// What a tree costs at the moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TreeUsage {
+    /// CPU time of the whole tree in clock ticks. It only serves to be compared with the last look: a change, up or
+    /// down (a process that ended takes its share along), means that something ran.
+    pub cpu_ticks: u64,
+    /// Resident memory in bytes; pages that processes share are counted once for each.
+    pub rss_bytes: u64,
+    /// How many processes are alive in it, the root included.
+    pub processes: usize,
+}
+
+/// A variable in the environment by which the processes of one run are known, say `EL_RUN=run-…`. It finds also those
+/// that left the tree (`setsid`, `nohup`, double fork), unless they cleared their environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marker {
+    pub(super) key: String,
+    pub(super) value: String,
+}
+
+impl Marker {
+    /// The marker `KEY=value`. An empty value marks nothing and finds nothing.
+    #[must_use]
+    pub fn new(key: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { key: key.into(), value: value.into() }
+    }
+
+    /// Whether this block of NUL-ended `KEY=value` strings holds exactly this one.
+    #[cfg(any(target_os = "linux", test))]
+    pub(super) fn is_in(&self, environ: &[u8]) -> bool {
+        if self.key.is_empty() || self.value.is_empty() {
+            return false;
+        }
+        environ.split(|byte| *byte == 0).any(|pair| {
+            pair.strip_prefix(self.key.as_bytes())
+                .and_then(|rest| rest.strip_prefix(b"="))
+                .is_some_and(|value| value == self.value.as_bytes())
+        })
+    }
+}
+
+/// Makes this process the one that adopts the orphans among its descendants, so that none of them can leave the tree.
+/// Not inherited by children.
+///
+/// # Errors
+/// If the kernel refuses; always an `Unsupported` error outside Linux.
+pub fn become_subreaper() -> io::Result<()> {
+    platform::become_subreaper()
+}
+
+/// All living and dead (unreaped) descendants of a process, parents before children, without itself.
+///
+/// # Errors
+/// If the process table cannot be read.
+pub fn descendants(root: u32) -> io::Result<Vec<Process>> {
+    Ok(descendants_in(&platform::table()?, root))
+}
+
+/// CPU and memory of a process and all of its descendants.
+///
+/// # Errors
+/// If the process table cannot be read.
+pub fn usage(root: u32) -> io::Result<TreeUsage> {
+    let table = platform::table()?;
+    let mut tree = descendants_in(&table, root);
+    tree.extend(table.iter().find(|process| process.pid == root));
+    let mut usage = TreeUsage::default();
+    for process in tree.iter().filter(|process| !process.zombie) {
+        usage.cpu_ticks = usage.cpu_ticks.wrapping_add(process.cpu_ticks);
+        usage.rss_bytes = usage.rss_bytes.saturating_add(platform::rss_bytes(process.pid));
+        usage.processes += 1;
+    }
+    Ok(usage)
+}
+
+/// Every living process whose environment, as it was at its `exec`, holds the marker; never this process itself.
+/// Processes whose environment is not ours to read (another user's, or one that made itself unreadable) are not found.
+///
+/// # Errors
+/// If the process table cannot be read.
+pub fn find_marked(marker: &Marker) -> io::Result<Vec<Process>> {
+    platform::find_marked(marker)
+}
+
+pub(super) fn descendants_in(table: &[Process], root: u32) -> Vec<Process> {
+    let mut children: HashMap<u32, Vec<&Process>> = HashMap::new();
+    for process in table {
+        children.entry(process.parent).or_default().push(process);
+    }
+    let mut found = Vec::new();
+    // A snapshot is not taken at one instant, so with pid reuse it could even hold a circle.
+    let mut seen = HashSet::from([root]);
+    let mut next = vec![root];
+    while let Some(pid) = next.pop() {
+        for child in children.get(&pid).into_iter().flatten() {
+            if seen.insert(child.pid) {
+                found.push(**child);
+                next.push(child.pid);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    fn process(pid: u32, parent: u32) -> Process {
+        Process { pid, parent, session: 1, start: 1, zombie: false, cpu_ticks: 0 }
+    }
+
+    #[test]
+    fn descendants_are_found_at_any_depth_and_order_and_a_circle_ends() {
+        let table = [process(9, 7), process(7, 5), process(5, 1), process(6, 5), process(8, 1), process(1, 9)];
+        let mut pids: Vec<u32> = descendants_in(&table, 5).iter().map(|process| process.pid).collect();
+        pids.sort_unstable();
+        assert_eq!(pids, [1, 6, 7, 8, 9]);
+        assert!(descendants_in(&table, 4).is_empty());
+        assert!(descendants_in(&[process(3, 3)], 3).is_empty());
+    }
+
+    #[test]
+    fn a_marker_matches_the_whole_pair_only() {
+        let marker = Marker::new("EL_RUN", "run-ab");
+        assert!(marker.is_in(b"A=1\0EL_RUN=run-ab\0B=2\0"));
+        assert!(marker.is_in(b"EL_RUN=run-ab"));
+        for other in [&b"EL_RUN=run-abc\0"[..], b"XEL_RUN=run-ab\0", b"EL_RUN=run-a\0", b"X=EL_RUN=run-ab\0", b"EL_RUN\0"] {
+            assert!(!marker.is_in(other));
+        }
+        assert!(!Marker::new("EL_RUN", "").is_in(b"EL_RUN=\0"), "an unset variable of ours must find nobody");
+    }
+
+    #[test]
+    fn a_tree_shows_its_grandchildren_its_cpu_time_and_its_memory() {
+        let mut child = Command::new("sh")
+            .args(["-c", "sh -c 'while :; do :; done' & echo started; wait"])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let root = child.id();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        let mut first = None;
+        let busy = loop {
+            let now = usage(root).unwrap();
+            if now.processes >= 2 {
+                let first = *first.get_or_insert(now.cpu_ticks);
+                if now.cpu_ticks > first {
+                    break now;
+                }
+            }
+            assert!(Instant::now() < deadline, "no CPU time seen: {now:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        assert!(busy.rss_bytes > 100_000, "{busy:?}");
+        let tree = descendants(root).unwrap();
+        assert_eq!(tree.len(), 1, "{tree:?}");
+        Command::new("kill").args(["-9", &tree[0].pid.to_string()]).status().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(usage(root).unwrap().processes, 0);
+    }
+
+    #[test]
+    fn marked_processes_are_found_outside_the_tree_and_never_ourselves() {
+        let value = format!("marker-{}", std::process::id());
+        let marker = Marker::new("EL_TEST_MARK", &value);
+        assert_eq!(find_marked(&marker).unwrap(), []);
+        let mut child = Command::new("setsid").args(["sleep", "600"]).env("EL_TEST_MARK", &value).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while find_marked(&marker).unwrap().iter().all(|process| process.pid != child.id()) {
+            assert!(Instant::now() < deadline, "the marked process was not found");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(find_marked(&marker).unwrap(), []);
+    }
+}

@@ -1,0 +1,64 @@
+//! Settling a run whose supervisor is gone: first its tree, then its session, then the verdict. In that order, so that nothing of the
+//! agent's lives once the run is settled.
+
+use std::time::Duration;
+
+use el_core::model::{EndKind, ExitRecord, Run};
+use el_core::ops::{self, Settled};
+use el_core::{Ctx, Error, Store};
+
+use crate::clock;
+use crate::launch::context_file;
+use crate::process::{Ended, Marker, end_marked};
+use crate::rundir::RunDir;
+use crate::settings::{Places, RunRules};
+use crate::tmux::Tmux;
+
+/// How long the killing may take.
+const SWEEP_LIMIT: Duration = Duration::from_secs(10);
+
+/// Why a run could not be recovered; it is tried again.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RecoverError {
+    /// The process table could not be read: nothing is known, so nothing is settled.
+    #[error("the process table could not be read")]
+    Processes(#[from] std::io::Error),
+    /// These did not die: the claim is kept.
+    #[error("{} process(es) of the run do not die", .0.len())]
+    Survivors(Vec<u32>),
+    /// The store refused.
+    #[error("the store refused to settle the run")]
+    Store(#[from] Error),
+}
+
+/// Ends what is left of the run's tree and session. Blocks for as long as that takes.
+pub(crate) fn sweep(run: &str) -> Result<(), RecoverError> {
+    match end_marked(&Marker::new("EL_RUN", run), SWEEP_LIMIT)? {
+        Ended::Clean { .. } => Ok(()),
+        Ended::Survivors(left) => Err(RecoverError::Survivors(left.iter().map(|p| p.pid).collect())),
+    }
+}
+
+/// Settles a run whose tree was swept, by its exit record if its supervisor wrote one.
+pub(crate) fn settle_lost(store: &mut Store, run: &Run, places: &Places, rules: &RunRules, why: Option<String>) -> Result<Settled, RecoverError> {
+    let folder = RunDir::new(&places.runs, &run.id);
+    folder.forget_environment();
+    let record = folder.read_exit().filter(|record| record.run == run.id).unwrap_or_else(|| {
+        let kind = if run.supervisor.is_some() { EndKind::SupervisorLost } else { EndKind::LaunchFailed };
+        ExitRecord { message: why, ..ExitRecord::new(&run.id, kind, clock::now()) }
+    });
+    let ctx = Ctx { now: clock::now(), actor: &run.agent, session: None };
+    Ok(ops::settle(store, &ctx, &record, &rules.retry_policy(), clock::jitter())?)
+}
+
+/// Takes away what a session leaves behind, unless it is to be preserved.
+pub(crate) fn clean_up(tmux: &Tmux, run: &Run, places: &Places, preserve: bool) {
+    if preserve {
+        return;
+    }
+    if let Some(session) = &run.session {
+        // A session that is gone already is what we want; one that cannot be asked about shows nothing but a dead pane.
+        let _ = tmux.kill_session(session);
+    }
+    let _ = std::fs::remove_file(context_file(places, &run.atom_id));
+}

@@ -1,0 +1,228 @@
+//! A run's folder, `.eluent/runs/<run>/`: what outlives its session. The folder is its owner's alone, and so is every file in it.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use el_core::model::ExitRecord;
+use serde::{Deserialize, Serialize};
+
+use crate::settings::{AgentSettings, Places, RunRules};
+
+/// The files of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDir {
+    path: PathBuf,
+}
+
+/// Everything that a supervisor is told beside its environment. Holds no secret.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LaunchSpec {
+    pub(crate) run: String,
+    pub(crate) atom: String,
+    /// The session id for Claude Code.
+    pub(crate) conversation: String,
+    pub(crate) agent: AgentSettings,
+    /// The agent's program, found on the worker's PATH.
+    pub(crate) program: PathBuf,
+    pub(crate) rules: RunRules,
+    pub(crate) places: Places,
+}
+
+/// A file of a run that could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing} {}", path.display())]
+pub struct RunDirError {
+    doing: &'static str,
+    path: PathBuf,
+    #[source]
+    source: io::Error,
+}
+
+impl RunDir {
+    /// The folder of this run below the folder of all.
+    pub fn new(runs: &Path, run: &str) -> RunDir {
+        RunDir { path: runs.join(run) }
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the agent wrote to its standard output, as it came: Claude Code's event stream.
+    pub fn transcript(&self) -> PathBuf {
+        self.path.join("transcript.jsonl")
+    }
+
+    /// What the agent wrote to its standard error.
+    pub fn stderr(&self) -> PathBuf {
+        self.path.join("stderr.log")
+    }
+
+    /// What the session's pane showed.
+    pub fn pane(&self) -> PathBuf {
+        self.path.join("pane.log")
+    }
+
+    /// What the supervisor has to say about itself.
+    pub fn supervisor_log(&self) -> PathBuf {
+        self.path.join("supervisor.log")
+    }
+
+    /// The prompt, kept after the context file is gone.
+    pub fn prompt(&self) -> PathBuf {
+        self.path.join("prompt.md")
+    }
+
+    /// Claude Code's `--settings`.
+    pub(crate) fn settings(&self) -> PathBuf {
+        self.path.join("settings.json")
+    }
+
+    /// How the agent ended.
+    pub fn exit(&self) -> PathBuf {
+        self.path.join("exit.json")
+    }
+
+    fn launch(&self) -> PathBuf {
+        self.path.join("launch.json")
+    }
+
+    fn environment(&self) -> PathBuf {
+        self.path.join("env.json")
+    }
+
+    pub(crate) fn create(&self) -> Result<(), RunDirError> {
+        private_folder(&self.path)
+    }
+
+    pub(crate) fn write_launch(&self, spec: &LaunchSpec) -> Result<(), RunDirError> {
+        let text = serde_json::to_vec_pretty(spec).expect("a launch spec has string keys only");
+        write_private(&self.launch(), &text)
+    }
+
+    pub(crate) fn read_launch(&self) -> Result<LaunchSpec, RunDirError> {
+        let path = self.launch();
+        let text = fs::read(&path).map_err(fault("read", &path))?;
+        serde_json::from_slice(&text).map_err(io::Error::from).map_err(fault("understand", &path))
+    }
+
+    /// Writes the agent's whole environment, keys included, for the supervisor alone.
+    pub(crate) fn write_environment(&self, environment: &[(OsString, OsString)]) -> Result<(), RunDirError> {
+        // Bytes, since names and values need not be UTF-8.
+        let pairs: Vec<(&[u8], &[u8])> = environment.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
+        let text = serde_json::to_vec(&pairs).expect("pairs of bytes are plain JSON");
+        write_private(&self.environment(), &text)
+    }
+
+    /// Reads the environment and removes its file: from then on it is in the supervisor's memory alone.
+    pub(crate) fn take_environment(&self) -> Result<Vec<(OsString, OsString)>, RunDirError> {
+        let path = self.environment();
+        let text = fs::read(&path).map_err(fault("read", &path))?;
+        self.forget_environment();
+        let pairs: Vec<(Vec<u8>, Vec<u8>)> = serde_json::from_slice(&text).map_err(io::Error::from).map_err(fault("understand", &path))?;
+        Ok(pairs.into_iter().map(|(name, value)| (OsString::from_vec(name), OsString::from_vec(value))).collect())
+    }
+
+    /// Removes the environment's file, should a supervisor never have come for it.
+    pub(crate) fn forget_environment(&self) {
+        // Already gone is as good.
+        let _ = fs::remove_file(self.environment());
+    }
+
+    /// Writes the exit record so that it is whole or not there, and on the disk.
+    pub(crate) fn write_exit(&self, record: &ExitRecord) -> Result<(), RunDirError> {
+        let path = self.exit();
+        let text = serde_json::to_vec_pretty(record).expect("an exit record has string keys only");
+        let draft = self.path.join("exit.json.new");
+        write_private(&draft, &text)?;
+        File::open(&draft).and_then(|file| file.sync_all()).map_err(fault("write", &draft))?;
+        fs::rename(&draft, &path).map_err(fault("write", &path))?;
+        File::open(&self.path).and_then(|folder| folder.sync_all()).map_err(fault("write", &path))
+    }
+
+    /// The exit record, if the supervisor wrote one. One that cannot be read is as good as none.
+    pub fn read_exit(&self) -> Option<ExitRecord> {
+        serde_json::from_slice(&fs::read(self.exit()).ok()?).ok()
+    }
+
+    /// Opens one of the run's files to be written at its end.
+    pub(crate) fn append(&self, path: &Path) -> Result<File, RunDirError> {
+        OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(fault("write", path))
+    }
+}
+
+/// Makes a folder, and those above it, for its owner alone.
+pub(crate) fn private_folder(path: &Path) -> Result<(), RunDirError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fault("make the folder", path))
+}
+
+/// Writes a file for its owner alone. A file or link that stands there is replaced, not written through.
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<(), RunDirError> {
+    let write = || -> io::Result<()> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        file.write_all(content)
+    };
+    write().map_err(fault("write", path))
+}
+
+fn fault(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RunDirError {
+    let path = path.to_owned();
+    move |source| RunDirError { doing, path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use el_core::model::{EndKind, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn the_environment_is_the_owners_alone_and_gone_once_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = RunDir::new(&dir.path().join("runs"), "run-1");
+        run.create().unwrap();
+        let odd = vec![("KEY".into(), OsString::from_vec(vec![0xff, b'x'])), ("B".into(), "two\nlines".into())];
+        run.write_environment(&odd).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(run.path()), mode(&run.environment())), (0o700, 0o600));
+        assert_eq!(run.take_environment().unwrap(), odd);
+        assert!(!run.environment().exists());
+        assert!(run.take_environment().is_err());
+    }
+
+    #[test]
+    fn an_exit_record_comes_back_and_a_torn_one_counts_as_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = RunDir::new(dir.path(), "run-1");
+        run.create().unwrap();
+        assert_eq!(run.read_exit(), None);
+        let record = ExitRecord::new("run-1", EndKind::Exited, Timestamp::from_micros(7));
+        run.write_exit(&record).unwrap();
+        assert_eq!(run.read_exit(), Some(record));
+        fs::write(run.exit(), "{\"run\":").unwrap();
+        assert_eq!(run.read_exit(), None);
+    }
+
+    #[test]
+    fn a_link_in_the_way_is_replaced_and_not_written_through() {
+        let dir = tempfile::tempdir().unwrap();
+        let victim = dir.path().join("victim");
+        fs::write(&victim, "mine").unwrap();
+        let path = dir.path().join("context.md");
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        write_private(&path, b"text").unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "text");
+    }
+}

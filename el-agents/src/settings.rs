@@ -1,0 +1,101 @@
+//! What an agent's runs and a worker need to know, resolved by the caller from flags, environment and files.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use el_core::rules::retry::RetryPolicy;
+use serde::{Deserialize, Serialize};
+
+/// How one agent is run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AgentSettings {
+    pub name: String,
+    pub executor: Executor,
+    /// Claude Code: a name to be found on PATH, or a path.
+    pub claude_code_path: String,
+    /// `None` leaves it to Claude Code.
+    pub model: Option<String>,
+    pub permission_mode: String,
+    /// Besides `Bash(el *)`, which every agent has.
+    pub allowed_tools: Vec<String>,
+    pub disallowed_tools: Vec<String>,
+    pub max_turns: Option<u32>,
+    /// In US dollars, for one run.
+    pub max_budget_usd: Option<f64>,
+    pub extra_args: Vec<String>,
+    /// Absolute; not checked to exist.
+    pub working_directory: PathBuf,
+    /// Keep the tmux session and the context file after a run.
+    pub preserve_sessions: bool,
+    /// The longest that one run may take, time in suspend not counted.
+    pub execution_timeout: Duration,
+    /// How long an agent may neither say nor do anything.
+    pub stall_timeout: Duration,
+    /// How long an agent may finish its last turn after its atom has ended.
+    pub close_grace: Duration,
+    pub api_timeout: Option<Duration>,
+    pub api_max_retries: Option<u32>,
+    /// Variables that the agent gets although they would be stripped.
+    pub env_pass: Vec<String>,
+    /// Variables that the agent does not get, besides those that are always stripped.
+    pub env_strip: Vec<String>,
+}
+
+/// How an agent is run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Executor {
+    /// Claude Code, headless.
+    Claude,
+    /// Any program: it gets the context as standard input and ends its atom with `el`.
+    Command(Vec<String>),
+}
+
+impl Executor {
+    /// The name in the store and in the configuration.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Executor::Claude => "claude",
+            Executor::Command(_) => "command",
+        }
+    }
+}
+
+/// Where a project's things are, and which `el` this is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Places {
+    /// The database; absolute.
+    pub database: PathBuf,
+    /// The folder of the runs' folders.
+    pub runs: PathBuf,
+    /// The folder of the context files.
+    pub contexts: PathBuf,
+    /// This very program; absolute.
+    pub el: PathBuf,
+}
+
+/// What holds for every run of a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunRules {
+    /// How long a claim holds without a heartbeat.
+    pub lease: Duration,
+    /// The attempts of each kind, and the back-off.
+    pub max_attempts: u32,
+    pub retry_backoff: Duration,
+}
+
+impl RunRules {
+    /// The policy that these rules make. `max_attempts` bounds failures; an attempt that broke the protocol, or took all of its time, is
+    /// dearer and gets one less; faults of the machine are not the work's and get two more.
+    pub fn retry_policy(&self) -> RetryPolicy {
+        let attempts = self.max_attempts.max(1);
+        RetryPolicy {
+            failures: attempts,
+            violations: attempts.saturating_sub(1).max(1),
+            timeouts: attempts.saturating_sub(1).max(1),
+            machine: attempts.saturating_add(2),
+            base: self.retry_backoff,
+            ..RetryPolicy::default()
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The supervisor's line to the store: heartbeats, and what the store says about the run.
+
+use std::time::{Duration, Instant};
+
+use el_core::model::{CancelMode, Progress, Timestamp};
+use el_core::ops::{self, Beat, Watch};
+use el_core::{Ctx, Error, Store};
+
+use crate::clock;
+
+/// Changed progress is written no more often than this.
+const PROGRESS_EVERY: Duration = Duration::from_secs(2);
+
+#[derive(Debug)]
+pub(crate) struct Contact {
+    store: Store,
+    run: String,
+    token: String,
+    lease: Duration,
+    seen_version: Option<i64>,
+    watch: Watch,
+    beat_at: Instant,
+    /// When the lease was last extended, on a clock that goes on while the machine sleeps.
+    extended_at: Duration,
+    written: Progress,
+}
+
+impl Contact {
+    /// From right after the registration, which extended the lease.
+    pub(crate) fn new(store: Store, run: &str, token: &str, lease: Duration) -> Contact {
+        Contact {
+            store,
+            run: run.to_owned(),
+            token: token.to_owned(),
+            lease,
+            seen_version: None,
+            watch: Watch::Work,
+            beat_at: Instant::now(),
+            extended_at: clock::awake_or_not(),
+            written: Progress::default(),
+        }
+    }
+
+    pub(crate) fn store(&mut self) -> &mut Store {
+        &mut self.store
+    }
+
+    pub(crate) fn run(&self) -> &str {
+        &self.run
+    }
+
+    pub(crate) fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// What the store last said.
+    pub(crate) fn watched(&self) -> Watch {
+        self.watch
+    }
+
+    /// Since the lease was last extended.
+    pub(crate) fn lease_age(&self) -> Duration {
+        clock::awake_or_not().saturating_sub(self.extended_at)
+    }
+
+    /// Looks whether anything changed, and beats when it is time. Called ten times a second, it costs microseconds where nothing did. When the
+    /// store cannot be used, the answer is what it last said; if that lasts, the age of the lease decides.
+    pub(crate) fn tick(&mut self, active_at: Option<Timestamp>, progress: &Progress) -> Watch {
+        let since = self.beat_at.elapsed();
+        let is_due = since > self.lease / 6 || (since > PROGRESS_EVERY && *progress != self.written);
+        // A store that fails is asked again at the next tick.
+        let _ = if is_due { self.beat(active_at, progress) } else { self.look() };
+        self.watch
+    }
+
+    fn look(&mut self) -> Result<(), Error> {
+        let version = self.store.data_version()?;
+        if self.seen_version != Some(version) {
+            self.watch = ops::watch(&self.store, &self.run, &self.token)?;
+            self.seen_version = Some(version);
+        }
+        Ok(())
+    }
+
+    /// Extends the lease and reports progress now.
+    pub(crate) fn beat(&mut self, active_at: Option<Timestamp>, progress: &Progress) -> Result<(), Error> {
+        // Taken before the write: the lease counts from what the store was told.
+        let (clock, instant) = (clock::awake_or_not(), Instant::now());
+        let beat = Beat { run_id: &self.run, token: &self.token, now: clock::now(), lease: self.lease, active_at, progress };
+        self.watch = ops::beat(&mut self.store, &beat)?;
+        self.extended_at = clock;
+        self.beat_at = instant;
+        self.written = progress.clone();
+        Ok(())
+    }
+
+    /// Somebody in the attached session pressed `C-c`: that is a person's cancel, which holds the atom back.
+    pub(crate) fn cancel(&mut self) {
+        let ctx = Ctx { now: clock::now(), actor: "person at the session", session: None };
+        // Should it fail, the person sees that nothing happened and presses again.
+        let _ = ops::cancel(&mut self.store, &ctx, &self.run, CancelMode::Hold, Some("C-c in the session"));
+        self.seen_version = None;
+    }
+}

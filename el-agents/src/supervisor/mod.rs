@@ -1,0 +1,249 @@
+//! `el supervise RUN`, the process of a session's pane: it starts the agent, pumps its stream, keeps the lease, ends its process tree,
+//! writes the exit record and settles the run.
+//!
+//! It needs nobody: a worker may die, or detach, and every run is still settled. It trusts nothing that its agent says of its own success.
+
+mod agent;
+mod contact;
+mod pane;
+mod reader;
+mod signals;
+mod watch;
+mod watchdog;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+use el_core::model::{EndKind, ExitRecord, Stamp, Status};
+use el_core::ops::{self, Settled, Watch};
+use el_core::protocol::context::nudge;
+use el_core::{Ctx, Durability, Error, Store};
+
+use self::contact::Contact;
+use self::pane::Pane;
+use self::reader::Reader;
+use self::signals::Signals;
+use self::watch::{CallEnd, Watcher};
+use self::watchdog::Bounds;
+use crate::check::ConfigurationError;
+use crate::claude::one_line;
+use crate::launch::context_file;
+use crate::process::{self, Marker, ProcessId};
+use crate::rundir::{LaunchSpec, RunDir, RunDirError, write_private};
+use crate::settings::Executor;
+use crate::clock;
+
+/// How often an agent that left its atom open is resumed within its run.
+const RESUMES: u32 = 1;
+/// Between two tries to settle a run in a store that cannot be used.
+const SETTLE_AGAIN: Duration = Duration::from_secs(2);
+/// Tries before the settling is left to a worker, which finds the exit record.
+const SETTLE_TRIES: u32 = 30;
+
+/// Why a supervisor could not take its run. The run is then settled by a worker.
+#[derive(Debug, thiserror::Error)]
+pub enum SuperviseError {
+    /// The store refused: the run is over, or has a supervisor.
+    #[error("the store refused")]
+    Store(#[from] Error),
+    /// What the worker wrote for us is not there.
+    #[error("the run's files cannot be used")]
+    Files(#[from] RunDirError),
+    /// The system refused.
+    #[error("cannot {doing}")]
+    System {
+        /// The step.
+        doing: &'static str,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// Supervises one run to its end. Blocks; starts a runtime of its own on this thread, which has to be the process's main one, since the
+/// agent dies with it.
+///
+/// # Errors
+/// If the run could not be taken. Whatever happens after that ends in an exit record.
+pub fn supervise(database: &Path, run: &str) -> Result<(), SuperviseError> {
+    let system = |doing| move |source| SuperviseError::System { doing, source };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system("start the runtime"))?;
+    runtime.block_on(async {
+        process::notice_default_signals().map_err(system("listen to signals"))?;
+        let signals = Signals::new().map_err(system("listen to signals"))?;
+        let supervisor = Supervisor::take(database, run, signals)?;
+        supervisor.run().await;
+        Ok(())
+    })
+}
+
+/// A run that is ours.
+struct Supervisor {
+    spec: LaunchSpec,
+    folder: RunDir,
+    environment: Vec<(OsString, OsString)>,
+    watcher: Watcher,
+}
+
+impl Supervisor {
+    fn take(database: &Path, run: &str, signals: Signals) -> Result<Supervisor, SuperviseError> {
+        let system = |doing| move |source| SuperviseError::System { doing, source };
+        // Where there is no such thing, the marker alone finds what left the tree.
+        if let Err(error) = process::become_subreaper()
+            && error.kind() != std::io::ErrorKind::Unsupported
+        {
+            return Err(system("adopt orphans")(error));
+        }
+        let mut store = Store::open(database, Durability::Normal)?;
+        let runs = database.parent().unwrap_or(Path::new(".")).join("runs");
+        let folder = RunDir::new(&runs, run);
+        let spec = folder.read_launch()?;
+        let environment = folder.take_environment()?;
+        let token = environment.iter().find(|(name, _)| name == "EL_TOKEN").map(|(_, value)| value.to_string_lossy().into_owned()).unwrap_or_default();
+        let id = ProcessId::current().map_err(system("tell who this process is"))?;
+        let stamp = stamp(&id);
+        ops::register_supervisor(&mut store, run, &token, &stamp, clock::now(), spec.rules.lease)?;
+        let bounds = Bounds {
+            execution_timeout: spec.agent.execution_timeout,
+            stall_timeout: spec.agent.stall_timeout,
+            close_grace: spec.agent.close_grace,
+            lease: spec.rules.lease,
+        };
+        let open = |path: &Path| folder.append(path).ok();
+        let watcher = Watcher::new(
+            Contact::new(store, run, &token, spec.rules.lease),
+            Reader::new(spec.agent.executor == Executor::Claude),
+            Pane::new(open(&folder.pane())),
+            signals,
+            bounds,
+            Marker::new("EL_RUN", run),
+            (open(&folder.transcript()), open(&folder.stderr())),
+        );
+        Ok(Supervisor { spec, folder, environment, watcher })
+    }
+
+    async fn run(mut self) {
+        let hello = match ops::brief(self.watcher.contact.store(), &self.spec.atom) {
+            Ok(atom) => format!("el: {} works on {} — {}", self.spec.agent.name, atom.id, one_line(&atom.title, 120)),
+            Err(_) => format!("el: {} works on {}", self.spec.agent.name, self.spec.atom),
+        };
+        self.watcher.pane.show(&format!("{hello} ({}; detach with C-b d, end with C-c)", self.spec.run));
+        let mut resumes = 0;
+        let record = loop {
+            let prompt = if resumes == 0 { self.prompt() } else { self.nudge() };
+            let end = match prompt {
+                Ok(prompt) => self.call(prompt, resumes > 0).await,
+                Err(error) => Err(error),
+            };
+            let record = self.record(end, resumes);
+            if self.is_to_be_resumed(&record) {
+                resumes += 1;
+                self.watcher.pane.show("el: the agent ended without closing its atom; it is sent back once");
+                self.watcher.reader.next_call();
+                continue;
+            }
+            break record;
+        };
+        // Should this fail, a worker settles the run as lost; the store below is told the truth all the same.
+        if let Err(error) = self.folder.write_exit(&record) {
+            self.watcher.pane.show(&format!("! {error}"));
+        }
+        self.settle(&record).await;
+    }
+
+    fn prompt(&self) -> std::io::Result<File> {
+        let context = context_file(&self.spec.places, &self.spec.atom);
+        // Somebody may have cleaned the context folder; the run's own copy is the same text.
+        File::open(context).or_else(|_| File::open(self.folder.prompt()))
+    }
+
+    fn nudge(&self) -> std::io::Result<File> {
+        let path = self.folder.path().join("nudge.md");
+        write_private(&path, nudge(&self.spec.atom).as_bytes()).map_err(std::io::Error::other)?;
+        File::open(path)
+    }
+
+    /// One call of the agent, from its start to the end of its tree.
+    async fn call(&mut self, prompt: File, resume: bool) -> std::io::Result<CallEnd> {
+        let argv = self.spec.argv(&self.folder, resume).map_err(|error: ConfigurationError| std::io::Error::other(error.to_string()))?;
+        let agent = agent::start(&argv, &self.environment, &self.spec.agent.working_directory, prompt)?;
+        let contact = &mut self.watcher.contact;
+        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        // For people only: nothing depends on it.
+        let _ = ops::set_agent_pid(contact.store(), &run, &token, i64::from(agent.id.pid));
+        Ok(self.watcher.watch(agent).await)
+    }
+
+    fn record(&mut self, end: std::io::Result<CallEnd>, resumes: u32) -> ExitRecord {
+        use std::os::unix::process::ExitStatusExt;
+        let kind = end.as_ref().map_or(EndKind::SpawnFailed, |end| end.kind);
+        let mut record = ExitRecord { resumes, ..ExitRecord::new(&self.spec.run, kind, clock::now()) };
+        match end {
+            Ok(CallEnd { kind, status }) => {
+                record.exit_code = status.and_then(|s| s.code());
+                record.signal = status.and_then(|s| s.signal());
+                if kind == EndKind::Hangup {
+                    record.message = self.watcher.signals.reason().map(str::to_owned);
+                }
+                self.watcher.reader.tell(&mut record);
+            }
+            Err(error) => record.message = Some(format!("{}: {error}", self.spec.program.display())),
+        }
+        record
+    }
+
+    /// A violation is resumed once: the agent ended by itself, without an error, and its atom is still in progress.
+    fn is_to_be_resumed(&mut self, record: &ExitRecord) -> bool {
+        let ended_well = record.end == EndKind::Exited && !record.is_error && record.signal.is_none() && record.exit_code.unwrap_or(0) == 0;
+        if self.spec.agent.executor != Executor::Claude || !ended_well || record.usage_limit.is_some() || record.resumes >= RESUMES {
+            return false;
+        }
+        if self.watcher.began.elapsed() >= self.spec.agent.execution_timeout || self.watcher.signals.hung_up() {
+            return false;
+        }
+        let contact = &mut self.watcher.contact;
+        let progress = self.watcher.reader.progress();
+        let is_ours = contact.beat(None, &progress).is_ok() && contact.watched() == Watch::Work;
+        let status = ops::brief(contact.store(), &self.spec.atom).map(|atom| atom.status);
+        is_ours && matches!(status, Ok(Status::InProgress))
+    }
+
+    /// Settles the run. A store that cannot be used now is tried again for a minute; then a worker does it, from the exit record.
+    async fn settle(mut self, record: &ExitRecord) {
+        let progress = self.watcher.reader.progress();
+        if !self.spec.agent.preserve_sessions {
+            // Before the run is settled: afterwards the file may be the next run's.
+            let _ = std::fs::remove_file(context_file(&self.spec.places, &self.spec.atom));
+        }
+        // The last figures; the run is settled whether or not they arrive.
+        let _ = self.watcher.contact.beat(None, &progress);
+        for _ in 0..SETTLE_TRIES {
+            let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
+            let policy = self.spec.rules.retry_policy();
+            match ops::settle(self.watcher.contact.store(), &ctx, record, &policy, clock::jitter()) {
+                Ok(settled) => return self.say_goodbye(&settled).await,
+                Err(error) => self.watcher.pane.show(&format!("! {error}; trying again")),
+            }
+            tokio::time::sleep(SETTLE_AGAIN).await;
+        }
+    }
+
+    async fn say_goodbye(&mut self, settled: &Settled) {
+        let detail = settled.run.detail.as_deref().unwrap_or_default();
+        let status = settled.atom.as_ref().map_or("gone", |atom| atom.status.as_str());
+        self.watcher.pane.show(&format!("el: {} ended as {} ({}); {} is {status}", self.spec.run, settled.outcome, one_line(detail, 160), self.spec.atom));
+        // The pane's own thread needs a moment to write what it was given.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+pub(crate) fn stamp(id: &ProcessId) -> Stamp {
+    Stamp { pid: i64::from(id.pid), start: i64::try_from(id.start).unwrap_or(i64::MAX), boot: id.boot.clone() }
+}
+
+/// The process that a stamp in the store stands for.
+pub(crate) fn process_of(stamp: &Stamp) -> Option<ProcessId> {
+    Some(ProcessId { pid: u32::try_from(stamp.pid).ok()?, start: u64::try_from(stamp.start).ok()?, boot: stamp.boot.clone() })
+}

@@ -1,0 +1,208 @@
+//! What the agent's output tells. It is believed for progress, cost and the reasons of failure, never for success.
+
+use std::time::Instant;
+
+use el_core::model::{ExitRecord, Progress, Timestamp, UsageLimit};
+
+use crate::claude::{self, Line, LineSplitter, Renderer, RunResult, StreamEvent, one_line, parse_line};
+
+/// Longest message that goes into an exit record, in characters.
+const MESSAGE_MAX: usize = 500;
+/// Width of the pane, less its margin.
+const WIDTH: usize = 196;
+
+/// Takes the agent's standard output in and keeps what matters of it.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    lines: LineSplitter,
+    progress: claude::Progress,
+    renderer: Renderer,
+    /// The output is Claude Code's event stream; else plain lines.
+    is_stream: bool,
+    result: Option<RunResult>,
+    result_at: Option<Instant>,
+    limit_resets_at: Option<Option<Timestamp>>,
+    last_line: Option<String>,
+    /// The last plain line of standard error.
+    last_error: Option<String>,
+    errors: LineSplitter,
+}
+
+impl Reader {
+    pub(crate) fn new(is_stream: bool) -> Reader {
+        Reader {
+            lines: LineSplitter::default(),
+            progress: claude::Progress::default(),
+            renderer: Renderer::new(WIDTH, true),
+            is_stream,
+            result: None,
+            result_at: None,
+            limit_resets_at: None,
+            last_line: None,
+            last_error: None,
+            errors: LineSplitter::with_limit(64 << 10),
+        }
+    }
+
+    /// The agent is called once more, to go on with its conversation.
+    pub(crate) fn next_call(&mut self) {
+        self.lines = LineSplitter::default();
+        self.progress.next_call();
+        self.result = None;
+        self.result_at = None;
+    }
+
+    /// Takes bytes of standard output; gives what the pane is to show.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> String {
+        let lines = self.lines.push(bytes);
+        lines.into_iter().map(|line| self.line(line)).collect()
+    }
+
+    /// Takes bytes of standard error; gives what the pane is to show.
+    pub(crate) fn take_error(&mut self, bytes: &[u8]) -> String {
+        let lines = self.errors.push(bytes);
+        let mut shown = String::new();
+        for line in lines {
+            let Line::Whole(line) = line else { continue };
+            let text = one_line(&String::from_utf8_lossy(&line), MESSAGE_MAX);
+            if !text.is_empty() {
+                shown.push_str(&format!("! {text}\n"));
+                self.last_error = Some(text);
+            }
+        }
+        shown
+    }
+
+    /// Both streams have ended; gives what the pane is to show of an unfinished last line.
+    pub(crate) fn finish(&mut self) -> String {
+        let error = self.errors.finish().map(|_| ());
+        if error.is_some() {
+            // Only a line without an end was left; it was counted, and says no more than the others.
+        }
+        match self.lines.finish() {
+            Some(line) => self.line(line),
+            None => String::new(),
+        }
+    }
+
+    fn line(&mut self, line: Line) -> String {
+        match line {
+            Line::TooLong(bytes) => format!("[a line of {bytes} bytes is not shown]\n"),
+            Line::Whole(line) if self.is_stream => parse_line(&line).iter().map(|event| self.event(event)).collect(),
+            Line::Whole(line) => {
+                let text = one_line(&String::from_utf8_lossy(&line), 2_000);
+                if !text.is_empty() {
+                    self.last_line = Some(text.clone());
+                }
+                format!("{text}\n")
+            }
+        }
+    }
+
+    fn event(&mut self, event: &StreamEvent) -> String {
+        self.progress.apply(event);
+        match event {
+            StreamEvent::Result(result) => {
+                self.result = Some((**result).clone());
+                self.result_at = Some(Instant::now());
+            }
+            StreamEvent::RateLimit(limit) if limit.is_reached() => {
+                self.limit_resets_at = Some(limit.resets_at.map(|s| Timestamp::from_micros(s.saturating_mul(1_000_000))));
+            }
+            // It answered after all: the limit did not end it.
+            StreamEvent::Text { subagent: false, .. } => self.limit_resets_at = None,
+            _ => {}
+        }
+        self.renderer.render(event)
+    }
+
+    /// As the store keeps it.
+    pub(crate) fn progress(&self) -> Progress {
+        let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        let action = if self.is_stream { Some(self.progress.action.clone()) } else { self.last_line.clone() };
+        Progress {
+            turns: count(self.progress.turns),
+            tokens_in: count(self.progress.tokens_in),
+            tokens_out: count(self.progress.tokens_out),
+            cost_micros: count(self.progress.cost_usd_micros),
+            action: action.filter(|text| !text.is_empty()).map(|text| one_line(&text, 120)),
+        }
+    }
+
+    pub(crate) fn tool_in_flight(&self) -> bool {
+        self.progress.tool_in_flight
+    }
+
+    /// When the agent said its result.
+    pub(crate) fn result_at(&self) -> Option<Instant> {
+        self.result_at
+    }
+
+    /// Whether the agent itself said that it failed.
+    pub(crate) fn is_error(&self) -> bool {
+        self.result.as_ref().is_some_and(|result| result.is_error)
+    }
+
+    /// Writes what the output told into the record of the end.
+    pub(crate) fn tell(&self, record: &mut ExitRecord) {
+        record.is_error = self.is_error();
+        let result = self.result.as_ref();
+        record.api_error_status = result.and_then(|r| r.api_error_status).map(i64::from);
+        record.denied_tools = result.map(|r| r.permission_denials.clone()).unwrap_or_default();
+        let said = match result {
+            Some(result) if result.is_error => Some(result.message()),
+            Some(_) => None,
+            None => self.last_error.clone(),
+        };
+        if record.message.is_none() {
+            record.message = said.map(|text| one_line(&text, MESSAGE_MAX)).filter(|text| !text.is_empty());
+        }
+        if let Some(resets_at) = self.limit_resets_at {
+            record.usage_limit = Some(UsageLimit { resets_at });
+        } else if record.is_error && record.api_error_status == Some(429) {
+            record.usage_limit = Some(UsageLimit { resets_at: None });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use el_core::model::EndKind;
+
+    use super::*;
+
+    fn record(lines: &[&str]) -> ExitRecord {
+        let mut reader = Reader::new(true);
+        for line in lines {
+            reader.take(format!("{line}\n").as_bytes());
+        }
+        let mut record = ExitRecord::new("run-1", EndKind::Exited, Timestamp::from_micros(0));
+        reader.tell(&mut record);
+        record
+    }
+
+    const LIMIT: &str = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1800000000}}"#;
+
+    #[test]
+    fn a_usage_limit_is_told_with_its_reset() {
+        let failed = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"limit"}"#;
+        let told = record(&[LIMIT, failed]);
+        assert_eq!(told.usage_limit.unwrap().resets_at.unwrap().as_secs(), 1_800_000_000);
+        assert_eq!(record(&[failed]).usage_limit, Some(UsageLimit { resets_at: None }));
+    }
+
+    #[test]
+    fn a_limit_that_was_overcome_is_forgotten() {
+        let text = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"on I go"}]}}"#;
+        assert_eq!(record(&[LIMIT, text]).usage_limit, None);
+    }
+
+    #[test]
+    fn without_a_result_the_last_line_of_stderr_says_why() {
+        let mut reader = Reader::new(true);
+        reader.take_error(b"warning: x\nError: Session ID is already in use.\n");
+        let mut record = ExitRecord::new("run-1", EndKind::Exited, Timestamp::from_micros(0));
+        reader.tell(&mut record);
+        assert_eq!(record.message.as_deref(), Some("Error: Session ID is already in use."));
+    }
+}

@@ -1,0 +1,277 @@
+//! The loop around one call of the agent: pump, look, decide, end. Deciding is in `watchdog`.
+
+use std::fs::File;
+use std::io::Write;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use el_core::model::{EndKind, Timestamp};
+use el_core::ops::Watch;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::MissedTickBehavior;
+
+use super::agent::Agent;
+use super::contact::Contact;
+use super::pane::Pane;
+use super::reader::Reader;
+use super::signals::Signals;
+use super::watchdog::{self, Bounds, EndNow, Moment};
+use crate::clock;
+use crate::process::{EndTree, Ended, Marker, descendants, end_tree};
+
+/// Between two looks at the store and the clock.
+const TICK: Duration = Duration::from_millis(100);
+/// How often a silent agent's tree is looked at.
+const STALL_LOOK: Duration = Duration::from_secs(15);
+/// How long the killing may take before the claim is kept and it is tried again.
+const KILL_LIMIT: Duration = Duration::from_secs(10);
+/// Bytes of a transcript after which no more is kept: a run must not fill the disk.
+const TRANSCRIPT_MAX: u64 = 1 << 30;
+
+/// How one call of the agent ended; nothing of its tree is left.
+#[derive(Debug)]
+pub(crate) struct CallEnd {
+    pub(crate) kind: EndKind,
+    pub(crate) status: Option<ExitStatus>,
+}
+
+/// What the loop works with, over all calls of a run.
+#[derive(Debug)]
+pub(crate) struct Watcher {
+    pub(crate) contact: Contact,
+    pub(crate) reader: Reader,
+    pub(crate) pane: Pane,
+    pub(crate) signals: Signals,
+    pub(crate) bounds: Bounds,
+    pub(crate) marker: Marker,
+    pub(crate) transcript: Capped,
+    pub(crate) errors: Capped,
+    /// When the run began; the time limit counts from here, over all calls.
+    pub(crate) began: Instant,
+    active: Active,
+    finished_at: Option<Instant>,
+}
+
+/// When the agent or its tree last did something.
+#[derive(Debug)]
+struct Active {
+    at: Instant,
+    stamp: Option<Timestamp>,
+    looked: Instant,
+    /// Processes and CPU of the agent's tools, when last looked at.
+    tools: Option<(usize, u64)>,
+}
+
+/// A file that takes only so much.
+#[derive(Debug)]
+pub(crate) struct Capped {
+    file: Option<File>,
+    left: u64,
+}
+
+impl Capped {
+    pub(crate) fn new(file: Option<File>) -> Capped {
+        Capped { file, left: TRANSCRIPT_MAX }
+    }
+
+    /// Writes; a full disk or a full measure ends the keeping, never the run.
+    fn write(&mut self, bytes: &[u8]) {
+        let Some(file) = &mut self.file else { return };
+        let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        if len > self.left || file.write_all(bytes).is_err() {
+            self.file = None;
+        } else {
+            self.left -= len;
+        }
+    }
+
+    fn sync(&self) {
+        if let Some(file) = &self.file {
+            // What could not reach the disk is no reason to fail the run.
+            let _ = file.sync_data();
+        }
+    }
+}
+
+impl Watcher {
+    pub(crate) fn new(
+        contact: Contact,
+        reader: Reader,
+        pane: Pane,
+        signals: Signals,
+        bounds: Bounds,
+        marker: Marker,
+        files: (Option<File>, Option<File>),
+    ) -> Watcher {
+        let now = Instant::now();
+        Watcher {
+            contact,
+            reader,
+            pane,
+            signals,
+            bounds,
+            marker,
+            transcript: Capped::new(files.0),
+            errors: Capped::new(files.1),
+            began: now,
+            active: Active { at: now, stamp: None, looked: now, tools: None },
+            finished_at: None,
+        }
+    }
+
+    /// Watches one call to its end.
+    pub(crate) async fn watch(&mut self, mut agent: Agent) -> CallEnd {
+        let mut stdout = agent.child.stdout.take();
+        let mut stderr = agent.child.stderr.take();
+        let mut out = vec![0; 64 << 10];
+        let mut err = vec![0; 8 << 10];
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut status: Option<ExitStatus> = None;
+        let mut ending: Option<(EndKind, tokio::task::JoinHandle<std::io::Result<Ended>>)> = None;
+        self.active.at = Instant::now();
+        loop {
+            tokio::select! {
+                read = read(&mut stdout, &mut out), if stdout.is_some() => match read {
+                    Some(len) => self.output(&out[..len]),
+                    None => stdout = None,
+                },
+                read = read(&mut stderr, &mut err), if stderr.is_some() => match read {
+                    Some(len) => self.error_output(&err[..len]),
+                    None => stderr = None,
+                },
+                exited = agent.child.wait(), if status.is_none() => {
+                    status = exited.ok();
+                    if status.is_none() {
+                        // It cannot be waited for, so somebody reaped it; that it is gone is all that is known.
+                        status = Some(ExitStatus::default());
+                    }
+                    if ending.is_none() {
+                        ending = Some((EndKind::Exited, self.end(&agent, Duration::ZERO)));
+                    }
+                },
+                () = self.signals.caught() => {}
+                ended = joined(&mut ending), if ending.is_some() => {
+                    let Some((kind, _)) = ending.take() else { continue };
+                    match ended {
+                        Ok(Ended::Clean { .. }) if status.is_some() => {
+                            self.drain(stdout, stderr, &mut out).await;
+                            return CallEnd { kind, status };
+                        }
+                        // Its exit has not been seen here yet; the next round does.
+                        Ok(Ended::Clean { .. }) => {}
+                        Ok(Ended::Survivors(left)) => {
+                            self.pane.show(&format!("! {} process(es) do not die; the claim is kept and it is tried again", left.len()));
+                        }
+                        Err(error) => self.pane.show(&format!("! the process table cannot be read ({error}); trying again")),
+                    }
+                    ending = Some((kind, self.end(&agent, Duration::ZERO)));
+                },
+                _ = tick.tick() => {
+                    let order = self.look(&agent);
+                    if let (Some(EndNow { kind, grace }), None) = (order, &ending) {
+                        ending = Some((kind, self.end(&agent, grace)));
+                    }
+                },
+            }
+        }
+    }
+
+    fn output(&mut self, bytes: &[u8]) {
+        self.transcript.write(bytes);
+        let shown = self.reader.take(bytes);
+        self.pane.show(&shown);
+        self.acted();
+    }
+
+    fn error_output(&mut self, bytes: &[u8]) {
+        self.errors.write(bytes);
+        let shown = self.reader.take_error(bytes);
+        self.pane.show(&shown);
+        self.acted();
+    }
+
+    fn acted(&mut self) {
+        self.active.at = Instant::now();
+        self.active.stamp = Some(clock::now());
+    }
+
+    /// One tick: the store, the clock, the decision.
+    fn look(&mut self, agent: &Agent) -> Option<EndNow> {
+        if self.signals.take_interrupt() {
+            self.contact.cancel();
+        }
+        let watch = self.contact.tick(self.active.stamp, &self.reader.progress());
+        match watch {
+            Watch::Finished(_) => drop(self.finished_at.get_or_insert_with(Instant::now)),
+            _ => self.finished_at = None,
+        }
+        let now = Instant::now();
+        if now.duration_since(self.active.at) > self.bounds.stall_timeout / 2 && now.duration_since(self.active.looked) > STALL_LOOK.min(self.bounds.stall_timeout / 4) {
+            self.look_at_tools(agent, now);
+        }
+        let since = |at: Option<Instant>| at.map(|at| now.duration_since(at));
+        watchdog::decide(
+            &self.bounds,
+            &Moment {
+                running: now.duration_since(self.began),
+                idle: now.duration_since(self.active.at),
+                since_result: since(self.reader.result_at()),
+                since_finished: since(self.finished_at),
+                tool_in_flight: self.reader.tool_in_flight(),
+                lease_age: self.contact.lease_age(),
+                watch,
+                hung_up: self.signals.hung_up(),
+            },
+        )
+    }
+
+    /// An agent whose tools work is not stalled, however silent. The agent's own CPU does not count: it takes some just waiting.
+    fn look_at_tools(&mut self, agent: &Agent, now: Instant) {
+        self.active.looked = now;
+        let Ok(tools) = descendants(agent.id.pid) else { return };
+        let seen = (tools.len(), tools.iter().map(|process| process.cpu_ticks).sum());
+        if self.active.tools.is_some_and(|before| before != seen) {
+            self.active.at = now;
+        }
+        self.active.tools = Some(seen);
+    }
+
+    /// Begins to end the whole tree, in a thread of its own: the pump and the heartbeat go on.
+    fn end(&mut self, agent: &Agent, grace: Duration) -> tokio::task::JoinHandle<std::io::Result<Ended>> {
+        let (id, marker) = (agent.id.clone(), self.marker.clone());
+        tokio::task::spawn_blocking(move || end_tree(&EndTree { agent: &id, marker: Some(&marker), grace, limit: KILL_LIMIT }))
+    }
+
+    /// Reads what still is in the pipes. Nobody holds their other ends any more, so this ends at once; a bound is there all the same.
+    async fn drain(&mut self, mut stdout: Option<tokio::process::ChildStdout>, mut stderr: Option<tokio::process::ChildStderr>, buffer: &mut [u8]) {
+        let rest = async {
+            while let Some(len) = read(&mut stdout, buffer).await {
+                self.output(&buffer[..len]);
+            }
+            while let Some(len) = read(&mut stderr, buffer).await {
+                self.error_output(&buffer[..len]);
+            }
+        };
+        // What is not there after two seconds is held by something that is not of the agent's tree.
+        let _ = tokio::time::timeout(Duration::from_secs(2), rest).await;
+        let shown = self.reader.finish();
+        self.pane.show(&shown);
+        self.transcript.sync();
+    }
+}
+
+/// The next bytes; `None` at the end, or when there is nothing to read from.
+async fn read(from: &mut Option<impl AsyncRead + Unpin>, buffer: &mut [u8]) -> Option<usize> {
+    match from {
+        Some(from) => from.read(buffer).await.ok().filter(|len| *len > 0),
+        None => None,
+    }
+}
+
+async fn joined(ending: &mut Option<(EndKind, tokio::task::JoinHandle<std::io::Result<Ended>>)>) -> std::io::Result<Ended> {
+    match ending {
+        Some((_, handle)) => handle.await.unwrap_or_else(|error| Err(std::io::Error::other(error))),
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,159 @@
+//! When an agent is to be ended, and why: pure, from what the supervisor sees at one moment.
+
+use std::time::Duration;
+
+use el_core::model::EndKind;
+use el_core::ops::Watch;
+
+/// How long an agent may take to end by itself after SIGINT.
+const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
+/// How long an agent may stay after it has said its result: it waits five seconds for background tasks of its own.
+const RESULT_GRACE: Duration = Duration::from_secs(15);
+/// A tool that still runs after the close (a commit with slow hooks) may stretch the grace so many times.
+const TOOL_PATIENCE: u32 = 5;
+
+/// The bounds of one run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) execution_timeout: Duration,
+    pub(crate) stall_timeout: Duration,
+    pub(crate) close_grace: Duration,
+    pub(crate) lease: Duration,
+}
+
+/// What is seen at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    /// Since the run began; time in suspend not counted.
+    pub(crate) running: Duration,
+    /// Since the agent or anything of its tree last did something.
+    pub(crate) idle: Duration,
+    /// Since its result was said.
+    pub(crate) since_result: Option<Duration>,
+    /// Since the atom reached a status that ends the run.
+    pub(crate) since_finished: Option<Duration>,
+    /// A tool that it called has not answered.
+    pub(crate) tool_in_flight: bool,
+    /// Since the lease was last extended, time in suspend included.
+    pub(crate) lease_age: Duration,
+    /// What the store last said.
+    pub(crate) watch: Watch,
+    /// A signal told us to end: the session or its server was ended, or someone ended this process.
+    pub(crate) hung_up: bool,
+}
+
+/// The agent is to be ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EndNow {
+    pub(crate) kind: EndKind,
+    /// How long it may take to end by itself.
+    pub(crate) grace: Duration,
+}
+
+/// Decides; `None`: it may go on.
+pub(crate) fn decide(bounds: &Bounds, moment: &Moment) -> Option<EndNow> {
+    let end = |kind| Some(EndNow { kind, grace: INTERRUPT_GRACE });
+    match moment.watch {
+        // Somebody else has settled the run: not one more word of this agent counts.
+        Watch::Over => return Some(EndNow { kind: EndKind::LeaseLost, grace: Duration::ZERO }),
+        Watch::Superseded => return end(EndKind::Finished),
+        Watch::Cancelled(_) => return end(EndKind::Cancelled),
+        Watch::Work | Watch::Finished(_) => {}
+    }
+    if moment.hung_up {
+        return end(EndKind::Hangup);
+    }
+    // Before the lease can be taken over, this agent is gone.
+    if moment.lease_age > bounds.lease.mul_f64(0.7) {
+        return Some(EndNow { kind: EndKind::LeaseLost, grace: bounds.lease.mul_f64(0.05).min(INTERRUPT_GRACE) });
+    }
+    if moment.running > bounds.execution_timeout {
+        return end(EndKind::TimedOut);
+    }
+    if let Some(since) = moment.since_finished {
+        let patience = if moment.tool_in_flight { TOOL_PATIENCE } else { 1 };
+        if since > bounds.close_grace.saturating_mul(patience) || moment.since_result.is_some_and(|t| t > RESULT_GRACE.min(bounds.close_grace)) {
+            return end(EndKind::Finished);
+        }
+        return None;
+    }
+    if moment.since_result.is_some_and(|since| since > RESULT_GRACE) {
+        return end(EndKind::Exited);
+    }
+    if moment.idle > bounds.stall_timeout {
+        return end(EndKind::Stalled);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use el_core::model::{CancelMode, Status};
+
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds {
+        execution_timeout: Duration::from_secs(3600),
+        stall_timeout: Duration::from_secs(1200),
+        close_grace: Duration::from_secs(60),
+        lease: Duration::from_secs(60),
+    };
+
+    fn moment() -> Moment {
+        Moment {
+            running: Duration::from_secs(10),
+            idle: Duration::ZERO,
+            since_result: None,
+            since_finished: None,
+            tool_in_flight: false,
+            lease_age: Duration::ZERO,
+            watch: Watch::Work,
+            hung_up: false,
+        }
+    }
+
+    fn kind(moment: &Moment) -> Option<EndKind> {
+        decide(&BOUNDS, moment).map(|end| end.kind)
+    }
+
+    #[test]
+    fn an_agent_at_work_goes_on() {
+        assert_eq!(decide(&BOUNDS, &moment()), None);
+    }
+
+    #[test]
+    fn an_agent_that_closed_its_atom_may_finish_its_last_turn() {
+        let closed = Moment { watch: Watch::Finished(Status::Closed), since_finished: Some(Duration::from_secs(30)), ..moment() };
+        assert_eq!(kind(&closed), None);
+        assert_eq!(kind(&Moment { since_finished: Some(Duration::from_secs(61)), ..closed }), Some(EndKind::Finished));
+        let committing = Moment { tool_in_flight: true, since_finished: Some(Duration::from_secs(200)), ..closed };
+        assert_eq!(kind(&committing), None, "a commit with slow hooks");
+        assert_eq!(kind(&Moment { since_finished: Some(Duration::from_secs(301)), ..committing }), Some(EndKind::Finished));
+    }
+
+    #[test]
+    fn an_agent_that_said_its_result_has_to_leave() {
+        assert_eq!(kind(&Moment { since_result: Some(Duration::from_secs(16)), ..moment() }), Some(EndKind::Exited));
+    }
+
+    #[test]
+    fn each_bound_has_its_own_end() {
+        assert_eq!(kind(&Moment { running: Duration::from_secs(3601), ..moment() }), Some(EndKind::TimedOut));
+        assert_eq!(kind(&Moment { idle: Duration::from_secs(1201), ..moment() }), Some(EndKind::Stalled));
+        assert_eq!(kind(&Moment { lease_age: Duration::from_secs(43), ..moment() }), Some(EndKind::LeaseLost));
+        assert_eq!(kind(&Moment { hung_up: true, ..moment() }), Some(EndKind::Hangup));
+        assert_eq!(kind(&Moment { watch: Watch::Cancelled(CancelMode::Hold), ..moment() }), Some(EndKind::Cancelled));
+        assert_eq!(kind(&Moment { watch: Watch::Superseded, ..moment() }), Some(EndKind::Finished));
+    }
+
+    #[test]
+    fn a_run_that_is_over_is_ended_without_grace() {
+        assert_eq!(decide(&BOUNDS, &Moment { watch: Watch::Over, ..moment() }), Some(EndNow { kind: EndKind::LeaseLost, grace: Duration::ZERO }));
+    }
+
+    #[test]
+    fn the_agent_is_gone_before_its_lease_can_be_taken() {
+        let end = decide(&BOUNDS, &Moment { lease_age: Duration::from_secs(43), ..moment() }).unwrap();
+        assert!(Duration::from_secs(43) + end.grace + Duration::from_secs(10) < BOUNDS.lease);
+    }
+}

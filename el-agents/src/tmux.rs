@@ -1,0 +1,345 @@
+//! tmux: the sessions that agents live in, on a server of our own.
+//!
+//! The server is private (`-L <socket>`), reads no configuration (`-f /dev/null`), and is started with a cleaned
+//! environment. What goes into its arguments is the session's name (letters, digits, `-`, `_`) and the words of one
+//! command; no text of an atom ever. Every call ends within a time limit, for a tmux that hangs must not hang us.
+//!
+//! tmux is asked for sessions, not for truth: whether a supervisor lives is told by its process, how it ended by its
+//! record.
+
+mod call;
+mod environment;
+mod error;
+mod names;
+mod server;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::check::ConfigurationError;
+use crate::process::Liveness;
+use call::Answer;
+
+pub(crate) use environment::is_utf8;
+pub use environment::server_environment;
+pub use error::{Failure, SessionError};
+pub use names::{session_name, socket_name};
+
+/// How long one call may take.
+const CALL_TIMEOUT: Duration = Duration::from_secs(10);
+/// tmux cannot send a command longer than about 16,300 bytes to its server.
+const COMMAND_LIMIT: usize = 16_000;
+/// How often tmux is told to look at a command that has ended before its session is listed as it is.
+const LOST_EXIT_TRIES: usize = 4;
+/// Scrollback of a pane in lines; the whole is in the run's `pane.log`.
+const HISTORY_LINES: &str = "10000";
+
+/// One private tmux server, running or not.
+#[derive(Debug, Clone)]
+pub struct Tmux {
+    bin: PathBuf,
+    socket: String,
+    environment: Vec<(OsString, OsString)>,
+    timeout: Duration,
+}
+
+/// What tmux calls the parts of a new session. Ids are never reused by a server; names may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionIds {
+    /// `$3`
+    pub session_id: String,
+    /// `%7`
+    pub pane_id: String,
+    /// Pid of the command in the pane.
+    pub pane_pid: u32,
+    /// Pid of the tmux server.
+    pub server_pid: u32,
+}
+
+/// One session as the server lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionInfo {
+    pub name: String,
+    pub ids: SessionIds,
+    /// The command has ended, but the session was to be preserved.
+    pub dead: bool,
+    /// How many terminals show it.
+    pub attached: u32,
+    /// When it began, seconds since 1970.
+    pub created: i64,
+}
+
+impl Tmux {
+    /// Finds `tmux` on the PATH of the given environment (the caller's), of which the server will get a cleaned part.
+    ///
+    /// # Errors
+    /// With field `tmux` if it is not there.
+    pub fn discover(socket: &str, environment: &[(OsString, OsString)]) -> Result<Self, ConfigurationError> {
+        let bin = crate::check::find_tmux(environment)?;
+        Ok(Self::new(bin, socket, environment))
+    }
+
+    /// The server behind this socket name, with this program.
+    #[must_use]
+    pub fn new(bin: PathBuf, socket: &str, environment: &[(OsString, OsString)]) -> Self {
+        let environment = server_environment(environment);
+        Self { bin, socket: names::safe(socket), environment, timeout: CALL_TIMEOUT }
+    }
+
+    /// The same with another time limit for each call.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// The program that is called.
+    #[must_use]
+    pub fn bin(&self) -> &Path {
+        &self.bin
+    }
+
+    /// The server's name (`-L`).
+    #[must_use]
+    pub fn socket(&self) -> &str {
+        &self.socket
+    }
+
+    /// Starts a session that runs `argv` (two words or more: a single one would be given to a shell), and the server if
+    /// it does not run. The server stays when its last session ends, until [`Tmux::release_server`].
+    ///
+    /// With `preserve` the session stays when its command ends. The command begins in the server's working directory with
+    /// the server's environment: it has to go and fetch its own.
+    ///
+    /// # Errors
+    /// [`Failure::TimedOut`] leaves open whether the session exists: kill it, or let its command find out that it is not
+    /// wanted. After all others it does not.
+    pub fn start_session(&self, name: &str, argv: &[OsString], preserve: bool) -> Result<SessionIds, SessionError> {
+        let refuse = |message: String| SessionError::new(name, "create", Failure::Refused, message);
+        if !names::is_safe(name) {
+            return Err(refuse("a session's name has only letters, digits, '-' and '_'".to_owned()));
+        }
+        if argv.len() < 2 {
+            return Err(refuse("a command of one word would be given to a shell".to_owned()));
+        }
+        let target = format!("={name}:");
+        let format = "#{session_id} #{pane_id} #{pane_pid} #{pid}";
+        let mut words: Vec<OsString> = [
+            &["start-server", ";", "set-option", "-s", "exit-empty", "off", ";"][..],
+            &["set-option", "-g", "history-limit", HISTORY_LINES, ";"],
+            &["new-session", "-d", "-P", "-F", format, "-x", "200", "-y", "50", "-s", name, "--"],
+        ]
+        .concat()
+        .into_iter()
+        .map(OsString::from)
+        .collect();
+        words.extend(argv.iter().map(|word| call::escape_semicolon(word)));
+        if preserve {
+            words.extend([";", "set-option", "-p", "-t", &target, "remain-on-exit", "on"].map(OsString::from));
+        }
+        let length: usize = words.iter().map(|word| word.len() + 1).sum();
+        if length > COMMAND_LIMIT {
+            return Err(refuse(format!("a command of {length} bytes is too long for tmux")));
+        }
+        self.create(name, &words)
+    }
+
+    /// A server that is just ending refuses new sessions for a moment, so this asks more than once.
+    fn create(&self, name: &str, words: &[OsString]) -> Result<SessionIds, SessionError> {
+        let deadline = Instant::now() + self.timeout;
+        let mut pause = call::Pause::new();
+        let mut asked_before = false;
+        loop {
+            let mut command = self.command(words);
+            crate::process::close_inherited(&mut command);
+            let answer = call::run(command, self.timeout).map_err(|error| error.of(name, "create"))?;
+            if answer.ok {
+                return names::parse_ids(&answer.out)
+                    .ok_or_else(|| SessionError::new(name, "create", Failure::Refused, answer.unexpected()));
+            }
+            let failure = answer.failure();
+            if failure == Failure::Exists && asked_before {
+                // Ours: the attempt that seemed to fail had succeeded. Names are unique.
+                if let Some(info) = self.list_sessions()?.into_iter().find(|info| info.name == name) {
+                    return Ok(info.ids);
+                }
+            }
+            if failure != Failure::NoServer || Instant::now() >= deadline {
+                return Err(SessionError::new(name, "create", failure, answer.message()));
+            }
+            asked_before = true;
+            pause.sleep();
+        }
+    }
+
+    /// Whether there is a session of exactly this name. It says nothing about what runs in it.
+    #[must_use]
+    pub fn session_exists(&self, name: &str) -> Liveness {
+        match self.list_sessions() {
+            Ok(sessions) if sessions.iter().any(|info| info.name == name) => Liveness::Alive,
+            Ok(_) => Liveness::Absent,
+            Err(_) => Liveness::Unknown,
+        }
+    }
+
+    /// Ends a session; its processes get SIGHUP, which not all of them heed. `false` if there was none.
+    ///
+    /// # Errors
+    /// If tmux could not be asked or refused.
+    pub fn kill_session(&self, name: &str) -> Result<bool, SessionError> {
+        if !names::is_safe(name) {
+            return Ok(false);
+        }
+        match self.ask(name, "end", &["kill-session", "-t", &format!("={name}")])? {
+            None => Ok(false),
+            Some(answer) if answer.ok => Ok(true),
+            Some(answer) if answer.failure() == Failure::Missing => Ok(false),
+            Some(answer) => Err(answer.error(name, "end")),
+        }
+    }
+
+    /// All sessions of the server; none if it does not run.
+    ///
+    /// # Errors
+    /// If tmux could not be asked, or did not answer as it should.
+    pub fn list_sessions(&self) -> Result<Vec<SessionInfo>, SessionError> {
+        let mut pause = call::Pause::new();
+        for _ in 0..LOST_EXIT_TRIES {
+            let sessions = self.list_once()?;
+            // tmux before 3.6 can miss the end of a command: the session then stays until another one ends, unless tmux is
+            // told to look at its children.
+            let missed = sessions.iter().filter(|info| !info.dead && crate::process::is_zombie(info.ids.pane_pid));
+            if missed.filter(|info| server::look_at_children(info.ids.server_pid)).count() == 0 {
+                return Ok(sessions);
+            }
+            pause.sleep();
+        }
+        self.list_once()
+    }
+
+    fn list_once(&self) -> Result<Vec<SessionInfo>, SessionError> {
+        let format = "#{session_id} #{pane_id} #{pane_pid} #{pid} #{pane_dead} #{session_attached} #{session_created} \
+                      #{session_name}";
+        match self.ask("", "list", &["list-panes", "-a", "-F", format])? {
+            None => Ok(Vec::new()),
+            Some(answer) if answer.ok => Ok(names::parse_list(&answer.out)),
+            Some(answer) if answer.failure() == Failure::Missing => Ok(Vec::new()),
+            Some(answer) => Err(answer.error("", "list")),
+        }
+    }
+
+    /// The last lines that the session's first pane shows or showed, as plain text.
+    ///
+    /// # Errors
+    /// [`Failure::Missing`] if there is no such session, or tmux could not be asked.
+    pub fn capture(&self, name: &str, lines: usize) -> Result<String, SessionError> {
+        let missing = || SessionError::new(name, "capture", Failure::Missing, "there is no such session".to_owned());
+        if !names::is_safe(name) {
+            return Err(missing());
+        }
+        // The first pane by its id: a person may have split the window and look at another one.
+        let listing = ["list-panes", "-s", "-t", &format!("={name}:"), "-F", "#{pane_id}"];
+        let answer = self.ask(name, "capture", &listing)?.ok_or_else(missing)?;
+        let pane = answer.out.lines().next().filter(|_| answer.ok).ok_or_else(|| answer.error(name, "capture"))?;
+        let start = format!("-{lines}");
+        let answer = self.ask(name, "capture", &["capture-pane", "-p", "-J", "-t", pane, "-S", &start])?.ok_or_else(missing)?;
+        if !answer.ok {
+            return Err(answer.error(name, "capture"));
+        }
+        let text: Vec<&str> = answer.out.trim_end().lines().map(str::trim_end).collect();
+        Ok(text[text.len().saturating_sub(lines)..].join("\n"))
+    }
+
+    /// The command that shows a session on the caller's terminal. `tmux` is the caller's `$TMUX`: inside this same server it
+    /// switches that client; inside another one it attaches within it, as tmux would refuse to otherwise.
+    #[must_use]
+    pub fn attach_command(&self, name: &str, tmux: Option<&OsStr>) -> Command {
+        let target = format!("={name}");
+        let mut command = Command::new(&self.bin);
+        command.args(self.base());
+        if tmux.is_some_and(|tmux| names::is_same_server(tmux, &self.socket_path())) {
+            command.args(["switch-client", "-t", &target]);
+        } else {
+            command.args(["attach-session", "-t", &target]).env_remove("TMUX").env_remove("TMUX_PANE");
+        }
+        command
+    }
+
+    /// Lets the server end: now if it has no session, else with its last one. Fine if there is no server.
+    ///
+    /// # Errors
+    /// If tmux could not be asked or refused.
+    pub fn release_server(&self) -> Result<(), SessionError> {
+        match self.ask("", "release the server of", &["set-option", "-s", "exit-empty", "on"])? {
+            Some(answer) if !answer.ok && answer.failure() != Failure::NoServer => Err(answer.error("", "release the server of")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Pid of the server; `None` if it does not run.
+    ///
+    /// # Errors
+    /// If tmux could not be asked, or did not answer as it should.
+    pub fn server_pid(&self) -> Result<Option<u32>, SessionError> {
+        match self.ask("", "find the server of", &["display-message", "-p", "#{pid}"])? {
+            None => Ok(None),
+            Some(answer) if answer.ok => match answer.out.trim().parse() {
+                Ok(pid) => Ok(Some(pid)),
+                Err(_) => Err(answer.error("", "find the server of")),
+            },
+            Some(answer) => Err(answer.error("", "find the server of")),
+        }
+    }
+
+    /// Where the server listens.
+    fn socket_path(&self) -> PathBuf {
+        let folder = self.environment.iter().find(|(key, value)| key == "TMUX_TMPDIR" && !value.is_empty());
+        let folder = folder.map_or(Path::new("/tmp"), |(_, value)| Path::new(value));
+        folder.join(format!("tmux-{}", rustix::process::getuid().as_raw())).join(&self.socket)
+    }
+
+    fn base(&self) -> [&str; 5] {
+        ["-u", "-L", &self.socket, "-f", "/dev/null"]
+    }
+
+    fn command<W: AsRef<OsStr>>(&self, words: &[W]) -> Command {
+        let mut command = Command::new(&self.bin);
+        command.args(self.base()).args(words).env_clear().envs(self.environment.iter().map(|(key, value)| (key, value)));
+        command
+    }
+
+    /// Asks a running server. `None`: it is certain that none runs. A server that lives but has lost its socket (a cleaner
+    /// of `/tmp`) is told to make it again.
+    fn ask(&self, name: &str, operation: &'static str, words: &[&str]) -> Result<Option<Answer>, SessionError> {
+        let call = || call::run(self.command(words), self.timeout).map_err(|error| error.of(name, operation));
+        let answer = call()?;
+        if answer.ok || answer.failure() != Failure::NoServer {
+            return Ok(Some(answer));
+        }
+        match server::revive(&self.socket, answer.refused()) {
+            server::Revived::NoServer => Ok(None),
+            server::Revived::Unknown => Ok(Some(answer)),
+            server::Revived::Signalled => {
+                let deadline = Instant::now() + self.timeout;
+                let mut pause = call::Pause::new();
+                loop {
+                    pause.sleep();
+                    let answer = call()?;
+                    if answer.ok || answer.failure() != Failure::NoServer || Instant::now() >= deadline {
+                        return Ok(Some(answer));
+                    }
+                    // It may have been about to end.
+                    if server::find(&self.socket).is_empty() {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+#[path = "tmux/tests.rs"]
+mod tests;

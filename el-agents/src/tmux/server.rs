@@ -1,0 +1,72 @@
+//! A server that cannot be reached may still live: cleaners of `/tmp` delete sockets. tmux makes its socket again on
+//! SIGUSR1, so before "no server" is believed, the process table is asked.
+
+use rustix::process::Signal;
+
+use crate::process::{Handle, ProcessId};
+
+/// What became of a server that did not answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Revived {
+    /// There is none.
+    NoServer,
+    /// It lives and was told to make its socket again.
+    Signalled,
+    /// It cannot be told whether there is one.
+    Unknown,
+}
+
+/// `refused`: the socket exists, and nobody listens on it.
+pub(super) fn revive(socket: &str, refused: bool) -> Revived {
+    if !cfg!(target_os = "linux") {
+        return if refused { Revived::NoServer } else { Revived::Unknown };
+    }
+    let servers = find(socket);
+    if servers.is_empty() {
+        return Revived::NoServer;
+    }
+    let signalled = servers
+        .iter()
+        .filter_map(|server| Handle::open(server).ok().flatten())
+        .filter(|handle| matches!(handle.signal(Signal::USR1), Ok(true)))
+        .count();
+    if signalled > 0 { Revived::Signalled } else { Revived::Unknown }
+}
+
+/// Tells a server that a child of it has ended; `false` if it could not be told.
+pub(super) fn look_at_children(server: u32) -> bool {
+    let handle = ProcessId::of(server).ok().flatten().and_then(|id| Handle::open(&id).ok().flatten());
+    handle.is_some_and(|handle| matches!(handle.signal(Signal::CHILD), Ok(true)))
+}
+
+/// Running tmux servers of this socket name. Signal 10 would end any other program, so a process has to be one by all of:
+/// the name that tmux gives to its servers alone, and the words that it was started with.
+pub(super) fn find(socket: &str) -> Vec<ProcessId> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter_map(|pid| {
+        let comm = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        if is_server(&comm, &words, socket) { ProcessId::of(pid).ok().flatten() } else { None }
+    })
+    .collect()
+}
+
+fn is_server(comm: &[u8], cmdline: &[u8], socket: &str) -> bool {
+    let words: Vec<&[u8]> = cmdline.split(|byte| *byte == 0).collect();
+    comm.starts_with(b"tmux: server") && words.windows(2).any(|pair| pair[0] == b"-L" && pair[1] == socket.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_server_of_this_socket_is_one() {
+        assert!(is_server(b"tmux: server\n", b"tmux\0-u\0-L\0el-1\0start-server\0", "el-1"));
+        assert!(!is_server(b"tmux: client\n", b"tmux\0-u\0-L\0el-1\0attach\0", "el-1"));
+        assert!(!is_server(b"tmux: server\n", b"tmux\0-u\0-L\0el-10\0start-server\0", "el-1"));
+        assert!(!is_server(b"vim\n", b"vim\0-L\0el-1\0", "el-1"));
+        assert!(!is_server(b"tmux: server\n", b"tmux\0-L", "el-1"));
+    }
+}

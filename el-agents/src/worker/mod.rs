@@ -1,0 +1,147 @@
+//! `el work`: a reconciler. Each tick looks at the store, asks the pure plan what is to be done, and does it. It is woken by changes of the
+//! store and by time, and may die at any moment: supervisors go on without it, and the next worker adopts them.
+
+mod report;
+mod state;
+mod stop;
+
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use el_core::ops::AtomFilter;
+use el_core::{Durability, Error, Store};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::MissedTickBehavior;
+
+pub use self::report::{Listener, Live, Report, Summary};
+pub use self::stop::stop_all;
+use self::state::State;
+use crate::check::ConfigurationError;
+use crate::launch::Launcher;
+use crate::process;
+use crate::settings::{AgentSettings, Places, RunRules};
+
+/// Between two looks for changes; a look costs microseconds.
+const TICK: Duration = Duration::from_millis(100);
+/// Looks at everything, changed or not: time passes for leases and back-offs too.
+const FULL_LOOK: Duration = Duration::from_secs(1);
+
+/// How a worker is to work.
+#[derive(Debug, Clone)]
+pub struct WorkOptions {
+    pub agent: AgentSettings,
+    pub rules: RunRules,
+    pub places: Places,
+    pub durability: Durability,
+    /// Which atoms; beside the agent's own rule (assigned to nobody or to it).
+    pub filter: AtomFilter,
+    pub concurrency: usize,
+    /// Claims after which no more is claimed.
+    pub max_claims: Option<usize>,
+    /// Leave when nothing is ready any more, no back-off runs, and what was claimed has ended.
+    pub drain: bool,
+    /// The caller's environment, of which agents get their part.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Put at the head of each context.
+    pub preamble: Option<String>,
+}
+
+/// Why a worker ended other than by having done its work.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// Found before anything was claimed.
+    #[error(transparent)]
+    Configuration(#[from] ConfigurationError),
+    /// The store failed.
+    #[error("the store failed")]
+    Store(#[from] Error),
+    /// Sessions cannot be started; nothing more was claimed.
+    #[error("{attempts} sessions in a row could not be started; the last: {message}")]
+    CannotLaunch {
+        /// How many.
+        attempts: usize,
+        /// The last one's error.
+        message: String,
+    },
+    /// The system refused.
+    #[error("cannot {doing}")]
+    System {
+        /// The step.
+        doing: &'static str,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// Checks that a worker could work, without claiming anything.
+///
+/// # Errors
+/// The field that is wrong, and the remedy.
+pub fn preflight(options: &WorkOptions) -> Result<(), ConfigurationError> {
+    launcher(options).map(drop)
+}
+
+fn launcher(options: &WorkOptions) -> Result<Launcher, ConfigurationError> {
+    Launcher::new(options.agent.clone(), options.rules, options.places.clone(), options.environment.clone(), options.preamble.clone())
+}
+
+/// Works until there is no more to do (`drain`, `max_claims`), or until it is told to stop. Blocks.
+///
+/// The first SIGINT stops the claiming and waits for what runs; a second one, SIGTERM or SIGHUP leave the sessions to their supervisors.
+///
+/// # Errors
+/// If the configuration does not allow it, or the store or tmux fail for good.
+pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summary, WorkError> {
+    let launcher = launcher(options)?;
+    let system = |doing| move |source| WorkError::System { doing, source };
+    let store = Store::open(&options.places.database, options.durability)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system("start the runtime"))?;
+    runtime.block_on(async {
+        process::notice_default_signals().map_err(system("listen to signals"))?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(system("listen to signals"))?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(system("listen to signals"))?;
+        let mut hangup = signal(SignalKind::hangup()).map_err(system("listen to signals"))?;
+        let mut state = State::join(store, options, launcher, listener)?;
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut full_look = Instant::now();
+        let mut interrupts = 0;
+        let ended = loop {
+            tokio::select! {
+                _ = tick.tick() => {
+                    let is_due = full_look.elapsed() >= FULL_LOOK;
+                    if !is_due && !state.has_changed() {
+                        continue;
+                    }
+                    full_look = Instant::now();
+                    match state.step().await {
+                        Ok(true) => break Ok(()),
+                        Ok(false) => {}
+                        Err(error) => break Err(error),
+                    }
+                },
+                _ = interrupt.recv() => {
+                    interrupts += 1;
+                    if interrupts > 1 {
+                        state.detach();
+                        break Ok(());
+                    }
+                    state.drain();
+                },
+                _ = terminate.recv() => { state.detach(); break Ok(()); },
+                _ = hangup.recv() => { state.detach(); break Ok(()); },
+            }
+        };
+        let summary = state.leave();
+        ended.map(|()| summary)
+    })
+}
+
+/// How the agent would be called, after all checks: its program and arguments, for people.
+///
+/// # Errors
+/// The field that is wrong, and the remedy.
+pub fn preview(options: &WorkOptions) -> Result<Vec<String>, ConfigurationError> {
+    launcher(options)?.preview()
+}

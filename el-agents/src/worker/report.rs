@@ -1,0 +1,86 @@
+//! What a worker tells whoever listens: one event a happening, made for lines of JSON and for people alike.
+
+use el_core::model::{Atom, Outcome, Run, Status, Timestamp};
+use serde::Serialize;
+
+/// One happening in a worker's life.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Report {
+    /// The worker signed on.
+    Started { worker: String, agent: String, concurrency: usize, tmux_socket: String },
+    /// An atom was claimed and its session started.
+    Launched { run: String, atom: String, title: String, attempt: i64, session: String },
+    /// A claim whose session could not be started; it was settled.
+    LaunchFailed { run: String, atom: String, message: String },
+    /// A run that another worker, now gone, had started is watched from now on.
+    Adopted { run: String, atom: String },
+    /// A run's supervisor was gone; its tree was ended and the run settled.
+    Recovered { run: String, atom: String },
+    /// A run ended.
+    Settled {
+        run: String,
+        atom: String,
+        outcome: Outcome,
+        detail: Option<String>,
+        status: Option<Status>,
+        retry_at: Option<Timestamp>,
+        seconds: u64,
+        turns: i64,
+        cost_micros: i64,
+    },
+    /// Nothing is claimed for now.
+    Paused { until: Timestamp, reason: String },
+    /// Claiming goes on.
+    Resumed {},
+    /// Something a person should know.
+    Warning { message: String },
+    /// No more is claimed; the worker waits for what it runs.
+    Draining { running: usize },
+    /// The worker leaves its sessions to their supervisors.
+    Detached { running: Vec<String> },
+    /// The worker signed off.
+    Finished { summary: Summary },
+}
+
+/// A worker's work in numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    pub claimed: usize,
+    /// By outcome, in the order of their first occurrence.
+    pub outcomes: Vec<(Outcome, usize)>,
+    pub turns: i64,
+    pub cost_micros: i64,
+    pub seconds: u64,
+    /// Runs that go on without this worker.
+    pub left_running: usize,
+}
+
+/// One running session, for a live line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Live {
+    pub run: Run,
+    /// `None` if the atom is gone.
+    pub atom: Option<Atom>,
+}
+
+/// Who listens to a worker.
+pub trait Listener {
+    /// Something happened.
+    fn report(&mut self, report: &Report);
+
+    /// How things stand; about once a second, and after each happening. Only asked for where [`Listener::wants_live`].
+    fn live(&mut self, now: Timestamp, live: &[Live]);
+
+    /// Whether live lines are shown at all; where not, they cost nothing.
+    fn wants_live(&self) -> bool;
+}
+
+impl Summary {
+    pub(super) fn count(&mut self, outcome: Outcome) {
+        match self.outcomes.iter_mut().find(|(known, _)| *known == outcome) {
+            Some((_, count)) => *count += 1,
+            None => self.outcomes.push((outcome, 1)),
+        }
+    }
+}

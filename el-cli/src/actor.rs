@@ -1,0 +1,83 @@
+//! Who is recorded as the author of a change: `--actor`, `EL_ACTOR`, git's user, the login.
+
+use std::env;
+use std::fs;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Git answers in milliseconds; a broken git must not hold up a change for long.
+const GIT_DEADLINE: Duration = Duration::from_secs(2);
+
+/// The author's name. Asks git, which costs a process, only if nothing nearer says who it is.
+pub(crate) fn resolve(flag: Option<&str>) -> String {
+    let given = flag.and_then(clean).or_else(|| clean(&env::var("EL_ACTOR").ok()?));
+    given.or_else(git_user).or_else(login).unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// A name that fits the store: one line, trimmed, not endless.
+fn clean(name: &str) -> Option<String> {
+    let name: String = name.chars().filter(|c| !c.is_control()).take(el_core::model::limits::WORD).collect();
+    let name = name.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+fn git_user() -> Option<String> {
+    let mut git = Command::new("git")
+        .args(["config", "--get", "user.name"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let mut stdout = git.stdout.take()?;
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        let read = stdout.read_to_string(&mut text);
+        // The receiver may have given up.
+        let _ = sender.send(read.map(|_| text));
+    });
+    let answer = receiver.recv_timeout(GIT_DEADLINE);
+    if answer.is_err() {
+        // It may have ended meanwhile.
+        let _ = git.kill();
+    }
+    let status = git.wait().ok()?;
+    clean(&answer.ok()?.ok()?).filter(|_| status.success())
+}
+
+fn login() -> Option<String> {
+    ["USER", "LOGNAME"].iter().find_map(|variable| clean(&env::var(variable).ok()?)).or_else(|| {
+        let uid = rustix::process::getuid().as_raw().to_string();
+        let passwd = fs::read_to_string("/etc/passwd").ok()?;
+        passwd.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            let name = fields.next()?;
+            (fields.nth(1)? == uid).then(|| clean(name))?
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flag_outranks_everything() {
+        assert_eq!(resolve(Some(" Ada\nLovelace ")), "AdaLovelace");
+    }
+
+    #[test]
+    fn somebody_is_always_recorded() {
+        assert!(!resolve(None).is_empty());
+        assert!(login().is_some());
+    }
+
+    #[test]
+    fn names_are_cut_and_blank_ones_are_none() {
+        assert_eq!(clean(" \t\n"), None);
+        assert_eq!(clean(&"x".repeat(1000)).unwrap().len(), el_core::model::limits::WORD);
+    }
+}

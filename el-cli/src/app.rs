@@ -1,0 +1,97 @@
+//! What every command gets: the printer, the flags that all share, and the project with its store, found when first
+//! asked for.
+
+use std::cell::OnceCell;
+use std::time::SystemTime;
+
+use el_core::model::Timestamp;
+use el_core::{Ctx, Durability, SessionCredentials, Store};
+
+use crate::args::Globals;
+use crate::error::Result;
+use crate::output::printer::Printer;
+use crate::project::Project;
+use crate::settings::Settings;
+use crate::{actor, session};
+
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) printer: Printer,
+    globals: Globals,
+    project: OnceCell<Project>,
+    actor: OnceCell<String>,
+    session: OnceCell<Option<SessionCredentials>>,
+}
+
+impl App {
+    pub(crate) fn new(globals: Globals, printer: Printer) -> App {
+        App { printer, globals, project: OnceCell::new(), actor: OnceCell::new(), session: OnceCell::new() }
+    }
+
+    /// `-v`: how much more a person wants to see.
+    pub(crate) fn verbosity(&self) -> u8 {
+        self.globals.verbose
+    }
+
+    /// `--db`, as given.
+    pub(crate) fn db_flag(&self) -> Option<&std::path::Path> {
+        self.globals.db.as_deref()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        Timestamp::from(SystemTime::now())
+    }
+
+    /// The project of the current folder.
+    pub(crate) fn project(&self) -> Result<&Project> {
+        if let Some(project) = self.project.get() {
+            return Ok(project);
+        }
+        let found = Project::find(self.globals.db.as_deref())?;
+        Ok(self.project.get_or_init(|| found))
+    }
+
+    /// The configuration as it stands. Read where it is needed, which is nowhere on the way to a read.
+    pub(crate) fn settings(&self) -> Result<Settings> {
+        let project = self.project()?;
+        Ok(Settings::load(&project.root, &project.config_path()))
+    }
+
+    /// The same, and the person hears of what is wrong in the files.
+    pub(crate) fn settings_with_warnings(&self) -> Result<Settings> {
+        let settings = self.settings()?;
+        for problem in settings.problems() {
+            self.printer.warn(&problem.to_string());
+        }
+        Ok(settings)
+    }
+
+    /// The store, for reading.
+    pub(crate) fn reader(&self) -> Result<Store> {
+        Ok(Store::open(&self.project()?.db, Durability::Normal)?)
+    }
+
+    /// The store, for a change.
+    pub(crate) fn writer(&self) -> Result<Store> {
+        // A mistake in the configuration must not keep an agent from closing its atom.
+        let durability = self.settings()?.durability().unwrap_or_else(|error| {
+            self.printer.warn(&format!("{error}; going on with 'normal'"));
+            Durability::Normal
+        });
+        Ok(Store::open(&self.project()?.db, durability)?)
+    }
+
+    /// Who makes the changes of this process.
+    pub(crate) fn actor(&self) -> &str {
+        self.actor.get_or_init(|| actor::resolve(self.globals.actor.as_deref()))
+    }
+
+    pub(crate) fn session(&self) -> Option<&SessionCredentials> {
+        self.session.get_or_init(session::from_env).as_ref()
+    }
+
+    /// What a verb of the store is told about this process, now.
+    pub(crate) fn ctx(&self) -> Ctx<'_> {
+        Ctx { now: self.now(), actor: self.actor(), session: self.session() }
+    }
+}

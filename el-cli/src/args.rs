@@ -1,0 +1,158 @@
+//! The command line: the flags that all commands share, and how a wrong one is reported.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+
+use crate::commands::Command;
+use crate::error::CommandError;
+use crate::output::printer::Format;
+use crate::output::terminal::ColorWhen;
+
+pub(crate) mod values;
+
+/// An issue tracker for coding agents, with the workers built in
+#[derive(Debug, Parser)]
+#[command(name = "el", version, max_term_width = 100, help_template = HELP, after_help = AFTER_HELP)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The flags of every command.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Globals {
+    /// Print one JSON document, on success and on failure
+    #[arg(long, visible_alias = "json", global = true)]
+    pub(crate) robot: bool,
+    /// The database, instead of the nearest .eluent/el.db [env: EL_DB]
+    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) db: Option<PathBuf>,
+    /// Who is recorded as the author of changes [env: EL_ACTOR]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) actor: Option<String>,
+    /// When to colour
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    pub(crate) color: ColorWhen,
+    /// Print the bare answer: ids, no sentences
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Show more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// On a bug in el, print where it happened [env: EL_DEBUG]
+    #[arg(long, global = true)]
+    pub(crate) debug: bool,
+}
+
+impl Globals {
+    pub(crate) fn format(&self) -> Format {
+        if self.robot { Format::Robot } else { Format::Human }
+    }
+}
+
+const HELP: &str = "\
+{about}
+
+{usage-heading} {usage}{after-help}
+
+Options:
+{options}
+";
+
+/// The commands by what a person wants to do. A test keeps it complete.
+const AFTER_HELP: &str = include_str!("args/commands.txt");
+
+/// How the command line was understood.
+#[derive(Debug)]
+pub(crate) enum Parsed {
+    /// A command to run.
+    Run(Box<Cli>),
+    /// Help or the version was asked for: text for stdout.
+    Text(clap::builder::StyledStr),
+    /// It was not understood. `text` is clap's own rendering for people.
+    Wrong { error: CommandError, text: clap::builder::StyledStr, robot: bool, color: ColorWhen },
+}
+
+/// Parses the command line.
+pub(crate) fn parse(argv: &[OsString]) -> Parsed {
+    let parsed = Cli::command().try_get_matches_from(argv).and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
+    match parsed {
+        Ok(cli) => Parsed::Run(Box::new(cli)),
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Parsed::Text(error.render()),
+            _ => Parsed::Wrong {
+                text: error.render(),
+                error: usage_error(&error),
+                robot: wants_robot(argv),
+                color: wanted_color(argv),
+            },
+        },
+    }
+}
+
+/// What precedes `--`: there flags are flags.
+fn flags(argv: &[OsString]) -> impl Iterator<Item = &OsStr> {
+    argv.iter().skip(1).map(OsString::as_os_str).take_while(|argument| *argument != "--")
+}
+
+/// Whether a robot is listening, told from a command line that could not be understood.
+fn wants_robot(argv: &[OsString]) -> bool {
+    flags(argv).any(|argument| argument == "--robot" || argument == "--json")
+}
+
+fn wanted_color(argv: &[OsString]) -> ColorWhen {
+    let words: Vec<_> = flags(argv).filter_map(OsStr::to_str).collect();
+    let joined = words.iter().rev().find_map(|word| word.strip_prefix("--color="));
+    let apart = words.windows(2).rev().find(|pair| pair[0] == "--color").map(|pair| pair[1]);
+    match joined.or(apart) {
+        Some("always") => ColorWhen::Always,
+        Some("never") => ColorWhen::Never,
+        _ => ColorWhen::Auto,
+    }
+}
+
+/// clap's error as ours: its first paragraph is the message, its tips are hints.
+fn usage_error(error: &clap::Error) -> CommandError {
+    let plain = error.render().to_string();
+    let plain = plain.strip_prefix("error: ").unwrap_or(&plain);
+    if matches!(error.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand) {
+        return CommandError::usage("a command is missing").with_hint("el --help lists the commands");
+    }
+    let mut paragraphs = plain.split("\n\n");
+    let first = paragraphs.next().unwrap_or_default();
+    let message: Vec<&str> = first.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let message = message.join(" ");
+    let mut built = if matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue) {
+        let argument = context(error, ContextKind::InvalidArg).unwrap_or_default();
+        let name = argument.split([' ', '=']).next().unwrap_or_default().trim_start_matches('-').to_owned();
+        CommandError::invalid(&name, message)
+    } else {
+        CommandError::usage(message)
+    };
+    for paragraph in paragraphs {
+        for line in paragraph.lines().map(str::trim) {
+            if let Some(tip) = line.strip_prefix("tip: ") {
+                built = built.with_hint(tip);
+            } else if let Some(usage) = line.strip_prefix("Usage: ") {
+                built = built.with_detail("usage", usage);
+            }
+        }
+    }
+    built
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

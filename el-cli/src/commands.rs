@@ -1,0 +1,113 @@
+//! One file a verb, each with its arguments and what it does; a noun with several verbs is a folder.
+
+use clap::Subcommand;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+
+mod attach;
+mod cancel;
+mod claim;
+mod close;
+mod comment;
+mod completions;
+mod config;
+mod create;
+mod dep;
+mod discard;
+mod doctor;
+mod history;
+mod hook;
+mod init;
+mod list;
+mod logs;
+mod next;
+mod ready;
+mod release;
+mod reopen;
+mod retry;
+mod runs;
+mod search;
+mod show;
+mod stats;
+mod supervise;
+mod update;
+mod why;
+mod work;
+
+/// What `el` can do.
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(crate) enum Command {
+    Init(init::Args),
+    Create(create::Args),
+    List(list::Args),
+    Show(show::Args),
+    Ready(ready::Args),
+    Next(next::Args),
+    Update(update::Args),
+    Close(close::Args),
+    Reopen(reopen::Args),
+    #[command(subcommand)]
+    Comment(comment::Command),
+    #[command(subcommand)]
+    Dep(dep::Command),
+    Claim(claim::Args),
+    Release(release::Args),
+    Discard(discard::Args),
+    Search(search::Args),
+    History(history::Args),
+    Stats(stats::Args),
+    Runs(runs::Args),
+    Logs(logs::Args),
+    Attach(attach::Args),
+    Why(why::Args),
+    Cancel(cancel::Args),
+    Retry(retry::Args),
+    #[command(subcommand)]
+    Config(config::Command),
+    Doctor(doctor::Args),
+    Completions(completions::Args),
+    Work(work::Args),
+    #[command(hide = true)]
+    Supervise(supervise::Args),
+    #[command(subcommand, hide = true)]
+    Hook(hook::Command),
+}
+
+impl Command {
+    pub(crate) fn run(self, app: &App) -> Result<Exit> {
+        match self {
+            Command::Init(args) => init::run(&args, app),
+            Command::Create(args) => create::run(&args, app),
+            Command::List(args) => list::run(&args, app),
+            Command::Show(args) => show::run(&args, app),
+            Command::Ready(args) => ready::run(&args, app),
+            Command::Next(args) => next::run(&args, app),
+            Command::Update(args) => update::run(&args, app),
+            Command::Close(args) => close::run(&args, app),
+            Command::Reopen(args) => reopen::run(&args, app),
+            Command::Comment(command) => comment::run(command, app),
+            Command::Dep(command) => dep::run(command, app),
+            Command::Claim(args) => claim::run(&args, app),
+            Command::Release(args) => release::run(&args, app),
+            Command::Discard(args) => discard::run(args, app),
+            Command::Search(args) => search::run(&args, app),
+            Command::History(args) => history::run(&args, app),
+            Command::Stats(args) => stats::run(&args, app),
+            Command::Runs(args) => runs::run(&args, app),
+            Command::Logs(args) => logs::run(&args, app),
+            Command::Attach(args) => attach::run(&args, app),
+            Command::Why(args) => why::run(&args, app),
+            Command::Cancel(args) => cancel::run(&args, app),
+            Command::Retry(args) => retry::run(&args, app),
+            Command::Config(command) => config::run(command, app),
+            Command::Doctor(args) => doctor::run(&args, app),
+            Command::Completions(args) => completions::run(&args, app),
+            Command::Work(args) => work::run(&args, app),
+            Command::Supervise(args) => supervise::run(&args, app),
+            Command::Hook(command) => hook::run(&command, app),
+        }
+    }
+}

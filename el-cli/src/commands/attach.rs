@@ -1,0 +1,79 @@
+use std::ffi::OsString;
+use std::io::IsTerminal as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use el_agents::process::Liveness;
+use el_agents::tmux::{Tmux, socket_name};
+use el_core::model::Run;
+use el_core::ops;
+use serde_json::json;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+
+/// Look over an agent's shoulder: attach to its tmux session
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el attach q5e6
+  el attach run-7kq2m9xd
+  el attach q5e6 --robot     The command that attaches, without running it
+
+Ctrl-b d detaches and leaves the agent to its work.")]
+pub(crate) struct Args {
+    /// An atom, or a run
+    #[arg(value_name = "ATOM|RUN", add = complete::runs())]
+    target: String,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let run = ops::target_run(&app.reader()?, &args.target)?;
+    let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    let socket = socket_name(&app.project()?.db);
+    let tmux = Tmux::discover(&socket, &environment)?;
+    let session = run.session.as_deref().ok_or_else(|| gone(&run))?;
+    match tmux.session_exists(session) {
+        Liveness::Absent => return Err(gone(&run)),
+        Liveness::Unknown => {
+            return Err(CommandError::new(
+                Exit::TimedOut,
+                "tmux_unknown",
+                format!("tmux did not say whether {session} is there"),
+            )
+            .with_retryable(true)
+            .with_hint(format!("try again; el logs {} shows what the agent does, without tmux", run.id)));
+        }
+        Liveness::Alive => {}
+    }
+    let mut attach = tmux.attach_command(session, std::env::var_os("TMUX").as_deref());
+    if app.printer.is_robot() {
+        let data =
+            json!({ "run_id": run.id, "atom_id": run.atom_id, "session": session, "socket": socket, "command": words(&attach) });
+        app.printer.emit(&data, |_| {})?;
+        return Ok(Exit::Done);
+    }
+    if !std::io::stdin().is_terminal() || !app.printer.is_terminal() {
+        return Err(CommandError::usage("a session can be attached to a terminal only")
+            .with_hint(format!("el logs {} -f follows it here", run.id)));
+    }
+    // Returns only if it failed.
+    let source = attach.exec();
+    Err(CommandError::config("tmux", "tmux could not be started").with_source(source))
+}
+
+fn words(command: &Command) -> Vec<String> {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+fn gone(run: &Run) -> CommandError {
+    let (message, hint) = if run.is_live() {
+        ("has no tmux session", format!("it is only just starting, or its session was ended; el runs show {} tells more", run.id))
+    } else {
+        ("is over, and its session is gone", format!("el logs {} shows what was said and done", run.id))
+    };
+    CommandError::not_found(format!("{} {message}", run.id)).with_detail("run", run.id.as_str()).with_hint(hint)
+}

@@ -1,0 +1,43 @@
+use el_core::model::CancelMode;
+use el_core::ops;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::style;
+
+/// End a running attempt cleanly
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el cancel q5e6                     The atom is held until el retry or el reopen
+  el cancel run-7kq2m9xd --requeue   The atom is open again, for the next worker
+  el cancel q5e6 --reason \"wrong branch\"
+
+The run's supervisor ends the agent and everything it started. Asking again is no error.")]
+pub(crate) struct Args {
+    /// An atom, or a run
+    #[arg(value_name = "ATOM|RUN", add = complete::runs())]
+    target: String,
+    /// Put the atom back into the queue instead of holding it
+    #[arg(long)]
+    requeue: bool,
+    /// Why; becomes a comment
+    #[arg(short, long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let mode = if args.requeue { CancelMode::Requeue } else { CancelMode::Hold };
+    let cancelled = ops::cancel(&mut app.writer()?, &app.ctx(), &args.target, mode, args.reason.as_deref())?;
+    app.printer.emit(&cancelled, |page| {
+        if page.quiet() {
+            return;
+        }
+        let done = page.paint(style::GOOD, "Asked to end:");
+        let then = if args.requeue { "its atom is open again then" } else { "its atom is held then, until el retry" };
+        page.line(format!("{done} {} of {}; {then}", cancelled.run_id, page.paint(style::ID, &cancelled.atom_id)));
+    })?;
+    Ok(Exit::Done)
+}

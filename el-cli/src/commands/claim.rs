@@ -1,0 +1,39 @@
+use el_core::ops;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::atoms;
+
+/// Claim an atom for yourself: in progress, and assigned to you
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el claim q5e6
+  el claim q5e6 --actor gendry
+  el claim q5e6 --force      From another assignee, or in spite of blockers
+
+Claiming what is yours already is no error. A running attempt of el work is never taken from it;
+el cancel ends it.")]
+pub(crate) struct Args {
+    /// The atom
+    #[arg(value_name = "ATOM", add = complete::atoms())]
+    id: String,
+    /// For this name instead of yours
+    #[arg(short, long, value_name = "NAME")]
+    agent_id: Option<String>,
+    /// Take it from its assignee, and in spite of what blocks it
+    #[arg(short, long)]
+    force: bool,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let mut ctx = app.ctx();
+    if let Some(name) = &args.agent_id {
+        ctx.actor = name;
+    }
+    let claimed = ops::claim(&mut app.writer()?, &ctx, &args.id, args.force)?;
+    app.printer.emit(&claimed, |page| atoms::did(page, "Claimed", &claimed))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,26 @@
+//! What people and agents say about an atom.
+
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+
+mod add;
+mod list;
+
+/// Say something about an atom, or read what was said
+#[derive(Debug, clap::Subcommand)]
+#[command(after_help = "\
+Examples:
+  el comment add q5e6 \"The offset is lost in parse_zone\"
+  el comment list q5e6")]
+pub(crate) enum Command {
+    Add(add::Args),
+    List(list::Args),
+}
+
+pub(super) fn run(command: Command, app: &App) -> Result<Exit> {
+    match command {
+        Command::Add(args) => add::run(&args, app),
+        Command::List(args) => list::run(&args, app),
+    }
+}

@@ -1,0 +1,45 @@
+use el_core::ops;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::style;
+use crate::{complete, input};
+
+/// Add a comment
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el comment add q5e6 \"The offset is lost in parse_zone\"
+  git log -1 | el comment add q5e6 -")]
+pub(crate) struct Args {
+    /// The atom
+    #[arg(value_name = "ATOM", add = complete::all_atoms())]
+    id: String,
+    /// What to say; `-` reads it from stdin
+    #[arg(value_name = "TEXT", required_unless_present = "message", allow_hyphen_values = true)]
+    text: Option<String>,
+    /// What to say, as a flag
+    #[arg(short, long, value_name = "TEXT", conflicts_with = "text", allow_hyphen_values = true)]
+    message: Option<String>,
+    /// Who says it, instead of you
+    #[arg(short, long, value_name = "NAME")]
+    author: Option<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let given = args.text.as_ref().or(args.message.as_ref()).ok_or_else(|| CommandError::usage("the text is missing"))?;
+    let text = input::text(app, "comment", given)?;
+    let mut ctx = app.ctx();
+    if let Some(author) = &args.author {
+        ctx.actor = author;
+    }
+    let added = ops::comment(&mut app.writer()?, &ctx, &args.id, &text)?;
+    app.printer.emit(&added, |page| {
+        if !page.quiet() {
+            let line = format!("{} {}", page.paint(style::GOOD, "Commented on"), page.paint(style::ID, &added.parent_id));
+            page.line(line);
+        }
+    })?;
+    Ok(Exit::Done)
+}

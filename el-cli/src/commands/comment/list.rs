@@ -1,0 +1,41 @@
+use el_core::ops;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::List;
+use crate::output::{comments, style};
+
+/// Read what was said about an atom, oldest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el comment list q5e6
+  el comment list q5e6 --robot")]
+pub(crate) struct Args {
+    /// The atom
+    #[arg(value_name = "ATOM", add = complete::all_atoms())]
+    id: String,
+}
+
+#[derive(Serialize)]
+struct Said<'a, T> {
+    atom_id: &'a str,
+    #[serde(flatten)]
+    list: List<'a, T>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let (atom_id, said) = ops::comments(&app.reader()?, &args.id)?;
+    let data = Said { atom_id: &atom_id, list: List::all(&said) };
+    app.printer.emit(&data, |page| {
+        if said.is_empty() && !page.quiet() {
+            let text = page.paint(style::DIM, "nothing was said yet");
+            page.line(text);
+        }
+        comments::print(page, &said, app.now());
+    })?;
+    Ok(Exit::Done)
+}

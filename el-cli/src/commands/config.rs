@@ -1,0 +1,76 @@
+//! The configuration: what holds, and where it comes from.
+
+use std::path::PathBuf;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::project::Project;
+use crate::settings::{self, Settings};
+
+mod get;
+mod set;
+mod show;
+mod unset;
+
+/// Show and change the configuration
+#[derive(Debug, clap::Subcommand)]
+#[command(after_help = "\
+Examples:
+  el config show
+  el config get execution_timeout
+  el config set model opus --user
+  el config set agents.gendry.max_turns 40
+
+What is nearer wins: flags, EL_* variables, the project's .eluent/config.toml, the user's
+~/.config/el/config.toml, defaults. A table [agents.NAME] outranks the settings above the
+tables, for that agent.")]
+pub(crate) enum Command {
+    Show(show::Args),
+    Get(get::Args),
+    Set(set::Args),
+    Unset(unset::Args),
+}
+
+pub(super) fn run(command: Command, app: &App) -> Result<Exit> {
+    match command {
+        Command::Show(args) => show::run(&args, app),
+        Command::Get(args) => get::run(&args, app),
+        Command::Set(args) => set::run(&args, app),
+        Command::Unset(args) => unset::run(&args, app),
+    }
+}
+
+/// Which file to change.
+#[derive(Debug, Clone, clap::Args)]
+struct Place {
+    /// In the user's file
+    #[arg(long, visible_alias = "global", short_alias = 'g')]
+    user: bool,
+    /// In the project's file [default]
+    #[arg(long, visible_alias = "local", short_alias = 'l', conflicts_with = "user")]
+    project: bool,
+}
+
+impl Place {
+    fn path(&self, app: &App) -> Result<PathBuf> {
+        if self.user {
+            return settings::user_config_path().ok_or_else(|| {
+                CommandError::config("user", "there is no home folder for the user's configuration")
+                    .with_hint("set HOME or XDG_CONFIG_HOME")
+            });
+        }
+        app.project().map(Project::config_path).map_err(|error| error.with_hint("--user changes the user's file, from anywhere"))
+    }
+}
+
+/// The settings of the project, or of the user alone where there is no project.
+fn load(app: &App) -> Result<Settings> {
+    match app.settings_with_warnings() {
+        Err(error) if error.code() == "no_database" => {
+            let nowhere = PathBuf::new();
+            Ok(Settings::load(&crate::project::current_folder()?, &nowhere))
+        }
+        other => other,
+    }
+}

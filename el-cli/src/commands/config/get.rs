@@ -1,0 +1,28 @@
+use serde_json::json;
+
+use super::load;
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::settings::write::Name;
+
+/// Print the value of one setting
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el config get model
+  el config get agents.gendry.model --robot")]
+pub(crate) struct Args {
+    /// The setting, or agents.NAME.SETTING
+    #[arg(value_name = "KEY", add = complete::settings())]
+    key: String,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let name = Name::parse(&args.key)?;
+    let resolved = load(app)?.get(name.key, name.agent.as_deref())?;
+    let data = json!({ "key": args.key, "value": resolved.value, "origin": resolved.origin });
+    app.printer.emit(&data, |page| page.line(crate::output::sanitize::line(&resolved.value.to_text())))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,55 @@
+use serde_json::json;
+
+use super::{Place, load};
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::{sanitize, style};
+use crate::settings::write::{self, Name};
+
+/// Change one setting in a file; comments stay
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el config set execution_timeout 90m
+  el config set model opus --user
+  el config set allowed_tools 'Bash(cargo *),Edit'
+  el config set agents.gendry.executor command
+
+The value is checked before anything is written. A list is separated by commas, or a TOML array.")]
+pub(crate) struct Args {
+    /// The setting, or agents.NAME.SETTING
+    #[arg(value_name = "KEY", add = complete::settings())]
+    key: String,
+    /// Its value
+    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+    value: String,
+    #[command(flatten)]
+    place: Place,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let name = Name::parse(&args.key)?;
+    let path = args.place.path(app)?;
+    let value = write::set(&path, &name, &args.value)?;
+    let data = json!({ "key": args.key, "value": value, "path": path });
+    app.printer.emit(&data, |page| {
+        if !page.quiet() {
+            let done = page.paint(style::GOOD, "Set");
+            page.line(format!(
+                "{done} {} = {} in {}",
+                sanitize::line(&args.key),
+                sanitize::line(&value.to_text()),
+                path.display()
+            ));
+        }
+    })?;
+    // What something nearer overrides would otherwise look as if it had no effect.
+    if let Ok(resolved) = load(app)?.get(name.key, name.agent.as_deref())
+        && resolved.value != value
+    {
+        app.printer.warn(&format!("{} outranks it: {} stays {}", resolved.origin, args.key, resolved.value.to_text()));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,109 @@
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+
+use super::load;
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::style;
+use crate::output::table::{Cell, Column, Table};
+use crate::settings::keys::{KEYS, Key, Scope};
+use crate::settings::{self, Origin, Resolved, Settings};
+
+/// Show every setting, its value and where that comes from
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el config show
+  el config show --agent gendry
+  el config show -v          With what each setting means
+  el config show --robot")]
+pub(crate) struct Args {
+    /// As they are for this agent
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    /// The project's file.
+    path: Option<std::path::PathBuf>,
+    user_path: Option<std::path::PathBuf>,
+    agent: Option<String>,
+    config: Map<String, Json>,
+    origins: Map<String, Json>,
+    agents: Vec<String>,
+    problems: Vec<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let settings = load(app)?;
+    let agent = args.agent.as_deref();
+    let values: Vec<(&Key, Result<Resolved>)> = KEYS.iter().map(|key| (key, settings.get(key, agent))).collect();
+    let data = data(app, args, &settings, &values);
+    app.printer.emit(&data, |page| view(page, app, &values))?;
+    // One value that cannot be used must not hide the others.
+    if !app.printer.is_robot() {
+        for error in settings.bad_values() {
+            app.printer.warn(error.message());
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn data(app: &App, args: &Args, settings: &Settings, values: &[(&Key, Result<Resolved>)]) -> Shown {
+    let by_key = |pick: &dyn Fn(&Resolved) -> Json| -> Map<String, Json> {
+        let value = |resolved: &Result<Resolved>| resolved.as_ref().map_or(Json::Null, pick);
+        values.iter().map(|(key, resolved)| (key.name.to_owned(), value(resolved))).collect()
+    };
+    let problems = settings.problems().map(ToString::to_string);
+    let bad = settings.bad_values().iter().map(|error: &CommandError| error.message().to_owned()).collect::<Vec<_>>();
+    Shown {
+        path: app.project().ok().map(crate::project::Project::config_path),
+        user_path: settings::user_config_path(),
+        agent: args.agent.clone(),
+        config: by_key(&|resolved| json!(resolved.value)),
+        origins: by_key(&|resolved| json!(resolved.origin)),
+        agents: settings.agents().into_iter().map(str::to_owned).collect(),
+        problems: problems.chain(bad).collect(),
+    }
+}
+
+fn view(page: &mut Page, app: &App, values: &[(&Key, Result<Resolved>)]) {
+    for (scope, heading) in [(Scope::Worker, "The worker"), (Scope::Agent, "Its agents"), (Scope::Project, "The project")] {
+        if scope != Scope::Worker {
+            page.blank();
+        }
+        page.heading(heading);
+        let mut table = Table::new([
+            Column::new("KEY"),
+            Column::new("VALUE").flexible(),
+            Column::new("FROM").spare(1),
+            Column::new("MEANING").spare(2),
+        ])
+        .without_heading(2);
+        for (key, resolved) in values.iter().filter(|(key, _)| key.scope == scope) {
+            table.row(row(key, resolved, app.verbosity() > 0));
+        }
+        table.print(page);
+    }
+}
+
+fn row(key: &Key, resolved: &Result<Resolved>, verbose: bool) -> [Cell; 4] {
+    let (value, from) = match resolved {
+        Err(_) => (Cell::styled(style::ERROR, "cannot be used"), Cell::empty()),
+        Ok(resolved) => {
+            let text = resolved.value.to_text();
+            let is_default = resolved.origin == Origin::Default;
+            let style = if is_default { style::DIM } else { style::PLAIN };
+            let text = if text.is_empty() { "unset".to_owned() } else { text };
+            (
+                Cell::styled(style, text),
+                Cell::styled(style::DIM, if is_default { String::new() } else { resolved.origin.to_string() }),
+            )
+        }
+    };
+    let meaning = if verbose { Cell::styled(style::DIM, key.help) } else { Cell::empty() };
+    [Cell::styled(style::ID, key.name), value, from, meaning]
+}

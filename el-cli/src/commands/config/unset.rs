@@ -1,0 +1,38 @@
+use serde_json::json;
+
+use super::Place;
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::{sanitize, style};
+use crate::settings::write::{self, Name};
+
+/// Remove one setting from a file
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el config unset model
+  el config unset agents.gendry.model --user
+
+Removing what is not there is no error.")]
+pub(crate) struct Args {
+    /// The setting, or agents.NAME.SETTING
+    #[arg(value_name = "KEY", add = complete::settings())]
+    key: String,
+    #[command(flatten)]
+    place: Place,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let name = Name::parse(&args.key)?;
+    let path = args.place.path(app)?;
+    let removed = write::unset(&path, &name)?;
+    app.printer.emit(&json!({ "key": args.key, "removed": removed, "path": path }), |page| {
+        if !page.quiet() {
+            let done = page.paint(style::GOOD, if removed { "Removed" } else { "Unchanged" });
+            page.line(format!("{done} {} in {}", sanitize::line(&args.key), path.display()));
+        }
+    })?;
+    Ok(Exit::Done)
+}

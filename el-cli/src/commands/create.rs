@@ -1,0 +1,161 @@
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use el_core::model::{IssueType, Priority};
+use el_core::ops::{self, NewAtom};
+
+use crate::app::App;
+use crate::args::values::word;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::atoms;
+use crate::output::list::List;
+use crate::output::time::{self, Towards};
+use crate::{complete, input};
+
+mod batch;
+mod jsonl;
+mod markdown;
+
+/// File an atom, or many at once
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el create \"Fix the parser of dates\" --type bug --priority high
+  el create -t \"Write the docs\" -d - --blocked-by q5e6 < notes.md
+  el create \"Split the module\" --parent x2 -l refactoring
+  el create --file plan.md
+  jq -c '.[]' plan.json | el create --file -
+
+Many at once, all or none, from JSON Lines:
+  {\"key\":\"db\",\"title\":\"Schema\",\"priority\":\"high\"}
+  {\"title\":\"Queries\",\"blocked_by\":[\"db\"],\"labels\":[\"sql\"]}
+or from a Markdown task list, where deeper items are children, an item with children becomes an
+epic, indented text is the description, and ticked items are left out:
+  - [ ] Storage
+    - [ ] Schema
+      STRICT tables.
+The other flags then hold for every atom that says nothing else.")]
+pub(crate) struct Args {
+    /// The title: one line
+    #[arg(value_name = "TITLE")]
+    title_words: Option<String>,
+    /// The title, as a flag
+    #[arg(short, long, value_name = "TITLE", conflicts_with = "title_words")]
+    title: Option<String>,
+    /// What is to be done; `-` reads it from stdin
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    description: Option<String>,
+    /// A file that holds the description
+    #[arg(long, value_name = "FILE", conflicts_with = "description", value_hint = clap::ValueHint::FilePath)]
+    description_file: Option<PathBuf>,
+    /// How one can tell that it is done; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    acceptance: Option<String>,
+    /// What kind of work [default: task]
+    #[arg(long = "type", value_parser = word::<IssueType>(), value_name = "TYPE")]
+    issue_type: Option<IssueType>,
+    /// 0 (critical) to 5 (someday), or a word [default: medium]
+    #[arg(short, long, value_parser = word::<Priority>(), value_name = "PRIORITY")]
+    priority: Option<Priority>,
+    /// Who is to do it
+    #[arg(short, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    assignee: Option<String>,
+    /// A label; may be given several times or as a list with commas
+    #[arg(short, long, value_delimiter = ',', value_name = "LABEL")]
+    label: Vec<String>,
+    /// The atom that contains it
+    #[arg(long, value_name = "ATOM", add = complete::atoms())]
+    parent: Option<String>,
+    /// An atom that has to be over first
+    #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
+    blocked_by: Vec<String>,
+    /// An atom that waits for this one
+    #[arg(short, long = "blocking", value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
+    blocking: Vec<String>,
+    /// The atom during whose work this was found
+    #[arg(long, value_name = "ATOM", add = complete::all_atoms())]
+    discovered_from: Option<String>,
+    /// Not before this time (a date, 3d, tomorrow)
+    #[arg(long, value_name = "TIME")]
+    defer_until: Option<String>,
+    /// More about it, as a JSON object
+    #[arg(long, value_name = "JSON")]
+    metadata: Option<String>,
+    /// Many atoms, from JSON Lines or a Markdown task list; `-` is stdin
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["title", "title_words", "description", "description_file", "acceptance"], value_hint = clap::ValueHint::FilePath)]
+    file: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    match &args.file {
+        Some(file) => {
+            let text = input::file(app, "file", file)?;
+            let news = batch::read(file, &text, &defaults(args, app)?, app.now())?;
+            let made = ops::create_many(&mut app.writer()?, &app.ctx(), &news)?;
+            app.printer.emit(&List::all(&made), |page| report(page, &made))?;
+        }
+        None => {
+            let new = one(args, app)?;
+            let made = ops::create(&mut app.writer()?, &app.ctx(), &new)?;
+            app.printer.emit(&made, |page| report(page, std::slice::from_ref(&made)))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn report(page: &mut crate::output::page::Page, made: &[el_core::model::Atom]) {
+    for atom in made {
+        if page.quiet() {
+            page.line(&atom.id);
+        } else {
+            atoms::did(page, &format!("Created {}", atom.issue_type), atom);
+        }
+    }
+}
+
+fn one(args: &Args, app: &App) -> Result<NewAtom> {
+    let title = args.title.as_ref().or(args.title_words.as_ref()).ok_or_else(|| {
+        CommandError::usage("a title is missing").with_hint("el create \"what is to be done\", or --file for many")
+    })?;
+    let is_stdin = |text: &Option<String>| text.as_deref() == Some("-");
+    let file_is_stdin = args.description_file.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    input::only_one_stdin(&[
+        ("description", is_stdin(&args.description) || file_is_stdin),
+        ("acceptance", is_stdin(&args.acceptance)),
+    ])?;
+    let description = match (&args.description, &args.description_file) {
+        (Some(text), _) => input::text(app, "description", text)?,
+        (None, Some(path)) => input::file(app, "description", path)?,
+        (None, None) => String::new(),
+    };
+    let acceptance = args.acceptance.as_deref().map(|text| input::text(app, "acceptance", text)).transpose()?;
+    Ok(NewAtom { title: title.clone(), description, acceptance, ..defaults(args, app)? })
+}
+
+/// What the flags say about every atom.
+fn defaults(args: &Args, app: &App) -> Result<NewAtom> {
+    let defer = args.defer_until.as_deref().map(|text| time::parse("defer-until", text, app.now(), Towards::Future));
+    Ok(NewAtom {
+        issue_type: args.issue_type,
+        priority: args.priority,
+        labels: args.label.clone(),
+        assignee: args.assignee.clone(),
+        parent: args.parent.clone(),
+        blocked_by: args.blocked_by.clone(),
+        blocks: args.blocking.clone(),
+        discovered_from: args.discovered_from.clone(),
+        defer_until: defer.transpose()?,
+        metadata: args.metadata.as_deref().map(metadata).transpose()?,
+        ..NewAtom::default()
+    })
+}
+
+/// A JSON object from the command line.
+pub(super) fn metadata(text: &str) -> Result<serde_json::Value> {
+    match serde_json::from_str(text) {
+        Ok(value @ serde_json::Value::Object(_)) => Ok(value),
+        Ok(_) => Err(CommandError::invalid("metadata", "metadata: a JSON object is needed, such as {\"key\":\"value\"}")),
+        Err(source) => Err(CommandError::invalid("metadata", "metadata: that is not JSON").with_source(source)),
+    }
+}

@@ -1,0 +1,163 @@
+//! Atoms from JSON Lines, or from one JSON array. Strict: a misspelt key must not lose what it was to say.
+
+use el_core::model::{IssueType, Priority, Timestamp};
+use el_core::ops::NewAtom;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::{CommandError, Result};
+use crate::output::time::{self, Towards};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Record {
+    key: Option<String>,
+    title: String,
+    #[serde(default)]
+    description: Option<String>,
+    acceptance: Option<String>,
+    #[serde(rename = "type", alias = "issue_type")]
+    issue_type: Option<String>,
+    priority: Option<Value>,
+    #[serde(default, alias = "label")]
+    labels: Option<OneOrMany>,
+    assignee: Option<String>,
+    #[serde(alias = "parent_id")]
+    parent: Option<String>,
+    #[serde(default)]
+    blocked_by: Option<OneOrMany>,
+    #[serde(default, alias = "blocking")]
+    blocks: Option<OneOrMany>,
+    discovered_from: Option<String>,
+    defer_until: Option<String>,
+    metadata: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "a text or a list of texts")]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    fn into_vec(self) -> Vec<String> {
+        match self {
+            OneOrMany::One(one) => vec![one],
+            OneOrMany::Many(many) => many,
+        }
+    }
+}
+
+/// Reads every record; an error names the file and the line (in an array: which record).
+pub(super) fn read(name: &str, text: &str, now: Timestamp) -> Result<Vec<NewAtom>> {
+    if text.trim_start().starts_with('[') {
+        let values: Vec<Value> = serde_json::from_str(text).map_err(|error| wrong(name, error.line(), &error))?;
+        return values
+            .into_iter()
+            .enumerate()
+            .map(|(at, value)| {
+                let record = serde_json::from_value(value);
+                let place = format!("{name}, record {}", at + 1);
+                record.map_err(|error| wrong_record(&place, &error)).and_then(|record| atom(&place, record, now))
+            })
+            .collect();
+    }
+    text.lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(at, line)| {
+            let record = serde_json::from_str(line).map_err(|error| wrong(name, at + 1, &error))?;
+            atom(&format!("{name}:{}", at + 1), record, now)
+        })
+        .collect()
+}
+
+fn wrong(name: &str, line: usize, error: &serde_json::Error) -> CommandError {
+    wrong_record(&format!("{name}:{line}"), error).with_detail("line", line)
+}
+
+fn wrong_record(place: &str, error: &serde_json::Error) -> CommandError {
+    // The place is told already; serde_json counts within the line.
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or(&text);
+    CommandError::invalid("file", format!("{place}: {what}"))
+}
+
+fn atom(place: &str, record: Record, now: Timestamp) -> Result<NewAtom> {
+    let at_place = |error: CommandError| CommandError::invalid("file", format!("{place}: {error}"));
+    let from_core = |error: el_core::Error| at_place(error.into());
+    let priority = match record.priority {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(text.parse::<Priority>().map_err(from_core)?),
+        Some(value) => {
+            let level = value.as_i64().ok_or_else(|| {
+                at_place(CommandError::invalid("priority", format!("priority: {value} is no whole number or word")))
+            })?;
+            Some(Priority::new(level).map_err(from_core)?)
+        }
+    };
+    let list = |field: Option<OneOrMany>| field.map(OneOrMany::into_vec).unwrap_or_default();
+    let defer = record.defer_until.map(|text| time::parse("defer_until", &text, now, Towards::Future));
+    Ok(NewAtom {
+        key: record.key,
+        title: record.title,
+        description: record.description.unwrap_or_default(),
+        acceptance: record.acceptance,
+        issue_type: record.issue_type.map(|text| text.parse::<IssueType>()).transpose().map_err(from_core)?,
+        priority,
+        labels: list(record.labels),
+        assignee: record.assignee,
+        parent: record.parent,
+        blocked_by: list(record.blocked_by),
+        blocks: list(record.blocks),
+        discovered_from: record.discovered_from,
+        defer_until: defer.transpose().map_err(at_place)?,
+        metadata: record.metadata.filter(|value| !value.is_null()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Vec<NewAtom>> {
+        read("plan.jsonl", text, Timestamp::from_micros(0))
+    }
+
+    #[test]
+    fn each_line_is_an_atom() {
+        let news = parse(
+            "{\"key\":\"db\",\"title\":\"Schema\",\"priority\":\"high\",\"type\":\"bug\"}\n\n{\"title\":\"Queries\",\"blocked_by\":\"db\",\"labels\":[\"sql\"],\"priority\":3}\n",
+        )
+        .unwrap();
+        assert_eq!(news.len(), 2);
+        assert_eq!(news[0].key.as_deref(), Some("db"));
+        assert_eq!(news[0].priority.unwrap().value(), 1);
+        assert_eq!(news[1].blocked_by, ["db"]);
+        assert_eq!(news[1].priority.unwrap().value(), 3);
+    }
+
+    #[test]
+    fn an_array_is_read_too() {
+        assert_eq!(parse("[{\"title\":\"a\"},{\"title\":\"b\"}]").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn errors_name_the_line_and_the_key() {
+        for (text, want) in [
+            ("{\"title\":\"a\"}\n{\"titel\":\"b\"}", "plan.jsonl:2: unknown field `titel`"),
+            ("{\"title\":\"a\",\"priority\":9}", "plan.jsonl:1: priority: 9 is not between"),
+            ("{\"title\":\"a\",\"priority\":1.5}", "plan.jsonl:1: priority: 1.5"),
+            ("{\"title\":\"a\",\"type\":\"banana\"}", "plan.jsonl:1: type: 'banana'"),
+            ("{\"title\":\"a\",\"defer_until\":\"soon\"}", "plan.jsonl:1: defer_until: 'soon'"),
+            ("{\"title\":", "plan.jsonl:1: EOF"),
+            ("[{\"title\":\"a\"},{\"x\":1}]", "plan.jsonl, record 2: unknown field `x`"),
+            ("{\"title\":\"a\",\"labels\":5}", "plan.jsonl:1: a text or a list of texts"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.message().starts_with(want), "{text} gave {error}");
+            assert_eq!(error.exit(), crate::exit::Exit::Usage);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+use el_core::model::{Bond, BondKind};
+use el_core::ops;
+
+use crate::app::App;
+use crate::args::values::word;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::style;
+
+/// Bind a source to a target: the target waits for the source
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el dep add q5e6 x2                       x2 waits until q5e6 is over
+  el dep add q5e6 x2 --type related
+  el dep add epic1 x2 --type parent_child  epic1 contains x2
+
+Adding a bond that is there is no error; one that would make a cycle is refused.")]
+pub(crate) struct Args {
+    /// What has to be over first
+    #[arg(value_name = "SOURCE", add = complete::atoms())]
+    source: String,
+    /// What waits
+    #[arg(value_name = "TARGET", add = complete::atoms())]
+    target: String,
+    /// What the bond means
+    #[arg(short, long = "type", value_parser = word::<BondKind>(), value_name = "TYPE", default_value = "blocks")]
+    kind: BondKind,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let bond = ops::dep_add(&mut app.writer()?, &app.ctx(), &args.source, &args.target, args.kind)?;
+    app.printer.emit(&bond, |page| line(page, "Bound", &bond))?;
+    Ok(Exit::Done)
+}
+
+/// `Bound app-q5e6 —blocks→ app-x2`.
+pub(super) fn line(page: &mut Page, verb: &str, bond: &Bond) {
+    if !page.quiet() {
+        let source = page.paint(style::ID, &bond.source_id);
+        let target = page.paint(style::ID, &bond.target_id);
+        page.line(format!("{} {source} —{}→ {target}", page.paint(style::GOOD, verb), bond.dependency_type));
+    }
+}

@@ -1,0 +1,39 @@
+use el_core::ops::{self, GraphIssue};
+use serde_json::json;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::style;
+
+/// Check the whole graph for what would wait for ever
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el dep check
+  el dep check --robot
+
+Exit code 4 if something is found; the error's details list it.")]
+pub(crate) struct Args {}
+
+pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
+    let issues = ops::dep_check(&app.reader()?)?;
+    if issues.is_empty() {
+        app.printer.emit(&json!({ "issues_count": 0, "issues": [] }), |page| {
+            if !page.quiet() {
+                let text = page.paint(style::GOOD, "The graph is sound");
+                page.line(text);
+            }
+        })?;
+        return Ok(Exit::Done);
+    }
+    let lines = issues.iter().map(|issue| match issue {
+        GraphIssue::Cycle { path } => format!("cycle: {}", path.join(" → ")),
+        GraphIssue::NeverNeeded { source, target } => format!("{target} is needed only if {source} fails, and it did not"),
+    });
+    let noun = if issues.len() == 1 { "issue" } else { "issues" };
+    Err(CommandError::new(Exit::Conflict, "graph_issues", format!("the graph has {} {noun}", issues.len()))
+        .with_listing(lines.collect::<Vec<_>>())
+        .with_detail("issues_count", issues.len())
+        .with_detail("issues", json!(issues)))
+}

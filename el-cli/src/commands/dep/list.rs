@@ -1,0 +1,42 @@
+use el_core::model::Bond;
+use el_core::ops;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::{bonds, style};
+
+/// List the bonds of an atom, by direction
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el dep list q5e6
+  el dep list q5e6 --robot")]
+pub(crate) struct Args {
+    /// The atom
+    #[arg(value_name = "ATOM", add = complete::all_atoms())]
+    id: String,
+}
+
+#[derive(Serialize)]
+struct Bonds<'a> {
+    atom_id: &'a str,
+    outgoing: &'a [Bond],
+    incoming: &'a [Bond],
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let shown = ops::dep_list(&app.reader()?, &args.id)?;
+    let dependencies = &shown.dependencies;
+    let data = Bonds { atom_id: &shown.atom.id, outgoing: &dependencies.outgoing, incoming: &dependencies.incoming };
+    app.printer.emit(&data, |page| {
+        if dependencies.outgoing.is_empty() && dependencies.incoming.is_empty() {
+            let text = page.paint(style::DIM, "bound to nothing");
+            page.line(text);
+        }
+        bonds::print(page, &shown);
+    })?;
+    Ok(Exit::Done)
+}

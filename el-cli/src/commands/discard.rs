@@ -1,0 +1,65 @@
+//! Throwing atoms away, and taking them back until they are pruned.
+
+use el_core::ops;
+
+use super::close::report;
+use crate::app::App;
+use crate::complete;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+
+mod list;
+mod prune;
+mod restore;
+
+/// Throw atoms away; they can be restored until they are pruned
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  el discard q5e6 --reason \"filed twice\"
+  el discard list
+  el discard restore q5e6
+  el discard prune --days 30 --dry-run"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    atoms: Discard,
+}
+
+#[derive(Debug, clap::Args)]
+struct Discard {
+    /// Ids, or unique beginnings of their short parts
+    #[arg(value_name = "ATOM", add = complete::atoms())]
+    ids: Vec<String>,
+    /// Why
+    #[arg(short, long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    List(list::Args),
+    Restore(restore::Args),
+    Prune(prune::Args),
+}
+
+pub(super) fn run(args: Args, app: &App) -> Result<Exit> {
+    match args.command {
+        Some(Command::List(args)) => list::run(&args, app),
+        Some(Command::Restore(args)) => restore::run(&args, app),
+        Some(Command::Prune(args)) => prune::run(&args, app),
+        None => discard(&args.atoms, app),
+    }
+}
+
+fn discard(args: &Discard, app: &App) -> Result<Exit> {
+    if args.ids.is_empty() {
+        return Err(CommandError::usage("an atom is missing").with_hint("el discard ATOM..., or el discard list, restore, prune"));
+    }
+    let discarded = ops::discard(&mut app.writer()?, &app.ctx(), &args.ids, args.reason.as_deref())?;
+    report(app, args.ids.len(), "Discarded", &discarded)
+}

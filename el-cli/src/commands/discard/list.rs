@@ -1,0 +1,36 @@
+use el_core::model::Status;
+use el_core::ops::{self, AtomFilter, Sort};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::{List, Window};
+use crate::output::{atoms, style};
+
+/// List what was discarded
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el discard list
+  el discard list --limit 10 --robot")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    window: Window,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let filter = AtomFilter { statuses: vec![Status::Discard], ..AtomFilter::default() };
+    let now = app.now();
+    let found = ops::list(&app.reader()?, &filter, Sort::Updated, args.window.limit(), args.window.offset(), now)?;
+    let list = List::page(&found);
+    app.printer.emit(&list, |page| {
+        atoms::table(page, &found.items, now);
+        if found.items.is_empty() && !page.quiet() {
+            let text = page.paint(style::DIM, "nothing is discarded");
+            page.line(text);
+        } else {
+            list.footer(page, "discarded atom", "discarded atoms");
+        }
+    })?;
+    Ok(Exit::Done)
+}

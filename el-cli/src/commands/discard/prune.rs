@@ -1,0 +1,86 @@
+use std::io::{self, BufRead as _, IsTerminal as _};
+use std::time::Duration;
+
+use el_core::model::Atom;
+use el_core::ops;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{atoms, style};
+
+/// Remove for good what was discarded long ago, with its comments and bonds
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el discard prune --dry-run
+  el discard prune --days 90
+  el discard prune --days 0 --force
+
+Asks before it removes anything; where nobody can answer, --force is needed. Events and runs
+stay, so el history still tells what was there.")]
+pub(crate) struct Args {
+    /// Only what was discarded at least this many days ago
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    days: u32,
+    /// Show what would be removed
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    force: bool,
+}
+
+#[derive(Serialize)]
+struct Pruned<'a> {
+    pruned_count: usize,
+    pruned_ids: Vec<&'a str>,
+    dry_run: bool,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let age = Duration::from_secs(u64::from(args.days) * 86_400);
+    let mut store = app.writer()?;
+    let found = ops::prune(&mut store, &app.ctx(), age, true)?;
+    if args.dry_run || found.is_empty() {
+        return report(app, &found, args.dry_run);
+    }
+    if !args.force && !confirmed(app, &found)? {
+        return report(app, &[], false);
+    }
+    let pruned = ops::prune(&mut store, &app.ctx(), age, false)?;
+    report(app, &pruned, false)
+}
+
+fn confirmed(app: &App, found: &[Atom]) -> Result<bool> {
+    if app.printer.is_robot() || !io::stdin().is_terminal() {
+        let noun = if found.len() == 1 { "atom" } else { "atoms" };
+        return Err(CommandError::usage(format!("{} {noun} would be removed for good, and nobody can be asked", found.len()))
+            .with_hint("run it on a terminal, where it asks; --dry-run shows what would go"));
+    }
+    for atom in found {
+        app.printer.note(&format!("  {} {}", atom.id, atom.title));
+    }
+    app.printer.note(&format!("remove {} for good? [y/N]", if found.len() == 1 { "it" } else { "them" }));
+    let mut answer = String::new();
+    io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|source| CommandError::internal("cannot read the answer").with_source(source))?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+fn report(app: &App, pruned: &[Atom], dry_run: bool) -> Result<Exit> {
+    let data = Pruned { pruned_count: pruned.len(), pruned_ids: pruned.iter().map(|atom| atom.id.as_str()).collect(), dry_run };
+    app.printer.emit(&data, |page| {
+        for atom in pruned {
+            atoms::did(page, if dry_run { "Would remove" } else { "Removed" }, atom);
+        }
+        if pruned.is_empty() && !page.quiet() {
+            let text = page.paint(style::DIM, "nothing was removed");
+            page.line(text);
+        }
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,24 @@
+use el_core::ops;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::atoms;
+
+/// Take a discarded atom back: open again
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el discard restore q5e6")]
+pub(crate) struct Args {
+    /// The atom
+    #[arg(value_name = "ATOM", add = complete::all_atoms())]
+    id: String,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let restored = ops::restore(&mut app.writer()?, &app.ctx(), &args.id)?;
+    app.printer.emit(&restored, |page| atoms::did(page, "Restored", &restored))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,147 @@
+use el_core::model::{Comment, Event};
+use el_core::ops;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::List;
+use crate::output::table::{Cell, Column, Table};
+use crate::output::{style, time};
+
+/// Show who changed what when, oldest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el history q5e6
+  el history q5e6 --robot
+  el history --limit 50      The project's latest events
+
+Works for atoms that were pruned too, by their whole id.")]
+pub(crate) struct Args {
+    /// The atom; without one, the whole project
+    #[arg(value_name = "ATOM", add = complete::all_atoms())]
+    id: Option<String>,
+    /// At most this many, the latest; 0 means all [default: all]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct History<'a> {
+    atom_id: Option<&'a str>,
+    #[serde(flatten)]
+    list: List<'a, Event>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let store = app.reader()?;
+    let (atom_id, mut events) = match &args.id {
+        Some(id) => ops::history(&store, id).map(|(id, events)| (Some(id), events))?,
+        None => (None, ops::events(&store, 0, -1)?),
+    };
+    let total = events.len();
+    if let Some(limit) = args.limit.filter(|limit| *limit > 0 && *limit < total) {
+        events.drain(..total - limit);
+    }
+    let page_of = ops::Page { total: i64::try_from(total).unwrap_or(i64::MAX), items: events };
+    let data = History { atom_id: atom_id.as_deref(), list: List::page(&page_of) };
+    let now = app.now();
+    let said = match &atom_id {
+        Some(id) if !app.printer.is_robot() => comments(&store, id)?,
+        _ => Vec::new(),
+    };
+    app.printer.emit(&data, |page| {
+        let mut table = Table::new([
+            Column::new("WHEN"),
+            Column::new("WHO"),
+            Column::new("ATOM"),
+            Column::new("WHAT"),
+            Column::new("DETAILS").flexible(),
+            Column::new("RUN").spare(1),
+        ]);
+        for event in &page_of.items {
+            let when = if app.verbosity() > 0 { event.at.to_string() } else { time::relative(now, event.at) };
+            let atom = if atom_id.is_some() { None } else { event.atom_id.as_deref() };
+            table.row([
+                Cell::styled(style::DIM, when),
+                Cell::styled(style::PERSON, &event.actor),
+                Cell::styled(style::ID, atom.unwrap_or_default()),
+                Cell::new(event.kind.as_str()),
+                Cell::new(details(event, &said)),
+                Cell::styled(style::DIM, event.run_id.as_deref().unwrap_or_default()),
+            ]);
+        }
+        if !table.is_empty() {
+            table.print(page);
+        }
+        data.list.footer(page, "event", "events");
+    })?;
+    Ok(Exit::Done)
+}
+
+/// What was said about an atom, if it is still there.
+fn comments(store: &el_core::Store, id: &str) -> Result<Vec<Comment>> {
+    match ops::comments(store, id) {
+        Ok((_, comments)) => Ok(comments),
+        Err(el_core::Error::NotFound { .. }) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What an event's data says, in a line.
+fn details(event: &Event, said: &[Comment]) -> String {
+    let Value::Object(data) = &event.data else { return String::new() };
+    if let Some(comment) = said.iter().find(|comment| data.get("comment").is_some_and(|id| *id == comment.id)) {
+        return comment.content.clone();
+    }
+    let from_to = |change: &Value| Some(format!("{} → {}", text(change.get("from")?), text(change.get("to")?)));
+    if let (Some(from), Some(to)) = (data.get("from"), data.get("to")) {
+        let reason = data.get("reason").map(|reason| format!(": {}", text(reason))).unwrap_or_default();
+        return format!("{} → {}{reason}", text(from), text(to));
+    }
+    if let (Some(source), Some(target)) = (data.get("source"), data.get("target")) {
+        let kind = data.get("type").map(text).unwrap_or_default();
+        return format!("{} —{kind}→ {}", text(source), text(target));
+    }
+    let parts = data.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| match from_to(value) {
+        Some(change) => format!("{key}: {change}"),
+        None => format!("{key}: {}", text(value)),
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) if text.is_empty() => "empty".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
+        Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use el_core::model::{EventKind, Timestamp};
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(data: Value) -> String {
+        let at = Timestamp::from_micros(0);
+        details(&Event { seq: 1, at, actor: "ada".into(), kind: EventKind::Updated, atom_id: None, run_id: None, data }, &[])
+    }
+
+    #[test]
+    fn changes_bonds_and_facts_are_told_in_a_line() {
+        assert_eq!(told(json!({"from": "open", "to": "closed", "reason": "done"})), "open → closed: done");
+        assert_eq!(told(json!({"source": "a-1", "target": "a-2", "type": "blocks"})), "a-1 —blocks→ a-2");
+        assert_eq!(told(json!({"labels": {"from": [], "to": ["x", "y"]}})), "labels: none → x y");
+        assert_eq!(told(json!({"agent": "fake", "worker": null})), "agent: fake");
+        assert_eq!(told(json!(null)), "");
+    }
+}

@@ -1,0 +1,84 @@
+use std::fs;
+use std::path::Path;
+
+use el_core::Store;
+use el_core::model::safe_prefix;
+use serde_json::json;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::style;
+use crate::project::{self, Project};
+
+/// Everything in the folder but the configuration stays out of git.
+const GITIGNORE: &str = "# Written by el init. The tracker's state stays on this machine.\n*\n!.gitignore\n!config.toml\n";
+
+/// Start a tracker in the current folder
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el init
+  el init --name shop        Ids begin with 'shop-'
+
+In a linked git worktree the tracker is made in the main worktree, which is where el looks for
+it.")]
+pub(crate) struct Args {
+    /// The name that ids begin with [default: the folder's name]
+    #[arg(short, long, value_name = "NAME")]
+    name: Option<String>,
+    /// Make one here though a folder above has one already
+    #[arg(long)]
+    nested: bool,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let project = place(args, app)?;
+    let folder_name = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
+    let prefix = safe_prefix(args.name.as_deref().or(folder_name.as_deref()).unwrap_or_default());
+    fs::create_dir_all(&project.state).map_err(|source| CommandError::file("create", &project.state, source))?;
+    if project.state.file_name().is_some_and(|name| name == project::STATE_FOLDER) {
+        write_gitignore(&project.state.join(".gitignore"))?;
+    }
+    Store::create(&project.db, &prefix, app.now())?;
+    let data = json!({ "path": project.state, "db": project.db, "repo_name": prefix });
+    app.printer.emit(&data, |page| {
+        if page.quiet() {
+            return;
+        }
+        let done = page.paint(style::GOOD, "Initialized");
+        page.line(format!("{done} a tracker in {}; ids begin with '{prefix}-'", project.state.display()));
+        let next = page.paint(style::DIM, "next: el create \"what is to be done\"");
+        page.line(next);
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Where the tracker is to be.
+fn place(args: &Args, app: &App) -> Result<Project> {
+    if let Some(db) = project::named(app.db_flag()) {
+        return Ok(Project::of_db(std::path::absolute(&db).unwrap_or(db)));
+    }
+    let cwd = project::current_folder()?;
+    if let Some(found) = project::find_upwards(&cwd)
+        && found.root != cwd
+        && !args.nested
+    {
+        return Err(CommandError::new(
+            Exit::Conflict,
+            "exists",
+            format!("{} belongs to the tracker in {}", cwd.display(), found.state.display()),
+        )
+        .with_detail("path", found.state.display().to_string())
+        .with_hint("el works from here already; --nested makes a second tracker for this folder"));
+    }
+    let main = cwd.ancestors().find_map(project::main_worktree).filter(|_| !args.nested);
+    Ok(Project::in_folder(&main.unwrap_or(cwd)))
+}
+
+fn write_gitignore(path: &Path) -> Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    fs::write(path, GITIGNORE).map_err(|source| CommandError::file("write", path, source))
+}

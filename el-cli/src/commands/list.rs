@@ -1,0 +1,191 @@
+use clap::builder::NonEmptyStringValueParser;
+use el_core::model::{IssueType, Priority, Status, Timestamp};
+use el_core::ops::{self, AssigneeFilter, AtomFilter};
+
+use crate::app::App;
+use crate::args::values::{SortArg, word};
+use crate::complete;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::list::{List, Window};
+use crate::output::time::{self, Towards};
+use crate::output::{atoms, style};
+
+/// List atoms: what is not over, or what the filters say
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el list
+  el list --status open,blocked --label parser
+  el list --type bug --priority high --sort updated
+  el list --text 'time zone' --created-after 7d
+  el list --all --limit 20 --robot
+
+Conditions of different flags must all hold; of several values of one flag, one. Labels must all
+be there.")]
+pub(crate) struct Args {
+    /// Only these statuses
+    #[arg(short, long, value_parser = word::<Status>(), value_delimiter = ',', value_name = "STATUS", conflicts_with = "all")]
+    status: Vec<Status>,
+    /// Also what is closed or will not be done
+    #[arg(long)]
+    all: bool,
+    /// Also what was discarded
+    #[arg(long)]
+    include_discarded: bool,
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// In which order; hybrid is what is older than two days by age, then the rest by priority
+    #[arg(long, value_enum, value_name = "ORDER", default_value = "priority")]
+    sort: SortArg,
+    #[command(flatten)]
+    window: Window,
+}
+
+/// The filters that `list`, `ready` and `next` share.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct FilterArgs {
+    /// Only these types
+    #[arg(long = "type", value_parser = word::<IssueType>(), value_delimiter = ',', value_name = "TYPE")]
+    types: Vec<IssueType>,
+    /// None of these types
+    #[arg(long, value_parser = word::<IssueType>(), value_delimiter = ',', value_name = "TYPE")]
+    exclude_type: Vec<IssueType>,
+    /// Only these priorities, as numbers or words
+    #[arg(short, long, value_parser = word::<Priority>(), value_delimiter = ',', value_name = "PRIORITY", hide_possible_values = true)]
+    priority: Vec<Priority>,
+    /// Only with this label
+    #[arg(short, long, value_delimiter = ',', value_name = "LABEL", value_parser = NonEmptyStringValueParser::new())]
+    label: Vec<String>,
+    /// Only assigned to this name
+    #[arg(short, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    assignee: Option<String>,
+    /// Only assigned to nobody
+    #[arg(long, conflicts_with = "assignee")]
+    unassigned: bool,
+    /// Only assigned to you
+    #[arg(long, conflicts_with_all = ["assignee", "unassigned"])]
+    mine: bool,
+    /// Only the children of this atom
+    #[arg(long, value_name = "ATOM", add = complete::all_atoms())]
+    parent: Option<String>,
+    /// Only with all these words in the title or the description
+    #[arg(long, value_name = "WORDS", value_parser = NonEmptyStringValueParser::new())]
+    text: Option<String>,
+    /// Only created at or after this time (a date, or 7d for seven days ago)
+    #[arg(long, value_name = "TIME")]
+    created_after: Option<String>,
+    /// Only created before this time
+    #[arg(long, value_name = "TIME")]
+    created_before: Option<String>,
+    /// Only changed at or after this time
+    #[arg(long, value_name = "TIME")]
+    updated_after: Option<String>,
+    /// Only last changed before this time
+    #[arg(long, value_name = "TIME")]
+    updated_before: Option<String>,
+}
+
+impl FilterArgs {
+    /// Fails where a time cannot be read.
+    pub(crate) fn filter(&self, app: &App) -> Result<AtomFilter> {
+        let now = app.now();
+        let moment = |field: &str, text: &Option<String>| -> Result<Option<Timestamp>> {
+            text.as_deref().map(|text| time::parse(field, text, now, Towards::Past)).transpose()
+        };
+        let assignee = match (&self.assignee, self.unassigned, self.mine) {
+            (Some(name), ..) => Some(AssigneeFilter::Is(name.clone())),
+            (None, true, _) => Some(AssigneeFilter::Nobody),
+            (None, _, true) => Some(AssigneeFilter::Is(app.actor().to_owned())),
+            _ => None,
+        };
+        Ok(AtomFilter {
+            types: self.types.clone(),
+            exclude_types: self.exclude_type.clone(),
+            priorities: self.priority.clone(),
+            labels: self.label.clone(),
+            assignee,
+            parent: self.parent.clone(),
+            text: self.text.clone(),
+            created_after: moment("created-after", &self.created_after)?,
+            created_before: moment("created-before", &self.created_before)?,
+            updated_after: moment("updated-after", &self.updated_after)?,
+            updated_before: moment("updated-before", &self.updated_before)?,
+            ..AtomFilter::default()
+        })
+    }
+}
+
+impl Args {
+    /// Puts the statuses into a filter. What is not over is asked for without a list of statuses: that has an index of its own.
+    fn choose_statuses(&self, filter: &mut AtomFilter) {
+        if !self.status.is_empty() {
+            let discarded = self.include_discarded.then_some(Status::Discard);
+            filter.statuses = self.status.iter().copied().chain(discarded).collect();
+        } else if self.all && self.include_discarded {
+            filter.include_over = true;
+        } else if self.all || self.include_discarded {
+            let wanted = |status: &Status| match status {
+                Status::Discard => self.include_discarded,
+                status => self.all || !status.is_over(),
+            };
+            filter.statuses = Status::ALL.iter().copied().filter(wanted).collect();
+        }
+    }
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let mut filter = args.filter.filter(app)?;
+    args.choose_statuses(&mut filter);
+    let now = app.now();
+    let store = app.reader()?;
+    let found = ops::list(&store, &filter, args.sort.into(), args.window.limit(), args.window.offset(), now)
+        .map_err(CommandError::from)?;
+    let list = List::page(&found);
+    app.printer.emit(&list, |page| {
+        atoms::table(page, &found.items, now);
+        if found.items.is_empty() && !page.quiet() {
+            let text = page.paint(style::DIM, "nothing found");
+            page.line(text);
+        } else {
+            list.footer(page, "atom", "atoms");
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn chosen(line: &str) -> (Vec<&'static str>, bool) {
+        let words = std::iter::once("list").chain(line.split_whitespace());
+        let mut filter = AtomFilter::default();
+        Line::try_parse_from(words).unwrap().args.choose_statuses(&mut filter);
+        (filter.statuses.iter().map(|status| status.as_str()).collect(), filter.include_over)
+    }
+
+    #[test]
+    fn by_default_what_is_over_is_left_out() {
+        assert_eq!(chosen(""), (vec![], false));
+        assert_eq!(chosen("-s closed,in-progress"), (vec!["closed", "in_progress"], false));
+    }
+
+    #[test]
+    fn all_is_everything_but_what_was_thrown_away() {
+        let (statuses, include_over) = chosen("--all");
+        assert!(statuses.contains(&"wont_do") && !statuses.contains(&"discard") && !include_over);
+        assert_eq!(chosen("--all --include-discarded"), (vec![], true));
+        let (statuses, _) = chosen("--include-discarded");
+        assert!(statuses.contains(&"discard") && statuses.contains(&"open") && !statuses.contains(&"closed"));
+        assert_eq!(chosen("-s open --include-discarded").0, ["open", "discard"]);
+    }
+}

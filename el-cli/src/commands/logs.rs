@@ -1,0 +1,197 @@
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use el_core::Store;
+use el_core::model::Run;
+use el_core::ops;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::list::List;
+use crate::output::runs;
+
+mod feed;
+
+use feed::{Feed, Show};
+
+/// Show what an agent said and did in a run
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el logs q5e6                   The atom's live run, or its last one
+  el logs run-7kq2m9xd -f        Follow it until it ends
+  el logs q5e6 --raw | jq .type  The event stream as it came
+  el logs q5e6 --file stderr
+
+The files outlive the session; el runs show tells where they are.")]
+pub(crate) struct Args {
+    /// A run, or an atom
+    #[arg(value_name = "RUN|ATOM", add = complete::runs())]
+    target: String,
+    /// Go on until the run ends
+    #[arg(short, long)]
+    follow: bool,
+    /// The bytes as they came, where they go into a pipe
+    #[arg(long)]
+    raw: bool,
+    /// Only the last lines
+    #[arg(short = 'n', long, value_name = "N")]
+    tail: Option<usize>,
+    /// Which of the run's files: what the agent wrote, what its pane showed, what it was told
+    #[arg(long, value_enum, value_name = "FILE", default_value = "transcript")]
+    file: Which,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Which {
+    // What the agent wrote to its standard output, and to its standard error.
+    Transcript,
+    Stderr,
+    // What the session's pane showed.
+    Pane,
+    // What the supervisor says about itself.
+    Supervisor,
+    // What the agent was told.
+    Prompt,
+}
+
+impl Which {
+    const fn name(self) -> &'static str {
+        match self {
+            Which::Transcript => "transcript.jsonl",
+            Which::Stderr => "stderr.log",
+            Which::Pane => "pane.log",
+            Which::Supervisor => "supervisor.log",
+            Which::Prompt => "prompt.md",
+        }
+    }
+}
+
+/// How often a followed file is looked at.
+const LOOK: Duration = Duration::from_millis(150);
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let store = app.reader()?;
+    let run = ops::target_run(&store, &args.target)?;
+    let path = app.project()?.state.join("runs").join(&run.id).join(args.file.name());
+    let source = Source { store, run, path };
+    if app.printer.is_robot() {
+        return robot(args, app, &source);
+    }
+    let ended = copy(args, app, &source)?;
+    if args.follow {
+        app.printer.note(&format!("{} {}", ended.id, runs::state(&ended, app.now())));
+    }
+    Ok(Exit::Done)
+}
+
+struct Source {
+    store: Store,
+    run: Run,
+    path: PathBuf,
+}
+
+impl Source {
+    /// The file, or `None` while it is not there.
+    fn open(&self) -> Result<Option<File>> {
+        match File::open(&self.path) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(CommandError::file("read", &self.path, source)),
+        }
+    }
+
+    fn missing(&self) -> CommandError {
+        let (run, name) = (&self.run.id, self.path.file_name().unwrap_or_default().to_string_lossy());
+        let error = CommandError::not_found(format!("{run} has no {name}")).with_detail("path", self.path.display().to_string());
+        match self.run.is_live() {
+            true => error.with_hint("it has only just begun; -f waits for it"),
+            false => error.with_hint("--file supervisor or --file stderr may tell why; el runs show tells where the files are"),
+        }
+    }
+}
+
+/// Copies the file to stdout, rendered or raw. Gives the run as it was when the last look was taken.
+fn copy(args: &Args, app: &App, source: &Source) -> Result<Run> {
+    let show = match args.file {
+        // A terminal never gets control codes, whatever was asked for.
+        _ if args.raw && !app.printer.is_terminal() => Show::Raw,
+        Which::Transcript if source.run.executor == "claude" && !args.raw => {
+            Show::events(app.printer.page().width(), app.printer.color())
+        }
+        _ => Show::Text,
+    };
+    let mut feed = Feed::new(show, args.tail);
+    let mut file = None;
+    loop {
+        // First whether it has ended, then what is there: what it wrote before its end is then never missed.
+        let run = ops::run(&source.store, &source.run.id)?;
+        let last = !args.follow || !run.is_live();
+        if file.is_none() {
+            file = source.open()?;
+        }
+        match &mut file {
+            Some(file) => read_on(app, source, file, &mut feed)?,
+            None if last => return Err(source.missing()),
+            None => {}
+        }
+        if last {
+            app.printer.write(&feed.finish())?;
+            return Ok(run);
+        }
+        app.printer.write(&feed.caught_up())?;
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Reads what has been added to the file.
+fn read_on(app: &App, source: &Source, file: &mut File, feed: &mut Feed) -> Result<()> {
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(length) => app.printer.write(&feed.push(&buffer[..length]))?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(CommandError::file("read", &source.path, error)),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Log<'a> {
+    run_id: &'a str,
+    atom_id: &'a str,
+    path: &'a std::path::Path,
+    #[serde(flatten)]
+    list: List<'a, serde_json::Value>,
+}
+
+/// The lines of the file: those that are JSON as they are, others as texts.
+fn robot(args: &Args, app: &App, source: &Source) -> Result<Exit> {
+    if args.follow {
+        return Err(CommandError::usage("--follow has no end, and --robot prints one document")
+            .with_hint("el logs --raw -f streams the events"));
+    }
+    let mut file = source.open()?.ok_or_else(|| source.missing())?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|error| CommandError::file("read", &source.path, error))?;
+    let mut total = 0;
+    let mut items: VecDeque<serde_json::Value> = VecDeque::new();
+    for line in String::from_utf8_lossy(&bytes).lines() {
+        total += 1;
+        items.push_back(serde_json::from_str(line).unwrap_or_else(|_| line.into()));
+        if args.tail.is_some_and(|tail| items.len() > tail) {
+            items.pop_front();
+        }
+    }
+    let page = ops::Page { items: items.into(), total };
+    let log = Log { run_id: &source.run.id, atom_id: &source.run.atom_id, path: &source.path, list: List::page(&page) };
+    app.printer.emit(&log, |_| {})?;
+    Ok(Exit::Done)
+}

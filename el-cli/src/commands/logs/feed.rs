@@ -1,0 +1,135 @@
+//! From the bytes of a log to what is printed of it.
+
+use std::collections::VecDeque;
+
+use el_agents::claude::{Line, LineSplitter, Renderer, parse_line};
+
+use crate::output::sanitize;
+
+/// Where nothing limits the width, a line of the rendering is cut here only.
+const WIDEST: usize = 10_000;
+
+/// How the bytes are shown.
+pub(super) enum Show {
+    /// Claude Code's events, as people read them.
+    Events(Box<Renderer>),
+    /// Text, without what a terminal would obey.
+    Text,
+    Raw,
+}
+
+impl Show {
+    pub(super) fn events(width: Option<usize>, color: bool) -> Show {
+        Show::Events(Box::new(Renderer::new(width.unwrap_or(WIDEST), color)))
+    }
+}
+
+/// Takes bytes as they come, gives what is to be printed.
+pub(super) struct Feed {
+    show: Show,
+    splitter: LineSplitter,
+    /// The last lines, held back until the end of what is there is reached.
+    held: Option<(usize, VecDeque<Vec<u8>>)>,
+}
+
+impl Feed {
+    /// With `tail`, only that many lines of what is there at first are printed; what comes later is printed as it comes.
+    pub(super) fn new(show: Show, tail: Option<usize>) -> Feed {
+        Feed { show, splitter: LineSplitter::default(), held: tail.map(|tail| (tail, VecDeque::new())) }
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+        if matches!(self.show, Show::Raw) && self.held.is_none() {
+            return bytes.to_vec();
+        }
+        let mut out = Vec::new();
+        for line in self.splitter.push(bytes) {
+            out.extend(self.line(&line));
+        }
+        out
+    }
+
+    /// All that is there has been read; more may come.
+    pub(super) fn caught_up(&mut self) -> Vec<u8> {
+        match self.held.take() {
+            Some((_, lines)) => lines.into_iter().flatten().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Nothing more will come.
+    pub(super) fn finish(&mut self) -> Vec<u8> {
+        let mut out = match self.splitter.finish() {
+            Some(line) => self.line(&line),
+            None => Vec::new(),
+        };
+        let mut held = self.caught_up();
+        held.append(&mut out);
+        held
+    }
+
+    /// One line, ready to be printed now; or nothing, if it is held back.
+    fn line(&mut self, line: &Line) -> Vec<u8> {
+        let shown = self.shown(line);
+        let Some((tail, lines)) = &mut self.held else { return shown };
+        lines.extend(shown.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec));
+        while lines.len() > *tail {
+            lines.pop_front();
+        }
+        Vec::new()
+    }
+
+    fn shown(&mut self, line: &Line) -> Vec<u8> {
+        let bytes = match line {
+            Line::Whole(bytes) => bytes,
+            Line::TooLong(length) => return format!("[a line of {length} bytes]\n").into_bytes(),
+        };
+        match &mut self.show {
+            Show::Raw => [bytes.as_slice(), b"\n"].concat(),
+            Show::Text => format!("{}\n", sanitize::block(&String::from_utf8_lossy(bytes))).into_bytes(),
+            Show::Events(renderer) => {
+                parse_line(bytes).iter().map(|event| renderer.render(event)).collect::<String>().into_bytes()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(feed: &mut Feed, parts: &[&str]) -> String {
+        let mut out: Vec<u8> = parts.iter().flat_map(|part| feed.push(part.as_bytes())).collect();
+        out.extend(feed.finish());
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn text_has_no_control_codes() {
+        let mut feed = Feed::new(Show::Text, None);
+        assert_eq!(all(&mut feed, &["one\x1b[2J\ntw", "o\nlast"]), "one\ntwo\nlast\n");
+    }
+
+    #[test]
+    fn raw_is_as_it_came() {
+        let mut feed = Feed::new(Show::Raw, None);
+        assert_eq!(all(&mut feed, &["a\x1b[1m\r", "\nb"]), "a\x1b[1m\r\nb");
+    }
+
+    #[test]
+    fn a_tail_is_the_last_lines_then_whatever_comes() {
+        let mut feed = Feed::new(Show::Text, Some(2));
+        assert!(feed.push(b"1\n2\n3\n4\n").is_empty());
+        assert_eq!(feed.caught_up(), b"3\n4\n");
+        assert_eq!(feed.push(b"5\n"), b"5\n");
+        let mut feed = Feed::new(Show::Text, Some(2));
+        assert_eq!(all(&mut feed, &["1\n2\n3"]), "2\n3\n");
+    }
+
+    #[test]
+    fn events_are_rendered() {
+        let mut feed = Feed::new(Show::events(None, false), None);
+        let event = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"I fix the parser."}]}}"#;
+        assert_eq!(all(&mut feed, &[event, "\n"]), "I fix the parser.\n");
+    }
+}

@@ -1,0 +1,48 @@
+use el_core::ops;
+
+use super::list::FilterArgs;
+use crate::app::App;
+use crate::args::values::SortArg;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::{List, Window};
+use crate::output::{atoms, style};
+
+/// List what can be worked on now, best first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el ready
+  el ready --type bug --limit 5
+  el ready --sort oldest --robot
+
+Ready is what is open, or deferred until a time that has come, with no live blocker, no parent
+that holds it back, no attempt running and no back-off. Epics and formulas hold work and are
+never ready themselves.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// In which order; hybrid is what is older than two days by age, then the rest by priority
+    #[arg(long, value_enum, value_name = "ORDER", default_value = "priority")]
+    sort: SortArg,
+    #[command(flatten)]
+    window: Window,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let filter = args.filter.filter(app)?;
+    let now = app.now();
+    let store = app.reader()?;
+    let found = ops::ready(&store, &filter, args.sort.into(), args.window.limit(), args.window.offset(), now)?;
+    let list = List::page(&found);
+    app.printer.emit(&list, |page| {
+        atoms::table(page, &found.items, now);
+        if found.items.is_empty() && !page.quiet() {
+            let text = page.paint(style::DIM, "nothing is ready; el list shows what is there, el why ATOM what holds it");
+            page.line(text);
+        } else {
+            list.footer(page, "ready atom", "ready atoms");
+        }
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,35 @@
+use el_core::ops;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::{atoms, style};
+
+/// Give a claim back: open again, for anyone
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el release q5e6
+
+A running attempt of el work is ended cleanly by its supervisor. Releasing what nobody has
+claimed is no error.")]
+pub(crate) struct Args {
+    /// The atom
+    #[arg(value_name = "ATOM", add = complete::atoms())]
+    id: String,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let released = ops::release(&mut app.writer()?, &app.ctx(), &args.id)?;
+    app.printer.emit(&released, |page| {
+        atoms::did(page, "Released", &released);
+        if let Some(run) = &released.run_id
+            && !page.quiet()
+        {
+            let text = page.paint(style::DIM, &format!("{run} is being ended; the atom is open once it is"));
+            page.line(text);
+        }
+    })?;
+    Ok(Exit::Done)
+}

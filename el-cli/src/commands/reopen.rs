@@ -1,0 +1,25 @@
+use el_core::ops;
+
+use super::close::{Ids, report};
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+
+/// Open atoms again, with fresh attempts
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el reopen q5e6
+  el reopen q5e6 x2
+
+Works on whatever is closed, deferred, blocked, in review, not to be done, or discarded. What is
+in progress is given back with el release.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    ids: Ids,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let opened = ops::reopen(&mut app.writer()?, &app.ctx(), &args.ids.ids)?;
+    report(app, args.ids.ids.len(), "Reopened", &opened)
+}

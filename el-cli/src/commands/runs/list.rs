@@ -1,0 +1,47 @@
+use el_core::model::Outcome;
+use el_core::ops::{self, RunFilter};
+
+use crate::app::App;
+use crate::args::values::word;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::List;
+use crate::output::{runs, style};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// Only the attempts at this atom
+    #[arg(long, value_name = "ATOM", add = complete::all_atoms())]
+    atom: Option<String>,
+    /// Only those that have not ended
+    #[arg(long)]
+    live: bool,
+    /// Only those that ended so
+    #[arg(long, value_parser = word::<Outcome>(), value_name = "OUTCOME", conflicts_with = "live")]
+    outcome: Option<Outcome>,
+    /// At most this many; 0 means all [default: all]
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+}
+
+pub(super) fn run(args: &ListArgs, app: &App) -> Result<Exit> {
+    let filter = RunFilter {
+        atom: args.atom.clone(),
+        live_only: args.live,
+        outcome: args.outcome,
+        limit: args.limit.filter(|limit| *limit > 0).map(i64::from),
+    };
+    let found = ops::runs(&app.reader()?, &filter)?;
+    let list = List::page(&found);
+    app.printer.emit(&list, |page| {
+        runs::table(page, &found.items, app.now());
+        if found.items.is_empty() && !page.quiet() {
+            let text = page.paint(style::DIM, "no runs");
+            page.line(text);
+        } else {
+            list.footer(page, "run", "runs");
+        }
+    })?;
+    Ok(Exit::Done)
+}

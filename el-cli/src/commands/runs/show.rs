@@ -1,0 +1,79 @@
+use el_core::model::{Run, Timestamp};
+use el_core::ops;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::table::{Cell, Column, Table};
+use crate::output::{runs, sanitize, style, time};
+
+/// Show everything about a run
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el runs show run-7kq2m9xd
+  el runs show q5e6          The atom's live run, or its last one")]
+pub(crate) struct Args {
+    /// A run, or an atom
+    #[arg(value_name = "RUN|ATOM", add = complete::runs())]
+    target: String,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let found = ops::target_run(&app.reader()?, &args.target)?;
+    let folder = app.project()?.state.join("runs").join(&found.id);
+    let mut data = serde_json::to_value(&found)
+        .map_err(|source| crate::error::CommandError::internal("cannot write the run as JSON").with_source(source))?;
+    data["folder"] = serde_json::json!(folder);
+    app.printer.emit(&data, |page| view(page, &found, &folder, app.now()))?;
+    Ok(Exit::Done)
+}
+
+fn view(page: &mut Page, run: &Run, folder: &std::path::Path, now: Timestamp) {
+    let state = runs::state(run, now);
+    let id = page.paint(style::TITLE, &run.id);
+    let atom = page.paint(style::ID, &run.atom_id);
+    let painted = page.paint(style::outcome(state), state);
+    page.line(format!("{id}  attempt {} at {atom} by {}", run.attempt, sanitize::line(&run.agent)));
+    page.line(format!("{painted} · {} · started {}", time::span(runs::length(run, now)), time::relative(now, run.started_at)));
+    if let Some(detail) = &run.detail {
+        page.paragraph(detail, 2);
+    }
+    let exit = match (run.exit_code, run.exit_signal) {
+        (_, Some(signal)) => Some(format!("signal {signal}")),
+        (Some(code), None) => Some(format!("code {code}")),
+        (None, None) => None,
+    };
+    let spent = &run.progress;
+    let tokens = (spent.tokens_in + spent.tokens_out > 0).then(|| format!("{} in, {} out", spent.tokens_in, spent.tokens_out));
+    let live = run.is_live();
+    let rows = [
+        ("Doing", spent.action.clone().filter(|_| live)),
+        ("Started", Some(time::local(run.started_at))),
+        ("Ended", run.ended_at.map(time::local)),
+        ("Last sign of life", live.then(|| time::relative(now, run.heartbeat_at))),
+        ("Lease until", live.then(|| time::relative(now, run.lease_until))),
+        ("Exit", exit),
+        ("Turns", (spent.turns > 0).then(|| spent.turns.to_string())),
+        ("Tokens", tokens),
+        ("Cost", Some(runs::cost(spent.cost_micros)).filter(|text| !text.is_empty())),
+        ("Sent back", (run.stop_blocks > 0).then(|| format!("{} times by the Stop hook", run.stop_blocks))),
+        ("Resumed", (run.resumes > 0).then(|| format!("{} times", run.resumes))),
+        ("Executor", Some(run.executor.clone())),
+        ("Worked in", Some(run.workdir.clone())),
+        ("Session", run.session.clone()),
+        ("Conversation", run.conversation.clone()),
+        ("Supervisor", run.supervisor.as_ref().filter(|_| live).map(|stamp| format!("pid {}", stamp.pid))),
+        ("Files", Some(folder.display().to_string())),
+    ];
+    page.blank();
+    let mut table = Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
+    for (name, value) in rows {
+        if let Some(value) = value {
+            table.row([Cell::styled(style::DIM, name), Cell::new(value)]);
+        }
+    }
+    table.print(page);
+}

@@ -1,0 +1,44 @@
+use el_core::ops;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::List;
+use crate::output::{atoms, style};
+
+/// Search titles, descriptions and acceptance, best match first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el search time zone
+  el search 'parse err' --all --limit 10
+
+Every word must occur; the last one may be the beginning of a word.")]
+pub(crate) struct Args {
+    /// What to search for
+    #[arg(required = true, value_name = "WORDS")]
+    words: Vec<String>,
+    /// Also in what is over
+    #[arg(long)]
+    all: bool,
+    /// At most this many; 0 means all [default: all]
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let limit = args.limit.filter(|limit| *limit > 0).map(i64::from);
+    let found = ops::search(&app.reader()?, &args.words.join(" "), args.all, limit)?;
+    let list = List::page(&found);
+    app.printer.emit(&list, |page| {
+        atoms::table(page, &found.items, app.now());
+        if found.items.is_empty() && !page.quiet() {
+            let more = if args.all { "" } else { "; --all searches what is over too" };
+            let text = page.paint(style::DIM, &format!("nothing found{more}"));
+            page.line(text);
+        } else {
+            list.footer(page, "match", "matches");
+        }
+    })?;
+    Ok(Exit::Done)
+}

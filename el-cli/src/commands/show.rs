@@ -1,0 +1,130 @@
+use el_core::model::{Atom, BondKind, Timestamp};
+use el_core::ops::{self, AtomFilter, Shown, Sort};
+
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::table::{Cell, Column, Table};
+use crate::output::{atoms, bonds, comments, runs, sanitize, style, time};
+
+/// Show everything about an atom
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el show q5e6
+  el show q5e6 --robot
+  el show q5e6 -v            Exact times, and who made it")]
+pub(crate) struct Args {
+    /// Its id, or a unique beginning of the short part
+    #[arg(value_name = "ATOM", add = complete::all_atoms())]
+    id: String,
+    /// Comments are always shown; taken for the sake of scripts
+    #[arg(short, long, hide = true)]
+    comments: bool,
+    /// Bonds are always shown; taken for the sake of scripts
+    #[arg(short, long, hide = true)]
+    deps: bool,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let store = app.reader()?;
+    let shown = ops::show(&store, &args.id)?;
+    let children = if app.printer.is_robot() { Vec::new() } else { children(&store, &shown.atom)? };
+    app.printer.emit(&shown, |page| view(page, &shown, &children, app))?;
+    Ok(Exit::Done)
+}
+
+fn children(store: &el_core::Store, atom: &Atom) -> Result<Vec<Atom>> {
+    let filter = AtomFilter { parent: Some(atom.id.clone()), include_over: true, ..AtomFilter::default() };
+    Ok(ops::list(store, &filter, Sort::Priority, None, 0, atom.updated_at)?.items)
+}
+
+fn view(page: &mut Page, shown: &Shown, children: &[Atom], app: &App) {
+    if page.quiet() {
+        page.line(&shown.atom.id);
+        return;
+    }
+    let now = app.now();
+    head(page, &shown.atom, now);
+    facts(page, shown, now, app.verbosity() > 0);
+    let texts = [
+        ("Reason", shown.atom.close_reason.as_ref()),
+        ("Description", Some(&shown.atom.description)),
+        ("Acceptance", shown.atom.acceptance.as_ref()),
+    ];
+    for (heading, text) in texts {
+        if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+            page.blank();
+            page.heading(heading);
+            page.paragraph(text, 2);
+        }
+    }
+    if !children.is_empty() {
+        page.blank();
+        let over = children.iter().filter(|child| child.status.is_over()).count();
+        page.heading(&format!("Children ({over} of {} over)", children.len()));
+        for child in children {
+            let line = atoms::one_line(page, child.status.as_str(), &child.id, &child.title);
+            page.line(format!("  {line}"));
+        }
+    }
+    let bonds = &shown.dependencies;
+    if bonds.incoming.iter().chain(&bonds.outgoing).any(|bond| bond.dependency_type != BondKind::ParentChild) {
+        page.blank();
+        bonds::print_but_containment(page, shown);
+    }
+    if !shown.comments.is_empty() {
+        page.blank();
+        page.heading(&format!("Comments ({})", shown.comments.len()));
+        comments::print(page, &shown.comments, now);
+    }
+    if !shown.runs.is_empty() {
+        page.blank();
+        page.heading(&format!("Attempts ({})", shown.runs.len()));
+        runs::attempts(page, &shown.runs, now);
+    }
+}
+
+/// Two lines: what it is, and how it stands.
+fn head(page: &mut Page, atom: &Atom, now: Timestamp) {
+    let id = page.paint(style::ID, &atom.id);
+    let title = page.paint(style::TITLE, &sanitize::line(&atom.title));
+    page.line(format!("{id}  {title}"));
+    let word = atom.status.as_str();
+    let status = page.paint(style::status(word), &format!("{} {word}", style::status_mark(word)));
+    let priority = atoms::priority(page, atom.priority);
+    let updated = page.paint(style::DIM, &format!("updated {}", time::relative(now, atom.updated_at)));
+    page.line(format!("{status} · {priority} · {} · {updated}", atom.issue_type));
+}
+
+/// Names and values, aligned; only those that say something.
+fn facts(page: &mut Page, shown: &Shown, now: Timestamp, exact: bool) {
+    let atom = &shown.atom;
+    let when = |moment: Timestamp| {
+        if exact { format!("{moment}") } else { format!("{} ({})", time::local(moment), time::relative(now, moment)) }
+    };
+    let parent = atom.parent_id.as_ref().map(|id| {
+        let title = shown.neighbours.iter().find(|other| other.id == *id).map(|other| other.title.as_str());
+        format!("{id}  {}", title.unwrap_or_default())
+    });
+    let live = shown.runs.iter().find(|run| run.is_live());
+    let rows = [
+        ("Parent", parent),
+        ("Assignee", atom.assignee.clone()),
+        ("Labels", (!atom.labels.is_empty()).then(|| atom.labels.join(", "))),
+        ("Working on it", live.map(|run| format!("{} ({}, attempt {})", run.agent, run.id, run.attempt))),
+        ("Deferred until", atom.defer_until.map(when)),
+        ("Retry after", atom.retry_at.filter(|at| *at > now).map(when)),
+        ("Closed", atom.closed_at.map(when)),
+        ("Created", Some(format!("{} by {}", when(atom.created_at), atom.created_by))),
+    ];
+    let mut table = Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
+    for (name, value) in rows {
+        if let Some(value) = value {
+            table.row([Cell::styled(style::DIM, name), Cell::new(value)]);
+        }
+    }
+    table.print(page);
+}

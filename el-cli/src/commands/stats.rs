@@ -1,0 +1,74 @@
+use std::time::Duration;
+
+use el_core::model::Priority;
+use el_core::ops::{self, Stats};
+use serde_json::{Map, Value};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::table::{Cell, Column, Table};
+use crate::output::{runs, style, time};
+
+/// Show the project in numbers
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el stats
+  el stats --robot")]
+pub(crate) struct Args {}
+
+/// The longest bar, in columns.
+const BAR: i64 = 24;
+
+pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
+    let stats = ops::stats(&app.reader()?, app.now())?;
+    app.printer.emit(&stats, |page| view(page, &stats))?;
+    Ok(Exit::Done)
+}
+
+fn view(page: &mut Page, stats: &Stats) {
+    let ready = page.paint(style::GOOD, &format!("{} ready", stats.ready));
+    page.line(format!("{} atoms, {ready}", stats.total));
+    bars(page, "By status", &stats.by_status, |word| (style::status(word), word.to_owned()));
+    bars(page, "By type", &stats.by_type, |word| (style::PLAIN, word.to_owned()));
+    bars(page, "By priority, of what is not over", &stats.by_priority, |word| match word.parse::<Priority>() {
+        Ok(priority) => (style::priority(priority.value()), format!("P{} {}", priority.value(), priority.word())),
+        Err(_) => (style::PLAIN, word.to_owned()),
+    });
+    let of_runs = &stats.runs;
+    if of_runs.total > 0 {
+        bars(page, "Runs by outcome", &of_runs.by_outcome, |word| (style::outcome(word), word.to_owned()));
+        page.blank();
+        let spent = [
+            Some(format!("{} runs, {} live", of_runs.total, of_runs.live)),
+            Some(time::span(Duration::from_secs(u64::try_from(of_runs.seconds).unwrap_or(0)))),
+            (of_runs.turns > 0).then(|| format!("{} turns", of_runs.turns)),
+            Some(runs::count(of_runs.tokens_in + of_runs.tokens_out))
+                .filter(|text| !text.is_empty())
+                .map(|text| format!("{text} tokens")),
+            Some(runs::cost(of_runs.cost_micros)).filter(|text| !text.is_empty()),
+        ];
+        page.line(spent.into_iter().flatten().collect::<Vec<_>>().join(" · "));
+    }
+}
+
+fn bars(page: &mut Page, heading: &str, counts: &Map<String, Value>, name: impl Fn(&str) -> (anstyle::Style, String)) {
+    let most = counts.values().filter_map(Value::as_i64).max().unwrap_or(0);
+    if most == 0 {
+        return;
+    }
+    page.blank();
+    page.heading(heading);
+    let mut table =
+        Table::new([Column::new("NAME"), Column::new("COUNT").right(), Column::new("BAR").spare(1)]).without_heading(2);
+    for (word, count) in counts {
+        let count = count.as_i64().unwrap_or(0);
+        let (style, name) = name(word);
+        let length = if count > 0 { (count.saturating_mul(BAR) / most).max(1) } else { 0 };
+        let bar = "▇".repeat(usize::try_from(length).unwrap_or(0));
+        table.row([Cell::styled(style, name), Cell::new(count.to_string()), Cell::styled(style, bar)]);
+    }
+    table.print(page);
+}

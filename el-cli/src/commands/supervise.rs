@@ -1,0 +1,20 @@
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+
+/// What a session's pane runs; `el work` starts it
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[arg(value_name = "RUN")]
+    run: String,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let project = app.project()?;
+    el_agents::supervise(&project.db, &args.run).map_err(|error| {
+        let stale = matches!(&error, el_agents::SuperviseError::Store(el_core::Error::StaleRun { .. }));
+        let exit = if stale { Exit::StaleRun } else { Exit::Internal };
+        CommandError::new(exit, "supervise", format!("{} cannot be supervised", args.run)).with_source(error)
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,172 @@
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use el_core::model::{IssueType, Priority, Status};
+use el_core::ops::{self, AtomPatch, Updated};
+use serde_json::Value;
+
+use super::close::{GuardArgs, Ids};
+use super::create;
+use crate::app::App;
+use crate::args::values::word;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::list::List;
+use crate::output::page::Page;
+use crate::output::time::{self, Towards};
+use crate::output::{atoms, sanitize, style};
+use crate::{complete, input};
+
+/// Change atoms
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el update q5e6 --priority high -l parser
+  el update q5e6 --status deferred --defer-until 2026-12-01
+  el update q5e6 --status wont_do --reason \"superseded by x2\"
+  el update q5e6 x2 --assignee gendry --if-status open
+
+Several ids are changed together or not at all. In a session of el work, the statuses closed,
+deferred, wont_do, discard and review end the session's work; blocked and testing only report.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    ids: Ids,
+    /// The title
+    #[arg(short, long, value_name = "TITLE")]
+    title: Option<String>,
+    /// What is to be done; `-` reads it from stdin
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    description: Option<String>,
+    /// A file that holds the description
+    #[arg(long, value_name = "FILE", conflicts_with = "description", value_hint = clap::ValueHint::FilePath)]
+    description_file: Option<PathBuf>,
+    /// How one can tell that it is done; empty removes it, `-` reads it from stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    acceptance: Option<String>,
+    /// What kind of work
+    #[arg(long = "type", value_parser = word::<IssueType>(), value_name = "TYPE")]
+    issue_type: Option<IssueType>,
+    /// 0 (critical) to 5 (someday), or a word
+    #[arg(short, long, value_parser = word::<Priority>(), value_name = "PRIORITY")]
+    priority: Option<Priority>,
+    /// The status
+    #[arg(short, long, value_parser = word::<Status>(), value_name = "STATUS")]
+    status: Option<Status>,
+    /// Why, with --status; `-` reads it from stdin
+    #[arg(short, long, visible_alias = "message", short_alias = 'm', value_name = "TEXT")]
+    reason: Option<String>,
+    /// Who is to do it
+    #[arg(short, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    assignee: Option<String>,
+    /// Nobody in particular is to do it
+    #[arg(long, conflicts_with = "assignee")]
+    clear_assignee: bool,
+    /// Add a label
+    #[arg(short, long, value_delimiter = ',', value_name = "LABEL")]
+    label: Vec<String>,
+    /// Remove a label
+    #[arg(long, value_delimiter = ',', value_name = "LABEL")]
+    remove_label: Vec<String>,
+    /// The atom that contains it
+    #[arg(long, value_name = "ATOM", add = complete::atoms())]
+    parent: Option<String>,
+    /// No atom contains it
+    #[arg(long, conflicts_with = "parent")]
+    clear_parent: bool,
+    /// Not before this time (a date, 3d, tomorrow); an open atom becomes deferred
+    #[arg(long, value_name = "TIME")]
+    defer_until: Option<String>,
+    /// No date any more
+    #[arg(long, conflicts_with = "defer_until")]
+    clear_defer: bool,
+    /// Keys to set, as a JSON object; null removes a key
+    #[arg(long, value_name = "JSON")]
+    metadata: Option<String>,
+    #[command(flatten)]
+    guard: GuardArgs,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let patch = patch(args, app)?;
+    let updated = ops::update(&mut app.writer()?, &app.ctx(), &args.ids.ids, &patch, &args.guard.guard())?;
+    let human = |page: &mut Page| updated.iter().for_each(|one| report(page, one));
+    match updated.as_slice() {
+        [one] if args.ids.ids.len() == 1 => app.printer.emit(one, human)?,
+        several => app.printer.emit(&List::all(several), human)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn patch(args: &Args, app: &App) -> Result<AtomPatch> {
+    let is_stdin = |text: &Option<String>| text.as_deref() == Some("-");
+    let file_is_stdin = args.description_file.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    input::only_one_stdin(&[
+        ("description", is_stdin(&args.description) || file_is_stdin),
+        ("acceptance", is_stdin(&args.acceptance)),
+        ("reason", is_stdin(&args.reason)),
+    ])?;
+    if args.reason.is_some() && args.status.is_none() {
+        return Err(CommandError::usage("--reason goes with --status")
+            .with_hint("el comment add says something without changing the status"));
+    }
+    let text = |field: &str, text: &Option<String>| text.as_deref().map(|text| input::text(app, field, text)).transpose();
+    let description = match &args.description_file {
+        Some(path) => Some(input::file(app, "description", path)?),
+        None => text("description", &args.description)?,
+    };
+    let date =
+        args.defer_until.as_deref().map(|text| time::parse("defer-until", text, app.now(), Towards::Future)).transpose()?;
+    let metadata = match args.metadata.as_deref().map(create::metadata).transpose()? {
+        Some(Value::Object(map)) => map,
+        _ => serde_json::Map::new(),
+    };
+    let patch = AtomPatch {
+        title: args.title.clone(),
+        description,
+        acceptance: text("acceptance", &args.acceptance)?.map(|text| (!text.trim().is_empty()).then_some(text)),
+        issue_type: args.issue_type,
+        priority: args.priority,
+        assignee: args.assignee.clone().map(Some).or(args.clear_assignee.then_some(None)),
+        parent: args.parent.clone().map(Some).or(args.clear_parent.then_some(None)),
+        add_labels: args.label.clone(),
+        remove_labels: args.remove_label.clone(),
+        status: args.status,
+        reason: text("reason", &args.reason)?,
+        defer_until: date.map(Some).or(args.clear_defer.then_some(None)),
+        metadata,
+    };
+    if patch == AtomPatch::default() {
+        return Err(CommandError::usage("nothing to change was given").with_hint("el update --help lists what can be changed"));
+    }
+    Ok(patch)
+}
+
+/// `Updated app-q5e6 title`, and one line for each field that changed.
+fn report(page: &mut Page, updated: &Updated) {
+    if page.quiet() {
+        return;
+    }
+    atoms::did(page, if updated.changes.is_empty() { "Unchanged" } else { "Updated" }, &updated.atom);
+    for (field, change) in &updated.changes {
+        let (from, to) = (short(&change["from"]), short(&change["to"]));
+        let line = if change["from"].is_string() && from.chars().count() + to.chars().count() > 80 {
+            format!("  {field}")
+        } else {
+            format!("  {field}: {from} → {to}")
+        };
+        let line = page.paint(style::DIM, &line);
+        page.line(line);
+    }
+}
+
+/// A value in one line.
+fn short(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) if text.is_empty() => "empty".to_owned(),
+        Value::String(text) => sanitize::line(text).into_owned(),
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
+        Value::Array(items) => items.iter().map(short).collect::<Vec<_>>().join(", "),
+        other => sanitize::line(&other.to_string()).into_owned(),
+    }
+}

@@ -1,0 +1,180 @@
+use std::time::Duration;
+
+use el_agents::settings::{AgentSettings, Places};
+use el_agents::worker::{self, WorkError, WorkOptions};
+use el_core::ops::{self, AtomFilter};
+
+use super::list::FilterArgs;
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::settings::{Settings, WorkSettings};
+
+mod dry_run;
+mod live;
+mod stop;
+mod words;
+
+/// Claim ready atoms and have agents do them, each in a tmux session of its own
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el work                          Work, and wait for more, until Ctrl-C
+  el work --once                   One atom
+  el work --drain --concurrency 3  Until nothing is ready
+  el work --type bug --label api --timeout 30m
+  el work --dry-run                What would be claimed, and how the agent would be called
+  el work --stop                   End every worker and every session cleanly
+
+Ctrl-C stops the claiming and waits for what runs; a second Ctrl-C leaves the sessions running:
+each has its own supervisor, and a later el work adopts it. With --robot, each happening is one
+line of JSON.")]
+pub(crate) struct Args {
+    /// Claim one atom, wait for its end, and leave
+    #[arg(long, conflicts_with_all = ["drain", "max", "stop"])]
+    once: bool,
+    /// Leave when nothing is ready any more and nothing runs
+    #[arg(long, conflicts_with = "stop")]
+    drain: bool,
+    /// Leave after this many claims
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "stop")]
+    max: Option<u32>,
+    /// End every worker of this project, and its sessions, and wait until they have ended
+    #[arg(long)]
+    stop: bool,
+    /// Say what would be claimed and how the agent would be called; claim nothing
+    #[arg(long, conflicts_with = "stop")]
+    dry_run: bool,
+    #[command(flatten, next_help_heading = "Which atoms")]
+    filter: FilterArgs,
+    #[command(flatten, next_help_heading = "How agents run")]
+    overrides: Overrides,
+}
+
+/// Settings for this worker, as flags.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Overrides {
+    /// Sessions at a time
+    #[arg(long, value_name = "N")]
+    concurrency: Option<String>,
+    /// The agent that does the work
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// The longest that one run may take (90m, 2h)
+    #[arg(long, value_name = "TIME")]
+    timeout: Option<String>,
+    /// Keep tmux sessions and context files after a run
+    #[arg(long)]
+    preserve_sessions: bool,
+    /// The folder in which agents work
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    workdir: Option<String>,
+    /// The model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Claude Code's permission mode
+    #[arg(long, value_name = "MODE")]
+    permission_mode: Option<String>,
+    /// A tool or rule that the agent may use without asking, such as 'Bash(cargo *)'; may be repeated
+    #[arg(long = "allow", value_name = "RULE")]
+    allowed_tools: Vec<String>,
+    /// Turns after which the agent gives up
+    #[arg(long, value_name = "N")]
+    max_turns: Option<String>,
+    /// What one run may cost, in US dollars
+    #[arg(long, value_name = "USD")]
+    max_budget: Option<String>,
+}
+
+impl Overrides {
+    fn apply(&self, settings: Settings) -> Settings {
+        settings
+            .with_flag("--concurrency", "concurrency", self.concurrency.as_deref())
+            .with_flag("--agent", "agent", self.agent.as_deref())
+            .with_flag("--timeout", "execution_timeout", self.timeout.as_deref())
+            .with_flag("--preserve-sessions", "preserve_sessions", self.preserve_sessions.then_some("true"))
+            .with_flag("--workdir", "working_directory", self.workdir.as_deref())
+            .with_flag("--model", "model", self.model.as_deref())
+            .with_flag("--permission-mode", "permission_mode", self.permission_mode.as_deref())
+            .with_flag("--max-turns", "max_turns", self.max_turns.as_deref())
+            .with_flag("--max-budget", "max_budget_usd", self.max_budget.as_deref())
+    }
+}
+
+/// Everything that a worker is made from.
+struct Resolved {
+    work: WorkSettings,
+    agent: AgentSettings,
+    places: Places,
+    filter: AtomFilter,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let resolved = resolve(args, app)?;
+    if args.stop {
+        return stop::run(app, &resolved);
+    }
+    if let Some(session) = app.session() {
+        return Err(CommandError::new(Exit::Conflict, "in_session", format!("this is an agent's session ({})", session.run))
+            .with_hint("a worker is started by a person, or by a program outside of agents' sessions"));
+    }
+    let options = options(args, app, resolved)?;
+    if args.dry_run {
+        return dry_run::run(app, &options);
+    }
+    if options.filter.parent.is_some() {
+        // An id that fits nothing is a mistake to be told now, not a queue that stays empty.
+        ops::ready(&app.reader()?, &options.filter, ops::Sort::Priority, Some(1), 0, app.now())?;
+    }
+    let mut listener = live::Listener::new(&app.printer);
+    let worked = worker::work(&options, &mut listener);
+    listener.finish();
+    worked.map_err(failure)?;
+    Ok(Exit::Done)
+}
+
+fn resolve(args: &Args, app: &App) -> Result<Resolved> {
+    let project = app.project()?.clone();
+    let settings = args.overrides.apply(app.settings_with_warnings()?);
+    let work = settings.work()?;
+    let mut agent = settings.agent(&work.agent)?;
+    agent.allowed_tools.extend(args.overrides.allowed_tools.iter().cloned());
+    let el = std::env::current_exe()
+        .map_err(|source| CommandError::internal("cannot tell where this program is").with_source(source))?;
+    let places = Places {
+        database: std::path::absolute(&project.db).unwrap_or(project.db),
+        runs: project.state.join("runs"),
+        contexts: work.context_directory.clone(),
+        el,
+    };
+    Ok(Resolved { work, agent, places, filter: args.filter.filter(app)? })
+}
+
+fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
+    let max_claims = if args.once { Some(1) } else { args.max.map(|max| usize::try_from(max).unwrap_or(usize::MAX)) };
+    Ok(WorkOptions {
+        agent: resolved.agent,
+        rules: resolved.work.rules,
+        places: resolved.places,
+        durability: app.settings()?.durability()?,
+        filter: resolved.filter,
+        concurrency: usize::try_from(resolved.work.concurrency).unwrap_or(1),
+        max_claims,
+        drain: args.drain || max_claims.is_some(),
+        environment: std::env::vars_os().collect(),
+        preamble: None,
+    })
+}
+
+/// How long `--stop` waits: an agent has five seconds to end by itself, then it is killed.
+const STOP_LIMIT: Duration = Duration::from_secs(90);
+
+fn failure(error: WorkError) -> CommandError {
+    match error {
+        WorkError::Configuration(error) => error.into(),
+        WorkError::Store(error) => error.into(),
+        WorkError::CannotLaunch { .. } => CommandError::config("tmux", error.to_string())
+            .with_hint("el doctor looks at what is needed; the atoms are open again and were not lost"),
+        WorkError::System { .. } => CommandError::internal("the worker could not go on").with_source(error),
+    }
+}

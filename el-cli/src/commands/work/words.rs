@@ -1,0 +1,121 @@
+//! A worker's happenings in words.
+
+use std::time::Duration;
+
+use el_agents::worker::{Report, Summary};
+use el_core::model::{Outcome, Timestamp};
+
+use crate::output::page::Page;
+use crate::output::{runs, sanitize, style, time};
+
+pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
+    let id = |page: &Page, text: &str| page.paint(style::ID, text);
+    match report {
+        Report::Started { agent, concurrency, .. } => {
+            let many = if *concurrency == 1 { "one at a time".to_owned() } else { format!("up to {concurrency} at a time") };
+            page.line(page.paint(style::DIM, &format!("{agent} works, {many}; Ctrl-C stops claiming")));
+        }
+        Report::Launched { run, atom, title, attempt, .. } => {
+            let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
+            let line =
+                format!("▶ {} {} {}", id(page, atom), sanitize::line(title), page.paint(style::DIM, &format!("({run}{again})")));
+            page.line(line);
+        }
+        Report::LaunchFailed { atom, message, .. } => {
+            page.line(format!(
+                "{} {} could not be launched: {}",
+                page.paint(style::ERROR, "✗"),
+                id(page, atom),
+                sanitize::line(message)
+            ));
+        }
+        Report::Adopted { run, atom } => page.line(format!("↻ {} goes on: {run} is adopted", id(page, atom))),
+        Report::Recovered { run, atom } => {
+            page.line(format!(
+                "{} {}: the supervisor of {run} was gone; what was left is ended",
+                page.paint(style::WARNING, "!"),
+                id(page, atom)
+            ));
+        }
+        Report::Settled { atom, outcome, detail, status, retry_at, seconds, turns, cost_micros, .. } => {
+            let word = page.paint(style::outcome(outcome.as_str()), &format!("{} {outcome}", mark(*outcome)));
+            let mut figures = vec![time::span(Duration::from_secs(*seconds))];
+            if *turns > 0 {
+                figures.push(format!("{turns} turns"));
+            }
+            if *cost_micros > 0 {
+                figures.push(runs::cost(*cost_micros));
+            }
+            page.line(format!("{word} {} {}", id(page, atom), page.paint(style::DIM, &figures.join(", "))));
+            if !outcome.is_said_by_agent() {
+                if let Some(detail) = detail {
+                    page.line(format!("    {}", sanitize::line(detail)));
+                }
+                match (retry_at.filter(|at| *at > now), status) {
+                    (Some(at), _) => page.line(format!("    tried again {}", time::relative(now, at))),
+                    (None, Some(status)) => {
+                        page.line(format!("    it is {} now", page.paint(style::status(status.as_str()), status.as_str())))
+                    }
+                    (None, None) => {}
+                }
+            }
+        }
+        Report::Paused { until, reason } => {
+            page.line(format!(
+                "{} paused until {}: {}",
+                page.paint(style::WARNING, "‖"),
+                time::local(*until),
+                sanitize::line(reason)
+            ));
+        }
+        Report::Resumed {} => page.line("▶ claiming goes on"),
+        Report::Warning { message } => {
+            page.line(format!("{} {}", page.paint(style::WARNING, "warning:"), sanitize::line(message)))
+        }
+        Report::Draining { running: 0 } => page.line("Stopping: nothing runs"),
+        Report::Draining { running } => {
+            page.line(format!("Stopping: {running} still running; Ctrl-C again leaves them to their supervisors"))
+        }
+        Report::Detached { running } => {
+            page.line(format!(
+                "Left running, with their own supervisors: {} (el work adopts them, el work --stop ends them)",
+                running.join(", ")
+            ));
+        }
+        Report::Finished { summary } => finished(page, summary),
+    }
+}
+
+fn mark(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Closed => "✓",
+        outcome if outcome.is_said_by_agent() => "◌",
+        outcome if outcome.is_failure() => "✗",
+        _ => "·",
+    }
+}
+
+fn finished(page: &mut Page, summary: &Summary) {
+    if summary.claimed == 0 && summary.outcomes.is_empty() {
+        page.line("Nothing was ready");
+        return;
+    }
+    let outcomes: Vec<String> = summary.outcomes.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+    let mut parts = vec![if outcomes.is_empty() { "none ended".to_owned() } else { outcomes.join(", ") }];
+    if summary.left_running > 0 {
+        parts.push(format!("{} left running", summary.left_running));
+    }
+    let mut figures = vec![time::span(Duration::from_secs(summary.seconds))];
+    if summary.turns > 0 {
+        figures.push(format!("{} turns", summary.turns));
+    }
+    if summary.cost_micros > 0 {
+        figures.push(runs::cost(summary.cost_micros));
+    }
+    page.line(format!(
+        "Done: {} of {} claimed {}",
+        parts.join(", "),
+        summary.claimed,
+        page.paint(style::DIM, &format!("({})", figures.join(", ")))
+    ));
+}

@@ -1,0 +1,95 @@
+//! Completion by the shell: the script that `el completions` prints calls `el` back, so that ids and titles are the
+//! tracker's own.
+
+use std::env;
+use std::ffi::OsStr;
+
+use clap::CommandFactory as _;
+use clap_complete::CompleteEnv;
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
+use el_core::ops::{self, AtomFilter, RunFilter, Sort};
+use el_core::{Durability, Store};
+
+use crate::args::Cli;
+use crate::output::sanitize;
+use crate::project::Project;
+use crate::settings::keys::KEYS;
+
+/// Set by the script; its value is the shell.
+pub(crate) const VARIABLE: &str = "EL_COMPLETE";
+/// Of so many atoms, the last changed ones, those that fit are offered: a key press must not read a whole project.
+const CONSIDERED: i64 = 5_000;
+/// A menu longer than this helps nobody.
+const MOST: i64 = 200;
+
+/// Answers a shell that wants completions, and ends the process then. Does nothing otherwise.
+pub(crate) fn answer_the_shell() {
+    if env::var_os(VARIABLE).is_some() {
+        CompleteEnv::with_factory(Cli::command).var(VARIABLE).bin("el").complete();
+    }
+}
+
+/// Ids of atoms that are not over, with their titles.
+pub(crate) fn atoms() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| atom_candidates(current, false))
+}
+
+/// Ids of all atoms, with their titles.
+pub(crate) fn all_atoms() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| atom_candidates(current, true))
+}
+
+/// Ids of runs, live ones first, and of atoms.
+pub(crate) fn runs() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| run_candidates(current).unwrap_or_default())
+}
+
+/// Names of settings, with what they mean.
+pub(crate) fn settings() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| KEYS.iter().map(|key| CompletionCandidate::new(key.name).help(Some(key.help.into()))).collect())
+}
+
+fn atom_candidates(current: &OsStr, include_over: bool) -> Vec<CompletionCandidate> {
+    let found = || {
+        let store = store()?;
+        let filter = AtomFilter { include_over, ..AtomFilter::default() };
+        ops::list(&store, &filter, Sort::Updated, Some(CONSIDERED), 0, now()).ok()
+    };
+    let current = current.to_string_lossy().to_ascii_lowercase();
+    let fits = |id: &str| id.starts_with(&current) || short_part(id).starts_with(&current);
+    let candidates = found().map(|page| page.items).unwrap_or_default().into_iter().filter(|atom| fits(&atom.id));
+    candidates
+        .take(usize::try_from(MOST).unwrap_or(usize::MAX))
+        .map(|atom| {
+            // What is typed must stay a beginning of what is offered, or the shell drops it.
+            let value = if atom.id.starts_with(&current) { atom.id.clone() } else { short_part(&atom.id).to_owned() };
+            CompletionCandidate::new(value).help(Some(help(&format!("{} · {}", atom.status, atom.title))))
+        })
+        .collect()
+}
+
+fn run_candidates(current: &OsStr) -> Option<Vec<CompletionCandidate>> {
+    let current = current.to_string_lossy().to_ascii_lowercase();
+    let page = ops::runs(&store()?, &RunFilter { limit: Some(MOST), ..RunFilter::default() }).ok()?;
+    let runs = page.items.into_iter().filter(|run| run.id.starts_with(&current)).map(|run| {
+        let state = run.outcome.map_or("live", |outcome| outcome.as_str());
+        CompletionCandidate::new(run.id.clone()).help(Some(help(&format!("{state} · {}", run.atom_id))))
+    });
+    Some(runs.collect())
+}
+
+fn short_part(id: &str) -> &str {
+    id.rsplit_once('-').map_or(id, |(_, short)| short)
+}
+
+fn help(text: &str) -> clap::builder::StyledStr {
+    sanitize::truncate(&sanitize::line(text), 60).into_owned().into()
+}
+
+fn store() -> Option<Store> {
+    Store::open(&Project::find(None).ok()?.db, Durability::Normal).ok()
+}
+
+fn now() -> el_core::model::Timestamp {
+    std::time::SystemTime::now().into()
+}

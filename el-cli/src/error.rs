@@ -1,0 +1,202 @@
+//! The one error that reaches people and programs: what failed, why, and what to do next.
+//!
+//! Every module below has its own typed errors; here, and only here, they are turned into a message, hints, a machine
+//! code and an exit code.
+
+use std::error::Error as StdError;
+use std::io;
+
+use serde_json::{Map, Value, json};
+
+use crate::exit::Exit;
+
+mod from_agents;
+mod from_core;
+
+pub(crate) type Result<T, E = CommandError> = std::result::Result<T, E>;
+
+type BoxedSource = Box<dyn StdError + Send + Sync>;
+
+/// Boxed, because errors are rare and results are everywhere.
+#[derive(Debug)]
+pub(crate) struct CommandError(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    exit: Exit,
+    code: &'static str,
+    message: String,
+    hints: Vec<String>,
+    details: Map<String, Value>,
+    /// Lines for people under the message, such as the candidates of an ambiguous id; robots find them in `details`.
+    listing: Vec<String>,
+    retryable: bool,
+    broken_pipe: bool,
+    source: Option<BoxedSource>,
+}
+
+impl CommandError {
+    pub(crate) fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> CommandError {
+        CommandError(Box::new(Inner {
+            exit,
+            code,
+            message: message.into(),
+            hints: Vec::new(),
+            details: Map::new(),
+            listing: Vec::new(),
+            retryable: false,
+            broken_pipe: false,
+            source: None,
+        }))
+    }
+
+    /// A bug, or a machine that fails under us.
+    pub(crate) fn internal(message: impl Into<String>) -> CommandError {
+        CommandError::new(Exit::Internal, "internal", message)
+    }
+
+    /// Flags or arguments that do not go together.
+    pub(crate) fn usage(message: impl Into<String>) -> CommandError {
+        CommandError::new(Exit::Usage, "usage", message)
+    }
+
+    /// A value that is not taken; `field` in the words of the command line.
+    pub(crate) fn invalid(field: &str, message: impl Into<String>) -> CommandError {
+        CommandError::new(Exit::Usage, "invalid_value", message).with_detail("field", field)
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> CommandError {
+        CommandError::new(Exit::NotFound, "not_found", message)
+    }
+
+    /// A setting that is wrong, or a program that is missing; `field` is the setting.
+    pub(crate) fn config(field: &str, message: impl Into<String>) -> CommandError {
+        CommandError::new(Exit::Configuration, "config", message).with_detail("field", field)
+    }
+
+    /// What to do next. Never a command that destroys something.
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> CommandError {
+        self.0.hints.push(hint.into());
+        self
+    }
+
+    pub(crate) fn with_detail(mut self, key: &str, value: impl Into<Value>) -> CommandError {
+        self.0.details.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// A line for people below the message.
+    pub(crate) fn with_listing(mut self, lines: impl IntoIterator<Item = String>) -> CommandError {
+        self.0.listing.extend(lines);
+        self
+    }
+
+    pub(crate) fn with_source(mut self, source: impl Into<BoxedSource>) -> CommandError {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    pub(crate) fn with_retryable(mut self, retryable: bool) -> CommandError {
+        self.0.retryable = retryable;
+        self
+    }
+
+    /// A failed write to stdout. The reader that went away is told apart: that is a normal end.
+    pub(crate) fn from_stdout(source: io::Error) -> CommandError {
+        let broken_pipe = source.kind() == io::ErrorKind::BrokenPipe;
+        let mut error = CommandError::new(Exit::Internal, "io", "cannot write to stdout").with_source(source);
+        error.0.broken_pipe = broken_pipe;
+        error
+    }
+
+    /// A file that cannot be read or written: `doing` is the step as a verb.
+    pub(crate) fn file(doing: &str, path: &std::path::Path, source: io::Error) -> CommandError {
+        let exit = if source.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Internal };
+        let code = if exit == Exit::NotFound { "not_found" } else { "io" };
+        CommandError::new(exit, code, format!("cannot {doing} {}", path.display()))
+            .with_detail("path", path.display().to_string())
+            .with_source(source)
+    }
+
+    /// Whoever read our output has read enough: end quietly, with success.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        self.0.broken_pipe
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        if self.0.broken_pipe { Exit::Done } else { self.0.exit }
+    }
+
+    pub(crate) fn code(&self) -> &str {
+        self.0.code
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    pub(crate) fn hints(&self) -> &[String] {
+        &self.0.hints
+    }
+
+    pub(crate) fn listing(&self) -> &[String] {
+        &self.0.listing
+    }
+
+    pub(crate) fn is_retryable(&self) -> bool {
+        self.0.retryable
+    }
+
+    /// The messages of the errors below this one, outermost first.
+    pub(crate) fn causes(&self) -> Vec<String> {
+        let mut causes = Vec::new();
+        let mut next: Option<&(dyn StdError + 'static)> = self.0.source.as_deref().map(|source| source as _);
+        while let Some(cause) = next {
+            causes.push(cause.to_string());
+            next = cause.source();
+        }
+        causes
+    }
+
+    /// What a program may want to know: the details, and the causes if there are any.
+    pub(crate) fn details(&self) -> Map<String, Value> {
+        let mut details = self.0.details.clone();
+        let causes = self.causes();
+        if !causes.is_empty() {
+            details.insert("causes".to_owned(), json!(causes));
+        }
+        details
+    }
+}
+
+impl std::fmt::Display for CommandError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl StdError for CommandError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_pipe_is_success_and_a_full_disk_is_not() {
+        let gone = CommandError::from_stdout(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert_eq!(gone.exit(), Exit::Done);
+        let full = CommandError::from_stdout(io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(full.exit(), Exit::Internal);
+    }
+
+    #[test]
+    fn causes_are_listed_for_programs_but_not_part_of_the_message() {
+        let error = CommandError::internal("cannot save").with_source(io::Error::other("disk on fire"));
+        assert_eq!(error.to_string(), "cannot save");
+        assert_eq!(error.details()["causes"], json!(["disk on fire"]));
+    }
+}

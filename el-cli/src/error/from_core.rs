@@ -1,0 +1,98 @@
+//! What each failure of the tracker means on the command line.
+
+use el_core::Error;
+use serde_json::json;
+
+use super::CommandError;
+use crate::exit::Exit;
+
+impl From<Error> for CommandError {
+    fn from(error: Error) -> CommandError {
+        let exit = exit_of(&error);
+        let built = CommandError::new(exit, error.code(), error.to_string()).with_retryable(error.retryable());
+        let built = match &error {
+            Error::Invalid { field, .. } => built.with_detail("field", *field),
+            Error::NotFound { what, id } => built
+                .with_detail("what", *what)
+                .with_detail("id", id.as_str())
+                .with_hint(match *what {
+                    "run" => "el runs lists the runs",
+                    _ => "el list --all shows every atom; a beginning of the short id is enough",
+                }),
+            Error::Ambiguous { id, candidates } => built
+                .with_detail("id", id.as_str())
+                .with_detail(
+                    "candidates",
+                    candidates.iter().map(|(id, title)| json!({"id": id, "title": title})).collect::<Vec<_>>(),
+                )
+                .with_listing(candidates.iter().map(|(id, title)| format!("{id}  {title}")))
+                .with_hint("type more characters of the id"),
+            Error::Conflict { code: "no_run", .. } => built.with_hint("el why ATOM says what it waits for; el work takes what is ready"),
+            Error::StaleRun { run, why } => built.with_detail("run", run.as_str()).with_detail("why", why.as_str()).with_hint(
+                "another attempt may already be working on this atom: stop working on it, and leave what you found in your final message",
+            ),
+            Error::Paused { until, reason } => {
+                built.with_detail("until", until.to_string()).with_detail("reason", reason.as_str())
+            }
+            Error::NoDatabase { path } => {
+                built.with_detail("path", path.display().to_string()).with_hint("el init makes one in the current folder")
+            }
+            Error::NotADatabase { path, .. } => built
+                .with_detail("path", path.display().to_string())
+                .with_hint("restore it from a backup, or name another database with --db"),
+            Error::NewerDatabase { path, found, known } => built
+                .with_detail("path", path.display().to_string())
+                .with_detail("found", *found)
+                .with_detail("known", *known)
+                .with_hint("install a newer el; this one changes nothing in that database"),
+            Error::Busy { waited_s } => {
+                built.with_detail("waited_s", *waited_s).with_hint("try again; el doctor shows who holds the database")
+            }
+            Error::Corrupt { table, .. } => built.with_detail("table", *table).with_hint("el doctor lists what is damaged"),
+            Error::Io { path, .. } => built.with_detail("path", path.display().to_string()),
+            _ => built,
+        };
+        // Display never includes the source, so the chain below the error is kept for the causes.
+        match error {
+            Error::Sqlite { source, .. } => built.with_source(source),
+            Error::Io { source, .. } => built.with_source(source),
+            _ => built,
+        }
+    }
+}
+
+fn exit_of(error: &Error) -> Exit {
+    match error {
+        Error::Invalid { .. } => Exit::Usage,
+        Error::NotFound { .. } | Error::NoDatabase { .. } => Exit::NotFound,
+        Error::Ambiguous { .. } | Error::Conflict { .. } => Exit::Conflict,
+        Error::StaleRun { .. } => Exit::StaleRun,
+        Error::NewerDatabase { .. } => Exit::Configuration,
+        Error::Busy { .. } => Exit::TimedOut,
+        Error::Refused(_) | Error::Paused { .. } => Exit::Refused,
+        _ => Exit::Internal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ambiguous_id_lists_its_candidates_for_people_and_programs() {
+        let error = CommandError::from(Error::Ambiguous {
+            id: "q5".into(),
+            candidates: vec![("app-q5e6".into(), "One".into()), ("app-q5zz".into(), "Two".into())],
+        });
+        assert_eq!(error.exit(), Exit::Conflict);
+        assert_eq!(error.listing().len(), 2);
+        assert_eq!(error.details()["candidates"][1]["id"], "app-q5zz");
+    }
+
+    #[test]
+    fn a_busy_database_is_worth_another_try() {
+        let error = CommandError::from(Error::Busy { waited_s: 30 });
+        assert!(error.is_retryable());
+        assert_eq!(error.exit(), Exit::TimedOut);
+    }
+}

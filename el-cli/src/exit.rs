@@ -1,0 +1,52 @@
+//! The exit codes of `el`. They are an interface: scripts and agents branch on them, so a number never changes its
+//! meaning.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | done |
+//! | 1 | internal: a bug, a damaged record, a failing disk |
+//! | 2 | bad usage or value |
+//! | 3 | not found: no such atom, run or database |
+//! | 4 | conflict: exists already, ambiguous id, cycle, claimed by another, guard not met |
+//! | 5 | stale run: this session's run is over and can change nothing more |
+//! | 6 | configuration: a bad setting, tmux or Claude Code missing |
+//! | 7 | timed out |
+//! | 8 | refused by policy: allowlist, over budget, paused by a usage limit |
+
+use std::process::ExitCode;
+
+/// What a process of `el` ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Done,
+    Internal,
+    Usage,
+    NotFound,
+    Conflict,
+    StaleRun,
+    Configuration,
+    TimedOut,
+    Refused,
+}
+
+impl Exit {
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Internal => 1,
+            Exit::Usage => 2,
+            Exit::NotFound => 3,
+            Exit::Conflict => 4,
+            Exit::StaleRun => 5,
+            Exit::Configuration => 6,
+            Exit::TimedOut => 7,
+            Exit::Refused => 8,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}

@@ -1,0 +1,59 @@
+//! Text that comes from a file or from stdin.
+
+use std::fs;
+use std::io::{self, IsTerminal as _, Read as _};
+use std::path::Path;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+
+/// More than any text that the tracker takes; a guard against a stream that never ends.
+const LIMIT: u64 = 64 << 20;
+
+/// An argument's text; `-` stands for all of stdin. `field` in the words of the command line.
+pub(crate) fn text(app: &App, field: &str, argument: &str) -> Result<String> {
+    if argument == "-" { stdin(app, field) } else { Ok(argument.to_owned()) }
+}
+
+/// A file's text; `-` stands for stdin.
+pub(crate) fn file(app: &App, field: &str, path: &Path) -> Result<String> {
+    if path == Path::new("-") {
+        return stdin(app, field);
+    }
+    let bytes = fs::read(path).map_err(|source| CommandError::file("read", path, source))?;
+    utf8(field, &path.display().to_string(), bytes)
+}
+
+/// At most one argument can be all of stdin.
+pub(crate) fn only_one_stdin(arguments: &[(&str, bool)]) -> Result<()> {
+    let from_stdin: Vec<&str> = arguments.iter().filter(|(_, is_stdin)| *is_stdin).map(|(name, _)| *name).collect();
+    if from_stdin.len() > 1 {
+        return Err(CommandError::usage(format!("{} cannot both be read from stdin", from_stdin.join(" and "))));
+    }
+    Ok(())
+}
+
+fn stdin(app: &App, field: &str) -> Result<String> {
+    if io::stdin().is_terminal() {
+        app.printer.note(&format!("reading the {field} from the terminal; Ctrl-D ends it"));
+    }
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .take(LIMIT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|source| CommandError::internal("cannot read stdin").with_source(source))?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(CommandError::invalid(field, format!("{field}: stdin has more than {} MiB", LIMIT >> 20)));
+    }
+    utf8(field, "stdin", bytes)
+}
+
+fn utf8(field: &str, from: &str, bytes: Vec<u8>) -> Result<String> {
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        CommandError::invalid(field, format!("{field}: {from} is no UTF-8 text (byte {at})"))
+    })?;
+    // The newline that ends a file is not part of the text.
+    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+}

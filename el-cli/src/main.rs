@@ -1,0 +1,60 @@
+//! `el`: an issue tracker for coding agents, with the workers built in.
+
+use std::process::ExitCode;
+
+mod actor;
+mod app;
+mod args;
+mod commands;
+mod complete;
+mod error;
+mod exit;
+mod input;
+mod output;
+mod project;
+mod session;
+mod settings;
+
+use args::Parsed;
+use exit::Exit;
+use output::printer::{Format, Printer};
+use output::terminal::ColorWhen;
+
+fn main() -> ExitCode {
+    complete::answer_the_shell();
+    let argv: Vec<_> = std::env::args_os().collect();
+    run(&argv).into()
+}
+
+fn run(argv: &[std::ffi::OsString]) -> Exit {
+    match args::parse(argv) {
+        Parsed::Run(cli) => {
+            let printer = Printer::new(cli.globals.format(), cli.globals.color, cli.globals.quiet);
+            output::panic::install(printer.is_robot(), cli.globals.debug);
+            let app = app::App::new(cli.globals, printer);
+            finish(&app.printer, cli.command.run(&app))
+        }
+        Parsed::Text(text) => {
+            let printer = Printer::new(Format::Human, ColorWhen::Auto, false);
+            finish(&printer, printer.styled(&text).map(|()| Exit::Done))
+        }
+        Parsed::Wrong { error, text, robot, color } => {
+            let format = if robot { Format::Robot } else { Format::Human };
+            let printer = Printer::new(format, color, false);
+            printer.fail_usage(&error, &text);
+            error.exit()
+        }
+    }
+}
+
+fn finish(printer: &Printer, result: error::Result<Exit>) -> Exit {
+    match result {
+        Ok(exit) => exit,
+        Err(error) => {
+            if !error.is_broken_pipe() {
+                printer.fail(&error);
+            }
+            error.exit()
+        }
+    }
+}

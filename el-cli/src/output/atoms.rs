@@ -1,0 +1,67 @@
+//! How atoms look to a person.
+
+use el_core::model::{Atom, Priority, Timestamp};
+
+use super::page::Page;
+use super::table::{Cell, Column, Table};
+use super::{sanitize, style, time};
+
+/// A table of atoms; with `-q` just their ids.
+pub(crate) fn table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
+    if page.quiet() {
+        for atom in atoms {
+            page.line(&atom.id);
+        }
+        return;
+    }
+    if atoms.is_empty() {
+        return;
+    }
+    let mut table = Table::new([
+        Column::new("ID"),
+        Column::new("PRI"),
+        Column::new("STATUS"),
+        Column::new("TYPE").spare(3),
+        Column::new("TITLE").flexible(),
+        Column::new("LABELS").spare(4),
+        Column::new("ASSIGNEE").spare(2),
+        Column::new("RUN").spare(5),
+        Column::new("UPDATED").spare(1),
+    ]);
+    for atom in atoms {
+        table.row([
+            Cell::styled(style::ID, &atom.id),
+            Cell::styled(style::priority(atom.priority.value()), format!("P{}", atom.priority.value())),
+            Cell::styled(style::status(atom.status.as_str()), atom.status.as_str()),
+            Cell::new(atom.issue_type.as_str()),
+            Cell::new(&atom.title),
+            Cell::styled(style::LABEL, atom.labels.join(",")),
+            Cell::styled(style::PERSON, atom.assignee.as_deref().unwrap_or_default()),
+            Cell::styled(style::DIM, atom.run_id.as_deref().unwrap_or_default()),
+            Cell::styled(style::DIM, time::relative(now, atom.updated_at)),
+        ]);
+    }
+    table.print(page);
+}
+
+/// `● app-q5e6 Fix the parser`: one atom in a tree or among neighbours, without a newline.
+pub(crate) fn one_line(page: &Page, status: &str, id: &str, title: &str) -> String {
+    let mark = page.paint(style::status(status), style::status_mark(status));
+    let title = sanitize::line(title);
+    format!("{mark} {} {title}", page.paint(style::ID, id))
+}
+
+/// `P1 high`.
+pub(crate) fn priority(page: &Page, priority: Priority) -> String {
+    page.paint(style::priority(priority.value()), &format!("P{} {}", priority.value(), priority.word()))
+}
+
+/// `Closed app-q5e6 Fix the parser`: what a command did, silenced by `-q`.
+pub(crate) fn did(page: &mut Page, verb: &str, atom: &Atom) {
+    if page.quiet() {
+        return;
+    }
+    let id = page.paint(style::ID, &atom.id);
+    let verb = page.paint(style::GOOD, verb);
+    page.line(format!("{verb} {id} {}", sanitize::line(&atom.title)));
+}

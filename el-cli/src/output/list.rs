@@ -1,0 +1,88 @@
+//! The shape of every list, and how a person is told that something was left out.
+
+use el_core::ops::Page as CorePage;
+use serde::Serialize;
+
+use super::page::Page;
+use super::style;
+
+/// `{"count","total","truncated","items"}`: nothing is cut without saying so.
+#[derive(Debug, Serialize)]
+pub(crate) struct List<'a, T> {
+    /// How many are here.
+    count: usize,
+    /// How many there are.
+    total: usize,
+    truncated: bool,
+    items: &'a [T],
+}
+
+impl<'a, T> List<'a, T> {
+    /// All there are.
+    pub(crate) fn all(items: &'a [T]) -> List<'a, T> {
+        List { count: items.len(), total: items.len(), truncated: false, items }
+    }
+
+    /// A page of a longer list.
+    pub(crate) fn page(page: &'a CorePage<T>) -> List<'a, T> {
+        let total = usize::try_from(page.total).unwrap_or(0).max(page.items.len());
+        List { count: page.items.len(), total, truncated: page.items.len() < total, items: &page.items }
+    }
+
+    /// The line below a table: `3 atoms`, or `50 of 233 atoms; --limit 0 shows all`.
+    pub(crate) fn footer(&self, page: &mut Page, one: &str, many: &str) {
+        if page.quiet() || page.width().is_none() && !self.truncated {
+            return;
+        }
+        let noun = if self.total == 1 { one } else { many };
+        let text = if self.truncated {
+            format!("{} of {} {noun}; --limit 0 shows all", self.count, self.total)
+        } else {
+            format!("{} {noun}", self.total)
+        };
+        page.blank();
+        let text = page.paint(style::DIM, &text);
+        page.line(text);
+    }
+}
+
+/// `--limit` and `--offset`.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Window {
+    /// At most this many; 0 means all [default: all]
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// Leave out this many first
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    offset: u32,
+}
+
+impl Window {
+    pub(crate) fn limit(&self) -> Option<i64> {
+        self.limit.filter(|limit| *limit > 0).map(i64::from)
+    }
+
+    pub(crate) fn offset(&self) -> i64 {
+        i64::from(self.offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn footer(items: &[u8], total: i64, width: Option<usize>) -> String {
+        let page_of = CorePage { items: items.to_vec(), total };
+        let mut page = Page::new(false, width, false);
+        List::page(&page_of).footer(&mut page, "atom", "atoms");
+        page.into_text()
+    }
+
+    #[test]
+    fn a_cut_is_always_told() {
+        assert_eq!(footer(&[1, 2], 9, Some(80)), "\n2 of 9 atoms; --limit 0 shows all\n");
+        assert_eq!(footer(&[1, 2], 9, None), "\n2 of 9 atoms; --limit 0 shows all\n");
+        assert_eq!(footer(&[1], 1, Some(80)), "\n1 atom\n");
+        assert_eq!(footer(&[1], 1, None), "");
+    }
+}

@@ -1,0 +1,73 @@
+//! A human view in the making: text, gathered in memory and written at once by the printer.
+
+use anstyle::Style;
+
+use super::{sanitize, style, wrap};
+
+#[derive(Debug)]
+pub(crate) struct Page {
+    text: String,
+    color: bool,
+    width: Option<usize>,
+    quiet: bool,
+}
+
+impl Page {
+    pub(crate) fn new(color: bool, width: Option<usize>, quiet: bool) -> Page {
+        Page { text: String::new(), color, width, quiet }
+    }
+
+    /// Columns of the terminal; `None` in a pipe, where nothing is cut or wrapped.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.width
+    }
+
+    /// `-q`: print the bare answer (ids) and no sentence around it.
+    pub(crate) fn quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// One line. The caller has cleaned what is not our own words ([`sanitize::line`]).
+    pub(crate) fn line(&mut self, text: impl AsRef<str>) {
+        self.text.push_str(text.as_ref());
+        self.text.push('\n');
+    }
+
+    pub(crate) fn blank(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// A heading above a part of the view.
+    pub(crate) fn heading(&mut self, text: &str) {
+        let painted = self.paint(style::TITLE, text);
+        self.line(painted);
+    }
+
+    /// Text of any origin and length, cleaned, wrapped to the terminal and indented.
+    pub(crate) fn paragraph(&mut self, text: &str, indent: usize) {
+        let clean = sanitize::block(text.trim_end());
+        for line in wrap::wrap(&clean, self.width.map(|width| width.saturating_sub(indent))) {
+            if !line.is_empty() {
+                self.text.extend(std::iter::repeat_n(' ', indent));
+            }
+            self.line(line);
+        }
+    }
+
+    /// The text in a style, where colour is on. The text must be clean already.
+    pub(crate) fn paint(&self, style: Style, text: &str) -> String {
+        paint(self.color, style, text)
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+}
+
+pub(crate) fn paint(color: bool, style: Style, text: &str) -> String {
+    if color && !style.is_plain() && !text.is_empty() {
+        format!("{}{text}{}", style.render(), style.render_reset())
+    } else {
+        text.to_owned()
+    }
+}

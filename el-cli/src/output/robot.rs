@@ -1,0 +1,120 @@
+//! The robot envelope: one JSON document on stdout, whatever happened.
+//!
+//! `{"status":"ok","data":…}` or `{"status":"error","error":{code,message,hint,details,retryable}}`, then a newline.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, Serializer};
+
+use super::sanitize::is_deceptive;
+use crate::error::CommandError;
+
+#[derive(Debug, Serialize)]
+struct Success<'a, T: ?Sized> {
+    status: &'static str,
+    data: &'a T,
+}
+
+#[derive(Debug, Serialize)]
+struct Failure<'a> {
+    status: &'static str,
+    error: ErrorBody<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct ErrorBody<'a> {
+    code: &'a str,
+    message: &'a str,
+    hint: Option<String>,
+    details: &'a serde_json::Map<String, serde_json::Value>,
+    retryable: bool,
+}
+
+/// The document for a success, newline included.
+pub(crate) fn success<T: Serialize + ?Sized>(data: &T) -> serde_json::Result<Vec<u8>> {
+    json_line(&Success { status: "ok", data })
+}
+
+/// The document for a failure, newline included.
+pub(crate) fn failure(error: &CommandError) -> Vec<u8> {
+    let body = ErrorBody {
+        code: error.code(),
+        message: error.message(),
+        hint: (!error.hints().is_empty()).then(|| error.hints().join("\n")),
+        details: &error.details(),
+        retryable: error.is_retryable(),
+    };
+    json_line(&Failure { status: "error", error: body }).expect("strings and maps of JSON values always serialize")
+}
+
+/// One JSON value and a newline. Control characters of the C1 set, DEL and characters that reorder text are escaped
+/// too, so that a robot's output is harmless on a terminal.
+pub(crate) fn json_line<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(256);
+    value.serialize(&mut Serializer::with_formatter(&mut out, TerminalSafe))?;
+    out.push(b'\n');
+    Ok(out)
+}
+
+struct TerminalSafe;
+
+impl TerminalSafe {
+    fn needs_escape(character: char) -> bool {
+        matches!(character, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}') || is_deceptive(character)
+    }
+}
+
+impl Formatter for TerminalSafe {
+    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        if fragment.bytes().all(|byte| byte < 0x7f) {
+            return CompactFormatter.write_string_fragment(writer, fragment);
+        }
+        let mut plain = 0;
+        for (start, character) in fragment.char_indices() {
+            if Self::needs_escape(character) {
+                writer.write_all(&fragment.as_bytes()[plain..start])?;
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    write!(writer, "\\u{unit:04x}")?;
+                }
+                plain = start + character.len_utf8();
+            }
+        }
+        writer.write_all(&fragment.as_bytes()[plain..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: Vec<u8>) -> String {
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn success_is_one_line_with_a_newline() {
+        assert_eq!(text(success(&[1, 2]).unwrap()), "{\"status\":\"ok\",\"data\":[1,2]}\n");
+    }
+
+    #[test]
+    fn failure_has_every_key_also_when_there_is_nothing_to_say() {
+        let error = CommandError::not_found("no atom q5e6");
+        assert_eq!(
+            text(failure(&error)),
+            concat!(
+                r#"{"status":"error","error":{"code":"not_found","message":"no atom q5e6","hint":null,"details":{},"retryable":false}}"#,
+                "\n"
+            )
+        );
+    }
+
+    #[test]
+    fn control_characters_are_escaped_and_read_back_the_same() {
+        let nasty = "a\x1b[31m\u{9b}b\u{7f}\u{202e}c\u{e0041}\u{2028}漢👩‍👧\n";
+        let document = text(json_line(nasty).unwrap());
+        assert!(document.trim_end().chars().all(|c| !c.is_control() && !is_deceptive(c)));
+        assert_eq!(serde_json::from_str::<String>(&document).unwrap(), nasty);
+        assert!(document.contains('漢'));
+    }
+}

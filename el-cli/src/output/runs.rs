@@ -1,0 +1,138 @@
+//! How runs look to a person.
+
+use std::time::Duration;
+
+use el_core::model::{Run, Timestamp};
+
+use super::page::Page;
+use super::table::{Cell, Column, Table};
+use super::{sanitize, style, time};
+
+/// How a run stands, in a word: its outcome, `cancelling`, `running`, or `silent` when its lease is over.
+pub(crate) fn state(run: &Run, now: Timestamp) -> &'static str {
+    match run.outcome {
+        Some(outcome) => outcome.as_str(),
+        None if run.cancel_requested.is_some() => "cancelling",
+        None if run.lease_until < now => "silent",
+        None => "running",
+    }
+}
+
+/// How long it took, or has taken.
+pub(crate) fn length(run: &Run, now: Timestamp) -> Duration {
+    run.ended_at.unwrap_or(now).since(run.started_at)
+}
+
+/// `$0.42`; nothing where the agent reported nothing.
+pub(crate) fn cost(micros: i64) -> String {
+    if micros <= 0 {
+        return String::new();
+    }
+    // Whole micro-dollars fit a double exactly far beyond any bill.
+    let dollars = micros as f64 / 1e6;
+    if dollars < 0.01 { format!("${dollars:.4}") } else { format!("${dollars:.2}") }
+}
+
+/// `812`, `45k`, `1.2M`.
+pub(crate) fn count(number: i64) -> String {
+    match number {
+        ..=0 => String::new(),
+        1..10_000 => number.to_string(),
+        10_000..1_000_000 => format!("{}k", number / 1000),
+        _ => format!("{:.1}M", number as f64 / 1e6),
+    }
+}
+
+/// A table of runs of different atoms; with `-q` just their ids.
+pub(crate) fn table(page: &mut Page, runs: &[Run], now: Timestamp) {
+    if page.quiet() {
+        for run in runs {
+            page.line(&run.id);
+        }
+        return;
+    }
+    if runs.is_empty() {
+        return;
+    }
+    let mut table = Table::new([
+        Column::new("RUN"),
+        Column::new("ATOM"),
+        Column::new("TRY").right().spare(4),
+        Column::new("AGENT").spare(3),
+        Column::new("STATE"),
+        Column::new("STARTED").spare(1),
+        Column::new("TOOK").right(),
+        Column::new("TURNS").right().spare(5),
+        Column::new("TOKENS").right().spare(6),
+        Column::new("COST").right().spare(2),
+        Column::new("DETAIL").flexible(),
+    ]);
+    for run in runs {
+        table.row(cells(run, now));
+    }
+    table.print(page);
+}
+
+fn cells(run: &Run, now: Timestamp) -> [Cell; 11] {
+    let state = state(run, now);
+    let detail = run.detail.as_deref().or(run.progress.action.as_deref());
+    let turns = if run.progress.turns > 0 { run.progress.turns.to_string() } else { String::new() };
+    [
+        Cell::styled(style::DIM, &run.id),
+        Cell::styled(style::ID, &run.atom_id),
+        Cell::new(run.attempt.to_string()),
+        Cell::styled(style::PERSON, &run.agent),
+        Cell::styled(style::outcome(state), state),
+        Cell::styled(style::DIM, time::relative(now, run.started_at)),
+        Cell::new(time::span(length(run, now))),
+        Cell::new(turns),
+        Cell::new(count(run.progress.tokens_in + run.progress.tokens_out)),
+        Cell::new(cost(run.progress.cost_micros)),
+        Cell::new(detail.unwrap_or_default()),
+    ]
+}
+
+/// The attempts at one atom, one or two lines each.
+pub(crate) fn attempts(page: &mut Page, runs: &[Run], now: Timestamp) {
+    let mut table = Table::new([
+        Column::new("#"),
+        Column::new("STATE"),
+        Column::new("TOOK").right(),
+        Column::new("AGENT").spare(2),
+        Column::new("RUN"),
+        Column::new("COST").right().spare(3),
+        Column::new("STARTED").spare(1),
+        Column::new("DETAIL").flexible(),
+    ])
+    .without_heading(2);
+    for run in runs {
+        let state = state(run, now);
+        table.row([
+            Cell::styled(style::DIM, format!("#{}", run.attempt)),
+            Cell::styled(style::outcome(state), state),
+            Cell::new(time::span(length(run, now))),
+            Cell::styled(style::PERSON, &run.agent),
+            Cell::styled(style::DIM, &run.id),
+            Cell::new(cost(run.progress.cost_micros)),
+            Cell::styled(style::DIM, time::relative(now, run.started_at)),
+            Cell::new(sanitize::line(run.detail.as_deref().unwrap_or_default())),
+        ]);
+    }
+    table.print(page);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_and_counts_are_short() {
+        assert_eq!(cost(0), "");
+        assert_eq!(cost(420_000), "$0.42");
+        assert_eq!(cost(1_234), "$0.0012");
+        assert_eq!(count(0), "");
+        assert_eq!(count(812), "812");
+        assert_eq!(count(45_300), "45k");
+        assert_eq!(count(1_234_567), "1.2M");
+    }
+}

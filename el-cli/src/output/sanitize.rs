@@ -1,0 +1,182 @@
+//! Atom text, agent output and file names are data: what a terminal would obey or what would hide from a
+//! reader is taken out before a person sees it.
+
+use std::borrow::Cow;
+
+use unicode_width::UnicodeWidthStr;
+
+/// An unterminated control string (an OSC without its end) hides at most this much; beyond it only its
+/// introducer is dropped, so that one stray byte cannot swallow a whole text.
+const LONGEST_CONTROL_STRING: usize = 4096;
+
+/// One line of text that is safe to show: control sequences are gone; line breaks and tabs are spaces.
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(is_plain_byte) { Cow::Borrowed(text) } else { Cow::Owned(clean(text, false)) }
+}
+
+/// Text of several lines that is safe to show: line breaks (`\n`; `\r\n` and `\r` become it) and tabs stay.
+pub(crate) fn block(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| is_plain_byte(byte) || byte == b'\n' || byte == b'\t') {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(clean(text, true))
+    }
+}
+
+/// The text, or as much of it as fits `columns` with `…` at the end. Expects text that [`line`] has cleaned.
+pub(crate) fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
+    if text.width() <= columns {
+        return Cow::Borrowed(text);
+    }
+    if columns == 0 {
+        return Cow::Borrowed("");
+    }
+    let mut fits = 0;
+    for (start, character) in text.char_indices() {
+        let end = start + character.len_utf8();
+        // A column holds few bytes; a cell stuffed with combining marks must not make this quadratic.
+        if end > columns * 16 + 64 || text[..end].width() > columns - 1 {
+            break;
+        }
+        fits = end;
+    }
+    Cow::Owned(format!("{}…", text[..fits].trim_end()))
+}
+
+/// Printable ASCII needs no look at its meaning.
+fn is_plain_byte(byte: u8) -> bool {
+    (0x20..0x7f).contains(&byte)
+}
+
+/// Characters that reorder or hide the text around them (bidirectional controls, tags, the byte order mark).
+pub(crate) fn is_deceptive(character: char) -> bool {
+    matches!(character,
+        '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn clean(text: &str, multi_line: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let after = &rest[character.len_utf8()..];
+        rest = after;
+        match character {
+            '\r' => {
+                rest = after.strip_prefix('\n').unwrap_or(after);
+                out.push(if multi_line { '\n' } else { ' ' });
+            }
+            '\n' | '\u{2028}' | '\u{2029}' => out.push(if multi_line { '\n' } else { ' ' }),
+            '\t' => out.push(if multi_line { '\t' } else { ' ' }),
+            '\u{1b}' => rest = skip_escape(after),
+            '\u{9b}' => rest = skip_csi(after),
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => rest = skip_string(after),
+            _ if character.is_control() || is_deceptive(character) => {}
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+/// What follows an ESC: a CSI sequence, a control string, or intermediates and one final byte.
+fn skip_escape(text: &str) -> &str {
+    match text.chars().next() {
+        Some('[') => skip_csi(&text[1..]),
+        Some(']' | 'P' | 'X' | '^' | '_') => skip_string(&text[1..]),
+        _ => {
+            let rest = text.trim_start_matches(|c| matches!(c, ' '..='/'));
+            match rest.chars().next() {
+                Some('0'..='~') => &rest[1..],
+                // No sequence after all: only the ESC itself goes.
+                _ => text,
+            }
+        }
+    }
+}
+
+/// Parameter bytes, intermediate bytes, one final byte.
+fn skip_csi(text: &str) -> &str {
+    let rest = text.trim_start_matches(|c| matches!(c, '0'..='?'));
+    let rest = rest.trim_start_matches(|c| matches!(c, ' '..='/'));
+    match rest.chars().next() {
+        Some('@'..='~') => &rest[1..],
+        _ => rest,
+    }
+}
+
+/// Up to BEL, ST or ESC-backslash. Where that end is missing, nothing more is dropped.
+fn skip_string(text: &str) -> &str {
+    let mut previous = '\0';
+    for (start, character) in text.char_indices() {
+        if start > LONGEST_CONTROL_STRING {
+            break;
+        }
+        let ended = match character {
+            '\u{07}' | '\u{9c}' => true,
+            '\\' => previous == '\u{1b}',
+            _ => false,
+        };
+        if ended {
+            return &text[start + character.len_utf8()..];
+        }
+        previous = character;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_is_borrowed() {
+        assert!(matches!(line("fix the parser"), Cow::Borrowed(_)));
+        assert!(matches!(block("one\n\ttwo"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn colours_titles_and_cursor_moves_are_dropped() {
+        assert_eq!(line("\x1b[31mred\x1b[0m"), "red");
+        assert_eq!(line("\x1b]0;owned\x07title"), "title");
+        assert_eq!(line("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\"), "link");
+        assert_eq!(line("a\x1b[2J\x1b[1;1Hb"), "ab");
+        assert_eq!(line("\x1b(Bx\x1bcy\x1b7z"), "xyz");
+        assert_eq!(line("\u{9b}31mred \u{9d}0;t\u{9c}end"), "red end");
+    }
+
+    #[test]
+    fn an_unterminated_control_string_hides_nothing() {
+        assert_eq!(line("\x1b]0;the rest stays"), "0;the rest stays");
+        assert_eq!(line("ends with \x1b"), "ends with ");
+        assert_eq!(line("\x1bé"), "é");
+    }
+
+    #[test]
+    fn line_breaks_stay_only_in_blocks() {
+        assert_eq!(line("a\r\nb\tc\rd"), "a b c d");
+        assert_eq!(block("a\r\nb\tc\rd\u{2028}e\x07"), "a\nb\tc\nd\ne");
+    }
+
+    #[test]
+    fn reordering_and_invisible_characters_are_dropped() {
+        assert_eq!(line("user\u{202e}txt.exe"), "usertxt.exe");
+        assert_eq!(line("\u{feff}a\u{2066}b\u{2069}\u{e0041}"), "ab");
+        assert_eq!(line("family 👩‍👩‍👧 ok"), "family 👩‍👩‍👧 ok");
+    }
+
+    #[test]
+    fn truncation_counts_columns_not_bytes() {
+        assert_eq!(truncate("short", 5), "short");
+        assert_eq!(truncate("longer", 5), "long…");
+        assert_eq!(truncate("漢字漢字", 5), "漢字…");
+        assert_eq!(truncate("漢字漢字", 4), "漢…");
+        assert_eq!(truncate("one two", 5), "one…");
+        assert_eq!(truncate("x", 0), "");
+    }
+
+    #[test]
+    fn a_tower_of_combining_marks_is_cut() {
+        let tower = format!("a{}b tail", "\u{301}".repeat(10_000));
+        assert!(truncate(&tower, 5).len() < 300);
+    }
+}

@@ -1,0 +1,67 @@
+//! The colours, one for each meaning. Only the sixteen of the terminal's own theme, so that a person's theme holds.
+
+use anstyle::{AnsiColor, Style};
+
+const fn fg(color: AnsiColor) -> Style {
+    Style::new().fg_color(Some(anstyle::Color::Ansi(color)))
+}
+
+pub(crate) const PLAIN: Style = Style::new();
+pub(crate) const HEADER: Style = Style::new().dimmed();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const TITLE: Style = Style::new().bold();
+pub(crate) const ID: Style = fg(AnsiColor::Cyan);
+pub(crate) const LABEL: Style = fg(AnsiColor::Magenta);
+pub(crate) const PERSON: Style = fg(AnsiColor::Blue);
+pub(crate) const GOOD: Style = fg(AnsiColor::Green);
+pub(crate) const WARNING: Style = fg(AnsiColor::Yellow);
+pub(crate) const ERROR: Style = fg(AnsiColor::Red).bold();
+pub(crate) const HINT: Style = fg(AnsiColor::Cyan);
+
+/// The colour of a status, by its word.
+pub(crate) fn status(word: &str) -> Style {
+    match word {
+        "open" => fg(AnsiColor::Blue),
+        "in_progress" => fg(AnsiColor::Yellow).bold(),
+        "blocked" => fg(AnsiColor::Red),
+        "review" | "testing" => fg(AnsiColor::Magenta),
+        "closed" => GOOD,
+        "deferred" => fg(AnsiColor::Cyan).dimmed(),
+        "wont_do" | "discard" => DIM,
+        _ => PLAIN,
+    }
+}
+
+/// The mark that stands for a status where a word would take too much room.
+pub(crate) fn status_mark(word: &str) -> &'static str {
+    match word {
+        "open" => "○",
+        "in_progress" => "◐",
+        "blocked" => "⊘",
+        "review" | "testing" => "◑",
+        "closed" => "●",
+        "deferred" => "◌",
+        _ => "·",
+    }
+}
+
+/// The colour of a priority: 0 shouts, 1 speaks up, from 3 on it whispers.
+pub(crate) fn priority(level: u8) -> Style {
+    match level {
+        0 => ERROR,
+        1 => fg(AnsiColor::Yellow),
+        2 => PLAIN,
+        _ => DIM,
+    }
+}
+
+/// The colour of a run's outcome, or of a live run's state, by its word.
+pub(crate) fn outcome(word: &str) -> Style {
+    match word {
+        "closed" | "review" | "testing" => GOOD,
+        "deferred" | "wont_do" | "discard" | "superseded" | "cancelled" | "deleted" => DIM,
+        "usage_limit" | "lost" | "stalled" | "timed_out" | "blocked" => WARNING,
+        "failed" | "violation" | "launch_failed" => fg(AnsiColor::Red),
+        _ => fg(AnsiColor::Yellow).bold(),
+    }
+}

@@ -1,0 +1,109 @@
+//! What the terminal can do: colour, and how many columns.
+
+use std::env;
+use std::io::IsTerminal as _;
+
+use clap::ValueEnum;
+use rustix::fd::AsFd;
+
+/// `--color`: when to colour. The values have no texts of their own: they would make every help twice as long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum ColorWhen {
+    // On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    // Also into a pipe.
+    Always,
+    Never,
+}
+
+/// What the environment says about colour.
+#[derive(Debug, Clone, Copy, Default)]
+struct ColorHints {
+    no_color: bool,
+    force: bool,
+    dumb: bool,
+}
+
+impl ColorHints {
+    fn from_env() -> ColorHints {
+        let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+        ColorHints {
+            no_color: set("NO_COLOR").is_some(),
+            force: set("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
+            dumb: set("TERM").is_some_and(|value| value == "dumb"),
+        }
+    }
+
+    /// The flag outranks the environment; NO_COLOR outranks CLICOLOR_FORCE.
+    fn decide(self, when: ColorWhen, terminal: bool) -> bool {
+        match when {
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+            ColorWhen::Auto if self.no_color => false,
+            ColorWhen::Auto if self.force => true,
+            ColorWhen::Auto => terminal && !self.dumb,
+        }
+    }
+}
+
+/// What one of our two output streams can show.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terminal {
+    /// Whether escape codes for colour may be written.
+    pub(crate) color: bool,
+    /// Columns, or `None` when it is no terminal: then nothing is cut.
+    pub(crate) width: Option<usize>,
+}
+
+impl Terminal {
+    pub(crate) fn stdout(when: ColorWhen) -> Terminal {
+        let stdout = std::io::stdout();
+        Terminal::of(&stdout, stdout.is_terminal(), when)
+    }
+
+    pub(crate) fn stderr(when: ColorWhen) -> Terminal {
+        let stderr = std::io::stderr();
+        Terminal::of(&stderr, stderr.is_terminal(), when)
+    }
+
+    fn of(stream: impl AsFd, is_terminal: bool, when: ColorWhen) -> Terminal {
+        Terminal { color: ColorHints::from_env().decide(when, is_terminal), width: is_terminal.then(|| columns(stream)) }
+    }
+}
+
+/// The terminal's own width, else COLUMNS, else 80. Less than 20 would make every view unreadable.
+fn columns(stream: impl AsFd) -> usize {
+    rustix::termios::tcgetwinsize(stream)
+        .ok()
+        .map(|size| usize::from(size.ws_col))
+        .filter(|&columns| columns > 0)
+        .or_else(|| env::var("COLUMNS").ok()?.parse().ok())
+        .unwrap_or(80)
+        .max(20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_is_for_terminals_unless_something_says_otherwise() {
+        let plain = ColorHints::default();
+        assert!(plain.decide(ColorWhen::Auto, true));
+        assert!(!plain.decide(ColorWhen::Auto, false));
+        assert!(plain.decide(ColorWhen::Always, false));
+        assert!(!plain.decide(ColorWhen::Never, true));
+    }
+
+    #[test]
+    fn no_color_outranks_force_and_the_flag_outranks_both() {
+        let both = ColorHints { no_color: true, force: true, dumb: false };
+        assert!(!both.decide(ColorWhen::Auto, true));
+        assert!(both.decide(ColorWhen::Always, false));
+        let force = ColorHints { force: true, ..ColorHints::default() };
+        assert!(force.decide(ColorWhen::Auto, false));
+        let dumb = ColorHints { dumb: true, ..ColorHints::default() };
+        assert!(!dumb.decide(ColorWhen::Auto, true));
+    }
+}

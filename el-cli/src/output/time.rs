@@ -1,0 +1,165 @@
+//! Times for people: how long ago, how long, and when on this machine's clock.
+
+use std::time::Duration;
+
+use el_core::model::Timestamp;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+
+use crate::error::{CommandError, Result};
+use crate::settings::duration;
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// `3m ago`, `in 2d`, `now`; a date once it is more than eight weeks away.
+pub(crate) fn relative(now: Timestamp, then: Timestamp) -> String {
+    let seconds = then.as_secs().saturating_sub(now.as_secs());
+    let size = seconds.saturating_abs();
+    if size < 5 {
+        return "now".to_owned();
+    }
+    let text = match size {
+        _ if size < MINUTE => format!("{size}s"),
+        _ if size < HOUR => format!("{}m", size / MINUTE),
+        _ if size < DAY => format!("{}h", size / HOUR),
+        _ if size < 14 * DAY => format!("{}d", size / DAY),
+        _ if size < 56 * DAY => format!("{}w", size / (7 * DAY)),
+        _ => return local(then).chars().take(10).collect(),
+    };
+    if seconds < 0 { format!("{text} ago") } else { format!("in {text}") }
+}
+
+/// How long something took: `0.4s`, `42s`, `3m 05s`, `2h 10m`, `3d 4h`.
+pub(crate) fn span(duration: Duration) -> String {
+    let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+    match seconds {
+        0..10 => format!("{:.1}s", duration.as_secs_f64()),
+        10..60 => format!("{seconds}s"),
+        _ if seconds < HOUR => format!("{}m {:02}s", seconds / MINUTE, seconds % MINUTE),
+        _ if seconds < DAY => format!("{}h {:02}m", seconds / HOUR, seconds % HOUR / MINUTE),
+        _ => format!("{}d {}h", seconds / DAY, seconds % DAY / HOUR),
+    }
+}
+
+/// `2026-11-28 09:30` in this machine's zone.
+pub(crate) fn local(time: Timestamp) -> String {
+    match jiff::Timestamp::from_microsecond(time.as_micros()) {
+        Ok(stamp) => stamp.to_zoned_datetime(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
+        Err(_) => time.to_string(),
+    }
+}
+
+/// Which way a bare span such as `7d` points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Towards {
+    Past,
+    Future,
+}
+
+/// Reads a time that a person types: RFC 3339, a date, a date and time of this machine's zone, `today`, `tomorrow`,
+/// `yesterday`, or a span (`7d`, `3h`, `in 2d`, `2d ago`).
+pub(crate) fn parse(field: &str, text: &str, now: Timestamp, towards: Towards) -> Result<Timestamp> {
+    parse_in(text, now, towards, &TimeZone::system()).ok_or_else(|| {
+        CommandError::invalid(field, format!("{field}: '{text}' is no time that el can read")).with_hint(
+            "give a date (2026-12-01), a time (2026-12-01T09:30 or with Z), a span (3h, 7d, 2w), or today, tomorrow, yesterday",
+        )
+    })
+}
+
+fn parse_in(text: &str, now: Timestamp, towards: Towards, zone: &TimeZone) -> Option<Timestamp> {
+    let text = text.trim();
+    if let Ok(stamp) = text.parse::<jiff::Timestamp>() {
+        return Some(Timestamp::from_micros(stamp.as_microsecond()));
+    }
+    let today = jiff::Timestamp::from_microsecond(now.as_micros()).ok()?.to_zoned_datetime(zone.clone()).date();
+    let midnight = |date: Date| date.to_datetime(Time::midnight());
+    let civil = match text.to_ascii_lowercase().as_str() {
+        "now" => return Some(now),
+        "today" => Some(midnight(today)),
+        "tomorrow" => Some(midnight(today.tomorrow().ok()?)),
+        "yesterday" => Some(midnight(today.yesterday().ok()?)),
+        lower => {
+            if let Some(time) = parse_span(lower, now, towards) {
+                return Some(time);
+            }
+            // A bare time of day or a malformed text is neither.
+            text.parse::<DateTime>().ok()
+        }
+    };
+    let zoned = civil?.to_zoned_datetime(zone.clone()).ok()?;
+    Some(Timestamp::from_micros(zoned.timestamp().as_microsecond()))
+}
+
+fn parse_span(text: &str, now: Timestamp, towards: Towards) -> Option<Timestamp> {
+    let (text, towards) = if let Some(span) = text.strip_prefix("in ").or_else(|| text.strip_prefix('+')) {
+        (span, Towards::Future)
+    } else if let Some(span) = text.strip_suffix(" ago") {
+        (span, Towards::Past)
+    } else {
+        (text, towards)
+    };
+    // A bare number is a count of nothing here, unlike in the configuration.
+    if !text.ends_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let span = duration::parse(text).ok()?;
+    Some(match towards {
+        Towards::Past => now.minus(span),
+        Towards::Future => now.plus(span),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_micros(1_764_295_200_000_000); // 2025-11-28T02:00:00Z
+
+    fn after(seconds: i64) -> Timestamp {
+        Timestamp::from_micros(NOW.as_micros() + seconds * 1_000_000)
+    }
+
+    #[test]
+    fn relative_times_use_the_largest_unit_that_fits() {
+        for (seconds, want) in [
+            (0, "now"),
+            (-42, "42s ago"),
+            (-3 * MINUTE - 20, "3m ago"),
+            (-5 * HOUR, "5h ago"),
+            (2 * DAY, "in 2d"),
+            (-20 * DAY, "2w ago"),
+        ] {
+            assert_eq!(relative(NOW, after(seconds)), want);
+        }
+        assert_eq!(relative(NOW, after(-100 * DAY)).len(), 10);
+        assert!(!relative(NOW, Timestamp::from_micros(i64::MIN)).is_empty());
+    }
+
+    #[test]
+    fn spans_keep_two_units() {
+        assert_eq!(span(Duration::from_millis(420)), "0.4s");
+        assert_eq!(span(Duration::from_secs(185)), "3m 05s");
+        assert_eq!(span(Duration::from_secs(7_800)), "2h 10m");
+        assert_eq!(span(Duration::from_secs(90_000)), "1d 1h");
+    }
+
+    #[test]
+    fn people_may_type_times_in_several_ways() {
+        let parse = |text: &str, towards| parse_in(text, NOW, towards, &TimeZone::UTC).map(|t| t.to_string());
+        let future = |text: &str| parse(text, Towards::Future);
+        assert_eq!(future("2025-12-01").as_deref(), Some("2025-12-01T00:00:00Z"));
+        assert_eq!(future("2025-12-01T09:30").as_deref(), Some("2025-12-01T09:30:00Z"));
+        assert_eq!(future("2025-12-01 09:30:15").as_deref(), Some("2025-12-01T09:30:15Z"));
+        assert_eq!(future("2025-12-01T09:30:00+01:00").as_deref(), Some("2025-12-01T08:30:00Z"));
+        assert_eq!(future("tomorrow").as_deref(), Some("2025-11-29T00:00:00Z"));
+        assert_eq!(future("2d").as_deref(), Some("2025-11-30T02:00:00Z"));
+        assert_eq!(future("+3h").as_deref(), Some("2025-11-28T05:00:00Z"));
+        assert_eq!(future("2d ago").as_deref(), Some("2025-11-26T02:00:00Z"));
+        assert_eq!(parse("7d", Towards::Past).as_deref(), Some("2025-11-21T02:00:00Z"));
+        assert_eq!(future("12"), None);
+        assert_eq!(future("banana"), None);
+        assert_eq!(future(""), None);
+    }
+}

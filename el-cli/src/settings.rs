@@ -1,0 +1,290 @@
+//! The configuration, resolved once: flags, then `EL_*`, then the project's `.eluent/config.toml`, then the user's
+//! `~/.config/el/config.toml`, then defaults. An agent's own table outranks the settings above the tables.
+//!
+//! A bad value stops only what needs that setting; an unknown key is a warning.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use el_agents::settings::{AgentSettings, Executor, RunRules};
+use etcetera::BaseStrategy as _;
+use serde::Serialize;
+
+use crate::error::{CommandError, Result};
+
+pub(crate) mod duration;
+mod file;
+pub(crate) mod keys;
+pub(crate) mod value;
+pub(crate) mod write;
+
+pub(crate) use file::Problem;
+use file::{ConfigFile, Entry};
+use keys::Key;
+use value::Value;
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "layer", rename_all = "snake_case")]
+pub(crate) enum Origin {
+    Default,
+    User { path: PathBuf, line: usize },
+    Project { path: PathBuf, line: usize },
+    Env { variable: String },
+    Flag { flag: String },
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::User { path, line } | Origin::Project { path, line } => write!(f, "{}:{line}", path.display()),
+            Origin::Env { variable } => f.write_str(variable),
+            Origin::Flag { flag } => f.write_str(flag),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Resolved {
+    pub(crate) value: Value,
+    pub(crate) origin: Origin,
+}
+
+/// A setting given outside the files: by a variable or a flag.
+#[derive(Debug)]
+struct Given {
+    key: &'static Key,
+    origin: Origin,
+    value: Result<Value, String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// Highest rank first: flags, then the environment.
+    given: Vec<Given>,
+    project: ConfigFile,
+    user: ConfigFile,
+    /// The project's folder, against which paths are resolved.
+    root: PathBuf,
+}
+
+impl Settings {
+    /// Reads all layers. `root` is the project's folder, `config` its configuration file. Fails at nothing: what is wrong
+    /// comes up when it is asked for, or as a [`Problem`].
+    pub(crate) fn load(root: &Path, config: &Path) -> Settings {
+        Settings::from_layers(root, config, user_config_path().as_deref(), |variable| {
+            env::var_os(variable).map(|value| value.to_string_lossy().into_owned())
+        })
+    }
+
+    fn from_layers(root: &Path, config: &Path, user: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Settings {
+        let given = keys::KEYS
+            .iter()
+            .filter_map(|key| {
+                let name = key.variable();
+                // A variable that is set and empty says nothing, as everywhere in Unix.
+                let text = variable(&name).filter(|text| !text.is_empty())?;
+                Some(Given { key, value: Value::from_text(key, &text), origin: Origin::Env { variable: name } })
+            })
+            .collect();
+        Settings {
+            given,
+            project: ConfigFile::read(config),
+            user: user.map(ConfigFile::read).unwrap_or_default(),
+            root: root.to_owned(),
+        }
+    }
+
+    /// Adds a flag's value, which outranks everything. `flag` as typed (`--timeout`), `key` the setting's name.
+    #[must_use]
+    pub(crate) fn with_flag(mut self, flag: &str, key: &str, text: Option<&str>) -> Settings {
+        if let (Some(text), Some(key)) = (text, Key::find(key)) {
+            let origin = Origin::Flag { flag: flag.to_owned() };
+            self.given.insert(0, Given { key, value: Value::from_text(key, text), origin });
+        }
+        self
+    }
+
+    /// What is wrong in the files and stops nothing.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.project.problems.iter().chain(&self.user.problems)
+    }
+
+    /// Every value that cannot be used, also those that something else overrides.
+    pub(crate) fn bad_values(&self) -> Vec<CommandError> {
+        let files = [&self.project, &self.user]
+            .into_iter()
+            .flat_map(|file| file.entries.iter().filter_map(|entry| Some(bad_entry(file, entry, entry.value.as_ref().err()?))));
+        let given = self.given.iter().filter_map(|given| Some(bad_given(given, given.value.as_ref().err()?)));
+        given.chain(files).collect()
+    }
+
+    /// The agents that have a table of their own.
+    pub(crate) fn agents(&self) -> Vec<&str> {
+        let entries = self.project.entries.iter().chain(&self.user.entries);
+        let mut names: Vec<&str> = entries.filter_map(|entry| entry.agent.as_deref()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// A setting's value and where it comes from, for an agent or in general.
+    pub(crate) fn get(&self, key: &'static Key, agent: Option<&str>) -> Result<Resolved> {
+        if let Some(given) = self.given.iter().find(|given| given.key.name == key.name) {
+            return match &given.value {
+                Ok(value) => Ok(Resolved { value: value.clone(), origin: given.origin.clone() }),
+                Err(message) => Err(bad_given(given, message)),
+            };
+        }
+        let in_file = |file: &ConfigFile, agent: Option<&str>| {
+            let entry = file.entries.iter().find(|e| e.key.name == key.name && e.agent.as_deref() == agent)?;
+            Some(match &entry.value {
+                Ok(value) => Ok((value.clone(), entry.line)),
+                Err(message) => Err(bad_entry(file, entry, message)),
+            })
+        };
+        let own_table = agent.is_some().then_some(agent);
+        for table in own_table.into_iter().chain([None]) {
+            if let Some(found) = in_file(&self.project, table) {
+                return found
+                    .map(|(value, line)| Resolved { value, origin: Origin::Project { path: self.project.path.clone(), line } });
+            }
+            if let Some(found) = in_file(&self.user, table) {
+                return found
+                    .map(|(value, line)| Resolved { value, origin: Origin::User { path: self.user.path.clone(), line } });
+            }
+        }
+        let default = key.default.map_or(Ok(Value::Unset), |text| Value::from_text(key, text));
+        Ok(Resolved { value: default.expect("a test checks every default"), origin: Origin::Default })
+    }
+
+    fn value(&self, name: &str, agent: Option<&str>) -> Result<Value> {
+        let key = Key::find(name).expect("the names in this file are those of the list of keys");
+        self.get(key, agent).map(|resolved| resolved.value)
+    }
+
+    fn text(&self, name: &str, agent: Option<&str>) -> Result<Option<String>> {
+        Ok(match self.value(name, agent)? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    fn list(&self, name: &str, agent: Option<&str>) -> Result<Vec<String>> {
+        Ok(match self.value(name, agent)? {
+            Value::List(items) => items,
+            _ => Vec::new(),
+        })
+    }
+
+    fn time(&self, name: &str, agent: Option<&str>) -> Result<Option<Duration>> {
+        Ok(match self.value(name, agent)? {
+            Value::Time(time) => Some(time),
+            _ => None,
+        })
+    }
+
+    fn int(&self, name: &str, agent: Option<&str>) -> Result<Option<u32>> {
+        Ok(match self.value(name, agent)? {
+            Value::Int(number) => u32::try_from(number).ok(),
+            _ => None,
+        })
+    }
+
+    fn path(&self, name: &str, agent: Option<&str>) -> Result<Option<PathBuf>> {
+        Ok(self.text(name, agent)?.map(|text| {
+            match text.strip_prefix("~/").zip(env::home_dir()) {
+                Some((rest, home)) => home.join(rest),
+                // An absolute path replaces the root.
+                None => self.root.join(text),
+            }
+        }))
+    }
+
+    /// How a named agent is run.
+    pub(crate) fn agent(&self, name: &str) -> Result<AgentSettings> {
+        let agent = Some(name);
+        Ok(AgentSettings {
+            name: name.to_owned(),
+            executor: match self.text("executor", agent)?.as_deref() {
+                Some("command") => Executor::Command(self.list("command", agent)?),
+                _ => Executor::Claude,
+            },
+            claude_code_path: self.text("claude_code_path", agent)?.unwrap_or_default(),
+            model: self.text("model", agent)?,
+            permission_mode: self.text("permission_mode", agent)?.unwrap_or_default(),
+            allowed_tools: self.list("allowed_tools", agent)?,
+            disallowed_tools: self.list("disallowed_tools", agent)?,
+            max_turns: self.int("max_turns", agent)?,
+            max_budget_usd: match self.value("max_budget_usd", agent)? {
+                Value::Amount(amount) => Some(amount),
+                _ => None,
+            },
+            extra_args: self.list("extra_args", agent)?,
+            working_directory: self.path("working_directory", agent)?.unwrap_or_else(|| self.root.clone()),
+            preserve_sessions: self.value("preserve_sessions", agent)? == Value::Bool(true),
+            execution_timeout: self.time("execution_timeout", agent)?.unwrap_or_default(),
+            stall_timeout: self.time("stall_timeout", agent)?.unwrap_or_default(),
+            close_grace: self.time("close_grace", agent)?.unwrap_or_default(),
+            api_timeout: self.time("api_timeout", agent)?,
+            api_max_retries: self.int("api_max_retries", agent)?,
+            env_pass: self.list("env_pass", agent)?,
+            env_strip: self.list("env_strip", agent)?,
+        })
+    }
+
+    /// How a worker works.
+    pub(crate) fn work(&self) -> Result<WorkSettings> {
+        Ok(WorkSettings {
+            agent: self.text("agent", None)?.unwrap_or_default(),
+            concurrency: self.int("concurrency", None)?.unwrap_or(1),
+            rules: RunRules {
+                lease: self.time("lease", None)?.unwrap_or_default(),
+                max_attempts: self.int("max_attempts", None)?.unwrap_or(1),
+                retry_backoff: self.time("retry_backoff", None)?.unwrap_or_default(),
+            },
+            context_directory: self.path("context_directory", None)?.unwrap_or_else(|| self.root.clone()),
+        })
+    }
+
+    /// How surely a change is on the disk before a command returns.
+    pub(crate) fn durability(&self) -> Result<el_core::Durability> {
+        Ok(match self.text("durability", None)?.as_deref() {
+            Some("full") => el_core::Durability::Full,
+            _ => el_core::Durability::Normal,
+        })
+    }
+}
+
+/// How a worker works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WorkSettings {
+    pub(crate) agent: String,
+    pub(crate) concurrency: u32,
+    pub(crate) rules: RunRules,
+    pub(crate) context_directory: PathBuf,
+}
+
+/// The user's configuration file, by the XDG rules. `None` without a home.
+pub(crate) fn user_config_path() -> Option<PathBuf> {
+    Some(etcetera::choose_base_strategy().ok()?.config_dir().join("el").join("config.toml"))
+}
+
+fn bad_entry(file: &ConfigFile, entry: &Entry, message: &str) -> CommandError {
+    let name = match &entry.agent {
+        Some(agent) => format!("agents.{agent}.{}", entry.key.name),
+        None => entry.key.name.to_owned(),
+    };
+    CommandError::config(&name, format!("{}:{}: {name}: {message}", file.path.display(), entry.line))
+        .with_detail("path", file.path.display().to_string())
+        .with_detail("line", entry.line)
+}
+
+fn bad_given(given: &Given, message: &str) -> CommandError {
+    CommandError::config(given.key.name, format!("{}: {message}", given.origin)).with_detail("origin", given.origin.to_string())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! One configuration file, read so that a bad line costs that line and nothing else.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use toml::de::{DeTable, DeValue};
+
+use super::keys::{Key, Scope};
+use super::value::Value;
+
+/// One setting in a file.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: &'static Key,
+    /// The agent whose table it stands in.
+    pub(crate) agent: Option<String>,
+    /// Counted from 1.
+    pub(crate) line: usize,
+    /// A value that cannot be used matters only where the setting is needed.
+    pub(crate) value: Result<Value, String>,
+}
+
+/// Something wrong in a file that stops nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) path: PathBuf,
+    /// Counted from 1; 0 is the file as a whole.
+    pub(crate) line: usize,
+    pub(crate) message: String,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.path.display(), self.message),
+            line => write!(f, "{}:{line}: {}", self.path.display(), self.message),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ConfigFile {
+    pub(crate) path: PathBuf,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl ConfigFile {
+    /// Reads a file. One that is not there has no entries; one that cannot be read is a problem.
+    pub(crate) fn read(path: &Path) -> ConfigFile {
+        match fs::read(path) {
+            Ok(bytes) => ConfigFile::parse(path, &String::from_utf8_lossy(&bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                ConfigFile { path: path.to_owned(), ..ConfigFile::default() }
+            }
+            Err(error) => {
+                let mut file = ConfigFile { path: path.to_owned(), ..ConfigFile::default() };
+                file.problem(0, format!("cannot be read: {error}"));
+                file
+            }
+        }
+    }
+
+    fn parse(path: &Path, text: &str) -> ConfigFile {
+        let mut file = ConfigFile { path: path.to_owned(), ..ConfigFile::default() };
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let mut broken_lines = Vec::new();
+        for error in errors {
+            let line = error.span().map_or(0, |span| line_of(text, span.start));
+            // What the parser made of a broken line is a guess.
+            broken_lines.push(line);
+            file.problem(line, error.message().to_owned());
+        }
+        file.read_table(text, table.get_ref(), None);
+        file.entries.retain(|entry| !broken_lines.contains(&entry.line));
+        file.problems.sort_by_key(|problem| problem.line);
+        file
+    }
+
+    fn read_table(&mut self, text: &str, table: &DeTable<'_>, agent: Option<&str>) {
+        for (name, value) in table {
+            let line = line_of(text, name.span().start);
+            let name = name.get_ref();
+            match (Key::find(name), value.get_ref()) {
+                (Some(key), _) if agent.is_some() && key.scope != Scope::Agent => {
+                    self.problem(line, format!("'{name}' is not a setting of one agent; put it above the tables"));
+                }
+                (Some(key), value) => {
+                    let value = Value::from_toml(key, value);
+                    self.entries.push(Entry { key, agent: agent.map(str::to_owned), line, value });
+                }
+                (None, DeValue::Table(agents)) if agent.is_none() && name == "agents" => {
+                    for (name, table) in agents {
+                        match table.get_ref() {
+                            DeValue::Table(table) => self.read_table(text, table, Some(name.get_ref())),
+                            _ => self.problem(
+                                line_of(text, name.span().start),
+                                format!("agents.{} must be a table of settings", name.get_ref()),
+                            ),
+                        }
+                    }
+                }
+                (None, _) => {
+                    let meant = Key::similar(name).map_or_else(String::new, |meant| format!("; is '{meant}' meant?"));
+                    self.problem(line, format!("there is no setting '{name}'{meant}"));
+                }
+            }
+        }
+    }
+
+    fn problem(&mut self, line: usize, message: String) {
+        self.problems.push(Problem { path: self.path.clone(), line, message });
+    }
+}
+
+/// The line of a byte offset, counted from 1.
+fn line_of(text: &str, offset: usize) -> usize {
+    text.as_bytes()[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> ConfigFile {
+        ConfigFile::parse(Path::new("config.toml"), text)
+    }
+
+    fn problems(text: &str) -> Vec<String> {
+        parse(text).problems.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn settings_and_tables_of_agents_are_read() {
+        let file = parse("model = \"opus\"\n\n[agents.gendry]\nmodel = \"haiku\"\nexecutor = \"command\"\n");
+        let seen: Vec<_> = file.entries.iter().map(|e| (e.agent.as_deref(), e.key.name, e.line)).collect();
+        assert!(seen.contains(&(None, "model", 1)));
+        assert!(seen.contains(&(Some("gendry"), "model", 4)));
+        assert!(seen.contains(&(Some("gendry"), "executor", 5)));
+        assert!(file.problems.is_empty());
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_its_line_and_what_was_probably_meant() {
+        assert_eq!(
+            problems("\nmax_turn = 3\nbanana = 1\n"),
+            [
+                "config.toml:2: there is no setting 'max_turn'; is 'max_turns' meant?",
+                "config.toml:3: there is no setting 'banana'"
+            ]
+        );
+        assert_eq!(problems("[agents.x]\nlease = \"60s\"\n").len(), 1);
+        assert_eq!(problems("[agents]\nx = 1\n"), ["config.toml:2: agents.x must be a table of settings"]);
+    }
+
+    #[test]
+    fn a_broken_line_costs_that_line_only() {
+        let file = parse("model = \"opus\"\nlease = \nconcurrency = 4\n");
+        let names: Vec<_> = file.entries.iter().map(|entry| entry.key.name).collect();
+        assert!(names.contains(&"model") && names.contains(&"concurrency") && !names.contains(&"lease"));
+        assert_eq!(file.problems[0].line, 2);
+    }
+
+    #[test]
+    fn a_bad_value_is_kept_with_its_line() {
+        let file = parse("# first\nmax_turns = \"ten\"\n");
+        assert_eq!(file.entries[0].line, 2);
+        assert!(file.entries[0].value.is_err());
+    }
+
+    #[test]
+    fn nothing_but_rubbish_is_survived() {
+        for text in ["\0\0\0", "[[[[", "= = =", "\u{feff}model = 1", &"[a.".repeat(1000)] {
+            parse(text);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Every setting that there is: its name, kind, default and meaning. `el config`, the environment, the files and the
+//! typed structs all come from this one list.
+
+use std::time::Duration;
+
+/// What values a setting takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    Bool,
+    Int {
+        min: i64,
+        max: i64,
+    },
+    /// A positive amount of US dollars.
+    Amount,
+    Text,
+    /// A file or folder; relative to the project's folder, and `~/` is the home.
+    Path,
+    Choice(&'static [&'static str]),
+    Time {
+        min: Duration,
+    },
+    List,
+}
+
+/// Whom a setting is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// How an agent is run: may also stand in `[agents.<name>]`.
+    Agent,
+    /// How `el work` works.
+    Worker,
+    /// The project as a whole.
+    Project,
+}
+
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    /// As it would be typed. `None`: unset means something of its own, and `""` says so explicitly.
+    pub(crate) default: Option<&'static str>,
+    pub(crate) scope: Scope,
+    pub(crate) help: &'static str,
+}
+
+impl Key {
+    /// The environment variable that outranks the files.
+    pub(crate) fn variable(&self) -> String {
+        format!("EL_{}", self.name.to_ascii_uppercase())
+    }
+
+    pub(crate) fn is_optional(&self) -> bool {
+        self.default.is_none()
+    }
+
+    pub(crate) fn find(name: &str) -> Option<&'static Key> {
+        KEYS.iter().find(|key| key.name == name)
+    }
+
+    /// The name that was probably meant.
+    pub(crate) fn similar(name: &str) -> Option<&'static str> {
+        let wanted = name.to_ascii_lowercase().replace('-', "_");
+        KEYS.iter()
+            .map(|key| (distance(&wanted, key.name), key.name))
+            .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
+            .min()
+            .map(|(_, name)| name)
+    }
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+const fn key(name: &'static str, kind: Kind, default: Option<&'static str>, scope: Scope, help: &'static str) -> Key {
+    Key { name, kind, default, scope, help }
+}
+
+pub(crate) const PERMISSION_MODES: &[&str] = &["acceptEdits", "default", "dontAsk", "plan", "auto", "bypassPermissions"];
+
+pub(crate) static KEYS: &[Key] = &[
+    key("agent", Kind::Text, Some("claude"), Scope::Worker, "The agent that el work runs"),
+    key(
+        "concurrency",
+        Kind::Int { min: 1, max: 256 },
+        Some("1"),
+        Scope::Worker,
+        "How many atoms one worker has in work at a time",
+    ),
+    key(
+        "lease",
+        Kind::Time { min: Duration::from_secs(5) },
+        Some("60s"),
+        Scope::Worker,
+        "How long a run stays alive without a sign of life from its supervisor",
+    ),
+    key("max_attempts", Kind::Int { min: 1, max: 100 }, Some("3"), Scope::Worker, "Attempts at one atom before it is blocked"),
+    key(
+        "retry_backoff",
+        Kind::Time { min: Duration::ZERO },
+        Some("30s"),
+        Scope::Worker,
+        "The wait before a second attempt; it doubles with each further one",
+    ),
+    key(
+        "executor",
+        Kind::Choice(&["claude", "command"]),
+        Some("claude"),
+        Scope::Agent,
+        "How the agent is run: Claude Code, or any program",
+    ),
+    key("command", Kind::List, Some(""), Scope::Agent, "The program and its arguments, for executor = \"command\""),
+    key("claude_code_path", Kind::Text, Some("claude"), Scope::Agent, "Claude Code: a name to be found on PATH, or a path"),
+    key("model", Kind::Text, None, Scope::Agent, "The model; unset leaves it to Claude Code"),
+    key("permission_mode", Kind::Choice(PERMISSION_MODES), Some("acceptEdits"), Scope::Agent, "Claude Code's permission mode"),
+    key(
+        "allowed_tools",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        "Tools and rules the agent may use without asking, besides el itself",
+    ),
+    key("disallowed_tools", Kind::List, Some(""), Scope::Agent, "Tools and rules that are denied"),
+    key("max_turns", Kind::Int { min: 1, max: 100_000 }, None, Scope::Agent, "Turns after which Claude Code gives up"),
+    key("max_budget_usd", Kind::Amount, None, Scope::Agent, "What one run may cost, in US dollars"),
+    key("extra_args", Kind::List, Some(""), Scope::Agent, "Further arguments for the agent's command line"),
+    key("working_directory", Kind::Path, None, Scope::Agent, "Where agents work; unset is the project's folder"),
+    key("preserve_sessions", Kind::Bool, Some("false"), Scope::Agent, "Keep tmux sessions and context files after a run"),
+    key("context_directory", Kind::Path, Some(".eluent/agent-context"), Scope::Project, "Where the context files are written"),
+    key("execution_timeout", Kind::Time { min: SECOND }, Some("1h"), Scope::Agent, "The longest that one run may take"),
+    key(
+        "stall_timeout",
+        Kind::Time { min: SECOND },
+        Some("20m"),
+        Scope::Agent,
+        "How long an agent may be silent before its run counts as stalled",
+    ),
+    key(
+        "close_grace",
+        Kind::Time { min: Duration::ZERO },
+        Some("60s"),
+        Scope::Agent,
+        "How long an agent may finish its last turn after its atom has ended",
+    ),
+    key("api_timeout", Kind::Time { min: SECOND }, None, Scope::Agent, "Claude Code's time-out for one request (API_TIMEOUT_MS)"),
+    key(
+        "api_max_retries",
+        Kind::Int { min: 0, max: 100 },
+        None,
+        Scope::Agent,
+        "Claude Code's retries of one request (CLAUDE_CODE_MAX_RETRIES)",
+    ),
+    key("env_pass", Kind::List, Some(""), Scope::Agent, "Variables the agent gets although they would be stripped"),
+    key("env_strip", Kind::List, Some(""), Scope::Agent, "Variables the agent does not get, besides those el always strips"),
+    key(
+        "durability",
+        Kind::Choice(&["normal", "full"]),
+        Some("normal"),
+        Scope::Project,
+        "full waits for the disk at every change; normal may lose the last changes in a power cut",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::value::Value;
+
+    #[test]
+    fn every_default_is_a_legal_value() {
+        for key in KEYS {
+            if let Some(default) = key.default {
+                Value::from_text(key, default).unwrap_or_else(|error| panic!("{}: {error}", key.name));
+            }
+        }
+    }
+
+    #[test]
+    fn a_typo_finds_the_key_that_was_meant() {
+        assert_eq!(Key::similar("max-turn"), Some("max_turns"));
+        assert_eq!(Key::similar("alowed_tools"), Some("allowed_tools"));
+        assert_eq!(Key::similar("colour"), None);
+    }
+}

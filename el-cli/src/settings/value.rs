@@ -1,0 +1,269 @@
+//! The value of a setting, from text (environment, flags, `el config set`) or from TOML.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use toml::de::DeValue;
+
+use super::duration;
+use super::keys::{Key, Kind};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    /// Unset, of a setting for which that means something of its own.
+    Unset,
+    Bool(bool),
+    Int(i64),
+    Amount(f64),
+    Text(String),
+    Time(Duration),
+    List(Vec<String>),
+}
+
+impl Value {
+    /// From text. A list is separated by commas that are not within brackets, or written as a TOML array.
+    pub(crate) fn from_text(key: &Key, text: &str) -> Result<Value, String> {
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return match key.kind {
+                Kind::List => Ok(Value::List(Vec::new())),
+                _ if key.is_optional() => Ok(Value::Unset),
+                _ => Err("the value is empty".to_owned()),
+            };
+        }
+        match key.kind {
+            Kind::Bool => match trimmed.to_ascii_lowercase().as_str() {
+                "true" | "yes" | "on" | "1" => Ok(Value::Bool(true)),
+                "false" | "no" | "off" | "0" => Ok(Value::Bool(false)),
+                _ => Err(format!("'{trimmed}' is neither true nor false")),
+            },
+            Kind::Int { .. } => match trimmed.parse() {
+                Ok(number) => in_range(key, number),
+                Err(_) => Err(format!("'{trimmed}' is no whole number")),
+            },
+            Kind::Amount => match trimmed.trim_start_matches('$').parse() {
+                Ok(amount) => positive(amount),
+                Err(_) => Err(format!("'{trimmed}' is no amount")),
+            },
+            Kind::Time { .. } => time(key, duration::parse(trimmed)?),
+            Kind::Choice(_) => choice(key, trimmed),
+            Kind::Text | Kind::Path => words(trimmed),
+            Kind::List => list(trimmed),
+        }
+    }
+
+    /// From a value in a TOML file.
+    pub(crate) fn from_toml(key: &Key, value: &DeValue<'_>) -> Result<Value, String> {
+        match (key.kind, value) {
+            (Kind::Bool, DeValue::Boolean(flag)) => Ok(Value::Bool(*flag)),
+            (Kind::Int { .. }, DeValue::Integer(_)) => in_range(key, integer(value)?),
+            (Kind::Amount, DeValue::Integer(_) | DeValue::Float(_)) => positive(number(value)?),
+            (Kind::Time { .. }, DeValue::Integer(_) | DeValue::Float(_)) => {
+                let seconds = number(value)?;
+                time(key, Duration::try_from_secs_f64(seconds).map_err(|_| format!("{seconds} is no length of time"))?)
+            }
+            (Kind::Time { .. } | Kind::Choice(_) | Kind::Text | Kind::Path, DeValue::String(text)) => Value::from_text(key, text),
+            (Kind::Bool | Kind::Int { .. } | Kind::Amount, DeValue::String(text)) if text.is_empty() && key.is_optional() => {
+                Ok(Value::Unset)
+            }
+            (Kind::List, DeValue::Array(items)) => items
+                .iter()
+                .map(|item| match item.get_ref() {
+                    DeValue::String(text) if text.contains('\0') => Err("a text with a NUL character".to_owned()),
+                    DeValue::String(text) => Ok(text.clone().into_owned()),
+                    other => Err(format!("a list of texts is needed, and it has {} in it", type_name(other))),
+                })
+                .collect::<Result<_, _>>()
+                .map(Value::List),
+            (kind, other) => Err(format!("{} is needed, not {}", kind_name(kind), type_name(other))),
+        }
+    }
+
+    /// As `el config get` prints it and `el config set` reads it.
+    pub(crate) fn to_text(&self) -> String {
+        match self {
+            Value::Unset => String::new(),
+            Value::Bool(flag) => flag.to_string(),
+            Value::Int(number) => number.to_string(),
+            Value::Amount(amount) => amount.to_string(),
+            Value::Text(text) => text.clone(),
+            Value::Time(time) => duration::format(*time),
+            Value::List(items) => {
+                let array: toml_edit::Array = items.iter().map(String::as_str).collect();
+                array.to_string()
+            }
+        }
+    }
+
+    /// As it stands in a TOML file.
+    pub(crate) fn to_toml(&self) -> toml_edit::Value {
+        match self {
+            Value::Unset => "".into(),
+            Value::Bool(flag) => (*flag).into(),
+            Value::Int(number) => (*number).into(),
+            Value::Amount(amount) => (*amount).into(),
+            Value::Text(text) => text.as_str().into(),
+            Value::Time(time) => duration::format(*time).into(),
+            Value::List(items) => toml_edit::Value::Array(items.iter().map(String::as_str).collect()),
+        }
+    }
+}
+
+/// In JSON a length of time is its text; unset is `null`.
+impl Serialize for Value {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Value::Unset => serializer.serialize_none(),
+            Value::Bool(flag) => serializer.serialize_bool(*flag),
+            Value::Int(number) => serializer.serialize_i64(*number),
+            Value::Amount(amount) => serializer.serialize_f64(*amount),
+            Value::Text(_) | Value::Time(_) => serializer.serialize_str(&self.to_text()),
+            Value::List(items) => serializer.collect_seq(items),
+        }
+    }
+}
+
+fn in_range(key: &Key, number: i64) -> Result<Value, String> {
+    match key.kind {
+        Kind::Int { min, max } if !(min..=max).contains(&number) => Err(format!("{number} is not between {min} and {max}")),
+        _ => Ok(Value::Int(number)),
+    }
+}
+
+fn positive(amount: f64) -> Result<Value, String> {
+    if amount.is_finite() && amount > 0.0 { Ok(Value::Amount(amount)) } else { Err(format!("{amount} is not more than 0")) }
+}
+
+fn time(key: &Key, length: Duration) -> Result<Value, String> {
+    match key.kind {
+        Kind::Time { min } if length < min => Err(format!("{} is less than {}", duration::format(length), duration::format(min))),
+        _ => Ok(Value::Time(length)),
+    }
+}
+
+fn choice(key: &Key, text: &str) -> Result<Value, String> {
+    let Kind::Choice(choices) = key.kind else { return words(text) };
+    match choices.iter().find(|choice| choice.eq_ignore_ascii_case(text)) {
+        Some(choice) => Ok(Value::Text((*choice).to_owned())),
+        None => Err(format!("'{text}' is not one of {}", choices.join(", "))),
+    }
+}
+
+fn words(text: &str) -> Result<Value, String> {
+    if text.contains('\0') {
+        return Err("a text with a NUL character".to_owned());
+    }
+    Ok(Value::Text(text.to_owned()))
+}
+
+/// `Bash(git log:*),Edit` or `["a", "b"]`.
+fn list(text: &str) -> Result<Value, String> {
+    if text.starts_with('[') {
+        let parsed = DeValue::parse(text).map_err(|error| error.message().to_owned())?;
+        let DeValue::Array(items) = parsed.get_ref() else { return Err("it is no list".to_owned()) };
+        let texts = items.iter().map(|item| item.get_ref().as_str().map(str::to_owned));
+        return texts.collect::<Option<Vec<_>>>().map(Value::List).ok_or_else(|| "a list of texts is needed".to_owned());
+    }
+    let mut items = vec![String::new()];
+    let mut depth = 0_usize;
+    for character in text.chars() {
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            '\0' => return Err("a text with a NUL character".to_owned()),
+            _ => {}
+        }
+        if character == ',' && depth == 0 {
+            items.push(String::new());
+        } else if let Some(last) = items.last_mut() {
+            last.push(character);
+        }
+    }
+    Ok(Value::List(items.iter().map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()))
+}
+
+fn integer(value: &DeValue<'_>) -> Result<i64, String> {
+    let DeValue::Integer(integer) = value else { return Err("it is no whole number".to_owned()) };
+    i64::from_str_radix(integer.as_str(), integer.radix()).map_err(|_| format!("{integer} is too large"))
+}
+
+fn number(value: &DeValue<'_>) -> Result<f64, String> {
+    match value {
+        DeValue::Float(float) => float.as_str().parse().map_err(|_| format!("{float} is no number")),
+        // A length of time or an amount of money never needs the 53rd bit.
+        other => integer(other).map(|whole| whole as f64),
+    }
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Bool => "true or false",
+        Kind::Int { .. } => "a whole number",
+        Kind::Amount => "an amount such as 2.50",
+        Kind::Text | Kind::Path | Kind::Choice(_) => "a text in quotes",
+        Kind::Time { .. } => "a number of seconds or a text such as \"90m\"",
+        Kind::List => "a list of texts in brackets",
+    }
+}
+
+fn type_name(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &str, text: &str) -> Result<Value, String> {
+        Value::from_text(Key::find(name).unwrap(), text)
+    }
+
+    #[test]
+    fn lists_are_split_at_commas_outside_brackets() {
+        let list = |items: &[&str]| Ok(Value::List(items.iter().map(|s| (*s).to_owned()).collect()));
+        assert_eq!(read("allowed_tools", "Bash(a,b:*), Edit"), list(&["Bash(a,b:*)", "Edit"]));
+        assert_eq!(read("allowed_tools", r#"["a, b", "c"]"#), list(&["a, b", "c"]));
+        assert_eq!(read("allowed_tools", ""), list(&[]));
+    }
+
+    #[test]
+    fn values_out_of_range_say_what_would_be_right() {
+        assert_eq!(read("concurrency", "0"), Err("0 is not between 1 and 256".to_owned()));
+        assert_eq!(read("lease", "1s"), Err("1s is less than 5s".to_owned()));
+        assert!(read("permission_mode", "banana").unwrap_err().contains("acceptEdits"));
+        assert!(read("max_budget_usd", "-1").is_err());
+        assert!(read("max_budget_usd", "inf").is_err());
+    }
+
+    #[test]
+    fn an_optional_setting_can_be_unset_and_another_cannot() {
+        assert_eq!(read("model", ""), Ok(Value::Unset));
+        assert!(read("execution_timeout", "").is_err());
+    }
+
+    #[test]
+    fn toml_types_are_checked() {
+        let parse = |name: &str, text: &str| Value::from_toml(Key::find(name).unwrap(), DeValue::parse(text).unwrap().get_ref());
+        assert_eq!(parse("execution_timeout", "90"), Ok(Value::Time(Duration::from_secs(90))));
+        assert_eq!(parse("execution_timeout", "\"90m\""), Ok(Value::Time(Duration::from_secs(5400))));
+        assert_eq!(parse("max_turns", "\"ten\"").unwrap_err(), "a whole number is needed, not a text");
+        assert!(parse("preserve_sessions", "\"true\"").is_err());
+        assert!(parse("allowed_tools", "[1]").unwrap_err().contains("whole number"));
+    }
+
+    #[test]
+    fn what_get_prints_set_reads() {
+        for (name, text) in [("allowed_tools", "Bash(a,b),Edit"), ("lease", "90s"), ("max_budget_usd", "2.5"), ("model", "")] {
+            let value = read(name, text).unwrap();
+            assert_eq!(read(name, &value.to_text()), Ok(value));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Changing one setting in a file: comments and order stay, the value is checked first, and the file is replaced as a
+//! whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use toml_edit::{DocumentMut, Item, Table};
+
+use super::keys::{Key, Scope};
+use super::value::Value;
+use crate::error::{CommandError, Result};
+
+/// A setting's name on the command line: `model`, or `agents.gendry.model` for one agent.
+#[derive(Debug, Clone)]
+pub(crate) struct Name {
+    pub(crate) key: &'static Key,
+    pub(crate) agent: Option<String>,
+}
+
+impl Name {
+    pub(crate) fn parse(text: &str) -> Result<Name> {
+        let (agent, name) = match text.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
+            Some((agent, name)) if !agent.is_empty() => (Some(agent.to_owned()), name),
+            _ => (None, text),
+        };
+        let key = Key::find(name).ok_or_else(|| {
+            let error = CommandError::not_found(format!("there is no setting '{text}'"));
+            match Key::similar(name) {
+                Some(meant) => error.with_hint(format!("is '{meant}' meant?")),
+                None => error.with_hint("el config show lists every setting"),
+            }
+        })?;
+        if agent.is_some() && key.scope != Scope::Agent {
+            return Err(CommandError::invalid(text, format!("{} is not a setting of one agent", key.name))
+                .with_hint(format!("use '{}' without the agent's name", key.name)));
+        }
+        Ok(Name { key, agent })
+    }
+}
+
+/// Sets a value in the file at `path`, which is made if it is missing.
+pub(crate) fn set(path: &Path, name: &Name, text: &str) -> Result<Value> {
+    let value = Value::from_text(name.key, text)
+        .map_err(|message| CommandError::invalid(name.key.name, format!("{}: {message}", name.key.name)))?;
+    edit(path, |document| {
+        let item = toml_edit::value(value.to_toml());
+        let table = table_mut(document, name.agent.as_deref(), path)?;
+        match table.get_mut(name.key.name).and_then(Item::as_value_mut) {
+            // The comment at the end of the line belongs to the place, not to the value.
+            Some(old) => {
+                let decor = old.decor().clone();
+                *old = value.to_toml();
+                *old.decor_mut() = decor;
+            }
+            None => drop(table.insert(name.key.name, item)),
+        }
+        Ok(())
+    })?;
+    Ok(value)
+}
+
+/// Removes a setting from the file. `false` if it was not there.
+pub(crate) fn unset(path: &Path, name: &Name) -> Result<bool> {
+    if !path.exists() {
+        return Ok(false);
+    }
+    edit(path, |document| Ok(table_mut(document, name.agent.as_deref(), path)?.remove(name.key.name).is_some()))
+}
+
+fn table_mut<'d>(document: &'d mut DocumentMut, agent: Option<&str>, path: &Path) -> Result<&'d mut Table> {
+    let Some(agent) = agent else { return Ok(document.as_table_mut()) };
+    let not_a_table = |what: &str| CommandError::config(what, format!("{}: {what} is not a table", path.display()));
+    let agents = document.entry("agents").or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let agents = agents.as_table_mut().ok_or_else(|| not_a_table("agents"))?;
+    let table = agents.entry(agent).or_insert_with(|| Item::Table(Table::new()));
+    table.as_table_mut().ok_or_else(|| not_a_table(&format!("agents.{agent}")))
+}
+
+fn edit<T>(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<T>) -> Result<T> {
+    // A configuration may be a link into somebody's dotfiles: the file behind it is what changes.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = target.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
+    fs::create_dir_all(&folder).map_err(|source| CommandError::file("create the folder", &folder, source))?;
+    // Two changes at once must not lose one. The lock goes with the handle.
+    let lock = File::open(&folder).and_then(|handle| handle.lock().map(|()| handle));
+    let _lock = lock.map_err(|source| CommandError::file("lock the folder", &folder, source))?;
+    let text = match fs::read_to_string(&target) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(source) => return Err(CommandError::file("read", &target, source)),
+    };
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+        CommandError::config("config.toml", format!("{}:{line}: {}", target.display(), error.message()))
+            .with_hint("correct that line first; el does not change a file that it cannot read")
+    })?;
+    let done = change(&mut document)?;
+    replace(&target, &folder, document.to_string().as_bytes()).map_err(|source| CommandError::file("write", &target, source))?;
+    Ok(done)
+}
+
+/// Writes a file beside the old one, brings it to the disk, and puts it in the old one's place.
+fn replace(target: &Path, folder: &Path, bytes: &[u8]) -> io::Result<()> {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = folder.join(format!(".{name}.{}", std::process::id()));
+    let written = File::create(&temporary).and_then(|mut file| {
+        if let Ok(old) = fs::metadata(target) {
+            file.set_permissions(old.permissions())?;
+        }
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.and_then(|()| fs::rename(&temporary, target)).inspect_err(|_| {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&temporary);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> Name {
+        Name::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_change_keeps_comments_order_and_the_rest() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, "# ours\nmodel = \"opus\" # the big one\nbanana = 1\n\n[agents.gendry]\nmax_turns = 3\n").unwrap();
+        set(&path, &name("model"), "haiku").unwrap();
+        set(&path, &name("lease"), "2m").unwrap();
+        set(&path, &name("agents.gendry.model"), "sonnet").unwrap();
+        set(&path, &name("agents.ada.allowed_tools"), "Bash(a,b),Edit").unwrap();
+        insta::assert_snapshot!(fs::read_to_string(&path).unwrap(), @r#"
+        # ours
+        model = "haiku" # the big one
+        banana = 1
+        lease = "2m"
+
+        [agents.gendry]
+        max_turns = 3
+        model = "sonnet"
+
+        [agents.ada]
+        allowed_tools = ["Bash(a,b)", "Edit"]
+        "#);
+        assert!(unset(&path, &name("lease")).unwrap());
+        assert!(!unset(&path, &name("lease")).unwrap());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn a_bad_value_writes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new/config.toml");
+        assert_eq!(set(&path, &name("concurrency"), "0").unwrap_err().exit(), crate::exit::Exit::Usage);
+        assert!(!path.exists());
+        set(&path, &name("concurrency"), "4").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "concurrency = 4\n");
+    }
+
+    #[test]
+    fn a_broken_file_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, "model = \"x\"\nlease = \n").unwrap();
+        let error = set(&path, &name("model"), "y").unwrap_err();
+        assert!(error.message().contains("config.toml:2:"), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "model = \"x\"\nlease = \n");
+    }
+
+    #[test]
+    fn names_are_checked() {
+        assert_eq!(Name::parse("max_turn").unwrap_err().hints(), ["is 'max_turns' meant?"]);
+        assert!(Name::parse("agents.x.lease").is_err());
+        assert_eq!(name("agents.dotted.name.model").agent.as_deref(), Some("dotted.name"));
+    }
+}

@@ -1,0 +1,17 @@
+//! What is true in `el`: the nouns, the rules, the texts and the store.
+//!
+//! **Invariants.** This crate is synchronous. It never prints, never reads the environment, and has no clock:
+//! every verb is told the time and the actor in its [`Ctx`]. SQL lives in `store/` only. The arrows go one way:
+//! `ops` → `store`, `rules`, `protocol` → `model`.
+
+mod ctx;
+mod error;
+pub mod model;
+pub mod ops;
+pub mod protocol;
+pub mod rules;
+mod store;
+
+pub use ctx::{Ctx, SessionCredentials};
+pub use error::{Error, Result};
+pub use store::{Durability, SCHEMA_VERSION, Store};

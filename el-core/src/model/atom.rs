@@ -1,0 +1,302 @@
+use serde::Serialize;
+
+use super::Timestamp;
+use super::text_enum::text_enum;
+use crate::{Error, Result};
+
+text_enum! {
+    /// Where an atom stands. What each status *means* to the machine is defined here and nowhere else.
+    pub enum Status as "status" {
+        /// To be done.
+        Open = "open",
+        /// Claimed: by a run, or by a person through `el claim`.
+        InProgress = "in_progress",
+        /// Someone says that it cannot go on.
+        Blocked = "blocked",
+        /// Handed over for a look.
+        Review = "review",
+        /// Being tested.
+        Testing = "testing",
+        /// Later: at its date, or when someone reopens it.
+        Deferred = "deferred",
+        /// Done.
+        Closed = "closed",
+        /// Decided against.
+        WontDo = "wont_do",
+        /// Thrown away; can be restored until it is pruned.
+        Discard = "discard",
+    }
+}
+
+impl Status {
+    /// Nothing more will happen here: blockers that are over hold nobody.
+    pub const fn is_over(self) -> bool {
+        matches!(self, Status::Closed | Status::WontDo | Status::Discard)
+    }
+
+    /// An agent that sets this has ended its run (`review` as a hand-over).
+    pub const fn ends_run(self) -> bool {
+        matches!(self, Status::Closed | Status::Deferred | Status::WontDo | Status::Discard | Status::Review)
+    }
+
+    /// An agent may report this and work on; a run whose agent exits and leaves it so ended as that.
+    pub const fn is_report(self) -> bool {
+        matches!(self, Status::Blocked | Status::Testing)
+    }
+
+    /// A parent in this status holds its children back.
+    pub const fn holds_children(self) -> bool {
+        matches!(self, Status::Blocked | Status::Deferred | Status::WontDo | Status::Discard)
+    }
+}
+
+text_enum! {
+    /// What kind of work an atom is.
+    pub enum IssueType as "type" {
+        Task = "task",
+        Bug = "bug",
+        Feature = "feature",
+        Artifact = "artifact",
+        Discovery = "discovery",
+        /// A container of atoms; never worked on itself.
+        Epic = "epic",
+        /// A template of atoms; never worked on itself.
+        Formula = "formula",
+    }
+}
+
+impl IssueType {
+    /// Abstract types hold work and are never ready themselves.
+    pub const fn is_abstract(self) -> bool {
+        matches!(self, IssueType::Epic | IssueType::Formula)
+    }
+}
+
+/// How much an atom matters: 0 (critical) to 5 (someday). Atoms with a lower number are worked on first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Priority(u8);
+
+impl Priority {
+    /// What an atom gets when nobody says.
+    pub const DEFAULT: Priority = Priority(2);
+    /// The words for 0 to 5.
+    pub const WORDS: [&'static str; 6] = ["critical", "high", "medium", "low", "backlog", "someday"];
+
+    /// From a number; an error names the range.
+    pub fn new(value: i64) -> Result<Self> {
+        match u8::try_from(value) {
+            Ok(v @ 0..=5) => Ok(Priority(v)),
+            _ => Err(Error::invalid("priority", format!("{value} is not between 0 (critical) and 5 (someday)"))),
+        }
+    }
+
+    /// The number.
+    pub const fn value(self) -> u8 {
+        self.0
+    }
+
+    /// The word for people.
+    pub fn word(self) -> &'static str {
+        Self::WORDS[usize::from(self.0)]
+    }
+}
+
+impl std::str::FromStr for Priority {
+    type Err = Error;
+
+    /// Takes `1`, `p1`, `high`, and `urgent` and `normal` as other trackers and the seed's queue say.
+    fn from_str(text: &str) -> Result<Self> {
+        let wanted = text.trim().to_ascii_lowercase();
+        if let Some(at) = Self::WORDS.iter().position(|w| *w == wanted) {
+            return Ok(Priority(u8::try_from(at).expect("there are six words")));
+        }
+        match wanted.as_str() {
+            "urgent" => return Ok(Priority(0)),
+            "normal" => return Ok(Priority(2)),
+            _ => {}
+        }
+        wanted.strip_prefix('p').unwrap_or(&wanted).parse::<i64>().ok().map_or_else(
+            || {
+                Err(Error::invalid(
+                    "priority",
+                    format!("'{text}' is neither a number from 0 to 5 nor one of {}", Self::WORDS.join(", ")),
+                ))
+            },
+            Priority::new,
+        )
+    }
+}
+
+/// The unit of work. Serialises with Eluent's keys; absent values are `null`, `[]` or `{}`, never left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Atom {
+    #[serde(rename = "_type")]
+    pub record_type: &'static str,
+    pub id: String,
+    pub title: String,
+    pub description: String,
+    /// How one can tell that it is done.
+    pub acceptance: Option<String>,
+    pub status: Status,
+    pub issue_type: IssueType,
+    pub priority: Priority,
+    /// Sorted, without repetition.
+    pub labels: Vec<String>,
+    pub assignee: Option<String>,
+    pub parent_id: Option<String>,
+    pub defer_until: Option<Timestamp>,
+    /// No worker claims it before this: the back-off after an attempt that failed.
+    pub retry_at: Option<Timestamp>,
+    pub close_reason: Option<String>,
+    pub created_by: String,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub closed_at: Option<Timestamp>,
+    /// The live run that works on it, if one does.
+    pub run_id: Option<String>,
+    pub metadata: serde_json::Value,
+}
+
+impl Atom {
+    /// The value of `_type` in every atom's row.
+    pub const RECORD_TYPE: &'static str = "atom";
+}
+
+/// Upper bounds of what an atom carries, in bytes of UTF-8 unless said otherwise.
+pub mod limits {
+    /// A title, in characters.
+    pub const TITLE: usize = 500;
+    /// A description, an acceptance or a comment.
+    pub const TEXT: usize = 1 << 20;
+    /// A label, an assignee, an actor.
+    pub const WORD: usize = 100;
+    /// A reason for closing.
+    pub const REASON: usize = 16 * 1024;
+    /// Labels of one atom.
+    pub const LABELS: usize = 50;
+}
+
+/// Checks on write. Each gives the value as it is to be stored.
+pub mod validate {
+    use super::limits;
+    use crate::{Error, Result};
+
+    /// One line, not blank, white space folded at the ends.
+    pub fn title(text: &str) -> Result<String> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(Error::invalid("title", "a title is needed, and it is blank"));
+        }
+        if text.chars().any(|c| c == '\n' || c == '\r') {
+            return Err(Error::invalid("title", "a title is one line; put the rest into the description"));
+        }
+        if text.chars().count() > limits::TITLE {
+            return Err(Error::invalid(
+                "title",
+                format!("a title has at most {} characters; put the rest into the description", limits::TITLE),
+            ));
+        }
+        no_nul("title", text)
+    }
+
+    /// A long text, of any lines.
+    pub fn text(field: &'static str, text: &str) -> Result<String> {
+        if text.len() > limits::TEXT {
+            return Err(Error::invalid(
+                field,
+                format!("{} bytes are more than the {} that fit; put it into a file and name the file", text.len(), limits::TEXT),
+            ));
+        }
+        no_nul(field, text)
+    }
+
+    /// A reason: a short text, not blank.
+    pub fn reason(text: &str) -> Result<String> {
+        if text.trim().is_empty() {
+            return Err(Error::invalid("reason", "the reason is blank"));
+        }
+        if text.len() > limits::REASON {
+            return Err(Error::invalid(
+                "reason",
+                format!("a reason has at most {} bytes; use a comment for more", limits::REASON),
+            ));
+        }
+        no_nul("reason", text.trim())
+    }
+
+    /// A label: one word without white space or commas, so that lists of them can be read back.
+    pub fn label(text: &str) -> Result<String> {
+        let text = text.trim();
+        if text.is_empty() || text.chars().count() > limits::WORD {
+            return Err(Error::invalid("label", format!("a label has 1 to {} characters", limits::WORD)));
+        }
+        if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == ',') {
+            return Err(Error::invalid(
+                "label",
+                format!("'{}' has a space, a comma or a control character", text.escape_debug()),
+            ));
+        }
+        Ok(text.to_owned())
+    }
+
+    /// A name of a person or an agent.
+    pub fn name(field: &'static str, text: &str) -> Result<String> {
+        let text = text.trim();
+        if text.is_empty() || text.chars().count() > limits::WORD {
+            return Err(Error::invalid(field, format!("a name has 1 to {} characters", limits::WORD)));
+        }
+        if text.chars().any(char::is_control) {
+            return Err(Error::invalid(field, "a name has no control characters"));
+        }
+        Ok(text.to_owned())
+    }
+
+    fn no_nul(field: &'static str, text: &str) -> Result<String> {
+        if text.contains('\0') {
+            return Err(Error::invalid(field, "it has a NUL character"));
+        }
+        Ok(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_priority_is_a_number_or_a_word() {
+        for (text, want) in [("0", 0), ("p1", 1), ("HIGH", 1), ("urgent", 0), ("normal", 2), ("someday", 5)] {
+            assert_eq!(text.parse::<Priority>().unwrap().value(), want, "{text}");
+        }
+        for text in ["6", "-1", "99", "", "banana", "1.5"] {
+            assert!(text.parse::<Priority>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_status_is_read_in_any_case_and_an_unknown_one_names_the_rest() {
+        assert_eq!("In-Progress".parse::<Status>().unwrap(), Status::InProgress);
+        let error = "banana".parse::<Status>().unwrap_err().to_string();
+        assert!(error.contains("banana") && error.contains("wont_do"), "{error}");
+    }
+
+    #[test]
+    fn what_is_over_also_ends_a_run() {
+        for status in Status::ALL {
+            assert!(!status.is_over() || status.ends_run(), "{status}");
+            assert!(!(status.is_report() && status.ends_run()), "{status}");
+        }
+    }
+
+    #[test]
+    fn bad_values_are_refused_before_they_are_stored() {
+        assert!(validate::title(" \t ").is_err());
+        assert!(validate::title("a\nb").is_err());
+        assert!(validate::title(&"x".repeat(limits::TITLE + 1)).is_err());
+        assert_eq!(validate::title("  héllo ").unwrap(), "héllo");
+        assert!(validate::label("two words").is_err());
+        assert!(validate::label("a,b").is_err());
+        assert!(validate::text("description", "a\0b").is_err());
+        assert!(validate::reason("  ").is_err());
+    }
+}

@@ -1,0 +1,45 @@
+use serde::Serialize;
+
+use super::Timestamp;
+use super::text_enum::text_enum;
+
+text_enum! {
+    /// What an edge between two atoms means. The source acts on the target.
+    pub enum BondKind as "type" {
+        /// The target waits until the source is over.
+        Blocks = "blocks",
+        /// The target waits until the source and everything below it are over.
+        WaitsFor = "waits_for",
+        /// The target is needed only if the source fails.
+        ConditionalBlocks = "conditional_blocks",
+        /// The source contains the target. Kept as the target's `parent_id`.
+        ParentChild = "parent_child",
+        Related = "related",
+        Duplicates = "duplicates",
+        DiscoveredFrom = "discovered_from",
+        RepliesTo = "replies_to",
+    }
+}
+
+impl BondKind {
+    /// Whether a bond of this kind can hold its target back. Cycles of these are refused.
+    pub const fn is_blocking(self) -> bool {
+        matches!(self, BondKind::Blocks | BondKind::WaitsFor | BondKind::ConditionalBlocks)
+    }
+}
+
+/// A typed edge between two atoms.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Bond {
+    #[serde(rename = "_type")]
+    pub record_type: &'static str,
+    pub source_id: String,
+    pub target_id: String,
+    pub dependency_type: BondKind,
+    pub created_at: Timestamp,
+}
+
+impl Bond {
+    /// The value of `_type` in every bond's row.
+    pub const RECORD_TYPE: &'static str = "bond";
+}

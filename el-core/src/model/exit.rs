@@ -1,0 +1,89 @@
+use serde::{Deserialize, Serialize};
+
+use super::Timestamp;
+use super::text_enum::text_enum;
+
+text_enum! {
+    /// What brought an agent's process to its end.
+    pub enum EndKind as "end" {
+        /// It exited by itself.
+        Exited = "exited",
+        /// The supervisor ended it after the atom had reached a status that ends a run, or was taken away by a person.
+        Finished = "finished",
+        /// Its time was up.
+        TimedOut = "timed_out",
+        /// Neither output nor work of its processes for too long.
+        Stalled = "stalled",
+        /// A person, or `el work --stop`, ended the run.
+        Cancelled = "cancelled",
+        /// The tmux session or its server was ended from outside.
+        Hangup = "hangup",
+        /// The supervisor could not keep the lease and stopped the agent by itself.
+        LeaseLost = "lease_lost",
+        /// The agent could not be started.
+        SpawnFailed = "spawn_failed",
+        /// The session could not be started.
+        LaunchFailed = "launch_failed",
+        /// The supervisor is gone without having written a record.
+        SupervisorLost = "supervisor_lost",
+    }
+}
+
+/// How a run's agent ended, as its supervisor saw it. Written to `exit.json` before the run is settled, so that a worker can
+/// settle it should the supervisor die in between. Facts only: what they mean is for [`crate::rules::verdict`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExitRecord {
+    pub run: String,
+    pub end: EndKind,
+    pub ended_at: Timestamp,
+    /// The exit code of the agent's process, if it exited.
+    #[serde(default)]
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, if one did.
+    #[serde(default)]
+    pub signal: Option<i32>,
+    /// The agent said in its result that it failed (API error, limits of turns or budget).
+    #[serde(default)]
+    pub is_error: bool,
+    /// The HTTP status of the API error, if it was one.
+    #[serde(default)]
+    pub api_error_status: Option<i64>,
+    /// The account's usage limit was reached; when it resets, if the agent was told.
+    #[serde(default)]
+    pub usage_limit: Option<UsageLimit>,
+    /// One line for people: the error's or the result's text.
+    #[serde(default)]
+    pub message: Option<String>,
+    /// Tools that the permission mode denied to the agent.
+    #[serde(default)]
+    pub denied_tools: Vec<String>,
+    /// How often the supervisor resumed the conversation because the atom was left open.
+    #[serde(default)]
+    pub resumes: u32,
+}
+
+/// That the account's usage limit was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageLimit {
+    /// When it resets, if known.
+    pub resets_at: Option<Timestamp>,
+}
+
+impl ExitRecord {
+    /// A record that says nothing but the kind of the end.
+    pub fn new(run: impl Into<String>, end: EndKind, ended_at: Timestamp) -> Self {
+        ExitRecord {
+            run: run.into(),
+            end,
+            ended_at,
+            exit_code: None,
+            signal: None,
+            is_error: false,
+            api_error_status: None,
+            usage_limit: None,
+            message: None,
+            denied_tools: Vec::new(),
+            resumes: 0,
+        }
+    }
+}

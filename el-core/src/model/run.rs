@@ -1,0 +1,147 @@
+use serde::{Deserialize, Serialize};
+
+use super::Timestamp;
+use super::text_enum::text_enum;
+
+text_enum! {
+    /// How a run ended. A run ends once, with one of these.
+    pub enum Outcome as "outcome" {
+        Closed = "closed",
+        Deferred = "deferred",
+        WontDo = "wont_do",
+        Discard = "discard",
+        /// Handed over for review.
+        Review = "review",
+        /// The agent reported it blocked, and exited.
+        Blocked = "blocked",
+        /// The agent left it in testing, and exited.
+        Testing = "testing",
+        /// A person changed the atom's status; that stands.
+        Superseded = "superseded",
+        /// A person, or `el work --stop`, ended the run.
+        Cancelled = "cancelled",
+        TimedOut = "timed_out",
+        Stalled = "stalled",
+        /// The agent ended without saying how its atom ends.
+        Violation = "violation",
+        /// The agent crashed, was killed, or reported an error.
+        Failed = "failed",
+        /// The account's usage limit; no fault of the atom's.
+        UsageLimit = "usage_limit",
+        /// Its supervisor vanished.
+        Lost = "lost",
+        /// The agent never started.
+        LaunchFailed = "launch_failed",
+        /// The atom is gone.
+        Deleted = "deleted",
+    }
+}
+
+impl Outcome {
+    /// The agent said itself how its work ends.
+    pub const fn is_said_by_agent(self) -> bool {
+        matches!(
+            self,
+            Outcome::Closed
+                | Outcome::Deferred
+                | Outcome::WontDo
+                | Outcome::Discard
+                | Outcome::Review
+                | Outcome::Blocked
+                | Outcome::Testing
+        )
+    }
+
+    /// An attempt that counts against the atom's number of attempts.
+    pub const fn is_failure(self) -> bool {
+        matches!(
+            self,
+            Outcome::TimedOut | Outcome::Stalled | Outcome::Violation | Outcome::Failed | Outcome::Lost | Outcome::LaunchFailed
+        )
+    }
+}
+
+text_enum! {
+    /// What becomes of the atom when its run is cancelled.
+    pub enum CancelMode as "cancel mode" {
+        /// Held back (`deferred`, without a date) until a person says `el retry` or `el reopen`.
+        Hold = "hold",
+        /// Open again, for the next worker.
+        Requeue = "requeue",
+    }
+}
+
+/// Which process, on which boot of which machine. Enough to tell *alive* from *absent* without mistaking a reused pid.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    pub pid: i64,
+    /// The kernel's start time of the process, in its own unit (clock ticks since boot on Linux).
+    pub start: i64,
+    /// Identifies the boot of the machine, and the pid namespace.
+    pub boot: String,
+}
+
+/// What an agent has done so far, as its event stream tells.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    pub turns: i64,
+    pub tokens_in: i64,
+    pub tokens_out: i64,
+    /// Cost in millionths of a US dollar, as the agent reports it.
+    pub cost_micros: i64,
+    /// What the agent is doing now, in one line.
+    pub action: Option<String>,
+}
+
+/// One attempt at one atom by one agent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Run {
+    #[serde(rename = "_type")]
+    pub record_type: &'static str,
+    pub id: String,
+    pub atom_id: String,
+    /// Counts from 1 for each atom.
+    pub attempt: i64,
+    pub agent: String,
+    pub executor: String,
+    /// The fencing token. Never printed.
+    #[serde(skip)]
+    pub token: String,
+    pub worker_id: Option<String>,
+    /// The tmux session's name.
+    pub session: Option<String>,
+    /// The session id that Claude Code was started with.
+    pub conversation: Option<String>,
+    pub workdir: String,
+    pub started_at: Timestamp,
+    pub heartbeat_at: Timestamp,
+    pub lease_until: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    /// `null` while the run lives.
+    pub outcome: Option<Outcome>,
+    /// Why it ended so, in words.
+    pub detail: Option<String>,
+    pub exit_code: Option<i64>,
+    pub exit_signal: Option<i64>,
+    pub supervisor: Option<Stamp>,
+    pub agent_pid: Option<i64>,
+    #[serde(flatten)]
+    pub progress: Progress,
+    /// When the agent's stream last said anything.
+    pub active_at: Option<Timestamp>,
+    /// How often the Stop hook sent the agent back.
+    pub stop_blocks: i64,
+    /// How often the supervisor resumed the conversation.
+    pub resumes: i64,
+    pub cancel_requested: Option<CancelMode>,
+}
+
+impl Run {
+    /// The value of `_type` in every run's row.
+    pub const RECORD_TYPE: &'static str = "run";
+
+    /// Whether the run has not ended.
+    pub const fn is_live(&self) -> bool {
+        self.outcome.is_none()
+    }
+}

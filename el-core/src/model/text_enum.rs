@@ -1,0 +1,53 @@
+/// An enum that is a closed set of words: its names in the store, in JSON and on the command line are one.
+///
+/// Reading is forgiving in case and in `-` for `_`; the error names the values that exist.
+macro_rules! text_enum {
+    ($(#[$meta:meta])* pub enum $name:ident as $field:literal { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name { $($(#[$vmeta])* $variant,)+ }
+
+        impl $name {
+            /// Every value, in the order in which people list them.
+            pub const ALL: &[$name] = &[$($name::$variant,)+];
+
+            /// The word in the store, in JSON and on the command line.
+            pub const fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text,)+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::Error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let wanted = text.trim().to_ascii_lowercase().replace('-', "_");
+                $name::ALL.iter().copied().find(|v| v.as_str() == wanted).ok_or_else(|| {
+                    let known: Vec<_> = $name::ALL.iter().map(|v| v.as_str()).collect();
+                    $crate::Error::invalid($field, format!("'{text}' is not one of {}", known.join(", ")))
+                })
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+pub(crate) use text_enum;

@@ -1,0 +1,62 @@
+use serde::Serialize;
+use serde_json::json;
+
+use crate::model::{CancelMode, EventKind, Run};
+use crate::store::{Store, Tx, comment, event, run};
+use crate::{Ctx, Error, Result};
+
+/// What was asked to end.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cancelled {
+    pub run_id: String,
+    pub atom_id: String,
+    pub mode: CancelMode,
+}
+
+/// Asks a live run to end (by its id, or by its atom's). Its supervisor ends the agent cleanly and settles the run; asking again is no
+/// error.
+pub fn cancel(store: &mut Store, ctx: &Ctx<'_>, target: &str, mode: CancelMode, reason: Option<&str>) -> Result<Cancelled> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let found = super::runs::target(tx, target)?;
+        if !found.is_live() {
+            return Err(Error::conflict(
+                "over",
+                format!("{} ended already, as {}", found.id, found.outcome.map_or("unknown", |o| o.as_str())),
+            ));
+        }
+        request(tx, ctx, &found, mode, reason)?;
+        Ok(Cancelled { run_id: found.id, atom_id: found.atom_id, mode })
+    })
+}
+
+/// Asks every live run to end; `el work --stop` does, with [`CancelMode::Requeue`].
+pub fn cancel_all(store: &mut Store, ctx: &Ctx<'_>, mode: CancelMode) -> Result<Vec<Cancelled>> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let mut cancelled = Vec::new();
+        for live in run::live(tx)? {
+            request(tx, ctx, &live, mode, None)?;
+            cancelled.push(Cancelled { run_id: live.id, atom_id: live.atom_id, mode });
+        }
+        Ok(cancelled)
+    })
+}
+
+pub(super) fn request(tx: &Tx<'_>, ctx: &Ctx<'_>, live: &Run, mode: CancelMode, reason: Option<&str>) -> Result<()> {
+    if live.cancel_requested == Some(mode) {
+        return Ok(());
+    }
+    run::set(tx, &live.id, "cancel_requested", &mode.as_str())?;
+    if let Some(reason) = reason {
+        comment::insert(tx, ctx, &live.atom_id, &format!("Cancelled: {reason}"))?;
+    }
+    event::insert(
+        tx,
+        ctx,
+        EventKind::CancelRequested,
+        Some(&live.atom_id),
+        Some(&live.id),
+        &json!({ "mode": mode, "reason": reason }),
+    )
+}

@@ -1,0 +1,115 @@
+//! What several verbs share: changing a status with its rules, its event and its consequences.
+
+use serde_json::json;
+
+use crate::model::{Atom, BondKind, EventKind, Run, Status, Timestamp};
+use crate::rules::{graph, ready};
+use crate::store::{Tx, atom, bond, event, run};
+use crate::{Ctx, Error, Result};
+
+/// Resolves what a person typed and reads the atom.
+pub(super) fn resolved(tx: &Tx<'_>, id: &str) -> Result<Atom> {
+    let id = atom::resolve(tx, id)?;
+    atom::get(tx, &id)
+}
+
+/// Resolves several ids, each once, in their order.
+pub(super) fn resolved_all<S: AsRef<str>>(tx: &Tx<'_>, ids: &[S]) -> Result<Vec<Atom>> {
+    let mut atoms: Vec<Atom> = Vec::with_capacity(ids.len());
+    for id in ids {
+        let id = atom::resolve(tx, id.as_ref())?;
+        if !atoms.iter().any(|a| a.id == id) {
+            atoms.push(atom::get(tx, &id)?);
+        }
+    }
+    Ok(atoms)
+}
+
+/// A session may set the status of its own atom and of atoms that nobody works on; another run's atom is not its to end.
+pub(super) fn may_set_status(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom) -> Result<()> {
+    let Some(session) = session else { return Ok(()) };
+    match run::live_of(tx, &atom.id)? {
+        Some(live) if live.id != session.id => Err(Error::conflict(
+            "claimed",
+            format!(
+                "{} is being worked on by {} ({}); only that run or a person can change its status",
+                atom.id, live.agent, live.id
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// How a status is to change.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct To<'a> {
+    pub(super) reason: Option<&'a str>,
+    pub(super) defer_until: Option<Timestamp>,
+    pub(super) retry_at: Option<Timestamp>,
+    pub(super) fresh: bool,
+}
+
+/// Sets a status, writes its event, and marks as not needed what was to be done only if this had failed.
+pub(super) fn set_status(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, status: Status, to: To<'_>) -> Result<()> {
+    // The run counts as the one that set it only where it is the atom's own: whatever else sets it outranks the run.
+    let own_run = ctx.session.map(|s| s.run.as_str()).filter(|run| before.run_id.as_deref() == Some(run));
+    let change = atom::StatusChange {
+        reason: to.reason,
+        defer_until: to.defer_until,
+        retry_at: to.retry_at,
+        by_run: own_run,
+        fresh: to.fresh,
+    };
+    atom::set_status(tx, &before.id, status, change, ctx.now)?;
+    let mut data = json!({ "from": before.status, "to": status });
+    if let Some(reason) = to.reason {
+        data["reason"] = reason.into();
+    }
+    if let Some(until) = to.defer_until {
+        data["defer_until"] = json!(until);
+    }
+    event::insert(tx, ctx, EventKind::Status, Some(&before.id), None, &data)?;
+    if status.is_over() && !before.status.is_over() && !ready::has_failed(status, to.reason) {
+        mark_not_needed(tx, ctx, &before.id)?;
+    }
+    Ok(())
+}
+
+/// `conditional_blocks`: the source ended without failing, so its targets are not needed.
+fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Result<()> {
+    for bond in bond::touching(tx, source)? {
+        if bond.source_id != source || bond.dependency_type != BondKind::ConditionalBlocks {
+            continue;
+        }
+        let target = atom::get(tx, &bond.target_id)?;
+        if matches!(target.status, Status::Open | Status::Blocked | Status::Deferred) && target.run_id.is_none() {
+            let reason = format!("not needed: {source} did not fail");
+            set_status(tx, ctx, &target, Status::WontDo, To { reason: Some(&reason), ..To::default() })?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a cycle that the change just made: called inside the transaction, whose rollback undoes the change.
+pub(super) fn refuse_cycle(tx: &Tx<'_>, through: &str) -> Result<()> {
+    match graph::cycle_through(through, |node| bond::successors(tx, node))? {
+        None => Ok(()),
+        Some(path) => Err(Error::conflict(
+            "cycle",
+            format!("that would make a cycle, in which everything waits for itself: {}", path.join(" → ")),
+        )),
+    }
+}
+
+/// Sets the parent; refuses cycles of containment and of waiting.
+pub(super) fn check_parent(tx: &Tx<'_>, child: &str, parent: &str) -> Result<()> {
+    if child == parent {
+        return Err(Error::conflict("cycle", format!("{child} cannot be its own parent")));
+    }
+    refuse_cycle(tx, child)?;
+    // Being in a family makes others wait for it: those that wait for everything below one of the ancestors.
+    for target in bond::successors(tx, child)? {
+        refuse_cycle(tx, &target)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+use serde_json::json;
+
+use super::change::{To, resolved, set_status};
+use super::list::with_parent;
+use super::{AssigneeFilter, AtomFilter};
+use crate::model::{Atom, EventKind, Status, validate};
+use crate::store::filter::Query;
+use crate::store::{Store, Tx, atom, event, ready, run};
+use crate::{Ctx, Error, Result};
+
+/// Claims an atom for the actor: `in_progress`, assigned to it. For people, and for agents that work without `el work`. Claiming what
+/// one has claimed is no error. `force` takes it from another assignee, and in spite of blockers, but never from a live run.
+pub fn claim(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool) -> Result<Atom> {
+    store.write(|tx| {
+        let session = run::fence(tx, ctx)?;
+        let before = resolved(tx, id)?;
+        if let Some(own) = &session {
+            if own.atom_id == before.id {
+                return Ok(before);
+            }
+            return Err(only_its_own(&own.atom_id));
+        }
+        if let Some(live) = &before.run_id {
+            return Err(Error::conflict("claimed", format!("{} is being worked on by {live}", before.id)));
+        }
+        let owner = before.assignee.as_deref().filter(|who| *who != ctx.actor);
+        match before.status {
+            Status::InProgress if owner.is_none() => return Ok(before),
+            Status::InProgress if !force => {
+                return Err(Error::conflict("claimed", format!("{} is claimed by {}", before.id, owner.unwrap_or("someone"))));
+            }
+            status if status.is_over() => return Err(Error::conflict("over", format!("{} is {status}", before.id))),
+            _ => {}
+        }
+        if let Some(owner) = owner.filter(|_| !force) {
+            return Err(Error::conflict("claimed", format!("{} is assigned to {owner}", before.id)));
+        }
+        if !force && before.status == Status::Open && !is_ready(tx, ctx, &before)? {
+            return Err(Error::conflict(
+                "not_ready",
+                format!("{} is not ready; `el why {}` says what holds it", before.id, before.id),
+            ));
+        }
+        take(tx, ctx, &before)
+    })
+}
+
+/// Which atom `el next` takes.
+#[derive(Debug, Clone, Default)]
+pub struct ClaimNext {
+    /// Further conditions; what is assigned to others is never taken.
+    pub filter: AtomFilter,
+    /// Claim it, in the transaction that picks it.
+    pub claim: bool,
+}
+
+/// The best ready atom for the actor, if there is one.
+pub fn next(store: &mut Store, ctx: &Ctx<'_>, which: &ClaimNext) -> Result<Option<Atom>> {
+    let actor = validate::name("actor", ctx.actor)?;
+    let pick = |tx: &Tx<'_>| -> Result<Option<Atom>> {
+        let mut filter = with_parent(tx, &which.filter)?;
+        filter.assignee.get_or_insert(AssigneeFilter::NobodyOr(actor.clone()));
+        Ok(Query::ready(&filter, ctx.now).rows(tx, ready::QUEUE_ORDER, Some(1), 0)?.pop())
+    };
+    if !which.claim {
+        return store.read(pick);
+    }
+    store.write(|tx| {
+        if let Some(own) = run::fence(tx, ctx)? {
+            return Err(only_its_own(&own.atom_id));
+        }
+        pick(tx)?.map(|found| take(tx, ctx, &found)).transpose()
+    })
+}
+
+fn only_its_own(atom: &str) -> Error {
+    Error::conflict(
+        "in_session",
+        format!(
+            "a session of `el work` works on its own atom alone, which is {atom}; finish that, the worker hands out the next"
+        ),
+    )
+}
+
+fn is_ready(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &Atom) -> Result<bool> {
+    Query::ready(&AtomFilter::default(), ctx.now).matches(tx, &atom.id)
+}
+
+fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom) -> Result<Atom> {
+    let owned = Atom { assignee: Some(ctx.actor.to_owned()), updated_at: ctx.now, ..before.clone() };
+    atom::update_fields(tx, &owned)?;
+    if before.status != Status::InProgress {
+        set_status(tx, ctx, before, Status::InProgress, To::default())?;
+    }
+    event::insert(
+        tx,
+        ctx,
+        EventKind::Claimed,
+        Some(&before.id),
+        None,
+        &json!({ "assignee": ctx.actor, "was": before.assignee }),
+    )?;
+    atom::get(tx, &before.id)
+}

@@ -1,0 +1,63 @@
+use super::change::{To, may_set_status, resolved_all, set_status};
+use crate::model::{Atom, Status, validate};
+use crate::store::{Store, atom, comment, event, run};
+use crate::{Ctx, Error, Result};
+
+/// What must hold for a change to be made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// The present status must be one of these; empty: any.
+    pub if_status: Vec<Status>,
+}
+
+impl Guard {
+    pub(super) fn check(&self, atom: &Atom) -> Result<()> {
+        if self.if_status.is_empty() || self.if_status.contains(&atom.status) {
+            return Ok(());
+        }
+        let wanted: Vec<_> = self.if_status.iter().map(|s| s.as_str()).collect();
+        Err(Error::conflict("guard", format!("{} is {}, not {}; nothing was changed", atom.id, atom.status, wanted.join(" or "))))
+    }
+}
+
+/// Closes atoms, all or none. Closing again is no error: the first reason stands, and a further one becomes a comment.
+pub fn close<S: AsRef<str>>(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    ids: &[S],
+    reason: Option<&str>,
+    guard: &Guard,
+) -> Result<Vec<Atom>> {
+    let reason = reason.map(validate::reason).transpose()?;
+    store.write(|tx| {
+        let session = run::fence(tx, ctx)?;
+        let atoms = resolved_all(tx, ids)?;
+        for atom in &atoms {
+            guard.check(atom)?;
+            may_set_status(tx, session.as_ref(), atom)?;
+            match atom.status {
+                Status::Closed => {
+                    if let Some(reason) = reason.as_deref().filter(|r| atom.close_reason.as_deref() != Some(r)) {
+                        let added = comment::insert(tx, ctx, &atom.id, reason)?;
+                        event::insert(
+                            tx,
+                            ctx,
+                            crate::model::EventKind::Commented,
+                            Some(&atom.id),
+                            None,
+                            &serde_json::json!({ "comment": added.id }),
+                        )?;
+                    }
+                }
+                Status::WontDo | Status::Discard => {
+                    return Err(Error::conflict(
+                        "over",
+                        format!("{} is {}; reopen it before it can be closed", atom.id, atom.status),
+                    ));
+                }
+                _ => set_status(tx, ctx, atom, Status::Closed, To { reason: reason.as_deref(), ..To::default() })?,
+            }
+        }
+        atoms.iter().map(|a| atom::get(tx, &a.id)).collect()
+    })
+}

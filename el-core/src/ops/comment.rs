@@ -1,0 +1,30 @@
+use serde_json::json;
+
+use crate::model::{Comment, EventKind, validate};
+use crate::store::{self, Store, atom, event, run};
+use crate::{Ctx, Error, Result};
+
+/// Adds a comment.
+pub fn comment(store: &mut Store, ctx: &Ctx<'_>, id: &str, content: &str) -> Result<Comment> {
+    let content = validate::text("comment", content)?;
+    if content.trim().is_empty() {
+        return Err(Error::invalid("comment", "the comment is blank"));
+    }
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let id = atom::resolve(tx, id)?;
+        let comment = store::comment::insert(tx, ctx, &id, &content)?;
+        atom::touch(tx, &id, ctx.now)?;
+        event::insert(tx, ctx, EventKind::Commented, Some(&id), None, &json!({ "comment": comment.id }))?;
+        Ok(comment)
+    })
+}
+
+/// The comments of an atom, oldest first, with its whole id.
+pub fn comments(store: &Store, id: &str) -> Result<(String, Vec<Comment>)> {
+    store.read(|tx| {
+        let id = atom::resolve(tx, id)?;
+        let comments = store::comment::of(tx, &id)?;
+        Ok((id, comments))
+    })
+}

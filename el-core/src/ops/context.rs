@@ -1,0 +1,27 @@
+use crate::Result;
+use crate::model::Run;
+use crate::protocol::context::Context;
+use crate::store::{Store, atom, bond, comment, run};
+
+/// Everything that the agent of a run is to be told.
+pub fn context(store: &Store, of: &Run, preamble: Option<&str>) -> Result<Context> {
+    store.read(|tx| {
+        let found = atom::get(tx, &of.atom_id)?;
+        let mut blockers = Vec::new();
+        for edge in bond::touching(tx, &found.id)? {
+            if edge.target_id == found.id && edge.dependency_type.is_blocking() {
+                blockers.extend(atom::find(tx, &edge.source_id)?);
+            }
+        }
+        Ok(Context {
+            agent: of.agent.clone(),
+            attempt: of.attempt,
+            parent: found.parent_id.as_deref().map(|id| atom::find(tx, id)).transpose()?.flatten(),
+            blockers,
+            comments: comment::of(tx, &found.id)?,
+            attempts: run::of_atom(tx, &found.id)?.into_iter().filter(|r| r.id != of.id).collect(),
+            preamble: preamble.map(str::to_owned),
+            atom: found,
+        })
+    })
+}

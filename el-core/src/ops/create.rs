@@ -1,0 +1,160 @@
+use serde_json::json;
+
+use super::change::{check_parent, refuse_cycle};
+use crate::model::{Atom, BondKind, EventKind, IssueType, Priority, Status, Timestamp, limits, validate};
+use crate::store::{Store, Tx, atom, bond, event, meta, run};
+use crate::{Ctx, Error, Result};
+
+/// An atom to be filed. Ids of others are as people type them; in [`create_many`] they may also be a `key` of the same batch.
+#[derive(Debug, Clone, Default)]
+pub struct NewAtom {
+    /// A name for this atom within its batch, so that others of the batch can refer to it.
+    pub key: Option<String>,
+    pub title: String,
+    pub description: String,
+    pub acceptance: Option<String>,
+    pub issue_type: Option<IssueType>,
+    pub priority: Option<Priority>,
+    pub labels: Vec<String>,
+    pub assignee: Option<String>,
+    pub parent: Option<String>,
+    /// Atoms that have to be over first.
+    pub blocked_by: Vec<String>,
+    /// Atoms that wait for this one.
+    pub blocks: Vec<String>,
+    /// The atom during whose work this one was found.
+    pub discovered_from: Option<String>,
+    /// Begin as `deferred` until this moment.
+    pub defer_until: Option<Timestamp>,
+    pub metadata: Option<serde_json::Value>,
+}
+
+/// Files one atom.
+pub fn create(store: &mut Store, ctx: &Ctx<'_>, new: &NewAtom) -> Result<Atom> {
+    let mut made = create_many(store, ctx, std::slice::from_ref(new))?;
+    Ok(made.remove(0))
+}
+
+/// Files many atoms, all or none. An error names the position of the one at fault, from 1.
+pub fn create_many(store: &mut Store, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result<Vec<Atom>> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let prefix = meta::get(tx, meta::PREFIX)?
+            .ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
+        let mut made: Vec<Atom> = Vec::with_capacity(news.len());
+        for (at, new) in news.iter().enumerate() {
+            made.push(insert(tx, ctx, &prefix, new).map_err(|e| name_position(e, at, news))?);
+        }
+        // Edges come last: an atom may refer to one that stands later in its batch.
+        for (at, (new, atom)) in news.iter().zip(&made).enumerate() {
+            connect(tx, ctx, new, atom, news, &made).map_err(|e| name_position(e, at, news))?;
+        }
+        made.iter().map(|atom| atom::get(tx, &atom.id)).collect()
+    })
+}
+
+fn name_position(error: Error, at: usize, news: &[NewAtom]) -> Error {
+    match error {
+        Error::Invalid { field, message } if news.len() > 1 => Error::Invalid {
+            field,
+            message: format!("{message} (atom {} of {}, '{}')", at + 1, news.len(), news[at].title.trim()),
+        },
+        other => other,
+    }
+}
+
+fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Atom> {
+    let mut labels = new.labels.iter().map(|l| validate::label(l)).collect::<Result<Vec<_>>>()?;
+    labels.sort();
+    labels.dedup();
+    if labels.len() > limits::LABELS {
+        return Err(Error::invalid("label", format!("an atom has at most {} labels", limits::LABELS)));
+    }
+    let metadata = new.metadata.clone().unwrap_or_else(|| json!({}));
+    if !metadata.is_object() {
+        return Err(Error::invalid("metadata", "metadata is a JSON object"));
+    }
+    let atom = Atom {
+        record_type: Atom::RECORD_TYPE,
+        id: format!("{prefix}-{}", atom::unused_short(tx)?),
+        title: validate::title(&new.title)?,
+        description: validate::text("description", &new.description)?,
+        acceptance: new.acceptance.as_deref().map(|t| validate::text("acceptance", t)).transpose()?,
+        status: if new.defer_until.is_some() { Status::Deferred } else { Status::Open },
+        issue_type: new.issue_type.unwrap_or(IssueType::Task),
+        priority: new.priority.unwrap_or(Priority::DEFAULT),
+        labels,
+        assignee: new.assignee.as_deref().map(|a| validate::name("assignee", a)).transpose()?,
+        parent_id: None,
+        defer_until: new.defer_until,
+        retry_at: None,
+        close_reason: None,
+        created_by: ctx.actor.to_owned(),
+        created_at: ctx.now,
+        updated_at: ctx.now,
+        closed_at: None,
+        run_id: None,
+        metadata,
+    };
+    atom::insert(tx, &atom)?;
+    event::insert(
+        tx,
+        ctx,
+        EventKind::Created,
+        Some(&atom.id),
+        None,
+        &json!({ "title": atom.title, "type": atom.issue_type, "priority": atom.priority }),
+    )?;
+    Ok(atom)
+}
+
+fn connect(tx: &Tx<'_>, ctx: &Ctx<'_>, new: &NewAtom, atom: &Atom, news: &[NewAtom], made: &[Atom]) -> Result<()> {
+    let find = |text: &String| -> Result<String> {
+        match news.iter().position(|n| n.key.as_ref() == Some(text)) {
+            Some(at) => Ok(made[at].id.clone()),
+            None => atom::resolve(tx, text),
+        }
+    };
+    if let Some(parent) = &new.parent {
+        let parent = find(parent)?;
+        atom::update_fields(tx, &Atom { parent_id: Some(parent.clone()), ..atom.clone() })?;
+        check_parent(tx, &atom.id, &parent)?;
+        event::insert(
+            tx,
+            ctx,
+            EventKind::BondAdded,
+            Some(&atom.id),
+            None,
+            &json!({ "source": parent, "target": atom.id, "type": BondKind::ParentChild }),
+        )?;
+    }
+    let mut edges = Vec::new();
+    for source in &new.blocked_by {
+        edges.push((find(source)?, atom.id.clone(), BondKind::Blocks));
+    }
+    for target in &new.blocks {
+        edges.push((atom.id.clone(), find(target)?, BondKind::Blocks));
+    }
+    if let Some(source) = &new.discovered_from {
+        edges.push((find(source)?, atom.id.clone(), BondKind::DiscoveredFrom));
+    }
+    for (source, target, kind) in edges {
+        if source == target {
+            return Err(Error::conflict("cycle", format!("{source} cannot be bound to itself")));
+        }
+        if bond::add(tx, &source, &target, kind, ctx.now)? {
+            event::insert(
+                tx,
+                ctx,
+                EventKind::BondAdded,
+                Some(&target),
+                None,
+                &json!({ "source": source, "target": target, "type": kind }),
+            )?;
+        }
+        if kind.is_blocking() {
+            refuse_cycle(tx, &target)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::change::{check_parent, refuse_cycle, resolved};
+use crate::model::{Atom, Bond, BondKind, EventKind, Status};
+use crate::rules::graph;
+use crate::store::{Store, Tx, atom, bond, event, run};
+use crate::{Ctx, Error, Result};
+
+/// Binds `source` to `target`; for a blocking kind, `target` waits for `source`. Adding what is there is no error.
+pub fn dep_add(store: &mut Store, ctx: &Ctx<'_>, source: &str, target: &str, kind: BondKind) -> Result<Bond> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let (source, target) = (resolved(tx, source)?, resolved(tx, target)?);
+        if source.id == target.id {
+            return Err(Error::conflict("cycle", format!("{} cannot be bound to itself", source.id)));
+        }
+        let bond = Bond {
+            record_type: Bond::RECORD_TYPE,
+            source_id: source.id.clone(),
+            target_id: target.id.clone(),
+            dependency_type: kind,
+            created_at: ctx.now,
+        };
+        let is_new = if kind == BondKind::ParentChild {
+            let is_new = target.parent_id.as_deref() != Some(&source.id);
+            atom::update_fields(tx, &Atom { parent_id: Some(source.id.clone()), updated_at: ctx.now, ..target.clone() })?;
+            check_parent(tx, &target.id, &source.id)?;
+            is_new
+        } else {
+            bond::add(tx, &source.id, &target.id, kind, ctx.now)?
+        };
+        if kind.is_blocking() {
+            refuse_cycle(tx, &target.id)?;
+        }
+        if is_new {
+            event::insert(
+                tx,
+                ctx,
+                EventKind::BondAdded,
+                Some(&target.id),
+                None,
+                &json!({ "source": source.id, "target": target.id, "type": kind }),
+            )?;
+        }
+        Ok(bond)
+    })
+}
+
+/// Removes a bond, or all bonds between the two if `kind` is `None`. An error if there was none.
+pub fn dep_remove(store: &mut Store, ctx: &Ctx<'_>, source: &str, target: &str, kind: Option<BondKind>) -> Result<Vec<Bond>> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let (source, target) = (resolved(tx, source)?, resolved(tx, target)?);
+        let mut removed = bond::remove(tx, &source.id, &target.id, kind)?;
+        if kind.is_none_or(|k| k == BondKind::ParentChild) && target.parent_id.as_deref() == Some(&source.id) {
+            atom::update_fields(tx, &Atom { parent_id: None, updated_at: ctx.now, ..target.clone() })?;
+            removed.push(Bond {
+                record_type: Bond::RECORD_TYPE,
+                source_id: source.id.clone(),
+                target_id: target.id.clone(),
+                dependency_type: BondKind::ParentChild,
+                created_at: target.created_at,
+            });
+        }
+        if removed.is_empty() {
+            let kind = kind.map_or_else(String::new, |k| format!("'{k}' "));
+            return Err(Error::not_found("bond", format!("{kind}{} → {}", source.id, target.id)));
+        }
+        for bond in &removed {
+            event::insert(
+                tx,
+                ctx,
+                EventKind::BondRemoved,
+                Some(&target.id),
+                None,
+                &json!({ "source": source.id, "target": target.id, "type": bond.dependency_type }),
+            )?;
+        }
+        Ok(removed)
+    })
+}
+
+/// The bonds of an atom: those it is the source of, those it is the target of, and the atoms at their other ends.
+pub fn dep_list(store: &Store, id: &str) -> Result<super::Shown> {
+    super::show(store, id)
+}
+
+/// Every bond of the project, containment included.
+pub fn dep_all(store: &Store) -> Result<Vec<Bond>> {
+    store.read(bond::all)
+}
+
+/// One atom in a tree of what waits for what.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TreeNode {
+    pub id: String,
+    pub title: String,
+    pub status: Status,
+    /// How it hangs on the node above; `null` at the root.
+    pub bond: Option<BondKind>,
+    /// It stands in the tree elsewhere already, with its children.
+    pub repeated: bool,
+    pub children: Vec<TreeNode>,
+}
+
+/// The tree below an atom: its targets and its children, or with `upwards` its sources and its parent. Each atom is unfolded once.
+pub fn dep_tree(store: &Store, id: &str, upwards: bool, blocking_only: bool) -> Result<TreeNode> {
+    store.read(|tx| {
+        let root = resolved(tx, id)?;
+        unfold(tx, &root, None, upwards, blocking_only, &mut HashSet::new(), 0)
+    })
+}
+
+/// Deeper than this a tree is cut, so that no chain can exhaust the stack.
+const DEEPEST: usize = 200;
+
+fn unfold(
+    tx: &Tx<'_>,
+    atom: &Atom,
+    bond: Option<BondKind>,
+    upwards: bool,
+    blocking_only: bool,
+    seen: &mut HashSet<String>,
+    depth: usize,
+) -> Result<TreeNode> {
+    let is_new = seen.insert(atom.id.clone());
+    let mut children = Vec::new();
+    if is_new && depth < DEEPEST {
+        for edge in bond::touching(tx, &atom.id)? {
+            let (here, there) = if upwards { (&edge.target_id, &edge.source_id) } else { (&edge.source_id, &edge.target_id) };
+            let kind = edge.dependency_type;
+            if here != &atom.id || (blocking_only && !kind.is_blocking()) {
+                continue;
+            }
+            if let Some(next) = atom::find(tx, there)? {
+                children.push(unfold(tx, &next, Some(kind), upwards, blocking_only, seen, depth + 1)?);
+            }
+        }
+    }
+    Ok(TreeNode { id: atom.id.clone(), title: atom.title.clone(), status: atom.status, bond, repeated: !is_new, children })
+}
+
+/// Something about the graph that will keep atoms waiting for ever.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum GraphIssue {
+    /// Everything on the path waits for itself. Writes refuse this; it can only come from outside.
+    Cycle { path: Vec<String> },
+    /// The target is needed only if the source fails, and the source ended without failing.
+    NeverNeeded { source: String, target: String },
+}
+
+/// Checks the whole graph.
+pub fn dep_check(store: &Store) -> Result<Vec<GraphIssue>> {
+    store.read(|tx| {
+        let bonds = bond::all(tx)?;
+        let mut issues = Vec::new();
+        let mut told = HashSet::new();
+        let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for bond in bonds.iter().filter(|b| b.dependency_type.is_blocking() || b.dependency_type == BondKind::ParentChild) {
+            if told.contains(&bond.source_id) {
+                continue;
+            }
+            let path = graph::cycle_through(&bond.source_id, |node| -> Result<Vec<String>> {
+                if let Some(found) = known.get(node) {
+                    return Ok(found.clone());
+                }
+                let found = bond::successors(tx, node)?;
+                known.insert(node.to_owned(), found.clone());
+                Ok(found)
+            })?;
+            if let Some(path) = path {
+                told.extend(path.iter().cloned());
+                issues.push(GraphIssue::Cycle { path });
+            }
+        }
+        for bond in bonds.iter().filter(|b| b.dependency_type == BondKind::ConditionalBlocks) {
+            let (source, target) = (atom::get(tx, &bond.source_id)?, atom::get(tx, &bond.target_id)?);
+            let failed = crate::rules::ready::has_failed(source.status, source.close_reason.as_deref());
+            if source.status.is_over() && !failed && !target.status.is_over() {
+                issues.push(GraphIssue::NeverNeeded { source: source.id, target: target.id });
+            }
+        }
+        Ok(issues)
+    })
+}

@@ -1,0 +1,95 @@
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::dep::{GraphIssue, dep_check};
+use super::{AtomFilter, Sort};
+use crate::Result;
+use crate::model::{Status, Timestamp};
+use crate::store::filter::Query;
+use crate::store::{Store, run, search};
+
+/// One thing that is not as it should be, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// A stable word for programs.
+    pub code: &'static str,
+    /// Work is lost or stuck, rather than untidy.
+    pub serious: bool,
+    pub message: String,
+    pub hint: String,
+}
+
+/// A claim without a worker that nobody has touched for this long is worth a look.
+const STALE_CLAIM: Duration = Duration::from_secs(24 * 3600);
+
+/// Looks the database over. Changes nothing.
+pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for line in store.integrity()? {
+        findings.push(Finding {
+            code: "integrity",
+            serious: true,
+            message: format!("the database file is damaged: {line}"),
+            hint: "copy .eluent/ away before anything else, then read the copy with `sqlite3 el.db .recover`".to_owned(),
+        });
+    }
+    for issue in dep_check(store)? {
+        findings.push(match issue {
+            GraphIssue::Cycle { path } => Finding {
+                code: "cycle",
+                serious: true,
+                message: format!("these wait for each other for ever: {}", path.join(" → ")),
+                hint: "remove one of the bonds with `el dep remove`".to_owned(),
+            },
+            GraphIssue::NeverNeeded { source, target } => Finding {
+                code: "never_needed",
+                serious: false,
+                message: format!("{target} is needed only if {source} fails, and it did not"),
+                hint: format!("`el update {target} --status wont_do`, or remove the bond"),
+            },
+        });
+    }
+    store.read(|tx| {
+        if !search::is_sound(tx)? {
+            findings.push(Finding {
+                code: "search_index",
+                serious: false,
+                message: "the search index does not agree with the atoms".to_owned(),
+                hint: "`el doctor --fix` rebuilds it".to_owned(),
+            });
+        }
+        let claimed = AtomFilter { statuses: vec![Status::InProgress], ..AtomFilter::default() };
+        for atom in Query::new(&claimed).rows(tx, &Sort::Oldest.sql(now), None, 0)? {
+            if atom.run_id.is_none() && atom.updated_at.plus(STALE_CLAIM) < now {
+                findings.push(Finding {
+                    code: "stale_claim",
+                    serious: false,
+                    message: format!(
+                        "{} was claimed by {} and not touched for a day",
+                        atom.id,
+                        atom.assignee.as_deref().unwrap_or("nobody")
+                    ),
+                    hint: format!("`el release {}` gives it back", atom.id),
+                });
+            }
+        }
+        for live in run::live(tx)? {
+            if live.lease_until < now {
+                findings.push(Finding {
+                    code: "lease_expired",
+                    serious: true,
+                    message: format!("{} of {} has not been heard of since its lease ended", live.id, live.atom_id),
+                    hint: "start `el work`: it adopts the run if its supervisor lives, and settles it if not".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    })?;
+    Ok(findings)
+}
+
+/// Rebuilds what can be rebuilt from the atoms: the search index.
+pub fn rebuild(store: &mut Store) -> Result<()> {
+    store.write(search::rebuild)
+}

@@ -1,0 +1,96 @@
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::change::resolved;
+use super::pause::{Pause, paused_in};
+use crate::Result;
+use crate::model::{Atom, BondKind, Comment, Run, Timestamp};
+use crate::rules::ready::{Hold, Node, Snapshot};
+use crate::store::{Store, Tx, atom, bond, comment, run};
+
+/// Why an atom stands where it stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    pub atom: Atom,
+    pub ready: bool,
+    /// What holds it back; empty if it is ready.
+    pub holds: Vec<Hold>,
+    /// Its attempts, oldest first.
+    pub attempts: Vec<Run>,
+    /// What was said about it last.
+    pub last_comment: Option<Comment>,
+    /// Nothing at all is claimed for now.
+    pub pause: Option<Pause>,
+}
+
+/// Explains one atom: what holds it, and how each attempt at it ended.
+pub fn explain(store: &Store, id: &str, now: Timestamp) -> Result<Explanation> {
+    store.read(|tx| {
+        let atom = resolved(tx, id)?;
+        let holds = around(tx, &atom)?.holds(&atom.id, now);
+        Ok(Explanation {
+            ready: holds.is_empty(),
+            holds,
+            attempts: run::of_atom(tx, &atom.id)?,
+            last_comment: comment::of(tx, &atom.id)?.pop(),
+            pause: paused_in(tx, now)?,
+            atom,
+        })
+    })
+}
+
+/// The part of the project that an atom's readiness depends on: itself and its parents, their sources, and what is below a source that is
+/// waited for with all of its children.
+fn around(tx: &Tx<'_>, atom: &Atom) -> Result<Snapshot> {
+    let mut snapshot = Snapshot::default();
+    let mut seen = HashSet::new();
+    let mut next = Some(atom.clone());
+    while let Some(atom) = next.filter(|a| seen.insert(a.id.clone())) {
+        for edge in bond::touching(tx, &atom.id)? {
+            if edge.target_id != atom.id || !edge.dependency_type.is_blocking() {
+                continue;
+            }
+            if edge.dependency_type == BondKind::WaitsFor {
+                add_below(tx, &edge.source_id, &mut snapshot)?;
+            } else {
+                add(tx, &edge.source_id, &mut snapshot)?;
+            }
+            snapshot.bonds.push((edge.source_id, edge.target_id, edge.dependency_type));
+        }
+        next = atom.parent_id.as_deref().map(|id| atom::get(tx, id)).transpose()?;
+        snapshot.nodes.insert(atom.id.clone(), node(&atom));
+    }
+    Ok(snapshot)
+}
+
+fn add(tx: &Tx<'_>, id: &str, snapshot: &mut Snapshot) -> Result<()> {
+    if let Some(atom) = atom::find(tx, id)? {
+        snapshot.nodes.insert(atom.id.clone(), node(&atom));
+    }
+    Ok(())
+}
+
+fn add_below(tx: &Tx<'_>, root: &str, snapshot: &mut Snapshot) -> Result<()> {
+    let mut seen = HashSet::new();
+    let mut todo = vec![root.to_owned()];
+    while let Some(id) = todo.pop() {
+        if seen.insert(id.clone()) {
+            add(tx, &id, snapshot)?;
+            todo.extend(atom::children(tx, &id)?);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn node(atom: &Atom) -> Node {
+    Node {
+        status: atom.status,
+        issue_type: atom.issue_type,
+        parent: atom.parent_id.clone(),
+        defer_until: atom.defer_until,
+        retry_at: atom.retry_at,
+        close_reason: atom.close_reason.clone(),
+        live_run: atom.run_id.clone(),
+    }
+}

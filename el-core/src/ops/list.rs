@@ -1,0 +1,43 @@
+use super::{AtomFilter, Page, Sort};
+use crate::Result;
+use crate::model::{Atom, Timestamp};
+use crate::store::filter::Query;
+use crate::store::{Store, Tx, atom};
+
+/// Atoms that fit the filter.
+pub fn list(
+    store: &Store,
+    filter: &AtomFilter,
+    sort: Sort,
+    limit: Option<i64>,
+    offset: i64,
+    now: Timestamp,
+) -> Result<Page<Atom>> {
+    store.read(|tx| page(tx, &Query::new(&with_parent(tx, filter)?), sort, limit, offset, now))
+}
+
+/// Atoms that fit the filter and are ready at `now`, in the order of the queue.
+pub fn ready(
+    store: &Store,
+    filter: &AtomFilter,
+    sort: Sort,
+    limit: Option<i64>,
+    offset: i64,
+    now: Timestamp,
+) -> Result<Page<Atom>> {
+    store.read(|tx| page(tx, &Query::ready(&with_parent(tx, filter)?, now), sort, limit, offset, now))
+}
+
+fn page(tx: &Tx<'_>, query: &Query, sort: Sort, limit: Option<i64>, offset: i64, now: Timestamp) -> Result<Page<Atom>> {
+    let items = query.rows(tx, &sort.sql(now), limit, offset)?;
+    let seen = i64::try_from(items.len()).unwrap_or(i64::MAX);
+    // Counting is a second walk: only when the page may not be all there is.
+    let total =
+        if limit.is_none_or(|limit| seen < limit) && (offset == 0 || seen > 0) { offset + seen } else { query.count(tx)? };
+    Ok(Page { items, total })
+}
+
+pub(super) fn with_parent(tx: &Tx<'_>, filter: &AtomFilter) -> Result<AtomFilter> {
+    let parent = filter.parent.as_deref().map(|id| atom::resolve(tx, id)).transpose()?;
+    Ok(AtomFilter { parent, ..filter.clone() })
+}

@@ -1,0 +1,37 @@
+use serde_json::json;
+
+use super::cancel::request;
+use super::change::{To, resolved, set_status};
+use crate::model::{Atom, CancelMode, EventKind, Status};
+use crate::store::{Store, atom, event, run};
+use crate::{Ctx, Error, Result};
+
+/// Gives a claim back: the atom is open again, for anyone. A live run of it is ended cleanly by its supervisor. Releasing what nobody
+/// has claimed is no error.
+pub fn release(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
+    store.write(|tx| {
+        let session = run::fence(tx, ctx)?;
+        let before = resolved(tx, id)?;
+        if before.status.is_over() {
+            return Err(Error::conflict("over", format!("{} is {}", before.id, before.status)));
+        }
+        if session.is_some() {
+            return Err(Error::conflict(
+                "in_session",
+                format!(
+                    "a session ends its work with `el close {0}`, or `el update {0} --status deferred` if it cannot be done now",
+                    before.id
+                ),
+            ));
+        }
+        if let Some(live) = run::live_of(tx, &before.id)? {
+            request(tx, ctx, &live, CancelMode::Requeue, None)?;
+        } else if before.status == Status::InProgress {
+            let freed = Atom { assignee: None, updated_at: ctx.now, ..before.clone() };
+            atom::update_fields(tx, &freed)?;
+            set_status(tx, ctx, &before, Status::Open, To::default())?;
+            event::insert(tx, ctx, EventKind::Released, Some(&before.id), None, &json!({ "was": before.assignee }))?;
+        }
+        atom::get(tx, &before.id)
+    })
+}

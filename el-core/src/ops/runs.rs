@@ -1,0 +1,57 @@
+use super::Page;
+use crate::model::{Outcome, RUN_PREFIX, Run};
+use crate::store::{self, Store, Tx, atom};
+use crate::{Error, Result};
+
+/// Which runs.
+#[derive(Debug, Clone, Default)]
+pub struct RunFilter {
+    /// An atom's id, as people type it.
+    pub atom: Option<String>,
+    pub live_only: bool,
+    pub outcome: Option<Outcome>,
+    pub limit: Option<i64>,
+}
+
+/// Runs, newest first.
+pub fn runs(store: &Store, filter: &RunFilter) -> Result<Page<Run>> {
+    store.read(|tx| {
+        let atom = filter.atom.as_deref().map(|id| atom::resolve(tx, id)).transpose()?;
+        let (items, total) = store::run::list(tx, atom.as_deref(), filter.live_only, filter.outcome, filter.limit)?;
+        Ok(Page { items, total })
+    })
+}
+
+/// One run by its whole id.
+pub fn run(store: &Store, id: &str) -> Result<Run> {
+    store.read(|tx| store::run::get(tx, id))
+}
+
+/// The whole id of the run that `text` means.
+pub fn resolve_run(store: &Store, text: &str) -> Result<String> {
+    store.read(|tx| store::run::resolve(tx, text))
+}
+
+/// Every run of an atom, oldest first.
+pub fn attempts(store: &Store, atom: &str) -> Result<Vec<Run>> {
+    store.read(|tx| store::run::of_atom(tx, &atom::resolve(tx, atom)?))
+}
+
+/// The run that `text` means, where an atom or a run may be named: a run by `run-…`; an atom's live run, or else its last one.
+pub fn target_run(store: &Store, text: &str) -> Result<Run> {
+    store.read(|tx| target(tx, text))
+}
+
+pub(super) fn target(tx: &Tx<'_>, text: &str) -> Result<Run> {
+    if text.trim().to_ascii_lowercase().starts_with(&format!("{RUN_PREFIX}-")) {
+        let id = store::run::resolve(tx, text)?;
+        return store::run::get(tx, &id);
+    }
+    let atom = atom::resolve(tx, text)?;
+    match store::run::live_of(tx, &atom)? {
+        Some(live) => Ok(live),
+        None => store::run::of_atom(tx, &atom)?
+            .pop()
+            .ok_or_else(|| Error::conflict("no_run", format!("{atom} was never worked on by `el work`"))),
+    }
+}

@@ -1,0 +1,15 @@
+use super::Page;
+use crate::model::Atom;
+use crate::store::{self, Store};
+use crate::{Error, Result};
+
+/// Full-text search, best match first.
+pub fn search(store: &Store, text: &str, include_over: bool, limit: Option<i64>) -> Result<Page<Atom>> {
+    if text.trim().is_empty() {
+        return Err(Error::invalid("query", "there is nothing to search for"));
+    }
+    store.read(|tx| {
+        let (items, total) = store::search::find(tx, text, include_over, limit)?;
+        Ok(Page { items, total })
+    })
+}

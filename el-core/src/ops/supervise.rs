@@ -1,0 +1,92 @@
+use std::time::Duration;
+
+use crate::model::{CancelMode, Progress, Run, Stamp, Status, Timestamp};
+use crate::store::{Store, Tx, atom, run};
+use crate::{Error, Result};
+
+/// What the store says to a supervisor about its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watch {
+    /// Go on.
+    Work,
+    /// The agent set a status that ends its run; let it finish its last turn.
+    Finished(Status),
+    /// Someone else changed the atom's status, or removed it; that stands.
+    Superseded,
+    /// The run was asked to end.
+    Cancelled(CancelMode),
+    /// The run is not live any more: it was settled, or its record is gone. Nothing it does counts.
+    Over,
+}
+
+/// What a supervisor reports.
+#[derive(Debug, Clone, Copy)]
+pub struct Beat<'a> {
+    pub run_id: &'a str,
+    pub token: &'a str,
+    pub now: Timestamp,
+    pub lease: Duration,
+    /// When the agent's stream last said anything.
+    pub active_at: Option<Timestamp>,
+    pub progress: &'a Progress,
+}
+
+/// The supervisor takes its run: from now on its process stands for it. Refused if the run is no longer live, so that a session that
+/// starts too late does nothing, and if another process has taken it.
+pub fn register_supervisor(
+    store: &mut Store,
+    run_id: &str,
+    token: &str,
+    stamp: &Stamp,
+    now: Timestamp,
+    lease: Duration,
+) -> Result<Run> {
+    store.write(|tx| {
+        let found = run::live_with_token(tx, run_id, Some(token))?;
+        if let Some(other) = found.supervisor.filter(|s| s != stamp) {
+            return Err(Error::conflict("claimed", format!("{run_id} has a supervisor already, process {}", other.pid)));
+        }
+        run::set_supervisor(tx, run_id, stamp, now, now.plus(lease))?;
+        run::get(tx, run_id)
+    })
+}
+
+/// Records the agent's process, for people and for `el doctor`.
+pub fn set_agent_pid(store: &mut Store, run_id: &str, token: &str, pid: i64) -> Result<()> {
+    store.write(|tx| {
+        run::live_with_token(tx, run_id, Some(token))?;
+        run::set(tx, run_id, "agent_pid", &pid)
+    })
+}
+
+/// Extends the lease and reports progress; answers as [`watch`] does.
+pub fn beat(store: &mut Store, beat: &Beat<'_>) -> Result<Watch> {
+    store.write(|tx| {
+        let said = look(tx, beat.run_id, beat.token)?;
+        if said != Watch::Over {
+            run::heartbeat(tx, beat.run_id, beat.now, beat.now.plus(beat.lease), beat.active_at, beat.progress)?;
+        }
+        Ok(said)
+    })
+}
+
+/// Looks at the run and its atom in one moment. Reads only.
+pub fn watch(store: &Store, run_id: &str, token: &str) -> Result<Watch> {
+    store.read(|tx| look(tx, run_id, token))
+}
+
+fn look(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<Watch> {
+    let found = match run::live_with_token(tx, run_id, Some(token)) {
+        Ok(found) => found,
+        Err(Error::StaleRun { .. }) => return Ok(Watch::Over),
+        Err(other) => return Err(other),
+    };
+    let Some((status, by_run)) = atom::status(tx, &found.atom_id)? else { return Ok(Watch::Superseded) };
+    let by_this_run = by_run.as_deref() == Some(run_id);
+    Ok(match status {
+        status if by_this_run && status.ends_run() => Watch::Finished(status),
+        Status::InProgress => found.cancel_requested.map_or(Watch::Work, Watch::Cancelled),
+        status if by_this_run && status.is_report() => found.cancel_requested.map_or(Watch::Work, Watch::Cancelled),
+        _ => Watch::Superseded,
+    })
+}

@@ -1,0 +1,183 @@
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::change::{To, check_parent, may_set_status, resolved_all, set_status};
+use super::close::Guard;
+use crate::model::{Atom, BondKind, EventKind, IssueType, Priority, Status, Timestamp, limits, validate};
+use crate::store::{Store, Tx, atom, event, label, run};
+use crate::{Ctx, Error, Result};
+
+/// What to change. `None` leaves a field; `Some(None)` empties it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AtomPatch {
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub acceptance: Option<Option<String>>,
+    pub issue_type: Option<IssueType>,
+    pub priority: Option<Priority>,
+    pub assignee: Option<Option<String>>,
+    pub parent: Option<Option<String>>,
+    pub add_labels: Vec<String>,
+    pub remove_labels: Vec<String>,
+    pub status: Option<Status>,
+    /// Goes with `status`.
+    pub reason: Option<String>,
+    /// Without `status`, setting a date defers an open atom.
+    pub defer_until: Option<Option<Timestamp>>,
+    /// Keys to set; a `null` removes its key.
+    pub metadata: Map<String, Value>,
+}
+
+/// What one call changed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Updated {
+    #[serde(flatten)]
+    pub atom: Atom,
+    /// Field → what it was and what it is. Empty if all was so already.
+    pub changes: Map<String, Value>,
+}
+
+/// Changes atoms, all or none.
+pub fn update<S: AsRef<str>>(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    ids: &[S],
+    patch: &AtomPatch,
+    guard: &Guard,
+) -> Result<Vec<Updated>> {
+    if *patch == AtomPatch::default() {
+        return Err(Error::invalid("update", "nothing to change was given"));
+    }
+    if patch.reason.is_some() && patch.status.is_none() {
+        return Err(Error::invalid("reason", "a reason goes with a status"));
+    }
+    let reason = patch.reason.as_deref().map(validate::reason).transpose()?;
+    store.write(|tx| {
+        let session = run::fence(tx, ctx)?;
+        let atoms = resolved_all(tx, ids)?;
+        let mut done = Vec::with_capacity(atoms.len());
+        for before in &atoms {
+            guard.check(before)?;
+            let mut changes = fields(tx, ctx, before, patch)?;
+            if !changes.is_empty() {
+                event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &Value::Object(changes.clone()))?;
+            }
+            if let Some((status, to)) = status_change(before, patch, reason.as_deref()) {
+                may_set_status(tx, session.as_ref(), before)?;
+                if status == Status::InProgress && before.assignee.is_none() && patch.assignee.is_none() {
+                    let owned = Atom { assignee: Some(ctx.actor.to_owned()), ..atom::get(tx, &before.id)? };
+                    atom::update_fields(tx, &owned)?;
+                    changes.insert("assignee".to_owned(), json!({ "from": null, "to": ctx.actor }));
+                }
+                set_status(tx, ctx, before, status, to)?;
+                changes.insert("status".to_owned(), json!({ "from": before.status, "to": status }));
+            }
+            done.push(Updated { atom: atom::get(tx, &before.id)?, changes });
+        }
+        Ok(done)
+    })
+}
+
+fn status_change<'a>(before: &Atom, patch: &'a AtomPatch, reason: Option<&'a str>) -> Option<(Status, To<'a>)> {
+    let date = patch.defer_until.flatten();
+    let status = match (patch.status, date) {
+        (Some(status), _) => status,
+        (None, Some(_)) if matches!(before.status, Status::Open | Status::Deferred) => Status::Deferred,
+        _ => return None,
+    };
+    let is_same = status == before.status
+        && reason.is_none_or(|r| before.close_reason.as_deref() == Some(r))
+        && (date.is_none() || date == before.defer_until);
+    if is_same {
+        return None;
+    }
+    let fresh = status == Status::Open && before.status != Status::InProgress;
+    let defer_until = if status == Status::Deferred { date } else { None };
+    Some((status, To { reason, defer_until, fresh, ..To::default() }))
+}
+
+/// Applies everything but the status; says what changed.
+fn fields(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, patch: &AtomPatch) -> Result<Map<String, Value>> {
+    let mut after = before.clone();
+    if let Some(title) = &patch.title {
+        after.title = validate::title(title)?;
+    }
+    if let Some(description) = &patch.description {
+        after.description = validate::text("description", description)?;
+    }
+    if let Some(acceptance) = &patch.acceptance {
+        after.acceptance = acceptance.as_deref().map(|t| validate::text("acceptance", t)).transpose()?;
+    }
+    if let Some(assignee) = &patch.assignee {
+        after.assignee = assignee.as_deref().map(|a| validate::name("assignee", a)).transpose()?;
+    }
+    if let Some(parent) = &patch.parent {
+        after.parent_id = parent.as_deref().map(|p| atom::resolve(tx, p)).transpose()?;
+    }
+    if patch.defer_until == Some(None) {
+        after.defer_until = None;
+    }
+    after.issue_type = patch.issue_type.unwrap_or(before.issue_type);
+    after.priority = patch.priority.unwrap_or(before.priority);
+    for (key, value) in &patch.metadata {
+        let map =
+            after.metadata.as_object_mut().ok_or_else(|| Error::invalid("metadata", "the stored metadata is not an object"))?;
+        match value {
+            Value::Null => map.shift_remove(key),
+            value => map.insert(key.clone(), value.clone()),
+        };
+    }
+    for text in &patch.add_labels {
+        let new = validate::label(text)?;
+        if !after.labels.contains(&new) {
+            label::add(tx, &before.id, &new)?;
+            after.labels.push(new);
+        }
+    }
+    for text in &patch.remove_labels {
+        label::remove(tx, &before.id, text.trim())?;
+        after.labels.retain(|l| l != text.trim());
+    }
+    after.labels.sort();
+    if after.labels.len() > limits::LABELS {
+        return Err(Error::invalid("label", format!("an atom has at most {} labels", limits::LABELS)));
+    }
+    let changes = difference(before, &after);
+    if !changes.is_empty() {
+        after.updated_at = ctx.now;
+        atom::update_fields(tx, &after)?;
+    }
+    if before.parent_id != after.parent_id {
+        if let Some(parent) = &after.parent_id {
+            check_parent(tx, &before.id, parent)?;
+        }
+        let (kind, parent) = if after.parent_id.is_some() {
+            (EventKind::BondAdded, &after.parent_id)
+        } else {
+            (EventKind::BondRemoved, &before.parent_id)
+        };
+        event::insert(
+            tx,
+            ctx,
+            kind,
+            Some(&before.id),
+            None,
+            &json!({ "source": parent, "target": before.id, "type": BondKind::ParentChild }),
+        )?;
+    }
+    Ok(changes)
+}
+
+fn difference(before: &Atom, after: &Atom) -> Map<String, Value> {
+    let row = |atom: &Atom| serde_json::to_value(atom).expect("an atom has string keys only");
+    let (before, after) = (row(before), row(after));
+    let (Value::Object(before), Value::Object(after)) = (before, after) else { return Map::new() };
+    before
+        .into_iter()
+        .filter(|(key, old)| after.get(key) != Some(old))
+        .map(|(key, old)| {
+            let new = after.get(&key).cloned().unwrap_or(Value::Null);
+            (key, json!({ "from": old, "to": new }))
+        })
+        .collect()
+}

@@ -1,0 +1,73 @@
+use super::list::with_parent;
+use super::pause::{Pause, paused_in};
+use super::{AssigneeFilter, AtomFilter};
+use crate::Result;
+use crate::model::{Run, Status, Timestamp, Worker};
+use crate::store::filter::Query;
+use crate::store::{self, Store, run};
+
+/// Everything that a worker looks at in one tick, of one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkerView {
+    pub live: Vec<Run>,
+    pub workers: Vec<Worker>,
+    pub pause: Option<Pause>,
+    /// Someone said `el work --stop`.
+    pub stop_requested: bool,
+    /// How many atoms are ready for this worker's agent.
+    pub ready: i64,
+    /// When the next back-off ends, of an open atom for this worker's agent.
+    pub next_retry_at: Option<Timestamp>,
+}
+
+/// Signs a worker on.
+pub fn worker_join(store: &mut Store, worker: &Worker) -> Result<()> {
+    store.write(|tx| store::worker::insert(tx, worker))
+}
+
+/// A worker says that it is there.
+pub fn worker_beat(store: &mut Store, id: &str, now: Timestamp) -> Result<()> {
+    store.write(|tx| store::worker::heartbeat(tx, id, now))
+}
+
+/// Signs a worker off: itself, or one that is gone. Says how many are left.
+pub fn worker_leave(store: &mut Store, id: &str) -> Result<usize> {
+    store.write(|tx| {
+        store::worker::remove(tx, id)?;
+        Ok(store::worker::all(tx)?.len())
+    })
+}
+
+/// Asks every worker to stop claiming and to leave when its sessions have ended. Says how many there are.
+pub fn request_stop(store: &mut Store) -> Result<usize> {
+    store.write(store::worker::request_stop)
+}
+
+/// Every worker that signed on and not off, alive or not.
+pub fn workers(store: &Store) -> Result<Vec<Worker>> {
+    store.read(store::worker::all)
+}
+
+/// Every run that has not ended, oldest first.
+pub fn live_runs(store: &Store) -> Result<Vec<Run>> {
+    store.read(run::live)
+}
+
+/// One look, for the worker `id` of `agent`.
+pub fn worker_view(store: &Store, id: &str, agent: &str, filter: &AtomFilter, now: Timestamp) -> Result<WorkerView> {
+    store.read(|tx| {
+        let mut filter = with_parent(tx, filter)?;
+        filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.to_owned()));
+        let ready = Query::ready(&filter, now).count(tx)?;
+        let waiting = AtomFilter { statuses: vec![Status::Open], ..filter };
+        let workers = store::worker::all(tx)?;
+        Ok(WorkerView {
+            live: run::live(tx)?,
+            stop_requested: workers.iter().any(|w| w.id == id && w.stop_requested),
+            workers,
+            pause: paused_in(tx, now)?,
+            ready,
+            next_retry_at: Query::new(&waiting).next_retry(tx, now)?,
+        })
+    })
+}

@@ -1,0 +1,7 @@
+//! Pure decisions: a snapshot and a time in, a decision out. No SQL, no clock, no randomness of their own.
+
+pub mod graph;
+pub mod plan;
+pub mod ready;
+pub mod retry;
+pub mod verdict;

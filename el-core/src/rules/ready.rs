@@ -1,0 +1,126 @@
+//! What keeps an atom from being ready, in words. The twin of the SQL in `store/ready`; a property test holds the two together.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde::Serialize;
+
+use crate::model::{BondKind, IssueType, Status, Timestamp};
+
+/// As much of an atom as readiness depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    pub status: Status,
+    pub issue_type: IssueType,
+    pub parent: Option<String>,
+    pub defer_until: Option<Timestamp>,
+    pub retry_at: Option<Timestamp>,
+    pub close_reason: Option<String>,
+    pub live_run: Option<String>,
+}
+
+/// Atoms and the bonds among them; it may be only the part around one atom.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    pub nodes: BTreeMap<String, Node>,
+    /// Source, target, kind. Without containment, which is in [`Node::parent`].
+    pub bonds: Vec<(String, String, BondKind)>,
+}
+
+/// One thing that holds an atom back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "hold", rename_all = "snake_case")]
+pub enum Hold {
+    /// Its own status is not one from which work begins.
+    Status { status: Status },
+    /// An epic or a formula is never worked on itself.
+    Abstract { issue_type: IssueType },
+    /// Deferred, with or without a date.
+    Deferred { until: Option<Timestamp> },
+    /// An attempt failed a moment ago.
+    BackOff { until: Timestamp },
+    /// A run works on it, or is just being settled.
+    Running { run: String },
+    /// A bond of the atom, or of one of its parents (`via`).
+    Blocked { by: String, bond: BondKind, via: Option<String> },
+    /// A parent is itself held.
+    Parent { parent: String, status: Status },
+}
+
+/// A blocker has *failed* if it was decided against, or closed with a reason that begins with fail, error or abort.
+pub fn has_failed(status: Status, close_reason: Option<&str>) -> bool {
+    match status {
+        Status::WontDo => true,
+        Status::Closed => {
+            let reason = close_reason.unwrap_or_default().trim_matches(' ').to_ascii_lowercase();
+            ["fail", "error", "abort"].iter().any(|word| reason.starts_with(word))
+        }
+        _ => false,
+    }
+}
+
+impl Snapshot {
+    /// Everything that holds `id` back at `now`; empty means ready. An atom that is not in the snapshot has no holds to name.
+    pub fn holds(&self, id: &str, now: Timestamp) -> Vec<Hold> {
+        let Some(node) = self.nodes.get(id) else { return Vec::new() };
+        let mut holds = Vec::new();
+        match node.status {
+            Status::Open => {}
+            Status::Deferred if node.defer_until.is_some_and(|at| at <= now) => {}
+            Status::Deferred => holds.push(Hold::Deferred { until: node.defer_until }),
+            status => holds.push(Hold::Status { status }),
+        }
+        if node.issue_type.is_abstract() {
+            holds.push(Hold::Abstract { issue_type: node.issue_type });
+        }
+        if let Some(until) = node.retry_at.filter(|at| *at > now) {
+            holds.push(Hold::BackOff { until });
+        }
+        if let Some(run) = &node.live_run {
+            holds.push(Hold::Running { run: run.clone() });
+        }
+        self.blockers(id, None, &mut holds);
+        let mut seen = HashSet::from([id]);
+        let mut parent = node.parent.as_deref();
+        while let Some(id) = parent.filter(|id| seen.insert(id)) {
+            let Some(node) = self.nodes.get(id) else { break };
+            let is_due = node.status == Status::Deferred && node.defer_until.is_some_and(|at| at <= now);
+            if node.status.holds_children() && !is_due {
+                holds.push(Hold::Parent { parent: id.to_owned(), status: node.status });
+            }
+            self.blockers(id, Some(id), &mut holds);
+            parent = node.parent.as_deref();
+        }
+        holds
+    }
+
+    fn blockers(&self, target: &str, via: Option<&str>, holds: &mut Vec<Hold>) {
+        for (source, _, bond) in self.bonds.iter().filter(|(_, t, _)| t == target) {
+            let Some(node) = self.nodes.get(source) else { continue };
+            let is_live = match bond {
+                BondKind::Blocks => !node.status.is_over(),
+                BondKind::WaitsFor => !node.status.is_over() || self.has_live_descendant(source),
+                BondKind::ConditionalBlocks => !has_failed(node.status, node.close_reason.as_deref()),
+                _ => false,
+            };
+            if is_live {
+                holds.push(Hold::Blocked { by: source.clone(), bond: *bond, via: via.map(str::to_owned) });
+            }
+        }
+    }
+
+    fn has_live_descendant(&self, id: &str) -> bool {
+        let mut seen = HashSet::from([id]);
+        let mut todo = vec![id];
+        while let Some(parent) = todo.pop() {
+            for (child, node) in self.nodes.iter().filter(|(_, n)| n.parent.as_deref() == Some(parent)) {
+                if !node.status.is_over() {
+                    return true;
+                }
+                if seen.insert(child) {
+                    todo.push(child);
+                }
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,230 @@
+//! How a run ended: from its exit record and the atom as it was re-read afterwards. The atom's status is the only truth; the exit
+//! record only says what to make of an atom that was left in progress.
+
+use crate::model::{CancelMode, EndKind, ExitRecord, Outcome, Status, Timestamp};
+
+use super::retry::{Next, RetryPolicy};
+
+/// What a verdict is made from.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    /// The atom's status, and whether this very run set it; `None` if the atom is gone.
+    pub atom: Option<(Status, bool)>,
+    pub exit: &'a ExitRecord,
+    pub cancel: Option<CancelMode>,
+    /// How the earlier attempts since the atom's last fresh start ended.
+    pub earlier: &'a [Outcome],
+    pub policy: &'a RetryPolicy,
+    /// From 0 to 1.
+    pub jitter: f64,
+    pub now: Timestamp,
+}
+
+/// What is to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    pub outcome: Outcome,
+    /// Why, in words.
+    pub detail: String,
+    pub atom: AtomChange,
+    /// Nothing is claimed before this; the usage limit of the account.
+    pub pause_until: Option<Timestamp>,
+}
+
+/// What becomes of the atom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AtomChange {
+    /// It stands as it is.
+    Keep,
+    /// Open again, not before this moment.
+    Reopen { retry_at: Option<Timestamp> },
+    /// Held until a person says so.
+    Hold,
+    /// No more attempts; the comment says why.
+    Block { comment: String },
+}
+
+/// How long to pause when the account's limit was hit and nobody said when it resets.
+const UNKNOWN_LIMIT_PAUSE_S: u64 = 5 * 60;
+/// The longest pause that a message can impose.
+const LONGEST_PAUSE_S: u64 = 8 * 24 * 3600;
+
+/// Decides. Total: every combination has a verdict.
+pub fn decide(facts: &Facts<'_>) -> Verdict {
+    let keep = |outcome, detail: String| Verdict { outcome, detail, atom: AtomChange::Keep, pause_until: None };
+    let Some((status, by_this_run)) = facts.atom else {
+        return keep(Outcome::Deleted, "the atom was removed while the run was on".to_owned());
+    };
+    if status != Status::InProgress {
+        return match said(status).filter(|_| by_this_run) {
+            Some(outcome) => keep(outcome, format!("the agent set it to {status}")),
+            None => keep(Outcome::Superseded, format!("someone else set the atom to {status}; that stands")),
+        };
+    }
+    if let Some(mode) = facts.cancel {
+        let (atom, what) = match mode {
+            CancelMode::Hold => (AtomChange::Hold, "held until `el retry`"),
+            CancelMode::Requeue => (AtomChange::Reopen { retry_at: None }, "open again"),
+        };
+        return Verdict {
+            outcome: Outcome::Cancelled,
+            detail: format!("cancelled; the atom is {what}"),
+            atom,
+            pause_until: None,
+        };
+    }
+    if let Some(limit) = facts.exit.usage_limit {
+        return usage_limit(facts, limit.resets_at);
+    }
+    let (outcome, detail) = failure(facts.exit);
+    let atom = match facts.policy.next(outcome, facts.earlier, facts.jitter) {
+        Next::Retry(wait) => AtomChange::Reopen { retry_at: Some(facts.now.plus(wait)) },
+        Next::GiveUp(attempts) => AtomChange::Block {
+            comment: format!(
+                "Given up after {attempts} attempt(s) that ended as {outcome}; the last: {detail}. `el retry` gives it fresh attempts."
+            ),
+        },
+    };
+    Verdict { outcome, detail, atom, pause_until: None }
+}
+
+fn said(status: Status) -> Option<Outcome> {
+    match status {
+        Status::Closed => Some(Outcome::Closed),
+        Status::Deferred => Some(Outcome::Deferred),
+        Status::WontDo => Some(Outcome::WontDo),
+        Status::Discard => Some(Outcome::Discard),
+        Status::Review => Some(Outcome::Review),
+        Status::Blocked => Some(Outcome::Blocked),
+        Status::Testing => Some(Outcome::Testing),
+        Status::Open | Status::InProgress => None,
+    }
+}
+
+fn usage_limit(facts: &Facts<'_>, resets_at: Option<Timestamp>) -> Verdict {
+    let seconds = std::time::Duration::from_secs;
+    let longest = facts.now.plus(seconds(LONGEST_PAUSE_S));
+    let until = match resets_at {
+        // Up to a fifth of the wait on top, so that not every worker of the account comes back in the same second.
+        Some(at) if at > facts.now => {
+            let spread = at.since(facts.now).mul_f64(0.2 * facts.jitter.clamp(0.0, 1.0)).min(seconds(600));
+            at.plus(spread).min(longest)
+        }
+        _ => facts.now.plus(seconds(UNKNOWN_LIMIT_PAUSE_S)),
+    };
+    Verdict {
+        outcome: Outcome::UsageLimit,
+        detail: format!("the account's usage limit was reached; paused until {until}"),
+        atom: AtomChange::Reopen { retry_at: None },
+        pause_until: Some(until),
+    }
+}
+
+fn failure(exit: &ExitRecord) -> (Outcome, String) {
+    let message = exit.message.as_deref().map(str::trim).filter(|m| !m.is_empty());
+    let with = |what: &str| message.map_or_else(|| what.to_owned(), |m| format!("{what}: {m}"));
+    match exit.end {
+        EndKind::TimedOut => (Outcome::TimedOut, with("its time was up")),
+        EndKind::Stalled => (Outcome::Stalled, with("the agent neither said nor did anything for too long")),
+        EndKind::SpawnFailed => (Outcome::LaunchFailed, with("the agent could not be started")),
+        EndKind::LaunchFailed => (Outcome::LaunchFailed, with("the session could not be started")),
+        EndKind::SupervisorLost => (Outcome::Lost, with("the supervisor vanished")),
+        EndKind::LeaseLost => (Outcome::Lost, with("the lease could not be kept")),
+        EndKind::Hangup => (Outcome::Failed, with("the session terminated without closing the atom")),
+        EndKind::Cancelled => (Outcome::Failed, with("the agent was ended from outside")),
+        EndKind::Finished | EndKind::Exited if exit.is_error => (Outcome::Failed, with("the agent reported an error")),
+        EndKind::Finished | EndKind::Exited => match (exit.signal, exit.exit_code) {
+            (Some(signal), _) => (Outcome::Failed, with(&format!("the agent was killed by signal {signal}"))),
+            (None, Some(code)) if code != 0 => (Outcome::Failed, with(&format!("the agent exited with code {code}"))),
+            _ => {
+                let mut detail = "the agent ended without closing its atom".to_owned();
+                if !exit.denied_tools.is_empty() {
+                    detail.push_str(&format!("; its permissions denied {}", exit.denied_tools.join(", ")));
+                }
+                (Outcome::Violation, detail)
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn now() -> Timestamp {
+        Timestamp::from_micros(1_800_000_000_000_000)
+    }
+
+    fn verdict(atom: Option<(Status, bool)>, exit: &ExitRecord, cancel: Option<CancelMode>, earlier: &[Outcome]) -> Verdict {
+        decide(&Facts { atom, exit, cancel, earlier, policy: &RetryPolicy::default(), jitter: 0.5, now: now() })
+    }
+
+    fn exit(end: EndKind) -> ExitRecord {
+        ExitRecord::new("run-1", end, now())
+    }
+
+    #[test]
+    fn a_close_stands_however_the_agent_ended() {
+        for end in EndKind::ALL {
+            let got = verdict(Some((Status::Closed, true)), &exit(*end), Some(CancelMode::Hold), &[]);
+            assert_eq!((got.outcome, got.atom), (Outcome::Closed, AtomChange::Keep), "{end}");
+        }
+    }
+
+    #[test]
+    fn what_a_person_set_stands_and_is_not_the_agents() {
+        for status in Status::ALL.iter().filter(|s| **s != Status::InProgress) {
+            let got = verdict(Some((*status, false)), &exit(EndKind::Exited), None, &[]);
+            assert_eq!((got.outcome, got.atom), (Outcome::Superseded, AtomChange::Keep), "{status}");
+        }
+    }
+
+    #[test]
+    fn an_exit_with_code_zero_that_leaves_the_atom_open_is_a_violation() {
+        let mut record = exit(EndKind::Exited);
+        record.exit_code = Some(0);
+        record.denied_tools = vec!["Bash".to_owned()];
+        let first = verdict(Some((Status::InProgress, false)), &record, None, &[]);
+        assert_eq!(first.outcome, Outcome::Violation);
+        assert!(first.detail.contains("denied Bash"), "{}", first.detail);
+        assert!(matches!(first.atom, AtomChange::Reopen { retry_at: Some(_) }));
+        let second = verdict(Some((Status::InProgress, false)), &record, None, &[Outcome::Violation]);
+        assert!(matches!(second.atom, AtomChange::Block { .. }));
+    }
+
+    #[test]
+    fn a_usage_limit_pauses_everyone_and_counts_for_nothing() {
+        let mut record = exit(EndKind::Exited);
+        record.is_error = true;
+        record.usage_limit = Some(crate::model::UsageLimit { resets_at: Some(now().plus(std::time::Duration::from_secs(3600))) });
+        let got = verdict(Some((Status::InProgress, false)), &record, None, &[Outcome::Failed, Outcome::Failed]);
+        assert_eq!(got.outcome, Outcome::UsageLimit);
+        assert_eq!(got.atom, AtomChange::Reopen { retry_at: None });
+        assert!(got.pause_until.unwrap() >= now().plus(std::time::Duration::from_secs(3600)));
+    }
+
+    #[test]
+    fn a_cancelled_run_holds_its_atom_or_requeues_it() {
+        let atom = Some((Status::InProgress, false));
+        assert_eq!(verdict(atom, &exit(EndKind::Cancelled), Some(CancelMode::Hold), &[]).atom, AtomChange::Hold);
+        assert_eq!(
+            verdict(atom, &exit(EndKind::Cancelled), Some(CancelMode::Requeue), &[]).atom,
+            AtomChange::Reopen { retry_at: None }
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn an_atom_left_in_progress_never_stays_so(end in prop::sample::select(EndKind::ALL), is_error: bool, code in any::<Option<i32>>(), count in 0_usize..8, jitter in any::<f64>()) {
+            let mut record = exit(end);
+            record.is_error = is_error;
+            record.exit_code = code;
+            let earlier = vec![Outcome::Failed; count];
+            let got = decide(&Facts { atom: Some((Status::InProgress, false)), exit: &record, cancel: None, earlier: &earlier, policy: &RetryPolicy::default(), jitter, now: now() });
+            prop_assert!(got.atom != AtomChange::Keep);
+            prop_assert!(got.outcome.is_failure());
+        }
+    }
+}

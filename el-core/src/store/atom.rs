@@ -1,0 +1,271 @@
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Tx, label, meta};
+use crate::error::Doing;
+use crate::model::{self, Atom, IssueType, Priority, Status, Timestamp};
+use crate::{Error, Result};
+
+/// The columns that [`from_row`] reads, of a table that the query calls `a`.
+pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.status, a.issue_type, a.priority, a.assignee, a.parent_id, \
+     a.defer_until, a.retry_at, a.close_reason, a.created_by, a.created_at, a.updated_at, a.closed_at, a.metadata, \
+     (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL)";
+
+/// An atom without its labels; [`with_labels`] adds them. A record that cannot be read is an error of its own row.
+pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
+    let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
+    let words = (word(4)?.parse::<Status>(), word(5)?.parse::<IssueType>(), Priority::new(row.get(6)?));
+    let (Ok(status), Ok(issue_type), Ok(priority)) = words else {
+        let id: String = row.get(0)?;
+        return Ok(Err(Error::Corrupt {
+            table: "atoms",
+            why: format!("{id} has a status, type or priority that this el does not know"),
+        }));
+    };
+    let time =
+        |at: usize| -> rusqlite::Result<Option<Timestamp>> { Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros)) };
+    let metadata = word(16)?;
+    Ok(Ok(Atom {
+        record_type: Atom::RECORD_TYPE,
+        id: row.get(0)?,
+        title: row.get(1)?,
+        description: row.get(2)?,
+        acceptance: row.get(3)?,
+        status,
+        issue_type,
+        priority,
+        labels: Vec::new(),
+        assignee: row.get(7)?,
+        parent_id: row.get(8)?,
+        defer_until: time(9)?,
+        retry_at: time(10)?,
+        close_reason: row.get(11)?,
+        created_by: row.get(12)?,
+        created_at: Timestamp::from_micros(row.get(13)?),
+        updated_at: Timestamp::from_micros(row.get(14)?),
+        closed_at: time(15)?,
+        run_id: row.get(17)?,
+        metadata: if metadata == "{}" {
+            serde_json::Value::Object(serde_json::Map::new())
+        } else {
+            serde_json::from_str(metadata).unwrap_or_default()
+        },
+    }))
+}
+
+/// Reads the labels of each atom.
+pub(crate) fn with_labels(tx: &Tx<'_>, mut atoms: Vec<Atom>) -> Result<Vec<Atom>> {
+    for atom in &mut atoms {
+        atom.labels = label::of(tx, &atom.id)?;
+    }
+    Ok(atoms)
+}
+
+/// The atom with exactly this id.
+pub(crate) fn find(tx: &Tx<'_>, id: &str) -> Result<Option<Atom>> {
+    let found = tx
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM atoms a WHERE a.id = ?1"))
+        .and_then(|mut s| s.query_row([id], from_row).optional())
+        .doing("read an atom")?;
+    let Some(atom) = found else { return Ok(None) };
+    let mut atom = atom?;
+    atom.labels = label::of(tx, &atom.id)?;
+    Ok(Some(atom))
+}
+
+/// The atom with exactly this id, which must be there.
+pub(crate) fn get(tx: &Tx<'_>, id: &str) -> Result<Atom> {
+    find(tx, id)?.ok_or_else(|| Error::not_found("atom", id))
+}
+
+/// Status of an atom and the run that set it.
+pub(crate) fn status(tx: &Tx<'_>, id: &str) -> Result<Option<(Status, Option<String>)>> {
+    let found: Option<(String, Option<String>)> = tx
+        .prepare_cached("SELECT status, status_by_run FROM atoms WHERE id = ?1")
+        .and_then(|mut s| s.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional())
+        .doing("read a status")?;
+    found.map(|(status, by_run)| Ok((status.parse()?, by_run))).transpose()
+}
+
+/// Finds the id that `text` means: a whole id, or any beginning of the short part that fits one atom, in any case, with or without the
+/// prefix. Never a match in the middle.
+pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
+    let wanted = text.trim();
+    if wanted.is_empty() {
+        return Err(Error::invalid("id", "the id is empty"));
+    }
+    let lower = wanted.to_ascii_lowercase();
+    let exact: Option<String> = tx
+        .prepare_cached("SELECT id FROM atoms WHERE id = ?1")
+        .and_then(|mut s| s.query_row([&lower], |row| row.get(0)).optional())
+        .doing("look an id up")?;
+    if let Some(id) = exact {
+        return Ok(id);
+    }
+    // A short part never holds a '-', so what stands before the last one must be the project's prefix.
+    let short = match lower.rsplit_once('-') {
+        None => lower.as_str(),
+        Some((prefix, short)) if meta::get(tx, meta::PREFIX)?.as_deref() == Some(prefix) => short,
+        Some(_) => return Err(Error::not_found("atom", wanted)),
+    };
+    let short = match model::canonical_short(short) {
+        Some(short) if !short.is_empty() => short,
+        _ => return Err(Error::not_found("atom", wanted)),
+    };
+    let mut statement = tx
+        .prepare_cached("SELECT id, title, short FROM atoms WHERE short >= ?1 AND short < ?1 || '{' ORDER BY short LIMIT ?2")
+        .doing("look an id up")?;
+    let limit = i64::try_from(crate::ops::MAX_CANDIDATES).expect("a small constant");
+    let rows =
+        statement.query_map(params![short, limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).doing("look an id up")?;
+    let mut candidates: Vec<(String, String, String)> = rows.collect::<rusqlite::Result<_>>().doing("look an id up")?;
+    match candidates.len() {
+        0 => Err(Error::not_found("atom", wanted)),
+        1 => Ok(candidates.remove(0).0),
+        _ if candidates[0].2 == short => Ok(candidates.swap_remove(0).0),
+        _ => Err(Error::Ambiguous {
+            id: wanted.to_owned(),
+            candidates: candidates.into_iter().map(|(id, title, _)| (id, title)).collect(),
+        }),
+    }
+}
+
+/// A short part that no atom has, nor begins with, nor is a beginning of; four characters as long as such are easily found.
+pub(crate) fn unused_short(tx: &Tx<'_>) -> Result<String> {
+    let mut taken = tx
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM atoms WHERE short >= ?1 AND short < ?1 || '{')
+                 OR EXISTS (SELECT 1 FROM atoms WHERE short IN (substr(?1, 1, 4), substr(?1, 1, 5), substr(?1, 1, 6), substr(?1, 1, 7)))",
+        )
+        .doing("make an id")?;
+    for len in model::SHORT_MIN..=12 {
+        for _ in 0..4 {
+            let short = model::fresh_short(len);
+            let is_taken: bool = taken.query_row([&short], |row| row.get(0)).doing("make an id")?;
+            if !is_taken {
+                return Ok(short);
+            }
+        }
+    }
+    Err(Error::conflict("exists", "no free id was found"))
+}
+
+/// Inserts an atom as it is, and its labels.
+pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
+    let short = atom.id.rsplit_once('-').map_or(atom.id.as_str(), |(_, short)| short);
+    tx.prepare_cached(
+        "INSERT INTO atoms (id, short, title, description, acceptance, status, issue_type, priority, assignee, parent_id, defer_until,
+            close_reason, created_by, created_at, updated_at, closed_at, metadata)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+    )
+    .and_then(|mut s| {
+        s.execute(params![
+            atom.id,
+            short,
+            atom.title,
+            atom.description,
+            atom.acceptance,
+            atom.status.as_str(),
+            atom.issue_type.as_str(),
+            atom.priority.value(),
+            atom.assignee,
+            atom.parent_id,
+            atom.defer_until.map(Timestamp::as_micros),
+            atom.close_reason,
+            atom.created_by,
+            atom.created_at.as_micros(),
+            atom.updated_at.as_micros(),
+            atom.closed_at.map(Timestamp::as_micros),
+            atom.metadata.to_string(),
+        ])
+    })
+    .doing("add an atom")?;
+    for label in &atom.labels {
+        label::add(tx, &atom.id, label)?;
+    }
+    Ok(())
+}
+
+/// Writes the plain fields of an atom back (not its status, nor its labels).
+pub(crate) fn update_fields(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
+    tx.execute(
+        "UPDATE atoms SET title = ?2, description = ?3, acceptance = ?4, issue_type = ?5, priority = ?6, assignee = ?7, parent_id = ?8,
+            defer_until = ?9, updated_at = ?10, metadata = ?11 WHERE id = ?1",
+        params![
+            atom.id,
+            atom.title,
+            atom.description,
+            atom.acceptance,
+            atom.issue_type.as_str(),
+            atom.priority.value(),
+            atom.assignee,
+            atom.parent_id,
+            atom.defer_until.map(Timestamp::as_micros),
+            atom.updated_at.as_micros(),
+            atom.metadata.to_string(),
+        ],
+    )
+    .doing("change an atom")?;
+    Ok(())
+}
+
+/// What a change of status carries along.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct StatusChange<'a> {
+    pub(crate) reason: Option<&'a str>,
+    pub(crate) defer_until: Option<Timestamp>,
+    pub(crate) retry_at: Option<Timestamp>,
+    /// The run that changes it; `None` for a person.
+    pub(crate) by_run: Option<&'a str>,
+    /// Attempts before now count no longer.
+    pub(crate) fresh: bool,
+}
+
+/// Sets the status and everything that depends on it.
+pub(crate) fn set_status(tx: &Tx<'_>, id: &str, status: Status, change: StatusChange<'_>, now: Timestamp) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE atoms SET status = ?2, close_reason = ?3, closed_at = CASE WHEN ?4 THEN ?5 END, defer_until = ?6, retry_at = ?7,
+            status_by_run = ?8, fresh_since = CASE WHEN ?9 THEN ?5 ELSE fresh_since END, updated_at = ?5 WHERE id = ?1",
+    )
+    .and_then(|mut s| {
+        s.execute(params![
+            id,
+            status.as_str(),
+            change.reason,
+            status.is_over(),
+            now.as_micros(),
+            change.defer_until.map(Timestamp::as_micros),
+            change.retry_at.map(Timestamp::as_micros),
+            change.by_run,
+            change.fresh,
+        ])
+    })
+    .doing("change a status")?;
+    Ok(())
+}
+
+pub(crate) fn touch(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
+    tx.execute("UPDATE atoms SET updated_at = ?2 WHERE id = ?1", params![id, now.as_micros()]).doing("touch an atom")?;
+    Ok(())
+}
+
+/// Removes an atom with everything that hangs on it but its runs and events.
+pub(crate) fn delete(tx: &Tx<'_>, id: &str) -> Result<()> {
+    tx.execute("DELETE FROM atoms WHERE id = ?1", [id]).doing("remove an atom")?;
+    Ok(())
+}
+
+/// Since when failed attempts count.
+pub(crate) fn fresh_since(tx: &Tx<'_>, id: &str) -> Result<Timestamp> {
+    let micros: Option<i64> = tx
+        .prepare_cached("SELECT fresh_since FROM atoms WHERE id = ?1")
+        .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
+        .doing("read when attempts began to count")?;
+    Ok(Timestamp::from_micros(micros.unwrap_or(0)))
+}
+
+/// The ids of the direct children.
+pub(crate) fn children(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
+    let mut statement = tx.prepare_cached("SELECT id FROM atoms WHERE parent_id = ?1 ORDER BY seq").doing("read children")?;
+    let rows = statement.query_map([id], |row| row.get(0)).doing("read children")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read children")
+}

@@ -1,0 +1,96 @@
+use rusqlite::{Row, params};
+
+use super::Tx;
+use crate::error::Doing;
+use crate::model::{Bond, BondKind, Timestamp};
+use crate::{Error, Result};
+
+/// Adds a bond; `false` if it was there.
+pub(crate) fn add(tx: &Tx<'_>, source: &str, target: &str, kind: BondKind, now: Timestamp) -> Result<bool> {
+    let added = tx
+        .execute(
+            "INSERT OR IGNORE INTO bonds (target_id, source_id, kind, created_at) VALUES (?1, ?2, ?3, ?4)",
+            params![target, source, kind.as_str(), now.as_micros()],
+        )
+        .doing("add a bond")?;
+    Ok(added > 0)
+}
+
+/// Removes a bond, or every bond between the two if `kind` is `None`. Says which were there.
+pub(crate) fn remove(tx: &Tx<'_>, source: &str, target: &str, kind: Option<BondKind>) -> Result<Vec<Bond>> {
+    let found: Vec<Bond> = touching(tx, target)?
+        .into_iter()
+        .filter(|b| {
+            b.source_id == source
+                && b.target_id == target
+                && b.dependency_type != BondKind::ParentChild
+                && kind.is_none_or(|k| k == b.dependency_type)
+        })
+        .collect();
+    for bond in &found {
+        tx.execute(
+            "DELETE FROM bonds WHERE target_id = ?1 AND source_id = ?2 AND kind = ?3",
+            params![target, source, bond.dependency_type.as_str()],
+        )
+        .doing("remove a bond")?;
+    }
+    Ok(found)
+}
+
+/// Every bond that the atom is an end of, containment included; oldest first.
+pub(crate) fn touching(tx: &Tx<'_>, atom: &str) -> Result<Vec<Bond>> {
+    select(
+        tx,
+        "SELECT source_id, target_id, kind, created_at FROM bonds WHERE target_id = ?1
+         UNION ALL SELECT source_id, target_id, kind, created_at FROM bonds WHERE source_id = ?1
+         UNION ALL SELECT parent_id, id, 'parent_child', created_at FROM atoms WHERE id = ?1 AND parent_id IS NOT NULL
+         UNION ALL SELECT parent_id, id, 'parent_child', created_at FROM atoms WHERE parent_id = ?1
+         ORDER BY 4, 1, 2",
+        params![atom],
+    )
+}
+
+/// Every bond of the project, containment included.
+pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Bond>> {
+    select(
+        tx,
+        "SELECT source_id, target_id, kind, created_at FROM bonds
+         UNION ALL SELECT parent_id, id, 'parent_child', created_at FROM atoms WHERE parent_id IS NOT NULL ORDER BY 4, 1, 2",
+        params![],
+    )
+}
+
+/// What has to wait for `atom`: the targets of its blocking bonds, its children (a blocked parent holds them), and the targets that
+/// wait for everything below one of its ancestors.
+pub(crate) fn successors(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
+    let mut statement = tx
+        .prepare_cached(
+            "WITH RECURSIVE up (id) AS (SELECT ?1 UNION SELECT a.parent_id FROM atoms a JOIN up ON a.id = up.id WHERE a.parent_id IS NOT NULL)
+             SELECT target_id FROM bonds WHERE source_id = ?1 AND kind IN ('blocks','conditional_blocks')
+             UNION SELECT b.target_id FROM bonds b JOIN up ON b.source_id = up.id WHERE b.kind = 'waits_for'
+             UNION SELECT id FROM atoms WHERE parent_id = ?1",
+        )
+        .doing("follow bonds")?;
+    let rows = statement.query_map([atom], |row| row.get(0)).doing("follow bonds")?;
+    rows.collect::<rusqlite::Result<_>>().doing("follow bonds")
+}
+
+fn select(tx: &Tx<'_>, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Bond>> {
+    let mut statement = tx.prepare_cached(sql).doing("read bonds")?;
+    let rows = statement.query_map(params, from_row).doing("read bonds")?;
+    rows.collect::<rusqlite::Result<Vec<_>>>().doing("read bonds")?.into_iter().collect()
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Bond>> {
+    let kind: String = row.get(2)?;
+    let Ok(kind) = kind.parse() else {
+        return Ok(Err(Error::Corrupt { table: "bonds", why: format!("the kind '{kind}' is unknown") }));
+    };
+    Ok(Ok(Bond {
+        record_type: Bond::RECORD_TYPE,
+        source_id: row.get(0)?,
+        target_id: row.get(1)?,
+        dependency_type: kind,
+        created_at: Timestamp::from_micros(row.get(3)?),
+    }))
+}

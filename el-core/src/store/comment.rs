@@ -1,0 +1,45 @@
+use rusqlite::params;
+
+use super::Tx;
+use crate::error::Doing;
+use crate::model::{Comment, Timestamp};
+use crate::{Ctx, Result, model};
+
+pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, content: &str) -> Result<Comment> {
+    let comment = Comment {
+        record_type: Comment::RECORD_TYPE,
+        id: model::fresh_uuid(),
+        parent_id: atom.to_owned(),
+        author: ctx.actor.to_owned(),
+        content: content.to_owned(),
+        run_id: ctx.session.map(|s| s.run.clone()),
+        created_at: ctx.now,
+    };
+    tx.execute(
+        "INSERT INTO comments (id, atom_id, author, content, run_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![comment.id, atom, comment.author, comment.content, comment.run_id, ctx.now.as_micros()],
+    )
+    .doing("add a comment")?;
+    Ok(comment)
+}
+
+/// Oldest first.
+pub(crate) fn of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Comment>> {
+    let mut statement = tx
+        .prepare_cached("SELECT id, atom_id, author, content, run_id, created_at FROM comments WHERE atom_id = ?1 ORDER BY seq")
+        .doing("read comments")?;
+    let rows = statement
+        .query_map([atom], |row| {
+            Ok(Comment {
+                record_type: Comment::RECORD_TYPE,
+                id: row.get(0)?,
+                parent_id: row.get(1)?,
+                author: row.get(2)?,
+                content: row.get(3)?,
+                run_id: row.get(4)?,
+                created_at: Timestamp::from_micros(row.get(5)?),
+            })
+        })
+        .doing("read comments")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read comments")
+}

@@ -1,0 +1,54 @@
+use rusqlite::{Row, params};
+
+use super::Tx;
+use crate::error::Doing;
+use crate::model::{Event, EventKind, Timestamp};
+use crate::{Ctx, Error, Result};
+
+/// Writes one line of the audit trail. Called in the transaction of the change that it tells.
+pub(crate) fn insert(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    kind: EventKind,
+    atom: Option<&str>,
+    run: Option<&str>,
+    data: &serde_json::Value,
+) -> Result<()> {
+    let run = run.or(ctx.session.map(|s| s.run.as_str()));
+    tx.prepare_cached("INSERT INTO events (at, actor, kind, atom_id, run_id, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+        .and_then(|mut s| s.execute(params![ctx.now.as_micros(), ctx.actor, kind.as_str(), atom, run, data.to_string()]))
+        .doing("write an event")?;
+    Ok(())
+}
+
+/// The events of one atom, or of all, oldest first; only those after `after`, at most `limit`.
+pub(crate) fn list(tx: &Tx<'_>, atom: Option<&str>, after: i64, limit: i64) -> Result<Vec<Event>> {
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT seq, at, actor, kind, atom_id, run_id, data FROM events
+             WHERE seq > ?2 AND (?1 IS NULL OR atom_id = ?1) ORDER BY seq LIMIT ?3",
+        )
+        .doing("read events")?;
+    let rows = statement.query_map(params![atom, after, limit], from_row).doing("read events")?;
+    rows.collect::<rusqlite::Result<Vec<_>>>().doing("read events")?.into_iter().collect()
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Event>> {
+    let kind: String = row.get(3)?;
+    let data: String = row.get(6)?;
+    let event = |kind: EventKind| -> rusqlite::Result<Event> {
+        Ok(Event {
+            seq: row.get(0)?,
+            at: Timestamp::from_micros(row.get(1)?),
+            actor: row.get(2)?,
+            kind,
+            atom_id: row.get(4)?,
+            run_id: row.get(5)?,
+            data: serde_json::from_str(&data).unwrap_or(serde_json::Value::Null),
+        })
+    };
+    Ok(match kind.parse() {
+        Ok(kind) => Ok(event(kind)?),
+        Err(_) => Err(Error::Corrupt { table: "events", why: format!("the kind '{kind}' is unknown") }),
+    })
+}

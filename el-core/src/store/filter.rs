@@ -1,0 +1,229 @@
+//! From a filter to SQL. Values travel as parameters; only fixed fragments are put together.
+
+use rusqlite::types::Value;
+
+use super::Tx;
+use super::atom;
+use super::ready;
+use crate::Result;
+use crate::error::Doing;
+use crate::model::{Atom, IssueType, Priority, Status, Timestamp};
+
+/// Which atoms. Conditions are joined by *and*; the values within one by *or*, except labels, which must all be there.
+#[derive(Debug, Clone, Default)]
+pub struct AtomFilter {
+    /// Empty: every status that is not over.
+    pub statuses: Vec<Status>,
+    /// Also what is over (only where `statuses` is empty).
+    pub include_over: bool,
+    pub types: Vec<IssueType>,
+    pub exclude_types: Vec<IssueType>,
+    pub priorities: Vec<Priority>,
+    pub labels: Vec<String>,
+    pub assignee: Option<AssigneeFilter>,
+    /// Direct children of this atom.
+    pub parent: Option<String>,
+    /// Every word must stand in the title or the description, in any case.
+    pub text: Option<String>,
+    pub created_after: Option<Timestamp>,
+    pub created_before: Option<Timestamp>,
+    pub updated_after: Option<Timestamp>,
+    pub updated_before: Option<Timestamp>,
+}
+
+/// Whose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AssigneeFilter {
+    /// Assigned to this name.
+    Is(String),
+    /// Assigned to nobody.
+    Nobody,
+    /// What a worker of this agent may take.
+    NobodyOr(String),
+}
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// Priority, then age: the order of the queue.
+    #[default]
+    Priority,
+    /// Oldest first.
+    Oldest,
+    /// Newest first.
+    Newest,
+    /// Last changed first.
+    Updated,
+    /// By title.
+    Title,
+    /// By status in the order of work, then priority.
+    Status,
+    /// What is older than 48 h by age first, then the rest by priority, so that nothing waits for ever.
+    Hybrid,
+}
+
+/// One page of a list, and how many there are in all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    pub total: i64,
+}
+
+pub(crate) struct Query {
+    conditions: Vec<String>,
+    values: Vec<(String, Value)>,
+}
+
+impl Query {
+    pub(crate) fn new(filter: &AtomFilter) -> Query {
+        let mut query = Query { conditions: Vec::new(), values: Vec::new() };
+        query.filter(filter);
+        query
+    }
+
+    /// Only what is ready at `now`.
+    pub(crate) fn ready(filter: &AtomFilter, now: Timestamp) -> Query {
+        let mut query =
+            Query { conditions: vec![ready::READY.to_owned()], values: vec![(":now".to_owned(), now.as_micros().into())] };
+        query.filter(&AtomFilter { include_over: true, ..filter.clone() });
+        query
+    }
+
+    fn filter(&mut self, filter: &AtomFilter) {
+        if !filter.statuses.is_empty() {
+            self.any_of("a.status", filter.statuses.iter().map(|s| s.as_str().to_owned().into()));
+        } else if !filter.include_over {
+            self.conditions.push("a.status NOT IN ('closed','wont_do','discard')".to_owned());
+        }
+        if !filter.types.is_empty() {
+            self.any_of("a.issue_type", filter.types.iter().map(|t| t.as_str().to_owned().into()));
+        }
+        if !filter.exclude_types.is_empty() {
+            self.none_of("a.issue_type", filter.exclude_types.iter().map(|t| t.as_str().to_owned().into()));
+        }
+        if !filter.priorities.is_empty() {
+            self.any_of("a.priority", filter.priorities.iter().map(|p| i64::from(p.value()).into()));
+        }
+        for label in &filter.labels {
+            let name = self.bind(label.clone().into());
+            self.conditions.push(format!("EXISTS (SELECT 1 FROM labels l WHERE l.atom_id = a.id AND l.label = {name})"));
+        }
+        match &filter.assignee {
+            None => {}
+            Some(AssigneeFilter::Nobody) => self.conditions.push("a.assignee IS NULL".to_owned()),
+            Some(AssigneeFilter::Is(who)) => self.compare("a.assignee =", who.clone().into()),
+            Some(AssigneeFilter::NobodyOr(who)) => {
+                let name = self.bind(who.clone().into());
+                self.conditions.push(format!("(a.assignee IS NULL OR a.assignee = {name})"));
+            }
+        }
+        if let Some(parent) = &filter.parent {
+            self.compare("a.parent_id =", parent.clone().into());
+        }
+        for word in filter.text.iter().flat_map(|text| text.split_whitespace()) {
+            let name = self.bind(word.to_owned().into());
+            self.conditions
+                .push(format!("(instr(lower(a.title), lower({name})) > 0 OR instr(lower(a.description), lower({name})) > 0)"));
+        }
+        for (comparison, time) in [
+            ("a.created_at >=", filter.created_after),
+            ("a.created_at <", filter.created_before),
+            ("a.updated_at >=", filter.updated_after),
+            ("a.updated_at <", filter.updated_before),
+        ] {
+            if let Some(time) = time {
+                self.compare(comparison, time.as_micros().into());
+            }
+        }
+    }
+
+    fn bind(&mut self, value: Value) -> String {
+        let name = format!(":v{}", self.values.len());
+        self.values.push((name.clone(), value));
+        name
+    }
+
+    fn compare(&mut self, left: &str, value: Value) {
+        let name = self.bind(value);
+        self.conditions.push(format!("{left} {name}"));
+    }
+
+    fn any_of(&mut self, column: &str, values: impl Iterator<Item = Value>) {
+        let names: Vec<String> = values.map(|v| self.bind(v)).collect();
+        self.conditions.push(format!("{column} IN ({})", names.join(",")));
+    }
+
+    fn none_of(&mut self, column: &str, values: impl Iterator<Item = Value>) {
+        let names: Vec<String> = values.map(|v| self.bind(v)).collect();
+        self.conditions.push(format!("{column} NOT IN ({})", names.join(",")));
+    }
+
+    fn tail(&self) -> String {
+        if self.conditions.is_empty() { String::new() } else { format!(" WHERE {}", self.conditions.join(" AND ")) }
+    }
+
+    fn params(&self) -> Vec<(&str, &dyn rusqlite::ToSql)> {
+        self.values.iter().map(|(name, value)| (name.as_str(), value as &dyn rusqlite::ToSql)).collect()
+    }
+
+    pub(crate) fn count(&self, tx: &Tx<'_>) -> Result<i64> {
+        let sql = format!("SELECT count(*) FROM atoms a{}", self.tail());
+        tx.prepare_cached(&sql).and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0))).doing("count atoms")
+    }
+
+    /// Whether the atom with this whole id is among them.
+    pub(crate) fn matches(mut self, tx: &Tx<'_>, id: &str) -> Result<bool> {
+        self.compare("a.id =", id.to_owned().into());
+        Ok(self.count(tx)? > 0)
+    }
+
+    /// When the first back-off among them ends that runs at `now`.
+    pub(crate) fn next_retry(mut self, tx: &Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>> {
+        self.compare("a.retry_at >", now.as_micros().into());
+        let sql = format!("SELECT min(a.retry_at) FROM atoms a{}", self.tail());
+        let micros: Option<i64> = tx
+            .prepare_cached(&sql)
+            .and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0)))
+            .doing("look for the next retry")?;
+        Ok(micros.map(Timestamp::from_micros))
+    }
+
+    /// The atoms, in `order` (a fixed fragment of SQL), from `offset` on, at most `limit`.
+    pub(crate) fn rows(&self, tx: &Tx<'_>, order: &str, limit: Option<i64>, offset: i64) -> Result<Vec<Atom>> {
+        let sql = format!(
+            "SELECT {} FROM atoms a{} ORDER BY {order} LIMIT {} OFFSET {offset}",
+            atom::COLUMNS,
+            self.tail(),
+            limit.unwrap_or(-1)
+        );
+        let mut statement = tx.prepare_cached(&sql).doing("list atoms")?;
+        let rows = statement.query_map(&*self.params(), atom::from_row).doing("list atoms")?;
+        let atoms: Vec<Atom> =
+            rows.collect::<rusqlite::Result<Vec<_>>>().doing("list atoms")?.into_iter().collect::<Result<_>>()?;
+        atom::with_labels(tx, atoms)
+    }
+}
+
+impl Sort {
+    /// The fragment for `ORDER BY`; `now` is needed by [`Sort::Hybrid`] alone.
+    pub(crate) fn sql(self, now: Timestamp) -> String {
+        match self {
+            Sort::Priority => ready::QUEUE_ORDER.to_owned(),
+            Sort::Oldest => "a.created_at, a.seq".to_owned(),
+            Sort::Newest => "a.created_at DESC, a.seq DESC".to_owned(),
+            Sort::Updated => "a.updated_at DESC, a.seq DESC".to_owned(),
+            Sort::Title => "a.title COLLATE NOCASE, a.seq".to_owned(),
+            Sort::Status => {
+                let cases: String = Status::ALL.iter().enumerate().map(|(at, s)| format!(" WHEN '{s}' THEN {at}")).collect();
+                format!("CASE a.status{cases} END, {}", ready::QUEUE_ORDER)
+            }
+            Sort::Hybrid => {
+                let old = now.minus(std::time::Duration::from_secs(48 * 3600)).as_micros();
+                format!(
+                    "CASE WHEN a.created_at <= {old} THEN 0 ELSE 1 END, CASE WHEN a.created_at <= {old} THEN a.created_at END, {}",
+                    ready::QUEUE_ORDER
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+use rusqlite::OptionalExtension;
+
+use super::Tx;
+use crate::Result;
+use crate::error::Doing;
+
+/// The first part of the ids of atoms.
+pub(crate) const PREFIX: &str = "prefix";
+pub(crate) const CREATED_AT: &str = "created_at";
+/// Until when (microseconds) nothing is claimed, because of the account's usage limit.
+pub(crate) const PAUSED_UNTIL: &str = "paused_until";
+pub(crate) const PAUSE_REASON: &str = "pause_reason";
+
+pub(crate) fn get(tx: &Tx<'_>, key: &str) -> Result<Option<String>> {
+    tx.prepare_cached("SELECT value FROM meta WHERE key = ?1")
+        .and_then(|mut s| s.query_row([key], |row| row.get(0)).optional())
+        .doing("read a setting")
+}
+
+pub(crate) fn set(tx: &Tx<'_>, key: &str, value: &str) -> Result<()> {
+    tx.execute("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2", [key, value])
+        .doing("keep a setting")?;
+    Ok(())
+}
+
+pub(crate) fn remove(tx: &Tx<'_>, key: &str) -> Result<()> {
+    tx.execute("DELETE FROM meta WHERE key = ?1", [key]).doing("remove a setting")?;
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! The only SQL in the project: one file for opening, one for migrating, then one a noun.
+//!
+//! Nothing outside this crate sees a connection. [`Store::write`] and [`Store::read`] are the only ways to a transaction:
+//! writes begin IMMEDIATE, since a deferred read-then-write fails at once when another process writes in between.
+
+pub(crate) mod atom;
+pub(crate) mod bond;
+mod busy;
+pub(crate) mod comment;
+pub(crate) mod event;
+pub(crate) mod filter;
+pub(crate) mod label;
+pub(crate) mod meta;
+mod migrate;
+mod open;
+pub(crate) mod ready;
+pub(crate) mod run;
+pub(crate) mod search;
+pub(crate) mod worker;
+
+pub(crate) use busy::BUSY_DEADLINE;
+pub use migrate::SCHEMA_VERSION;
+pub(crate) use open::Tx;
+pub use open::{Durability, Store};

@@ -1,0 +1,151 @@
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use super::{busy, meta, migrate};
+use crate::error::Doing;
+use crate::model::Timestamp;
+use crate::{Error, Result};
+
+/// A transaction. Reading functions of `store/` take it too, so that what a verb reads and writes is one moment.
+pub(crate) type Tx<'a> = Transaction<'a>;
+
+/// What a commit survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Everything but a power cut, which may take the last commits and never damages the file.
+    #[default]
+    Normal,
+    /// A power cut too; each write waits for the disk.
+    Full,
+}
+
+/// One connection to one project's database.
+#[derive(Debug)]
+pub struct Store {
+    conn: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens a database that exists, migrating it if it is older than this `el`.
+    pub fn open(path: &Path, durability: Durability) -> Result<Store> {
+        if !path.is_file() {
+            return Err(Error::NoDatabase { path: path.to_owned() });
+        }
+        let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, durability)?;
+        let found = migrate::version(&conn).map_err(|error| not_ours(path, error))?;
+        if found == migrate::SCHEMA_VERSION {
+            return Ok(Store { conn, path: path.to_owned() });
+        }
+        let application_id: i64 = conn.query_row("PRAGMA application_id", [], |row| row.get(0)).doing("read its mark")?;
+        if application_id != migrate::APPLICATION_ID {
+            let why =
+                if found == 0 { "it has no schema; `el init` was never finished here" } else { "it belongs to another program" };
+            return Err(Error::NotADatabase { path: path.to_owned(), why: why.to_owned() });
+        }
+        migrate::migrate(&mut conn, path)?;
+        Ok(Store { conn, path: path.to_owned() })
+    }
+
+    /// Creates the database of a project whose atoms are called `<prefix>-…`. Refused if there is one.
+    pub fn create(path: &Path, prefix: &str, now: Timestamp) -> Result<Store> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut conn = connect(path, flags, Durability::Normal)?;
+        let found = migrate::version(&conn).map_err(|error| not_ours(path, error))?;
+        if found != 0 {
+            return Err(Error::conflict("exists", format!("there is an el database at {} already", path.display())));
+        }
+        conn.pragma_update(None, "journal_mode", "WAL").doing("switch to write-ahead logging")?;
+        migrate::migrate(&mut conn, path)?;
+        let mut store = Store { conn, path: path.to_owned() };
+        store.write(|tx| {
+            if meta::get(tx, meta::PREFIX)?.is_some() {
+                return Err(Error::conflict("exists", format!("there is an el database at {} already", path.display())));
+            }
+            meta::set(tx, meta::PREFIX, prefix)?;
+            meta::set(tx, meta::CREATED_AT, &now.as_micros().to_string())
+        })?;
+        Ok(store)
+    }
+
+    /// Where the database is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A number that changes whenever another connection commits. Costs microseconds; made for polling.
+    pub fn data_version(&self) -> Result<i64> {
+        self.conn
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut s| s.query_row([], |row| row.get(0)))
+            .doing("look for changes")
+    }
+
+    /// Moves the write-ahead log into the database as far as nobody is in the way. For a worker's idle moments.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("checkpoint")
+    }
+
+    /// SQLite's own check of the file, and of its references. Empty if all is well.
+    pub fn integrity(&self) -> Result<Vec<String>> {
+        let collect = |sql: &str| -> rusqlite::Result<Vec<String>> {
+            let mut statement = self.conn.prepare(sql)?;
+            let columns = statement.column_count();
+            let rows = statement.query_map([], |row| {
+                let cells: Vec<String> = (0..columns)
+                    .map(|i| row.get_ref(i).map(|v| v.as_str().map_or_else(|_| format!("{v:?}"), str::to_owned)))
+                    .collect::<Result<_, _>>()?;
+                Ok(cells.join(" "))
+            })?;
+            rows.collect()
+        };
+        let mut found = collect("PRAGMA integrity_check").doing("check the file")?;
+        found.retain(|line| line != "ok");
+        found.extend(
+            collect("PRAGMA foreign_key_check")
+                .doing("check its references")?
+                .into_iter()
+                .map(|row| format!("dangling reference: {row}")),
+        );
+        Ok(found)
+    }
+
+    pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).doing("begin a change")?;
+        let done = work(&tx)?;
+        tx.commit().doing("commit a change")?;
+        Ok(done)
+    }
+
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
+        let tx = Transaction::new_unchecked(&self.conn, TransactionBehavior::Deferred).doing("begin to read")?;
+        work(&tx)
+    }
+}
+
+fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Connection> {
+    let mut conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).doing("open")?;
+    conn.busy_handler(Some(busy::wait)).doing("set its busy handler")?;
+    let synchronous = match durability {
+        Durability::Normal => "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
+        Durability::Full => "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
+    };
+    conn.execute_batch(synchronous).map_err(|source| match source.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => {
+            Error::NotADatabase { path: path.to_owned(), why: "it is not a SQLite file".to_owned() }
+        }
+        _ => Error::Sqlite { doing: "set it up", source },
+    })?;
+    conn.set_prepared_statement_cache_capacity(64);
+    Ok(conn)
+}
+
+fn not_ours(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Sqlite { source, .. } if source.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
+            Error::NotADatabase { path: path.to_owned(), why: "it is not a SQLite file".to_owned() }
+        }
+        other => other,
+    }
+}

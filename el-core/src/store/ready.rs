@@ -1,0 +1,46 @@
+//! The one definition of *ready* in SQL. Its twin for people and for property tests is [`crate::rules::ready`].
+//!
+//! Computed at read, from the queue's partial index, so it costs nothing for what is over and can never go stale. A bond whose
+//! source was removed holds nobody: removing an atom removes its bonds.
+
+/// Whether an atom (called `x` by whoever uses this) has a live blocker among its own incoming bonds.
+macro_rules! has_live_blocker {
+    ($x:literal) => {
+        concat!(
+            "EXISTS (SELECT 1 FROM bonds b JOIN atoms s ON s.id = b.source_id WHERE b.target_id = ",
+            $x,
+            " AND CASE b.kind
+                WHEN 'blocks' THEN s.status NOT IN ('closed','wont_do','discard')
+                WHEN 'waits_for' THEN s.status NOT IN ('closed','wont_do','discard') OR EXISTS (
+                  WITH RECURSIVE down (id) AS (
+                    SELECT c.id FROM atoms c WHERE c.parent_id = s.id
+                    UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id
+                  ) SELECT 1 FROM down JOIN atoms d ON d.id = down.id WHERE d.status NOT IN ('closed','wont_do','discard'))
+                WHEN 'conditional_blocks' THEN NOT (s.status = 'wont_do' OR (s.status = 'closed' AND (
+                  lower(trim(s.close_reason)) GLOB 'fail*' OR lower(trim(s.close_reason)) GLOB 'error*' OR lower(trim(s.close_reason)) GLOB 'abort*')))
+                ELSE 0 END)"
+        )
+    };
+}
+
+/// The condition for an atom `a` at the time `:now`.
+pub(crate) const READY: &str = concat!(
+    "a.status IN ('open','deferred') AND (a.status = 'open' OR a.defer_until <= :now)
+     AND a.issue_type NOT IN ('epic','formula')
+     AND (a.retry_at IS NULL OR a.retry_at <= :now)
+     AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL)
+     AND NOT ",
+    has_live_blocker!("a.id"),
+    " AND (a.parent_id IS NULL OR NOT EXISTS (
+       WITH RECURSIVE up (id) AS (
+         SELECT a.parent_id UNION SELECT p.parent_id FROM atoms p JOIN up ON p.id = up.id WHERE p.parent_id IS NOT NULL
+       ) SELECT 1 FROM up JOIN atoms p ON p.id = up.id
+         WHERE p.status IN ('blocked','wont_do','discard')
+           OR (p.status = 'deferred' AND (p.defer_until IS NULL OR p.defer_until > :now))
+           OR ",
+    has_live_blocker!("p.id"),
+    "))"
+);
+
+/// The order in which ready atoms are worked on.
+pub(crate) const QUEUE_ORDER: &str = "a.priority, a.created_at, a.seq";

@@ -1,0 +1,236 @@
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::Tx;
+use crate::error::Doing;
+use crate::model::{ExitRecord, Outcome, Progress, RUN_PREFIX, Run, Stamp, Timestamp, canonical_short};
+use crate::{Ctx, Error, Result};
+
+const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token, r.worker_id, r.session, r.conversation, r.workdir, r.started_at, \
+     r.heartbeat_at, r.lease_until, r.ended_at, r.outcome, r.detail, r.exit_code, r.exit_signal, r.supervisor_pid, r.supervisor_start, r.supervisor_boot, \
+     r.agent_pid, r.turns, r.tokens_in, r.tokens_out, r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, r.cancel_requested";
+
+pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
+    let time =
+        |at: usize| -> rusqlite::Result<Option<Timestamp>> { Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros)) };
+    let word = |at: usize| row.get::<_, Option<String>>(at);
+    let supervisor = match (row.get::<_, Option<i64>>(18)?, row.get::<_, Option<i64>>(19)?, word(20)?) {
+        (Some(pid), Some(start), Some(boot)) => Some(Stamp { pid, start, boot }),
+        _ => None,
+    };
+    Ok(Run {
+        record_type: Run::RECORD_TYPE,
+        id: row.get(0)?,
+        atom_id: row.get(1)?,
+        attempt: row.get(2)?,
+        agent: row.get(3)?,
+        executor: row.get(4)?,
+        token: row.get(5)?,
+        worker_id: row.get(6)?,
+        session: row.get(7)?,
+        conversation: row.get(8)?,
+        workdir: row.get(9)?,
+        started_at: Timestamp::from_micros(row.get(10)?),
+        heartbeat_at: Timestamp::from_micros(row.get(11)?),
+        lease_until: Timestamp::from_micros(row.get(12)?),
+        ended_at: time(13)?,
+        // An outcome that a newer el wrote is still an end.
+        outcome: word(14)?.map(|text| text.parse().unwrap_or(Outcome::Failed)),
+        detail: row.get(15)?,
+        exit_code: row.get(16)?,
+        exit_signal: row.get(17)?,
+        supervisor,
+        agent_pid: row.get(21)?,
+        progress: Progress {
+            turns: row.get(22)?,
+            tokens_in: row.get(23)?,
+            tokens_out: row.get(24)?,
+            cost_micros: row.get(25)?,
+            action: row.get(26)?,
+        },
+        active_at: time(27)?,
+        stop_blocks: row.get(28)?,
+        resumes: row.get(29)?,
+        cancel_requested: word(30)?.and_then(|text| text.parse().ok()),
+    })
+}
+
+pub(crate) fn insert(tx: &Tx<'_>, run: &Run) -> Result<()> {
+    tx.execute(
+        "INSERT INTO runs (id, atom_id, attempt, agent, executor, token, worker_id, session, conversation, workdir, started_at, heartbeat_at, lease_until)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12)",
+        params![
+            run.id,
+            run.atom_id,
+            run.attempt,
+            run.agent,
+            run.executor,
+            run.token,
+            run.worker_id,
+            run.session,
+            run.conversation,
+            run.workdir,
+            run.started_at.as_micros(),
+            run.lease_until.as_micros(),
+        ],
+    )
+    .doing("begin a run")?;
+    Ok(())
+}
+
+fn one(tx: &Tx<'_>, condition: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Option<Run>> {
+    tx.prepare_cached(&format!("SELECT {COLUMNS} FROM runs r WHERE {condition}"))
+        .and_then(|mut s| s.query_row(params, from_row).optional())
+        .doing("read a run")
+}
+
+fn many(tx: &Tx<'_>, tail: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Run>> {
+    let mut statement = tx.prepare_cached(&format!("SELECT {COLUMNS} FROM runs r {tail}")).doing("read runs")?;
+    let rows = statement.query_map(params, from_row).doing("read runs")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read runs")
+}
+
+pub(crate) fn find(tx: &Tx<'_>, id: &str) -> Result<Option<Run>> {
+    one(tx, "r.id = ?1", &[&id])
+}
+
+pub(crate) fn get(tx: &Tx<'_>, id: &str) -> Result<Run> {
+    find(tx, id)?.ok_or_else(|| Error::not_found("run", id))
+}
+
+/// The live run of an atom.
+pub(crate) fn live_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Run>> {
+    one(tx, "r.atom_id = ?1 AND r.outcome IS NULL", &[&atom])
+}
+
+/// Every run of an atom, oldest first.
+pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<Run>> {
+    many(tx, "WHERE r.atom_id = ?1 ORDER BY r.seq", &[&atom])
+}
+
+/// Every run that has not ended, oldest first.
+pub(crate) fn live(tx: &Tx<'_>) -> Result<Vec<Run>> {
+    many(tx, "WHERE r.outcome IS NULL ORDER BY r.seq", &[])
+}
+
+/// Newest first; `live` alone, or those of one atom, or all.
+pub(crate) fn list(
+    tx: &Tx<'_>,
+    atom: Option<&str>,
+    live_only: bool,
+    outcome: Option<Outcome>,
+    limit: Option<i64>,
+) -> Result<(Vec<Run>, i64)> {
+    let condition = "WHERE (?1 IS NULL OR r.atom_id = ?1) AND (NOT ?2 OR r.outcome IS NULL) AND (?3 IS NULL OR r.outcome = ?3)";
+    let outcome = outcome.map(Outcome::as_str);
+    let total = tx
+        .query_row(&format!("SELECT count(*) FROM runs r {condition}"), params![atom, live_only, outcome], |row| row.get(0))
+        .doing("count runs")?;
+    let rows =
+        many(tx, &format!("{condition} ORDER BY r.seq DESC LIMIT ?4"), params![atom, live_only, outcome, limit.unwrap_or(-1)])?;
+    Ok((rows, total))
+}
+
+/// A run by its id, with or without `run-`, or by a beginning that fits one run.
+pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
+    let wanted = text.trim().to_ascii_lowercase();
+    let short = wanted.strip_prefix(RUN_PREFIX).and_then(|rest| rest.strip_prefix('-')).unwrap_or(&wanted);
+    let short = canonical_short(short).filter(|s| !s.is_empty()).ok_or_else(|| Error::not_found("run", text))?;
+    let from = format!("{RUN_PREFIX}-{short}");
+    let mut statement =
+        tx.prepare_cached("SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || '{' ORDER BY id LIMIT 10").doing("look a run up")?;
+    let rows = statement.query_map([&from], |row| row.get(0)).doing("look a run up")?;
+    let mut found: Vec<String> = rows.collect::<rusqlite::Result<_>>().doing("look a run up")?;
+    match found.len() {
+        0 => Err(Error::not_found("run", text)),
+        1 => Ok(found.remove(0)),
+        _ if found[0] == from => Ok(from),
+        _ => Err(Error::Ambiguous { id: text.to_owned(), candidates: found.into_iter().map(|id| (id, String::new())).collect() }),
+    }
+}
+
+/// How the attempts since `fresh_since` ended, oldest first.
+pub(crate) fn outcomes_since(tx: &Tx<'_>, atom: &str, fresh_since: Timestamp) -> Result<Vec<Outcome>> {
+    let mut statement = tx
+        .prepare_cached("SELECT outcome FROM runs WHERE atom_id = ?1 AND outcome IS NOT NULL AND started_at > ?2 ORDER BY seq")
+        .doing("read earlier attempts")?;
+    let rows = statement
+        .query_map(params![atom, fresh_since.as_micros()], |row| row.get::<_, String>(0))
+        .doing("read earlier attempts")?;
+    let words: Vec<String> = rows.collect::<rusqlite::Result<_>>().doing("read earlier attempts")?;
+    Ok(words.iter().map(|word| word.parse().unwrap_or(Outcome::Failed)).collect())
+}
+
+/// The fence. Every write begins here: a caller in an agent session goes on only as the live run that it says it is.
+pub(crate) fn fence(tx: &Tx<'_>, ctx: &Ctx<'_>) -> Result<Option<Run>> {
+    let Some(session) = ctx.session else { return Ok(None) };
+    live_with_token(tx, &session.run, session.token.as_deref()).map(Some)
+}
+
+/// The run `id`, if it lives and `token` is its own.
+pub(crate) fn live_with_token(tx: &Tx<'_>, id: &str, token: Option<&str>) -> Result<Run> {
+    let stale = |why: String| Error::StaleRun { run: id.to_owned(), why };
+    let run = find(tx, id)?.ok_or_else(|| stale("there is no such run here".to_owned()))?;
+    if token != Some(run.token.as_str()) {
+        return Err(stale("the token of the session is not the run's".to_owned()));
+    }
+    match run.outcome {
+        Some(outcome) => Err(stale(format!("it ended as {outcome}"))),
+        None => Ok(run),
+    }
+}
+
+/// What a supervisor reports at each heartbeat.
+pub(crate) fn heartbeat(
+    tx: &Tx<'_>,
+    id: &str,
+    now: Timestamp,
+    lease_until: Timestamp,
+    active_at: Option<Timestamp>,
+    progress: &Progress,
+) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE runs SET heartbeat_at = ?2, lease_until = ?3, active_at = coalesce(?4, active_at), turns = ?5, tokens_in = ?6, tokens_out = ?7,
+            cost_micros = ?8, action = ?9 WHERE id = ?1 AND outcome IS NULL",
+    )
+    .and_then(|mut s| {
+        s.execute(params![
+            id,
+            now.as_micros(),
+            lease_until.as_micros(),
+            active_at.map(Timestamp::as_micros),
+            progress.turns,
+            progress.tokens_in,
+            progress.tokens_out,
+            progress.cost_micros,
+            progress.action
+        ])
+    })
+    .doing("extend a lease")?;
+    Ok(())
+}
+
+pub(crate) fn set_supervisor(tx: &Tx<'_>, id: &str, stamp: &Stamp, now: Timestamp, lease_until: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE runs SET supervisor_pid = ?2, supervisor_start = ?3, supervisor_boot = ?4, heartbeat_at = ?5, lease_until = ?6 WHERE id = ?1",
+        params![id, stamp.pid, stamp.start, stamp.boot, now.as_micros(), lease_until.as_micros()],
+    )
+    .doing("register a supervisor")?;
+    Ok(())
+}
+
+/// One column of a run, by its fixed name.
+pub(crate) fn set(tx: &Tx<'_>, id: &str, column: &'static str, value: &dyn rusqlite::ToSql) -> Result<()> {
+    tx.execute(&format!("UPDATE runs SET {column} = ?2 WHERE id = ?1"), params![id, value]).doing("change a run")?;
+    Ok(())
+}
+
+/// Writes the end of a run, once: a run that has ended stays as it is.
+pub(crate) fn end(tx: &Tx<'_>, exit: &ExitRecord, now: Timestamp, outcome: Outcome, detail: &str) -> Result<()> {
+    tx.execute(
+        "UPDATE runs SET outcome = ?2, detail = ?3, ended_at = ?4, exit_code = ?5, exit_signal = ?6, resumes = max(resumes, ?7), action = NULL
+         WHERE id = ?1 AND outcome IS NULL",
+        params![exit.run, outcome.as_str(), detail, now.as_micros(), exit.exit_code, exit.signal, exit.resumes],
+    )
+    .doing("end a run")?;
+    Ok(())
+}

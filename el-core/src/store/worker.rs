@@ -1,0 +1,59 @@
+use rusqlite::{Row, params};
+
+use super::Tx;
+use crate::Result;
+use crate::error::Doing;
+use crate::model::{Stamp, Timestamp, Worker};
+
+pub(crate) fn insert(tx: &Tx<'_>, worker: &Worker) -> Result<()> {
+    tx.execute(
+        "INSERT INTO workers (id, pid, start, boot, agent, concurrency, started_at, heartbeat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        params![
+            worker.id,
+            worker.process.pid,
+            worker.process.start,
+            worker.process.boot,
+            worker.agent,
+            worker.concurrency,
+            worker.started_at.as_micros(),
+            worker.heartbeat_at.as_micros()
+        ],
+    )
+    .doing("register a worker")?;
+    Ok(())
+}
+
+pub(crate) fn heartbeat(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
+    tx.execute("UPDATE workers SET heartbeat_at = ?2 WHERE id = ?1", params![id, now.as_micros()])
+        .doing("keep a worker alive")?;
+    Ok(())
+}
+
+pub(crate) fn remove(tx: &Tx<'_>, id: &str) -> Result<()> {
+    tx.execute("DELETE FROM workers WHERE id = ?1", [id]).doing("sign a worker off")?;
+    Ok(())
+}
+
+pub(crate) fn request_stop(tx: &Tx<'_>) -> Result<usize> {
+    tx.execute("UPDATE workers SET stop_requested = 1", []).doing("ask workers to stop")
+}
+
+pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Worker>> {
+    let mut statement = tx
+        .prepare_cached("SELECT id, pid, start, boot, agent, concurrency, started_at, heartbeat_at, stop_requested FROM workers ORDER BY started_at, id")
+        .doing("read workers")?;
+    let rows = statement.query_map([], from_row).doing("read workers")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read workers")
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Worker> {
+    Ok(Worker {
+        id: row.get(0)?,
+        process: Stamp { pid: row.get(1)?, start: row.get(2)?, boot: row.get(3)? },
+        agent: row.get(4)?,
+        concurrency: row.get(5)?,
+        started_at: Timestamp::from_micros(row.get(6)?),
+        heartbeat_at: Timestamp::from_micros(row.get(7)?),
+        stop_requested: row.get(8)?,
+    })
+}

@@ -1,0 +1,52 @@
+//! The schema: every database that an `el` ever wrote opens, and nothing else does.
+
+use el_core::model::Timestamp;
+use el_core::{Durability, Error, SCHEMA_VERSION, Store};
+
+use crate::support::Project;
+
+#[test]
+fn a_newer_database_is_refused_and_left_alone() {
+    let p = Project::new();
+    let path = p.dir.path().join("el.db");
+    drop(p.store);
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    raw.pragma_update(None, "user_version", SCHEMA_VERSION + 1).unwrap();
+    drop(raw);
+    let error = Store::open(&path, Durability::Normal).unwrap_err();
+    assert!(matches!(error, Error::NewerDatabase { .. }), "{error}");
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    let version: i64 = raw.query_row("PRAGMA user_version", [], |r| r.get(0)).unwrap();
+    assert_eq!(version, SCHEMA_VERSION + 1);
+}
+
+#[test]
+fn what_is_no_database_of_ours_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("el.db");
+    assert!(matches!(Store::open(&path, Durability::Normal).unwrap_err(), Error::NoDatabase { .. }));
+    std::fs::write(
+        &path,
+        "this is no database, but it is long enough to have a header of a hundred bytes, which SQLite wants to see first of all",
+    )
+    .unwrap();
+    assert!(matches!(Store::open(&path, Durability::Normal).unwrap_err(), Error::NotADatabase { .. }));
+    std::fs::write(&path, "").unwrap();
+    assert!(matches!(Store::open(&path, Durability::Normal).unwrap_err(), Error::NotADatabase { .. }));
+    std::fs::remove_file(&path).unwrap();
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    raw.execute_batch("CREATE TABLE t (a); PRAGMA user_version = 1; PRAGMA application_id = 7").unwrap();
+    drop(raw);
+    // Its version says nothing of whose it is; a query then fails, and nothing is written.
+    let opened = Store::open(&path, Durability::Normal);
+    assert!(opened.is_err() || el_core::ops::workers(&opened.unwrap()).is_err());
+}
+
+#[test]
+fn creating_twice_is_refused_and_changes_nothing() {
+    let mut p = Project::new();
+    let id = p.create("one");
+    let error = Store::create(&p.dir.path().join("el.db"), "other", Timestamp::from_micros(0)).unwrap_err();
+    assert_eq!(error.code(), "exists");
+    assert_eq!(el_core::ops::resolve(&p.reopen(), &id).unwrap(), id);
+}

@@ -1,0 +1,147 @@
+//! Readiness: the SQL that picks and the pure rule that explains must agree, whatever the project looks like.
+
+use std::time::Duration;
+
+use el_core::model::{BondKind, IssueType, Status};
+use el_core::ops::{self, AtomPatch, Guard};
+use proptest::prelude::*;
+
+use crate::support::{Project, person};
+
+#[derive(Debug, Clone)]
+enum Step {
+    Bond(usize, usize, BondKind),
+    Status(usize, Status, Option<&'static str>),
+    Type(usize, IssueType),
+    Defer(usize, u64),
+    Claim,
+    Settle,
+    Wait(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let at = 0_usize..7;
+    prop_oneof![
+        4 => (at.clone(), at.clone(), prop::sample::select(BondKind::ALL)).prop_map(|(s, t, k)| Step::Bond(s, t, k)),
+        4 => (at.clone(), prop::sample::select(Status::ALL), prop::sample::select(vec![None, Some("Failed: no"), Some("abort"), Some("done")]))
+            .prop_map(|(a, s, r)| Step::Status(a, s, r)),
+        1 => (at.clone(), prop::sample::select(IssueType::ALL)).prop_map(|(a, t)| Step::Type(a, t)),
+        1 => (at, 1_u64..90).prop_map(|(a, s)| Step::Defer(a, s)),
+        2 => Just(Step::Claim),
+        2 => Just(Step::Settle),
+        1 => (1_u64..60).prop_map(Step::Wait),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_picked_is_exactly_what_nothing_holds(steps in prop::collection::vec(step(), 0..40)) {
+        let mut p = Project::new();
+        let ids: Vec<String> = (0..7).map(|n| p.create(&format!("atom {n}"))).collect();
+        let mut live = Vec::new();
+        for step in steps {
+            let person = person(p.now);
+            match step {
+                Step::Bond(s, t, kind) => drop(ops::dep_add(&mut p.store, &person, &ids[s], &ids[t], kind)),
+                Step::Status(a, status, reason) => {
+                    let patch = AtomPatch { status: Some(status), reason: reason.map(str::to_owned), ..AtomPatch::default() };
+                    drop(ops::update(&mut p.store, &person, &[&ids[a]], &patch, &Guard::default()));
+                }
+                Step::Type(a, issue_type) => {
+                    let patch = AtomPatch { issue_type: Some(issue_type), ..AtomPatch::default() };
+                    drop(ops::update(&mut p.store, &person, &[&ids[a]], &patch, &Guard::default()));
+                }
+                Step::Defer(a, seconds) => {
+                    let until = p.now.plus(Duration::from_secs(seconds));
+                    let patch = AtomPatch { defer_until: Some(Some(until)), ..AtomPatch::default() };
+                    drop(ops::update(&mut p.store, &person, &[&ids[a]], &patch, &Guard::default()));
+                }
+                Step::Claim => live.extend(p.claim().map(|c| c.run.id)),
+                Step::Settle => if let Some(run) = live.pop() { p.settle(&run, 0); },
+                Step::Wait(seconds) => p.wait(Duration::from_secs(seconds)),
+            }
+        }
+        let ready = p.ready();
+        for id in &ids {
+            let explained = ops::explain(&p.store, id, p.now).unwrap();
+            prop_assert_eq!(explained.ready, ready.contains(id), "{} {:?} {:?}", id, explained.atom.status, explained.holds);
+        }
+        prop_assert_eq!(ops::dep_check(&p.store).unwrap().iter().filter(|i| matches!(i, ops::GraphIssue::Cycle { .. })).count(), 0);
+        prop_assert!(p.store.integrity().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_blocked_parent_holds_its_children_and_an_open_one_does_not() {
+    let mut p = Project::new();
+    let (gate, epic, child) = (p.create("gate"), p.create("epic"), p.create("child"));
+    let person = person(p.now);
+    ops::dep_add(&mut p.store, &person, &epic, &child, BondKind::ParentChild).unwrap();
+    assert!(p.ready().contains(&child));
+    ops::dep_add(&mut p.store, &person, &gate, &epic, BondKind::Blocks).unwrap();
+    assert_eq!(p.ready(), [gate.as_str()]);
+    ops::close(&mut p.store, &person, &[&gate], None, &Guard::default()).unwrap();
+    assert!(p.ready().contains(&child));
+}
+
+#[test]
+fn every_way_of_being_over_frees_what_waited() {
+    for status in [Status::Closed, Status::WontDo, Status::Discard] {
+        let mut p = Project::new();
+        let (a, b) = (p.create("a"), p.create("b"));
+        let person = person(p.now);
+        ops::dep_add(&mut p.store, &person, &a, &b, BondKind::Blocks).unwrap();
+        assert_eq!(p.ready(), [a.as_str()]);
+        let patch = AtomPatch { status: Some(status), ..AtomPatch::default() };
+        ops::update(&mut p.store, &person, &[&a], &patch, &Guard::default()).unwrap();
+        assert_eq!(p.ready(), [b], "{status}");
+    }
+}
+
+#[test]
+fn a_fallback_is_released_by_failure_and_not_needed_after_success() {
+    let mut p = Project::new();
+    let (a, b, fallback) = (p.create("a"), p.create("b"), p.create("fallback"));
+    let person = person(p.now);
+    ops::dep_add(&mut p.store, &person, &a, &fallback, BondKind::ConditionalBlocks).unwrap();
+    assert!(!p.ready().contains(&fallback));
+    ops::close(&mut p.store, &person, &[&a], Some("Failed: no such API"), &Guard::default()).unwrap();
+    assert!(p.ready().contains(&fallback));
+
+    let other = p.create("other fallback");
+    ops::dep_add(&mut p.store, &person, &b, &other, BondKind::ConditionalBlocks).unwrap();
+    ops::close(&mut p.store, &person, &[&b], Some("done"), &Guard::default()).unwrap();
+    let other = ops::brief(&p.store, &other).unwrap();
+    assert_eq!(other.status, Status::WontDo);
+    assert!(other.close_reason.unwrap().contains("not needed"));
+}
+
+#[test]
+fn what_waits_for_an_epic_waits_for_all_below_it() {
+    let mut p = Project::new();
+    let (epic, child, last) = (p.create("epic"), p.create("child"), p.create("last"));
+    let person = person(p.now);
+    ops::dep_add(&mut p.store, &person, &epic, &child, BondKind::ParentChild).unwrap();
+    ops::dep_add(&mut p.store, &person, &epic, &last, BondKind::WaitsFor).unwrap();
+    ops::close(&mut p.store, &person, &[&epic], None, &Guard::default()).unwrap();
+    assert!(!p.ready().contains(&last), "the child is still open");
+    let refusal = ops::dep_add(&mut p.store, &person, &last, &child, BondKind::Blocks).unwrap_err();
+    assert_eq!(refusal.code(), "cycle", "last waits for child");
+    ops::close(&mut p.store, &person, &[&child], None, &Guard::default()).unwrap();
+    assert_eq!(p.ready(), [last]);
+}
+
+#[test]
+fn a_deferred_atom_wakes_at_its_date() {
+    let mut p = Project::new();
+    let id = p.create("later");
+    let until = p.now.plus(Duration::from_secs(60));
+    let patch = AtomPatch { defer_until: Some(Some(until)), ..AtomPatch::default() };
+    ops::update(&mut p.store, &person(p.now), &[&id], &patch, &Guard::default()).unwrap();
+    assert_eq!(ops::brief(&p.store, &id).unwrap().status, Status::Deferred);
+    assert!(p.ready().is_empty());
+    p.now = until;
+    assert_eq!(p.ready(), [id]);
+}

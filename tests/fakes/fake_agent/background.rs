@@ -1,0 +1,61 @@
+//! A process that the agent leaves behind: `--background SECONDS FLAGS…` (see `child` in `script.rs`).
+
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use crate::signals;
+
+/// Starts it on behalf of the agent, and returns once it runs on its own.
+pub(crate) fn start(words: &[String]) -> std::io::Result<()> {
+    let mut command = itself(words)?;
+    if has(words, "clean-env") {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        command.env_clear().env("PATH", path);
+    }
+    if !has(words, "hold-stdout") {
+        command.stdout(Stdio::null());
+    }
+    let mut child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    if has(words, "double-fork") {
+        child.wait()?;
+    }
+    Ok(())
+}
+
+fn itself(words: &[String]) -> std::io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("--background").args(words);
+    Ok(command)
+}
+
+fn has(words: &[String], flag: &str) -> bool {
+    words.iter().any(|w| w == flag)
+}
+
+/// The process itself.
+pub(crate) fn run(words: &[String]) -> ExitCode {
+    if has(words, "ignore-signals") {
+        signals::ignore_all();
+    }
+    if has(words, "setsid") {
+        let _ = rustix::process::setsid();
+    }
+    if has(words, "double-fork") {
+        // The second process goes on; this one ends, so that its child has no parent left but init or a subreaper.
+        let rest: Vec<String> = words.iter().filter(|w| *w != "double-fork").cloned().collect();
+        return match itself(&rest).and_then(|mut c| c.spawn()) {
+            Ok(_) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
+    if let Some(path) = words.iter().find_map(|w| w.strip_prefix("pid=")) {
+        let _ = std::fs::write(path, format!("{}\n", std::process::id()));
+    }
+    let seconds = words.first().and_then(|w| w.parse().ok()).unwrap_or(60);
+    std::thread::sleep(Duration::from_secs(seconds));
+    if has(words, "close") {
+        let atom = std::env::var("EL_ATOM").unwrap_or_default();
+        let _ = Command::new("el").args(["close", &atom, "--reason", "late"]).status();
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,37 @@
+//! A test file that no `mod` line names is never compiled, and nobody notices. This does.
+
+use std::path::{Path, PathBuf};
+
+#[test]
+fn every_test_file_is_listed() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
+    let missing: Vec<String> = rust_files(&tests)
+        .into_iter()
+        .filter(|file| *file != tests.join("main.rs") && !file.starts_with(tests.join("fakes")))
+        .filter(|file| !is_listed(&tests, file))
+        .map(|file| file.display().to_string())
+        .collect();
+    assert!(missing.is_empty(), "no `mod` line names {missing:?}");
+}
+
+fn is_listed(tests: &Path, file: &Path) -> bool {
+    let name = file.file_stem().unwrap().to_str().unwrap();
+    let folder = file.parent().unwrap();
+    let list = if folder == tests { tests.join("main.rs") } else { folder.with_extension("rs") };
+    let list = std::fs::read_to_string(list).unwrap_or_default();
+    list.lines().any(|line| {
+        let line = line.trim().trim_start_matches("pub(crate) ");
+        line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';')) == Some(name)
+    })
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| match path.extension() {
+            _ if path.is_dir() => rust_files(&path),
+            Some(extension) if extension == "rs" => vec![path],
+            _ => Vec::new(),
+        })
+        .collect()
+}

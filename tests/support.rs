@@ -1,0 +1,16 @@
+//! What the tests stand on: an environment of their own, bounded waits, a view of processes, the real client.
+
+mod client;
+mod env;
+mod process;
+mod wait;
+
+pub(crate) use client::RealClaude;
+pub(crate) use env::TestEnv;
+pub(crate) use process::{Process, Ran, Running};
+pub(crate) use wait::wait_until;
+
+use std::time::Duration;
+
+/// How long a test waits for what should come soon: generous, since a wait ends as soon as it has come.
+pub(crate) const SOON: Duration = Duration::from_secs(30);

@@ -1,0 +1,147 @@
+//! The real Claude Code client, against the scripted API, in a network namespace that holds nothing else.
+//!
+//! The namespace belongs to the API's process; every command of the test enters it, so that `el work`, its tmux server and
+//! the clients in it reach the API and nothing of the world. Where namespaces cannot be had, it is the plain loopback.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use serde_json::Value;
+
+use super::{SOON, TestEnv, wait_until};
+
+/// One real client at a time: each takes 1 s of CPU to start and 250 MB, and the machine may have two cores.
+static TURN: Mutex<()> = Mutex::new(());
+
+#[derive(Debug)]
+pub(crate) struct RealClaude {
+    /// Ends by itself when its stdin, which this holds, is closed.
+    server: Child,
+    log: PathBuf,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl RealClaude {
+    /// Puts the client on the PATH of `env` and starts the API with this scenario.
+    ///
+    /// Without a client: `None`, and a line that says so; with `EL_REQUIRE_CLAUDE=1` a failure. After `Some`, every command
+    /// of `env` reaches the API.
+    #[track_caller]
+    pub(crate) fn start(env: &mut TestEnv, scenario: &Value) -> Option<Self> {
+        let Some(client) = client() else {
+            assert!(
+                std::env::var_os("EL_REQUIRE_CLAUDE").is_none_or(|v| v != "1"),
+                "the Claude Code client is missing; run scripts/get-claude"
+            );
+            // Written past the capture of the test runner: a test that did not run must be seen.
+            let _ = writeln!(std::io::stderr(), "SKIPPED, no Claude Code client: run scripts/get-claude");
+            return None;
+        };
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = env.path("scenario.json");
+        fs::write(&file, scenario.to_string()).unwrap();
+        let (log, ready) = (env.path("requests.jsonl"), env.path("ready"));
+        let isolation = isolation();
+        let mut words = isolation.unshare.iter().copied().chain([env!("CARGO_BIN_EXE_fake-api")]);
+        let server = env
+            .command(words.next().unwrap())
+            .args(words)
+            .arg("--until-eof")
+            .arg("--scenario")
+            .arg(file)
+            .arg("--log")
+            .arg(&log)
+            .arg("--ready")
+            .arg(&ready)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let started = Self { server, log, _turn: turn };
+        let port = wait_until("the scripted API", SOON, || fs::read_to_string(&ready).ok());
+        if !isolation.unshare.is_empty() {
+            let pid = started.server.id().to_string();
+            let enter = isolation.enter.iter().map(|word| if *word == "PID" { pid.clone() } else { (*word).to_owned() });
+            env.enter = enter.collect();
+        }
+        env.link("claude", client);
+        for (name, value) in [
+            ("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", port.trim()).as_str()),
+            ("ANTHROPIC_API_KEY", "sk-ant-api03-dummy-dummy-dummy-fake"),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+            ("DISABLE_TELEMETRY", "1"),
+            ("DISABLE_ERROR_REPORTING", "1"),
+            ("DISABLE_AUTOUPDATER", "1"),
+        ] {
+            env.set(name, value);
+        }
+        Some(started)
+    }
+
+    /// The requests for messages so far, as the API has logged them.
+    pub(crate) fn messages(&self) -> Vec<Value> {
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        // The last line may be half written while the API runs.
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.filter(|line| line.get("step").is_some()).collect()
+    }
+}
+
+impl Drop for RealClaude {
+    fn drop(&mut self) {
+        drop(self.server.stdin.take());
+        // It ends at the end of its stdin; if not, it is killed with the environment, by its mark.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// `$EL_TEST_CLAUDE` (the binary, or its folder), else what `scripts/get-claude` has installed.
+fn client() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("EL_TEST_CLAUDE").filter(|v| !v.is_empty()).map(PathBuf::from) {
+        let file = if named.is_dir() { named.join("claude") } else { named };
+        assert!(file.is_file(), "EL_TEST_CLAUDE names no client: {}", file.display());
+        return Some(file);
+    }
+    let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/claude-client/node_modules/@anthropic-ai");
+    let mut found: Vec<PathBuf> = fs::read_dir(packages).ok()?.filter_map(|e| Some(e.ok()?.path().join("claude"))).collect();
+    found.retain(|file| file.is_file());
+    found.pop()?.canonicalize().ok()
+}
+
+struct Isolation {
+    /// Starts a program in a new network namespace.
+    unshare: &'static [&'static str],
+    /// Enters that of the process PID.
+    enter: &'static [&'static str],
+}
+
+static WAYS: [Isolation; 3] = [
+    Isolation { unshare: &["unshare", "-n"], enter: &["nsenter", "-t", "PID", "-n"] },
+    Isolation { unshare: &["unshare", "-r", "-n"], enter: &["nsenter", "-t", "PID", "-U", "-n", "--preserve-credentials"] },
+    Isolation { unshare: &[], enter: &[] },
+];
+
+/// The best that this machine allows, found out once.
+fn isolation() -> &'static Isolation {
+    static FOUND: OnceLock<&Isolation> = OnceLock::new();
+    FOUND.get_or_init(|| WAYS.iter().find(|way| way.works()).expect("the last way needs nothing"))
+}
+
+impl Isolation {
+    fn works(&self) -> bool {
+        let has =
+            |program: &&str| Command::new(program).arg("--help").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+        let Some((program, arguments)) = self.unshare.split_first() else { return true };
+        self.enter.first().is_some_and(has)
+            && Command::new(program)
+                .args(arguments)
+                .arg("true")
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|status| status.success())
+    }
+}

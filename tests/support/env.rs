@@ -1,0 +1,224 @@
+//! A world of its own for each test: folders, programs, environment, tmux server. Nothing of the developer's is seen.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::process::{kill_all, send};
+use super::{Process, Ran, Running, SOON, wait_until};
+
+/// The mark in the environment of everything that a test starts, directly or through tmux.
+const MARK: &str = "EL_TEST_ENV";
+
+/// How long a command may run that is waited for.
+const COMMAND: Duration = Duration::from_secs(120);
+
+#[derive(Debug)]
+pub(crate) struct TestEnv {
+    root: TempDir,
+    mark: String,
+    vars: BTreeMap<String, String>,
+    /// What stands before every command: how to enter the network namespace of the real client's API.
+    pub(super) enter: Vec<String>,
+    /// Files that hold the pid of a process without our mark, which is killed at the end too.
+    strays: Vec<PathBuf>,
+    outputs: AtomicU32,
+}
+
+impl TestEnv {
+    /// An empty project folder, and on PATH `el`, and `claude` played by the scripted agent.
+    pub(crate) fn new() -> Self {
+        let root = tempfile::Builder::new().prefix("el").rand_bytes(6).tempdir_in(short_temp_dir()).unwrap();
+        let env = Self {
+            mark: unique(),
+            vars: BTreeMap::new(),
+            enter: Vec::new(),
+            strays: Vec::new(),
+            outputs: AtomicU32::new(0),
+            root,
+        };
+        for folder in ["project", "home", "bin", "tmp", "tmux", "out"] {
+            fs::create_dir(env.path(folder)).unwrap();
+        }
+        fs::write(
+            env.path("home/.gitconfig"),
+            "[user]\n name = Test\n email = test@example.com\n[init]\n defaultBranch = main\n",
+        )
+        .unwrap();
+        env.link("el", env!("CARGO_BIN_EXE_el"));
+        env.link("claude", env!("CARGO_BIN_EXE_fake-agent"));
+        env
+    }
+
+    /// A path below the folder of this environment.
+    pub(crate) fn path(&self, below: impl AsRef<Path>) -> PathBuf {
+        self.root.path().join(below)
+    }
+
+    /// A path in the project folder, in which every command runs.
+    pub(crate) fn project(&self, below: impl AsRef<Path>) -> PathBuf {
+        self.path("project").join(below)
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.path("home")
+    }
+
+    /// Sets a variable for the commands that are started from now on.
+    pub(crate) fn set(&mut self, name: &str, value: impl AsRef<str>) -> &mut Self {
+        self.vars.insert(name.to_owned(), value.as_ref().to_owned());
+        self
+    }
+
+    /// Puts a program, which exists elsewhere, on PATH under this name; it takes the place of one of that name.
+    pub(crate) fn link(&self, name: &str, program: impl AsRef<Path>) {
+        let at = self.path("bin").join(name);
+        let _ = fs::remove_file(&at);
+        symlink(program, at).unwrap();
+    }
+
+    /// Puts a shell script on PATH under this name.
+    pub(crate) fn program(&self, name: &str, script: &str) {
+        let at = self.path("bin").join(name);
+        let _ = fs::remove_file(&at);
+        fs::write(&at, script).unwrap();
+        fs::set_permissions(&at, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// The description of an atom that makes the scripted agent do these steps.
+    pub(crate) fn script(steps: &[&str]) -> String {
+        steps.iter().map(|step| format!("script: {step}\n")).collect()
+    }
+
+    /// A command in the project folder with the environment of this test and nothing else.
+    pub(crate) fn command(&self, program: impl AsRef<str>) -> Command {
+        let mut words = self.enter.iter().map(String::as_str).chain([program.as_ref()]);
+        let mut command = Command::new(words.next().unwrap());
+        command.args(words).current_dir(self.project("")).env_clear().envs(self.variables());
+        command
+    }
+
+    fn variables(&self) -> BTreeMap<String, String> {
+        let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+        let path = format!("{}:{}", text(self.path("bin")), std::env::var("PATH").unwrap());
+        let mut vars: BTreeMap<String, String> = [
+            ("PATH", path),
+            ("HOME", text(self.home())),
+            ("TMPDIR", text(self.path("tmp"))),
+            ("TMUX_TMPDIR", text(self.path("tmux"))),
+            ("SHELL", "/bin/sh".to_owned()),
+            ("TERM", "xterm-256color".to_owned()),
+            ("LANG", "C.UTF-8".to_owned()),
+            ("TZ", "UTC".to_owned()),
+            ("COLUMNS", "100".to_owned()),
+            ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
+            (MARK, self.mark.clone()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        vars.extend(self.vars.clone());
+        vars
+    }
+
+    /// Starts a command; it is killed when what this returns is dropped.
+    #[track_caller]
+    pub(crate) fn start(&self, command: &mut Command) -> Running {
+        let n = self.outputs.fetch_add(1, Ordering::Relaxed);
+        Running::start(command, ["stdout", "stderr"].map(|name| self.path(format!("out/{n}.{name}"))))
+    }
+
+    /// Runs a command to its end.
+    #[track_caller]
+    pub(crate) fn run(&self, command: &mut Command) -> Ran {
+        self.start(command).wait(COMMAND)
+    }
+
+    /// Runs `el` to its end.
+    #[track_caller]
+    pub(crate) fn el(&self, arguments: &[&str]) -> Ran {
+        self.run(self.command("el").args(arguments))
+    }
+
+    /// Starts `el`.
+    #[track_caller]
+    pub(crate) fn start_el(&self, arguments: &[&str]) -> Running {
+        self.start(self.command("el").args(arguments))
+    }
+
+    /// Runs `el --robot …`, which must end well; the envelope's `data`.
+    #[track_caller]
+    pub(crate) fn robot(&self, arguments: &[&str]) -> Value {
+        let ran = self.run(self.command("el").arg("--robot").args(arguments)).ok();
+        let mut envelope = ran.json();
+        assert_eq!(envelope["status"], "ok", "{ran:#?}");
+        envelope["data"].take()
+    }
+
+    /// The live processes that this test has started, in whatever way.
+    pub(crate) fn processes(&self) -> Vec<Process> {
+        Process::carrying(&format!("{MARK}={}", self.mark))
+    }
+
+    /// Those of them that belong to this run.
+    pub(crate) fn processes_of_run(&self, run: &str) -> Vec<Process> {
+        let ours = self.processes();
+        Process::carrying(&format!("EL_RUN={run}")).into_iter().filter(|p| ours.contains(p)).collect()
+    }
+
+    /// Waits until a process has written this file, and returns its text without the line end.
+    #[track_caller]
+    pub(crate) fn wait_for_file(&self, path: impl AsRef<Path>) -> String {
+        let path = self.project(path);
+        let text = wait_until(&format!("the file {}", path.display()), SOON, || fs::read_to_string(&path).ok());
+        text.trim_end().to_owned()
+    }
+
+    /// The pid that a process without our mark has written into a file of the project (`child … clean-env pid=FILE`);
+    /// it is killed at the end of the test.
+    #[track_caller]
+    pub(crate) fn stray(&mut self, file: &str) -> u32 {
+        let pid = self.wait_for_file(file).parse().unwrap();
+        self.strays.push(self.project(file));
+        pid
+    }
+}
+
+/// Nothing outlives the environment. `EL_TEST_KEEP=1` keeps the folder of a test that fails.
+impl Drop for TestEnv {
+    fn drop(&mut self) {
+        let keep = std::thread::panicking() && std::env::var_os("EL_TEST_KEEP").is_some();
+        for pid in self.strays.iter().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()) {
+            // The number may belong to another process by now.
+            let words = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            if words.contains("fake-agent") || words.contains("--background") {
+                send(pid, rustix::process::Signal::KILL);
+            }
+        }
+        let left = kill_all(&format!("{MARK}={}", self.mark));
+        // A second panic would abort the whole test binary.
+        assert!(left.is_empty() || std::thread::panicking(), "these do not die: {left:?}");
+        if keep {
+            self.root.disable_cleanup(true);
+        }
+    }
+}
+
+/// A folder for temporary files whose name leaves room for a socket's path, which may have about 100 bytes.
+fn short_temp_dir() -> PathBuf {
+    let usual = std::env::temp_dir();
+    if usual.as_os_str().len() <= 40 { usual } else { PathBuf::from("/tmp") }
+}
+
+/// A text that no other environment has had on this machine.
+fn unique() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    format!("{now:x}-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}

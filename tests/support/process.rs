@@ -1,0 +1,159 @@
+//! Processes: those that a test starts, and those that carry its mark.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::{SOON, wait_until};
+
+/// A command that has ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// The exit status; 128 + n after signal n.
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    /// The command itself, if it has ended well.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.status, 0, "{self:#?}");
+        self
+    }
+
+    /// The command itself, if it has ended with this status.
+    #[track_caller]
+    pub(crate) fn fails_with(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "{self:#?}");
+        self
+    }
+
+    /// stdout, which must be one JSON document and nothing else.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("stdout is not one JSON document ({e}): {self:#?}"))
+    }
+}
+
+/// A command that runs; it is killed when this is dropped.
+///
+/// Its output goes to files and not to pipes: whatever it leaves behind may keep them open without holding a test up.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    output: [PathBuf; 2],
+    ended: bool,
+}
+
+impl Running {
+    #[track_caller]
+    pub(crate) fn start(command: &mut Command, output: [PathBuf; 2]) -> Self {
+        command.stdin(Stdio::null()).stdout(fs::File::create(&output[0]).unwrap()).stderr(fs::File::create(&output[1]).unwrap());
+        let child = command.spawn().unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"));
+        Self { child, output, ended: false }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        send(self.child.id(), signal);
+    }
+
+    /// What it has printed so far on stdout.
+    pub(crate) fn stdout(&self) -> String {
+        read(&self.output[0])
+    }
+
+    /// Waits for its end, at most as long as `timeout`.
+    #[track_caller]
+    pub(crate) fn wait(mut self, timeout: Duration) -> Ran {
+        let what = format!("the end of process {}; so far: {}{}", self.pid(), self.stdout(), read(&self.output[1]));
+        let status = wait_until(&what, timeout, || self.child.try_wait().unwrap());
+        self.ended = true;
+        Ran { status: code(status), stdout: self.stdout(), stderr: read(&self.output[1]) }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.ended {
+            // Either may fail for one that has just ended, which is what is wanted.
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+fn code(status: ExitStatus) -> i32 {
+    status.code().or_else(|| status.signal().map(|n| 128 + n)).unwrap()
+}
+
+fn read(path: &PathBuf) -> String {
+    String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()
+}
+
+/// A process of this machine, as `/proc` tells it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    pub(crate) words: Vec<String>,
+}
+
+impl Process {
+    /// The processes that were started with `entry` (`NAME=value`) in their environment. The dead are not among them.
+    pub(crate) fn carrying(entry: &str) -> Vec<Self> {
+        let mut found: Vec<Self> = fs::read_dir("/proc")
+            .into_iter()
+            .flatten()
+            .filter_map(|folder| folder.ok()?.file_name().to_str()?.parse().ok())
+            .filter(|pid| carries(*pid, entry))
+            .map(|pid| Self { pid, words: list(&format!("/proc/{pid}/cmdline")) })
+            .collect();
+        found.sort_by_key(|p| p.pid);
+        found
+    }
+
+    pub(crate) fn kill(&self) {
+        send(self.pid, Signal::KILL);
+    }
+}
+
+/// A zombie's environment reads as empty, so it carries nothing.
+fn carries(pid: u32, entry: &str) -> bool {
+    list(&format!("/proc/{pid}/environ")).iter().any(|e| e == entry)
+}
+
+/// The NUL-separated words of a file in `/proc`; none if the process is gone or is not ours.
+fn list(path: &str) -> Vec<String> {
+    let bytes = fs::read(path).unwrap_or_default();
+    bytes.split(|b| *b == 0).filter(|w| !w.is_empty()).map(|w| String::from_utf8_lossy(w).into_owned()).collect()
+}
+
+pub(crate) fn send(pid: u32, signal: Signal) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        // It may be gone already.
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// Kills all that carry the mark, and what they start meanwhile; those that are left, if some do not die.
+pub(crate) fn kill_all(entry: &str) -> Vec<Process> {
+    let end = Instant::now() + SOON;
+    loop {
+        let left = Process::carrying(entry);
+        if left.is_empty() || Instant::now() > end {
+            return left;
+        }
+        left.iter().for_each(Process::kill);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

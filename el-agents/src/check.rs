@@ -72,7 +72,7 @@ pub fn tmux_version(bin: &Path) -> Result<String, ConfigurationError> {
 /// # Errors
 /// With field `claude_code_path` if it is not there or not executable.
 pub fn find_program(program: &str, environment: &[(OsString, OsString)], folder: &Path) -> Result<PathBuf, ConfigurationError> {
-    let hint = "set agents.claude_code_path to the program, or install Claude Code (npm install -g @anthropic-ai/claude-code)";
+    let hint = "set claude_code_path to the program, or install Claude Code (npm install -g @anthropic-ai/claude-code)";
     let error = |message: String| ConfigurationError::new("claude_code_path", message, hint);
     if program.is_empty() {
         return Err(error("the path of Claude Code is empty".to_owned()));
@@ -115,7 +115,7 @@ pub fn permission_mode(mode: Option<&str>, environment: &[(OsString, OsString)])
 pub fn working_directory(folder: &Path) -> Result<(), ConfigurationError> {
     let error = |what: &str| {
         let message = format!("the working directory {} {what}", folder.display());
-        ConfigurationError::new("working_directory", message, "set agents.working_directory to a folder that exists")
+        ConfigurationError::new("working_directory", message, "set working_directory to a folder that exists")
     };
     match std::fs::metadata(folder) {
         Ok(metadata) if !metadata.is_dir() => Err(error("is not a folder")),
@@ -133,7 +133,7 @@ pub fn working_directory(folder: &Path) -> Result<(), ConfigurationError> {
 pub fn context_directory(folder: &Path) -> Result<(), ConfigurationError> {
     let error = |cause: &dyn std::fmt::Display| {
         let message = format!("context files cannot be written to {}: {cause}", folder.display());
-        let hint = "make the folder writable, or set agents.context_directory to another one";
+        let hint = "make the folder writable, or set context_directory to another one";
         ConfigurationError::new("context_directory", message, hint)
     };
     std::fs::create_dir_all(folder).map_err(|cause| error(&cause))?;

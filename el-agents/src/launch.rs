@@ -63,6 +63,7 @@ impl Launcher {
         // Values that the agent's command line does not take are found now and not at the first run.
         drop(claude::settings(&places.el)?);
         if agent.executor == Executor::Claude {
+            check::permission_mode(Some(&agent.permission_mode), &environment)?;
             drop(claude::argv(&claude_options(&agent, &program, "00000000-0000-4000-8000-000000000000", Path::new("/"), false))?);
         }
         Ok(Launcher { agent, rules, places, tmux, program, environment, preamble })
@@ -79,7 +80,7 @@ impl Launcher {
             rules: self.rules,
             places: self.places.clone(),
         };
-        let words = spec.argv(&RunDir::new(&self.places.runs, "RUN"), false)?;
+        let words = spec.argv(&RunDir::new(&self.places.runs, "RUN"), None)?;
         Ok(words.iter().map(|word| shell_escape::unix::escape(word.to_string_lossy()).into_owned()).collect())
     }
 
@@ -187,14 +188,27 @@ pub(crate) fn claude_options(
 }
 
 impl LaunchSpec {
-    /// The words of one call of the agent.
-    pub(crate) fn argv(&self, folder: &RunDir, resume: bool) -> Result<Vec<OsString>, ConfigurationError> {
+    /// The words of one call of the agent. `resumed_at`: what the conversation cost so far, in millionths of a dollar, if it is resumed; the client
+    /// counts its budget anew with each call, so it gets what is left.
+    pub(crate) fn argv(&self, folder: &RunDir, resumed_at: Option<i64>) -> Result<Vec<OsString>, ConfigurationError> {
         match &self.agent.executor {
-            Executor::Claude => claude::argv(&claude_options(&self.agent, &self.program, &self.conversation, &folder.settings(), resume)),
+            Executor::Claude => {
+                let resume = resumed_at.is_some();
+                let mut options = claude_options(&self.agent, &self.program, &self.conversation, &folder.settings(), resume);
+                options.max_budget_usd = self.budget_left(resumed_at.unwrap_or(0));
+                claude::argv(&options)
+            }
             Executor::Command(words) => {
                 let rest = words.iter().skip(1).chain(&self.agent.extra_args).map(OsString::from);
                 Ok(std::iter::once(self.program.clone().into_os_string()).chain(rest).collect())
             }
         }
+    }
+
+    /// What is left of the run's budget, in dollars; `None` if it has no bound. Never nothing: the caller does not resume a run whose budget is spent.
+    pub(crate) fn budget_left(&self, spent_micros: i64) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "an amount of dollars is far below the range where a float loses cents")]
+        let spent = spent_micros as f64 / 1e6;
+        self.agent.max_budget_usd.map(|budget| budget - spent)
     }
 }

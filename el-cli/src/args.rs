@@ -74,7 +74,7 @@ pub(crate) enum Parsed {
     /// A command to run.
     Run(Box<Cli>),
     /// Help or the version was asked for: text for stdout.
-    Text(clap::builder::StyledStr),
+    Text { text: clap::builder::StyledStr, color: ColorWhen },
     /// It was not understood. `text` is clap's own rendering for people.
     Wrong { error: CommandError, text: clap::builder::StyledStr, robot: bool, color: ColorWhen },
 }
@@ -85,7 +85,9 @@ pub(crate) fn parse(argv: &[OsString]) -> Parsed {
     match parsed {
         Ok(cli) => Parsed::Run(Box::new(cli)),
         Err(error) => match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Parsed::Text(error.render()),
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+                Parsed::Text { text: error.render(), color: wanted_color(argv) }
+            }
             _ => Parsed::Wrong {
                 text: error.render(),
                 error: usage_error(&error),
@@ -122,7 +124,10 @@ fn usage_error(error: &clap::Error) -> CommandError {
     let plain = error.render().to_string();
     let plain = plain.strip_prefix("error: ").unwrap_or(&plain);
     if matches!(error.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand) {
-        return CommandError::usage("a command is missing").with_hint("el --help lists the commands");
+        // The text is the help of the command that is incomplete: its usage line begins with its name.
+        let usage = plain.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("el");
+        let name = usage.split(['[', '<']).next().unwrap_or("el").trim();
+        return CommandError::usage("a command is missing").with_hint(format!("{name} --help lists the commands"));
     }
     let mut paragraphs = plain.split("\n\n");
     let first = paragraphs.next().unwrap_or_default();

@@ -18,7 +18,6 @@ mod settings;
 use args::Parsed;
 use exit::Exit;
 use output::printer::{Format, Printer};
-use output::terminal::ColorWhen;
 
 fn main() -> ExitCode {
     complete::answer_the_shell();
@@ -34,8 +33,8 @@ fn run(argv: &[std::ffi::OsString]) -> Exit {
             let app = app::App::new(cli.globals, printer);
             finish(&app.printer, cli.command.run(&app))
         }
-        Parsed::Text(text) => {
-            let printer = Printer::new(Format::Human, ColorWhen::Auto, false);
+        Parsed::Text { text, color } => {
+            let printer = Printer::new(Format::Human, color, false);
             finish(&printer, printer.styled(&text).map(|()| Exit::Done))
         }
         Parsed::Wrong { error, text, robot, color } => {

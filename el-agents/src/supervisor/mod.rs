@@ -167,7 +167,8 @@ impl Supervisor {
 
     /// One call of the agent, from its start to the end of its tree.
     async fn call(&mut self, prompt: File, resume: bool) -> std::io::Result<CallEnd> {
-        let argv = self.spec.argv(&self.folder, resume).map_err(|error: ConfigurationError| std::io::Error::other(error.to_string()))?;
+        let resumed_at = resume.then(|| self.watcher.reader.progress().cost_micros);
+        let argv = self.spec.argv(&self.folder, resumed_at).map_err(|error: ConfigurationError| std::io::Error::other(error.to_string()))?;
         let agent = agent::start(&argv, &self.environment, &self.spec.agent.working_directory, prompt)?;
         let contact = &mut self.watcher.contact;
         let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
@@ -203,8 +204,11 @@ impl Supervisor {
         if self.watcher.began.elapsed() >= self.spec.agent.execution_timeout || self.watcher.signals.hung_up() {
             return false;
         }
-        let contact = &mut self.watcher.contact;
         let progress = self.watcher.reader.progress();
+        if self.spec.budget_left(progress.cost_micros).is_some_and(|left| left <= 0.0) {
+            return false;
+        }
+        let contact = &mut self.watcher.contact;
         let is_ours = contact.beat(None, &progress).is_ok() && contact.watched() == Watch::Work;
         let status = ops::brief(contact.store(), &self.spec.atom).map(|atom| atom.status);
         is_ours && matches!(status, Ok(Status::InProgress))

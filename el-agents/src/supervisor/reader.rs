@@ -1,5 +1,6 @@
 //! What the agent's output tells. It is believed for progress, cost and the reasons of failure, never for success.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use el_core::model::{ExitRecord, Progress, Timestamp, UsageLimit};
@@ -26,7 +27,12 @@ pub(crate) struct Reader {
     /// The last plain line of standard error.
     last_error: Option<String>,
     errors: LineSplitter,
+    /// Background tasks of the agent that have not ended.
+    tasks: BTreeSet<String>,
 }
+
+/// More tasks than this are a stream gone wrong.
+const TASKS_MAX: usize = 256;
 
 impl Reader {
     pub(crate) fn new(is_stream: bool) -> Reader {
@@ -41,6 +47,7 @@ impl Reader {
             last_line: None,
             last_error: None,
             errors: LineSplitter::with_limit(64 << 10),
+            tasks: BTreeSet::new(),
         }
     }
 
@@ -50,6 +57,7 @@ impl Reader {
         self.progress.next_call();
         self.result = None;
         self.result_at = None;
+        self.tasks.clear();
     }
 
     /// Takes bytes of standard output; gives what the pane is to show.
@@ -75,9 +83,8 @@ impl Reader {
 
     /// Both streams have ended; gives what the pane is to show of an unfinished last line.
     pub(crate) fn finish(&mut self) -> String {
-        let error = self.errors.finish().map(|_| ());
-        if error.is_some() {
-            // Only a line without an end was left; it was counted, and says no more than the others.
+        if let Some(Line::Whole(rest)) = self.errors.finish() {
+            self.last_error = Some(one_line(&String::from_utf8_lossy(&rest), MESSAGE_MAX)).filter(|text| !text.is_empty()).or(self.last_error.take());
         }
         match self.lines.finish() {
             Some(line) => self.line(line),
@@ -109,8 +116,13 @@ impl Reader {
             StreamEvent::RateLimit(limit) if limit.is_reached() => {
                 self.limit_resets_at = Some(limit.resets_at.map(|s| Timestamp::from_micros(s.saturating_mul(1_000_000))));
             }
-            // It answered after all: the limit did not end it.
-            StreamEvent::Text { subagent: false, .. } => self.limit_resets_at = None,
+            // It answered after all: the limit did not end it, nor was its last result the last.
+            StreamEvent::Text { subagent: false, .. } | StreamEvent::ToolUse { subagent: false, .. } => {
+                self.limit_resets_at = None;
+                self.result_at = None;
+            }
+            StreamEvent::TaskStarted { id, .. } if self.tasks.len() < TASKS_MAX => drop(self.tasks.insert(id.clone())),
+            StreamEvent::TaskEnded { id, .. } => drop(self.tasks.remove(id)),
             _ => {}
         }
         self.renderer.render(event)
@@ -133,9 +145,9 @@ impl Reader {
         self.progress.tool_in_flight
     }
 
-    /// When the agent said its result.
+    /// When the agent said its result, if that is its last: while a background task of its own runs, it waits for that and goes on.
     pub(crate) fn result_at(&self) -> Option<Instant> {
-        self.result_at
+        self.result_at.filter(|_| self.tasks.is_empty())
     }
 
     /// Whether the agent itself said that it failed.
@@ -195,6 +207,18 @@ mod tests {
     fn a_limit_that_was_overcome_is_forgotten() {
         let text = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"on I go"}]}}"#;
         assert_eq!(record(&[LIMIT, text]).usage_limit, None);
+    }
+
+    #[test]
+    fn a_result_is_the_last_word_only_when_no_background_task_runs() {
+        let mut reader = Reader::new(true);
+        reader.take(b"{\"type\":\"system\",\"subtype\":\"task_started\",\"task_id\":\"b1\"}\n");
+        reader.take(b"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"waiting\"}\n");
+        assert_eq!(reader.result_at(), None);
+        reader.take(b"{\"type\":\"system\",\"subtype\":\"task_notification\",\"task_id\":\"b1\",\"status\":\"completed\"}\n");
+        assert!(reader.result_at().is_some());
+        reader.take(b"{\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"on\"}]}}\n");
+        assert_eq!(reader.result_at(), None, "another turn began");
     }
 
     #[test]

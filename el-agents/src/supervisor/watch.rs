@@ -17,12 +17,14 @@ use super::reader::Reader;
 use super::signals::Signals;
 use super::watchdog::{self, Bounds, EndNow, Moment};
 use crate::clock;
-use crate::process::{EndTree, Ended, Marker, descendants, end_tree};
+use crate::process::{EndTree, Ended, Marker, descendants, end_tree, reap_adopted};
 
 /// Between two looks at the store and the clock.
 const TICK: Duration = Duration::from_millis(100);
 /// How often a silent agent's tree is looked at.
 const STALL_LOOK: Duration = Duration::from_secs(15);
+/// How often ended orphans are reaped: a look at the whole process table.
+const REAP_EVERY: Duration = Duration::from_secs(10);
 /// How long the killing may take before the claim is kept and it is tried again.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
 /// Bytes of a transcript after which no more is kept: a run must not fill the disk.
@@ -50,6 +52,7 @@ pub(crate) struct Watcher {
     pub(crate) began: Instant,
     active: Active,
     finished_at: Option<Instant>,
+    reaped_at: Instant,
 }
 
 /// When the agent or its tree last did something.
@@ -116,6 +119,7 @@ impl Watcher {
             began: now,
             active: Active { at: now, stamp: None, looked: now, tools: None },
             finished_at: None,
+            reaped_at: now,
         }
     }
 
@@ -200,6 +204,11 @@ impl Watcher {
     fn look(&mut self, agent: &Agent) -> Option<EndNow> {
         if self.signals.take_interrupt() {
             self.contact.cancel();
+        }
+        if self.reaped_at.elapsed() > REAP_EVERY {
+            // Orphans of the agent become ours; those that have ended are reaped, or they would pile up.
+            reap_adopted(agent.id.pid);
+            self.reaped_at = Instant::now();
         }
         let watch = self.contact.tick(self.active.stamp, &self.reader.progress());
         match watch {

@@ -49,7 +49,7 @@ fn view(page: &mut Page, findings: &[Finding], app: &App) {
     if let Ok(project) = app.project()
         && !page.quiet()
     {
-        let text = page.paint(style::DIM, &format!("el {} · {}", env!("CARGO_PKG_VERSION"), project.db.display()));
+        let text = page.paint(style::DIM, &format!("el {} · {}", env!("CARGO_PKG_VERSION"), sanitize::path(&project.db)));
         page.line(text);
     }
     for finding in findings {

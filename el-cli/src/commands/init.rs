@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::style;
+use crate::output::{sanitize, style};
 use crate::project::{self, Project};
 
 /// Everything in the folder but the configuration stays out of git.
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             return;
         }
         let done = page.paint(style::GOOD, "Initialized");
-        page.line(format!("{done} a tracker in {}; ids begin with '{prefix}-'", project.state.display()));
+        page.line(format!("{done} a tracker in {}; ids begin with '{prefix}-'", sanitize::path(&project.state)));
         let next = page.paint(style::DIM, "next: el create \"what is to be done\"");
         page.line(next);
     })?;

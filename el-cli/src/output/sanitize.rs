@@ -23,6 +23,11 @@ pub(crate) fn block(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A path in one line, safe to show.
+pub(crate) fn path(path: &std::path::Path) -> String {
+    line(&path.display().to_string()).into_owned()
+}
+
 /// The text, or as much of it as fits `columns` with `…` at the end. Expects text that [`line`] has cleaned.
 pub(crate) fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     if text.width() <= columns {

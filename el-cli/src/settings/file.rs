@@ -64,15 +64,19 @@ impl ConfigFile {
     fn parse(path: &Path, text: &str) -> ConfigFile {
         let mut file = ConfigFile { path: path.to_owned(), ..ConfigFile::default() };
         let (table, errors) = DeTable::parse_recoverable(text);
-        let mut broken_lines = Vec::new();
-        for error in errors {
-            let line = error.span().map_or(0, |span| line_of(text, span.start));
-            // What the parser made of a broken line is a guess.
-            broken_lines.push(line);
-            file.problem(line, error.message().to_owned());
-        }
         file.read_table(text, table.get_ref(), None);
-        file.entries.retain(|entry| !broken_lines.contains(&entry.line));
+        let broken: Vec<Problem> = errors
+            .iter()
+            .map(|error| {
+                let line = error.span().map_or(0, |span| line_of(text, span.start));
+                Problem { path: path.to_owned(), line, message: error.message().to_owned() }
+            })
+            .collect();
+        // What the parser made of a broken line is a guess.
+        let is_broken = |line: usize| broken.iter().any(|problem| problem.line == line);
+        file.entries.retain(|entry| !is_broken(entry.line));
+        file.problems.retain(|problem| !is_broken(problem.line));
+        file.problems.extend(broken);
         file.problems.sort_by_key(|problem| problem.line);
         file
     }
@@ -158,7 +162,7 @@ mod tests {
         let file = parse("model = \"opus\"\nlease = \nconcurrency = 4\n");
         let names: Vec<_> = file.entries.iter().map(|entry| entry.key.name).collect();
         assert!(names.contains(&"model") && names.contains(&"concurrency") && !names.contains(&"lease"));
-        assert_eq!(file.problems[0].line, 2);
+        assert_eq!(file.problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [2]);
     }
 
     #[test]

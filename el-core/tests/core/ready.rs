@@ -81,7 +81,7 @@ fn a_blocked_parent_holds_its_children_and_an_open_one_does_not() {
     ops::dep_add(&mut p.store, &person, &epic, &child, BondKind::ParentChild).unwrap();
     assert!(p.ready().contains(&child));
     ops::dep_add(&mut p.store, &person, &gate, &epic, BondKind::Blocks).unwrap();
-    assert_eq!(p.ready(), [gate.as_str()]);
+    assert_eq!(p.ready(), std::slice::from_ref(&gate));
     ops::close(&mut p.store, &person, &[&gate], None, &Guard::default()).unwrap();
     assert!(p.ready().contains(&child));
 }
@@ -93,7 +93,7 @@ fn every_way_of_being_over_frees_what_waited() {
         let (a, b) = (p.create("a"), p.create("b"));
         let person = person(p.now);
         ops::dep_add(&mut p.store, &person, &a, &b, BondKind::Blocks).unwrap();
-        assert_eq!(p.ready(), [a.as_str()]);
+        assert_eq!(p.ready(), std::slice::from_ref(&a));
         let patch = AtomPatch { status: Some(status), ..AtomPatch::default() };
         ops::update(&mut p.store, &person, &[&a], &patch, &Guard::default()).unwrap();
         assert_eq!(p.ready(), [b], "{status}");

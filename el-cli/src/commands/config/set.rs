@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
                 "{done} {} = {} in {}",
                 sanitize::line(&args.key),
                 sanitize::line(&value.to_text()),
-                path.display()
+                sanitize::path(&path)
             ));
         }
     })?;

@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     app.printer.emit(&json!({ "key": args.key, "removed": removed, "path": path }), |page| {
         if !page.quiet() {
             let done = page.paint(style::GOOD, if removed { "Removed" } else { "Unchanged" });
-            page.line(format!("{done} {} in {}", sanitize::line(&args.key), path.display()));
+            page.line(format!("{done} {} in {}", sanitize::line(&args.key), sanitize::path(&path)));
         }
     })?;
     Ok(Exit::Done)

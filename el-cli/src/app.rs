@@ -86,8 +86,11 @@ impl App {
         self.actor.get_or_init(|| actor::resolve(self.globals.actor.as_deref()))
     }
 
+    /// The agent session that this process runs in, if that is a session of this very project: an agent that works on another tracker (a
+    /// scratch project of a test, say) is no run there.
     pub(crate) fn session(&self) -> Option<&SessionCredentials> {
-        self.session.get_or_init(session::from_env).as_ref()
+        let database = self.project().ok().map(|project| project.db.as_path());
+        self.session.get_or_init(|| session::from_env(database)).as_ref()
     }
 
     /// What a verb of the store is told about this process, now.

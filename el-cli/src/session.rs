@@ -1,14 +1,25 @@
 //! The agent session that this process runs in, if it runs in one.
 
 use std::env;
+use std::path::Path;
 
 use el_core::SessionCredentials;
 
-/// `EL_RUN` and `EL_TOKEN`. A run without its token is kept, so that its writes are refused instead of passing for a
-/// person's.
-pub(crate) fn from_env() -> Option<SessionCredentials> {
+/// `EL_RUN` and `EL_TOKEN`, where `EL_DB` (if set) is the database in use. A run without its token is kept, so that its
+/// writes are refused instead of passing for a person's.
+pub(crate) fn from_env(database: Option<&Path>) -> Option<SessionCredentials> {
     let run = variable("EL_RUN")?;
+    if let (Some(own), Some(database)) = (variable("EL_DB"), database)
+        && is_another(Path::new(&own), database)
+    {
+        return None;
+    }
     Some(SessionCredentials { run, token: variable("EL_TOKEN") })
+}
+
+/// Whether these are two files. What cannot be told is taken for the same: then the fence decides.
+fn is_another(a: &Path, b: &Path) -> bool {
+    matches!((std::fs::canonicalize(a), std::fs::canonicalize(b)), (Ok(a), Ok(b)) if a != b)
 }
 
 fn variable(name: &str) -> Option<String> {

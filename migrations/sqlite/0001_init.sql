@@ -23,6 +23,9 @@ CREATE TABLE atoms (
   retry_at      INTEGER,
   -- Runs that ended before this do not count as failed attempts: set by `el retry` and `el reopen`.
   fresh_since   INTEGER NOT NULL DEFAULT 0,
+  -- Live `blocks` bonds into this atom. Kept by the triggers below, which always count anew, so it cannot drift; `el doctor` checks it.
+  -- It keeps what is blocked out of the queue's index: a claim costs the same however many atoms wait.
+  blocked_by    INTEGER NOT NULL DEFAULT 0,
   -- The run that last set the status; NULL when a person did.
   status_by_run TEXT,
   close_reason  TEXT,
@@ -34,7 +37,7 @@ CREATE TABLE atoms (
 ) STRICT;
 
 -- Each list reads one of these and never touches what is over.
-CREATE INDEX atoms_queue  ON atoms (priority, created_at, seq) WHERE status IN ('open','deferred');
+CREATE INDEX atoms_queue  ON atoms (priority, created_at, seq) WHERE status IN ('open','deferred') AND blocked_by = 0;
 CREATE INDEX atoms_active ON atoms (priority, created_at, seq) WHERE status NOT IN ('closed','wont_do','discard');
 CREATE INDEX atoms_status ON atoms (status, updated_at);
 CREATE INDEX atoms_parent ON atoms (parent_id) WHERE parent_id IS NOT NULL;
@@ -57,6 +60,26 @@ CREATE TABLE bonds (
   CHECK (source_id <> target_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bonds_source ON bonds (source_id, target_id);
+
+CREATE TRIGGER bonds_block_insert AFTER INSERT ON bonds WHEN new.kind = 'blocks' BEGIN
+  UPDATE atoms SET blocked_by = (
+    SELECT count(*) FROM bonds b JOIN atoms s ON s.id = b.source_id
+    WHERE b.target_id = new.target_id AND b.kind = 'blocks' AND s.status NOT IN ('closed','wont_do','discard')
+  ) WHERE id = new.target_id;
+END;
+CREATE TRIGGER bonds_block_delete AFTER DELETE ON bonds WHEN old.kind = 'blocks' BEGIN
+  UPDATE atoms SET blocked_by = (
+    SELECT count(*) FROM bonds b JOIN atoms s ON s.id = b.source_id
+    WHERE b.target_id = old.target_id AND b.kind = 'blocks' AND s.status NOT IN ('closed','wont_do','discard')
+  ) WHERE id = old.target_id;
+END;
+CREATE TRIGGER atoms_block_status AFTER UPDATE OF status ON atoms
+WHEN (old.status IN ('closed','wont_do','discard')) <> (new.status IN ('closed','wont_do','discard')) BEGIN
+  UPDATE atoms SET blocked_by = (
+    SELECT count(*) FROM bonds b JOIN atoms s ON s.id = b.source_id
+    WHERE b.target_id = atoms.id AND b.kind = 'blocks' AND s.status NOT IN ('closed','wont_do','discard')
+  ) WHERE id IN (SELECT target_id FROM bonds WHERE source_id = new.id AND kind = 'blocks');
+END;
 
 CREATE TABLE comments (
   seq        INTEGER PRIMARY KEY,

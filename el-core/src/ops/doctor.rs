@@ -7,7 +7,7 @@ use super::{AtomFilter, Sort};
 use crate::Result;
 use crate::model::{Status, Timestamp};
 use crate::store::filter::Query;
-use crate::store::{Store, run, search};
+use crate::store::{Store, bond, run, search};
 
 /// One thing that is not as it should be, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -59,6 +59,15 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
                 hint: "`el doctor --fix` rebuilds it".to_owned(),
             });
         }
+        let miscounted = bond::miscounted(tx)?;
+        if !miscounted.is_empty() {
+            findings.push(Finding {
+                code: "blocker_count",
+                serious: true,
+                message: format!("the count of blockers is wrong for {}", miscounted.join(", ")),
+                hint: "`el doctor --fix` counts them anew; nothing but a write by another program can have done this".to_owned(),
+            });
+        }
         let claimed = AtomFilter { statuses: vec![Status::InProgress], ..AtomFilter::default() };
         for atom in Query::new(&claimed).rows(tx, &Sort::Oldest.sql(now), None, 0)? {
             if atom.run_id.is_none() && atom.updated_at.plus(STALE_CLAIM) < now {
@@ -89,7 +98,10 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Rebuilds what can be rebuilt from the atoms: the search index.
+/// Rebuilds what can be rebuilt from the atoms: the search index and the counts of blockers.
 pub fn rebuild(store: &mut Store) -> Result<()> {
-    store.write(search::rebuild)
+    store.write(|tx| {
+        search::rebuild(tx)?;
+        bond::recount(tx)
+    })
 }

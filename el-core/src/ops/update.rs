@@ -58,21 +58,21 @@ pub fn update<S: AsRef<str>>(
         let mut done = Vec::with_capacity(atoms.len());
         for before in &atoms {
             guard.check(before)?;
-            let mut changes = fields(tx, ctx, before, patch)?;
+            let changes = fields(tx, ctx, before, patch)?;
             if !changes.is_empty() {
-                event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &Value::Object(changes.clone()))?;
+                event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &Value::Object(changes))?;
             }
             if let Some((status, to)) = status_change(before, patch, reason.as_deref()) {
                 may_set_status(tx, session.as_ref(), before)?;
                 if status == Status::InProgress && before.assignee.is_none() && patch.assignee.is_none() {
                     let owned = Atom { assignee: Some(ctx.actor.to_owned()), ..atom::get(tx, &before.id)? };
                     atom::update_fields(tx, &owned)?;
-                    changes.insert("assignee".to_owned(), json!({ "from": null, "to": ctx.actor }));
                 }
                 set_status(tx, ctx, before, status, to)?;
-                changes.insert("status".to_owned(), json!({ "from": before.status, "to": status }));
             }
-            done.push(Updated { atom: atom::get(tx, &before.id)?, changes });
+            let atom = atom::get(tx, &before.id)?;
+            let changes = difference(before, &atom);
+            done.push(Updated { atom, changes });
         }
         Ok(done)
     })
@@ -168,13 +168,16 @@ fn fields(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, patch: &AtomPatch) -> Resul
     Ok(changes)
 }
 
+/// Fields that follow from others, and are not told as changes.
+const CONSEQUENCES: [&str; 3] = ["updated_at", "closed_at", "run_id"];
+
 fn difference(before: &Atom, after: &Atom) -> Map<String, Value> {
     let row = |atom: &Atom| serde_json::to_value(atom).expect("an atom has string keys only");
     let (before, after) = (row(before), row(after));
     let (Value::Object(before), Value::Object(after)) = (before, after) else { return Map::new() };
     before
         .into_iter()
-        .filter(|(key, old)| after.get(key) != Some(old))
+        .filter(|(key, old)| !CONSEQUENCES.contains(&key.as_str()) && after.get(key) != Some(old))
         .map(|(key, old)| {
             let new = after.get(&key).cloned().unwrap_or(Value::Null);
             (key, json!({ "from": old, "to": new }))

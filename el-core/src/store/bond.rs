@@ -94,3 +94,28 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Bond>> {
         created_at: Timestamp::from_micros(row.get(3)?),
     }))
 }
+
+/// Atoms whose count of live `blocks` bonds is wrong. Only a write past our triggers could make one.
+pub(crate) fn miscounted(tx: &Tx<'_>) -> Result<Vec<String>> {
+    let mut statement = tx
+        .prepare(
+            "SELECT a.id FROM atoms a WHERE a.blocked_by <> (
+               SELECT count(*) FROM bonds b JOIN atoms s ON s.id = b.source_id
+               WHERE b.target_id = a.id AND b.kind = 'blocks' AND s.status NOT IN ('closed','wont_do','discard')) ORDER BY a.seq",
+        )
+        .doing("check the counts of blockers")?;
+    let rows = statement.query_map([], |row| row.get(0)).doing("check the counts of blockers")?;
+    rows.collect::<rusqlite::Result<_>>().doing("check the counts of blockers")
+}
+
+/// Counts the live `blocks` bonds of every atom anew.
+pub(crate) fn recount(tx: &Tx<'_>) -> Result<()> {
+    tx.execute(
+        "UPDATE atoms SET blocked_by = (
+           SELECT count(*) FROM bonds b JOIN atoms s ON s.id = b.source_id
+           WHERE b.target_id = atoms.id AND b.kind = 'blocks' AND s.status NOT IN ('closed','wont_do','discard'))",
+        [],
+    )
+    .doing("count blockers anew")?;
+    Ok(())
+}

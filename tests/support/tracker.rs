@@ -1,0 +1,217 @@
+//! A project under test, as its own commands tell of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension};
+use serde_json::Value;
+
+use super::{Running, SOON, TestEnv, wait_until};
+
+/// Settings under which no test waits for a lease or a back-off of real life.
+const QUICK: &str = "lease = \"5s\"\nretry_backoff = \"0s\"\nclose_grace = \"1s\"\n";
+
+impl TestEnv {
+    /// An environment whose project has a tracker; its ids begin with `t-`.
+    pub(crate) fn with_tracker() -> Self {
+        let env = Self::new();
+        env.el(&["init", "--name", "t"]).ok();
+        env.configure("");
+        env
+    }
+
+    /// Writes the project's configuration: the quick settings, and these.
+    pub(crate) fn configure(&self, lines: &str) {
+        // TOML takes no key twice.
+        let quick = QUICK.lines().filter(|line| !lines.contains(line.split('=').next().unwrap())).collect::<Vec<_>>().join("\n");
+        fs::write(self.project(".eluent/config.toml"), format!("{quick}\n{lines}")).unwrap();
+    }
+
+    /// Files an atom; its id.
+    #[track_caller]
+    pub(crate) fn create(&self, title: &str, more: &[&str]) -> String {
+        self.robot(&[&["create", "--title", title], more].concat())["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Files an atom that makes the scripted agent do these steps; its id.
+    #[track_caller]
+    pub(crate) fn script_atom(&self, steps: &[&str]) -> String {
+        self.create("Play a script", &["-d", &Self::script(steps)])
+    }
+
+    #[track_caller]
+    pub(crate) fn show(&self, id: &str) -> Value {
+        self.robot(&["show", id])
+    }
+
+    #[track_caller]
+    pub(crate) fn status(&self, id: &str) -> String {
+        self.show(id)["status"].as_str().unwrap().to_owned()
+    }
+
+    /// The runs of an atom, oldest first.
+    #[track_caller]
+    pub(crate) fn runs(&self, id: &str) -> Vec<Value> {
+        let mut runs = self.robot(&["runs", "--atom", id])["items"].as_array().unwrap().clone();
+        runs.reverse();
+        runs
+    }
+
+    /// The atom's live run, or its last one.
+    #[track_caller]
+    pub(crate) fn last_run(&self, id: &str) -> Value {
+        self.runs(id).pop().unwrap_or_else(|| panic!("{id} has no run"))
+    }
+
+    /// How the runs of an atom ended, oldest first; `live` for one that has not.
+    #[track_caller]
+    pub(crate) fn outcomes(&self, id: &str) -> Vec<String> {
+        self.runs(id).iter().map(|run| run["outcome"].as_str().unwrap_or("live").to_owned()).collect()
+    }
+
+    /// The atom's events in short: the kind, and for a status what it became.
+    #[track_caller]
+    pub(crate) fn events(&self, id: &str) -> Vec<String> {
+        let events = self.robot(&["history", id])["items"].take();
+        let short = |event: &Value| {
+            let kind = event["kind"].as_str().unwrap();
+            let more = event["data"]["to"].as_str().or(event["data"]["outcome"].as_str());
+            more.map_or_else(|| kind.to_owned(), |more| format!("{kind} {more}"))
+        };
+        events.as_array().unwrap().iter().map(short).collect()
+    }
+
+    /// The texts of the atom's comments, oldest first.
+    #[track_caller]
+    pub(crate) fn comments(&self, id: &str) -> Vec<String> {
+        let shown = self.show(id)["comments"].take();
+        shown.as_array().unwrap().iter().map(|comment| comment["content"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// `el --robot work …` to its end, which must be a good one; what it told.
+    #[track_caller]
+    pub(crate) fn work(&self, arguments: &[&str]) -> Vec<Value> {
+        let ran = self.run(self.command("el").args(["--robot", "work"]).args(arguments)).ok();
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
+    }
+
+    /// Starts `el --robot work …`.
+    #[track_caller]
+    pub(crate) fn start_work(&self, arguments: &[&str]) -> Running {
+        self.start(self.command("el").args(["--robot", "work"]).args(arguments))
+    }
+
+    /// Waits until the atom has this status.
+    #[track_caller]
+    pub(crate) fn wait_for_status(&self, id: &str, status: &str) -> Value {
+        wait_until(&format!("{id} to be {status}; it is {}", self.show(id)), SOON, || {
+            Some(self.show(id)).filter(|atom| atom["status"] == status)
+        })
+    }
+
+    /// Waits until a run of the atom has ended so often; the last one.
+    #[track_caller]
+    pub(crate) fn wait_for_end(&self, id: &str, runs: usize) -> Value {
+        wait_until(&format!("the end of run {runs} of {id}; there are {:?}", self.outcomes(id)), SOON, || {
+            let outcome = self.outcomes(id).get(runs - 1)?.clone();
+            (outcome != "live").then(|| self.runs(id).swap_remove(runs - 1))
+        })
+    }
+
+    /// Waits until the atom's run has a supervisor and its agent has made this file; the run.
+    #[track_caller]
+    pub(crate) fn wait_for_agent(&self, id: &str, file: impl AsRef<Path>) -> Value {
+        self.wait_for_file(file);
+        self.last_run(id)
+    }
+
+    /// A file of a run's folder.
+    pub(crate) fn run_file(&self, run: &Value, name: &str) -> PathBuf {
+        self.project(".eluent/runs").join(run["id"].as_str().unwrap()).join(name)
+    }
+
+    pub(crate) fn read_run_file(&self, run: &Value, name: &str) -> String {
+        let path = self.run_file(run, name);
+        String::from_utf8_lossy(&fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))).into_owned()
+    }
+
+    /// Where the context of an atom is while its run is on.
+    pub(crate) fn context(&self, id: &str) -> PathBuf {
+        self.project(".eluent/agent-context").join(format!("{id}.md"))
+    }
+
+    /// What `record FILE` of the scripted agent wrote.
+    #[track_caller]
+    pub(crate) fn recorded(&self, file: &str) -> Value {
+        serde_json::from_str(&self.wait_for_file(file)).unwrap()
+    }
+
+    /// A second look at the database, past `el`.
+    pub(crate) fn database(&self) -> Connection {
+        let connection = Connection::open(self.project(".eluent/el.db")).unwrap();
+        connection.busy_timeout(SOON).unwrap();
+        connection
+    }
+
+    /// The fencing token of a run, which `el` never prints.
+    #[track_caller]
+    pub(crate) fn token(&self, run: &Value) -> String {
+        let id = run["id"].as_str().unwrap();
+        let found = self.database().query_row("SELECT token FROM runs WHERE id = ?1", [id], |row| row.get(0)).optional();
+        found.unwrap().unwrap()
+    }
+
+    /// `el` as a process of this run's session would call it.
+    pub(crate) fn el_as_run(&self, run: &Value, arguments: &[&str]) -> std::process::Command {
+        let mut command = self.command("el");
+        command.env("EL_RUN", run["id"].as_str().unwrap()).env("EL_TOKEN", self.token(run));
+        command.env("EL_ATOM", run["atom_id"].as_str().unwrap()).env("EL_ACTOR", run["agent"].as_str().unwrap());
+        command.args(arguments);
+        command
+    }
+
+    /// The sessions of the project's own tmux server; none if it does not run.
+    #[track_caller]
+    pub(crate) fn sessions(&self) -> Vec<String> {
+        let names = self.tmux(&["list-sessions", "-F", "#{session_name}"]);
+        names.map_or_else(Vec::new, |names| names.lines().map(str::to_owned).collect())
+    }
+
+    /// Asks the project's own tmux server; `None` if it refuses or does not run.
+    #[track_caller]
+    pub(crate) fn tmux(&self, arguments: &[&str]) -> Option<String> {
+        let folder = fs::read_dir(self.path("tmux")).unwrap().next()?.unwrap().path();
+        let sockets = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let ours = sockets.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("el-")).collect::<Vec<_>>();
+        assert!(ours.len() < 2, "which server is meant? {ours:?}");
+        let ran = self.run(self.command("tmux").arg("-S").arg(ours.first()?).args(arguments));
+        (ran.status == 0).then_some(ran.stdout)
+    }
+
+    /// Asserts what holds at the very moment a run is settled: nothing of the agent's tree lives, and of what only the run
+    /// needed (its context, its environment) nothing is left.
+    #[track_caller]
+    pub(crate) fn assert_settled(&self, run: &Value) {
+        let id = run["id"].as_str().unwrap();
+        assert_eq!(self.processes_of_run(id), [], "of the agent's tree of {run}");
+        assert!(run["outcome"].is_string() && run["ended_at"].is_string(), "{run}");
+        assert!(!self.run_file(run, "env.json").exists(), "the environment of {id} is still there");
+        let atom = run["atom_id"].as_str().unwrap();
+        let is_taken = self.robot(&["runs", "--live", "--atom", atom])["count"] != 0;
+        assert!(is_taken || !self.context(atom).exists(), "the context of {atom} is still there");
+    }
+}
+
+impl Running {
+    /// The whole lines of JSON that it has printed so far.
+    pub(crate) fn told(&self) -> Vec<Value> {
+        self.stdout().lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// Waits until it tells of an event of this kind; the first one.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, event: &str) -> Value {
+        let what = format!("the event {event}; told: {}", self.stdout());
+        wait_until(&what, SOON, || self.told().into_iter().find(|told| told["event"] == event))
+    }
+}

@@ -11,3 +11,4 @@ mod harness;
 mod listed;
 mod real_client;
 mod support;
+mod worker;

@@ -3,6 +3,7 @@
 mod client;
 mod env;
 mod process;
+mod tracker;
 mod wait;
 
 pub(crate) use client::RealClaude;

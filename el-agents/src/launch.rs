@@ -9,10 +9,10 @@ use el_core::{Error, Store};
 
 use crate::check::{self, ConfigurationError};
 use crate::claude::{self, ChildEnvironment};
+use crate::clock;
 use crate::rundir::{LaunchSpec, RunDir, RunDirError, private_folder, write_private};
 use crate::settings::{AgentSettings, Executor, Places, RunRules};
 use crate::tmux::{SessionError, SessionIds, Tmux, session_name};
-use crate::clock;
 
 /// What a worker needs to launch runs of one agent; made once, before anything is claimed.
 #[derive(Debug, Clone)]
@@ -111,8 +111,13 @@ impl Launcher {
         let name = session_name(&run.atom_id, clock::now().as_secs(), random);
         // Known to the store before it is there: whoever has to recover the run finds the session.
         ops::launched(store, &run.id, &run.token, &name)?;
-        let argv: Vec<OsString> =
-            vec![self.places.el.clone().into(), "supervise".into(), run.id.clone().into(), "--db".into(), self.places.database.clone().into()];
+        let argv: Vec<OsString> = vec![
+            self.places.el.clone().into(),
+            "supervise".into(),
+            run.id.clone().into(),
+            "--db".into(),
+            self.places.database.clone().into(),
+        ];
         let ids = self.tmux.start_session(&name, &argv, self.agent.preserve_sessions)?;
         Ok((name, ids))
     }

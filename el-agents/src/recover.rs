@@ -40,7 +40,13 @@ pub(crate) fn sweep(run: &str) -> Result<(), RecoverError> {
 }
 
 /// Settles a run whose tree was swept, by its exit record if its supervisor wrote one.
-pub(crate) fn settle_lost(store: &mut Store, run: &Run, places: &Places, rules: &RunRules, why: Option<String>) -> Result<Settled, RecoverError> {
+pub(crate) fn settle_lost(
+    store: &mut Store,
+    run: &Run,
+    places: &Places,
+    rules: &RunRules,
+    why: Option<String>,
+) -> Result<Settled, RecoverError> {
     let folder = RunDir::new(&places.runs, &run.id);
     folder.forget_environment();
     let record = folder.read_exit().filter(|record| record.run == run.id).unwrap_or_else(|| {

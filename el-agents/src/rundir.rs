@@ -124,7 +124,8 @@ impl RunDir {
         let path = self.environment();
         let text = fs::read(&path).map_err(fault("read", &path))?;
         self.forget_environment();
-        let pairs: Vec<(Vec<u8>, Vec<u8>)> = serde_json::from_slice(&text).map_err(io::Error::from).map_err(fault("understand", &path))?;
+        let pairs: Vec<(Vec<u8>, Vec<u8>)> =
+            serde_json::from_slice(&text).map_err(io::Error::from).map_err(fault("understand", &path))?;
         Ok(pairs.into_iter().map(|(name, value)| (OsString::from_vec(name), OsString::from_vec(value))).collect())
     }
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
-use super::{Running, SOON, TestEnv, wait_until};
+use super::wait::look_until;
+use super::{Running, SOON, TestEnv};
 
 /// Settings under which no test waits for a lease or a back-off of real life.
 const QUICK: &str = "lease = \"5s\"\nretry_backoff = \"0s\"\nclose_grace = \"1s\"\n";
@@ -104,18 +105,15 @@ impl TestEnv {
     /// Waits until the atom has this status.
     #[track_caller]
     pub(crate) fn wait_for_status(&self, id: &str, status: &str) -> Value {
-        wait_until(&format!("{id} to be {status}; it is {}", self.show(id)), SOON, || {
-            Some(self.show(id)).filter(|atom| atom["status"] == status)
-        })
+        let look = || Some(self.show(id)).filter(|atom| atom["status"] == status);
+        look_until(SOON, look).unwrap_or_else(|| panic!("{id} does not get {status}: {:#}", self.show(id)))
     }
 
     /// Waits until a run of the atom has ended so often; the last one.
     #[track_caller]
     pub(crate) fn wait_for_end(&self, id: &str, runs: usize) -> Value {
-        wait_until(&format!("the end of run {runs} of {id}; there are {:?}", self.outcomes(id)), SOON, || {
-            let outcome = self.outcomes(id).get(runs - 1)?.clone();
-            (outcome != "live").then(|| self.runs(id).swap_remove(runs - 1))
-        })
+        let look = || self.runs(id).into_iter().nth(runs - 1).filter(|run| run["outcome"].is_string());
+        look_until(SOON, look).unwrap_or_else(|| panic!("run {runs} of {id} does not end: {:#?}", self.runs(id)))
     }
 
     /// Waits until the atom's run has a supervisor and its agent has made this file; the run.
@@ -197,7 +195,8 @@ impl TestEnv {
         assert!(run["outcome"].is_string() && run["ended_at"].is_string(), "{run}");
         assert!(!self.run_file(run, "env.json").exists(), "the environment of {id} is still there");
         let atom = run["atom_id"].as_str().unwrap();
-        let is_taken = self.robot(&["runs", "--live", "--atom", atom])["count"] != 0;
+        let live = self.robot(&["runs", "--live"])["items"].take();
+        let is_taken = live.as_array().unwrap().iter().any(|live| live["atom_id"] == atom);
         assert!(is_taken || !self.context(atom).exists(), "the context of {atom} is still there");
     }
 }
@@ -211,7 +210,7 @@ impl Running {
     /// Waits until it tells of an event of this kind; the first one.
     #[track_caller]
     pub(crate) fn wait_for(&self, event: &str) -> Value {
-        let what = format!("the event {event}; told: {}", self.stdout());
-        wait_until(&what, SOON, || self.told().into_iter().find(|told| told["event"] == event))
+        let look = || self.told().into_iter().find(|told| told["event"] == event);
+        look_until(SOON, look).unwrap_or_else(|| panic!("no event {event} among {:#?}", self.told()))
     }
 }

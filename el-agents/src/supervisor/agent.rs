@@ -17,7 +17,12 @@ pub(crate) struct Agent {
 }
 
 /// Starts it, headless: standard input is the prompt's file, standard output and error are ours to read.
-pub(crate) fn start(argv: &[OsString], environment: &[(OsString, OsString)], workdir: &Path, prompt: File) -> std::io::Result<Agent> {
+pub(crate) fn start(
+    argv: &[OsString],
+    environment: &[(OsString, OsString)],
+    workdir: &Path,
+    prompt: File,
+) -> std::io::Result<Agent> {
     let (program, arguments) = argv.split_first().ok_or_else(|| std::io::Error::other("the command line is empty"))?;
     let mut command = Command::new(program);
     command.args(arguments).env_clear().envs(environment.iter().map(|(name, value)| (name, value)));

@@ -29,11 +29,11 @@ use self::watch::{CallEnd, Watcher};
 use self::watchdog::Bounds;
 use crate::check::ConfigurationError;
 use crate::claude::one_line;
+use crate::clock;
 use crate::launch::context_file;
 use crate::process::{self, Marker, ProcessId};
 use crate::rundir::{LaunchSpec, RunDir, RunDirError, write_private};
 use crate::settings::Executor;
-use crate::clock;
 
 /// How often an agent that left its atom open is resumed within its run.
 const RESUMES: u32 = 1;
@@ -101,7 +101,11 @@ impl Supervisor {
         let folder = RunDir::new(&runs, run);
         let spec = folder.read_launch()?;
         let environment = folder.take_environment()?;
-        let token = environment.iter().find(|(name, _)| name == "EL_TOKEN").map(|(_, value)| value.to_string_lossy().into_owned()).unwrap_or_default();
+        let token = environment
+            .iter()
+            .find(|(name, _)| name == "EL_TOKEN")
+            .map(|(_, value)| value.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let id = ProcessId::current().map_err(system("tell who this process is"))?;
         let stamp = stamp(&id);
         ops::register_supervisor(&mut store, run, &token, &stamp, clock::now(), spec.rules.lease)?;
@@ -168,7 +172,10 @@ impl Supervisor {
     /// One call of the agent, from its start to the end of its tree.
     async fn call(&mut self, prompt: File, resume: bool) -> std::io::Result<CallEnd> {
         let resumed_at = resume.then(|| self.watcher.reader.progress().cost_micros);
-        let argv = self.spec.argv(&self.folder, resumed_at).map_err(|error: ConfigurationError| std::io::Error::other(error.to_string()))?;
+        let argv = self
+            .spec
+            .argv(&self.folder, resumed_at)
+            .map_err(|error: ConfigurationError| std::io::Error::other(error.to_string()))?;
         let agent = agent::start(&argv, &self.environment, &self.spec.agent.working_directory, prompt)?;
         let contact = &mut self.watcher.contact;
         let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
@@ -197,8 +204,13 @@ impl Supervisor {
 
     /// A violation is resumed once: the agent ended by itself, without an error, and its atom is still in progress.
     fn is_to_be_resumed(&mut self, record: &ExitRecord) -> bool {
-        let ended_well = record.end == EndKind::Exited && !record.is_error && record.signal.is_none() && record.exit_code.unwrap_or(0) == 0;
-        if self.spec.agent.executor != Executor::Claude || !ended_well || record.usage_limit.is_some() || record.resumes >= RESUMES {
+        let ended_well =
+            record.end == EndKind::Exited && !record.is_error && record.signal.is_none() && record.exit_code.unwrap_or(0) == 0;
+        if self.spec.agent.executor != Executor::Claude
+            || !ended_well
+            || record.usage_limit.is_some()
+            || record.resumes >= RESUMES
+        {
             return false;
         }
         if self.watcher.began.elapsed() >= self.spec.agent.execution_timeout || self.watcher.signals.hung_up() {
@@ -237,7 +249,13 @@ impl Supervisor {
     async fn say_goodbye(&mut self, settled: &Settled) {
         let detail = settled.run.detail.as_deref().unwrap_or_default();
         let status = settled.atom.as_ref().map_or("gone", |atom| atom.status.as_str());
-        self.watcher.pane.show(&format!("el: {} ended as {} ({}); {} is {status}", self.spec.run, settled.outcome, one_line(detail, 160), self.spec.atom));
+        self.watcher.pane.show(&format!(
+            "el: {} ended as {} ({}); {} is {status}",
+            self.spec.run,
+            settled.outcome,
+            one_line(detail, 160),
+            self.spec.atom
+        ));
         // The pane's own thread needs a moment to write what it was given.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

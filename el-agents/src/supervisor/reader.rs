@@ -84,7 +84,9 @@ impl Reader {
     /// Both streams have ended; gives what the pane is to show of an unfinished last line.
     pub(crate) fn finish(&mut self) -> String {
         if let Some(Line::Whole(rest)) = self.errors.finish() {
-            self.last_error = Some(one_line(&String::from_utf8_lossy(&rest), MESSAGE_MAX)).filter(|text| !text.is_empty()).or(self.last_error.take());
+            self.last_error = Some(one_line(&String::from_utf8_lossy(&rest), MESSAGE_MAX))
+                .filter(|text| !text.is_empty())
+                .or(self.last_error.take());
         }
         match self.lines.finish() {
             Some(line) => self.line(line),

@@ -216,7 +216,9 @@ impl Watcher {
             _ => self.finished_at = None,
         }
         let now = Instant::now();
-        if now.duration_since(self.active.at) > self.bounds.stall_timeout / 2 && now.duration_since(self.active.looked) > STALL_LOOK.min(self.bounds.stall_timeout / 4) {
+        if now.duration_since(self.active.at) > self.bounds.stall_timeout / 2
+            && now.duration_since(self.active.looked) > STALL_LOOK.min(self.bounds.stall_timeout / 4)
+        {
             self.look_at_tools(agent, now);
         }
         let since = |at: Option<Instant>| at.map(|at| now.duration_since(at));
@@ -253,7 +255,12 @@ impl Watcher {
     }
 
     /// Reads what still is in the pipes. Nobody holds their other ends any more, so this ends at once; a bound is there all the same.
-    async fn drain(&mut self, mut stdout: Option<tokio::process::ChildStdout>, mut stderr: Option<tokio::process::ChildStderr>, buffer: &mut [u8]) {
+    async fn drain(
+        &mut self,
+        mut stdout: Option<tokio::process::ChildStdout>,
+        mut stderr: Option<tokio::process::ChildStderr>,
+        buffer: &mut [u8],
+    ) {
         let rest = async {
             while let Some(len) = read(&mut stdout, buffer).await {
                 self.output(&buffer[..len]);

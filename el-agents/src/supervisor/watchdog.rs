@@ -72,7 +72,9 @@ pub(crate) fn decide(bounds: &Bounds, moment: &Moment) -> Option<EndNow> {
     }
     if let Some(since) = moment.since_finished {
         let patience = if moment.tool_in_flight { TOOL_PATIENCE } else { 1 };
-        if since > bounds.close_grace.saturating_mul(patience) || moment.since_result.is_some_and(|t| t > RESULT_GRACE.min(bounds.close_grace)) {
+        if since > bounds.close_grace.saturating_mul(patience)
+            || moment.since_result.is_some_and(|t| t > RESULT_GRACE.min(bounds.close_grace))
+        {
             return end(EndKind::Finished);
         }
         return None;
@@ -148,7 +150,10 @@ mod tests {
 
     #[test]
     fn a_run_that_is_over_is_ended_without_grace() {
-        assert_eq!(decide(&BOUNDS, &Moment { watch: Watch::Over, ..moment() }), Some(EndNow { kind: EndKind::LeaseLost, grace: Duration::ZERO }));
+        assert_eq!(
+            decide(&BOUNDS, &Moment { watch: Watch::Over, ..moment() }),
+            Some(EndNow { kind: EndKind::LeaseLost, grace: Duration::ZERO })
+        );
     }
 
     #[test]

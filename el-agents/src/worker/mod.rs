@@ -14,8 +14,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::MissedTickBehavior;
 
 pub use self::report::{Listener, Live, Report, Summary};
-pub use self::stop::stop_all;
 use self::state::State;
+pub use self::stop::stop_all;
 use crate::check::ConfigurationError;
 use crate::launch::Launcher;
 use crate::process;
@@ -83,7 +83,13 @@ pub fn preflight(options: &WorkOptions) -> Result<(), ConfigurationError> {
 }
 
 fn launcher(options: &WorkOptions) -> Result<Launcher, ConfigurationError> {
-    Launcher::new(options.agent.clone(), options.rules, options.places.clone(), options.environment.clone(), options.preamble.clone())
+    Launcher::new(
+        options.agent.clone(),
+        options.rules,
+        options.places.clone(),
+        options.environment.clone(),
+        options.preamble.clone(),
+    )
 }
 
 /// Works until there is no more to do (`drain`, `max_claims`), or until it is told to stop. Blocks.

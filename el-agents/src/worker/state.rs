@@ -185,7 +185,7 @@ impl<'a> State<'a> {
         let claims_left = self.options.max_claims.map(|max| max.saturating_sub(self.summary.claimed));
         let snapshot = Snapshot {
             now,
-            phase: if held || view.ready == 0 { Phase::Draining } else { self.phase },
+            phase: if held || !view.has_ready { Phase::Draining } else { self.phase },
             live: &live,
             worker: &self.id,
             concurrency: self.options.concurrency,
@@ -211,7 +211,11 @@ impl<'a> State<'a> {
     }
 
     fn forget_dead_workers(&mut self, view: &WorkerView) {
-        for worker in view.workers.iter().filter(|w| w.id != self.id && process_of(&w.process).is_some_and(|p| p.liveness() == Liveness::Absent)) {
+        for worker in view
+            .workers
+            .iter()
+            .filter(|w| w.id != self.id && process_of(&w.process).is_some_and(|p| p.liveness() == Liveness::Absent))
+        {
             // Tidiness alone: a worker that is gone counts as gone with or without its row.
             let _ = ops::worker_leave(&mut self.store, &worker.id);
         }
@@ -266,7 +270,11 @@ impl<'a> State<'a> {
             let doublings = u32::try_from(self.quick_failures - QUICK_FAILURES).unwrap_or(u32::MAX).min(4);
             let wait = Duration::from_secs(60).saturating_mul(2_u32.pow(doublings));
             self.hold_until = Some(Instant::now() + wait);
-            let message = format!("{} runs in a row failed within a minute; claiming waits for {} s (`el why` says how they ended)", self.quick_failures, wait.as_secs());
+            let message = format!(
+                "{} runs in a row failed within a minute; claiming waits for {} s (`el why` says how they ended)",
+                self.quick_failures,
+                wait.as_secs()
+            );
             self.listener.report(&Report::Warning { message });
         }
     }
@@ -335,7 +343,13 @@ impl<'a> State<'a> {
                 Ok((session, ids)) => {
                     self.launch_failures = 0;
                     self.mine.insert(run.clone(), Mine { pane: ProcessId::of(ids.pane_pid).ok().flatten(), recover_after: None });
-                    self.listener.report(&Report::Launched { run, atom, title: claimed.atom.title.clone(), attempt: claimed.run.attempt, session });
+                    self.listener.report(&Report::Launched {
+                        run,
+                        atom,
+                        title: claimed.atom.title.clone(),
+                        attempt: claimed.run.attempt,
+                        session,
+                    });
                 }
                 Err(error) => self.launch_failed(&claimed.run, &error.into()).await?,
             }
@@ -367,7 +381,8 @@ impl<'a> State<'a> {
         if self.mine.len() > SHARED_FOLDER && !self.warned_of_folder {
             self.warned_of_folder = true;
             let folder = self.options.agent.working_directory.display();
-            let message = format!("{} agents share the folder {folder}: they see, and may undo, each other's changes", self.mine.len());
+            let message =
+                format!("{} agents share the folder {folder}: they see, and may undo, each other's changes", self.mine.len());
             self.listener.report(&Report::Warning { message });
         }
     }
@@ -377,7 +392,8 @@ impl<'a> State<'a> {
             return Ok(());
         }
         let ours = view.live.iter().filter(|run| self.mine.contains_key(&run.id));
-        let live: Vec<Live> = ours.map(|run| Live { run: run.clone(), atom: ops::brief(&self.store, &run.atom_id).ok() }).collect();
+        let live: Vec<Live> =
+            ours.map(|run| Live { run: run.clone(), atom: ops::brief(&self.store, &run.atom_id).ok() }).collect();
         self.listener.live(clock::now(), &live);
         Ok(())
     }
@@ -388,8 +404,11 @@ impl<'a> State<'a> {
         }
         let claims_are_up = self.options.max_claims.is_some_and(|max| self.summary.claimed >= max);
         // With a bound on claims, nothing ready means that there is nothing to wait for; a drain also waits for back-offs.
-        let nothing_left = view.ready == 0 && view.next_retry_at.is_none();
-        self.phase == Phase::Draining || claims_are_up || (self.options.drain && nothing_left) || (self.options.max_claims == Some(1) && view.ready == 0)
+        let nothing_left = !view.has_ready && view.next_retry_at.is_none();
+        self.phase == Phase::Draining
+            || claims_are_up
+            || (self.options.drain && nothing_left)
+            || (self.options.max_claims == Some(1) && !view.has_ready)
     }
 }
 

@@ -20,7 +20,14 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// If the store fails.
-pub fn stop_all(store: &mut Store, actor: &str, tmux: &Tmux, places: &Places, rules: &RunRules, limit: Duration) -> Result<(Vec<Run>, Vec<Run>), Error> {
+pub fn stop_all(
+    store: &mut Store,
+    actor: &str,
+    tmux: &Tmux,
+    places: &Places,
+    rules: &RunRules,
+    limit: Duration,
+) -> Result<(Vec<Run>, Vec<Run>), Error> {
     let ctx = Ctx { now: clock::now(), actor, session: None };
     let before = ops::live_runs(store)?;
     ops::request_stop(store)?;

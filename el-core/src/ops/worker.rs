@@ -14,8 +14,8 @@ pub struct WorkerView {
     pub pause: Option<Pause>,
     /// Someone said `el work --stop`.
     pub stop_requested: bool,
-    /// How many atoms are ready for this worker's agent.
-    pub ready: i64,
+    /// Something is ready for this worker's agent.
+    pub has_ready: bool,
     /// When the next back-off ends, of an open atom for this worker's agent.
     pub next_retry_at: Option<Timestamp>,
 }
@@ -58,7 +58,7 @@ pub fn worker_view(store: &Store, id: &str, agent: &str, filter: &AtomFilter, no
     store.read(|tx| {
         let mut filter = with_parent(tx, filter)?;
         filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.to_owned()));
-        let ready = Query::ready(&filter, now).count(tx)?;
+        let has_ready = Query::ready(&filter, now).is_any(tx)?;
         let waiting = AtomFilter { statuses: vec![Status::Open], ..filter };
         let workers = store::worker::all(tx)?;
         Ok(WorkerView {
@@ -66,7 +66,7 @@ pub fn worker_view(store: &Store, id: &str, agent: &str, filter: &AtomFilter, no
             stop_requested: workers.iter().any(|w| w.id == id && w.stop_requested),
             workers,
             pause: paused_in(tx, now)?,
-            ready,
+            has_ready,
             next_retry_at: Query::new(&waiting).next_retry(tx, now)?,
         })
     })

@@ -82,3 +82,144 @@ pub fn plan(snapshot: &Snapshot<'_>, is_orphan: impl Fn(&str) -> bool) -> Vec<Ac
     }
     actions
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::{Progress, Stamp};
+
+    fn now() -> Timestamp {
+        Timestamp::from_micros(1_800_000_000_000_000)
+    }
+
+    fn run(id: &str, worker: &str, registered: bool, lease: i64) -> Run {
+        Run {
+            record_type: Run::RECORD_TYPE,
+            id: id.to_owned(),
+            atom_id: format!("el-{id}"),
+            attempt: 1,
+            agent: "claude".to_owned(),
+            executor: "claude".to_owned(),
+            token: String::new(),
+            worker_id: Some(worker.to_owned()),
+            session: None,
+            conversation: None,
+            workdir: String::new(),
+            started_at: now(),
+            heartbeat_at: now(),
+            lease_until: Timestamp::from_micros(now().as_micros() + lease * 1_000_000),
+            ended_at: None,
+            outcome: None,
+            detail: None,
+            exit_code: None,
+            exit_signal: None,
+            supervisor: registered.then(|| Stamp { pid: 1, start: 1, boot: "b".to_owned() }),
+            agent_pid: None,
+            progress: Progress::default(),
+            active_at: None,
+            stop_blocks: 0,
+            resumes: 0,
+            cancel_requested: None,
+        }
+    }
+
+    fn plan_of(live: &[(Run, Liveness)]) -> Vec<Action> {
+        let snapshot = Snapshot {
+            now: now(),
+            phase: Phase::Working,
+            live,
+            worker: "me",
+            concurrency: 2,
+            claims_left: None,
+            paused_until: None,
+        };
+        plan(&snapshot, |worker| worker == "dead")
+    }
+
+    #[test]
+    fn a_supervisor_that_cannot_be_seen_is_never_reaped() {
+        for lease in [-1_000_000, 60] {
+            let live = [(run("a", "me", true, lease), Liveness::Unknown)];
+            assert_eq!(plan_of(&live), [Action::Claim { at_most: 1 }]);
+        }
+    }
+
+    #[test]
+    fn a_living_supervisor_is_never_reaped_however_old_its_lease() {
+        let live = [(run("a", "me", true, -1_000), Liveness::Alive)];
+        assert_eq!(plan_of(&live), [Action::Claim { at_most: 1 }]);
+    }
+
+    #[test]
+    fn a_run_without_a_supervisor_has_one_lease_to_get_one() {
+        assert_eq!(plan_of(&[(run("a", "me", false, 10), Liveness::Unknown)]), [Action::Claim { at_most: 1 }]);
+        let gone = [(run("a", "me", false, 10), Liveness::Absent)];
+        assert_eq!(plan_of(&gone)[0], Action::Recover { run: "a".to_owned() });
+    }
+
+    #[test]
+    fn the_runs_of_a_dead_worker_are_adopted_and_those_of_a_living_one_left() {
+        let live = [(run("a", "dead", true, 10), Liveness::Alive), (run("b", "other", true, 10), Liveness::Alive)];
+        assert_eq!(plan_of(&live), [Action::Adopt { run: "a".to_owned() }, Action::Claim { at_most: 1 }]);
+    }
+
+    #[test]
+    fn nothing_is_claimed_in_a_pause_or_beyond_the_claims_that_are_left() {
+        let later = Timestamp::from_micros(now().as_micros() + 1);
+        let base = Snapshot {
+            now: now(),
+            phase: Phase::Working,
+            live: &[],
+            worker: "me",
+            concurrency: 9,
+            claims_left: Some(4),
+            paused_until: None,
+        };
+        assert_eq!(plan(&base, |_| false), [Action::Claim { at_most: 4 }]);
+        assert_eq!(plan(&Snapshot { paused_until: Some(now()), ..base.clone() }, |_| false), [Action::Claim { at_most: 4 }]);
+        for idle in [
+            Snapshot { paused_until: Some(later), ..base.clone() },
+            Snapshot { claims_left: Some(0), ..base.clone() },
+            Snapshot { phase: Phase::Draining, ..base.clone() },
+        ] {
+            assert_eq!(plan(&idle, |_| false), []);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_more_runs_than_allowed_and_each_run_has_one_fate(
+            runs in prop::collection::vec((0_usize..3, any::<bool>(), -100_i64..100, 0_usize..3), 0..8),
+        ) {
+            let liveness = [Liveness::Alive, Liveness::Absent, Liveness::Unknown];
+            let live: Vec<(Run, Liveness)> = runs
+                .iter()
+                .enumerate()
+                .map(|(n, (worker, registered, lease, seen))| {
+                    (run(&n.to_string(), ["me", "other", "dead"][*worker], *registered, *lease), liveness[*seen])
+                })
+                .collect();
+            let actions = plan_of(&live);
+            let adopted = actions.iter().filter(|a| matches!(a, Action::Adopt { .. })).count();
+            let claims: usize = actions.iter().map(|a| if let Action::Claim { at_most } = a { *at_most } else { 0 }).sum();
+            let kept = live.iter().filter(|(r, l)| r.worker_id.as_deref() == Some("me") && *l != Liveness::Absent).count();
+            prop_assert!(claims == 0 || kept + adopted + claims <= 2);
+            let mut touched: Vec<&String> = actions
+                .iter()
+                .filter_map(|a| match a { Action::Recover { run } | Action::Adopt { run } => Some(run), Action::Claim { .. } => None })
+                .collect();
+            let count = touched.len();
+            touched.sort();
+            touched.dedup();
+            prop_assert_eq!(count, touched.len());
+            for action in &actions {
+                if let Action::Recover { run } = action {
+                    let (_, seen) = live.iter().find(|(r, _)| r.id == *run).unwrap();
+                    prop_assert_eq!(*seen, Liveness::Absent);
+                }
+            }
+        }
+    }
+}

@@ -171,10 +171,16 @@ impl Query {
         tx.prepare_cached(&sql).and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0))).doing("count atoms")
     }
 
+    /// Whether there is any; stops at the first.
+    pub(crate) fn is_any(&self, tx: &Tx<'_>) -> Result<bool> {
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM atoms a{})", self.tail());
+        tx.prepare_cached(&sql).and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0))).doing("look for atoms")
+    }
+
     /// Whether the atom with this whole id is among them.
     pub(crate) fn matches(mut self, tx: &Tx<'_>, id: &str) -> Result<bool> {
         self.compare("a.id =", id.to_owned().into());
-        Ok(self.count(tx)? > 0)
+        self.is_any(tx)
     }
 
     /// When the first back-off among them ends that runs at `now`.

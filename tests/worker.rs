@@ -1,0 +1,3 @@
+//! `el work` with the scripted agent: what the real one cannot be made to do, and what people and machines do meanwhile.
+
+mod endings;

@@ -33,3 +33,65 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<()> {
     tx.pragma_update(None, "user_version", SCHEMA_VERSION).doing("set its version")?;
     tx.commit().doing("commit a migration")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Timestamp;
+    use crate::ops::{self, AtomFilter, Sort};
+    use crate::{Durability, Store};
+
+    /// What a project may hold after each migration. One for each, so that every migration runs over a project that is in use.
+    const SAMPLES: &[&str] = &[include_str!("../../../migrations/sqlite/samples/0001_init.sql")];
+
+    fn schema(conn: &Connection) -> Vec<String> {
+        let mut statement = conn.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name").unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    }
+
+    /// A database as an `el` of that version left it, with its sample in it.
+    fn database_of(version: usize, path: &Path) {
+        let conn = Connection::open(path).unwrap();
+        for (step, sample) in MIGRATIONS.iter().zip(SAMPLES).take(version) {
+            conn.execute_batch(step).unwrap();
+            conn.execute_batch(sample).unwrap();
+        }
+        conn.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        conn.pragma_update(None, "user_version", i64::try_from(version).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_project_of_every_older_version_opens_with_all_that_it_held() {
+        assert_eq!(SAMPLES.len(), MIGRATIONS.len(), "every migration has its sample");
+        let now = Timestamp::from_micros(1_764_000_010_000_000);
+        for version in 1..=MIGRATIONS.len() {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("el.db");
+            database_of(version, &path);
+            let store = Store::open(&path, Durability::Normal).unwrap();
+            assert!(store.integrity().unwrap().is_empty(), "version {version}");
+            let all = AtomFilter { include_over: true, ..AtomFilter::default() };
+            assert!(ops::list(&store, &all, Sort::Oldest, None, 0, now).unwrap().total >= 8);
+            let child = ops::show(&store, "old-0002").unwrap();
+            assert_eq!((child.atom.labels.len(), child.comments.len(), child.dependencies.incoming.len()), (2, 1, 2));
+            assert_eq!(ops::search(&store, "creme", false, None).unwrap().total, 1);
+            assert!(!ops::explain(&store, "old-0002", now).unwrap().ready, "old-0003 still blocks it");
+            assert_eq!(ops::live_runs(&store).unwrap().len(), 1);
+            assert!(ops::doctor(&store, now).unwrap().iter().all(|f| f.code != "blocker_count" && f.code != "search_index"));
+        }
+    }
+
+    #[test]
+    fn a_migrated_schema_is_a_fresh_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let fresh = dir.path().join("fresh.db");
+        drop(Store::create(&fresh, "el", Timestamp::from_micros(0)).unwrap());
+        let fresh = schema(&Connection::open(fresh).unwrap());
+        for version in 1..=MIGRATIONS.len() {
+            let path = dir.path().join(format!("{version}.db"));
+            database_of(version, &path);
+            drop(Store::open(&path, Durability::Normal).unwrap());
+            assert_eq!(schema(&Connection::open(&path).unwrap()), fresh, "version {version}");
+        }
+    }
+}

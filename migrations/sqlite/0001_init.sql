@@ -37,8 +37,10 @@ CREATE TABLE atoms (
 ) STRICT;
 
 -- Each list reads one of these and never touches what is over.
-CREATE INDEX atoms_queue  ON atoms (priority, created_at, seq) WHERE status IN ('open','deferred') AND blocked_by = 0;
-CREATE INDEX atoms_active ON atoms (priority, created_at, seq) WHERE status NOT IN ('closed','wont_do','discard');
+-- The queue's holds all that readiness asks of an atom itself, so that counting what is ready never touches the table.
+CREATE INDEX atoms_queue  ON atoms (priority, created_at, seq, status, blocked_by, defer_until, retry_at, issue_type, parent_id, id)
+  WHERE status IN ('open','deferred') AND blocked_by = 0;
+CREATE INDEX atoms_active ON atoms (priority, created_at, seq, status) WHERE status NOT IN ('closed','wont_do','discard');
 CREATE INDEX atoms_status ON atoms (status, updated_at);
 CREATE INDEX atoms_parent ON atoms (parent_id) WHERE parent_id IS NOT NULL;
 

@@ -8,9 +8,10 @@ use crate::{Error, Result};
 /// The columns that [`from_row`] reads, of a table that the query calls `a`.
 pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.status, a.issue_type, a.priority, a.assignee, a.parent_id, \
      a.defer_until, a.retry_at, a.close_reason, a.created_by, a.created_at, a.updated_at, a.closed_at, a.metadata, \
-     (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL)";
+     (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL), \
+     (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id)";
 
-/// An atom without its labels; [`with_labels`] adds them. A record that cannot be read is an error of its own row.
+/// One atom. A record that cannot be read is an error of its own row.
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
     let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
     let words = (word(4)?.parse::<Status>(), word(5)?.parse::<IssueType>(), Priority::new(row.get(6)?));
@@ -24,6 +25,8 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
     let time =
         |at: usize| -> rusqlite::Result<Option<Timestamp>> { Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros)) };
     let metadata = word(16)?;
+    // A label holds no comma; the index gives them sorted.
+    let labels = row.get::<_, Option<String>>(18)?.map(|all| all.split(',').map(str::to_owned).collect()).unwrap_or_default();
     Ok(Ok(Atom {
         record_type: Atom::RECORD_TYPE,
         id: row.get(0)?,
@@ -33,7 +36,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
         status,
         issue_type,
         priority,
-        labels: Vec::new(),
+        labels,
         assignee: row.get(7)?,
         parent_id: row.get(8)?,
         defer_until: time(9)?,
@@ -52,34 +55,13 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
     }))
 }
 
-/// Reads the labels of each atom.
-pub(crate) fn with_labels(tx: &Tx<'_>, mut atoms: Vec<Atom>) -> Result<Vec<Atom>> {
-    if atoms.len() > MANY {
-        let mut all = label::all(tx)?;
-        for atom in &mut atoms {
-            atom.labels = all.remove(&atom.id).unwrap_or_default();
-        }
-        return Ok(atoms);
-    }
-    for atom in &mut atoms {
-        atom.labels = label::of(tx, &atom.id)?;
-    }
-    Ok(atoms)
-}
-
-/// Above this many atoms, reading all labels at once costs less than asking for each atom's.
-const MANY: usize = 2_000;
-
 /// The atom with exactly this id.
 pub(crate) fn find(tx: &Tx<'_>, id: &str) -> Result<Option<Atom>> {
     let found = tx
         .prepare_cached(&format!("SELECT {COLUMNS} FROM atoms a WHERE a.id = ?1"))
         .and_then(|mut s| s.query_row([id], from_row).optional())
         .doing("read an atom")?;
-    let Some(atom) = found else { return Ok(None) };
-    let mut atom = atom?;
-    atom.labels = label::of(tx, &atom.id)?;
-    Ok(Some(atom))
+    found.transpose()
 }
 
 /// The atom with exactly this id, which must be there.

@@ -70,30 +70,39 @@ pub struct Page<T> {
 }
 
 pub(crate) struct Query {
+    /// The index to be read where we know better than the planner, which has no statistics (gathering them would tax every start).
+    index: Option<&'static str>,
     conditions: Vec<String>,
     values: Vec<(String, Value)>,
 }
 
+const NOT_OVER: &str = "a.status NOT IN ('closed','wont_do','discard')";
+
 impl Query {
     pub(crate) fn new(filter: &AtomFilter) -> Query {
-        let mut query = Query { conditions: Vec::new(), values: Vec::new() };
+        let mut query = Query { index: None, conditions: Vec::new(), values: Vec::new() };
         query.filter(filter);
         query
     }
 
     /// Only what is ready at `now`.
     pub(crate) fn ready(filter: &AtomFilter, now: Timestamp) -> Query {
-        let mut query =
-            Query { conditions: vec![ready::READY.to_owned()], values: vec![(":now".to_owned(), now.as_micros().into())] };
+        let conditions = vec![ready::READY.to_owned()];
+        let values = vec![(":now".to_owned(), now.as_micros().into())];
+        let mut query = Query { index: Some("atoms_queue"), conditions, values };
         query.filter(&AtomFilter { include_over: true, ..filter.clone() });
         query
     }
 
     fn filter(&mut self, filter: &AtomFilter) {
-        if !filter.statuses.is_empty() {
+        let is_not_over = Status::ALL.iter().all(|s| s.is_over() != filter.statuses.contains(s));
+        if (filter.statuses.is_empty() && !filter.include_over) || is_not_over {
+            self.conditions.push(NOT_OVER.to_owned());
+            if filter.parent.is_none() {
+                self.index = Some("atoms_active");
+            }
+        } else if !filter.statuses.is_empty() {
             self.any_of("a.status", filter.statuses.iter().map(|s| s.as_str().to_owned().into()));
-        } else if !filter.include_over {
-            self.conditions.push("a.status NOT IN ('closed','wont_do','discard')".to_owned());
         }
         if !filter.types.is_empty() {
             self.any_of("a.issue_type", filter.types.iter().map(|t| t.as_str().to_owned().into()));
@@ -158,8 +167,12 @@ impl Query {
         self.conditions.push(format!("{column} NOT IN ({})", names.join(",")));
     }
 
-    fn tail(&self) -> String {
-        if self.conditions.is_empty() { String::new() } else { format!(" WHERE {}", self.conditions.join(" AND ")) }
+    /// `FROM atoms a …`, conditions included.
+    fn from(&self) -> String {
+        let index = self.index.map_or_else(String::new, |name| format!(" INDEXED BY {name}"));
+        let conditions =
+            if self.conditions.is_empty() { String::new() } else { format!(" WHERE {}", self.conditions.join(" AND ")) };
+        format!("FROM atoms a{index}{conditions}")
     }
 
     fn params(&self) -> Vec<(&str, &dyn rusqlite::ToSql)> {
@@ -167,13 +180,13 @@ impl Query {
     }
 
     pub(crate) fn count(&self, tx: &Tx<'_>) -> Result<i64> {
-        let sql = format!("SELECT count(*) FROM atoms a{}", self.tail());
+        let sql = format!("SELECT count(*) {}", self.from());
         tx.prepare_cached(&sql).and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0))).doing("count atoms")
     }
 
     /// Whether there is any; stops at the first.
     pub(crate) fn is_any(&self, tx: &Tx<'_>) -> Result<bool> {
-        let sql = format!("SELECT EXISTS (SELECT 1 FROM atoms a{})", self.tail());
+        let sql = format!("SELECT EXISTS (SELECT 1 {})", self.from());
         tx.prepare_cached(&sql).and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0))).doing("look for atoms")
     }
 
@@ -186,7 +199,7 @@ impl Query {
     /// When the first back-off among them ends that runs at `now`.
     pub(crate) fn next_retry(mut self, tx: &Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>> {
         self.compare("a.retry_at >", now.as_micros().into());
-        let sql = format!("SELECT min(a.retry_at) FROM atoms a{}", self.tail());
+        let sql = format!("SELECT min(a.retry_at) {}", self.from());
         let micros: Option<i64> = tx
             .prepare_cached(&sql)
             .and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0)))
@@ -196,17 +209,11 @@ impl Query {
 
     /// The atoms, in `order` (a fixed fragment of SQL), from `offset` on, at most `limit`.
     pub(crate) fn rows(&self, tx: &Tx<'_>, order: &str, limit: Option<i64>, offset: i64) -> Result<Vec<Atom>> {
-        let sql = format!(
-            "SELECT {} FROM atoms a{} ORDER BY {order} LIMIT {} OFFSET {offset}",
-            atom::COLUMNS,
-            self.tail(),
-            limit.unwrap_or(-1)
-        );
+        let sql =
+            format!("SELECT {} {} ORDER BY {order} LIMIT {} OFFSET {offset}", atom::COLUMNS, self.from(), limit.unwrap_or(-1));
         let mut statement = tx.prepare_cached(&sql).doing("list atoms")?;
         let rows = statement.query_map(&*self.params(), atom::from_row).doing("list atoms")?;
-        let atoms: Vec<Atom> =
-            rows.collect::<rusqlite::Result<Vec<_>>>().doing("list atoms")?.into_iter().collect::<Result<_>>()?;
-        atom::with_labels(tx, atoms)
+        rows.collect::<rusqlite::Result<Vec<_>>>().doing("list atoms")?.into_iter().collect()
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) const READY: &str = concat!(
     "a.status IN ('open','deferred') AND a.blocked_by = 0 AND (a.status = 'open' OR a.defer_until <= :now)
      AND a.issue_type NOT IN ('epic','formula')
      AND (a.retry_at IS NULL OR a.retry_at <= :now)
-     AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL)
+     AND a.id NOT IN (SELECT r.atom_id FROM runs r WHERE r.outcome IS NULL)
      AND NOT ",
     has_live_blocker!("a.id", "b.kind <> 'blocks' AND "),
     " AND (a.parent_id IS NULL OR NOT EXISTS (

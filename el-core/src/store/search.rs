@@ -15,8 +15,8 @@ pub(crate) fn find(tx: &Tx<'_>, text: &str, include_over: bool, limit: Option<i6
     let sql = format!("SELECT {} {from} ORDER BY bm25(search, 4.0, 1.0, 1.0), a.seq LIMIT ?2", atom::COLUMNS);
     let mut statement = tx.prepare(&sql).doing("search")?;
     let rows = statement.query_map(params![query, limit.unwrap_or(-1)], atom::from_row).doing("search")?;
-    let atoms: Vec<Atom> = rows.collect::<rusqlite::Result<Vec<_>>>().doing("search")?.into_iter().collect::<Result<_>>()?;
-    Ok((atom::with_labels(tx, atoms)?, total))
+    let atoms = rows.collect::<rusqlite::Result<Vec<_>>>().doing("search")?.into_iter().collect::<Result<_>>()?;
+    Ok((atoms, total))
 }
 
 /// Whether the index agrees with the atoms.

@@ -144,6 +144,7 @@ impl Supervisor {
             let record = self.record(end, resumes);
             if self.is_to_be_resumed(&record) {
                 resumes += 1;
+                self.note_nudge();
                 self.watcher.pane.show("el: the agent ended without closing its atom; it is sent back once");
                 self.watcher.reader.next_call();
                 continue;
@@ -155,6 +156,14 @@ impl Supervisor {
             self.watcher.pane.show(&format!("! {error}"));
         }
         self.settle(&record).await;
+    }
+
+    /// For the audit trail; the agent is sent back whether or not it is written.
+    fn note_nudge(&mut self) {
+        let contact = &mut self.watcher.contact;
+        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
+        let _ = ops::nudged(contact.store(), &ctx, &run, &token);
     }
 
     fn prompt(&self) -> std::io::Result<File> {

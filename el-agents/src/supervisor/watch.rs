@@ -27,6 +27,8 @@ const STALL_LOOK: Duration = Duration::from_secs(15);
 const REAP_EVERY: Duration = Duration::from_secs(10);
 /// How long the killing may take before the claim is kept and it is tried again.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
+/// Between two tries to end a tree of which something is left.
+const END_AGAIN: Duration = Duration::from_secs(1);
 /// Bytes of a transcript after which no more is kept: a run must not fill the disk.
 const TRANSCRIPT_MAX: u64 = 1 << 30;
 
@@ -151,7 +153,7 @@ impl Watcher {
                         status = Some(ExitStatus::default());
                     }
                     if ending.is_none() {
-                        ending = Some((EndKind::Exited, self.end(&agent, Duration::ZERO)));
+                        ending = Some((EndKind::Exited, self.end(&agent, Duration::ZERO, Duration::ZERO)));
                     }
                 },
                 () = self.signals.caught() => {}
@@ -169,12 +171,12 @@ impl Watcher {
                         }
                         Err(error) => self.pane.show(&format!("! the process table cannot be read ({error}); trying again")),
                     }
-                    ending = Some((kind, self.end(&agent, Duration::ZERO)));
+                    ending = Some((kind, self.end(&agent, Duration::ZERO, END_AGAIN)));
                 },
                 _ = tick.tick() => {
                     let order = self.look(&agent);
                     if let (Some(EndNow { kind, grace }), None) = (order, &ending) {
-                        ending = Some((kind, self.end(&agent, grace)));
+                        ending = Some((kind, self.end(&agent, grace, Duration::ZERO)));
                     }
                 },
             }
@@ -248,10 +250,13 @@ impl Watcher {
         self.active.tools = Some(seen);
     }
 
-    /// Begins to end the whole tree, in a thread of its own: the pump and the heartbeat go on.
-    fn end(&mut self, agent: &Agent, grace: Duration) -> tokio::task::JoinHandle<std::io::Result<Ended>> {
+    /// Begins to end the whole tree, after a wait, in a thread of its own: the pump and the heartbeat go on.
+    fn end(&self, agent: &Agent, grace: Duration, wait: Duration) -> tokio::task::JoinHandle<std::io::Result<Ended>> {
         let (id, marker) = (agent.id.clone(), self.marker.clone());
-        tokio::task::spawn_blocking(move || end_tree(&EndTree { agent: &id, marker: Some(&marker), grace, limit: KILL_LIMIT }))
+        tokio::task::spawn_blocking(move || {
+            std::thread::sleep(wait);
+            end_tree(&EndTree { agent: &id, marker: Some(&marker), grace, limit: KILL_LIMIT })
+        })
     }
 
     /// Reads what still is in the pipes. Nobody holds their other ends any more, so this ends at once; a bound is there all the same.

@@ -26,6 +26,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// Looks at everything, changed or not: time passes for leases and back-offs too.
 const FULL_LOOK: Duration = Duration::from_secs(1);
 
+/// Looks in a row that the store may fail before the worker gives up.
+const STORE_FAILURES: usize = 20;
+
 /// How a worker is to work.
 #[derive(Debug, Clone)]
 pub struct WorkOptions {
@@ -112,7 +115,7 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut full_look = Instant::now();
-        let mut interrupts = 0;
+        let (mut interrupts, mut failures) = (0, 0);
         let ended = loop {
             tokio::select! {
                 _ = tick.tick() => {
@@ -123,7 +126,12 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
                     full_look = Instant::now();
                     match state.step().await {
                         Ok(true) => break Ok(()),
-                        Ok(false) => {}
+                        Ok(false) => failures = 0,
+                        // A store that fails for a moment must not end a night's work.
+                        Err(WorkError::Store(error)) if failures < STORE_FAILURES => {
+                            failures += 1;
+                            state.warn(format!("the store failed and is tried again: {}", state::in_one_line(&error)));
+                        }
                         Err(error) => break Err(error),
                     }
                 },

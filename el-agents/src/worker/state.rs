@@ -114,6 +114,10 @@ impl<'a> State<'a> {
         }
     }
 
+    pub(super) fn warn(&mut self, message: String) {
+        self.listener.report(&Report::Warning { message });
+    }
+
     /// No more claims; what runs is waited for.
     pub(super) fn drain(&mut self) {
         if self.phase == Phase::Working {
@@ -351,17 +355,17 @@ impl<'a> State<'a> {
                         session,
                     });
                 }
-                Err(error) => self.launch_failed(&claimed.run, &error.into()).await?,
+                Err(error) => self.launch_failed(&claimed.run, &in_one_line(&error)).await?,
             }
         }
         self.warn_of_shared_folder();
         Ok(any)
     }
 
-    async fn launch_failed(&mut self, run: &Run, error: &LaunchFault) -> Result<(), WorkError> {
+    async fn launch_failed(&mut self, run: &Run, error: &str) -> Result<(), WorkError> {
         self.launch_failures += 1;
         self.mine.insert(run.id.clone(), Mine::default());
-        self.listener.report(&Report::LaunchFailed { run: run.id.clone(), atom: run.atom_id.clone(), message: error.0.clone() });
+        self.listener.report(&Report::LaunchFailed { run: run.id.clone(), atom: run.atom_id.clone(), message: error.to_owned() });
         // After a time-out the session may be there after all: it is ended before the run is settled.
         let id = run.id.clone();
         let swept = tokio::task::spawn_blocking(move || sweep(&id)).await;
@@ -369,10 +373,10 @@ impl<'a> State<'a> {
             let fresh = ops::run(&self.store, &run.id)?;
             clean_up(&self.launcher.tmux, &fresh, &self.options.places, false);
             // Should it fail, it is recovered when its lease is over.
-            let _ = settle_lost(&mut self.store, &fresh, &self.options.places, &self.options.rules, Some(error.0.clone()));
+            let _ = settle_lost(&mut self.store, &fresh, &self.options.places, &self.options.rules, Some(error.to_owned()));
         }
         if self.launch_failures >= LAUNCH_FAILURES {
-            return Err(WorkError::CannotLaunch { attempts: self.launch_failures, message: error.0.clone() });
+            return Err(WorkError::CannotLaunch { attempts: self.launch_failures, message: error.to_owned() });
         }
         Ok(())
     }
@@ -412,19 +416,15 @@ impl<'a> State<'a> {
     }
 }
 
-/// A launch's error with all of its causes, in one line.
-struct LaunchFault(String);
-
-impl<E: std::error::Error> From<E> for LaunchFault {
-    fn from(error: E) -> Self {
-        let mut text = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            text.push_str(&format!(": {cause}"));
-            source = cause.source();
-        }
-        LaunchFault(text)
+/// An error with all of its causes.
+pub(super) fn in_one_line(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
     }
+    text
 }
 
 /// A worker that cannot be seen from here counts as there.

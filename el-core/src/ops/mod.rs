@@ -56,7 +56,7 @@ pub use settle::{Settled, settle};
 pub use show::{Dependencies, Shown, brief, resolve, show};
 pub use stats::{RunStats, Stats, stats};
 pub use stop_gate::{Gate, stop_gate};
-pub use supervise::{Beat, Watch, beat, register_supervisor, set_agent_pid, watch};
+pub use supervise::{Beat, Watch, beat, nudged, register_supervisor, set_agent_pid, watch};
 pub use update::{AtomPatch, Updated, update};
 pub use worker::{WorkerView, live_runs, request_stop, worker_beat, worker_join, worker_leave, worker_view, workers};
 

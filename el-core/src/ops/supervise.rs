@@ -1,8 +1,10 @@
 use std::time::Duration;
 
-use crate::model::{CancelMode, Progress, Run, Stamp, Status, Timestamp};
-use crate::store::{Store, Tx, atom, run};
-use crate::{Error, Result};
+use serde_json::json;
+
+use crate::model::{CancelMode, EventKind, Progress, Run, Stamp, Status, Timestamp};
+use crate::store::{Store, Tx, atom, event, run};
+use crate::{Ctx, Error, Result};
 
 /// What the store says to a supervisor about its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +58,15 @@ pub fn set_agent_pid(store: &mut Store, run_id: &str, token: &str, pid: i64) -> 
     store.write(|tx| {
         run::live_with_token(tx, run_id, Some(token))?;
         run::set(tx, run_id, "agent_pid", &pid)
+    })
+}
+
+/// Records that the supervisor sends its agent back to an atom that it left open.
+pub fn nudged(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str) -> Result<()> {
+    store.write(|tx| {
+        let live = run::live_with_token(tx, run_id, Some(token))?;
+        run::set(tx, run_id, "resumes", &(live.resumes + 1))?;
+        event::insert(tx, ctx, EventKind::Nudged, Some(&live.atom_id), Some(run_id), &json!({ "by": "supervisor" }))
     })
 }
 

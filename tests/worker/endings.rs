@@ -75,8 +75,6 @@ fn one_that_ends_without_closing_is_resumed_once_within_its_run() {
     let resumed = env.recorded("resumed.json");
     assert_eq!((&resumed["resumed"], &resumed["session_id"]), (&true.into(), &run["conversation"]));
     assert!(resumed["prompt"].as_str().unwrap().contains(&format!("el close {id}")), "{resumed}");
-    // The client's cost goes on from the first call; it is counted once.
-    assert_eq!(run["cost_micros"], 2000);
 }
 
 #[test]

@@ -23,6 +23,11 @@ pub(crate) fn length(run: &Run, now: Timestamp) -> Duration {
     run.ended_at.unwrap_or(now).since(run.started_at)
 }
 
+/// `1 turn`, `2 turns`.
+pub(crate) fn turns(count: i64) -> String {
+    if count == 1 { "1 turn".to_owned() } else { format!("{count} turns") }
+}
+
 /// `$0.42`; nothing where the agent reported nothing.
 pub(crate) fn cost(micros: i64) -> String {
     if micros <= 0 {

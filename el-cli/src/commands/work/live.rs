@@ -73,7 +73,7 @@ impl worker::Listener for Listener<'_> {
             let action =
                 run.progress.action.as_deref().unwrap_or(if run.supervisor.is_some() { "starting" } else { "launching" });
             let title = one.atom.as_ref().map_or("", |atom| atom.title.as_str());
-            let mut figures = format!("{} turns", run.progress.turns);
+            let mut figures = runs::turns(run.progress.turns);
             if run.progress.cost_micros > 0 {
                 let _ = write!(figures, " {}", runs::cost(run.progress.cost_micros));
             }

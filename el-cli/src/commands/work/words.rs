@@ -41,7 +41,7 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
             let word = page.paint(style::outcome(outcome.as_str()), &format!("{} {outcome}", mark(*outcome)));
             let mut figures = vec![time::span(Duration::from_secs(*seconds))];
             if *turns > 0 {
-                figures.push(format!("{turns} turns"));
+                figures.push(runs::turns(*turns));
             }
             if *cost_micros > 0 {
                 figures.push(runs::cost(*cost_micros));
@@ -107,7 +107,7 @@ fn finished(page: &mut Page, summary: &Summary) {
     }
     let mut figures = vec![time::span(Duration::from_secs(summary.seconds))];
     if summary.turns > 0 {
-        figures.push(format!("{} turns", summary.turns));
+        figures.push(runs::turns(summary.turns));
     }
     if summary.cost_micros > 0 {
         figures.push(runs::cost(summary.cost_micros));

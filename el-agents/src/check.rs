@@ -1,6 +1,7 @@
 //! Is everything there that a run needs? Asked before an atom is claimed, so that no atom pays for a missing program.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -136,7 +137,8 @@ pub fn context_directory(folder: &Path) -> Result<(), ConfigurationError> {
         let hint = "make the folder writable, or set context_directory to another one";
         ConfigurationError::new("context_directory", message, hint)
     };
-    std::fs::create_dir_all(folder).map_err(|cause| error(&cause))?;
+    // For its owner alone: what atoms say is nobody else's.
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|cause| error(&cause))?;
     access(folder, Access::WRITE_OK | Access::EXEC_OK).map_err(|cause| error(&std::io::Error::from(cause)))
 }
 

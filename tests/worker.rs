@@ -1,5 +1,12 @@
 //! `el work` with the scripted agent: what the real one cannot be made to do, and what people and machines do meanwhile.
 
+mod claims;
+mod configuration;
 mod endings;
+mod failures;
+mod kills;
+mod limits;
 mod output;
+mod people;
 mod processes;
+mod signals;

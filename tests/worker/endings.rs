@@ -95,7 +95,7 @@ fn one_that_never_closes_is_a_violation_and_after_its_attempts_the_atom_is_block
 #[test]
 fn a_close_stands_however_the_agent_then_ends() {
     let env = TestEnv::with_tracker();
-    let ends = ["exit 1", "die SEGV", "api-error 500", "max-turns", "rate-limit 4000000000", "no-result", "partial {"];
+    let ends = ["exit 1", "die ABRT", "api-error 500", "max-turns", "rate-limit 4000000000", "no-result", "partial {"];
     let ids = ends.map(|end| env.script_atom(&["close first", end]));
     env.work(&["--drain"]);
     for (id, end) in ids.iter().zip(ends) {

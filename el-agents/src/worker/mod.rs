@@ -1,6 +1,7 @@
 //! `el work`: a reconciler. Each tick looks at the store, asks the pure plan what is to be done, and does it. It is woken by changes of the
 //! store and by time, and may die at any moment: supervisors go on without it, and the next worker adopts them.
 
+mod actions;
 mod report;
 mod state;
 mod stop;
@@ -130,7 +131,7 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
                         // A store that fails for a moment must not end a night's work.
                         Err(WorkError::Store(error)) if failures < STORE_FAILURES => {
                             failures += 1;
-                            state.warn(format!("the store failed and is tried again: {}", state::in_one_line(&error)));
+                            state.warn(format!("the store failed and is tried again: {}", actions::in_one_line(&error)));
                         }
                         Err(error) => break Err(error),
                     }

@@ -3,60 +3,53 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use el_core::model::{Outcome, Run, Timestamp, Worker, fresh_run_id, fresh_short, fresh_token, fresh_uuid};
-use el_core::ops::{self, ClaimRequest, WorkerView};
+use el_core::model::{Outcome, Run, Timestamp, Worker, fresh_short};
+use el_core::ops::{self, WorkerView};
 use el_core::rules::plan::{self, Action, Phase, Snapshot};
-use el_core::{Ctx, Error, Store};
+use el_core::{Error, Store};
 
 use super::report::{Listener, Live, Report, Summary};
 use super::{WorkError, WorkOptions};
 use crate::clock;
 use crate::launch::Launcher;
 use crate::process::{Liveness, ProcessId};
-use crate::recover::{clean_up, settle_lost, sweep};
 use crate::supervisor::{process_of, stamp};
 
-/// Launches that may fail in a row before the worker gives up.
-const LAUNCH_FAILURES: usize = 3;
 /// Runs that may fail in a row, each soon after its start, before claiming waits.
 const QUICK_FAILURES: usize = 3;
 /// A run that fails sooner than this has not worked on anything.
 const QUICK: Duration = Duration::from_secs(60);
-/// Sessions in one folder above which a person is warned.
-const SHARED_FOLDER: usize = 2;
 /// A worker says that it is there so often.
 const BEAT: Duration = Duration::from_secs(20);
-/// Between two tries to recover a run that could not be.
-const RECOVER_AGAIN: Duration = Duration::from_secs(2);
 
 pub(super) struct State<'a> {
-    store: Store,
-    options: &'a WorkOptions,
-    launcher: Launcher,
-    listener: &'a mut dyn Listener,
-    id: String,
+    pub(super) store: Store,
+    pub(super) options: &'a WorkOptions,
+    pub(super) launcher: Launcher,
+    pub(super) listener: &'a mut dyn Listener,
+    pub(super) id: String,
     phase: Phase,
     began: Instant,
     beat_at: Instant,
-    seen_version: Option<i64>,
+    pub(super) seen_version: Option<i64>,
     /// Runs that are ours to report, until they end.
-    mine: HashMap<String, Mine>,
-    summary: Summary,
-    launch_failures: usize,
+    pub(super) mine: HashMap<String, Mine>,
+    pub(super) summary: Summary,
+    pub(super) launch_failures: usize,
     quick_failures: usize,
     /// Because of quick failures in a row.
     hold_until: Option<Instant>,
     is_paused: bool,
-    warned_of_folder: bool,
+    pub(super) warned_of_folder: bool,
 }
 
 /// What the worker remembers of one of its runs.
 #[derive(Debug, Default)]
-struct Mine {
+pub(super) struct Mine {
     /// The process in the pane, until the supervisor has registered.
-    pane: Option<ProcessId>,
+    pub(super) pane: Option<ProcessId>,
     /// Not before this is its recovery tried again.
-    recover_after: Option<Instant>,
+    pub(super) recover_after: Option<Instant>,
 }
 
 impl<'a> State<'a> {
@@ -160,8 +153,8 @@ impl<'a> State<'a> {
             self.drain();
         }
         self.forget_dead_workers(&view);
-        self.notice_pause(&view);
         self.notice_ends(&view)?;
+        self.notice_pause(&view);
         let actions = self.plan(&view, now);
         let mut claimed = false;
         for action in actions {
@@ -283,114 +276,6 @@ impl<'a> State<'a> {
         }
     }
 
-    async fn recover(&mut self, view: &WorkerView, id: &str) -> Result<(), WorkError> {
-        let Some(run) = view.live.iter().find(|run| run.id == id) else { return Ok(()) };
-        let is_waiting = self.mine.get(id).and_then(|mine| mine.recover_after).is_some_and(|at| at > Instant::now());
-        if is_waiting {
-            return Ok(());
-        }
-        let owned = id.to_owned();
-        let swept = tokio::task::spawn_blocking(move || sweep(&owned)).await;
-        let swept = swept.unwrap_or_else(|error| Err(std::io::Error::other(error).into()));
-        let settled = swept.and_then(|()| {
-            clean_up(&self.launcher.tmux, run, &self.options.places, self.options.agent.preserve_sessions);
-            settle_lost(&mut self.store, run, &self.options.places, &self.options.rules, None)
-        });
-        let mine = self.mine.entry(run.id.clone()).or_default();
-        match settled {
-            Ok(_) => self.listener.report(&Report::Recovered { run: run.id.clone(), atom: run.atom_id.clone() }),
-            Err(error) => {
-                mine.recover_after = Some(Instant::now() + RECOVER_AGAIN);
-                self.listener.report(&Report::Warning { message: format!("{} cannot be settled yet: {error}", run.id) });
-            }
-        }
-        // Its end is reported with the others', at the next look.
-        self.seen_version = None;
-        Ok(())
-    }
-
-    fn adopt(&mut self, view: &WorkerView, id: &str) {
-        let Some(run) = view.live.iter().find(|run| run.id == id) else { return };
-        // Another worker may be faster; then it is that one's.
-        if ops::adopt(&mut self.store, id, run.worker_id.as_deref(), &self.id).is_ok() {
-            self.mine.entry(run.id.clone()).or_default();
-            self.listener.report(&Report::Adopted { run: run.id.clone(), atom: run.atom_id.clone() });
-        }
-    }
-
-    /// Claims and launches up to `at_most`; whether any was.
-    async fn claim(&mut self, at_most: usize) -> Result<bool, WorkError> {
-        let mut any = false;
-        for _ in 0..at_most {
-            let agent = &self.options.agent;
-            let request = ClaimRequest {
-                run_id: fresh_run_id(),
-                token: fresh_token(),
-                worker_id: self.id.clone(),
-                agent: agent.name.clone(),
-                executor: agent.executor.name().to_owned(),
-                conversation: fresh_uuid(),
-                workdir: agent.working_directory.display().to_string(),
-                filter: self.options.filter.clone(),
-                lease: self.options.rules.lease,
-            };
-            let ctx = Ctx { now: clock::now(), actor: &agent.name, session: None };
-            let claimed = match ops::claim_run(&mut self.store, &ctx, &request) {
-                Ok(Some(claimed)) => claimed,
-                Ok(None) | Err(Error::Paused { .. }) => break,
-                Err(error) => return Err(error.into()),
-            };
-            any = true;
-            self.summary.claimed += 1;
-            let (run, atom) = (claimed.run.id.clone(), claimed.atom.id.clone());
-            match self.launcher.launch(&mut self.store, &claimed) {
-                Ok((session, ids)) => {
-                    self.launch_failures = 0;
-                    self.mine.insert(run.clone(), Mine { pane: ProcessId::of(ids.pane_pid).ok().flatten(), recover_after: None });
-                    self.listener.report(&Report::Launched {
-                        run,
-                        atom,
-                        title: claimed.atom.title.clone(),
-                        attempt: claimed.run.attempt,
-                        session,
-                    });
-                }
-                Err(error) => self.launch_failed(&claimed.run, &in_one_line(&error)).await?,
-            }
-        }
-        self.warn_of_shared_folder();
-        Ok(any)
-    }
-
-    async fn launch_failed(&mut self, run: &Run, error: &str) -> Result<(), WorkError> {
-        self.launch_failures += 1;
-        self.mine.insert(run.id.clone(), Mine::default());
-        self.listener.report(&Report::LaunchFailed { run: run.id.clone(), atom: run.atom_id.clone(), message: error.to_owned() });
-        // After a time-out the session may be there after all: it is ended before the run is settled.
-        let id = run.id.clone();
-        let swept = tokio::task::spawn_blocking(move || sweep(&id)).await;
-        if matches!(swept, Ok(Ok(()))) {
-            let fresh = ops::run(&self.store, &run.id)?;
-            clean_up(&self.launcher.tmux, &fresh, &self.options.places, false);
-            // Should it fail, it is recovered when its lease is over.
-            let _ = settle_lost(&mut self.store, &fresh, &self.options.places, &self.options.rules, Some(error.to_owned()));
-        }
-        if self.launch_failures >= LAUNCH_FAILURES {
-            return Err(WorkError::CannotLaunch { attempts: self.launch_failures, message: error.to_owned() });
-        }
-        Ok(())
-    }
-
-    fn warn_of_shared_folder(&mut self) {
-        if self.mine.len() > SHARED_FOLDER && !self.warned_of_folder {
-            self.warned_of_folder = true;
-            let folder = self.options.agent.working_directory.display();
-            let message =
-                format!("{} agents share the folder {folder}: they see, and may undo, each other's changes", self.mine.len());
-            self.listener.report(&Report::Warning { message });
-        }
-    }
-
     fn show(&mut self, view: &WorkerView) -> Result<(), WorkError> {
         if !self.listener.wants_live() {
             return Ok(());
@@ -414,17 +299,6 @@ impl<'a> State<'a> {
             || (self.options.drain && nothing_left)
             || (self.options.max_claims == Some(1) && !view.has_ready)
     }
-}
-
-/// An error with all of its causes.
-pub(super) fn in_one_line(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    text
 }
 
 /// A worker that cannot be seen from here counts as there.

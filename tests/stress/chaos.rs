@@ -1,0 +1,182 @@
+//! The killer: waits for a step of some run, then strikes.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use crate::db::{Db, LiveRun};
+use crate::rng::Rng;
+use crate::round::Round;
+use crate::strikes::{ANY, Strike, kill_supervisor};
+
+/// A step of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Any,
+    /// Claimed, and its session not yet asked for.
+    Claimed,
+    /// Its session was asked for, and its supervisor has not registered.
+    Launched,
+    /// The supervisor has registered, and the agent has not been started.
+    Registered,
+    /// The agent works.
+    Working,
+    /// The atom has a status that ends the run, which is not settled.
+    Closed,
+    /// The exit record is written, and the run is not settled: held there by a lock on the database.
+    Recorded,
+    /// The same without the lock: whatever the moment is, close to settling.
+    Settling,
+    /// It was settled a moment ago.
+    Settled,
+}
+
+const STEPS: &[(u64, Step)] = &[
+    (14, Step::Any),
+    (8, Step::Claimed),
+    (12, Step::Launched),
+    (8, Step::Registered),
+    (14, Step::Working),
+    (14, Step::Closed),
+    (12, Step::Recorded),
+    (10, Step::Settling),
+    (6, Step::Settled),
+];
+
+/// How long a step is waited for.
+const PATIENCE: Duration = Duration::from_millis(2500);
+
+pub(crate) fn chaos(round: &Round, rng: &mut Rng, strikes: u64) {
+    let db = Db::open(&round.scratch.database());
+    let begin = Instant::now() + PATIENCE;
+    while db.runs().is_empty() && Instant::now() < begin {
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    std::thread::scope(|scope| {
+        for _ in 0..strikes {
+            let (step, strike) = (*rng.weighted(STEPS), *rng.weighted(ANY));
+            let strike = if step == Step::Recorded { Strike::KillSupervisor } else { strike };
+            let mut own = Rng::new(rng.next(), 1);
+            let delay = delay(step, &mut own);
+            if db.live().is_empty() && is_at_rest(round, &db) {
+                break;
+            }
+            let Some(run) = wait_for(round, &db, step, &mut own) else { continue };
+            if step == Step::Recorded {
+                // That strike is the wait itself.
+                continue;
+            }
+            std::thread::sleep(delay);
+            let mut act = move || {
+                let done = strike.carry_out(round, &run, &mut own);
+                round.log(format!("{step:?} +{delay:?} {strike:?} {} {} {done}", run.id, run.atom));
+                if done {
+                    round.count(&format!("strike {strike:?}"));
+                    round.count(&format!("at {step:?}"));
+                }
+            };
+            // What takes its time must not keep the others from striking meanwhile.
+            if strike == Strike::StopSupervisor {
+                scope.spawn(act);
+            } else {
+                act();
+            }
+        }
+    });
+}
+
+fn delay(step: Step, rng: &mut Rng) -> Duration {
+    let micros = match step {
+        Step::Any => rng.range(0, 700_000),
+        Step::Working => rng.range(0, 900_000),
+        Step::Closed => *rng.pick(&[0, 5_000, 50_000, 300_000, 1_000_000]).unwrap(),
+        Step::Settling => rng.range(0, 6_000),
+        Step::Settled => rng.range(0, 30_000),
+        Step::Launched => rng.range(0, 40_000),
+        _ => rng.range(0, 8_000),
+    };
+    Duration::from_micros(micros)
+}
+
+fn is_at_rest(round: &Round, db: &Db) -> bool {
+    round.workers.count() == 0 && !db.waits_for_retry()
+}
+
+fn wait_for(round: &Round, db: &Db, step: Step, rng: &mut Rng) -> Option<LiveRun> {
+    let end = Instant::now() + PATIENCE;
+    let settled = db.settled().len();
+    let mut last = db.live();
+    while Instant::now() < end && !round.is_over.load(Ordering::Relaxed) {
+        let live = db.live();
+        let is_over = |run: &LiveRun| !matches!(run.status.as_str(), "in_progress" | "blocked" | "testing");
+        let fits = |run: &&LiveRun| match step {
+            Step::Any => true,
+            Step::Claimed => run.session.is_none(),
+            Step::Launched => run.session.is_some() && run.supervisor.is_none(),
+            Step::Registered => run.supervisor.is_some() && run.agent.is_none(),
+            Step::Working => run.agent.is_some() && !is_over(run),
+            Step::Closed => is_over(run),
+            Step::Recorded | Step::Settling => run.agent.is_some() && is_over(run),
+            Step::Settled => false,
+        };
+        if step == Step::Settled && db.settled().len() > settled {
+            return last.into_iter().find(|run| !live.iter().any(|l| l.id == run.id)).or_else(|| live.into_iter().next());
+        }
+        let found: Vec<LiveRun> = live.iter().filter(fits).cloned().collect();
+        if let Some(run) = rng.pick(&found) {
+            match step {
+                Step::Recorded => {
+                    if hold_and_kill(round, db, run, end) {
+                        return Some(run.clone());
+                    }
+                }
+                Step::Settling => {
+                    if wait_for_record(round, db, run, end) {
+                        return Some(run.clone());
+                    }
+                }
+                _ => return Some(run.clone()),
+            }
+        }
+        last = live;
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    None
+}
+
+/// Waits until the run's exit record is there; `false` if the run was settled first.
+fn wait_for_record(round: &Round, db: &Db, run: &LiveRun, end: Instant) -> bool {
+    let record = round.scratch.exit_record(&run.id);
+    let mut looks = 0_u32;
+    while Instant::now() < end {
+        if record.exists() {
+            return true;
+        }
+        looks += 1;
+        if looks.is_multiple_of(50) && !db.is_live(&run.id) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_micros(150));
+    }
+    false
+}
+
+/// Keeps the supervisor from settling once it has written its record, and kills it there.
+fn hold_and_kill(round: &Round, db: &Db, run: &LiveRun, end: Instant) -> bool {
+    if !wait_for_record(round, db, run, end) {
+        return false;
+    }
+    let holder = Db::open_to_lock(&round.scratch.database());
+    let mut done = false;
+    if holder.lock() {
+        if holder.is_live(&run.id) {
+            done = kill_supervisor(round, run);
+            round.log(format!("Recorded KillSupervisor {} {} {done}", run.id, run.atom));
+        }
+        holder.unlock();
+    }
+    if done {
+        round.count("strike KillSupervisor");
+        round.count("at Recorded, before settling for certain");
+    }
+    done
+}

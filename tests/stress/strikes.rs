@@ -1,0 +1,217 @@
+//! What can be done to a round, and to whom.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::db::{Db, LiveRun};
+use crate::procs::{Proc, scan, send};
+use crate::rng::Rng;
+use crate::round::Round;
+use crate::scratch::LEASE;
+
+/// Who is struck, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strike {
+    KillWorker,
+    KillBothWorkers,
+    DetachWorker,
+    InterruptWorker,
+    KillSupervisor,
+    /// And the worker that would recover the run, a moment later.
+    KillSupervisorThenWorker,
+    StopSupervisor,
+    KillAgent,
+    KillTool,
+    KillServer,
+    KillSession,
+    DeleteSocket,
+    /// Whichever `el` an agent runs at the moment.
+    KillEl,
+    Cancel,
+    Requeue,
+    Release,
+    PersonCloses,
+    PersonDefers,
+    PersonOpens,
+    PersonRetries,
+    LateClose,
+}
+
+pub(crate) const ANY: &[(u64, Strike)] = &[
+    (12, Strike::KillWorker),
+    (6, Strike::KillBothWorkers),
+    (5, Strike::DetachWorker),
+    (2, Strike::InterruptWorker),
+    (16, Strike::KillSupervisor),
+    (8, Strike::KillSupervisorThenWorker),
+    (7, Strike::StopSupervisor),
+    (8, Strike::KillAgent),
+    (4, Strike::KillTool),
+    (8, Strike::KillServer),
+    (5, Strike::KillSession),
+    (4, Strike::DeleteSocket),
+    (5, Strike::KillEl),
+    (4, Strike::Cancel),
+    (4, Strike::Requeue),
+    (4, Strike::Release),
+    (4, Strike::PersonCloses),
+    (2, Strike::PersonDefers),
+    (2, Strike::PersonOpens),
+    (4, Strike::PersonRetries),
+    (3, Strike::LateClose),
+];
+
+impl Strike {
+    /// Does it to `run`; whether there was anything to do it to.
+    pub(crate) fn carry_out(self, round: &Round, run: &LiveRun, rng: &mut Rng) -> bool {
+        let which = usize::from(rng.chance(50));
+        match self {
+            Strike::KillWorker => round.workers.strike(which, Signal::KILL) || round.workers.strike(which + 1, Signal::KILL),
+            Strike::KillBothWorkers => {
+                let first = round.workers.strike(0, Signal::KILL);
+                round.workers.strike(1, Signal::KILL) || first
+            }
+            Strike::DetachWorker => round.workers.strike(which, Signal::TERM),
+            Strike::InterruptWorker => round.workers.strike(which, Signal::INT),
+            Strike::KillSupervisor => kill_supervisor(round, run),
+            Strike::KillSupervisorThenWorker => {
+                let done = kill_supervisor(round, run);
+                std::thread::sleep(Duration::from_millis(rng.range(0, 1200)));
+                round.workers.strike(which, Signal::KILL);
+                done
+            }
+            Strike::StopSupervisor => stop_supervisor(round, run, LEASE + Duration::from_millis(rng.range(800, 2500))),
+            Strike::KillAgent => run.agent.is_some_and(|pid| one(round, |p| p.pid == pid, Signal::KILL)),
+            Strike::KillTool => {
+                let all = scan(&round.scratch.marks);
+                let tools: Vec<&Proc> =
+                    all.iter().filter(|p| p.run.as_ref() == Some(&run.id) && !p.late && Some(p.pid) != run.agent).collect();
+                rng.pick(&tools).is_some_and(|tool| tool.signal(Signal::KILL))
+            }
+            Strike::KillServer => {
+                // Its sessions are hung up; so they are as good as struck.
+                one(round, Proc::is_tmux_server, Signal::KILL)
+            }
+            Strike::KillSession => kill_session(round, run),
+            Strike::DeleteSocket => delete_socket(round),
+            Strike::KillEl => kill_el(round),
+            Strike::Cancel => person(round, &["cancel", &run.atom]),
+            Strike::Requeue => person(round, &["cancel", &run.id, "--requeue"]),
+            Strike::Release => person(round, &["release", &run.atom]),
+            Strike::PersonCloses => person(round, &["close", &run.atom, "--reason", "by a person"]),
+            Strike::PersonDefers => person(round, &["update", &run.atom, "--status", "deferred"]),
+            Strike::PersonOpens => person(round, &["update", &run.atom, "--status", "open"]),
+            Strike::PersonRetries => retry_one(round, rng),
+            Strike::LateClose => late_close(round, rng),
+        }
+    }
+}
+
+/// The process that supervises, or is about to supervise, this run.
+fn supervisor(round: &Round, run: &LiveRun) -> Option<Proc> {
+    scan(&round.scratch.marks).into_iter().find(|p| p.is_supervisor_of(&run.id) && p.is_el("supervise"))
+}
+
+pub(crate) fn kill_supervisor(round: &Round, run: &LiveRun) -> bool {
+    let Some(process) = supervisor(round, run) else { return false };
+    // Whatever of its tree carries no mark is known to nobody from now on.
+    round.orphaned.lock().unwrap().insert(run.id.clone());
+    process.signal(Signal::KILL)
+}
+
+/// Stops it for longer than its lease, and meanwhile sees to it that nobody takes its run for lost.
+fn stop_supervisor(round: &Round, run: &LiveRun, length: Duration) -> bool {
+    let Some(process) = supervisor(round, run) else { return false };
+    let db = Db::open(&round.scratch.database());
+    round.stopped.fetch_add(1, Ordering::Relaxed);
+    if process.signal(Signal::STOP) {
+        let end = Instant::now() + length;
+        while !process.is_stopped() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let was_registered = db.live().iter().any(|l| l.id == run.id && l.supervisor == Some(process.pid));
+        while Instant::now() < end && !round.is_over.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let is_live = db.is_live(&run.id);
+        // Another strike may have killed it: it counts only if it was there all the time.
+        if was_registered && !is_live && process.is_stopped() {
+            round.violation(1, &run.atom, &format!("{} was settled while its supervisor was alive and stopped", run.id));
+        }
+        process.signal(Signal::CONT);
+    }
+    round.stopped.fetch_sub(1, Ordering::Relaxed);
+    true
+}
+
+/// Signals one process of ours.
+fn one(round: &Round, which: impl Fn(&Proc) -> bool, signal: Signal) -> bool {
+    scan(&round.scratch.marks).iter().find(|process| which(process)).is_some_and(|process| process.signal(signal))
+}
+
+fn socket(round: &Round) -> Option<std::path::PathBuf> {
+    let folder = round.scratch.root().join("t");
+    let folder = std::fs::read_dir(folder).ok()?.flatten().next()?.path();
+    std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).next()
+}
+
+fn kill_session(round: &Round, run: &LiveRun) -> bool {
+    let (Some(session), Some(socket)) = (&run.session, socket(round)) else { return false };
+    let mut tmux = std::process::Command::new("tmux");
+    tmux.arg("-S").arg(socket).args(["kill-session", "-t", &format!("={session}")]);
+    round.scratch.run(tmux.env_remove("TMUX")).status == 0
+}
+
+fn delete_socket(round: &Round) -> bool {
+    socket(round).is_some_and(|socket| std::fs::remove_file(socket).is_ok())
+}
+
+/// Lies in wait for an `el` that an agent runs.
+fn kill_el(round: &Round) -> bool {
+    let end = Instant::now() + Duration::from_millis(400);
+    while Instant::now() < end {
+        let found = scan(&round.scratch.marks).into_iter().find(|p| p.run.is_some() && !p.late && p.is_el(""));
+        if let Some(process) = found {
+            return send_to(&process);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    false
+}
+
+fn send_to(process: &Proc) -> bool {
+    process.is_alive() && send(process.pid, Signal::KILL)
+}
+
+/// A person's command: it may come too late or find nothing, and may never fail otherwise.
+fn person(round: &Round, arguments: &[&str]) -> bool {
+    let ran = round.scratch.el(arguments);
+    if !matches!(ran.status, 0 | 3 | 4) {
+        round.violation(0, "", &format!("el {arguments:?} failed: {ran:?}"));
+    }
+    ran.status == 0
+}
+
+fn retry_one(round: &Round, rng: &mut Rng) -> bool {
+    let db = Db::open(&round.scratch.database());
+    let held: Vec<String> =
+        db.atoms().into_iter().filter(|(_, status)| status == "deferred" || status == "blocked").map(|(id, _)| id).collect();
+    rng.pick(&held).is_some_and(|atom| person(round, &["retry", atom]))
+}
+
+/// Comes back as a session whose run is over.
+pub(crate) fn late_close(round: &Round, rng: &mut Rng) -> bool {
+    let settled = Db::open(&round.scratch.database()).settled();
+    let tokens = round.scratch.log("tokens");
+    let over: Vec<&Vec<String>> = tokens.iter().filter(|line| line.len() == 3 && settled.contains(&line[0])).collect();
+    let Some(line) = rng.pick(&over) else { return false };
+    let verbs: [&[&str]; 3] =
+        [&["close", &line[1], "--reason", "late"], &["comment", "add", &line[1], "late"], &["update", &line[1], "--status", "wont_do"]];
+    let ran = round.scratch.el_as(&line[0], &line[1], &line[2], rng.pick(&verbs).unwrap());
+    if ran.status != 5 {
+        round.violation(2, &line[1], &format!("{} is settled, and its late el got {}: {ran:?}", line[0], ran.status));
+    }
+    true
+}

@@ -1,0 +1,168 @@
+//! What is wrong with the machine or the configuration is told by its field, with a remedy, before anything is claimed.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::support::TestEnv;
+
+/// `el work` fails with the code for configurations, names this field, and has claimed nothing. The error.
+#[track_caller]
+fn refused(env: &TestEnv, arguments: &[&str], field: &str) -> Value {
+    let id = env.create("Not to be claimed", &[]);
+    let ran = env.run(env.command("el").args(["--robot", "work", "--once"]).args(arguments)).fails_with(6);
+    let error = ran.json()["error"].take();
+    assert_eq!((&error["code"], &error["details"]["field"]), (&"configuration".into(), &field.into()), "{error}");
+    let human = env.run(env.command("el").args(["work", "--once"]).args(arguments)).fails_with(6);
+    assert!(human.stderr.starts_with("error: ") && human.stdout.is_empty(), "{human:#?}");
+    assert_eq!(env.robot(&["show", &id])["status"], "open");
+    assert_eq!(env.robot(&["runs"])["count"], 0);
+    assert_eq!(env.robot(&["history", &id])["count"], 1);
+    error
+}
+
+#[track_caller]
+fn says(error: &Value, message: &str, hint: &str) {
+    assert!(error["message"].as_str().unwrap().contains(message), "{error}");
+    assert!(error["hint"].as_str().unwrap_or_default().contains(hint), "{error}");
+}
+
+#[test]
+fn tmux_is_not_there() {
+    let mut env = TestEnv::with_tracker();
+    let bin = env.path("bin").display().to_string();
+    env.set("PATH", &bin);
+    says(&refused(&env, &[], "tmux"), "not installed", "install tmux");
+}
+
+#[test]
+fn tmux_is_too_old() {
+    let env = TestEnv::with_tracker();
+    env.program("tmux", "#!/bin/sh\necho tmux 1.8\n");
+    says(&refused(&env, &[], "tmux"), "1.8 is too old", "install tmux 3.0");
+}
+
+#[test]
+fn claude_is_not_there() {
+    let env = TestEnv::with_tracker();
+    std::fs::remove_file(env.path("bin/claude")).unwrap();
+    says(&refused(&env, &[], "claude_code_path"), "\"claude\" on PATH", "claude_code_path");
+    env.configure("claude_code_path = \"/opt/no/claude\"\n");
+    says(&refused(&env, &[], "claude_code_path"), "/opt/no/claude", "npm install");
+}
+
+#[test]
+fn claude_may_not_be_executed() {
+    let env = TestEnv::with_tracker();
+    let file = env.path("bin/plain");
+    std::fs::write(&file, "#!/bin/sh\n").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    env.configure(&format!("claude_code_path = \"{}\"\n", file.display()));
+    says(&refused(&env, &[], "claude_code_path"), "may not be executed", "claude_code_path");
+}
+
+#[test]
+fn the_working_directory_is_not_there_or_is_none() {
+    let env = TestEnv::with_tracker();
+    std::fs::write(env.project("file"), "").unwrap();
+    says(&refused(&env, &["--workdir", "nowhere"], "working_directory"), "does not exist", "working_directory");
+    says(&refused(&env, &["--workdir", "file"], "working_directory"), "is not a folder", "working_directory");
+}
+
+#[test]
+fn the_context_directory_cannot_be_written() {
+    let env = TestEnv::with_tracker();
+    std::fs::write(env.project("file"), "").unwrap();
+    env.configure("context_directory = \"file/contexts\"\n");
+    says(&refused(&env, &[], "context_directory"), "file/contexts", "writable");
+}
+
+#[test]
+fn a_value_that_cannot_be_used_names_its_file_and_line() {
+    let values = [
+        ("execution_timeout = \"banana\"", "execution_timeout"),
+        ("lease = \"1s\"", "lease"),
+        ("concurrency = 0", "concurrency"),
+        ("permission_mode = \"yolo\"", "permission_mode"),
+        ("preserve_sessions = \"maybe\"", "preserve_sessions"),
+        ("allowed_tools = 7", "allowed_tools"),
+        ("max_budget_usd = -1", "max_budget_usd"),
+    ];
+    for (line, field) in values {
+        let env = TestEnv::with_tracker();
+        std::fs::write(env.project(".eluent/config.toml"), format!("# a comment\n{line}\n")).unwrap();
+        let error = refused(&env, &[], field);
+        assert!(error["message"].as_str().unwrap().contains(".eluent/config.toml:2"), "{error}");
+    }
+}
+
+#[test]
+fn a_flag_or_a_variable_that_cannot_be_used_is_named() {
+    let mut env = TestEnv::with_tracker();
+    says(&refused(&env, &["--timeout", "soon"], "execution_timeout"), "--timeout", "");
+    env.set("EL_CONCURRENCY", "many");
+    says(&refused(&env, &[], "concurrency"), "EL_CONCURRENCY", "");
+}
+
+#[test]
+fn skipping_permissions_as_root_is_refused_as_the_client_would() {
+    let env = TestEnv::with_tracker();
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    says(&refused(&env, &["--permission-mode", "bypassPermissions"], "permission_mode"), "as root", "IS_SANDBOX");
+}
+
+#[test]
+fn arguments_that_would_take_from_el_what_it_lives_on_are_refused() {
+    let env = TestEnv::with_tracker();
+    env.configure("extra_args = [\"--output-format\", \"text\"]\n");
+    says(&refused(&env, &[], "extra_args"), "--output-format", "");
+}
+
+#[test]
+fn an_agents_own_command_is_not_there() {
+    let env = TestEnv::with_tracker();
+    env.configure("[agents.robot]\nexecutor = \"command\"\ncommand = [\"no-such-program\", \"-x\"]\n");
+    says(&refused(&env, &["--agent", "robot"], "command"), "no-such-program", "[agents.robot]");
+}
+
+#[test]
+fn a_mistyped_key_or_a_torn_file_is_a_warning_that_names_the_line_and_stops_nothing() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("Done all the same", &[]);
+    env.configure("max_turn = 5\n");
+    let ran = env.el(&["work", "--once"]).ok();
+    assert!(ran.stderr.contains("max_turn") && ran.stderr.contains("max_turns") && ran.stderr.contains("config.toml:"), "{ran:#?}");
+    assert_eq!(env.status(&id), "closed");
+}
+
+#[test]
+fn a_broken_configuration_keeps_nobody_from_the_tracker() {
+    let env = TestEnv::with_tracker();
+    std::fs::write(env.project(".eluent/config.toml"), "durability = \"maybe\"\nconcurrency = [[[\n").unwrap();
+    let id = env.create("Filed", &[]);
+    env.el(&["close", &id]).ok();
+    env.el(&["list", "--all"]).ok();
+}
+
+#[test]
+fn flags_outrank_variables_and_these_the_files() {
+    let mut env = TestEnv::with_tracker();
+    std::fs::create_dir_all(env.home().join(".config/el")).unwrap();
+    std::fs::write(env.home().join(".config/el/config.toml"), "model = \"of-the-user\"\nmax_turns = 5\n").unwrap();
+    env.configure("model = \"of-the-project\"\n");
+    let call = |env: &TestEnv, more: &[&str]| env.robot(&[&["work", "--dry-run"], more].concat())["command"].to_string();
+    assert!(call(&env, &[]).contains("of-the-project") && call(&env, &[]).contains("\"--max-turns\",\"5\""));
+    env.set("EL_MODEL", "of-the-variable");
+    assert!(call(&env, &[]).contains("of-the-variable"));
+    assert!(call(&env, &["--model", "of-the-flag"]).contains("of-the-flag"));
+}
+
+#[test]
+fn no_key_is_ever_required() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("Done without a key", &[]);
+    env.work(&["--once"]);
+    assert_eq!(env.status(&id), "closed");
+}

@@ -1,0 +1,151 @@
+//! Attempts that fail: what is told, what is tried again, and when it is given up.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+
+use crate::support::{SOON, TestEnv};
+
+#[test]
+fn a_failed_attempt_is_tried_again_and_the_next_one_is_told_of_it() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["say half of it", "exit 7", "on-attempt 2", "record second.json", "close done"]);
+    env.work(&["--drain"]);
+    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("closed", vec!["failed".to_owned(), "closed".to_owned()]));
+    let first = env.runs(&id).remove(0);
+    assert_eq!((&first["exit_code"], &first["attempt"]), (&7.into(), &1.into()));
+    assert!(first["detail"].as_str().unwrap().contains("code 7"), "{first}");
+    let second = env.recorded("second.json");
+    let prompt = second["prompt"].as_str().unwrap();
+    assert!(prompt.contains("Attempt:** 2") && prompt.contains("attempt 1 by claude ended as failed"), "{prompt}");
+    let events = ["created", "status in_progress", "run_started", "run_ended failed", "status open"];
+    assert_eq!(env.events(&id)[..5], events);
+}
+
+#[test]
+fn after_its_attempts_an_atom_is_blocked_and_a_comment_says_why() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 2\n");
+    let id = env.script_atom(&["api-error 500 the service is down"]);
+    let told = env.work(&["--drain"]);
+    assert_eq!(env.outcomes(&id), ["failed", "failed"]);
+    assert_eq!(env.status(&id), "blocked");
+    let comment = &env.comments(&id)[0];
+    assert!(comment.contains("2 attempt(s)") && comment.contains("the service is down") && comment.contains("el retry"), "{comment}");
+    let last = told.iter().rfind(|event| event["event"] == "settled").unwrap();
+    assert_eq!((&last["status"], &last["retry_at"]), (&json!("blocked"), &json!(null)));
+}
+
+#[test]
+fn a_person_gives_a_blocked_atom_fresh_attempts() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 1\n");
+    let id = env.script_atom(&["exit 1", "on-attempt 2", "exit 1", "on-attempt 3", "close third"]);
+    env.work(&["--drain"]);
+    assert_eq!(env.status(&id), "blocked");
+    env.el(&["retry", &id]).ok();
+    env.work(&["--drain"]);
+    assert_eq!((env.status(&id).as_str(), env.outcomes(&id).len()), ("blocked", 2), "one fresh attempt, which failed too");
+    env.el(&["reopen", &id]).ok();
+    env.work(&["--drain"]);
+    assert_eq!(env.outcomes(&id), ["failed", "failed", "closed"]);
+}
+
+#[test]
+fn an_agent_killed_by_a_signal_failed() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 1\n");
+    for (name, number) in [("KILL", 9), ("ABRT", 6), ("TERM", 15)] {
+        let id = env.script_atom(&[&format!("die {name}")]);
+        env.work(&["--once"]);
+        let run = env.last_run(&id);
+        assert_eq!((&run["outcome"], &run["exit_signal"]), (&json!("failed"), &json!(number)), "{name}");
+        env.assert_settled(&run);
+    }
+}
+
+#[test]
+fn a_back_off_holds_the_atom_and_a_drain_waits_for_it() {
+    let env = TestEnv::with_tracker();
+    env.configure("retry_backoff = \"2s\"\n");
+    let id = env.script_atom(&["exit 1", "on-attempt 2", "close second"]);
+    let worker = env.start_work(&["--drain"]);
+    let settled = worker.wait_for("settled");
+    assert!(settled["retry_at"].is_string(), "{settled}");
+    let why = env.el(&["why", &id]).ok().stdout;
+    // If this came late, the second attempt is on already.
+    assert!(why.contains("failed") && why.contains("code 1"), "{why}");
+    worker.wait(SOON).ok();
+    let runs = env.runs(&id);
+    assert_eq!(env.outcomes(&id), ["failed", "closed"]);
+    assert!(runs[1]["started_at"].as_str().unwrap() >= settled["retry_at"].as_str().unwrap(), "{runs:#?}");
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_no_fault_of_the_work() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 1\n");
+    env.program("claude", "#!/nonexistent/interpreter\n");
+    let id = env.script_atom(&["close never"]);
+    env.work(&["--drain"]);
+    // Two more attempts than the work itself would get.
+    assert_eq!(env.outcomes(&id), ["launch_failed", "launch_failed", "launch_failed"]);
+    assert_eq!(env.status(&id), "blocked");
+    let run = env.last_run(&id);
+    let detail = run["detail"].as_str().unwrap();
+    assert!(detail.contains("could not be started") && detail.contains("claude"), "{detail}");
+    env.assert_settled(&run);
+}
+
+#[test]
+fn a_tmux_that_starts_no_session_stops_the_worker_and_loses_no_atom() {
+    let env = TestEnv::with_tracker();
+    env.program("tmux", "#!/bin/sh\n[ \"$1\" = -V ] && exec echo 'tmux 3.4'\necho 'no room for a session' >&2; exit 1\n");
+    let id = env.script_atom(&["close never"]);
+    let ran = env.run(env.command("el").args(["--robot", "work"])).fails_with(6);
+    let last: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(last["error"]["details"]["field"], "tmux", "{last}");
+    assert!(last["error"]["message"].as_str().unwrap().contains("no room for a session"), "{last}");
+    assert_eq!(env.status(&id), "open");
+    assert_eq!(env.outcomes(&id), ["launch_failed", "launch_failed", "launch_failed"]);
+}
+
+#[test]
+fn many_quick_failures_in_a_row_make_the_worker_wait() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 1\n");
+    let ids: Vec<String> = (0..4).map(|_| env.script_atom(&["api-error 401 bad key"])).collect();
+    let worker = env.start_work(&["--drain"]);
+    let warning = worker.wait_for("warning");
+    assert!(warning["message"].as_str().unwrap().contains("3 runs in a row failed"), "{warning}");
+    assert_eq!(env.robot(&["runs"])["count"], 3);
+    assert_eq!(env.status(&ids[3]), "open");
+    worker.signal(rustix::process::Signal::INT);
+    worker.wait(SOON).ok();
+}
+
+#[test]
+fn a_folder_of_contexts_that_disappears_is_made_again() {
+    let env = TestEnv::with_tracker();
+    let ids = [env.script_atom(&["sh rm -rf .eluent/agent-context", "close one"]), env.script_atom(&["close two"])];
+    env.work(&["--drain"]);
+    for id in ids {
+        assert_eq!(env.outcomes(&id), ["closed"]);
+    }
+}
+
+#[test]
+fn a_run_folder_that_cannot_be_written_fails_the_launch_and_says_so() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["close never"]);
+    // A file where the folder of all runs should be: it stops root too.
+    std::fs::write(env.project(".eluent/runs"), "").unwrap();
+    let ran = env.run(env.command("el").args(["--robot", "work", "--once"]));
+    assert!(ran.stdout.contains(".eluent/runs"), "{ran:#?}");
+    assert_eq!(env.status(&id), "open");
+    std::fs::remove_file(env.project(".eluent/runs")).unwrap();
+    env.work(&["--once"]);
+    assert_eq!(env.status(&id), "closed");
+    let mode = std::fs::metadata(env.project(".eluent/runs")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o077, 0);
+}

@@ -1,0 +1,203 @@
+//! Sudden death of a session, a server, a supervisor, a worker or an agent: no claim is lost, nothing lives on, work goes on.
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{Process, Running, SOON, TestEnv, wait_until};
+
+/// A worker with an atom in work; the first attempt never ends by itself, the second one closes. Its run.
+fn working(env: &TestEnv) -> (Running, String, Value) {
+    let steps = ["child 300 setsid double-fork pid=child", "touch started", "hang", "on-attempt 2", "close second"];
+    let id = env.script_atom(&steps);
+    let worker = env.start_work(&["--drain"]);
+    env.wait_for_file("started");
+    env.wait_for_file("child");
+    let run = env.last_run(&id);
+    (worker, id, run)
+}
+
+fn supervisor(env: &TestEnv, run: &Value) -> Process {
+    let pid = run["supervisor"]["pid"].as_u64().unwrap();
+    env.processes().into_iter().find(|process| u64::from(process.pid) == pid).unwrap()
+}
+
+fn agent(env: &TestEnv, run: &Value) -> Process {
+    let pid = run["agent_pid"].as_u64().unwrap();
+    env.processes().into_iter().find(|process| u64::from(process.pid) == pid).unwrap()
+}
+
+fn pause(process: &Process, signal: Signal) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(process.pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+/// The first attempt ended as `outcome`, nothing of it lives, and the second one closed the atom.
+#[track_caller]
+fn assert_went_on(env: &TestEnv, id: &str, outcome: &str) {
+    assert_eq!((env.status(id).as_str(), env.outcomes(id)), ("closed", vec![outcome.to_owned(), "closed".to_owned()]));
+    for run in env.runs(id) {
+        env.assert_settled(&run);
+    }
+}
+
+#[test]
+fn a_session_that_is_killed_from_outside_is_a_failure_and_tried_again() {
+    let env = TestEnv::with_tracker();
+    let (worker, id, run) = working(&env);
+    let session = run["session"].as_str().unwrap();
+    env.tmux(&["kill-session", "-t", &format!("={session}")]).unwrap();
+    worker.wait(SOON).ok();
+    assert_went_on(&env, &id, "failed");
+    let detail = env.runs(&id)[0]["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("terminated without closing the atom"), "{detail}");
+}
+
+#[test]
+fn a_tmux_server_that_ends_takes_no_atom_along() {
+    let env = TestEnv::with_tracker();
+    let (worker, id, _) = working(&env);
+    env.tmux(&["kill-server"]).unwrap();
+    worker.wait(SOON).ok();
+    assert_went_on(&env, &id, "failed");
+}
+
+#[test]
+fn a_tmux_server_that_is_killed_takes_no_atom_along() {
+    let env = TestEnv::with_tracker();
+    let (worker, id, _) = working(&env);
+    let server = env.tmux(&["display-message", "-p", "#{pid}"]).unwrap();
+    let server = env.processes().into_iter().find(|process| process.pid.to_string() == server.trim()).unwrap();
+    server.kill();
+    worker.wait(SOON).ok();
+    assert_went_on(&env, &id, "failed");
+}
+
+#[test]
+fn a_socket_that_is_deleted_harms_nothing() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["touch started", "wait-file go", "close done"]);
+    let worker = env.start_work(&["--drain"]);
+    env.wait_for_file("started");
+    let folder = std::fs::read_dir(env.path("tmux")).unwrap().next().unwrap().unwrap().path();
+    for socket in std::fs::read_dir(folder).unwrap() {
+        std::fs::remove_file(socket.unwrap().path()).unwrap();
+    }
+    let next = env.script_atom(&["close next"]);
+    std::fs::write(env.project("go"), "").unwrap();
+    worker.wait(SOON).ok();
+    assert_eq!((env.outcomes(&id), env.outcomes(&next)), (vec!["closed".to_owned()], vec!["closed".to_owned()]));
+    wait_until("the end of all", SOON, || env.processes().is_empty().then_some(()));
+}
+
+#[test]
+fn a_killed_supervisor_is_noticed_and_its_tree_is_ended() {
+    let env = TestEnv::with_tracker();
+    let (worker, id, run) = working(&env);
+    supervisor(&env, &run).kill();
+    assert_eq!(worker.wait_for("recovered")["run"], run["id"]);
+    worker.wait(SOON).ok();
+    assert_went_on(&env, &id, "lost");
+}
+
+#[test]
+fn a_killed_supervisor_and_worker_are_found_by_the_next_worker() {
+    let env = TestEnv::with_tracker();
+    let (worker, id, run) = working(&env);
+    worker.signal(Signal::KILL);
+    worker.wait(SOON).fails_with(137);
+    supervisor(&env, &run).kill();
+    assert_eq!(env.status(&id), "in_progress", "nobody was there to say otherwise");
+    let told = env.work(&["--drain"]);
+    assert!(told.iter().any(|event| event["event"] == "recovered" && event["run"] == run["id"]), "{told:#?}");
+    assert_went_on(&env, &id, "lost");
+}
+
+#[test]
+fn a_killed_worker_leaves_a_run_that_settles_by_itself() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["touch started", "wait-file go", "close done"]);
+    let worker = env.start_work(&["--drain"]);
+    env.wait_for_file("started");
+    worker.signal(Signal::KILL);
+    worker.wait(SOON).fails_with(137);
+    std::fs::write(env.project("go"), "").unwrap();
+    let run = env.wait_for_end(&id, 1);
+    assert_eq!(run["outcome"], "closed");
+    env.assert_settled(&run);
+    let told = env.work(&["--drain"]);
+    assert_eq!(told.last().unwrap()["summary"]["claimed"], 0, "{told:#?}");
+}
+
+#[test]
+fn a_run_of_a_killed_worker_that_fails_is_still_settled_and_tried_again() {
+    let env = TestEnv::with_tracker();
+    let (worker, id, run) = working(&env);
+    worker.signal(Signal::KILL);
+    worker.wait(SOON).fails_with(137);
+    agent(&env, &run).kill();
+    assert_eq!(env.wait_for_end(&id, 1)["outcome"], "failed");
+    assert_eq!(env.status(&id), "open");
+    env.work(&["--drain"]);
+    assert_went_on(&env, &id, "failed");
+}
+
+#[test]
+fn a_killed_agent_is_a_failure_with_its_signal() {
+    let env = TestEnv::with_tracker();
+    let (worker, id, run) = working(&env);
+    agent(&env, &run).kill();
+    worker.wait(SOON).ok();
+    assert_went_on(&env, &id, "failed");
+    assert_eq!(env.runs(&id)[0]["exit_signal"], 9);
+}
+
+#[test]
+fn a_supervisor_that_slept_past_its_lease_ends_its_agent() {
+    let env = TestEnv::with_tracker();
+    let (worker, id, run) = working(&env);
+    let supervisor = supervisor(&env, &run);
+    pause(&supervisor, Signal::STOP);
+    let now = || env.robot(&["runs", "show", run["id"].as_str().unwrap()]);
+    wait_until("the end of the lease", SOON, || {
+        // Both are written the same way, in UTC.
+        let clock = env.run(env.command("date").args(["-u", "+%Y-%m-%dT%H:%M:%S"])).stdout;
+        (now()["lease_until"].as_str().unwrap() < clock.trim()).then_some(())
+    });
+    assert_eq!(now()["outcome"], Value::Null, "one that is alive is not reaped");
+    pause(&supervisor, Signal::CONT);
+    worker.wait(SOON).ok();
+    assert_went_on(&env, &id, "lost");
+}
+
+#[test]
+fn a_frozen_supervisor_is_not_taken_for_dead_and_goes_on() {
+    let env = TestEnv::with_tracker();
+    env.configure("lease = \"60s\"\n");
+    let id = env.script_atom(&["touch started", "wait-file go", "close done"]);
+    let worker = env.start_work(&["--drain"]);
+    env.wait_for_file("started");
+    let supervisor = supervisor(&env, &env.last_run(&id));
+    pause(&supervisor, Signal::STOP);
+    std::fs::write(env.project("go"), "").unwrap();
+    env.wait_for_status(&id, "closed");
+    pause(&supervisor, Signal::CONT);
+    worker.wait(SOON).ok();
+    assert_eq!(env.outcomes(&id), ["closed"], "a close between two looks is a close");
+}
+
+#[test]
+fn a_claim_whose_session_never_came_is_taken_back_when_its_lease_is_over() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["close done"]);
+    // The worker dies in the very call of tmux, as if the machine had.
+    env.program("tmux", "#!/bin/sh\n[ \"$1\" = -V ] && exec echo 'tmux 3.4'\nkill -9 $PPID\n");
+    env.start_work(&["--once"]).wait(SOON).fails_with(137);
+    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("in_progress", vec!["live".to_owned()]));
+    std::fs::remove_file(env.path("bin/tmux")).unwrap();
+    // `--drain`: one claim of its own would be all that `--once` waits for.
+    let worker = env.start_work(&[]);
+    worker.wait_for("recovered");
+    env.wait_for_status(&id, "closed");
+    assert_eq!(env.outcomes(&id), ["launch_failed", "closed"]);
+    env.assert_settled(&env.last_run(&id));
+}

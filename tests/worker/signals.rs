@@ -1,0 +1,126 @@
+//! Ctrl-C, signals and `el work --stop`: how people end a worker, and what becomes of its sessions.
+
+use rustix::process::Signal;
+
+use crate::support::{Running, SOON, TestEnv, wait_until};
+
+/// A worker with an atom in work, whose agent waits for the file `go`.
+fn working(env: &TestEnv) -> (Running, String) {
+    let id = env.script_atom(&["touch started", "wait-file go", "close done"]);
+    let worker = env.start_work(&["--drain"]);
+    env.wait_for_file("started");
+    (worker, id)
+}
+
+fn go(env: &TestEnv) {
+    std::fs::write(env.project("go"), "").unwrap();
+}
+
+#[test]
+fn ctrl_c_once_stops_the_claiming_and_waits() {
+    let env = TestEnv::with_tracker();
+    let (worker, id) = working(&env);
+    let next = env.create("Not any more", &[]);
+    worker.signal(Signal::INT);
+    assert_eq!(worker.wait_for("draining")["running"], 1);
+    go(&env);
+    let ran = worker.wait(SOON).ok();
+    assert!(!ran.stdout.contains("detached"), "{ran:#?}");
+    assert_eq!((env.status(&id).as_str(), env.status(&next).as_str()), ("closed", "open"));
+}
+
+#[test]
+fn ctrl_c_twice_leaves_the_session_running_and_the_next_worker_adopts_it() {
+    let env = TestEnv::with_tracker();
+    let (worker, id) = working(&env);
+    worker.signal(Signal::INT);
+    worker.wait_for("draining");
+    worker.signal(Signal::INT);
+    let ran = worker.wait(SOON).ok();
+    assert!(ran.stdout.contains("\"detached\""), "{ran:#?}");
+    assert_eq!(env.status(&id), "in_progress");
+    assert_eq!(env.sessions().len(), 1);
+    let second = env.start_work(&["--drain"]);
+    assert_eq!(second.wait_for("adopted")["atom"], id.as_str());
+    go(&env);
+    second.wait(SOON).ok();
+    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("closed", vec!["closed".to_owned()]));
+}
+
+#[test]
+fn a_session_that_was_left_is_settled_without_any_worker() {
+    let env = TestEnv::with_tracker();
+    let (worker, id) = working(&env);
+    worker.signal(Signal::TERM);
+    worker.wait(SOON).ok();
+    go(&env);
+    let run = env.wait_for_end(&id, 1);
+    assert_eq!(run["outcome"], "closed");
+    env.assert_settled(&run);
+    // The last session takes the server along: no worker is there to hold it.
+    wait_until("the end of all", SOON, || env.processes().is_empty().then_some(()));
+}
+
+#[test]
+fn a_closed_terminal_leaves_the_sessions_too() {
+    let env = TestEnv::with_tracker();
+    let (worker, id) = working(&env);
+    worker.signal(Signal::HUP);
+    worker.wait(SOON).ok();
+    assert_eq!(env.status(&id), "in_progress");
+    go(&env);
+    assert_eq!(env.wait_for_end(&id, 1)["outcome"], "closed");
+}
+
+#[test]
+fn stop_ends_workers_and_sessions_and_opens_the_atoms_again() {
+    let env = TestEnv::with_tracker();
+    let (worker, id) = working(&env);
+    let waiting = env.create("Waits", &[]);
+    let stopped = env.robot(&["work", "--stop"]);
+    assert_eq!(stopped["ended"][0]["atom_id"], id.as_str());
+    let run = env.last_run(&id);
+    assert_eq!((env.status(&id).as_str(), run["outcome"].as_str()), ("open", Some("cancelled")));
+    env.assert_settled(&run);
+    worker.wait(SOON).ok();
+    assert_eq!(env.outcomes(&waiting).len(), 0);
+    // Stopping is no failure: the next worker begins where it stood.
+    go(&env);
+    env.work(&["--drain"]);
+    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("closed", vec!["cancelled".to_owned(), "closed".to_owned()]));
+}
+
+#[test]
+fn stop_ends_sessions_that_no_worker_watches_and_says_when_there_is_nothing() {
+    let env = TestEnv::with_tracker();
+    assert_eq!(env.robot(&["work", "--stop"])["ended"], serde_json::json!([]));
+    let (worker, id) = working(&env);
+    worker.signal(Signal::KILL);
+    worker.wait(SOON).fails_with(137);
+    env.el(&["work", "--stop"]).ok();
+    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("open", vec!["cancelled".to_owned()]));
+    wait_until("the end of all", SOON, || env.processes().is_empty().then_some(()));
+}
+
+#[test]
+fn stop_ends_a_deaf_agent() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["ignore-signals", "touch started", "hang"]);
+    let worker = env.start_work(&["--drain"]);
+    env.wait_for_file("started");
+    env.el(&["work", "--stop"]).ok();
+    env.assert_settled(&env.last_run(&id));
+    worker.wait(SOON).ok();
+}
+
+#[test]
+fn ctrl_c_in_the_session_is_a_persons_cancel() {
+    let env = TestEnv::with_tracker();
+    let (worker, id) = working(&env);
+    let session = env.last_run(&id)["session"].as_str().unwrap().to_owned();
+    env.tmux(&["send-keys", "-t", &format!("={session}:"), "C-c"]).unwrap();
+    worker.wait(SOON).ok();
+    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("deferred", vec!["cancelled".to_owned()]));
+    assert!(env.comments(&id)[0].contains("C-c"), "{:?}", env.comments(&id));
+    env.assert_settled(&env.last_run(&id));
+}

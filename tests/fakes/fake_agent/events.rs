@@ -141,6 +141,10 @@ impl Events {
                 "inputTokens": total.input, "outputTokens": total.output, "cacheReadInputTokens": 0,
                 "cacheCreationInputTokens": 0, "costUSD": total.usd, "contextWindow": 200_000,
             }},
+            "model_usage_since_last_result": {&self.model: {
+                "inputTokens": since.input, "outputTokens": since.output, "cacheReadInputTokens": 0,
+                "cacheCreationInputTokens": 0, "costUSD": since.usd,
+            }},
             "permission_denials": denials, "terminal_reason": ending.terminal_reason,
         });
         if ending.subtype == "success" {

@@ -7,8 +7,10 @@
 // For the lints: what follows is test code, also where no function says so.
 #![cfg(test)]
 
+mod cli;
 mod harness;
 mod listed;
+mod real;
 mod real_client;
 mod support;
 mod worker;

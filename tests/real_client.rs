@@ -144,8 +144,10 @@ fn a_key_that_hits_its_limit_gets_no_rate_limit_event() {
 #[test]
 fn a_subscription_that_hits_its_limit_gets_one_with_the_time_of_its_end() {
     let mut env = stubbed();
+    // One that has passed is not told.
+    let resets_at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() + 3600;
     let headers = json!({"retry-after": "3600", "anthropic-ratelimit-unified-status": "rejected",
-                         "anthropic-ratelimit-unified-reset": "1795831700",
+                         "anthropic-ratelimit-unified-reset": resets_at.to_string(),
                          "anthropic-ratelimit-unified-representative-claim": "five_hour"});
     let steps = json!({"steps": [{"status": 429, "type": "rate_limit_error", "headers": headers, "repeat": 0}]});
     let Some(_api) = RealClaude::start(&mut env, &steps) else { return };
@@ -153,6 +155,6 @@ fn a_subscription_that_hits_its_limit_gets_one_with_the_time_of_its_end() {
     let ran = claude(&env, "atom: t-1a2b", &[]).fails_with(1);
     let mut events = ran.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let info = events.find(|e| e["type"] == "rate_limit_event").unwrap()["rate_limit_info"].take();
-    assert_eq!((&info["status"], &info["resetsAt"]), (&json!("rejected"), &json!(1_795_831_700)));
+    assert_eq!((&info["status"], &info["resetsAt"]), (&json!("rejected"), &json!(resets_at)));
     assert_eq!(info["rateLimitType"], "five_hour");
 }

@@ -3,6 +3,7 @@
 mod client;
 mod env;
 mod process;
+mod screen;
 mod tracker;
 mod wait;
 

@@ -3,10 +3,14 @@
 mod claims;
 mod configuration;
 mod endings;
+mod environment;
 mod failures;
+mod hostile;
 mod kills;
 mod limits;
 mod output;
 mod people;
 mod processes;
+mod sessions;
 mod signals;
+mod views;

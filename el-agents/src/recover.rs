@@ -1,5 +1,5 @@
-//! Settling a run whose supervisor is gone: first its tree, then its session, then the verdict. In that order, so that nothing of the
-//! agent's lives once the run is settled.
+//! Settling a run whose supervisor is gone: first its tree, then the verdict, then what is left of its session. In that order, so that
+//! nothing of the agent's lives once the run is settled, and no session is ended whose supervisor came after all.
 
 use std::time::Duration;
 
@@ -39,32 +39,33 @@ pub(crate) fn sweep(run: &str) -> Result<(), RecoverError> {
     }
 }
 
-/// Settles a run whose tree was swept, by its exit record if its supervisor wrote one.
+/// Settles a run whose tree was swept, by its exit record if its supervisor wrote one, and takes away what its session leaves behind,
+/// unless that is to be preserved. `run` is as it was before the sweep: refused if a supervisor has registered since then.
 pub(crate) fn settle_lost(
     store: &mut Store,
+    tmux: &Tmux,
     run: &Run,
     places: &Places,
     rules: &RunRules,
+    preserve: bool,
     why: Option<String>,
 ) -> Result<Settled, RecoverError> {
     let folder = RunDir::new(&places.runs, &run.id);
     folder.forget_environment();
+    if !preserve {
+        // Before the run is settled: afterwards the file may be the next run's.
+        let _ = std::fs::remove_file(context_file(places, &run.atom_id));
+    }
     let record = folder.read_exit().filter(|record| record.run == run.id).unwrap_or_else(|| {
         let kind = if run.supervisor.is_some() { EndKind::SupervisorLost } else { EndKind::LaunchFailed };
         ExitRecord { message: why, ..ExitRecord::new(&run.id, kind, clock::now()) }
     });
     let ctx = Ctx { now: clock::now(), actor: &run.agent, session: None };
-    Ok(ops::settle(store, &ctx, &record, &rules.retry_policy(), clock::jitter())?)
-}
-
-/// Takes away what a session leaves behind, unless it is to be preserved.
-pub(crate) fn clean_up(tmux: &Tmux, run: &Run, places: &Places, preserve: bool) {
-    if preserve {
-        return;
-    }
-    if let Some(session) = &run.session {
-        // A session that is gone already is what we want; one that cannot be asked about shows nothing but a dead pane.
+    let settled = ops::settle_lost(store, &ctx, &record, &rules.retry_policy(), clock::jitter(), run.supervisor.as_ref())?;
+    if let Some(session) = run.session.as_ref().filter(|_| !preserve) {
+        // A session that is gone already is what we want; one that cannot be asked about shows nothing but a dead pane, or a supervisor
+        // that is refused when it comes to register.
         let _ = tmux.kill_session(session);
     }
-    let _ = std::fs::remove_file(context_file(places, &run.atom_id));
+    Ok(settled)
 }

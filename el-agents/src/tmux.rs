@@ -29,6 +29,8 @@ pub use names::{session_name, socket_name};
 
 /// How long one call may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a server may take to make its lost socket again.
+const RECALL: Duration = Duration::from_secs(1);
 /// tmux cannot send a command longer than about 16,300 bytes to its server.
 const COMMAND_LIMIT: usize = 16_000;
 /// How often tmux is told to look at a command that has ended before its session is listed as it is.
@@ -147,6 +149,7 @@ impl Tmux {
 
     /// A server that is just ending refuses new sessions for a moment, so this asks more than once.
     fn create(&self, name: &str, words: &[OsString]) -> Result<SessionIds, SessionError> {
+        self.recall_server();
         let deadline = Instant::now() + self.timeout;
         let mut pause = call::Pause::new();
         let mut asked_before = false;
@@ -169,6 +172,20 @@ impl Tmux {
                 return Err(SessionError::new(name, "create", failure, answer.message()));
             }
             asked_before = true;
+            pause.sleep();
+        }
+    }
+
+    /// A server that lives but has lost its socket (a cleaner of `/tmp`) makes it again. tmux would not see it, and start a second
+    /// one beside it that nobody could ever end.
+    fn recall_server(&self) {
+        let socket = self.socket_path();
+        if socket.exists() || server::revive(&self.socket, true) != server::Revived::Signalled {
+            return;
+        }
+        let deadline = Instant::now() + RECALL;
+        let mut pause = call::Pause::new();
+        while !socket.exists() && Instant::now() < deadline {
             pause.sleep();
         }
     }

@@ -90,6 +90,13 @@ pub enum Error {
         /// How long we waited, in seconds.
         waited_s: u64,
     },
+    /// This user may not write where the database is. SQLite keeps files beside it, so that reading needs it too.
+    #[error("this user may not write the database or its folder, which reading needs too")]
+    ReadOnly {
+        /// SQLite's own error.
+        #[source]
+        source: rusqlite::Error,
+    },
     /// A record that this version cannot read.
     #[error("a record of {table} cannot be read: {why}")]
     Corrupt {
@@ -135,6 +142,7 @@ impl Error {
             Error::NotADatabase { .. } => "not_a_database",
             Error::NewerDatabase { .. } => "newer_database",
             Error::Busy { .. } => "busy",
+            Error::ReadOnly { .. } => "read_only",
             Error::Corrupt { .. } => "corrupt_record",
             Error::Sqlite { .. } => "database",
             Error::Io { .. } => "io",
@@ -170,6 +178,7 @@ impl<T> Doing<T> for rusqlite::Result<T> {
             Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
                 Error::Busy { waited_s: crate::store::BUSY_DEADLINE.as_secs() }
             }
+            Some(rusqlite::ErrorCode::ReadOnly) => Error::ReadOnly { source },
             _ => Error::Sqlite { doing: step, source },
         })
     }

@@ -32,6 +32,6 @@ run el logs "$haiku"
 if [ -f haiku.txt ]; then run cat haiku.txt; fi
 
 checks() {
-  check "the atom is closed" sh -c "el list -q --all --status closed | grep -qx $haiku"
+  check "the atom is closed" sh -c "el list -q --status closed | grep -qx $haiku"
   check "haiku.txt is there" test -s haiku.txt
 }

@@ -14,7 +14,7 @@ file() {
 
 # Is this atom among those of that status?
 is() {
-  "$el" list -q --all --status "$2" | grep -qx "$1"
+  "$el" list -q --status "$2" 2>/dev/null | grep -qx "$1"
 }
 
 chapter "A project, and work to be done"
@@ -24,33 +24,34 @@ run el init --name tea
 mkdir tasks
 cat >tasks/greeting.md <<'TASK'
 script: say I will write greeting.txt.
-script: sleep 700
+script: sleep 1100
 script: write greeting.txt Tea is ready!
 script: close greeting.txt is written
 TASK
 cat >tasks/program.md <<TASK
 script: say I will write a program that prints the greeting.
 script: wait-file $scratch/seen
+script: sleep 1100
 script: sh test -f greeting.txt && printf '#!/bin/sh\ncat greeting.txt\n' > hello.sh
 script: close hello.sh prints greeting.txt
 TASK
 cat >tasks/test.md <<'TASK'
 script: say I will run hello.sh and compare.
-script: sleep 700
+script: sleep 1100
 script: sh test "$(sh hello.sh)" = "Tea is ready!" && echo passed > test-result.txt
 script: close hello.sh says what it should
 TASK
 cat >tasks/readme.md <<'TASK'
 script: say I wrote the README. That is all.
 script: write README.md Run hello.sh.
-script: sleep 700
+script: sleep 1100
 script: on-block
 script: say Right, I have not closed it yet.
 script: close README.md is written
 TASK
 cat >tasks/licence.md <<'TASK'
 script: say There are several licences; I cannot choose for you.
-script: sleep 700
+script: sleep 1100
 script: el comment add $EL_ATOM "MIT or GPL? A person has to decide."
 script: update deferred
 TASK
@@ -72,7 +73,8 @@ file licence el create -q 'Choose a licence' --priority low --description-file t
 chapter "The board before"
 run el list
 say ""
-say "Ready now is what waits for nothing:"
+say "What waits for the greeting, one after the other; and what is ready now, since it waits for nothing:"
+run el dep tree "$greeting"
 run el ready
 
 # While the second atom is worked on, somebody looks at tmux; its agent waits for that, so the look never comes too late.

@@ -3,10 +3,13 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
 use crate::db::{Db, LiveRun};
 use crate::rng::Rng;
-use crate::round::Round;
-use crate::strikes::{ANY, Strike, kill_supervisor};
+use crate::round::{Round, file_one};
+use crate::scratch::LEASE;
+use crate::strikes::{ANY, Strike, go_on, kill_supervisor, stop_in_pane, supervisor};
 
 /// A step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +19,9 @@ enum Step {
     Claimed,
     /// Its session was asked for, and its supervisor has not registered.
     Launched,
+    /// Its supervisor is about to register: held there by a lock on the database, then stopped, and let go when the lease is
+    /// over and another worker comes to settle the run.
+    Late,
     /// The supervisor has registered, and the agent has not been started.
     Registered,
     /// The agent works.
@@ -34,6 +40,7 @@ const STEPS: &[(u64, Step)] = &[
     (14, Step::Any),
     (8, Step::Claimed),
     (12, Step::Launched),
+    (6, Step::Late),
     (8, Step::Registered),
     (14, Step::Working),
     (14, Step::Closed),
@@ -43,7 +50,7 @@ const STEPS: &[(u64, Step)] = &[
 ];
 
 /// How long a step is waited for.
-const PATIENCE: Duration = Duration::from_millis(2500);
+const PATIENCE: Duration = Duration::from_millis(1500);
 
 pub(crate) fn chaos(round: &Round, rng: &mut Rng, strikes: u64) {
     let db = Db::open(&round.scratch.database());
@@ -54,16 +61,24 @@ pub(crate) fn chaos(round: &Round, rng: &mut Rng, strikes: u64) {
     std::thread::scope(|scope| {
         for _ in 0..strikes {
             let (step, strike) = (*rng.weighted(STEPS), *rng.weighted(ANY));
+            let step = chosen(STEPS, round.only.step.as_deref()).unwrap_or(step);
+            let strike = chosen(ANY, round.only.strike.as_deref()).unwrap_or(strike);
             let strike = if step == Step::Recorded { Strike::KillSupervisor } else { strike };
             let mut own = Rng::new(rng.next(), 1);
             let delay = delay(step, &mut own);
-            if db.live().is_empty() && is_at_rest(round, &db) {
-                break;
+            if db.live().len() < 3 {
+                // There must be something to strike at.
+                file_one(round, rng, &[]);
             }
             let Some(run) = wait_for(round, &db, step, &mut own) else { continue };
-            if step == Step::Recorded {
-                // That strike is the wait itself.
-                continue;
+            match step {
+                // That strike was the wait itself.
+                Step::Recorded => continue,
+                Step::Late => {
+                    scope.spawn(move || let_go_late(round, &run, &mut own));
+                    continue;
+                }
+                _ => {}
             }
             std::thread::sleep(delay);
             let mut act = move || {
@@ -84,21 +99,24 @@ pub(crate) fn chaos(round: &Round, rng: &mut Rng, strikes: u64) {
     });
 }
 
+/// The one of this name.
+fn chosen<T: std::fmt::Debug + Copy>(among: &[(u64, T)], name: Option<&str>) -> Option<T> {
+    let name = name?;
+    let found = among.iter().find(|(_, item)| format!("{item:?}") == name);
+    Some(found.unwrap_or_else(|| panic!("{name} is none of {among:?}")).1)
+}
+
 fn delay(step: Step, rng: &mut Rng) -> Duration {
     let micros = match step {
-        Step::Any => rng.range(0, 700_000),
-        Step::Working => rng.range(0, 900_000),
-        Step::Closed => *rng.pick(&[0, 5_000, 50_000, 300_000, 1_000_000]).unwrap(),
+        Step::Any => rng.range(0, 500_000),
+        Step::Working => rng.range(0, 400_000),
+        Step::Closed => *rng.pick(&[0, 0, 5_000, 20_000, 60_000, 250_000]).unwrap(),
         Step::Settling => rng.range(0, 6_000),
         Step::Settled => rng.range(0, 30_000),
         Step::Launched => rng.range(0, 40_000),
         _ => rng.range(0, 8_000),
     };
     Duration::from_micros(micros)
-}
-
-fn is_at_rest(round: &Round, db: &Db) -> bool {
-    round.workers.count() == 0 && !db.waits_for_retry()
 }
 
 fn wait_for(round: &Round, db: &Db, step: Step, rng: &mut Rng) -> Option<LiveRun> {
@@ -111,7 +129,7 @@ fn wait_for(round: &Round, db: &Db, step: Step, rng: &mut Rng) -> Option<LiveRun
         let fits = |run: &&LiveRun| match step {
             Step::Any => true,
             Step::Claimed => run.session.is_none(),
-            Step::Launched => run.session.is_some() && run.supervisor.is_none(),
+            Step::Launched | Step::Late => run.session.is_some() && run.supervisor.is_none(),
             Step::Registered => run.supervisor.is_some() && run.agent.is_none(),
             Step::Working => run.agent.is_some() && !is_over(run),
             Step::Closed => is_over(run),
@@ -126,6 +144,11 @@ fn wait_for(round: &Round, db: &Db, step: Step, rng: &mut Rng) -> Option<LiveRun
             match step {
                 Step::Recorded => {
                     if hold_and_kill(round, db, run, end) {
+                        return Some(run.clone());
+                    }
+                }
+                Step::Late => {
+                    if stop_before_registering(round, run) {
                         return Some(run.clone());
                     }
                 }
@@ -179,4 +202,47 @@ fn hold_and_kill(round: &Round, db: &Db, run: &LiveRun, end: Instant) -> bool {
         round.count("at Recorded, before settling for certain");
     }
     done
+}
+
+/// Stops a supervisor in the moment before it registers, and kills the workers that know of it.
+fn stop_before_registering(round: &Round, run: &LiveRun) -> bool {
+    let holder = Db::open_to_lock(&round.scratch.database());
+    if !holder.lock() {
+        return false;
+    }
+    let end = Instant::now() + Duration::from_millis(400);
+    let mut found = None;
+    while Instant::now() < end && found.is_none() {
+        found = supervisor(round, run).filter(|process| !process.is_stopped());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    // It opens the database and reads its files; then it stands before the lock.
+    std::thread::sleep(Duration::from_millis(25));
+    let unregistered = holder.live().iter().any(|live| live.id == run.id && live.supervisor.is_none());
+    round.stopped.fetch_add(1, Ordering::Relaxed);
+    let stopped = unregistered && found.as_ref().is_some_and(|process| stop_in_pane(round, process));
+    holder.unlock();
+    if stopped {
+        round.workers.strike(0, Signal::KILL);
+        round.workers.strike(1, Signal::KILL);
+        round.log(format!("Late, stopped: {} {}", run.id, run.atom));
+        round.count("at Late, stopped before registering and let go after its lease");
+    } else if let Some(process) = found {
+        go_on(round, &process, Duration::ZERO);
+    } else {
+        round.stopped.fetch_sub(1, Ordering::Relaxed);
+    }
+    stopped
+}
+
+fn let_go_late(round: &Round, run: &LiveRun, rng: &mut Rng) {
+    let process = supervisor(round, run);
+    // A worker looks once a second.
+    std::thread::sleep(LEASE - Duration::from_millis(300) + Duration::from_millis(rng.range(0, 1500)));
+    let Some(process) = process else {
+        round.stopped.fetch_sub(1, Ordering::Relaxed);
+        return;
+    };
+    round.log(format!("Late, let go: {} {} stopped {}", run.id, run.atom, process.is_stopped()));
+    go_on(round, &process, Duration::from_millis(rng.range(0, 300)));
 }

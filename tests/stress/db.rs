@@ -26,6 +26,8 @@ pub(crate) struct RunRow {
     pub(crate) atom: String,
     pub(crate) attempt: i64,
     pub(crate) outcome: Option<String>,
+    /// Microseconds since 1970.
+    pub(crate) ended_at: Option<i64>,
 }
 
 #[derive(Debug, Clone)]
@@ -88,9 +90,18 @@ impl Db {
         })
     }
 
+    /// Live runs of workers that signed on before this moment (microseconds since 1970), or are gone.
+    pub(crate) fn live_of_workers_before(&self, moment: i64) -> Vec<String> {
+        let sql = format!(
+            "SELECT r.id || ' of ' || r.atom_id FROM runs r WHERE r.outcome IS NULL
+             AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = r.worker_id AND w.started_at > {moment})"
+        );
+        self.rows(&sql, |row| row.get(0))
+    }
+
     pub(crate) fn runs(&self) -> Vec<RunRow> {
-        self.rows("SELECT id, atom_id, attempt, outcome FROM runs ORDER BY seq", |row| {
-            Ok(RunRow { id: row.get(0)?, atom: row.get(1)?, attempt: row.get(2)?, outcome: row.get(3)? })
+        self.rows("SELECT id, atom_id, attempt, outcome, ended_at FROM runs ORDER BY seq", |row| {
+            Ok(RunRow { id: row.get(0)?, atom: row.get(1)?, attempt: row.get(2)?, outcome: row.get(3)?, ended_at: row.get(4)? })
         })
     }
 

@@ -16,6 +16,8 @@
 //! cargo test -p el-cli --features test-fakes --test stress                      the short part, as in CI
 //! cargo test … --test stress -- --rounds 200 --seed 7 --jobs 4                  the long part
 //! cargo test … --test stress -- --seed 7 --round 31                             one round again
+//! cargo test … --test stress -- --rounds 50 --step Late                         at one step alone (`chaos.rs`); also
+//!                                                                               --strike KillWorker --kind breeder
 //! ```
 //! The seed fixes the atoms, their scripts and the strikes; the machine's scheduling it cannot fix, so a round that failed
 //! may have to be run more than once. A violation names seed and round, shows the events of the atom, and keeps the folder.
@@ -50,6 +52,15 @@ struct Options {
     jobs: u64,
     crowd: bool,
     verbose: bool,
+    /// At this step alone, with this strike alone, among atoms of this kind alone.
+    only: Only,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Only {
+    step: Option<String>,
+    strike: Option<String>,
+    kind: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -82,7 +93,7 @@ fn rounds(options: &Options) -> usize {
                     if number >= end {
                         break;
                     }
-                    let done = round::run(options.seed, number, options.verbose);
+                    let done = round::run(options, number);
                     let mut total = total.lock().unwrap();
                     for (what, count) in done.counts {
                         *total.0.entry(what).or_default() += count;
@@ -101,7 +112,7 @@ fn rounds(options: &Options) -> usize {
 
 /// The arguments; also those that a test runner gives to every test program.
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
-    let mut options = Options { rounds: 4, first: 0, seed: 1, jobs: 2, crowd: true, verbose: false };
+    let mut options = Options { rounds: 4, first: 0, seed: 1, jobs: 2, crowd: true, verbose: false, only: Only::default() };
     while let Some(word) = words.next() {
         let mut number = || -> Result<u64, String> {
             words.next().and_then(|w| w.parse().ok()).ok_or_else(|| format!("{word} needs a number"))
@@ -112,6 +123,9 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Options>, Str
             "--seed" => options.seed = number()?,
             "--jobs" => options.jobs = number()?,
             "--crowd" => (options.crowd, options.rounds) = (true, 0),
+            "--step" => options.only.step = words.next(),
+            "--strike" => options.only.strike = words.next(),
+            "--kind" => options.only.kind = words.next(),
             "--verbose" => options.verbose = true,
             "--list" => {
                 println!("stress: test");

@@ -11,7 +11,7 @@ use crate::rng::Rng;
 use crate::scratch::Scratch;
 use crate::script::plot;
 use crate::workers::{Noticed, Workers};
-use crate::{chaos, verify, watch};
+use crate::{Only, Options, chaos, verify, watch};
 
 /// From the last strike until nothing runs and nothing is ready.
 const REST: Duration = Duration::from_secs(90);
@@ -25,9 +25,12 @@ pub(crate) struct Round {
     pub(crate) is_over: AtomicBool,
     /// Supervisors that are stopped at the moment.
     pub(crate) stopped: AtomicU32,
+    /// All workers were told to stop, and none is to be started.
+    pub(crate) is_stopping: AtomicBool,
     /// Runs whose supervisor was killed.
     pub(crate) orphaned: Mutex<HashSet<String>>,
-    pub(crate) is_verbose: bool,
+    pub(crate) only: Only,
+    is_verbose: bool,
     label: String,
     began: Instant,
     counts: Mutex<BTreeMap<String, u64>>,
@@ -45,6 +48,10 @@ pub(crate) struct Done {
 impl Round {
     pub(crate) fn count(&self, what: &str) {
         *self.counts.lock().unwrap().entry(what.to_owned()).or_default() += 1;
+    }
+
+    pub(crate) fn counted(&self, what: &str) -> u64 {
+        self.counts.lock().unwrap().get(what).copied().unwrap_or_default()
     }
 
     /// A line of the round's own story, shown if it fails.
@@ -66,15 +73,18 @@ impl Round {
     }
 }
 
-pub(crate) fn run(seed: u64, number: u64, is_verbose: bool) -> Done {
+pub(crate) fn run(options: &Options, number: u64) -> Done {
+    let seed = options.seed;
     let mut rng = Rng::new(seed, number + 1);
     let round = Round {
         scratch: Scratch::new(),
         workers: Workers::default(),
         is_over: AtomicBool::new(false),
         stopped: AtomicU32::new(0),
+        is_stopping: AtomicBool::new(false),
         orphaned: Mutex::default(),
-        is_verbose,
+        is_verbose: options.verbose,
+        only: options.only.clone(),
         label: format!("--seed {seed} --round {number}"),
         began: Instant::now(),
         counts: Mutex::default(),
@@ -82,7 +92,7 @@ pub(crate) fn run(seed: u64, number: u64, is_verbose: bool) -> Done {
         log: Mutex::default(),
     };
     file(&round, &mut rng);
-    let strikes = rng.range(4, 11);
+    let strikes = rng.range(6, 15);
     let stricken = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| watch::watch(&round));
@@ -100,19 +110,25 @@ pub(crate) fn run(seed: u64, number: u64, is_verbose: bool) -> Done {
 
 fn file(round: &Round, rng: &mut Rng) {
     let mut ids: Vec<String> = Vec::new();
-    for n in 0..rng.range(3, 7) {
-        let plot = plot(rng);
-        let title = format!("{} {n}", plot.kind);
-        let mut arguments = vec!["create", &title, "--description", &plot.description];
-        let blocker = rng.pick(&ids).cloned().filter(|_| rng.chance(30));
-        if let Some(blocker) = &blocker {
-            arguments.extend(["--blocked-by", blocker]);
-        }
-        let made = round.scratch.el(&arguments).data();
-        ids.push(made["id"].as_str().unwrap().to_owned());
-        round.log(format!("{} is {title}, blocked by {blocker:?}", ids[ids.len() - 1]));
-        round.count("atoms");
+    for _ in 0..rng.range(3, 7) {
+        let id = file_one(round, rng, &ids);
+        ids.push(id);
     }
+}
+
+/// Files an atom, which may have to wait for one of those; its id.
+pub(crate) fn file_one(round: &Round, rng: &mut Rng, others: &[String]) -> String {
+    let plot = plot(rng, round.only.kind.as_deref());
+    let mut arguments = vec!["create", plot.kind, "--description", &plot.description];
+    let blocker = rng.pick(others).cloned().filter(|_| rng.chance(30));
+    if let Some(blocker) = &blocker {
+        arguments.extend(["--blocked-by", blocker]);
+    }
+    let made = round.scratch.el(&arguments).data();
+    let id = made["id"].as_str().unwrap().to_owned();
+    round.log(format!("{id} is {}, blocked by {blocker:?}", plot.kind));
+    round.count("atoms");
+    id
 }
 
 /// Keeps workers at work until nothing is left to do and nobody strikes any more.
@@ -129,7 +145,7 @@ fn work(round: &Round, stricken: &AtomicBool) {
             looked = Instant::now();
         }
         let has_work = live || is_ready || db.waits_for_retry();
-        for noticed in round.workers.keep(&round.scratch, has_work) {
+        for noticed in round.workers.keep(&round.scratch, has_work && !round.is_stopping.load(Ordering::Relaxed)) {
             match noticed {
                 Noticed::Failed(ran) => round.violation(0, "", &format!("a worker ended with {}: {ran:?}", ran.status)),
                 Noticed::Held => round.count("workers sent away that waited after quick failures"),

@@ -181,7 +181,7 @@ impl Scratch {
                 let stray = procs::stray(pid)?;
                 // The number may be another's by now: ours names the file that it wrote.
                 let is_it = stray.words.iter().any(|word| word.ends_with(&format!("stray-{run}")));
-                is_it.then(|| procs::Proc { run: Some(run), ..stray })
+                is_it.then_some(procs::Proc { run: Some(run), ..stray })
             })
             .collect()
     }

@@ -3,7 +3,7 @@
 use crate::rng::Rng;
 
 /// Tells the harness which session this is, so that it can come back with its token when the run is over.
-const HELLO: &str = r#"sh printf '%s %s %s\n' "$EL_RUN" "$EL_ATOM" "$EL_TOKEN" >> "$STRESS_LOG/tokens""#;
+const HELLO: &str = r#"sh printf '%s %s %s %s\n' "$EL_RUN" "$EL_ATOM" "$EL_TOKEN" "$(date +%s%6N)" >> "$STRESS_LOG/tokens""#;
 const CLOSE: &str = r#"sh el close "$EL_ATOM" --reason done; echo "$EL_RUN close $?" >> "$STRESS_LOG/exits""#;
 /// A process outside of everything that the run can be known by, which tries to close the atom when the run is over.
 const LATE: &str = r#"sh setsid env -i PATH="$PATH" "STRESS_MARK=$STRESS_MARK" STRESS_LATE=1 sh -c "sleep DELAY; EL_RUN=$EL_RUN EL_TOKEN=$EL_TOKEN EL_DB=$EL_DB EL_ACTOR=late el close $EL_ATOM --reason late; echo $EL_RUN late \$? >> $STRESS_LOG/exits" >/dev/null 2>&1 </dev/null &"#;
@@ -41,8 +41,9 @@ const KINDS: &[(u64, &str)] = &[
     (5, "busy"),
 ];
 
-pub(crate) fn plot(rng: &mut Rng) -> Plot {
+pub(crate) fn plot(rng: &mut Rng, only: Option<&str>) -> Plot {
     let kind = *rng.weighted(KINDS);
+    let kind = KINDS.iter().find(|(_, kind)| Some(*kind) == only).map_or(kind, |(_, only)| *only);
     let mut steps: Vec<String> = vec![HELLO.to_owned()];
     let mut add = |step: &str| steps.push(step.to_owned());
     let mut ends_first = false;
@@ -85,7 +86,8 @@ pub(crate) fn plot(rng: &mut Rng) -> Plot {
         "deaf" => {
             add("ignore-signals");
             add("child 60 setsid ignore-signals");
-            add(if rng.chance(50) { "hang" } else { "sleep 1500" });
+            ends_first = rng.chance(50);
+            add(if ends_first { "hang" } else { "sleep 1500" });
         }
         "brood" => {
             add("child 60 setsid");
@@ -100,10 +102,7 @@ pub(crate) fn plot(rng: &mut Rng) -> Plot {
             add(&format!("sleep {}", rng.range(0, 1500)));
         }
         // The agent kills its own `el close` as it writes, and closes once more.
-        "torn" => add(&format!(
-            r#"sh el close "$EL_ATOM" --reason torn & sleep 0.00{}; kill -9 $!"#,
-            rng.range(1, 9)
-        )),
+        "torn" => add(&format!(r#"sh el close "$EL_ATOM" --reason torn & sleep 0.00{}; kill -9 $!"#, rng.range(1, 9))),
         "crash" => {
             add(&format!("sleep {}", rng.range(0, 800)));
             add("die KILL");

@@ -1,7 +1,7 @@
 //! What can be done to a round, and to whom.
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::Signal;
 
@@ -36,6 +36,8 @@ pub(crate) enum Strike {
     PersonDefers,
     PersonOpens,
     PersonRetries,
+    /// `el work --stop`.
+    StopAll,
     LateClose,
 }
 
@@ -60,6 +62,7 @@ pub(crate) const ANY: &[(u64, Strike)] = &[
     (2, Strike::PersonDefers),
     (2, Strike::PersonOpens),
     (4, Strike::PersonRetries),
+    (3, Strike::StopAll),
     (3, Strike::LateClose),
 ];
 
@@ -104,13 +107,14 @@ impl Strike {
             Strike::PersonDefers => person(round, &["update", &run.atom, "--status", "deferred"]),
             Strike::PersonOpens => person(round, &["update", &run.atom, "--status", "open"]),
             Strike::PersonRetries => retry_one(round, rng),
+            Strike::StopAll => stop_all(round),
             Strike::LateClose => late_close(round, rng),
         }
     }
 }
 
 /// The process that supervises, or is about to supervise, this run.
-fn supervisor(round: &Round, run: &LiveRun) -> Option<Proc> {
+pub(crate) fn supervisor(round: &Round, run: &LiveRun) -> Option<Proc> {
     scan(&round.scratch.marks).into_iter().find(|p| p.is_supervisor_of(&run.id) && p.is_el("supervise"))
 }
 
@@ -121,29 +125,56 @@ pub(crate) fn kill_supervisor(round: &Round, run: &LiveRun) -> bool {
     process.signal(Signal::KILL)
 }
 
+/// Stops a process in a pane. Its tmux server has to be stopped first, for that would make it go on at once.
+pub(crate) fn stop_in_pane(round: &Round, process: &Proc) -> bool {
+    let end = Instant::now() + Duration::from_secs(1);
+    let stopped = |process: &Proc| {
+        process.signal(Signal::STOP);
+        while !process.is_stopped() && process.is_alive() && Instant::now() < end {
+            std::thread::sleep(Duration::from_micros(500));
+        }
+        process.is_stopped()
+    };
+    servers(round).iter().all(stopped) && stopped(process)
+}
+
+/// Lets it go on, and the servers a little later unless another one is to stay stopped.
+pub(crate) fn go_on(round: &Round, process: &Proc, wait: Duration) {
+    process.signal(Signal::CONT);
+    std::thread::sleep(wait);
+    if round.stopped.fetch_sub(1, Ordering::Relaxed) == 1 {
+        for server in servers(round) {
+            server.signal(Signal::CONT);
+        }
+    }
+}
+
+fn servers(round: &Round) -> Vec<Proc> {
+    scan(&round.scratch.marks).into_iter().filter(Proc::is_tmux_server).collect()
+}
+
 /// Stops it for longer than its lease, and meanwhile sees to it that nobody takes its run for lost.
 fn stop_supervisor(round: &Round, run: &LiveRun, length: Duration) -> bool {
     let Some(process) = supervisor(round, run) else { return false };
     let db = Db::open(&round.scratch.database());
     round.stopped.fetch_add(1, Ordering::Relaxed);
-    if process.signal(Signal::STOP) {
-        let end = Instant::now() + length;
-        while !process.is_stopped() && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let was_registered = db.live().iter().any(|l| l.id == run.id && l.supervisor == Some(process.pid));
-        while Instant::now() < end && !round.is_over.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        let is_live = db.is_live(&run.id);
-        // Another strike may have killed it: it counts only if it was there all the time.
-        if was_registered && !is_live && process.is_stopped() {
-            round.violation(1, &run.atom, &format!("{} was settled while its supervisor was alive and stopped", run.id));
-        }
-        process.signal(Signal::CONT);
+    let end = Instant::now() + length;
+    let stopped = stop_in_pane(round, &process);
+    let was_registered = db.live().iter().any(|l| l.id == run.id && l.supervisor == Some(process.pid));
+    while stopped && process.is_stopped() && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(20));
     }
-    round.stopped.fetch_sub(1, Ordering::Relaxed);
-    true
+    let is_live = db.is_live(&run.id);
+    // Another strike may have killed it or made it go on: it counts only if it was there all the time.
+    let all_the_time = process.is_stopped();
+    if was_registered && !is_live && all_the_time {
+        round.violation(1, &run.atom, &format!("{} was settled while its supervisor was alive and stopped", run.id));
+    }
+    if all_the_time {
+        round.count("supervisors stopped for longer than their lease");
+    }
+    go_on(round, &process, Duration::ZERO);
+    stopped
 }
 
 /// Signals one process of ours.
@@ -194,6 +225,23 @@ fn person(round: &Round, arguments: &[&str]) -> bool {
     ran.status == 0
 }
 
+/// Nothing runs when it has come back; an agent has five seconds to end by itself, and a lost run its lease.
+fn stop_all(round: &Round) -> bool {
+    if round.stopped.load(Ordering::Relaxed) > 0 || round.is_stopping.swap(true, Ordering::Relaxed) {
+        return false;
+    }
+    let (began, moment) = (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros());
+    let ran = round.scratch.el(&["work", "--stop"]);
+    // A worker that was just being started has not heard of it.
+    let live = Db::open(&round.scratch.database()).live_of_workers_before(i64::try_from(moment).unwrap());
+    let long = Duration::from_secs(5) + LEASE + Duration::from_secs(10);
+    if ran.status != 0 || !live.is_empty() || (began.elapsed() > long && round.stopped.load(Ordering::Relaxed) == 0) {
+        round.violation(3, "", &format!("el work --stop took {:?}: {ran:?}; live: {live:?}", began.elapsed()));
+    }
+    round.is_stopping.store(false, Ordering::Relaxed);
+    true
+}
+
 fn retry_one(round: &Round, rng: &mut Rng) -> bool {
     let db = Db::open(&round.scratch.database());
     let held: Vec<String> =
@@ -205,10 +253,13 @@ fn retry_one(round: &Round, rng: &mut Rng) -> bool {
 pub(crate) fn late_close(round: &Round, rng: &mut Rng) -> bool {
     let settled = Db::open(&round.scratch.database()).settled();
     let tokens = round.scratch.log("tokens");
-    let over: Vec<&Vec<String>> = tokens.iter().filter(|line| line.len() == 3 && settled.contains(&line[0])).collect();
+    let over: Vec<&Vec<String>> = tokens.iter().filter(|line| line.len() == 4 && settled.contains(&line[0])).collect();
     let Some(line) = rng.pick(&over) else { return false };
-    let verbs: [&[&str]; 3] =
-        [&["close", &line[1], "--reason", "late"], &["comment", "add", &line[1], "late"], &["update", &line[1], "--status", "wont_do"]];
+    let verbs: [&[&str]; 3] = [
+        &["close", &line[1], "--reason", "late"],
+        &["comment", "add", &line[1], "late"],
+        &["update", &line[1], "--status", "wont_do"],
+    ];
     let ran = round.scratch.el_as(&line[0], &line[1], &line[2], rng.pick(&verbs).unwrap());
     if ran.status != 5 {
         round.violation(2, &line[1], &format!("{} is settled, and its late el got {}: {ran:?}", line[0], ran.status));

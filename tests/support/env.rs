@@ -77,6 +77,11 @@ impl TestEnv {
         self
     }
 
+    pub(crate) fn unset(&mut self, name: &str) -> &mut Self {
+        self.vars.remove(name);
+        self
+    }
+
     /// Puts a program, which exists elsewhere, on PATH under this name; it takes the place of one of that name.
     pub(crate) fn link(&self, name: &str, program: impl AsRef<Path>) {
         let at = self.path("bin").join(name);
@@ -163,7 +168,12 @@ impl TestEnv {
 
     /// The live processes that this test has started, in whatever way.
     pub(crate) fn processes(&self) -> Vec<Process> {
-        Process::carrying(&format!("{MARK}={}", self.mark))
+        Process::carrying_any(&self.marks())
+    }
+
+    /// `el` gives its tmux server little of its environment, and not our mark; but where its socket is.
+    fn marks(&self) -> [String; 2] {
+        [format!("{MARK}={}", self.mark), format!("TMUX_TMPDIR={}", self.path("tmux").display())]
     }
 
     /// Those of them that belong to this run.
@@ -201,7 +211,7 @@ impl Drop for TestEnv {
                 send(pid, rustix::process::Signal::KILL);
             }
         }
-        let left = kill_all(&format!("{MARK}={}", self.mark));
+        let left = kill_all(&self.marks());
         // A second panic would abort the whole test binary.
         assert!(left.is_empty() || std::thread::panicking(), "these do not die: {left:?}");
         if keep {

@@ -111,11 +111,16 @@ pub(crate) struct Process {
 impl Process {
     /// The processes that were started with `entry` (`NAME=value`) in their environment. The dead are not among them.
     pub(crate) fn carrying(entry: &str) -> Vec<Self> {
+        Self::carrying_any(&[entry.to_owned()])
+    }
+
+    /// The same for any of several entries.
+    pub(crate) fn carrying_any(entries: &[String]) -> Vec<Self> {
         let mut found: Vec<Self> = fs::read_dir("/proc")
             .into_iter()
             .flatten()
             .filter_map(|folder| folder.ok()?.file_name().to_str()?.parse().ok())
-            .filter(|pid| carries(*pid, entry))
+            .filter(|pid| carries(*pid, entries))
             .map(|pid| Self { pid, words: list(&format!("/proc/{pid}/cmdline")) })
             .collect();
         found.sort_by_key(|p| p.pid);
@@ -123,13 +128,17 @@ impl Process {
     }
 
     pub(crate) fn kill(&self) {
-        send(self.pid, Signal::KILL);
+        self.signal(Signal::KILL);
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        send(self.pid, signal);
     }
 }
 
 /// A zombie's environment reads as empty, so it carries nothing.
-fn carries(pid: u32, entry: &str) -> bool {
-    list(&format!("/proc/{pid}/environ")).iter().any(|e| e == entry)
+fn carries(pid: u32, entries: &[String]) -> bool {
+    list(&format!("/proc/{pid}/environ")).iter().any(|entry| entries.contains(entry))
 }
 
 /// The NUL-separated words of a file in `/proc`; none if the process is gone or is not ours.
@@ -146,10 +155,10 @@ pub(crate) fn send(pid: u32, signal: Signal) {
 }
 
 /// Kills all that carry the mark, and what they start meanwhile; those that are left, if some do not die.
-pub(crate) fn kill_all(entry: &str) -> Vec<Process> {
+pub(crate) fn kill_all(entries: &[String]) -> Vec<Process> {
     let end = Instant::now() + SOON;
     loop {
-        let left = Process::carrying(entry);
+        let left = Process::carrying_any(entries);
         if left.is_empty() || Instant::now() > end {
             return left;
         }

@@ -1,7 +1,7 @@
 //! A project under test, as its own commands tell of it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
@@ -114,13 +114,6 @@ impl TestEnv {
     pub(crate) fn wait_for_end(&self, id: &str, runs: usize) -> Value {
         let look = || self.runs(id).into_iter().nth(runs - 1).filter(|run| run["outcome"].is_string());
         look_until(SOON, look).unwrap_or_else(|| panic!("run {runs} of {id} does not end: {:#?}", self.runs(id)))
-    }
-
-    /// Waits until the atom's run has a supervisor and its agent has made this file; the run.
-    #[track_caller]
-    pub(crate) fn wait_for_agent(&self, id: &str, file: impl AsRef<Path>) -> Value {
-        self.wait_for_file(file);
-        self.last_run(id)
     }
 
     /// A file of a run's folder.

@@ -21,7 +21,10 @@ fn one_atom_or_as_many_as_asked_for() {
     let told = env.work(&["--max", "9"]);
     assert_eq!(launched(&told).len(), 2, "nothing more is ready, so it leaves");
     let told = env.work(&["--once"]);
-    assert_eq!(told.last().unwrap()["summary"], json!({"claimed": 0, "outcomes": [], "turns": 0, "cost_micros": 0, "seconds": 0, "left_running": 0}));
+    assert_eq!(
+        told.last().unwrap()["summary"],
+        json!({"claimed": 0, "outcomes": [], "turns": 0, "cost_micros": 0, "seconds": 0, "left_running": 0})
+    );
 }
 
 #[test]
@@ -90,7 +93,8 @@ fn a_deferred_atom_is_claimed_when_its_date_has_come() {
 #[test]
 fn three_at_a_time_are_three_and_not_four() {
     let env = TestEnv::with_tracker();
-    let ids: Vec<String> = (0..4).map(|n| env.script_atom(&[&format!("touch started-{n}"), "wait-file go", "close done"])).collect();
+    let ids: Vec<String> =
+        (0..4).map(|n| env.script_atom(&[&format!("touch started-{n}"), "wait-file go", "close done"])).collect();
     let worker = env.start_work(&["--drain", "--concurrency", "3"]);
     for n in 0..3 {
         env.wait_for_file(format!("started-{n}"));

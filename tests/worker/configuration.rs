@@ -12,7 +12,7 @@ fn refused(env: &TestEnv, arguments: &[&str], field: &str) -> Value {
     let id = env.create("Not to be claimed", &[]);
     let ran = env.run(env.command("el").args(["--robot", "work", "--once"]).args(arguments)).fails_with(6);
     let error = ran.json()["error"].take();
-    assert_eq!((&error["code"], &error["details"]["field"]), (&"configuration".into(), &field.into()), "{error}");
+    assert_eq!((&error["code"], &error["details"]["field"]), (&"config".into(), &field.into()), "{error}");
     let human = env.run(env.command("el").args(["work", "--once"]).args(arguments)).fails_with(6);
     assert!(human.stderr.starts_with("error: ") && human.stdout.is_empty(), "{human:#?}");
     assert_eq!(env.robot(&["show", &id])["status"], "open");
@@ -133,7 +133,10 @@ fn a_mistyped_key_or_a_torn_file_is_a_warning_that_names_the_line_and_stops_noth
     let id = env.create("Done all the same", &[]);
     env.configure("max_turn = 5\n");
     let ran = env.el(&["work", "--once"]).ok();
-    assert!(ran.stderr.contains("max_turn") && ran.stderr.contains("max_turns") && ran.stderr.contains("config.toml:"), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("max_turn") && ran.stderr.contains("max_turns") && ran.stderr.contains("config.toml:"),
+        "{ran:#?}"
+    );
     assert_eq!(env.status(&id), "closed");
 }
 

@@ -106,7 +106,7 @@ fn a_close_stands_however_the_agent_then_ends() {
 #[test]
 fn an_agent_that_discards_and_prunes_its_atom_has_discarded_it() {
     let env = TestEnv::with_tracker();
-    let steps = ["update discard", "sh el discard prune --older-than 0s > pruned.txt 2>&1 || true", "sleep 50"];
+    let steps = ["update discard", "sh el discard prune --days 0 --force > pruned.txt 2>&1 || true", "sleep 50"];
     let id = env.script_atom(&steps);
     env.work(&["--once"]);
     assert_eq!(env.outcomes(&id), ["discard"]);

@@ -26,9 +26,24 @@ fn agent(env: &TestEnv, run: &Value) -> Process {
     env.processes().into_iter().find(|process| u64::from(process.pid) == pid).unwrap()
 }
 
-fn pause(process: &Process, signal: Signal) {
-    let pid = rustix::process::Pid::from_raw(i32::try_from(process.pid).unwrap()).unwrap();
-    rustix::process::kill_process(pid, signal).unwrap();
+fn server(env: &TestEnv) -> Process {
+    let pid = env.tmux(&["display-message", "-p", "#{pid}"]).unwrap();
+    env.processes().into_iter().find(|process| process.pid.to_string() == pid.trim()).unwrap()
+}
+
+/// A supervisor that does not run, as in a suspended machine. tmux wakes what stops in its panes, so it is stopped first.
+struct Frozen([Process; 2]);
+
+fn freeze(env: &TestEnv, run: &Value) -> Frozen {
+    let frozen = Frozen([server(env), supervisor(env, run)]);
+    frozen.0.iter().for_each(|process| process.signal(Signal::STOP));
+    frozen
+}
+
+impl Frozen {
+    fn thaw(self) {
+        self.0.iter().rev().for_each(|process| process.signal(Signal::CONT));
+    }
 }
 
 /// The first attempt ended as `outcome`, nothing of it lives, and the second one closed the atom.
@@ -65,9 +80,7 @@ fn a_tmux_server_that_ends_takes_no_atom_along() {
 fn a_tmux_server_that_is_killed_takes_no_atom_along() {
     let env = TestEnv::with_tracker();
     let (worker, id, _) = working(&env);
-    let server = env.tmux(&["display-message", "-p", "#{pid}"]).unwrap();
-    let server = env.processes().into_iter().find(|process| process.pid.to_string() == server.trim()).unwrap();
-    server.kill();
+    server(&env).kill();
     worker.wait(SOON).ok();
     assert_went_on(&env, &id, "failed");
 }
@@ -152,37 +165,42 @@ fn a_killed_agent_is_a_failure_with_its_signal() {
 }
 
 #[test]
-fn a_supervisor_that_slept_past_its_lease_ends_its_agent() {
+fn a_supervisor_that_slept_past_its_lease_is_not_reaped_and_goes_on() {
     let env = TestEnv::with_tracker();
-    let (worker, id, run) = working(&env);
-    let supervisor = supervisor(&env, &run);
-    pause(&supervisor, Signal::STOP);
-    let now = || env.robot(&["runs", "show", run["id"].as_str().unwrap()]);
-    wait_until("the end of the lease", SOON, || {
-        // Both are written the same way, in UTC.
-        let clock = env.run(env.command("date").args(["-u", "+%Y-%m-%dT%H:%M:%S"])).stdout;
-        (now()["lease_until"].as_str().unwrap() < clock.trim()).then_some(())
-    });
-    assert_eq!(now()["outcome"], Value::Null, "one that is alive is not reaped");
-    pause(&supervisor, Signal::CONT);
-    worker.wait(SOON).ok();
-    assert_went_on(&env, &id, "lost");
-}
-
-#[test]
-fn a_frozen_supervisor_is_not_taken_for_dead_and_goes_on() {
-    let env = TestEnv::with_tracker();
-    env.configure("lease = \"60s\"\n");
     let id = env.script_atom(&["touch started", "wait-file go", "close done"]);
     let worker = env.start_work(&["--drain"]);
     env.wait_for_file("started");
-    let supervisor = supervisor(&env, &env.last_run(&id));
-    pause(&supervisor, Signal::STOP);
+    let frozen = freeze(&env, &env.last_run(&id));
     std::fs::write(env.project("go"), "").unwrap();
     env.wait_for_status(&id, "closed");
-    pause(&supervisor, Signal::CONT);
+    wait_until("the end of the lease", SOON, || {
+        let until = env.last_run(&id)["lease_until"].as_str().unwrap().to_owned();
+        // Both are written the same way, in UTC.
+        let clock = env.run(env.command("date").args(["-u", "+%Y-%m-%dT%H:%M:%S"])).stdout;
+        (until.as_str() < clock.trim()).then_some(())
+    });
+    assert_eq!(env.last_run(&id)["outcome"], Value::Null, "one that is alive is not reaped");
+    frozen.thaw();
     worker.wait(SOON).ok();
     assert_eq!(env.outcomes(&id), ["closed"], "a close between two looks is a close");
+    env.assert_settled(&env.last_run(&id));
+}
+
+#[test]
+fn a_database_that_is_locked_for_seconds_delays_a_run_and_ends_none() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["touch started", "wait-file go", "close done", "touch closed"]);
+    let worker = env.start_work(&["--drain"]);
+    env.wait_for_file("started");
+    let database = env.database();
+    database.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    std::fs::write(env.project("go"), "").unwrap();
+    // Longer than the time between two heartbeats.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert!(!env.project("closed").exists());
+    database.execute_batch("COMMIT").unwrap();
+    worker.wait(SOON).ok();
+    assert_eq!(env.outcomes(&id), ["closed"]);
 }
 
 #[test]
@@ -194,10 +212,9 @@ fn a_claim_whose_session_never_came_is_taken_back_when_its_lease_is_over() {
     env.start_work(&["--once"]).wait(SOON).fails_with(137);
     assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("in_progress", vec!["live".to_owned()]));
     std::fs::remove_file(env.path("bin/tmux")).unwrap();
-    // `--drain`: one claim of its own would be all that `--once` waits for.
     let worker = env.start_work(&[]);
     worker.wait_for("recovered");
-    env.wait_for_status(&id, "closed");
+    env.wait_for_end(&id, 2);
     assert_eq!(env.outcomes(&id), ["launch_failed", "closed"]);
     env.assert_settled(&env.last_run(&id));
 }

@@ -86,8 +86,12 @@ fn when_the_limit_resets_work_goes_on_by_itself() {
     let id = env.script_atom(&[&limit, "on-attempt 2", "close at last"]);
     let told = env.work(&["--drain"]);
     assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("closed", vec!["usage_limit".to_owned(), "closed".to_owned()]));
-    let kinds: Vec<&str> = told.iter().map(|event| event["event"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["started", "launched", "paused", "settled", "resumed", "launched", "settled", "finished"], "{told:#?}");
+    let only = |wanted: &[&str]| -> Vec<String> {
+        let kinds = told.iter().map(|event| event["event"].as_str().unwrap());
+        kinds.filter(|kind| wanted.contains(kind)).map(str::to_owned).collect()
+    };
+    assert_eq!(only(&["paused", "resumed", "finished"]), ["paused", "resumed", "finished"], "{told:#?}");
+    assert_eq!(only(&["launched", "settled"]), ["launched", "settled", "launched", "settled"]);
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub(crate) struct Reader {
     /// The output is Claude Code's event stream; else plain lines.
     is_stream: bool,
     result: Option<RunResult>,
+    /// Names of the tools that were denied, over all calls: what the first one was refused may be why no later one gets on.
+    denied: BTreeSet<String>,
     result_at: Option<Instant>,
     limit_resets_at: Option<Option<Timestamp>>,
     last_line: Option<String>,
@@ -31,6 +33,8 @@ pub(crate) struct Reader {
     tasks: BTreeSet<String>,
 }
 
+/// Denied tools that a record names.
+const DENIED_MAX: usize = 20;
 /// More tasks than this are a stream gone wrong.
 const TASKS_MAX: usize = 256;
 
@@ -42,6 +46,7 @@ impl Reader {
             renderer: Renderer::new(WIDTH, true),
             is_stream,
             result: None,
+            denied: BTreeSet::new(),
             result_at: None,
             limit_resets_at: None,
             last_line: None,
@@ -112,6 +117,7 @@ impl Reader {
         self.progress.apply(event);
         match event {
             StreamEvent::Result(result) => {
+                self.denied.extend(result.permission_denials.iter().take(DENIED_MAX).cloned());
                 self.result = Some((**result).clone());
                 self.result_at = Some(Instant::now());
             }
@@ -162,7 +168,7 @@ impl Reader {
         record.is_error = self.is_error();
         let result = self.result.as_ref();
         record.api_error_status = result.and_then(|r| r.api_error_status).map(i64::from);
-        record.denied_tools = result.map(|r| r.permission_denials.clone()).unwrap_or_default();
+        record.denied_tools = self.denied.iter().take(DENIED_MAX).cloned().collect();
         let said = match result {
             Some(result) if result.is_error => Some(result.message()),
             Some(_) => None,
@@ -221,6 +227,17 @@ mod tests {
         assert!(reader.result_at().is_some());
         reader.take(b"{\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"on\"}]}}\n");
         assert_eq!(reader.result_at(), None, "another turn began");
+    }
+
+    #[test]
+    fn what_an_earlier_call_was_denied_is_still_told() {
+        let mut reader = Reader::new(true);
+        reader.take(b"{\"type\":\"result\",\"is_error\":false,\"permission_denials\":[{\"tool_name\":\"Bash\"}]}\n");
+        reader.next_call();
+        reader.take(b"{\"type\":\"result\",\"is_error\":false,\"permission_denials\":[]}\n");
+        let mut record = ExitRecord::new("run-1", EndKind::Exited, Timestamp::from_micros(0));
+        reader.tell(&mut record);
+        assert_eq!(record.denied_tools, ["Bash"]);
     }
 
     #[test]

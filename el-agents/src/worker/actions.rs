@@ -11,7 +11,7 @@ use super::report::Report;
 use super::state::{Mine, State};
 use crate::clock;
 use crate::process::ProcessId;
-use crate::recover::{clean_up, settle_lost, sweep};
+use crate::recover::{settle_lost, sweep};
 
 /// Launches that may fail in a row before the worker gives up.
 const LAUNCH_FAILURES: usize = 3;
@@ -31,8 +31,8 @@ impl State<'_> {
         let swept = tokio::task::spawn_blocking(move || sweep(&owned)).await;
         let swept = swept.unwrap_or_else(|error| Err(std::io::Error::other(error).into()));
         let settled = swept.and_then(|()| {
-            clean_up(&self.launcher.tmux, run, &self.options.places, self.options.agent.preserve_sessions);
-            settle_lost(&mut self.store, run, &self.options.places, &self.options.rules, None)
+            let (places, rules) = (&self.options.places, &self.options.rules);
+            settle_lost(&mut self.store, &self.launcher.tmux, run, places, rules, self.options.agent.preserve_sessions, None)
         });
         let mine = self.mine.entry(run.id.clone()).or_default();
         match settled {
@@ -104,14 +104,15 @@ impl State<'_> {
         self.launch_failures += 1;
         self.mine.insert(run.id.clone(), Mine::default());
         self.listener.report(&Report::LaunchFailed { run: run.id.clone(), atom: run.atom_id.clone(), message: error.to_owned() });
-        // After a time-out the session may be there after all: it is ended before the run is settled.
+        // After a time-out the session may be there after all. If its supervisor has the run, all is well; else the session is ended before
+        // the run is settled.
+        let fresh = ops::run(&self.store, &run.id)?;
         let id = run.id.clone();
-        let swept = tokio::task::spawn_blocking(move || sweep(&id)).await;
-        if matches!(swept, Ok(Ok(()))) {
-            let fresh = ops::run(&self.store, &run.id)?;
-            clean_up(&self.launcher.tmux, &fresh, &self.options.places, false);
+        let swept = if fresh.supervisor.is_none() { tokio::task::spawn_blocking(move || sweep(&id)).await } else { Ok(Ok(())) };
+        if fresh.supervisor.is_none() && matches!(swept, Ok(Ok(()))) {
+            let (places, rules) = (&self.options.places, &self.options.rules);
             // Should it fail, it is recovered when its lease is over.
-            let _ = settle_lost(&mut self.store, &fresh, &self.options.places, &self.options.rules, Some(error.to_owned()));
+            let _ = settle_lost(&mut self.store, &self.launcher.tmux, &fresh, places, rules, false, Some(error.to_owned()));
         }
         if self.launch_failures >= LAUNCH_FAILURES {
             return Err(WorkError::CannotLaunch { attempts: self.launch_failures, message: error.to_owned() });

@@ -8,7 +8,7 @@ use el_core::{Ctx, Error, Store};
 
 use crate::clock;
 use crate::process::Liveness;
-use crate::recover::{clean_up, settle_lost, sweep};
+use crate::recover::{settle_lost, sweep};
 use crate::settings::{Places, RunRules};
 use crate::supervisor::process_of;
 use crate::tmux::Tmux;
@@ -39,8 +39,7 @@ pub fn stop_all(
         for run in orphans {
             // What cannot be ended now is tried again until the limit.
             if sweep(&run.id).is_ok() {
-                clean_up(tmux, run, places, false);
-                let _ = settle_lost(store, run, places, rules, None);
+                let _ = settle_lost(store, tmux, run, places, rules, false, None);
             }
         }
         if live.is_empty() || Instant::now() > until {

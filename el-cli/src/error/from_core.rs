@@ -48,13 +48,16 @@ impl From<Error> for CommandError {
             Error::Busy { waited_s } => {
                 built.with_detail("waited_s", *waited_s).with_hint("try again; el doctor shows who holds the database")
             }
+            Error::ReadOnly { .. } => {
+                built.with_hint("make the folder of the database writable for this user, or name another database with --db")
+            }
             Error::Corrupt { table, .. } => built.with_detail("table", *table).with_hint("el doctor lists what is damaged"),
             Error::Io { path, .. } => built.with_detail("path", path.display().to_string()),
             _ => built,
         };
         // Display never includes the source, so the chain below the error is kept for the causes.
         match error {
-            Error::Sqlite { source, .. } => built.with_source(source),
+            Error::Sqlite { source, .. } | Error::ReadOnly { source } => built.with_source(source),
             Error::Io { source, .. } => built.with_source(source),
             _ => built,
         }

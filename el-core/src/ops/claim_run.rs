@@ -8,7 +8,7 @@ use super::pause::paused_in;
 use super::{AssigneeFilter, AtomFilter};
 use crate::model::{Atom, EventKind, Progress, Run, Status, validate};
 use crate::store::filter::Query;
-use crate::store::{Store, atom, event, ready, run};
+use crate::store::{Store, atom, event, ready, run, worker};
 use crate::{Ctx, Error, Result};
 
 /// A worker's wish for one atom. Id and token are made by the claimer before it asks, so that after a broken call, asking for the run
@@ -36,10 +36,14 @@ pub struct ClaimedRun {
 }
 
 /// Picks the best ready atom for the agent, makes it `in_progress` and inserts its run: one immediate transaction, so no two workers
-/// ever get the same atom. `None` if nothing is ready. Refused while the account is paused.
+/// ever get the same atom. `None` if nothing is ready, or the worker was asked to stop: whoever asked and then looks at what runs sees
+/// all that ever will. Refused while the account is paused.
 pub fn claim_run(store: &mut Store, ctx: &Ctx<'_>, request: &ClaimRequest) -> Result<Option<ClaimedRun>> {
     let agent = validate::name("agent", &request.agent)?;
     store.write(|tx| {
+        if worker::is_stopping(tx, &request.worker_id)? {
+            return Ok(None);
+        }
         if let Some(pause) = paused_in(tx, ctx.now)? {
             return Err(Error::Paused { until: pause.until, reason: pause.reason });
         }

@@ -54,11 +54,15 @@ pub fn create_many(store: &mut Store, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result
 }
 
 fn name_position(error: Error, at: usize, news: &[NewAtom]) -> Error {
+    if news.len() < 2 {
+        return error;
+    }
+    let place = format!("(atom {} of {}, '{}')", at + 1, news.len(), news[at].title.trim());
     match error {
-        Error::Invalid { field, message } if news.len() > 1 => Error::Invalid {
-            field,
-            message: format!("{message} (atom {} of {}, '{}')", at + 1, news.len(), news[at].title.trim()),
-        },
+        Error::Invalid { field, message } => Error::Invalid { field, message: format!("{message} {place}") },
+        Error::Conflict { code, message } => Error::Conflict { code, message: format!("{message} {place}") },
+        // In a list, a reference that fits nothing, or several, is a mistake of its line.
+        Error::NotFound { .. } | Error::Ambiguous { .. } => Error::Invalid { field: "file", message: format!("{error} {place}") },
         other => other,
     }
 }

@@ -7,7 +7,7 @@ use super::{AtomFilter, Sort};
 use crate::Result;
 use crate::model::{Status, Timestamp};
 use crate::store::filter::Query;
-use crate::store::{Store, bond, run, search};
+use crate::store::{Store, atom, bond, run, search};
 
 /// One thing that is not as it should be, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -51,6 +51,14 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
         });
     }
     store.read(|tx| {
+        for id in atom::unknown(tx)? {
+            findings.push(Finding {
+                code: "unknown_word",
+                serious: true,
+                message: format!("{id} has a status, type or priority that this el does not know"),
+                hint: format!("`el update {id}` with --status, --type or --priority puts it right"),
+            });
+        }
         if !search::is_sound(tx)? {
             findings.push(Finding {
                 code: "search_index",

@@ -52,7 +52,7 @@ pub use reopen::reopen;
 pub use retry::retry;
 pub use runs::{RunFilter, attempts, resolve_run, run, runs, target_run};
 pub use search::search;
-pub use settle::{Settled, settle};
+pub use settle::{Settled, settle, settle_lost};
 pub use show::{Dependencies, Shown, brief, resolve, show};
 pub use stats::{RunStats, Stats, stats};
 pub use stop_gate::{Gate, stop_gate};

@@ -2,11 +2,11 @@ use serde_json::json;
 
 use super::change::{To, set_status};
 use super::pause::pause_in;
-use crate::model::{Atom, EventKind, ExitRecord, Outcome, Run, Status, Timestamp};
+use crate::model::{Atom, EventKind, ExitRecord, Outcome, Run, Stamp, Status, Timestamp};
 use crate::rules::retry::RetryPolicy;
 use crate::rules::verdict::{AtomChange, Facts, decide};
 use crate::store::{Store, atom, comment, event, run};
-use crate::{Ctx, Result};
+use crate::{Ctx, Error, Result};
 
 /// How a run was settled.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,12 +22,42 @@ pub struct Settled {
 /// Ends a run: re-reads the atom, decides, and writes outcome, atom and events in one transaction. Called once the exit record is there and
 /// nothing of the agent's tree is left. Settling again changes nothing.
 pub fn settle(store: &mut Store, ctx: &Ctx<'_>, exit: &ExitRecord, policy: &RetryPolicy, jitter: f64) -> Result<Settled> {
+    settle_if(store, ctx, exit, policy, jitter, |_| Ok(()))
+}
+
+/// [`settle`] by somebody else than the run's supervisor, which was seen to be gone, or never to have come: `seen`. Refused if one has
+/// registered since then, for its agent may be at work.
+pub fn settle_lost(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    exit: &ExitRecord,
+    policy: &RetryPolicy,
+    jitter: f64,
+    seen: Option<&Stamp>,
+) -> Result<Settled> {
+    settle_if(store, ctx, exit, policy, jitter, |run| match &run.supervisor {
+        Some(now) if Some(now) != seen => {
+            Err(Error::conflict("claimed", format!("{} has got a supervisor meanwhile, process {}", run.id, now.pid)))
+        }
+        _ => Ok(()),
+    })
+}
+
+fn settle_if(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    exit: &ExitRecord,
+    policy: &RetryPolicy,
+    jitter: f64,
+    may: impl FnOnce(&Run) -> Result<()>,
+) -> Result<Settled> {
     store.write(|tx| {
         let before = run::get(tx, &exit.run)?;
         if let Some(outcome) = before.outcome {
             let atom = atom::find(tx, &before.atom_id)?;
             return Ok(Settled { run: before, atom, outcome, was_settled: true });
         }
+        may(&before)?;
         let found = atom::find(tx, &before.atom_id)?;
         let status = atom::status(tx, &before.atom_id)?;
         let fresh_since = atom::fresh_since(tx, &before.atom_id)?;

@@ -5,23 +5,22 @@ use crate::error::Doing;
 use crate::model::{self, Atom, IssueType, Priority, Status, Timestamp};
 use crate::{Error, Result};
 
+/// What a status that cannot be read counts as.
+const UNKNOWN_STATUS: Status = Status::Blocked;
+
 /// The columns that [`from_row`] reads, of a table that the query calls `a`.
 pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.status, a.issue_type, a.priority, a.assignee, a.parent_id, \
      a.defer_until, a.retry_at, a.close_reason, a.created_by, a.created_at, a.updated_at, a.closed_at, a.metadata, \
      (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL), \
      (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id)";
 
-/// One atom. A record that cannot be read is an error of its own row.
+/// One atom. A word that this `el` does not know (a damaged record; the tables refuse to be given one) must not hide all the other atoms:
+/// such a status is shown as `blocked`, from which nothing is claimed, and `el doctor` names the record.
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
     let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
-    let words = (word(4)?.parse::<Status>(), word(5)?.parse::<IssueType>(), Priority::new(row.get(6)?));
-    let (Ok(status), Ok(issue_type), Ok(priority)) = words else {
-        let id: String = row.get(0)?;
-        return Ok(Err(Error::Corrupt {
-            table: "atoms",
-            why: format!("{id} has a status, type or priority that this el does not know"),
-        }));
-    };
+    let status = word(4)?.parse().unwrap_or(UNKNOWN_STATUS);
+    let issue_type = word(5)?.parse().unwrap_or(IssueType::Task);
+    let priority = Priority::new(row.get(6)?).unwrap_or(Priority::DEFAULT);
     let time =
         |at: usize| -> rusqlite::Result<Option<Timestamp>> { Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros)) };
     let metadata = word(16)?;
@@ -75,7 +74,20 @@ pub(crate) fn status(tx: &Tx<'_>, id: &str) -> Result<Option<(Status, Option<Str
         .prepare_cached("SELECT status, status_by_run FROM atoms WHERE id = ?1")
         .and_then(|mut s| s.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional())
         .doing("read a status")?;
-    found.map(|(status, by_run)| Ok((status.parse()?, by_run))).transpose()
+    Ok(found.map(|(status, by_run)| (status.parse().unwrap_or(UNKNOWN_STATUS), by_run)))
+}
+
+/// The atoms with a word that this `el` does not know.
+pub(crate) fn unknown(tx: &Tx<'_>) -> Result<Vec<String>> {
+    let list = |words: &mut dyn Iterator<Item = &'static str>| words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(",");
+    let statuses = list(&mut Status::ALL.iter().map(|status| status.as_str()));
+    let types = list(&mut IssueType::ALL.iter().map(|kind| kind.as_str()));
+    let sql = format!(
+        "SELECT id FROM atoms WHERE status NOT IN ({statuses}) OR issue_type NOT IN ({types}) OR priority NOT BETWEEN 0 AND 5 ORDER BY seq"
+    );
+    let mut statement = tx.prepare(&sql).doing("look for damaged records")?;
+    let rows = statement.query_map([], |row| row.get(0)).doing("look for damaged records")?;
+    rows.collect::<rusqlite::Result<_>>().doing("look for damaged records")
 }
 
 /// Finds the id that `text` means: a whole id, or any beginning of the short part that fits one atom, in any case, with or without the

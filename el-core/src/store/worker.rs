@@ -38,6 +38,13 @@ pub(crate) fn request_stop(tx: &Tx<'_>) -> Result<usize> {
     tx.execute("UPDATE workers SET stop_requested = 1", []).doing("ask workers to stop")
 }
 
+/// Whether this worker was asked to stop. One that never signed on was not.
+pub(crate) fn is_stopping(tx: &Tx<'_>, id: &str) -> Result<bool> {
+    tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM workers WHERE id = ?1 AND stop_requested)")
+        .and_then(|mut s| s.query_row([id], |row| row.get(0)))
+        .doing("look whether a worker is to stop")
+}
+
 pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Worker>> {
     let mut statement = tx
         .prepare_cached("SELECT id, pid, start, boot, agent, concurrency, started_at, heartbeat_at, stop_requested FROM workers ORDER BY started_at, id")

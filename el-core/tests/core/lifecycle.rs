@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use el_core::model::{CancelMode, EventKind, Outcome, Progress, Stamp, Status};
+use el_core::model::{CancelMode, EndKind, EventKind, ExitRecord, Outcome, Progress, Stamp, Status, Worker};
 use el_core::ops::{self, AtomPatch, Beat, Gate, Guard, Watch};
+use el_core::rules::retry::RetryPolicy;
 use el_core::{Ctx, Error, SessionCredentials};
 
-use crate::support::{LEASE, Project, person, session};
+use crate::support::{LEASE, Project, person, request, session};
 
 fn status(project: &Project, id: &str) -> Status {
     ops::brief(&project.store, id).unwrap().status
@@ -190,6 +191,39 @@ fn a_supervisor_that_comes_too_late_or_second_is_refused() {
     let late = ops::register_supervisor(&mut p.store, run, token, &stamp, p.now, LEASE).unwrap_err();
     assert!(matches!(late, Error::StaleRun { .. }));
     assert_eq!(ops::run(&p.store, run).unwrap().progress.turns, 3);
+}
+
+#[test]
+fn a_run_whose_supervisor_came_after_all_is_not_settled_as_lost() {
+    let mut p = Project::new();
+    let id = p.create("one");
+    let claimed = p.claim().unwrap();
+    let stamp = Stamp { pid: 7, start: 1, boot: "b".into() };
+    let exit = ExitRecord::new(&claimed.run.id, EndKind::LaunchFailed, p.now);
+    let policy = RetryPolicy::default();
+    // Seen without a supervisor; then it registers, before whoever saw that has settled the run.
+    ops::register_supervisor(&mut p.store, &claimed.run.id, &claimed.run.token, &stamp, p.now, LEASE).unwrap();
+    let ctx = Ctx { actor: "claude", ..p.person() };
+    let refusal = ops::settle_lost(&mut p.store, &ctx, &exit, &policy, 0.5, None).unwrap_err();
+    assert_eq!(refusal.code(), "claimed");
+    assert_eq!(status(&p, &id), Status::InProgress);
+    // Of this very supervisor it is known that it is gone.
+    assert_eq!(ops::settle_lost(&mut p.store, &ctx, &exit, &policy, 0.5, Some(&stamp)).unwrap().outcome, Outcome::LaunchFailed);
+}
+
+#[test]
+fn a_worker_that_was_asked_to_stop_gets_nothing_more() {
+    let mut p = Project::new();
+    p.create("one");
+    p.create("two");
+    let process = Stamp { pid: 7, start: 1, boot: "b".into() };
+    let (id, agent) = (request().worker_id, "claude".to_owned());
+    let (started_at, heartbeat_at) = (p.now, p.now);
+    let worker = Worker { id, process, agent, concurrency: 2, started_at, heartbeat_at, stop_requested: false };
+    ops::worker_join(&mut p.store, &worker).unwrap();
+    assert!(p.claim().is_some());
+    ops::request_stop(&mut p.store).unwrap();
+    assert!(p.claim().is_none());
 }
 
 #[test]

@@ -1,0 +1,153 @@
+//! Changing atoms: all or none, checked before it is written, and told who did it.
+
+use serde_json::{Value, json};
+
+use crate::support::TestEnv;
+
+#[test]
+fn a_status_that_is_none_is_refused_and_the_project_lives_on() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("It", &[]);
+    for status in ["banana", "", "closed;", "open\u{1b}[31m"] {
+        let ran = env.run(env.command("el").args(["--robot", "update", &id, "--status", status])).fails_with(2);
+        let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("wont_do"), "it says what would be right: {message}");
+    }
+    env.el(&["update", &id, "--status", "Wont-Do"]).ok();
+    assert_eq!(env.status(&id), "wont_do");
+    for words in [&["list", "--all"][..], &["show", &id], &["stats"], &["doctor"]] {
+        env.el(words).ok();
+    }
+}
+
+#[test]
+fn several_ids_are_changed_together_or_not_at_all() {
+    let env = TestEnv::with_tracker();
+    let (a, b, c) = (env.create("A", &[]), env.create("B", &[]), env.create("C", &[]));
+    env.el(&["update", &c, "--status", "wont_do"]).ok();
+    let before = env.robot(&["list", "--all"]);
+    let events = env.robot(&["history"])["total"].clone();
+    let commands: [(&[&str], i32); 7] = [
+        (&["close", &a, &b, "zzzz"], 3),
+        (&["close", &a, &b, &c], 4),
+        (&["close", &a, &b, "--if-status", "blocked"], 4),
+        (&["update", &a, "zzzz", "--priority", "high"], 3),
+        (&["update", &a, &c, "--status", "blocked", "--if-status", "open"], 4),
+        (&["discard", &a, "zzzz"], 3),
+        (&["reopen", &c, "zzzz"], 3),
+    ];
+    for (words, exit) in commands {
+        env.run(env.command("el").args(words)).fails_with(exit);
+    }
+    assert_eq!(env.robot(&["list", "--all"]), before);
+    assert_eq!(env.robot(&["history"])["total"], events);
+    let closed = env.robot(&["close", &a, &b, &a, "-r", "both"]);
+    assert_eq!(closed["count"], 2, "an id that is given twice is changed once");
+}
+
+#[test]
+fn closing_again_is_no_error_and_the_first_reason_stands() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("It", &[]);
+    env.el(&["close", &id, "-r", "first"]).ok();
+    let again = env.robot(&["close", &id, "-r", "second"]);
+    assert_eq!((&again["status"], &again["close_reason"]), (&json!("closed"), &json!("first")));
+    assert_eq!(env.comments(&id), ["second"]);
+    env.el(&["close", &id]).ok();
+    assert_eq!(env.comments(&id).len(), 1);
+}
+
+#[test]
+fn the_author_is_the_flag_the_variable_gits_user_or_the_login() {
+    let mut env = TestEnv::with_tracker();
+    let by = |env: &TestEnv, words: &[&str]| env.robot(&[&["create", "It"], words].concat())["created_by"].clone();
+    assert_eq!(by(&env, &[]), "Test", "git's user");
+    env.set("EL_ACTOR", "ada");
+    assert_eq!((by(&env, &[]), by(&env, &["--actor", "bob"])), (json!("ada"), json!("bob")));
+    let without_git = env.path("bin").to_str().unwrap().to_owned();
+    env.set("EL_ACTOR", "").set("PATH", without_git).set("USER", "login-name");
+    assert_eq!(by(&env, &[]), "login-name", "without git");
+}
+
+#[test]
+fn every_change_has_its_event_with_its_author_and_what_was() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("Old title", &["-p", "low"]);
+    env.el(&["update", &id, "--title", "New title", "-p", "1", "-l", "x", "--actor", "ada"]).ok();
+    env.el(&["update", &id, "--title", "New title"]).ok();
+    let events = env.robot(&["history", &id])["items"].take();
+    assert_eq!(events.as_array().unwrap().len(), 2, "a change that changes nothing is no event: {events:#}");
+    let data = &events[1]["data"];
+    assert_eq!(events[1]["actor"], "ada");
+    assert_eq!(data["title"], json!({"from": "Old title", "to": "New title"}));
+    assert_eq!((&data["priority"], &data["labels"]), (&json!({"from": 3, "to": 1}), &json!({"from": [], "to": ["x"]})));
+}
+
+#[test]
+fn an_atom_waits_for_what_blocks_it_through_its_parents_too() {
+    let env = TestEnv::with_tracker();
+    let blocker = env.create("Blocker", &[]);
+    let epic = env.create("Epic", &["--type", "epic", "--blocked-by", &blocker]);
+    let child = env.create("Child", &["--parent", &epic]);
+    let ready = |env: &TestEnv| -> Vec<String> {
+        let items = env.robot(&["ready"])["items"].take();
+        items.as_array().unwrap().iter().map(|atom| atom["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ready(&env), [blocker.as_str()]);
+    let holds = env.robot(&["why", &child])["holds"].take();
+    assert_eq!(holds, json!([{"hold": "blocked", "by": blocker, "bond": "blocks", "via": epic}]));
+    assert_eq!(env.robot(&["stats"])["ready"], 1);
+    env.el(&["close", &blocker]).ok();
+    assert_eq!(ready(&env), [child.as_str()]);
+    env.el(&["reopen", &blocker]).ok();
+    assert_eq!(ready(&env), [blocker.as_str()], "readiness is never stale");
+}
+
+#[test]
+fn what_is_needed_only_after_a_failure_is_marked_when_there_was_none() {
+    let env = TestEnv::with_tracker();
+    let (work, rescue) = (env.create("Work", &[]), env.create("Rescue", &[]));
+    env.el(&["dep", "add", &work, &rescue, "--type", "conditional_blocks"]).ok();
+    env.el(&["close", &work, "-r", "it went well"]).ok();
+    assert_eq!(env.status(&rescue), "wont_do");
+    let (work, rescue) = (env.create("Work", &[]), env.create("Rescue", &[]));
+    env.el(&["dep", "add", &work, &rescue, "--type", "conditional_blocks"]).ok();
+    env.el(&["close", &work, "-r", "Failed: no disk"]).ok();
+    assert_eq!(env.robot(&["next"])["id"], rescue.as_str());
+}
+
+#[test]
+fn next_claims_in_one_step_and_never_what_is_somebody_elses() {
+    let env = TestEnv::with_tracker();
+    let hers = env.create("Hers", &["-p", "critical", "-a", "ada"]);
+    let free = env.create("Free", &[]);
+    assert_eq!(env.robot(&["next", "--claim", "--actor", "bob"])["id"], free.as_str());
+    assert_eq!(env.robot(&["next", "--claim", "--actor", "bob"]), Value::Null);
+    assert_eq!(env.robot(&["next", "--claim", "--actor", "ada"])["id"], hers.as_str());
+    assert_eq!((&env.show(&free)["assignee"], &env.show(&free)["status"]), (&json!("bob"), &json!("in_progress")));
+    // Claiming what is one's own is no error.
+    env.el(&["claim", &free, "--actor", "bob"]).ok();
+    env.el(&["release", &free, "--actor", "bob"]).ok();
+    assert_eq!((&env.show(&free)["assignee"], &env.show(&free)["status"]), (&Value::Null, &json!("open")));
+}
+
+#[test]
+fn a_discarded_atom_can_be_restored_until_it_is_pruned() {
+    let env = TestEnv::with_tracker();
+    let a = env.create("A", &[]);
+    env.create("B", &[]);
+    env.el(&["discard", &a, "--reason", "a mistake"]).ok();
+    assert_eq!(env.robot(&["list"])["count"], 1);
+    assert_eq!(env.robot(&["discard", "list"])["items"][0]["id"], a.as_str());
+    env.el(&["discard", "restore", &a]).ok();
+    assert_eq!(env.status(&a), "open");
+    env.el(&["discard", &a]).ok();
+    env.el(&["discard", "prune", "--days", "1", "--force"]).ok();
+    assert_eq!(env.status(&a), "discard", "it is not old enough");
+    env.run(env.command("el").args(["discard", "prune", "--days", "0"])).fails_with(2);
+    assert_eq!(env.status(&a), "discard", "nobody could answer");
+    env.el(&["discard", "prune", "--days", "0", "--force"]).ok();
+    env.run(env.command("el").args(["show", &a])).fails_with(3);
+    let events = env.robot(&["history"])["items"].take();
+    assert!(events.as_array().unwrap().iter().any(|event| event["kind"] == "pruned" && event["atom_id"] == a.as_str()));
+}

@@ -1,0 +1,169 @@
+//! A database that cannot be used: what is told, and that nothing is made worse.
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{SOON, TestEnv};
+
+#[track_caller]
+fn fails(env: &TestEnv, words: &[&str], exit: i32, code: &str) -> Value {
+    let ran = env.run(env.command("el").arg("--robot").args(words)).fails_with(exit);
+    let error = ran.json()["error"].take();
+    assert_eq!(error["code"], code, "{words:?}: {error}");
+    error
+}
+
+#[test]
+fn one_that_another_process_holds_for_a_second_is_waited_for() {
+    let env = TestEnv::with_tracker();
+    let database = env.database();
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let creating = env.start_el(&["create", "Waits"]);
+    let closing = env.start_el(&["--robot", "next", "--claim"]);
+    // Reading waits for nobody.
+    assert_eq!(env.robot(&["list"])["count"], 0);
+    std::thread::sleep(Duration::from_secs(1));
+    database.execute_batch("COMMIT").unwrap();
+    creating.wait(SOON).ok();
+    closing.wait(SOON).ok();
+    assert_eq!(env.robot(&["list"])["count"], 1);
+}
+
+#[test]
+fn one_of_a_newer_el_is_refused_and_not_touched() {
+    let env = TestEnv::with_tracker();
+    env.create("Kept", &[]);
+    env.database().execute_batch("PRAGMA user_version = 999").unwrap();
+    for words in [&["list"][..], &["create", "x"], &["doctor"], &["work", "--once"]] {
+        let ran = env.run(env.command("el").arg("--robot").args(words));
+        let text = ran.json().to_string();
+        assert!(text.contains("newer"), "{words:?}: {text}");
+    }
+    let error = fails(&env, &["list"], 6, "newer_database");
+    assert_eq!(error["details"]["found"], 999);
+    assert!(error["hint"].as_str().unwrap().contains("newer el"), "{error}");
+    let kept: i64 = env.database().query_row("SELECT count(*) FROM atoms", [], |row| row.get(0)).unwrap();
+    assert_eq!(kept, 1);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_told_and_left_alone() {
+    for content in
+        ["this is no database, and long enough to be looked at as one by SQLite, which reads a header of one hundred bytes", "x"]
+    {
+        let env = TestEnv::with_tracker();
+        let file = env.project(".eluent/el.db");
+        for side in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(env.project(format!(".eluent/el.db{side}")));
+        }
+        std::fs::write(&file, content).unwrap();
+        let error = fails(&env, &["list"], 1, "not_a_database");
+        assert!(error["hint"].as_str().unwrap().contains("backup"), "{error}");
+        fails(&env, &["create", "x"], 1, "not_a_database");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), content);
+    }
+}
+
+#[test]
+fn an_empty_file_and_another_programs_database_are_told() {
+    let env = TestEnv::with_tracker();
+    std::fs::write(env.path("empty.db"), "").unwrap();
+    let empty = env.path("empty.db");
+    let error = fails(&env, &["list", "--db", empty.to_str().unwrap()], 1, "not_a_database");
+    assert!(error["message"].as_str().unwrap().contains("el init"), "{error}");
+    let other = env.path("other.db");
+    rusqlite::Connection::open(&other).unwrap().execute_batch("CREATE TABLE x (y); PRAGMA user_version = 7;").unwrap();
+    let error = fails(&env, &["list", "--db", other.to_str().unwrap()], 1, "not_a_database");
+    assert!(error["message"].as_str().unwrap().contains("another program"), "{error}");
+}
+
+#[test]
+fn a_damaged_file_is_told_and_never_a_panic() {
+    let env = TestEnv::with_tracker();
+    let text: String =
+        (0..500).map(|n| format!("{{\"title\":\"Atom {n}\",\"description\":\"{}\"}}\n", "x".repeat(300))).collect();
+    std::fs::write(env.project("many.jsonl"), text).unwrap();
+    env.el(&["create", "--file", "many.jsonl"]).ok();
+    env.database().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    let file = env.project(".eluent/el.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let (from, to) = (bytes.len() / 4, bytes.len() / 4 * 3);
+    bytes[from..to].fill(0x5a);
+    std::fs::write(&file, bytes).unwrap();
+    for words in [&["list"][..], &["search", "atom"], &["create", "x"], &["stats"]] {
+        let ran = env.run(env.command("el").arg("--robot").args(words));
+        assert!([0, 1].contains(&ran.status), "{words:?}: {ran:#?}");
+        ran.json();
+        assert!(!ran.stderr.contains("panicked"), "{ran:#?}");
+    }
+    let doctor = env.run(env.command("el").args(["--robot", "doctor"]));
+    assert!(doctor.stdout.contains("malformed") || doctor.stdout.contains("serious"), "{doctor:#?}");
+}
+
+#[test]
+fn a_record_that_cannot_be_read_does_not_hide_the_others() {
+    let env = TestEnv::with_tracker();
+    let (bad, good) = (env.create("Bad", &[]), env.create("Good", &[]));
+    let database = env.database();
+    database.execute_batch("PRAGMA ignore_check_constraints = ON").unwrap();
+    database.execute("UPDATE atoms SET status = 'banana' WHERE id = ?1", [&bad]).unwrap();
+    drop(database);
+    let listed = env.run(env.command("el").args(["--robot", "list"])).ok();
+    assert!(listed.stdout.contains(&good), "{listed:#?}");
+    assert_eq!(env.status(&good), "open");
+    assert_eq!(env.status(&bad), "blocked", "what cannot be read is not worked on");
+    let ready = env.robot(&["ready"]);
+    assert_eq!((&ready["count"], &ready["items"][0]["id"]), (&1.into(), &good.clone().into()));
+    let doctor = env.run(env.command("el").args(["--robot", "doctor"]));
+    assert!(doctor.stdout.contains(&bad), "the doctor names it: {doctor:#?}");
+    // And a person can put it right.
+    env.el(&["update", &bad, "--status", "open"]).ok();
+    assert_eq!(env.status(&bad), "open");
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_is_told() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("Readable", &[]);
+    env.database().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    let set = |path: &std::path::Path, mode: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    set(&env.path(""), 0o755);
+    set(&env.project(".eluent/el.db"), 0o444);
+    set(&env.project(".eluent"), 0o555);
+    // Root may write everywhere, so it becomes nobody.
+    let other = |words: &[&str]| {
+        let is_root = rustix::process::geteuid().is_root();
+        let mut command = if is_root { env.command("setpriv") } else { env.command("el") };
+        if is_root {
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", env!("CARGO_BIN_EXE_el")]);
+        }
+        env.run(command.args(words))
+    };
+    let shown = other(&["--robot", "show", &id]);
+    let written = other(&["--robot", "create", "x"]);
+    set(&env.project(".eluent"), 0o755);
+    for ran in [shown, written] {
+        let error = ran.fails_with(1).json()["error"].take();
+        assert_eq!(error["code"], "read_only", "{error}");
+        assert!(error["hint"].as_str().unwrap().contains("writable"), "{error}");
+    }
+    assert_eq!(env.robot(&["list"])["count"], 1);
+}
+
+#[test]
+fn a_log_that_another_process_left_behind_is_taken_in() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("Written before the kill", &[]);
+    // A process that dies with the log open leaves -wal and -shm as they are.
+    let holder = env.database();
+    let _: i64 = holder.query_row("SELECT count(*) FROM atoms", [], |row| row.get(0)).unwrap();
+    env.el(&["comment", "add", &id, "in the log"]).ok();
+    for name in ["el.db", "el.db-wal"] {
+        std::fs::copy(env.project(format!(".eluent/{name}")), env.path(name)).unwrap();
+    }
+    drop(holder);
+    let copy = env.robot(&["show", &id, "--db", env.path("el.db").to_str().unwrap()]);
+    assert_eq!(copy["comments"][0]["content"], "in the log");
+}

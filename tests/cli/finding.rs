@@ -1,0 +1,111 @@
+//! Lists and searches: filters, orders, and cuts that are told.
+
+use serde_json::{Value, json};
+
+use crate::support::TestEnv;
+
+fn titles(list: &Value) -> Vec<&str> {
+    list["items"].as_array().unwrap().iter().map(|atom| atom["title"].as_str().unwrap()).collect()
+}
+
+fn project() -> TestEnv {
+    let env = TestEnv::with_tracker();
+    let epic = env.create("Epic", &["--type", "epic", "-p", "someday"]);
+    env.create("Parser bug", &["--type", "bug", "-p", "high", "-l", "parser,core", "-d", "Offsets of time zones"]);
+    env.create("Write docs", &["-p", "low", "-a", "ada", "--parent", &epic]);
+    let closed = env.create("Old work", &["-l", "core"]);
+    env.el(&["close", &closed]).ok();
+    let discarded = env.create("Mistake", &[]);
+    env.el(&["discard", &discarded]).ok();
+    let later = env.create("Later", &["--defer-until", "5d"]);
+    assert_eq!(env.status(&later), "deferred");
+    env
+}
+
+#[test]
+fn lists_are_filtered_by_every_field() {
+    let env = project();
+    let filters: [(&[&str], &[&str]); 16] = [
+        (&[], &["Parser bug", "Later", "Write docs", "Epic"]),
+        (&["--all"], &["Parser bug", "Old work", "Later", "Write docs", "Epic"]),
+        (&["--status", "closed"], &["Old work"]),
+        (&["--status", "open,closed", "--type", "task"], &["Old work", "Write docs"]),
+        (&["--status", "discard"], &["Mistake"]),
+        (&["--type", "bug"], &["Parser bug"]),
+        (&["--exclude-type", "bug,epic"], &["Later", "Write docs"]),
+        (&["--priority", "high,3"], &["Parser bug", "Write docs"]),
+        (&["--label", "core"], &["Parser bug"]),
+        (&["--label", "core,parser", "--all"], &["Parser bug"]),
+        (&["--assignee", "ada"], &["Write docs"]),
+        (&["--text", "OFFSETS"], &["Parser bug"]),
+        (&["--text", "no such"], &[]),
+        (&["--parent", "t-none"], &[]),
+        (&["--created-after", "1d", "--status", "open", "--type", "bug"], &["Parser bug"]),
+        (&["--created-before", "1d"], &[]),
+    ];
+    for (words, expected) in filters {
+        let words = [&["--robot", "list"], words].concat();
+        let ran = env.run(env.command("el").args(&words));
+        if words.contains(&"t-none") {
+            assert_eq!(ran.status, 3, "{ran:#?}");
+            continue;
+        }
+        assert_eq!(titles(&ran.ok().json()["data"]), expected, "{words:?}");
+    }
+}
+
+#[test]
+fn a_cut_is_always_told() {
+    let env = project();
+    let cut = env.robot(&["list", "--limit", "2"]);
+    assert_eq!((&cut["count"], &cut["total"], &cut["truncated"]), (&json!(2), &json!(4), &json!(true)));
+    let rest = env.robot(&["list", "--limit", "2", "--offset", "2"]);
+    assert_eq!(titles(&rest), ["Write docs", "Epic"]);
+    assert_eq!(env.robot(&["list", "--limit", "0"])["truncated"], false);
+    let human = env.el(&["list", "--limit", "2"]).ok();
+    assert!(human.stdout.contains("2 of 4 atoms"), "{human:#?}");
+}
+
+#[test]
+fn ready_is_what_can_be_worked_on_and_list_says_the_same_of_it() {
+    let env = project();
+    let ready = env.robot(&["ready"]);
+    assert_eq!(titles(&ready), ["Parser bug", "Write docs"]);
+    let listed = env.robot(&["list"]);
+    for atom in ready["items"].as_array().unwrap() {
+        assert!(listed["items"].as_array().unwrap().contains(atom), "one row shape in both");
+    }
+    assert_eq!(titles(&env.robot(&["ready", "--label", "core"])), ["Parser bug"]);
+    assert_eq!(env.robot(&["stats"])["ready"], 2);
+}
+
+#[test]
+fn a_search_finds_words_in_titles_and_texts_and_survives_any_syntax() {
+    let env = project();
+    assert_eq!(titles(&env.robot(&["search", "zones"])), ["Parser bug"]);
+    assert_eq!(titles(&env.robot(&["search", "pars"])).len(), 1, "a beginning of a word is enough");
+    for query in ["\"", "a AND", "NEAR(", "*", "col:x", "^", "-x", "()", "'; DROP TABLE atoms; --", "\u{1b}", "title:"] {
+        let ran = env.run(env.command("el").args(["--robot", "search", "--", query]));
+        assert!([0, 2].contains(&ran.status), "{query:?}: {ran:#?}");
+        ran.json();
+    }
+    let id = env.robot(&["list", "--type", "bug"])["items"][0]["id"].as_str().unwrap().to_owned();
+    env.el(&["update", &id, "--title", "Renamed entirely"]).ok();
+    assert_eq!(titles(&env.robot(&["search", "renamed"])), ["Renamed entirely"]);
+    assert_eq!(titles(&env.robot(&["search", "parser"])).len(), 0, "what was is not found any more");
+}
+
+#[test]
+fn orders_are_by_what_was_asked_for() {
+    let env = TestEnv::with_tracker();
+    let (first, second, third) = (env.create("b", &["-p", "low"]), env.create("a", &["-p", "high"]), env.create("c", &[]));
+    env.el(&["update", &first, "--title", "b!"]).ok();
+    let order = |sort: &str| -> Vec<String> {
+        let list = env.robot(&["list", "--sort", sort]);
+        list["items"].as_array().unwrap().iter().map(|atom| atom["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(order("priority"), [second.clone(), third.clone(), first.clone()]);
+    assert_eq!(order("oldest"), [first.clone(), second.clone(), third.clone()]);
+    assert_eq!(order("newest"), [third, second, first.clone()]);
+    assert_eq!(order("updated")[0], first);
+}

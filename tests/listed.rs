@@ -5,11 +5,8 @@ use std::path::{Path, PathBuf};
 #[test]
 fn every_test_file_is_listed() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
-    let missing: Vec<String> = rust_files(&tests)
-        .into_iter()
-        .filter(|file| !is_listed(file))
-        .map(|file| file.display().to_string())
-        .collect();
+    let missing: Vec<String> =
+        rust_files(&tests).into_iter().filter(|file| !is_listed(file)).map(|file| file.display().to_string()).collect();
     assert!(missing.is_empty(), "no `mod` line names {missing:?}");
 }
 

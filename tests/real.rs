@@ -20,7 +20,14 @@ fn project(scenario: &Value) -> Option<(TestEnv, RealClaude)> {
     let api = RealClaude::start(&mut env, scenario)?;
     let log = env.path("tmux.log");
     let tmux = env.run(env.command("sh").args(["-c", "command -v tmux"])).ok().stdout;
-    let script = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >> {}\nexec {} \"$@\"\n", log.display(), tmux.trim());
+    // A session is started when its context has been written: what mode has it then?
+    let script = format!(
+        "#!/bin/sh\nprintf '%s\\n' \"$@\" >> {}\ncase \"$*\" in *new-session*) stat -c %a {}/*.md >> {};; esac\nexec {} \"$@\"\n",
+        log.display(),
+        env.project(".eluent/agent-context").display(),
+        env.path("context.modes").display(),
+        tmux.trim()
+    );
     env.program("tmux", &script);
     Some((env, api))
 }
@@ -36,6 +43,8 @@ fn assert_run(env: &TestEnv, run: &Value, outcome: &str) {
     let said = std::fs::read_to_string(env.path("tmux.log")).unwrap();
     assert!(said.contains("new-session"));
     assert!(!said.contains(KEY) && !said.contains(&token), "{said}");
+    let modes = std::fs::read_to_string(env.path("context.modes")).unwrap();
+    assert!(!modes.is_empty() && modes.lines().all(|mode| mode == "600"), "{modes}");
     let folder = env.run_file(run, "");
     for file in std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()) {
         let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();

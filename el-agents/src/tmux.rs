@@ -30,7 +30,7 @@ pub use names::{session_name, socket_name};
 /// How long one call may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a server may take to make its lost socket again.
-const RECALL: Duration = Duration::from_secs(1);
+const RECALL: Duration = Duration::from_secs(3);
 /// tmux cannot send a command longer than about 16,300 bytes to its server.
 const COMMAND_LIMIT: usize = 16_000;
 /// How often tmux is told to look at a command that has ended before its session is listed as it is.
@@ -180,12 +180,16 @@ impl Tmux {
     /// one beside it that nobody could ever end.
     fn recall_server(&self) {
         let socket = self.socket_path();
-        if socket.exists() || server::revive(&self.socket, true) != server::Revived::Signalled {
-            return;
-        }
         let deadline = Instant::now() + RECALL;
         let mut pause = call::Pause::new();
+        let mut was_told = false;
         while !socket.exists() && Instant::now() < deadline {
+            if !was_told {
+                match server::revive(&self.socket, true) {
+                    server::Revived::Lives { told } => was_told = told,
+                    _ => return,
+                }
+            }
             pause.sleep();
         }
     }
@@ -334,22 +338,25 @@ impl Tmux {
         if answer.ok || answer.failure() != Failure::NoServer {
             return Ok(Some(answer));
         }
-        match server::revive(&self.socket, answer.refused()) {
-            server::Revived::NoServer => Ok(None),
-            server::Revived::Unknown => Ok(Some(answer)),
-            server::Revived::Signalled => {
-                let deadline = Instant::now() + self.timeout;
-                let mut pause = call::Pause::new();
-                loop {
-                    pause.sleep();
-                    let answer = call()?;
-                    if answer.ok || answer.failure() != Failure::NoServer || Instant::now() >= deadline {
-                        return Ok(Some(answer));
-                    }
-                    // It may have been about to end.
-                    if server::find(&self.socket).is_empty() {
-                        return Ok(None);
-                    }
+        let refused = answer.refused();
+        let deadline = Instant::now() + self.timeout;
+        let mut pause = call::Pause::new();
+        let (mut answer, mut was_told) = (answer, false);
+        loop {
+            match server::revive(&self.socket, refused) {
+                server::Revived::NoServer => return Ok(None),
+                server::Revived::Unknown => return Ok(Some(answer)),
+                server::Revived::Lives { told } => was_told |= told,
+            }
+            // Once it was told it is only asked: told again, it would drop whoever waits at the socket that it just made.
+            loop {
+                pause.sleep();
+                answer = call()?;
+                if answer.ok || answer.failure() != Failure::NoServer || Instant::now() >= deadline {
+                    return Ok(Some(answer));
+                }
+                if !was_told || server::find(&self.socket).is_empty() {
+                    break;
                 }
             }
         }

@@ -1,35 +1,38 @@
 # Sourced by scripts/demo --claude: one small task for the Claude Code that is installed here. It uses your account.
 
-have claude || die "Claude Code is not installed, or not on PATH: npm install -g @anthropic-ai/claude-code (or see https://claude.com/claude-code), then run 'claude' once and log in"
-case $(claude auth status </dev/null 2>/dev/null | tr -d ' \n') in
-  *'"loggedIn":false'*) die "Claude Code is installed, but not logged in: run 'claude auth login', then this again" ;;
-esac
+prepare() {
+  have claude || die "Claude Code is not installed, or not on PATH: npm install -g @anthropic-ai/claude-code (or see https://claude.com/claude-code), then run 'claude' once and log in"
+  case $(claude auth status </dev/null 2>/dev/null | tr -d ' \n') in
+    *'"loggedIn":false'*) die "Claude Code is installed, but not logged in: run 'claude auth login', then this again" ;;
+  esac
+}
 
-cd "$project"
+story() {
+  chapter "A project, and work for Claude Code"
+  say "$(command -v claude): $(claude --version </dev/null)"
+  if [ -n "${ANTHROPIC_API_KEY:-}" ]; then
+    say "ANTHROPIC_API_KEY is set: Claude Code bills this task to that key (at most 0.50 dollars; usually a few cents)."
+  else
+    say "This is one short conversation on your account."
+  fi
+  run el init --name tea
+  description='Write a file haiku.txt with a haiku about tea: three lines, nothing else. Then close the work item.'
+  show el create -q 'Write a haiku about tea' --description "$description"
+  haiku=$(el create -q 'Write a haiku about tea' --description "$description")
+  say "$haiku"
+  run el list
 
-chapter "A project, and work for Claude Code"
-say "$(command -v claude): $(claude --version </dev/null)"
-if [ -n "${ANTHROPIC_API_KEY:-}" ]; then
-  say "ANTHROPIC_API_KEY is set: Claude Code bills this task to that key (at most 0.50 dollars; usually a few cents)."
-else
-  say "This is one short conversation on your account."
-fi
-run el init --name tea
-description='Write a file haiku.txt with a haiku about tea: three lines, nothing else. Then close the work item.'
-show el create -q 'Write a haiku about tea' --description "$description"
-haiku=$(el create -q 'Write a haiku about tea' --description "$description")
-say "$haiku"
-run el list
+  chapter "The work"
+  say "Claude Code runs in a tmux session; from another terminal:"
+  say "  cd $project && TMUX_TMPDIR=$TMUX_TMPDIR $bin/el attach $haiku"
+  run el work --once --timeout 5m --max-budget 0.50
 
-chapter "The work"
-say "Claude Code runs in a tmux session; from another terminal: cd $project && $bin/el attach $haiku"
-run el work --once --timeout 5m --max-budget 0.50
-
-chapter "The board after"
-run el list --all
-run el why "$haiku"
-run el logs "$haiku"
-if [ -f haiku.txt ]; then run cat haiku.txt; fi
+  chapter "The board after"
+  run el list --all
+  run el why "$haiku"
+  run el logs "$haiku"
+  if [ -f haiku.txt ]; then run cat haiku.txt; fi
+}
 
 checks() {
   check "the atom is closed" sh -c "el list -q --status closed | grep -qx $haiku"

@@ -151,3 +151,13 @@ fn a_discarded_atom_can_be_restored_until_it_is_pruned() {
     let events = env.robot(&["history"])["items"].take();
     assert!(events.as_array().unwrap().iter().any(|event| event["kind"] == "pruned" && event["atom_id"] == a.as_str()));
 }
+
+#[test]
+fn two_blockers_that_are_closed_at_once_free_what_waited_for_both() {
+    let env = TestEnv::with_tracker();
+    let (a, b) = (env.create("A", &[]), env.create("B", &[]));
+    let waits = env.create("Waits for both", &["--blocked-by", &format!("{a},{b}")]);
+    env.el(&["close", &a, &b]).ok();
+    assert_eq!(env.robot(&["next"])["id"], waits.as_str());
+    assert_eq!(env.robot(&["stats"])["ready"], 1);
+}

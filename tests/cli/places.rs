@@ -133,3 +133,17 @@ fn a_project_behind_a_link_is_one_project() {
     std::fs::write(env.project("go"), "").unwrap();
     worker.wait(crate::support::SOON).ok();
 }
+
+#[test]
+fn a_caller_without_a_home_or_a_name_can_use_the_tracker() {
+    let env = TestEnv::with_tracker();
+    let bare = |words: &[&str]| {
+        let mut command = env.command("el");
+        command.env_clear().env("PATH", env.path("bin")).args(words);
+        env.run(&mut command)
+    };
+    let made = bare(&["--robot", "create", "From cron"]).ok().json();
+    assert!(!made["data"]["created_by"].as_str().unwrap().is_empty());
+    bare(&["list"]).ok();
+    bare(&["config", "show"]).ok();
+}

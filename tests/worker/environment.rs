@@ -200,3 +200,35 @@ fn an_agent_of_another_name_and_program_does_the_same_work() {
         env.robot(&["history", &id])["items"].as_array().unwrap().iter().any(|e| e["kind"] == "status" && e["actor"] == "robot");
     assert!(closed);
 }
+
+#[test]
+fn the_agent_writes_utf8_whatever_the_callers_locale_is() {
+    let mut env = TestEnv::with_tracker();
+    env.set("LANG", "C");
+    let id = env.script_atom(&["record seen.json", "say 漢字 and ✓", "touch started", "wait-file go", "close done"]);
+    let worker = env.start_work(&["--once"]);
+    env.wait_for_file("started");
+    let session = env.last_run(&id)["session"].as_str().unwrap().to_owned();
+    let pane = || env.tmux(&["-u", "capture-pane", "-p", "-t", &format!("={session}:")]).unwrap();
+    crate::support::wait_until("the text in the pane", SOON, || pane().contains("漢字 and ✓").then_some(()));
+    assert_eq!(env.recorded("seen.json")["env"]["LANG"], "C.UTF-8");
+    std::fs::write(env.project("go"), "").unwrap();
+    worker.wait(SOON).ok();
+}
+
+#[test]
+fn a_caller_without_a_umask_opens_nothing_to_others() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["touch started", "wait-file go", "close done"]);
+    let worker = env.start(env.command("sh").args(["-c", "umask 000; exec el work --once"]));
+    env.wait_for_file("started");
+    let run = env.last_run(&id);
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o077;
+    for path in
+        [env.context(&id), env.run_file(&run, ""), env.run_file(&run, "prompt.md"), env.run_file(&run, "transcript.jsonl")]
+    {
+        assert_eq!(mode(&path), 0, "{}", path.display());
+    }
+    std::fs::write(env.project("go"), "").unwrap();
+    worker.wait(SOON).ok();
+}

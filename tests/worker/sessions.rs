@@ -160,3 +160,19 @@ fn a_full_terminal_that_nobody_reads_holds_no_run_up() {
     worker.wait(SOON).ok();
     assert_eq!(env.outcomes(&id), ["closed"]);
 }
+
+#[test]
+fn nothing_that_stays_holds_the_callers_files() {
+    let env = TestEnv::with_tracker();
+    env.script_atom(&["close done"]);
+    // As under a lock: `flock 9; el work`.
+    env.run(env.command("sh").args(["-c", "exec 9> held; exec el work --once --preserve-sessions"])).ok();
+    let held = env.project("held").canonicalize().unwrap();
+    let left = env.processes();
+    assert!(!left.is_empty(), "the preserved session keeps its server");
+    for process in left {
+        let files = std::fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten();
+        let holds = files.filter_map(|file| file.ok()?.path().read_link().ok()).any(|file| file == held);
+        assert!(!holds, "{process:?}");
+    }
+}

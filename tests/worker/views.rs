@@ -160,3 +160,16 @@ fn ctrl_c_at_a_terminal_says_what_happens() {
     std::fs::write(env.project("go"), "").unwrap();
     assert_eq!(env.wait_for_end(&id, 1)["outcome"], "closed");
 }
+
+#[test]
+fn a_reader_that_goes_away_ends_no_worker() {
+    let env = TestEnv::with_tracker();
+    let ids = [env.create("One", &[]), env.create("Two", &[])];
+    for line in ["el --robot work --once", "el work --once"] {
+        env.run(env.command("sh").args(["-c", &format!("{{ {line}; echo $? > code; }} | head -c 1 > /dev/null")])).ok();
+        assert_eq!(env.wait_for_file("code"), "0", "{line}");
+    }
+    for id in ids {
+        assert_eq!(env.status(&id), "closed");
+    }
+}

@@ -10,8 +10,8 @@ use crate::process::{Handle, ProcessId};
 pub(super) enum Revived {
     /// There is none.
     NoServer,
-    /// It lives and was told to make its socket again.
-    Signalled,
+    /// It lives: ask again. It was told to make its socket again, unless it is only just starting.
+    Lives { told: bool },
     /// It cannot be told whether there is one.
     Unknown,
 }
@@ -21,16 +21,31 @@ pub(super) fn revive(socket: &str, refused: bool) -> Revived {
     if !cfg!(target_os = "linux") {
         return if refused { Revived::NoServer } else { Revived::Unknown };
     }
-    let servers = find(socket);
-    if servers.is_empty() {
-        return Revived::NoServer;
+    let (mut starting, mut told, mut hidden) = (false, false, false);
+    for server in find(socket) {
+        match Handle::open(&server) {
+            // One that is only just starting is about to make its socket; a second one would drop the clients that wait at the first.
+            Ok(Some(_)) if is_young(&server) => starting = true,
+            Ok(Some(handle)) => match handle.signal(Signal::USR1) {
+                Ok(is_there) => told |= is_there,
+                Err(_) => hidden = true,
+            },
+            Ok(None) => {}
+            Err(_) => hidden = true,
+        }
     }
-    let signalled = servers
-        .iter()
-        .filter_map(|server| Handle::open(server).ok().flatten())
-        .filter(|handle| matches!(handle.signal(Signal::USR1), Ok(true)))
-        .count();
-    if signalled > 0 { Revived::Signalled } else { Revived::Unknown }
+    match (told || starting, hidden) {
+        (true, _) => Revived::Lives { told },
+        (false, true) => Revived::Unknown,
+        (false, false) => Revived::NoServer,
+    }
+}
+
+/// Whether a process began less than two seconds ago.
+fn is_young(process: &ProcessId) -> bool {
+    let ticks = rustix::param::clock_ticks_per_second().max(1);
+    let now = crate::clock::awake_or_not();
+    now.saturating_sub(std::time::Duration::from_secs(process.start / ticks)) < std::time::Duration::from_secs(2)
 }
 
 /// Tells a server that a child of it has ended; `false` if it could not be told.

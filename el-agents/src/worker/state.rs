@@ -258,6 +258,10 @@ impl<'a> State<'a> {
 
     /// An agent that fails at once, again and again, would burn every atom's attempts in a night: claiming waits longer each time.
     fn count_failure(&mut self, outcome: Outcome, took: Duration) {
+        // A run that was ended from outside says nothing of the agent.
+        if outcome == Outcome::Lost {
+            return;
+        }
         if !outcome.is_failure() || took > QUICK {
             self.quick_failures = 0;
             return;

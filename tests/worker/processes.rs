@@ -131,6 +131,26 @@ fn an_agent_that_runs_tmux_kill_server_ends_no_session_of_el() {
     assert_eq!(env.outcomes(&id), ["closed"], "{}", env.wait_for_file("said.txt"));
 }
 
+/// It is nobody's child that the supervisor could see; only what stands in its environment tells whose it is.
+#[test]
+fn a_process_that_a_server_of_someone_else_started_for_the_run_is_ended_too() {
+    let env = TestEnv::with_tracker();
+    let outside = |words: &[&str]| env.run(env.command("tmux").args(["-L", "outside", "-f", "/dev/null"]).args(words)).ok();
+    outside(&["new-session", "-d", "sleep", "600"]);
+    let socket = outside(&["display-message", "-p", "#{socket_path}"]).stdout;
+    let (socket, stray) = (socket.trim(), env.path("bin/stray"));
+    let window = format!("cd $PWD && export EL_RUN=$EL_RUN && exec {}", stray.display());
+    env.program(
+        "escape",
+        &format!("#!/bin/sh\ntmux -S {socket} new-window -d \"{window}\"\nwhile [ ! -e escaped ]; do sleep 0.05; done\n"),
+    );
+    env.program("stray", "#!/bin/sh\ntrap '' HUP INT TERM\necho $$ > escaped.new\nmv escaped.new escaped\nexec sleep 600\n");
+    let id = env.script_atom(&["sh escape", "close done"]);
+    env.work(&["--once"]);
+    assert_eq!(env.outcomes(&id), ["closed"]);
+    assert!(!is_alive(env.wait_for_file("escaped").parse().unwrap()));
+}
+
 #[test]
 fn fifty_background_processes_are_ended_within_the_grace_of_one() {
     let env = TestEnv::with_tracker();

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{assert_run, project, result};
-use crate::support::SOON;
+use crate::support::{SOON, wait_until};
 
 #[test]
 fn a_denied_tool_is_named_in_the_end_of_the_run() {
@@ -45,12 +45,14 @@ fn el_itself_is_allowed_where_nothing_else_is() {
 fn a_run_whose_time_is_up_while_a_tool_hangs_takes_the_tool_along() {
     let Some((env, _api)) = project(&json!({"steps": [{"bash": "slow-tool"}]})) else { return };
     env.program("slow-tool", "#!/bin/sh\necho $$ > tool.pid.new\nmv tool.pid.new tool.pid\nexec sleep 600\n");
-    env.configure("execution_timeout = \"10s\"\nmax_attempts = 1\n");
+    env.configure("execution_timeout = \"15s\"\nmax_attempts = 1\n");
     let id = env.create("Slow", &[]);
     let worker = env.start_work(&["--once", "--allow", "Bash(slow-tool)"]);
     let tool: u32 = env.wait_for_file("tool.pid").parse().unwrap();
     let run = env.last_run(&id)["id"].as_str().unwrap().to_owned();
-    assert!(env.processes_of_run(&run).iter().any(|process| process.pid == tool));
+    // While it executes `sleep`, the kernel shows an empty environment for a moment.
+    let is_marked = || env.processes_of_run(&run).iter().any(|process| process.pid == tool).then_some(());
+    wait_until("the tool with the run's mark", SOON, is_marked);
     worker.wait(SOON).ok();
     let run = env.last_run(&id);
     assert_run(&env, &run, "timed_out");

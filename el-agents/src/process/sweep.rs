@@ -17,6 +17,8 @@ use super::{Handle, ProcessId};
 
 /// Between two rounds of killing: what was killed needs a moment to be gone.
 const ROUND: Duration = Duration::from_millis(5);
+/// Between the two looks that have to find nothing.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(3);
 /// Passes of stopping what appeared while we stopped the rest, before it is killed.
 const FREEZE_PASSES: usize = 8;
 
@@ -173,6 +175,8 @@ impl<'a> Hunt<'a> {
                     // Something dies as fast as it is born, and was never seen alive.
                     return Ok(Ended::Survivors(Vec::new()));
                 }
+                // The environment of a process that is within `exec` reads as empty: the second look comes after that.
+                std::thread::sleep(BETWEEN_LOOKS);
                 continue;
             }
             clean_looks = 0;

@@ -79,7 +79,8 @@ pub(crate) fn status(tx: &Tx<'_>, id: &str) -> Result<Option<(Status, Option<Str
 
 /// The atoms with a word that this `el` does not know.
 pub(crate) fn unknown(tx: &Tx<'_>) -> Result<Vec<String>> {
-    let list = |words: &mut dyn Iterator<Item = &'static str>| words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(",");
+    let list =
+        |words: &mut dyn Iterator<Item = &'static str>| words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(",");
     let statuses = list(&mut Status::ALL.iter().map(|status| status.as_str()));
     let types = list(&mut IssueType::ALL.iter().map(|kind| kind.as_str()));
     let sql = format!(

@@ -81,6 +81,15 @@ fn an_agent_that_closes_and_lingers_gets_its_grace_and_no_more() {
 }
 
 #[test]
+fn an_agent_that_closes_and_never_ends_its_turn_is_ended() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["close done", "hang"]);
+    env.start_work(&["--once"]).wait(SOON).ok();
+    assert_eq!(env.outcomes(&id), ["closed"]);
+    env.assert_settled(&env.last_run(&id));
+}
+
+#[test]
 fn the_last_turn_after_the_close_is_let_finish() {
     let env = TestEnv::with_tracker();
     env.configure("close_grace = \"20s\"\n");

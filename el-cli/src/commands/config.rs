@@ -47,7 +47,7 @@ struct Place {
     /// In the user's file
     #[arg(long, visible_alias = "global", short_alias = 'g')]
     user: bool,
-    /// In the project's file [default]
+    /// In the project's file (the default)
     #[arg(long, visible_alias = "local", short_alias = 'l', conflicts_with = "user")]
     project: bool,
 }

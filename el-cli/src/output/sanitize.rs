@@ -28,7 +28,7 @@ pub(crate) fn path(path: &std::path::Path) -> String {
     line(&path.display().to_string()).into_owned()
 }
 
-/// The text, or as much of it as fits `columns` with `…` at the end. Expects text that [`line`] has cleaned.
+/// The text, or as much of it as fits `columns` with `…` at the end. Expects text that [`line()`] has cleaned.
 pub(crate) fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     if text.width() <= columns {
         return Cow::Borrowed(text);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Largest unit first; the order in which [`format`] writes them. `w` is only read.
+/// Largest unit first; the order in which [`format()`] writes them. `w` is only read.
 const UNITS: [(&str, u64); 6] = [("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
 /// Reads a length of time. A bare number counts seconds and may have a fraction. The error says what would be right.

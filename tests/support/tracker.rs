@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
 use super::wait::look_until;
-use super::{Running, SOON, TestEnv};
+use super::{Running, SOON, TestEnv, wait_until};
 
 /// Settings under which no test waits for a lease or a back-off of real life.
 const QUICK: &str = "lease = \"5s\"\nretry_backoff = \"0s\"\nclose_grace = \"1s\"\n";
@@ -166,6 +166,19 @@ impl TestEnv {
     pub(crate) fn sessions(&self) -> Vec<String> {
         let names = self.tmux(&["list-sessions", "-F", "#{session_name}"]);
         names.map_or_else(Vec::new, |names| names.lines().map(str::to_owned).collect())
+    }
+
+    /// Waits until these sessions are left, no more and no less. A session ends a moment after its run was settled; and tmux before 3.6
+    /// may miss the end of a process until another one ends, so that one is given to it.
+    #[track_caller]
+    pub(crate) fn wait_for_sessions(&self, expected: &[String]) {
+        wait_until(&format!("the sessions {expected:?}"), SOON, || {
+            let are_left = self.sessions() == expected;
+            if !are_left {
+                self.tmux(&["run-shell", "true"]);
+            }
+            are_left.then_some(())
+        });
     }
 
     /// Asks the project's own tmux server; `None` if it refuses or does not run.

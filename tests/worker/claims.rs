@@ -145,7 +145,7 @@ fn a_dry_run_tells_all_and_touches_nothing() {
     assert!(human.stdout.contains(&first) && human.stdout.contains("--output-format"), "{human:#?}");
     assert_eq!(env.robot(&["history"])["total"], before);
     assert_eq!(env.robot(&["runs"])["count"], 0);
-    assert_eq!(env.sessions(), Vec::<String>::new());
+    env.wait_for_sessions(&[]);
     assert!(!env.project(".eluent/runs").exists());
 }
 

@@ -22,7 +22,7 @@ fn a_close_ends_the_run_and_its_record_stays() {
         assert!(!env.read_run_file(&run, name).is_empty(), "{name}");
     }
     assert!(env.read_run_file(&run, "transcript.jsonl").contains("it works; tested"));
-    assert_eq!(env.sessions(), Vec::<String>::new());
+    env.wait_for_sessions(&[]);
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn sessions_have_the_name_that_people_and_tools_look_for() {
     assert!(sessions[0].contains(id.rsplit_once('-').unwrap().1), "the part that tells atoms apart: {sessions:?}");
     std::fs::write(env.project("go"), "").unwrap();
     worker.wait(SOON).ok();
-    assert_eq!(env.sessions(), Vec::<String>::new());
+    env.wait_for_sessions(&[]);
 }
 
 #[test]
@@ -143,7 +143,8 @@ fn a_session_of_a_similar_name_is_never_meant() {
     worker.wait(SOON).ok();
     let mut expected = vec![similar, beginning];
     expected.sort();
-    assert_eq!(env.sessions(), expected, "only the run's own session ended");
+    // Only the run's own session ended.
+    env.wait_for_sessions(&expected);
 }
 
 #[test]

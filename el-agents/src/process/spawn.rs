@@ -123,7 +123,7 @@ mod tests {
                 configure(&mut command, session);
                 let mut child = command.spawn().unwrap();
                 let pid = child.id().unwrap();
-                let ours = rustix::process::getsid(None).unwrap().as_raw_pid() as u32;
+                let ours = super::super::sweep::own_session();
                 assert_eq!(look(pid).session, if own { ours } else { pid });
                 child.kill().await.unwrap();
             }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, WaitOptions, waitpid};
 
+use super::identity::Look;
 use super::platform;
 use super::table::{Marker, Process, descendants_in, find_marked};
 use super::{Handle, ProcessId};
@@ -107,8 +108,13 @@ fn reap(table: &[Process], agent: u32, known: &HashSet<(u32, u64)>) -> usize {
         .count()
 }
 
-fn own_session() -> u32 {
-    rustix::process::getsid(None).map_or(0, |session| session.as_raw_pid().unsigned_abs())
+/// As the process table tells it, not `getsid`: in a container whose session was opened outside (`docker exec` without a
+/// terminal) the leader has no pid in here. It is 0 then for both, and rustix holds that no session is 0.
+pub(super) fn own_session() -> u32 {
+    match platform::look(std::process::id()) {
+        Look::Found(process) => process.session,
+        Look::Gone | Look::Unreadable => 0,
+    }
 }
 
 /// One ending under way.

@@ -2,6 +2,7 @@
 
 mod claims;
 mod configuration;
+mod containers;
 mod endings;
 mod environment;
 mod failures;

@@ -7,10 +7,16 @@
 // For the lints: what follows is test code, also where no function says so.
 #![cfg(test)]
 
+mod artifacts;
 mod cli;
+mod delegation;
 mod harness;
+mod interactive;
 mod listed;
+mod mailbox;
+mod messages;
 mod real;
 mod real_client;
+mod review;
 mod support;
 mod worker;

@@ -1,7 +1,9 @@
 //! The real Claude Code client against the scripted Messages API, in tmux, started by the real `el work`.
 
+mod delegation;
 mod endings;
 mod failures;
+mod review;
 mod tools;
 
 use std::os::unix::fs::PermissionsExt;
@@ -46,7 +48,7 @@ fn assert_run(env: &TestEnv, run: &Value, outcome: &str) {
     let modes = std::fs::read_to_string(env.path("context.modes")).unwrap();
     assert!(!modes.is_empty() && modes.lines().all(|mode| mode == "600"), "{modes}");
     let folder = env.run_file(run, "");
-    for file in std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()) {
+    for file in std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).filter(|file| file.is_file()) {
         let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
         assert!(!text.contains(KEY) && !text.contains(&token), "{}", file.display());
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());

@@ -10,7 +10,7 @@ mod wait;
 pub(crate) use client::RealClaude;
 pub(crate) use env::TestEnv;
 pub(crate) use process::{Process, Ran, Running};
-pub(crate) use wait::wait_until;
+pub(crate) use wait::{look_until, wait_until};
 
 use std::time::Duration;
 

@@ -132,10 +132,21 @@ pub fn working_directory(folder: &Path) -> Result<(), ConfigurationError> {
 /// # Errors
 /// With field `context_directory`.
 pub fn context_directory(folder: &Path) -> Result<(), ConfigurationError> {
+    writable("context_directory", "context files", folder)
+}
+
+/// Makes sure that agents can write their summaries to this folder; makes it if it is not there.
+///
+/// # Errors
+/// With field `summaries_directory`.
+pub fn summaries_directory(folder: &Path) -> Result<(), ConfigurationError> {
+    writable("summaries_directory", "summaries", folder)
+}
+
+fn writable(field: &'static str, what: &str, folder: &Path) -> Result<(), ConfigurationError> {
     let error = |cause: &dyn std::fmt::Display| {
-        let message = format!("context files cannot be written to {}: {cause}", folder.display());
-        let hint = "make the folder writable, or set context_directory to another one";
-        ConfigurationError::new("context_directory", message, hint)
+        let message = format!("{what} cannot be written to {}: {cause}", folder.display());
+        ConfigurationError::new(field, message, format!("make the folder writable, or set {field} to another one"))
     };
     // For its owner alone: what atoms say is nobody else's.
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|cause| error(&cause))?;

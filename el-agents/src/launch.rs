@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use el_core::model::Run;
 use el_core::ops::{self, ClaimedRun};
@@ -12,7 +13,13 @@ use crate::claude::{self, ChildEnvironment};
 use crate::clock;
 use crate::rundir::{LaunchSpec, RunDir, RunDirError, private_folder, write_private};
 use crate::settings::{AgentSettings, Executor, Places, RunRules};
+use crate::summary_file::{self, FileStamp};
 use crate::tmux::{SessionError, SessionIds, Tmux, session_name};
+
+/// How much longer than its check a tool may take.
+const PATIENCE_MORE_MS: u64 = 60_000;
+/// What Claude Code lets a tool ask for at most, where nothing is set.
+const PATIENCE_LEAST_MS: u64 = 600_000;
 
 /// What a worker needs to launch runs of one agent; made once, before anything is claimed.
 #[derive(Debug, Clone)]
@@ -35,6 +42,9 @@ pub(crate) enum LaunchError {
     /// A file could not be written.
     #[error("the run's files could not be written")]
     Files(#[from] RunDirError),
+    /// The folder that the atom names cannot be worked in.
+    #[error(transparent)]
+    Folder(ConfigurationError),
     /// The session could not be started.
     #[error("the session could not be started")]
     Session(#[from] SessionError),
@@ -60,9 +70,10 @@ impl Launcher {
         check::working_directory(&agent.working_directory)?;
         let program = program(&agent, &environment)?;
         check::context_directory(&places.contexts)?;
+        check::summaries_directory(&summary_file::folder(&places))?;
         // Values that the agent's command line does not take are found now and not at the first run.
         drop(claude::settings(&places.el)?);
-        if agent.executor == Executor::Claude {
+        if matches!(agent.executor, Executor::Claude | Executor::Interactive) {
             check::permission_mode(Some(&agent.permission_mode), &environment)?;
             drop(claude::argv(&claude_options(&agent, &program, "00000000-0000-4000-8000-000000000000", Path::new("/"), false))?);
         }
@@ -79,6 +90,7 @@ impl Launcher {
             program: self.program.clone(),
             rules: self.rules,
             places: self.places.clone(),
+            summary_before: None,
         };
         let words = spec.argv(&RunDir::new(&self.places.runs, "RUN"), None)?;
         Ok(words.iter().map(|word| shell_escape::unix::escape(word.to_string_lossy()).into_owned()).collect())
@@ -90,9 +102,14 @@ impl Launcher {
     /// If it could not be launched. The claim stands; the caller settles it as `launch_failed`.
     pub(crate) fn launch(&self, store: &mut Store, claimed: &ClaimedRun) -> Result<(String, SessionIds), LaunchError> {
         let run = &claimed.run;
+        let agent = self.agent_for(claimed)?;
         let folder = RunDir::new(&self.places.runs, &run.id);
         folder.create()?;
-        let prompt = ops::context(store, run, self.preamble.as_deref())?.render();
+        let mut context = ops::context(store, run, self.preamble.as_deref())?;
+        context.review |= self.agent.review;
+        let summary = summary_file::summary_file(&self.places, &run.atom_id);
+        context.summary_path = Some(summary_file::as_seen_from(&summary, &agent.working_directory));
+        let prompt = context.render();
         private_folder(&self.places.contexts)?;
         write_private(&context_file(&self.places, &run.atom_id), prompt.as_bytes())?;
         write_private(&folder.prompt(), prompt.as_bytes())?;
@@ -102,10 +119,11 @@ impl Launcher {
             run: run.id.clone(),
             atom: run.atom_id.clone(),
             conversation: run.conversation.clone().unwrap_or_default(),
-            agent: self.agent.clone(),
+            agent,
             program: self.program.clone(),
             rules: self.rules,
             places: self.places.clone(),
+            summary_before: FileStamp::of(&summary),
         })?;
         let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16).expect("a token is hexadecimal");
         let name = session_name(&run.atom_id, clock::now().as_secs(), random);
@@ -122,6 +140,33 @@ impl Launcher {
         Ok((name, ids))
     }
 
+    /// The agent's settings, with those that the atom has of its own.
+    fn agent_for(&self, claimed: &ClaimedRun) -> Result<AgentSettings, LaunchError> {
+        let mut agent = self.agent.clone();
+        if let Some(task) = &claimed.atom.delegation {
+            if let Some(limit) = task.timeout_ms {
+                agent.execution_timeout = Duration::from_millis(u64::try_from(limit).unwrap_or(0));
+            }
+            if let Some(folder) = &task.workdir {
+                agent.working_directory = PathBuf::from(folder);
+                check::working_directory(&agent.working_directory).map_err(LaunchError::Folder)?;
+            }
+        }
+        Ok(agent)
+    }
+
+    /// A check that is required is run by `el close`, as a tool of the agent: Claude Code gives a tool two minutes unless it is told to wait. What the caller
+    /// has set stands.
+    fn patience(&self, run: &Run) -> Vec<(&'static str, OsString)> {
+        let Some(verify) = run.verify.as_ref().filter(|verify| verify.required) else { return Vec::new() };
+        let millis = verify.timeout_ms.saturating_add(PATIENCE_MORE_MS).max(PATIENCE_LEAST_MS).to_string();
+        ["BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"]
+            .into_iter()
+            .filter(|name| !self.environment.iter().any(|(given, _)| given == name))
+            .map(|name| (name, OsString::from(&millis)))
+            .collect()
+    }
+
     fn child_environment(&self, run: &Run) -> Vec<(OsString, OsString)> {
         let el_folder = self.places.el.parent().map(Path::to_owned).unwrap_or_default();
         let set = [
@@ -136,7 +181,7 @@ impl Launcher {
             &ChildEnvironment {
                 strip: self.agent.env_strip.clone(),
                 pass: self.agent.env_pass.clone(),
-                set: set.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+                set: set.into_iter().chain(self.patience(run)).map(|(name, value)| (name.to_owned(), value)).collect(),
                 el_folder,
                 max_retries: self.agent.api_max_retries,
                 api_timeout_ms: self.agent.api_timeout.map(|t| u64::try_from(t.as_millis()).unwrap_or(u64::MAX)),
@@ -155,7 +200,7 @@ pub(crate) fn context_file(places: &Places, atom: &str) -> PathBuf {
 fn program(agent: &AgentSettings, environment: &[(OsString, OsString)]) -> Result<PathBuf, ConfigurationError> {
     let folder = &agent.working_directory;
     match &agent.executor {
-        Executor::Claude => check::find_program(&agent.claude_code_path, environment, folder),
+        Executor::Claude | Executor::Interactive => check::find_program(&agent.claude_code_path, environment, folder),
         Executor::Command(words) => {
             let name = words.first().map(String::as_str).unwrap_or_default();
             check::find_program(name, environment, folder).map_err(|_| {
@@ -179,6 +224,7 @@ pub(crate) fn claude_options(
     claude::ClaudeOptions {
         path: program.to_owned(),
         session_uuid: conversation.to_owned(),
+        interactive: agent.executor == Executor::Interactive,
         resume,
         permission_mode: Some(agent.permission_mode.clone()).filter(|mode| !mode.is_empty()),
         allowed_tools: agent.allowed_tools.clone(),
@@ -188,6 +234,8 @@ pub(crate) fn claude_options(
         max_budget_usd: agent.max_budget_usd,
         settings_file: Some(settings_file.to_owned()),
         append_system_prompt_file: None,
+        summary_file: None,
+        add_dirs: Vec::new(),
         extra_args: agent.extra_args.clone(),
     }
 }
@@ -197,16 +245,27 @@ impl LaunchSpec {
     /// counts its budget anew with each call, so it gets what is left.
     pub(crate) fn argv(&self, folder: &RunDir, resumed_at: Option<i64>) -> Result<Vec<OsString>, ConfigurationError> {
         match &self.agent.executor {
-            Executor::Claude => {
+            Executor::Claude | Executor::Interactive => {
                 let resume = resumed_at.is_some();
                 let mut options = claude_options(&self.agent, &self.program, &self.conversation, &folder.settings(), resume);
                 options.max_budget_usd = self.budget_left(resumed_at.unwrap_or(0));
+                options.summary_file = Some(summary_file::summary_file(&self.places, &self.atom));
+                options.add_dirs = self.folders_to_add();
                 claude::argv(&options)
             }
             Executor::Command(words) => {
                 let rest = words.iter().skip(1).chain(&self.agent.extra_args).map(OsString::from);
                 Ok(std::iter::once(self.program.clone().into_os_string()).chain(rest).collect())
             }
+        }
+    }
+
+    /// The folder of the summaries, where it lies outside of the working folder: the client lets an agent write only where it works, and where it is told.
+    fn folders_to_add(&self) -> Vec<PathBuf> {
+        let file = summary_file::summary_file(&self.places, &self.atom);
+        match summary_file::below(&file, &self.agent.working_directory) {
+            Some(_) => Vec::new(),
+            None => vec![summary_file::folder(&self.places)],
         }
     }
 

@@ -3,16 +3,25 @@
 //! **Invariants.** The only tokio of the project is here. This crate never prints to people (a supervisor's pane is its own), never parses a
 //! command line, and knows no SQL: it asks `el_core::ops`.
 
+pub mod artifacts;
 pub mod check;
 pub mod claude;
 mod clock;
+pub mod diffstat;
+mod handover;
+mod interactive;
 mod launch;
+pub mod mailbox;
+pub mod notify;
+mod output;
 pub mod process;
 mod recover;
 pub mod rundir;
 pub mod settings;
+mod summary_file;
 mod supervisor;
 pub mod tmux;
+pub mod verify;
 pub mod worker;
 
 pub use supervisor::{SuperviseError, supervise};

@@ -24,7 +24,7 @@ use other as platform;
 pub use handle::Handle;
 pub(crate) use identity::is_zombie;
 pub use identity::{Liveness, ProcessId};
-pub(crate) use spawn::close_inherited;
 pub use spawn::{Session, configure, notice_default_signals};
+pub(crate) use spawn::{close_inherited, detach};
 pub use sweep::{EndTree, Ended, end_marked, end_tree, reap_adopted};
 pub use table::{Marker, Process, TreeUsage, become_subreaper, descendants, find_marked, usage};

@@ -1,6 +1,7 @@
 //! Settling a run whose supervisor is gone: first its tree, then the verdict, then what is left of its session. In that order, so that
 //! nothing of the agent's lives once the run is settled, and no session is ended whose supervisor came after all.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use el_core::model::{EndKind, ExitRecord, Run};
@@ -8,10 +9,13 @@ use el_core::ops::{self, Settled};
 use el_core::{Ctx, Error, Store};
 
 use crate::clock;
+use crate::handover;
 use crate::launch::context_file;
+use crate::notify;
+use crate::output::RunOutput;
 use crate::process::{Ended, Marker, end_marked};
 use crate::rundir::RunDir;
-use crate::settings::{Places, RunRules};
+use crate::settings::{AgentSettings, Places, RunRules};
 use crate::tmux::Tmux;
 
 /// How long the killing may take.
@@ -60,12 +64,30 @@ pub(crate) fn settle_lost(
         let kind = if run.supervisor.is_some() { EndKind::SupervisorLost } else { EndKind::LaunchFailed };
         ExitRecord { message: why, ..ExitRecord::new(&run.id, kind, clock::now()) }
     });
+    let kept = RunOutput::of(&folder, run.executor != "command");
+    // The run is settled with or without its last lines.
+    let _ = ops::record_output(store, &run.id, &run.token, &kept.output, &kept.error_lines);
+    let handed = handover::of_lost(store, &folder, places, &record, &rules.retry_policy());
     let ctx = Ctx { now: clock::now(), actor: &run.agent, session: None };
     let settled = ops::settle_lost(store, &ctx, &record, &rules.retry_policy(), clock::jitter(), run.supervisor.as_ref())?;
+    if let Some(handed) = handed {
+        handed.settled(&settled);
+    }
     if let Some(session) = run.session.as_ref().filter(|_| !preserve) {
         // A session that is gone already is what we want; one that cannot be asked about shows nothing but a dead pane, or a supervisor
         // that is refused when it comes to register.
         let _ = tmux.kill_session(session);
     }
     Ok(settled)
+}
+
+/// Starts the notification command of the run that was settled, as its own launch or else the worker's settings say.
+pub(crate) fn tell_lost(settled: &Settled, places: &Places, agent: &AgentSettings, environment: &[(OsString, OsString)]) {
+    let launched = RunDir::new(&places.runs, &settled.run.id).read_launch();
+    let agent = launched.as_ref().map_or(agent, |spec| &spec.agent);
+    // A notification that cannot be made keeps nobody from working; the message is in the channel.
+    if let Ok(Some(mut child)) = notify::start(settled, agent, places, environment) {
+        // Somebody has to wait for it, or it stays in the process table for as long as we live.
+        drop(std::thread::spawn(move || child.wait()));
+    }
 }

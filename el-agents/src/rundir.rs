@@ -11,6 +11,7 @@ use el_core::model::ExitRecord;
 use serde::{Deserialize, Serialize};
 
 use crate::settings::{AgentSettings, Places, RunRules};
+use crate::summary_file::FileStamp;
 
 /// The files of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +31,9 @@ pub(crate) struct LaunchSpec {
     pub(crate) program: PathBuf,
     pub(crate) rules: RunRules,
     pub(crate) places: Places,
+    /// The file of the summary as the run found it: what is still so at its end is an earlier attempt's.
+    #[serde(default)]
+    pub(crate) summary_before: Option<FileStamp>,
 }
 
 /// A file of a run that could not be read or written.
@@ -81,6 +85,26 @@ impl RunDir {
     /// Claude Code's `--settings`.
     pub(crate) fn settings(&self) -> PathBuf {
         self.path.join("settings.json")
+    }
+
+    /// The copies of what the run handed back.
+    pub fn artifacts(&self) -> PathBuf {
+        self.path.join("artifacts")
+    }
+
+    /// The whole of the run's end in one JSON document: `docs/results-schema.md`.
+    pub fn results(&self) -> PathBuf {
+        self.path.join("RESULTS.json")
+    }
+
+    /// How the run stands, in words, while it goes on.
+    pub fn status(&self) -> PathBuf {
+        self.path.join("STATUS.txt")
+    }
+
+    /// Why the run failed, if it did.
+    pub fn errors(&self) -> PathBuf {
+        self.path.join("ERRORS.md")
     }
 
     /// How the agent ended.
@@ -173,6 +197,15 @@ pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<(), RunDirErr
         file.write_all(content)
     };
     write().map_err(fault("write", path))
+}
+
+/// Writes a file for its owner alone so that whoever reads it finds either what was there before or the whole of this. Not forced to the disk.
+pub(crate) fn replace_private(path: &Path, content: &[u8]) -> Result<(), RunDirError> {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(".new");
+    let draft = PathBuf::from(draft);
+    write_private(&draft, content)?;
+    fs::rename(&draft, path).map_err(fault("write", path))
 }
 
 fn fault(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RunDirError {

@@ -35,6 +35,30 @@ pub struct AgentSettings {
     pub close_grace: Duration,
     pub api_timeout: Option<Duration>,
     pub api_max_retries: Option<u32>,
+    /// The program, with its arguments, that is told of the end of a run; empty: nobody is.
+    #[serde(default)]
+    pub notify: Vec<String>,
+    /// How long it may take.
+    #[serde(default)]
+    pub notify_timeout: Duration,
+    /// Finished work is handed over for review instead of being closed.
+    #[serde(default)]
+    pub review: bool,
+    /// When the work of the interactive executor is done.
+    #[serde(default)]
+    pub completion: Completion,
+    /// How many things the agent may do at a time, over all workers; `None`: one, or as many as its only worker was told to.
+    #[serde(default)]
+    pub max_parallel: Option<u32>,
+    /// The command that checks the agent's work, in words; empty: none.
+    #[serde(default)]
+    pub verify: Vec<String>,
+    /// The agent cannot close its work while the check fails.
+    #[serde(default)]
+    pub require_verify: bool,
+    /// How long a check may take.
+    #[serde(default)]
+    pub verify_timeout: Duration,
     /// Variables that the agent gets although they would be stripped.
     pub env_pass: Vec<String>,
     /// Variables that the agent does not get, besides those that are always stripped.
@@ -47,6 +71,8 @@ pub struct AgentSettings {
 pub enum Executor {
     /// Claude Code, headless.
     Claude,
+    /// Claude Code with its own screen, which a person can attach to and work with.
+    Interactive,
     /// Any program: it gets the context as standard input and ends its atom with `el`.
     Command(Vec<String>),
 }
@@ -56,9 +82,21 @@ impl Executor {
     pub fn name(&self) -> &'static str {
         match self {
             Executor::Claude => "claude",
+            Executor::Interactive => "interactive",
             Executor::Command(_) => "command",
         }
     }
+}
+
+/// What ends the work of the interactive executor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Completion {
+    /// The agent ends its atom with `el`, as a headless one does.
+    #[default]
+    Atom,
+    /// That, or the agent's summary file: once it is there, the atom is closed for it.
+    Summary,
 }
 
 /// Where a project's things are, and which `el` this is.
@@ -70,6 +108,9 @@ pub struct Places {
     pub runs: PathBuf,
     /// The folder of the context files.
     pub contexts: PathBuf,
+    /// The folder of the summaries that agents write. Empty, as an older `el` left it: `summaries` beside the database.
+    #[serde(default)]
+    pub summaries: PathBuf,
     /// This very program; absolute.
     pub el: PathBuf,
 }

@@ -11,6 +11,7 @@ mod call;
 mod environment;
 mod error;
 mod names;
+mod pane;
 mod server;
 
 use std::ffi::{OsStr, OsString};
@@ -26,6 +27,7 @@ pub(crate) use environment::is_utf8;
 pub use environment::server_environment;
 pub use error::{Failure, SessionError};
 pub use names::{session_name, socket_name};
+pub(crate) use pane::{OwnPane, PaneLook};
 
 /// How long one call may take.
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);

@@ -6,8 +6,11 @@ use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
 
+mod approve;
+mod artifacts;
 mod attach;
 mod cancel;
+mod chat;
 mod claim;
 mod close;
 mod comment;
@@ -19,19 +22,27 @@ mod discard;
 mod doctor;
 mod history;
 mod hook;
+mod inbox;
 mod init;
 mod list;
 mod logs;
+mod mailbox;
 mod next;
+mod queue;
 mod ready;
+mod reject;
 mod release;
 mod reopen;
 mod retry;
+mod review;
+mod run;
 mod runs;
 mod search;
 mod show;
 mod stats;
+mod submit;
 mod supervise;
+mod tasks;
 mod update;
 mod why;
 mod work;
@@ -49,6 +60,10 @@ pub(crate) enum Command {
     Update(update::Args),
     Close(close::Args),
     Reopen(reopen::Args),
+    Submit(submit::Args),
+    Review(review::Args),
+    Approve(approve::Args),
+    Reject(reject::Args),
     #[command(subcommand)]
     Comment(comment::Command),
     #[command(subcommand)]
@@ -59,12 +74,21 @@ pub(crate) enum Command {
     Search(search::Args),
     History(history::Args),
     Stats(stats::Args),
+    Run(run::Args),
+    Tasks(tasks::Args),
+    Queue(queue::Args),
     Runs(runs::Args),
+    Artifacts(artifacts::Args),
     Logs(logs::Args),
     Attach(attach::Args),
     Why(why::Args),
     Cancel(cancel::Args),
     Retry(retry::Args),
+    #[command(subcommand)]
+    Chat(chat::Command),
+    Inbox(inbox::Args),
+    #[command(subcommand)]
+    Mailbox(mailbox::Command),
     #[command(subcommand)]
     Config(config::Command),
     Doctor(doctor::Args),
@@ -88,6 +112,13 @@ impl Command {
             Command::Update(args) => update::run(&args, app),
             Command::Close(args) => close::run(&args, app),
             Command::Reopen(args) => reopen::run(&args, app),
+            Command::Submit(args) => submit::run(&args, app),
+            Command::Review(args) => review::run(&args, app),
+            Command::Approve(args) => approve::run(&args, app),
+            Command::Reject(args) => reject::run(&args, app),
+            Command::Chat(command) => chat::run(&command, app),
+            Command::Inbox(args) => inbox::run(&args, app),
+            Command::Mailbox(command) => mailbox::run(&command, app),
             Command::Comment(command) => comment::run(command, app),
             Command::Dep(command) => dep::run(command, app),
             Command::Claim(args) => claim::run(&args, app),
@@ -96,7 +127,11 @@ impl Command {
             Command::Search(args) => search::run(&args, app),
             Command::History(args) => history::run(&args, app),
             Command::Stats(args) => stats::run(&args, app),
+            Command::Run(args) => run::run(&args, app),
+            Command::Tasks(args) => tasks::run(&args, app),
+            Command::Queue(args) => queue::run(&args, app),
             Command::Runs(args) => runs::run(&args, app),
+            Command::Artifacts(args) => artifacts::run(&args, app),
             Command::Logs(args) => logs::run(&args, app),
             Command::Attach(args) => attach::run(&args, app),
             Command::Why(args) => why::run(&args, app),

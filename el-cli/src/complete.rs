@@ -44,6 +44,14 @@ pub(crate) fn runs() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| run_candidates(current).unwrap_or_default())
 }
 
+/// Names of channels, the one where something was said last first.
+pub(crate) fn channels() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let found = store().and_then(|store| ops::channels(&store, "").ok()).unwrap_or_default();
+        found.into_iter().map(|channel| CompletionCandidate::new(channel.name).help(Some(help(&channel.last)))).collect()
+    })
+}
+
 /// Names of settings, with what they mean.
 pub(crate) fn settings() -> ArgValueCandidates {
     ArgValueCandidates::new(|| KEYS.iter().map(|key| CompletionCandidate::new(key.name).help(Some(key.help.into()))).collect())

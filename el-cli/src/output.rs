@@ -1,9 +1,11 @@
 //! What people and programs see. Everything that `el` prints goes through [`printer::Printer`].
 
+pub(crate) mod artifacts;
 pub(crate) mod atoms;
 pub(crate) mod bonds;
 pub(crate) mod comments;
 pub(crate) mod list;
+pub(crate) mod messages;
 pub(crate) mod page;
 pub(crate) mod panic;
 pub(crate) mod printer;
@@ -12,6 +14,7 @@ pub(crate) mod runs;
 pub(crate) mod sanitize;
 pub(crate) mod style;
 pub(crate) mod table;
+pub(crate) mod tasks;
 pub(crate) mod terminal;
 pub(crate) mod time;
 pub(crate) mod wrap;

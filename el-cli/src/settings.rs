@@ -7,7 +7,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use el_agents::settings::{AgentSettings, Executor, RunRules};
+use el_agents::settings::{AgentSettings, Completion, Executor, RunRules};
 use etcetera::BaseStrategy as _;
 use serde::Serialize;
 
@@ -16,6 +16,7 @@ use crate::error::{CommandError, Result};
 pub(crate) mod duration;
 mod file;
 pub(crate) mod keys;
+mod served;
 pub(crate) mod value;
 pub(crate) mod write;
 
@@ -210,6 +211,7 @@ impl Settings {
             name: name.to_owned(),
             executor: match self.text("executor", agent)?.as_deref() {
                 Some("command") => Executor::Command(self.list("command", agent)?),
+                Some("interactive") => Executor::Interactive,
                 _ => Executor::Claude,
             },
             claude_code_path: self.text("claude_code_path", agent)?.unwrap_or_default(),
@@ -230,6 +232,17 @@ impl Settings {
             close_grace: self.time("close_grace", agent)?.unwrap_or_default(),
             api_timeout: self.time("api_timeout", agent)?,
             api_max_retries: self.int("api_max_retries", agent)?,
+            notify: self.list("notify", agent)?,
+            notify_timeout: self.time("notify_timeout", agent)?.unwrap_or_default(),
+            review: self.value("review", agent)? == Value::Bool(true),
+            completion: match self.text("completion", agent)?.as_deref() {
+                Some("summary") => Completion::Summary,
+                _ => Completion::Atom,
+            },
+            max_parallel: self.int("max_parallel", agent)?,
+            verify: self.check(agent)?,
+            require_verify: self.value("require_verify", agent)? == Value::Bool(true),
+            verify_timeout: self.time("verify_timeout", agent)?.unwrap_or_default(),
             env_pass: self.list("env_pass", agent)?,
             env_strip: self.list("env_strip", agent)?,
         })
@@ -238,7 +251,7 @@ impl Settings {
     /// How a worker works.
     pub(crate) fn work(&self) -> Result<WorkSettings> {
         Ok(WorkSettings {
-            agent: self.text("agent", None)?.unwrap_or_default(),
+            agents: agents(&self.text("agent", None)?.unwrap_or_default())?,
             concurrency: self.int("concurrency", None)?.unwrap_or(1),
             rules: RunRules {
                 lease: self.time("lease", None)?.unwrap_or_default(),
@@ -246,6 +259,7 @@ impl Settings {
                 retry_backoff: self.time("retry_backoff", None)?.unwrap_or_default(),
             },
             context_directory: self.path("context_directory", None)?.unwrap_or_else(|| self.root.clone()),
+            summaries_directory: self.path("summaries_directory", None)?.unwrap_or_else(|| self.root.clone()),
         })
     }
 
@@ -261,10 +275,26 @@ impl Settings {
 /// How a worker works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkSettings {
-    pub(crate) agent: String,
+    /// The agents that el work serves; one at least, each once.
+    pub(crate) agents: Vec<String>,
     pub(crate) concurrency: u32,
     pub(crate) rules: RunRules,
     pub(crate) context_directory: PathBuf,
+    pub(crate) summaries_directory: PathBuf,
+}
+
+/// `gendry`, or `gendry,ada`.
+fn agents(text: &str) -> Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    if names.is_empty() {
+        return Err(CommandError::config("agent", "agent: the name of an agent is needed"));
+    }
+    Ok(names)
 }
 
 /// The user's configuration file, by the XDG rules. `None` without a home.

@@ -49,6 +49,20 @@ pub enum Error {
         /// How it ended, or what is missing.
         why: String,
     },
+    /// A completion report that does not fit the protocol.
+    #[error("the report does not fit in {}", fields(problems))]
+    Report {
+        /// Every field that does not.
+        problems: Vec<crate::protocol::report::FieldProblem>,
+    },
+    /// The check of the work has not passed, and it has to before the work can be closed.
+    #[error("{atom} cannot be closed before its check passes ({}: {})", verify.command.join(" "), verify.status)]
+    Unverified {
+        /// The atom.
+        atom: String,
+        /// The check, with what came of it last.
+        verify: Box<crate::model::Verify>,
+    },
     /// A rule of the project forbids it.
     #[error("{0}")]
     Refused(String),
@@ -127,6 +141,10 @@ pub enum Error {
     },
 }
 
+fn fields(problems: &[crate::protocol::report::FieldProblem]) -> String {
+    problems.iter().map(|problem| problem.field.as_str()).collect::<Vec<_>>().join(", ")
+}
+
 impl Error {
     /// The stable machine code, as printed under `error.code` by `--robot`.
     pub fn code(&self) -> &'static str {
@@ -136,6 +154,8 @@ impl Error {
             Error::Ambiguous { .. } => "ambiguous_id",
             Error::Conflict { code, .. } => code,
             Error::StaleRun { .. } => "stale_run",
+            Error::Report { .. } => "invalid_report",
+            Error::Unverified { .. } => "verify_failed",
             Error::Refused(_) => "refused",
             Error::Paused { .. } => "paused",
             Error::NoDatabase { .. } => "no_database",

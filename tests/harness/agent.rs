@@ -197,14 +197,12 @@ fn children_outlive_it_as_their_flags_say() {
     play(&env, &steps, &[]).ok();
     let marked: u32 = env.wait_for_file("marked").parse().unwrap();
     let stray = env.stray("stray");
-    // Of the dead that nobody reaps (a container's first process may not), no words are left.
-    let alive = |pid: u32| std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|words| !words.is_empty());
-    assert!(alive(marked) && alive(stray));
+    assert!(Process::runs(marked) && Process::runs(stray));
     let pids: Vec<u32> = env.processes_of_run("run-1").iter().map(|p| p.pid).collect();
     assert!(pids.contains(&marked) && !pids.contains(&stray), "{pids:?}");
     wait_until("the late close", SOON, || (el_log(&env) == "close t-1a2b --reason late\n").then_some(()));
     drop(env);
-    wait_until("their end with the environment", SOON, || (!alive(marked) && !alive(stray)).then_some(()));
+    wait_until("their end with the environment", SOON, || (!Process::runs(marked) && !Process::runs(stray)).then_some(()));
 }
 
 #[test]

@@ -127,6 +127,12 @@ impl Process {
         found
     }
 
+    /// Whether a process runs. One that has ended does not, though nobody may have reaped it (a container's first process
+    /// may never do so): it has no words any more.
+    pub(crate) fn runs(pid: u32) -> bool {
+        !list(&format!("/proc/{pid}/cmdline")).is_empty()
+    }
+
     pub(crate) fn kill(&self) {
         self.signal(Signal::KILL);
     }

@@ -1,7 +1,7 @@
-//! The words of one call of `claude -p`.
+//! The words of one call of `claude`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::check::ConfigurationError;
 
@@ -33,6 +33,8 @@ pub struct ClaudeOptions {
     pub path: PathBuf,
     /// The conversation's id, a UUID; each is good for one new conversation.
     pub session_uuid: String,
+    /// With the client's own screen, on a terminal, instead of `-p`.
+    pub interactive: bool,
     /// Go on with that conversation instead of beginning it. It is found only from the same working directory.
     pub resume: bool,
     /// `acceptEdits`, `dontAsk`, `bypassPermissions`, …; the client's own default if absent.
@@ -49,6 +51,10 @@ pub struct ClaudeOptions {
     /// What [`super::settings`] made.
     pub settings_file: Option<PathBuf>,
     pub append_system_prompt_file: Option<PathBuf>,
+    /// Where the agent writes its summary: it may, whatever its permission mode.
+    pub summary_file: Option<PathBuf>,
+    /// Folders besides the working folder in which the agent may work.
+    pub add_dirs: Vec<PathBuf>,
     /// Further words from the configuration, put last.
     pub extra_args: Vec<String>,
 }
@@ -58,15 +64,28 @@ pub struct ClaudeOptions {
 /// # Errors
 /// If a value would be misread by the client: its field and what is wrong with it.
 pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError> {
-    let mut words: Vec<OsString> = vec![options.path.clone().into(), "-p".into()];
-    // Each of these two takes every word up to the next option, so an option has to follow them.
+    let mut words: Vec<OsString> = vec![options.path.clone().into()];
+    if options.interactive {
+        bounds_are_kept(options)?;
+    } else {
+        words.push("-p".into());
+    }
+    // Each of these takes every word up to the next option, so an option has to follow them.
     words.push("--allowedTools".into());
     words.extend(rules("allowed_tools", OWN_RULE, &options.allowed_tools)?);
+    words.extend(options.summary_file.as_deref().map(own_files).unwrap_or_default());
     words.push("--disallowedTools".into());
     words.extend(rules("disallowed_tools", NEVER, &options.disallowed_tools)?);
+    for folder in &options.add_dirs {
+        let mut word = OsString::from("--add-dir=");
+        word.push(folder);
+        words.push(word);
+    }
     words.push(if options.resume { "--resume" } else { "--session-id" }.into());
     words.push(value("session_uuid", &options.session_uuid)?);
-    words.extend(["--output-format", "stream-json", "--verbose"].map(OsString::from));
+    if !options.interactive {
+        words.extend(["--output-format", "stream-json", "--verbose"].map(OsString::from));
+    }
     for (name, field, given) in
         [("--permission-mode", "permission_mode", &options.permission_mode), ("--model", "model", &options.model)]
     {
@@ -101,6 +120,32 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
         words.push(word.into());
     }
     Ok(words)
+}
+
+/// With a screen the client counts neither turns nor dollars, and what it would not keep must not be promised.
+fn bounds_are_kept(options: &ClaudeOptions) -> Result<(), ConfigurationError> {
+    for (field, given) in [("max_turns", options.max_turns.is_some()), ("max_budget_usd", options.max_budget_usd.is_some())] {
+        if given {
+            let message = format!("{field} is kept by headless runs only, and the agent's executor is interactive");
+            return Err(ConfigurationError::new(
+                field,
+                message,
+                format!("unset it for this agent ({field} = \"\"), or set executor = \"claude\""),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Rules that let the agent read and write one file; the two slashes begin an absolute path. What would be read as a pattern, or end the rule, gets
+/// none: then it is up to the permission mode. Edit stands for every tool that writes files.
+fn own_files(file: &Path) -> Vec<OsString> {
+    let is_plain = |path: &&str| path.starts_with('/') && path.chars().all(|c| c.is_alphanumeric() || "/-_.+@ ".contains(c));
+    let real = crate::summary_file::real(file);
+    let mut paths: Vec<&str> =
+        [Some(file), real.as_deref()].into_iter().flatten().filter_map(Path::to_str).filter(is_plain).collect();
+    paths.dedup();
+    paths.iter().flat_map(|path| [format!("Edit(/{path})"), format!("Read(/{path})")]).map(OsString::from).collect()
 }
 
 fn rules(field: &'static str, own: &str, given: &[String]) -> Result<Vec<OsString>, ConfigurationError> {

@@ -33,6 +33,11 @@ pub(crate) fn close_inherited(command: &mut std::process::Command) {
     before_exec(command, false, false);
 }
 
+/// Lets this command outlive us: a session of its own, nobody's terminal, none of the files that we inherited.
+pub(crate) fn detach(command: &mut std::process::Command) {
+    before_exec(command, true, false);
+}
+
 /// Makes SIGHUP, SIGINT, SIGQUIT and SIGTERM caught in this process, whatever they were: a child of ours then begins with
 /// their default action, which `exec` gives to every signal that was caught but not to one that was ignored (`nohup el
 /// work`, or `el work &` in a script). From then on this process does not end by them either: it has to listen.

@@ -34,6 +34,9 @@ pub struct EndTree<'a> {
     pub grace: Duration,
     /// How long the killing may take after that.
     pub limit: Duration,
+    /// The agent lives in our own session, on our terminal. All of our other descendants then count as its own, helpers of ours that run at this
+    /// moment too.
+    pub shares_session: bool,
 }
 
 /// How it went.
@@ -61,7 +64,7 @@ pub enum Ended {
 /// # Errors
 /// If the process table cannot be read: then nothing is known and nothing may be settled.
 pub fn end_tree(plan: &EndTree<'_>) -> io::Result<Ended> {
-    let mut hunt = Hunt::new(Some(plan.agent.clone()), plan.marker);
+    let mut hunt = Hunt { shares_session: plan.shares_session, ..Hunt::new(Some(plan.agent.clone()), plan.marker) };
     hunt.look()?;
     let by_itself = match Handle::open(plan.agent)? {
         None => true,
@@ -122,6 +125,7 @@ struct Hunt<'a> {
     agent: Option<ProcessId>,
     marker: Option<&'a Marker>,
     session: u32,
+    shares_session: bool,
     /// Pid and start time of everything that was ever seen to belong to the tree.
     known: HashSet<(u32, u64)>,
     killed: HashSet<(u32, u64)>,
@@ -129,7 +133,7 @@ struct Hunt<'a> {
 
 impl<'a> Hunt<'a> {
     fn new(agent: Option<ProcessId>, marker: Option<&'a Marker>) -> Self {
-        Self { agent, marker, session: own_session(), known: HashSet::new(), killed: HashSet::new() }
+        Self { agent, marker, session: own_session(), shares_session: false, known: HashSet::new(), killed: HashSet::new() }
     }
 
     /// Everything that belongs to the tree and still runs, and whether something of it had died unreaped. Reaps that.
@@ -147,7 +151,7 @@ impl<'a> Hunt<'a> {
                 found.push(*process);
                 found.extend(descendants_in(&table, agent.pid));
             }
-            let apart = |process: &Process| process.session != self.session;
+            let apart = |process: &Process| self.shares_session || process.session != self.session;
             found.extend(descendants_in(&table, own).into_iter().filter(apart));
         }
         found.extend(table.iter().filter(|process| self.known.contains(&(process.pid, process.start))));

@@ -56,8 +56,24 @@ async fn wait_for(mut condition: impl FnMut() -> bool) {
 
 async fn end(id: &ProcessId, marker: Option<Marker>, grace: Duration) -> Ended {
     let id = id.clone();
-    let work = move || end_tree(&EndTree { agent: &id, marker: marker.as_ref(), grace, limit: LONG }).unwrap();
+    let work =
+        move || end_tree(&EndTree { agent: &id, marker: marker.as_ref(), grace, limit: LONG, shares_session: false }).unwrap();
     tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+/// One that has our terminal: the tools of its own, and what they leave in our session.
+#[test]
+fn what_an_agent_in_our_own_session_leaves_in_it_is_killed_too() {
+    alone(async |folder| {
+        let script = "(env -i PATH=\"$PATH\" sh -c 'sleep 610 & exec sleep 611' & ); sleep 0.2; touch ready; exit 0";
+        let (mut child, id) = agent(folder, Session::Inherit, script).await;
+        child.wait().await.unwrap();
+        let plan =
+            move || end_tree(&EndTree { agent: &id, marker: None, grace: LONG, limit: LONG, shares_session: true }).unwrap();
+        let ended = tokio::task::spawn_blocking(plan).await.unwrap();
+        assert!(matches!(ended, Ended::Clean { killed, .. } if killed >= 1), "{ended:?}");
+        assert_eq!(living(), []);
+    });
 }
 
 fn living() -> Vec<Process> {

@@ -16,6 +16,19 @@ pub(crate) struct Agent {
     pub(crate) id: ProcessId,
 }
 
+/// Starts it on our own terminal, which it then has to itself.
+pub(crate) fn start_on_screen(argv: &[OsString], environment: &[(OsString, OsString)], workdir: &Path) -> std::io::Result<Agent> {
+    let mut command = command(argv, environment, workdir)?;
+    // What the terminal is, only we know: the environment is that of another one.
+    match std::env::var_os("TERM") {
+        Some(term) if term == "screen" => drop(command.env("TERM", "screen-256color")),
+        Some(term) => drop(command.env("TERM", term)),
+        None => {}
+    }
+    configure(&mut command, Session::Inherit);
+    spawn(&mut command)
+}
+
 /// Starts it, headless: standard input is the prompt's file, standard output and error are ours to read.
 pub(crate) fn start(
     argv: &[OsString],
@@ -23,11 +36,20 @@ pub(crate) fn start(
     workdir: &Path,
     prompt: File,
 ) -> std::io::Result<Agent> {
+    let mut command = command(argv, environment, workdir)?;
+    command.stdin(Stdio::from(prompt)).stdout(Stdio::piped()).stderr(Stdio::piped());
+    configure(&mut command, Session::New);
+    spawn(&mut command)
+}
+
+fn command(argv: &[OsString], environment: &[(OsString, OsString)], workdir: &Path) -> std::io::Result<Command> {
     let (program, arguments) = argv.split_first().ok_or_else(|| std::io::Error::other("the command line is empty"))?;
     let mut command = Command::new(program);
-    command.args(arguments).env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
-    command.current_dir(workdir).stdin(Stdio::from(prompt)).stdout(Stdio::piped()).stderr(Stdio::piped());
-    configure(&mut command, Session::New);
+    command.args(arguments).env_clear().envs(environment.iter().map(|(name, value)| (name, value))).current_dir(workdir);
+    Ok(command)
+}
+
+fn spawn(command: &mut Command) -> std::io::Result<Agent> {
     let child = command.spawn()?;
     let pid = child.id().ok_or_else(|| std::io::Error::other("the agent has no pid"))?;
     // It cannot be gone: nobody has waited for it yet.

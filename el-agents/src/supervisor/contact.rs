@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use el_core::model::{CancelMode, Progress, Timestamp};
 use el_core::ops::{self, Beat, Watch};
-use el_core::{Ctx, Error, Store};
+use el_core::{Ctx, Error, SessionCredentials, Store};
 
 use crate::clock;
 
@@ -92,6 +92,14 @@ impl Contact {
         self.beat_at = instant;
         self.written = progress.clone();
         Ok(())
+    }
+
+    /// The agent's summary stands for its word: its atom is closed in its name. Refused where the agent would be.
+    pub(crate) fn close_by_summary(&mut self, agent: &str, atom: &str, summary: &str, review: bool) -> Result<(), Error> {
+        let session = SessionCredentials { run: self.run.clone(), token: Some(self.token.clone()) };
+        let ctx = Ctx { now: clock::now(), actor: agent, session: Some(&session) };
+        self.seen_version = None;
+        ops::close_by_summary(&mut self.store, &ctx, atom, summary, review)
     }
 
     /// Somebody in the attached session pressed `C-c`: that is a person's cancel, which holds the atom back.

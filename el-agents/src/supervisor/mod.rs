@@ -5,9 +5,13 @@
 
 mod agent;
 mod contact;
+mod finish;
+mod handing;
+mod on_screen;
 mod pane;
 mod reader;
 mod signals;
+mod status_file;
 mod watch;
 mod watchdog;
 
@@ -31,6 +35,7 @@ use crate::check::ConfigurationError;
 use crate::claude::one_line;
 use crate::clock;
 use crate::launch::context_file;
+use crate::notify;
 use crate::process::{self, Marker, ProcessId};
 use crate::rundir::{LaunchSpec, RunDir, RunDirError, write_private};
 use crate::settings::Executor;
@@ -118,7 +123,8 @@ impl Supervisor {
         let open = |path: &Path| folder.append(path).ok();
         let watcher = Watcher::new(
             Contact::new(store, run, &token, spec.rules.lease),
-            Reader::new(spec.agent.executor == Executor::Claude),
+            // With a screen, the client's record of the conversation stands in for the stream.
+            Reader::new(matches!(spec.agent.executor, Executor::Claude | Executor::Interactive)),
             Pane::new(open(&folder.pane())),
             signals,
             bounds,
@@ -134,6 +140,7 @@ impl Supervisor {
             Err(_) => format!("el: {} works on {}", self.spec.agent.name, self.spec.atom),
         };
         self.watcher.pane.show(&format!("{hello} ({}; detach with C-b d, end with C-c)", self.spec.run));
+        self.keep_status();
         let mut resumes = 0;
         let record = loop {
             let prompt = if resumes == 0 { self.prompt() } else { self.nudge() };
@@ -155,6 +162,8 @@ impl Supervisor {
         if let Err(error) = self.folder.write_exit(&record) {
             self.watcher.pane.show(&format!("! {error}"));
         }
+        self.check().await;
+        self.keep_output();
         self.settle(&record).await;
     }
 
@@ -172,9 +181,10 @@ impl Supervisor {
         File::open(context).or_else(|_| File::open(self.folder.prompt()))
     }
 
-    fn nudge(&self) -> std::io::Result<File> {
+    fn nudge(&mut self) -> std::io::Result<File> {
+        let verify = self.verify();
         let path = self.folder.path().join("nudge.md");
-        write_private(&path, nudge(&self.spec.atom).as_bytes()).map_err(std::io::Error::other)?;
+        write_private(&path, nudge(&self.spec.atom, verify.as_ref()).as_bytes()).map_err(std::io::Error::other)?;
         File::open(path)
     }
 
@@ -185,6 +195,9 @@ impl Supervisor {
             .spec
             .argv(&self.folder, resumed_at)
             .map_err(|error: ConfigurationError| std::io::Error::other(error.to_string()))?;
+        if self.spec.agent.executor == Executor::Interactive {
+            return self.call_on_screen(&argv, prompt).await;
+        }
         let agent = agent::start(&argv, &self.environment, &self.spec.agent.working_directory, prompt)?;
         let contact = &mut self.watcher.contact;
         let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
@@ -205,6 +218,7 @@ impl Supervisor {
                     record.message = self.watcher.signals.reason().map(str::to_owned);
                 }
                 self.watcher.reader.tell(&mut record);
+                self.watcher.tell_of_screen(&mut record);
             }
             Err(error) => record.message = Some(format!("{}: {error}", self.spec.program.display())),
         }
@@ -237,21 +251,42 @@ impl Supervisor {
 
     /// Settles the run. A store that cannot be used now is tried again for a minute; then a worker does it, from the exit record.
     async fn settle(mut self, record: &ExitRecord) {
-        let progress = self.watcher.reader.progress();
+        let progress = self.watcher.progress();
         if !self.spec.agent.preserve_sessions {
             // Before the run is settled: afterwards the file may be the next run's.
             let _ = std::fs::remove_file(context_file(&self.spec.places, &self.spec.atom));
         }
         // The last figures; the run is settled whether or not they arrive.
         let _ = self.watcher.contact.beat(None, &progress);
+        let mut handed = None;
         for _ in 0..SETTLE_TRIES {
+            if handed.is_none() {
+                handed = self.hand_over(record, &progress).await;
+            }
             let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
             let policy = self.spec.rules.retry_policy();
             match ops::settle(self.watcher.contact.store(), &ctx, record, &policy, clock::jitter()) {
-                Ok(settled) => return self.say_goodbye(&settled).await,
+                Ok(settled) => {
+                    if let Some(handed) = &handed {
+                        handed.settled(&settled);
+                    }
+                    if let Some(file) = &mut self.watcher.status {
+                        file.end(&settled);
+                    }
+                    self.notify(&settled);
+                    return self.say_goodbye(&settled).await;
+                }
                 Err(error) => self.watcher.pane.show(&format!("! {error}; trying again")),
             }
             tokio::time::sleep(SETTLE_AGAIN).await;
+        }
+    }
+
+    /// Starts the notification command. It goes on without us.
+    fn notify(&mut self, settled: &Settled) {
+        let started = notify::start(settled, &self.spec.agent, &self.spec.places, &self.environment);
+        if let Err(error) = started {
+            self.watcher.pane.show(&format!("! {error}"));
         }
     }
 

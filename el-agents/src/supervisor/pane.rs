@@ -16,6 +16,8 @@ pub(crate) struct Pane {
     log: Option<File>,
     logged: u64,
     dropped: u64,
+    /// The terminal is another program's for now.
+    is_lent: bool,
 }
 
 impl Pane {
@@ -32,7 +34,22 @@ impl Pane {
                 }
             }
         });
-        Pane { terminal, log, logged: 0, dropped: 0 }
+        Pane { terminal, log, logged: 0, dropped: 0, is_lent: false }
+    }
+
+    /// Leaves the terminal to a program with a screen of its own, until it is taken back: what is shown meanwhile is only kept.
+    pub(crate) fn lend(&mut self) {
+        self.is_lent = true;
+    }
+
+    /// Takes the terminal back and makes it plain again, whatever the program has left it as: no alternate screen, no bracketed paste, no mouse,
+    /// no focus reports, no extended keys; a cursor, and plain letters.
+    pub(crate) fn take_back(&mut self) {
+        const PLAIN: &str =
+            "\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[<u\x1b[>4;0m\x1b[?25h\x1b[0m\r\n";
+        self.is_lent = false;
+        // A terminal that takes nothing needs nothing.
+        let _ = self.terminal.try_send(PLAIN.to_owned());
     }
 
     /// Shows a text of whole lines, already sanitised.
@@ -50,6 +67,9 @@ impl Pane {
                 // A full disk must not end the run.
                 self.log = None;
             }
+        }
+        if self.is_lent {
+            return;
         }
         // A raw terminal would need it, and a cooked one takes it.
         let text = text.replace('\n', "\r\n");

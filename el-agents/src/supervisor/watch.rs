@@ -12,9 +12,11 @@ use tokio::time::MissedTickBehavior;
 
 use super::agent::Agent;
 use super::contact::Contact;
+use super::on_screen::OnScreen;
 use super::pane::Pane;
 use super::reader::Reader;
 use super::signals::Signals;
+use super::status_file::StatusFile;
 use super::watchdog::{self, Bounds, EndNow, Moment};
 use crate::clock;
 use crate::process::{EndTree, Ended, Marker, descendants, end_tree, reap_adopted};
@@ -52,6 +54,10 @@ pub(crate) struct Watcher {
     pub(crate) errors: Capped,
     /// When the run began; the time limit counts from here, over all calls.
     pub(crate) began: Instant,
+    /// `STATUS.txt`, once there is one to be kept.
+    pub(super) status: Option<StatusFile>,
+    /// The agent has the terminal, and its screen is what there is to see.
+    pub(super) on_screen: Option<OnScreen>,
     active: Active,
     finished_at: Option<Instant>,
     reaped_at: Instant,
@@ -119,6 +125,8 @@ impl Watcher {
             transcript: Capped::new(files.0),
             errors: Capped::new(files.1),
             began: now,
+            status: None,
+            on_screen: None,
             active: Active { at: now, stamp: None, looked: now, tools: None },
             finished_at: None,
             reaped_at: now,
@@ -153,7 +161,7 @@ impl Watcher {
                         status = Some(ExitStatus::default());
                     }
                     if ending.is_none() {
-                        ending = Some((EndKind::Exited, self.end(&agent, Duration::ZERO, Duration::ZERO)));
+                        ending = Some((EndKind::Exited, self.end(&agent, EndKind::Exited, Duration::ZERO, Duration::ZERO)));
                     }
                 },
                 () = self.signals.caught() => {}
@@ -171,16 +179,22 @@ impl Watcher {
                         }
                         Err(error) => self.pane.show(&format!("! the process table cannot be read ({error}); trying again")),
                     }
-                    ending = Some((kind, self.end(&agent, Duration::ZERO, END_AGAIN)));
+                    ending = Some((kind, self.end(&agent, kind, Duration::ZERO, END_AGAIN)));
                 },
                 _ = tick.tick() => {
                     let order = self.look(&agent);
                     if let (Some(EndNow { kind, grace }), None) = (order, &ending) {
-                        ending = Some((kind, self.end(&agent, grace, Duration::ZERO)));
+                        ending = Some((kind, self.end(&agent, kind, grace, Duration::ZERO)));
                     }
                 },
             }
         }
+    }
+
+    /// Messages that did not come as output, and are not for the pane.
+    pub(super) fn messages(&mut self, bytes: &[u8]) {
+        self.transcript.write(bytes);
+        drop(self.reader.take(bytes));
     }
 
     fn output(&mut self, bytes: &[u8]) {
@@ -197,9 +211,14 @@ impl Watcher {
         self.acted();
     }
 
-    fn acted(&mut self) {
+    pub(super) fn acted(&mut self) {
         self.active.at = Instant::now();
         self.active.stamp = Some(clock::now());
+    }
+
+    /// It is not idle, though it does nothing: somebody sees to it.
+    pub(super) fn attended(&mut self) {
+        self.active.at = Instant::now();
     }
 
     /// One tick: the store, the clock, the decision.
@@ -212,7 +231,11 @@ impl Watcher {
             reap_adopted(agent.id.pid);
             self.reaped_at = Instant::now();
         }
-        let watch = self.contact.tick(self.active.stamp, &self.reader.progress());
+        let progress = self.progress();
+        let watch = self.contact.tick(self.active.stamp, &progress);
+        if let Some(file) = &mut self.status {
+            file.keep(watch, &progress, self.active.stamp);
+        }
         match watch {
             Watch::Finished(_) => drop(self.finished_at.get_or_insert_with(Instant::now)),
             _ => self.finished_at = None,
@@ -223,8 +246,9 @@ impl Watcher {
         {
             self.look_at_tools(agent, now);
         }
+        let order = self.look_at_screen(watch, now);
         let since = |at: Option<Instant>| at.map(|at| now.duration_since(at));
-        watchdog::decide(
+        let decided = watchdog::decide(
             &self.bounds,
             &Moment {
                 running: now.duration_since(self.began),
@@ -236,7 +260,8 @@ impl Watcher {
                 watch,
                 hung_up: self.signals.hung_up(),
             },
-        )
+        );
+        decided.or(order)
     }
 
     /// An agent whose tools work is not stalled, however silent. The agent's own CPU does not count: it takes some just waiting.
@@ -251,11 +276,22 @@ impl Watcher {
     }
 
     /// Begins to end the whole tree, after a wait, in a thread of its own: the pump and the heartbeat go on.
-    fn end(&self, agent: &Agent, grace: Duration, wait: Duration) -> tokio::task::JoinHandle<std::io::Result<Ended>> {
+    fn end(
+        &mut self,
+        agent: &Agent,
+        kind: EndKind,
+        grace: Duration,
+        wait: Duration,
+    ) -> tokio::task::JoinHandle<std::io::Result<Ended>> {
         let (id, marker) = (agent.id.clone(), self.marker.clone());
+        let shares_session = self.on_screen.is_some();
+        let farewell = self.farewell(agent, kind, grace);
         tokio::task::spawn_blocking(move || {
             std::thread::sleep(wait);
-            end_tree(&EndTree { agent: &id, marker: Some(&marker), grace, limit: KILL_LIMIT })
+            if let Some(farewell) = farewell {
+                farewell();
+            }
+            end_tree(&EndTree { agent: &id, marker: Some(&marker), grace, limit: KILL_LIMIT, shares_session })
         })
     }
 

@@ -74,9 +74,14 @@ impl Unfinished {
 }
 
 /// Runs the command and collects what it says, for no longer than `timeout`.
-pub(super) fn run(mut command: Command, timeout: Duration) -> Result<Answer, Unfinished> {
+pub(super) fn run(command: Command, timeout: Duration) -> Result<Answer, Unfinished> {
+    run_with_input(command, Stdio::null(), timeout)
+}
+
+/// The same with something to read for the command.
+pub(super) fn run_with_input(mut command: Command, input: Stdio, timeout: Duration) -> Result<Answer, Unfinished> {
     let deadline = Instant::now() + timeout;
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(Unfinished::NotRun)?;
     let finished = collect(&mut child, deadline);
     match finished {

@@ -1,17 +1,19 @@
 //! The actions of the plan, carried out.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use el_core::model::{Run, fresh_run_id, fresh_token, fresh_uuid};
-use el_core::ops::{self, ClaimRequest, WorkerView};
+use el_core::ops::{self, Check, ClaimRequest, WorkerView};
 use el_core::{Ctx, Error};
 
-use super::WorkError;
 use super::report::Report;
 use super::state::{Mine, State};
+use super::{Served, WorkError};
 use crate::clock;
+use crate::launch::{LaunchError, Launcher};
 use crate::process::ProcessId;
-use crate::recover::{settle_lost, sweep};
+use crate::recover::{settle_lost, sweep, tell_lost};
 
 /// Launches that may fail in a row before the worker gives up.
 const LAUNCH_FAILURES: usize = 3;
@@ -31,14 +33,19 @@ impl State<'_> {
         let swept = tokio::task::spawn_blocking(move || sweep(&owned)).await;
         let swept = swept.unwrap_or_else(|error| Err(std::io::Error::other(error).into()));
         let settled = swept.and_then(|()| {
-            let (places, rules) = (&self.options.places, &self.options.rules);
-            settle_lost(&mut self.store, &self.launcher.tmux, run, places, rules, self.options.agent.preserve_sessions, None)
+            let launcher = launcher_of(&self.launchers, &run.agent);
+            let (places, rules, preserve) = (&self.options.places, &self.options.rules, launcher.agent.preserve_sessions);
+            settle_lost(&mut self.store, &launcher.tmux, run, places, rules, preserve, None)
         });
-        let mine = self.mine.entry(run.id.clone()).or_default();
+        // From now on its end is ours to report.
+        self.remember(run);
         match settled {
-            Ok(_) => self.listener.report(&Report::Recovered { run: run.id.clone(), atom: run.atom_id.clone() }),
+            Ok(settled) => {
+                tell_lost(&settled, &self.options.places, &self.launcher(&run.agent).agent, &self.options.environment);
+                self.listener.report(&Report::Recovered { run: run.id.clone(), atom: run.atom_id.clone() });
+            }
             Err(error) => {
-                mine.recover_after = Some(Instant::now() + RECOVER_AGAIN);
+                self.remember(run).recover_after = Some(Instant::now() + RECOVER_AGAIN);
                 self.listener.report(&Report::Warning { message: format!("{} cannot be settled yet: {error}", run.id) });
             }
         }
@@ -51,7 +58,7 @@ impl State<'_> {
         let Some(run) = view.live.iter().find(|run| run.id == id) else { return };
         // Another worker may be faster; then it is that one's.
         if ops::adopt(&mut self.store, id, run.worker_id.as_deref(), &self.id).is_ok() {
-            self.mine.entry(run.id.clone()).or_default();
+            self.remember(run);
             self.listener.report(&Report::Adopted { run: run.id.clone(), atom: run.atom_id.clone() });
         }
     }
@@ -60,20 +67,9 @@ impl State<'_> {
     pub(super) async fn claim(&mut self, at_most: usize) -> Result<bool, WorkError> {
         let mut any = false;
         for _ in 0..at_most {
-            let agent = &self.options.agent;
-            let request = ClaimRequest {
-                run_id: fresh_run_id(),
-                token: fresh_token(),
-                worker_id: self.id.clone(),
-                agent: agent.name.clone(),
-                executor: agent.executor.name().to_owned(),
-                conversation: fresh_uuid(),
-                workdir: agent.working_directory.display().to_string(),
-                filter: self.options.filter.clone(),
-                lease: self.options.rules.lease,
-            };
-            let ctx = Ctx { now: clock::now(), actor: &agent.name, session: None };
-            let claimed = match ops::claim_run(&mut self.store, &ctx, &request) {
+            let requests: Vec<ClaimRequest> = self.options.agents.iter().map(|served| self.request(served)).collect();
+            let ctx = Ctx { now: clock::now(), actor: &self.id, session: None };
+            let claimed = match ops::claim_best(&mut self.store, &ctx, &requests) {
                 Ok(Some(claimed)) => claimed,
                 Ok(None) | Err(Error::Paused { .. }) => break,
                 Err(error) => return Err(error.into()),
@@ -81,10 +77,11 @@ impl State<'_> {
             any = true;
             self.summary.claimed += 1;
             let (run, atom) = (claimed.run.id.clone(), claimed.atom.id.clone());
-            match self.launcher.launch(&mut self.store, &claimed) {
+            let launcher = launcher_of(&self.launchers, &claimed.run.agent);
+            match launcher.launch(&mut self.store, &claimed) {
                 Ok((session, ids)) => {
                     self.launch_failures = 0;
-                    self.mine.insert(run.clone(), Mine { pane: ProcessId::of(ids.pane_pid).ok().flatten(), recover_after: None });
+                    self.remember(&claimed.run).pane = ProcessId::of(ids.pane_pid).ok().flatten();
                     self.listener.report(&Report::Launched {
                         run,
                         atom,
@@ -93,6 +90,11 @@ impl State<'_> {
                         session,
                     });
                 }
+                // A folder that the atom names is the atom's own fault: it says nothing of the others.
+                Err(error @ LaunchError::Folder(_)) => {
+                    self.remember(&claimed.run).is_own_fault = true;
+                    self.not_launched(&claimed.run, &in_one_line(&error)).await?;
+                }
                 Err(error) => self.launch_failed(&claimed.run, &in_one_line(&error)).await?,
             }
         }
@@ -100,35 +102,81 @@ impl State<'_> {
         Ok(any)
     }
 
+    /// The launcher of this agent, or else the first: for what any of them can do.
+    fn launcher(&self, agent: &str) -> &Launcher {
+        launcher_of(&self.launchers, agent)
+    }
+
+    fn request(&self, served: &Served) -> ClaimRequest {
+        let agent = &served.agent;
+        ClaimRequest {
+            run_id: fresh_run_id(),
+            token: fresh_token(),
+            worker_id: self.id.clone(),
+            agent: agent.name.clone(),
+            agent_limit: Some(served.at_most),
+            executor: agent.executor.name().to_owned(),
+            conversation: fresh_uuid(),
+            workdir: agent.working_directory.display().to_string(),
+            check: Some(Check { command: agent.verify.clone(), required: agent.require_verify, timeout: agent.verify_timeout }),
+            filter: self.options.filter.clone(),
+            lease: self.options.rules.lease,
+        }
+    }
+
+    /// From now on the run is ours to report.
+    fn remember(&mut self, run: &Run) -> &mut Mine {
+        self.mine.entry(run.id.clone()).or_insert_with(|| Mine { folder: run.workdir.clone(), ..Mine::default() })
+    }
+
     async fn launch_failed(&mut self, run: &Run, error: &str) -> Result<(), WorkError> {
         self.launch_failures += 1;
-        self.mine.insert(run.id.clone(), Mine::default());
-        self.listener.report(&Report::LaunchFailed { run: run.id.clone(), atom: run.atom_id.clone(), message: error.to_owned() });
-        // After a time-out the session may be there after all. If its supervisor has the run, all is well; else the session is ended before
-        // the run is settled.
-        let fresh = ops::run(&self.store, &run.id)?;
-        let id = run.id.clone();
-        let swept = if fresh.supervisor.is_none() { tokio::task::spawn_blocking(move || sweep(&id)).await } else { Ok(Ok(())) };
-        if fresh.supervisor.is_none() && matches!(swept, Ok(Ok(()))) {
-            let (places, rules) = (&self.options.places, &self.options.rules);
-            // Should it fail, it is recovered when its lease is over.
-            let _ = settle_lost(&mut self.store, &self.launcher.tmux, &fresh, places, rules, false, Some(error.to_owned()));
-        }
+        self.not_launched(run, error).await?;
         if self.launch_failures >= LAUNCH_FAILURES {
             return Err(WorkError::CannotLaunch { attempts: self.launch_failures, message: error.to_owned() });
         }
         Ok(())
     }
 
+    async fn not_launched(&mut self, run: &Run, error: &str) -> Result<(), WorkError> {
+        self.remember(run);
+        self.listener.report(&Report::LaunchFailed { run: run.id.clone(), atom: run.atom_id.clone(), message: error.to_owned() });
+        // After a time-out the session may be there after all. If its supervisor has the run, all is well; else the session is ended before
+        // the run is settled.
+        let fresh = ops::run(&self.store, &run.id)?;
+        if fresh.supervisor.is_some() {
+            return Ok(());
+        }
+        let id = run.id.clone();
+        let swept = tokio::task::spawn_blocking(move || sweep(&id)).await;
+        if matches!(swept, Ok(Ok(()))) {
+            let tmux = &launcher_of(&self.launchers, &run.agent).tmux;
+            let (places, rules, why) = (&self.options.places, &self.options.rules, Some(error.to_owned()));
+            // Should it fail, it is recovered when its lease is over.
+            if let Ok(settled) = settle_lost(&mut self.store, tmux, &fresh, places, rules, false, why) {
+                tell_lost(&settled, &self.options.places, &self.launcher(&run.agent).agent, &self.options.environment);
+            }
+        }
+        Ok(())
+    }
+
     fn warn_of_shared_folder(&mut self) {
-        if self.mine.len() > SHARED_FOLDER && !self.warned_of_folder {
+        let mut folders: HashMap<&str, usize> = HashMap::new();
+        for mine in self.mine.values() {
+            *folders.entry(mine.folder.as_str()).or_default() += 1;
+        }
+        let shared = folders.into_iter().filter(|(_, many)| *many > SHARED_FOLDER).max_by_key(|(_, many)| *many);
+        if let Some((folder, many)) = shared.filter(|_| !self.warned_of_folder) {
+            let message = format!("{many} agents share the folder {folder}: they see, and may undo, each other's changes");
             self.warned_of_folder = true;
-            let folder = self.options.agent.working_directory.display();
-            let message =
-                format!("{} agents share the folder {folder}: they see, and may undo, each other's changes", self.mine.len());
-            self.listener.report(&Report::Warning { message });
+            self.warn(message);
         }
     }
+}
+
+fn launcher_of<'l>(launchers: &'l [Launcher], agent: &str) -> &'l Launcher {
+    let named = launchers.iter().find(|launcher| launcher.agent.name == agent);
+    named.or(launchers.first()).expect("a worker serves one agent at least")
 }
 
 /// An error with all of its causes.

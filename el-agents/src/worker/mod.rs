@@ -2,6 +2,7 @@
 //! store and by time, and may die at any moment: supervisors go on without it, and the next worker adopts them.
 
 mod actions;
+mod detached;
 mod report;
 mod state;
 mod stop;
@@ -9,13 +10,16 @@ mod stop;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
-use el_core::ops::AtomFilter;
+use el_core::model::Takes;
+use el_core::ops::{AssigneeFilter, AtomFilter};
 use el_core::{Durability, Error, Store};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::MissedTickBehavior;
 
+pub use self::detached::{Detached, start_detached};
 pub use self::report::{Listener, Live, Report, Summary};
 use self::state::State;
+pub use self::state::is_there;
 pub use self::stop::stop_all;
 use crate::check::ConfigurationError;
 use crate::launch::Launcher;
@@ -33,12 +37,14 @@ const STORE_FAILURES: usize = 20;
 /// How a worker is to work.
 #[derive(Debug, Clone)]
 pub struct WorkOptions {
-    pub agent: AgentSettings,
+    /// The agents that it serves; one at least. Of equally good atoms, the first takes what is assigned to nobody.
+    pub agents: Vec<Served>,
     pub rules: RunRules,
     pub places: Places,
     pub durability: Durability,
-    /// Which atoms; beside the agent's own rule (assigned to nobody or to it).
+    /// Which atoms; beside each agent's own rule (assigned to nobody or to it).
     pub filter: AtomFilter,
+    /// Sessions at a time, of all its agents together.
     pub concurrency: usize,
     /// Claims after which no more is claimed.
     pub max_claims: Option<usize>,
@@ -48,6 +54,27 @@ pub struct WorkOptions {
     pub environment: Vec<(OsString, OsString)>,
     /// Put at the head of each context.
     pub preamble: Option<String>,
+}
+
+/// One agent that a worker serves.
+#[derive(Debug, Clone)]
+pub struct Served {
+    pub agent: AgentSettings,
+    /// How many things the agent may do at a time, over all workers.
+    pub at_most: usize,
+}
+
+impl WorkOptions {
+    /// Which atoms of its agents such a worker can be relied on to take.
+    fn takes(&self) -> Takes {
+        let assigned = |name: &str| AtomFilter { assignee: Some(AssigneeFilter::Is(name.to_owned())), ..AtomFilter::default() };
+        match self.agents.as_slice() {
+            _ if self.max_claims.is_some() => Takes::Some,
+            _ if self.filter == AtomFilter::default() => Takes::All,
+            [only] if self.filter == assigned(&only.agent.name) => Takes::Assigned,
+            _ => Takes::Some,
+        }
+    }
 }
 
 /// Why a worker ended other than by having done its work.
@@ -83,17 +110,20 @@ pub enum WorkError {
 /// # Errors
 /// The field that is wrong, and the remedy.
 pub fn preflight(options: &WorkOptions) -> Result<(), ConfigurationError> {
-    launcher(options).map(drop)
+    launchers(options).map(drop)
 }
 
-fn launcher(options: &WorkOptions) -> Result<Launcher, ConfigurationError> {
-    Launcher::new(
-        options.agent.clone(),
-        options.rules,
-        options.places.clone(),
-        options.environment.clone(),
-        options.preamble.clone(),
-    )
+fn launchers(options: &WorkOptions) -> Result<Vec<Launcher>, ConfigurationError> {
+    let launcher = |served: &Served| {
+        Launcher::new(
+            served.agent.clone(),
+            options.rules,
+            options.places.clone(),
+            options.environment.clone(),
+            options.preamble.clone(),
+        )
+    };
+    options.agents.iter().map(launcher).collect()
 }
 
 /// Works until there is no more to do (`drain`, `max_claims`), or until it is told to stop. Blocks.
@@ -103,7 +133,7 @@ fn launcher(options: &WorkOptions) -> Result<Launcher, ConfigurationError> {
 /// # Errors
 /// If the configuration does not allow it, or the store or tmux fail for good.
 pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summary, WorkError> {
-    let launcher = launcher(options)?;
+    let launchers = launchers(options)?;
     let system = |doing| move |source| WorkError::System { doing, source };
     let store = Store::open(&options.places.database, options.durability)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system("start the runtime"))?;
@@ -112,7 +142,7 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
         let mut interrupt = signal(SignalKind::interrupt()).map_err(system("listen to signals"))?;
         let mut terminate = signal(SignalKind::terminate()).map_err(system("listen to signals"))?;
         let mut hangup = signal(SignalKind::hangup()).map_err(system("listen to signals"))?;
-        let mut state = State::join(store, options, launcher, listener)?;
+        let mut state = State::join(store, options, launchers, listener)?;
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut full_look = Instant::now();
@@ -153,10 +183,10 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
     })
 }
 
-/// How the agent would be called, after all checks: its program and arguments, for people.
+/// How each agent would be called, after all checks: its program and arguments, for people.
 ///
 /// # Errors
 /// The field that is wrong, and the remedy.
-pub fn preview(options: &WorkOptions) -> Result<Vec<String>, ConfigurationError> {
-    launcher(options)?.preview()
+pub fn preview(options: &WorkOptions) -> Result<Vec<Vec<String>>, ConfigurationError> {
+    launchers(options)?.iter().map(Launcher::preview).collect()
 }

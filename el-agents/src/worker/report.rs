@@ -8,7 +8,7 @@ use serde::Serialize;
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Report {
     /// The worker signed on.
-    Started { worker: String, agent: String, concurrency: usize, tmux_socket: String },
+    Started { worker: String, agent: String, agents: Vec<String>, concurrency: usize, tmux_socket: String },
     /// An atom was claimed and its session started.
     Launched { run: String, atom: String, title: String, attempt: i64, session: String },
     /// A claim whose session could not be started; it was settled.

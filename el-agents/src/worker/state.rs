@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use el_core::model::{Outcome, Run, Timestamp, Worker, fresh_short};
+use el_core::model::{Outcome, Run, Takes, Timestamp, Worker, fresh_short};
 use el_core::ops::{self, WorkerView};
 use el_core::rules::plan::{self, Action, Phase, Snapshot};
 use el_core::{Error, Store};
@@ -25,7 +25,10 @@ const BEAT: Duration = Duration::from_secs(20);
 pub(super) struct State<'a> {
     pub(super) store: Store,
     pub(super) options: &'a WorkOptions,
-    pub(super) launcher: Launcher,
+    /// One for each agent, in the order of the options; one at least.
+    pub(super) launchers: Vec<Launcher>,
+    /// The names of the agents.
+    agents: Vec<String>,
     pub(super) listener: &'a mut dyn Listener,
     pub(super) id: String,
     phase: Phase,
@@ -50,22 +53,29 @@ pub(super) struct Mine {
     pub(super) pane: Option<ProcessId>,
     /// Not before this is its recovery tried again.
     pub(super) recover_after: Option<Instant>,
+    /// Where its agent works.
+    pub(super) folder: String,
+    /// It could not be launched for a reason of its own atom's.
+    pub(super) is_own_fault: bool,
 }
 
 impl<'a> State<'a> {
     pub(super) fn join(
         mut store: Store,
         options: &'a WorkOptions,
-        launcher: Launcher,
+        launchers: Vec<Launcher>,
         listener: &'a mut dyn Listener,
     ) -> Result<State<'a>, WorkError> {
         let process = ProcessId::current().map_err(|source| WorkError::System { doing: "tell who this process is", source })?;
         let id = format!("worker-{}", fresh_short(8));
         let now = clock::now();
+        let agents: Vec<String> = launchers.iter().map(|launcher| launcher.agent.name.clone()).collect();
         let worker = Worker {
             id: id.clone(),
             process: stamp(&process),
-            agent: options.agent.name.clone(),
+            agent: agents.first().cloned().unwrap_or_default(),
+            agents: agents.clone(),
+            takes: options.takes(),
             concurrency: i64::try_from(options.concurrency).unwrap_or(i64::MAX),
             started_at: now,
             heartbeat_at: now,
@@ -74,14 +84,16 @@ impl<'a> State<'a> {
         ops::worker_join(&mut store, &worker)?;
         listener.report(&Report::Started {
             worker: id.clone(),
-            agent: options.agent.name.clone(),
+            agent: worker.agent,
+            agents: agents.clone(),
             concurrency: options.concurrency,
-            tmux_socket: launcher.tmux.socket().to_owned(),
+            tmux_socket: launchers.first().map(|launcher| launcher.tmux.socket().to_owned()).unwrap_or_default(),
         });
         Ok(State {
             store,
             options,
-            launcher,
+            launchers,
+            agents,
             listener,
             id,
             phase: Phase::Working,
@@ -115,6 +127,8 @@ impl<'a> State<'a> {
     pub(super) fn drain(&mut self) {
         if self.phase == Phase::Working {
             self.phase = Phase::Draining;
+            // Should it fail, a task that comes now waits for the next worker.
+            let _ = ops::worker_retires(&mut self.store, &self.id);
             self.listener.report(&Report::Draining { running: self.mine.len() });
         }
     }
@@ -133,7 +147,9 @@ impl<'a> State<'a> {
     pub(super) fn leave(mut self) -> Summary {
         // Should it fail, the next worker finds that this one is gone.
         let _ = ops::worker_leave(&mut self.store, &self.id);
-        let _ = self.launcher.tmux.release_server();
+        if let Some(launcher) = self.launchers.first() {
+            let _ = launcher.tmux.release_server();
+        }
         self.summary.seconds = self.began.elapsed().as_secs();
         self.listener.report(&Report::Finished { summary: self.summary.clone() });
         self.summary
@@ -168,11 +184,11 @@ impl<'a> State<'a> {
             view = self.look(clock::now())?;
         }
         self.show(&view)?;
-        Ok(self.is_done(&view))
+        self.may_leave(&view)
     }
 
     fn look(&mut self, now: Timestamp) -> Result<WorkerView, Error> {
-        let view = ops::worker_view(&self.store, &self.id, &self.options.agent.name, &self.options.filter, now)?;
+        let view = ops::worker_view(&self.store, &self.id, &self.agents, &self.options.filter, now)?;
         Ok(view)
     }
 
@@ -180,12 +196,14 @@ impl<'a> State<'a> {
         let live: Vec<(Run, plan::Liveness)> = view.live.iter().map(|run| (run.clone(), self.liveness(run, now))).collect();
         let held = self.hold_until.is_some_and(|until| until > Instant::now());
         let claims_left = self.options.max_claims.map(|max| max.saturating_sub(self.summary.claimed));
+        let agents: Vec<(&str, usize)> = self.options.agents.iter().map(|s| (s.agent.name.as_str(), s.at_most)).collect();
         let snapshot = Snapshot {
             now,
             phase: if held || !view.has_ready { Phase::Draining } else { self.phase },
             live: &live,
             worker: &self.id,
             concurrency: self.options.concurrency,
+            agents: &agents,
             claims_left,
             paused_until: view.pause.as_ref().map(|pause| pause.until),
         };
@@ -232,12 +250,14 @@ impl<'a> State<'a> {
         let mut ended: Vec<String> = self.mine.keys().filter(|id| !view.live.iter().any(|run| run.id == **id)).cloned().collect();
         ended.sort();
         for id in ended {
-            self.mine.remove(&id);
+            let is_own_fault = self.mine.remove(&id).is_some_and(|mine| mine.is_own_fault);
             let run = ops::run(&self.store, &id)?;
             let Some(outcome) = run.outcome else { continue };
             let atom = ops::brief(&self.store, &run.atom_id).ok();
             let took = run.ended_at.unwrap_or(run.started_at).since(run.started_at);
-            self.count_failure(outcome, took);
+            if !is_own_fault {
+                self.count_failure(outcome, took);
+            }
             self.summary.count(outcome);
             self.summary.turns += run.progress.turns;
             self.summary.cost_micros += run.progress.cost_micros;
@@ -291,6 +311,17 @@ impl<'a> State<'a> {
         Ok(())
     }
 
+    /// Whether there is no more to do. A worker that others may rely on signs off in the moment in which nothing waits for it.
+    fn may_leave(&mut self, view: &WorkerView) -> Result<bool, WorkError> {
+        if !self.is_done(view) {
+            return Ok(false);
+        }
+        if self.phase == Phase::Draining || self.options.takes() == Takes::Some {
+            return Ok(true);
+        }
+        Ok(ops::worker_leave_if_idle(&mut self.store, &self.id, &self.agents, &self.options.filter, clock::now())?)
+    }
+
     fn is_done(&self, view: &WorkerView) -> bool {
         if !self.mine.is_empty() {
             return false;
@@ -305,7 +336,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// A worker that cannot be seen from here counts as there.
-fn is_there(worker: &Worker) -> bool {
+/// Whether a worker's process still runs. One that cannot be seen from here counts as there.
+pub fn is_there(worker: &Worker) -> bool {
     process_of(&worker.process).is_none_or(|process| process.liveness() != Liveness::Absent)
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use el_core::model::{BondKind, IssueType, Outcome, Priority, Status};
+use el_core::model::{BondKind, IssueType, Outcome, Priority, Status, TaskStatus};
 use el_core::ops::Sort;
 
 /// A type whose values are words.
@@ -23,7 +23,7 @@ macro_rules! word {
     })+ };
 }
 
-word!(Status, IssueType, BondKind, Outcome);
+word!(Status, IssueType, BondKind, Outcome, TaskStatus);
 
 impl Word for Priority {
     fn words() -> Vec<&'static str> {

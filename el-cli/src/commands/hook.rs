@@ -1,5 +1,8 @@
+use std::ffi::OsString;
 use std::io::Read as _;
+use std::time::Duration;
 
+use el_agents::notify;
 use el_core::ops::{self, Gate};
 use el_core::protocol::context::nudge;
 use serde_json::json;
@@ -13,6 +16,15 @@ use crate::exit::Exit;
 pub(crate) enum Command {
     /// Send a session back that ends its turn with its atom still in progress
     Stop,
+    /// Run the notification command, bounded in time; the supervisor of a run starts this
+    Notify {
+        /// How long it may take, in milliseconds
+        #[arg(long, value_name = "MS")]
+        timeout_ms: u64,
+        /// The program and its arguments
+        #[arg(required = true, last = true)]
+        command: Vec<OsString>,
+    },
 }
 
 /// How often one run is sent back.
@@ -30,6 +42,10 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
                 let _ = app.printer.write(format!("{answer}\n").as_bytes());
             }
         }
+        Command::Notify { timeout_ms, command } => {
+            let result = notify::run_bounded(command, Duration::from_millis(*timeout_ms));
+            notify::note(command, &result);
+        }
     }
     Ok(Exit::Done)
 }
@@ -41,7 +57,7 @@ fn stop(app: &App) -> Option<String> {
     let _ = std::io::stdin().lock().take(INPUT_MAX).read_to_end(&mut Vec::new());
     let mut store = app.writer().ok()?;
     match ops::stop_gate(&mut store, &app.ctx(), TIMES).ok()? {
-        Gate::SendBack { atom_id } => Some(nudge(&atom_id)),
+        Gate::SendBack { atom_id, verify } => Some(nudge(&atom_id, verify.as_deref())),
         Gate::Pass => None,
     }
 }

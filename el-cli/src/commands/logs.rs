@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use el_core::Store;
@@ -43,9 +43,9 @@ pub(crate) struct Args {
     /// Only the last lines
     #[arg(short = 'n', long, value_name = "N")]
     tail: Option<usize>,
-    /// Which of the run's files: what the agent wrote, what its pane showed, what it was told
-    #[arg(long, value_enum, value_name = "FILE", default_value = "transcript")]
-    file: Which,
+    /// Which of the run's files: what the agent wrote, what its pane showed, what it was told; by default the transcript, where there is one
+    #[arg(long, value_enum, value_name = "FILE")]
+    file: Option<Which>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -79,8 +79,9 @@ const LOOK: Duration = Duration::from_millis(150);
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.reader()?;
     let run = ops::target_run(&store, &args.target)?;
-    let path = app.project()?.state.join("runs").join(&run.id).join(args.file.name());
-    let source = Source { store, run, path };
+    let folder = app.project()?.state.join("runs").join(&run.id);
+    let which = args.file.unwrap_or_else(|| telling(&run, &folder));
+    let source = Source { store, path: folder.join(which.name()), which, run };
     if app.printer.is_robot() {
         return robot(args, app, &source);
     }
@@ -91,9 +92,16 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The file that tells most. A client with its own screen has no output of its own: its conversation is there once it has begun, and its screen always.
+fn telling(run: &Run, folder: &Path) -> Which {
+    let has_begun = || folder.join(Which::Transcript.name()).metadata().is_ok_and(|file| file.len() > 0);
+    if run.executor == "interactive" && !has_begun() { Which::Pane } else { Which::Transcript }
+}
+
 struct Source {
     store: Store,
     run: Run,
+    which: Which,
     path: PathBuf,
 }
 
@@ -119,12 +127,11 @@ impl Source {
 
 /// Copies the file to stdout, rendered or raw. Gives the run as it was when the last look was taken.
 fn copy(args: &Args, app: &App, source: &Source) -> Result<Run> {
-    let show = match args.file {
+    let is_stream = matches!(source.run.executor.as_str(), "claude" | "interactive");
+    let show = match source.which {
         // A terminal never gets control codes, whatever was asked for.
         _ if args.raw && !app.printer.is_terminal() => Show::Raw,
-        Which::Transcript if source.run.executor == "claude" && !args.raw => {
-            Show::events(app.printer.page().width(), app.printer.color())
-        }
+        Which::Transcript if is_stream && !args.raw => Show::events(app.printer.page().width(), app.printer.color()),
         _ => Show::Text,
     };
     let mut feed = Feed::new(show, args.tail);

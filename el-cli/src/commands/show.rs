@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
-use crate::output::{atoms, bonds, comments, runs, sanitize, style, time};
+use crate::output::{artifacts, atoms, bonds, comments, runs, sanitize, style, time};
 
 /// Show everything about an atom
 #[derive(Debug, clap::Args)]
@@ -60,6 +60,11 @@ fn view(page: &mut Page, shown: &Shown, children: &[Atom], app: &App) {
             page.heading(heading);
             page.paragraph(text, 2);
         }
+    }
+    if let Some((run, summary)) = shown.runs.iter().rev().find_map(|run| Some((run, run.summary.as_ref()?))) {
+        page.blank();
+        page.heading(&format!("Handed back ({}, attempt {})", run.id, run.attempt));
+        artifacts::brief(page, summary, &run.id, run.artifacts);
     }
     if !children.is_empty() {
         page.blank();

@@ -88,7 +88,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let patch = patch(args, app)?;
-    let updated = ops::update(&mut app.writer()?, &app.ctx(), &args.ids.ids, &patch, &args.guard.guard())?;
+    let updated = ops::update(&mut app.writer()?, &app.ctx(), &args.ids.ids, &patch, &args.guard.guard(app))?;
     let human = |page: &mut Page| updated.iter().for_each(|one| report(page, one));
     match updated.as_slice() {
         [one] if args.ids.ids.len() == 1 => app.printer.emit(one, human)?,

@@ -7,7 +7,7 @@ use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::page::Page;
-use crate::output::{atoms, runs, sanitize, style, time};
+use crate::output::{artifacts, atoms, runs, sanitize, style, time};
 
 /// Say why an atom stands where it stands: what holds it, and how each attempt ended
 #[derive(Debug, clap::Args)]
@@ -95,9 +95,13 @@ fn told(run: &Run, now: Timestamp) -> String {
     let cost = runs::cost(run.progress.cost_micros);
     let cost = if cost.is_empty() { String::new() } else { format!(", {cost}") };
     let head = format!("#{} {} ({}, {took}{cost}): {}", run.attempt, run.agent, run.id, runs::state(run, now));
-    match run.detail.as_deref().or(run.progress.action.as_deref()) {
+    let told = match run.detail.as_deref().or(run.progress.action.as_deref()) {
         Some(detail) => format!("{head}: {}", sanitize::line(detail)),
         None => head,
+    };
+    match &run.summary {
+        Some(summary) => format!("{told}; {}", artifacts::words(summary, run.artifacts)),
+        None => told,
     }
 }
 

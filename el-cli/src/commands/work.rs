@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use el_agents::settings::{AgentSettings, Places};
-use el_agents::worker::{self, WorkError, WorkOptions};
+use el_agents::settings::Places;
+use el_agents::worker::{self, Served, WorkError, WorkOptions};
 use el_core::ops::{self, AtomFilter};
 
 use super::list::FilterArgs;
@@ -24,6 +24,7 @@ Examples:
   el work --drain --concurrency 3  Until nothing is ready
   el work --type bug --label api --timeout 30m
   el work --dry-run                What would be claimed, and how the agent would be called
+  el work --agent gendry,ada       For several agents; each does one thing at a time
   el work --stop                   End every worker and every session cleanly
 
 Ctrl-C stops the claiming and waits for what runs; a second Ctrl-C leaves the sessions running:
@@ -54,10 +55,10 @@ pub(crate) struct Args {
 /// Settings for this worker, as flags.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Overrides {
-    /// Sessions at a time
+    /// Sessions at a time; also what the agent may do at a time, if it is the only one
     #[arg(long, value_name = "N")]
     concurrency: Option<String>,
-    /// The agent that does the work
+    /// The agent that does the work, or several with commas between
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     /// The longest that one run may take (90m, 2h)
@@ -104,7 +105,7 @@ impl Overrides {
 /// Everything that a worker is made from.
 struct Resolved {
     work: WorkSettings,
-    agent: AgentSettings,
+    agents: Vec<Served>,
     places: Places,
     filter: AtomFilter,
 }
@@ -134,26 +135,34 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 fn resolve(args: &Args, app: &App) -> Result<Resolved> {
-    let project = app.project()?.clone();
     let settings = args.overrides.apply(app.settings_with_warnings()?);
     let work = settings.work()?;
-    let mut agent = settings.agent(&work.agent)?;
-    agent.allowed_tools.extend(args.overrides.allowed_tools.iter().cloned());
+    let mut agents = settings.served(&work)?;
+    for served in &mut agents {
+        served.agent.allowed_tools.extend(args.overrides.allowed_tools.iter().cloned());
+    }
+    let places = places(app, &work)?;
+    Ok(Resolved { work, agents, places, filter: args.filter.filter(app)? })
+}
+
+/// Where this project's things are, and which `el` this is.
+pub(super) fn places(app: &App, work: &WorkSettings) -> Result<Places> {
+    let project = app.project()?.clone();
     let el = std::env::current_exe()
         .map_err(|source| CommandError::internal("cannot tell where this program is").with_source(source))?;
-    let places = Places {
+    Ok(Places {
         database: std::path::absolute(&project.db).unwrap_or(project.db),
         runs: project.state.join("runs"),
         contexts: work.context_directory.clone(),
+        summaries: work.summaries_directory.clone(),
         el,
-    };
-    Ok(Resolved { work, agent, places, filter: args.filter.filter(app)? })
+    })
 }
 
 fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
     let max_claims = if args.once { Some(1) } else { args.max.map(|max| usize::try_from(max).unwrap_or(usize::MAX)) };
     Ok(WorkOptions {
-        agent: resolved.agent,
+        agents: resolved.agents,
         rules: resolved.work.rules,
         places: resolved.places,
         durability: app.settings()?.durability()?,

@@ -17,6 +17,8 @@ impl From<Error> for CommandError {
                 .with_detail("id", id.as_str())
                 .with_hint(match *what {
                     "run" => "el runs lists the runs",
+                    "artifact" => "el artifacts ATOM lists what was handed back",
+                    "channel" => "el chat list shows the channels; el chat post begins one",
                     _ => "el list --all shows every atom; a beginning of the short id is enough",
                 }),
             Error::Ambiguous { id, candidates } => built
@@ -27,10 +29,25 @@ impl From<Error> for CommandError {
                 )
                 .with_listing(candidates.iter().map(|(id, title)| format!("{id}  {title}")))
                 .with_hint("type more characters of the id"),
+            Error::Conflict { code: "not_in_review", .. } => built.with_hint("el review lists what waits"),
             Error::Conflict { code: "no_run", .. } => built.with_hint("el why ATOM says what it waits for; el work takes what is ready"),
             Error::StaleRun { run, why } => built.with_detail("run", run.as_str()).with_detail("why", why.as_str()).with_hint(
                 "another attempt may already be working on this atom: stop working on it, and leave what you found in your final message",
             ),
+            Error::Unverified { atom, verify } => built
+                .with_detail("atom_id", atom.as_str())
+                .with_detail("verify", json!(verify))
+                .with_listing(last_lines(verify.output.as_deref().unwrap_or_default()))
+                .with_hint(match verify.status {
+                    el_core::model::VerifyStatus::Pending | el_core::model::VerifyStatus::Passed => {
+                        "el close runs the check, and closes the work if it passes"
+                    }
+                    _ => "put right what the check says, then run el close again",
+                }),
+            Error::Report { problems } => built
+                .with_detail("fields", json!(problems))
+                .with_listing(problems.iter().map(|p| format!("{}: {}", p.field, p.message)))
+                .with_hint("el submit ATOM --template prints a report to fill in"),
             Error::Paused { until, reason } => {
                 built.with_detail("until", until.to_string()).with_detail("reason", reason.as_str())
             }
@@ -64,15 +81,21 @@ impl From<Error> for CommandError {
     }
 }
 
+/// Enough of a check's output for a person or an agent to go on with; the whole is among the details.
+fn last_lines(output: &str) -> Vec<String> {
+    let lines: Vec<&str> = output.lines().collect();
+    lines[lines.len().saturating_sub(40)..].iter().map(|line| (*line).to_owned()).collect()
+}
+
 fn exit_of(error: &Error) -> Exit {
     match error {
-        Error::Invalid { .. } => Exit::Usage,
+        Error::Invalid { .. } | Error::Report { .. } => Exit::Usage,
         Error::NotFound { .. } | Error::NoDatabase { .. } => Exit::NotFound,
         Error::Ambiguous { .. } | Error::Conflict { .. } => Exit::Conflict,
         Error::StaleRun { .. } => Exit::StaleRun,
         Error::NewerDatabase { .. } => Exit::Configuration,
         Error::Busy { .. } => Exit::TimedOut,
-        Error::Refused(_) | Error::Paused { .. } => Exit::Refused,
+        Error::Refused(_) | Error::Unverified { .. } | Error::Paused { .. } => Exit::Refused,
         _ => Exit::Internal,
     }
 }

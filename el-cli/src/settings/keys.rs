@@ -94,7 +94,7 @@ const fn key(name: &'static str, kind: Kind, default: Option<&'static str>, scop
 pub(crate) const PERMISSION_MODES: &[&str] = &["acceptEdits", "default", "dontAsk", "plan", "auto", "bypassPermissions"];
 
 pub(crate) static KEYS: &[Key] = &[
-    key("agent", Kind::Text, Some("claude"), Scope::Worker, "The agent that el work runs"),
+    key("agent", Kind::Text, Some("claude"), Scope::Worker, "The agent that el work runs, or several with commas between"),
     key(
         "concurrency",
         Kind::Int { min: 1, max: 256 },
@@ -119,10 +119,17 @@ pub(crate) static KEYS: &[Key] = &[
     ),
     key(
         "executor",
-        Kind::Choice(&["claude", "command"]),
+        Kind::Choice(&["claude", "interactive", "command"]),
         Some("claude"),
         Scope::Agent,
-        "How the agent is run: Claude Code, or any program",
+        "How the agent is run: Claude Code headless, Claude Code with its own screen, or any program",
+    ),
+    key(
+        "completion",
+        Kind::Choice(&["atom", "summary"]),
+        Some("atom"),
+        Scope::Agent,
+        "What ends an interactive run: the agent ends its atom, or that or its summary file appears",
     ),
     key("command", Kind::List, Some(""), Scope::Agent, "The program and its arguments, for executor = \"command\""),
     key("claude_code_path", Kind::Text, Some("claude"), Scope::Agent, "Claude Code: a name to be found on PATH, or a path"),
@@ -142,6 +149,13 @@ pub(crate) static KEYS: &[Key] = &[
     key("working_directory", Kind::Path, None, Scope::Agent, "Where agents work; unset is the project's folder"),
     key("preserve_sessions", Kind::Bool, Some("false"), Scope::Agent, "Keep tmux sessions and context files after a run"),
     key("context_directory", Kind::Path, Some(".eluent/agent-context"), Scope::Project, "Where the context files are written"),
+    key(
+        "summaries_directory",
+        Kind::Path,
+        Some(".eluent/summaries"),
+        Scope::Project,
+        "Where agents write the summaries of their work",
+    ),
     key("execution_timeout", Kind::Time { min: SECOND }, Some("1h"), Scope::Agent, "The longest that one run may take"),
     key(
         "stall_timeout",
@@ -165,6 +179,50 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Agent,
         "Claude Code's retries of one request (CLAUDE_CODE_MAX_RETRIES)",
     ),
+    key(
+        "notify",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        "A program and its arguments that is told of the end of a run, as JSON on its stdin",
+    ),
+    key(
+        "notify_timeout",
+        Kind::Time { min: SECOND },
+        Some("30s"),
+        Scope::Agent,
+        "How long the notify program may take before it is killed",
+    ),
+    key(
+        "review",
+        Kind::Bool,
+        Some("false"),
+        Scope::Agent,
+        "Whether agents hand finished work over for review (el submit) instead of closing it",
+    ),
+    key(
+        "max_parallel",
+        Kind::Int { min: 1, max: 256 },
+        None,
+        Scope::Agent,
+        "How many things an agent does at a time, over all workers; unset: one, or as many as its worker was told to",
+    ),
+    key(
+        "verify",
+        Kind::Text,
+        None,
+        Scope::Agent,
+        "A command that checks an agent's work once it says that it is done; no shell reads it",
+    ),
+    key(
+        "require_verify",
+        Kind::Bool,
+        Some("false"),
+        Scope::Agent,
+        "Whether an agent cannot close its work while the check fails",
+    ),
+    key("verify_timeout", Kind::Time { min: SECOND }, Some("10m"), Scope::Agent, "How long a check may take"),
+    key("delegates", Kind::List, Some(""), Scope::Project, "Who may hand over tasks with el run; empty: everyone"),
     key("env_pass", Kind::List, Some(""), Scope::Agent, "Variables the agent gets although they would be stripped"),
     key("env_strip", Kind::List, Some(""), Scope::Agent, "Variables the agent does not get, besides those el always strips"),
     key(

@@ -1,7 +1,7 @@
 use serde::Serialize;
 
-use super::Timestamp;
 use super::text_enum::text_enum;
+use super::{Delegation, Timestamp};
 use crate::{Error, Result};
 
 text_enum! {
@@ -154,12 +154,19 @@ pub struct Atom {
     pub closed_at: Option<Timestamp>,
     /// The live run that works on it, if one does.
     pub run_id: Option<String>,
+    /// It was handed over with `el run`.
+    pub delegation: Option<Delegation>,
     pub metadata: serde_json::Value,
 }
 
 impl Atom {
     /// The value of `_type` in every atom's row.
     pub const RECORD_TYPE: &'static str = "atom";
+
+    /// Its work is to be handed over for review: it has the label `review`, or `review: true` in its metadata.
+    pub fn asks_for_review(&self) -> bool {
+        self.labels.iter().any(|label| label == "review") || self.metadata.get("review") == Some(&serde_json::Value::Bool(true))
+    }
 }
 
 /// Upper bounds of what an atom carries, in bytes of UTF-8 unless said otherwise.
@@ -168,6 +175,8 @@ pub mod limits {
     pub const TITLE: usize = 500;
     /// A description, an acceptance or a comment.
     pub const TEXT: usize = 1 << 20;
+    /// The prompt of a delegated task: more than any model reads.
+    pub const PROMPT: usize = 16 << 20;
     /// A label, an assignee, an actor.
     pub const WORD: usize = 100;
     /// A reason for closing.
@@ -208,6 +217,17 @@ pub mod validate {
             ));
         }
         no_nul(field, text)
+    }
+
+    /// The prompt of a delegated task: like a text, but not blank, and longer if need be.
+    pub fn prompt(text: &str) -> Result<String> {
+        if text.trim().is_empty() {
+            return Err(Error::invalid("prompt", "the prompt is blank; say what is to be done"));
+        }
+        if text.len() > limits::PROMPT {
+            return Err(Error::invalid("prompt", format!("{} bytes are more than the {} that fit", text.len(), limits::PROMPT)));
+        }
+        no_nul("prompt", text)
     }
 
     /// A reason: a short text, not blank.

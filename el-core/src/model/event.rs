@@ -28,6 +28,16 @@ text_enum! {
         Nudged = "nudged",
         /// A person gave the atom fresh attempts.
         Retried = "retried",
+        /// Something was said in a channel.
+        Posted = "posted",
+        /// Handed over for review: `data` has the `review`'s id.
+        Submitted = "submitted",
+        /// A review was approved.
+        Approved = "approved",
+        /// A review was rejected: `data` has the `reason`.
+        Rejected = "rejected",
+        /// The check of a run's work was run: `data` has its `status`.
+        Verified = "verified",
         /// Removed for good.
         Pruned = "pruned",
     }

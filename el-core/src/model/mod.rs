@@ -1,22 +1,32 @@
 //! The nouns and their legal values. Nothing here knows SQL, the clock or a terminal.
 
+mod artifact;
 mod atom;
 mod bond;
 mod comment;
+mod delegation;
 mod event;
 mod exit;
 mod id;
+mod message;
+mod review;
 mod run;
+mod summary;
 mod text_enum;
 mod time;
 mod worker;
 
+pub use artifact::{Artifact, ArtifactKind, ArtifactState, NotSent};
 pub use atom::{Atom, IssueType, Priority, Status, limits, validate};
 pub use bond::{Bond, BondKind};
 pub use comment::Comment;
+pub use delegation::{Delegation, Takes, TaskStatus, Verify, VerifyStatus};
 pub use event::{Event, EventKind};
 pub use exit::{EndKind, ExitRecord, UsageLimit};
 pub use id::{RUN_PREFIX, SHORT_MIN, canonical_short, fresh_run_id, fresh_short, fresh_token, fresh_uuid, safe_prefix};
+pub use message::{Channel, InboxMessage, Message, channel_name, claude_code_channel, handle, mentions};
+pub use review::{Review, ReviewVerdict};
 pub use run::{CancelMode, Outcome, Progress, Run, Stamp};
+pub use summary::{Deliverable, Summary, SummaryStatus, TestOutcome, TestResults};
 pub use time::Timestamp;
 pub use worker::Worker;

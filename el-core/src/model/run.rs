@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use super::Timestamp;
 use super::text_enum::text_enum;
+use super::{Summary, Timestamp, Verify};
 
 text_enum! {
     /// How a run ended. A run ends once, with one of these.
@@ -134,6 +134,16 @@ pub struct Run {
     /// How often the supervisor resumed the conversation.
     pub resumes: i64,
     pub cancel_requested: Option<CancelMode>,
+    /// What its agent wrote about its work, or what was made in its stead. `null` until it has been collected, which is when the run ends.
+    pub summary: Option<Summary>,
+    /// How many files it handed back, the summary among them.
+    pub artifacts: i64,
+    /// The check of its work, if there is one.
+    pub verify: Option<Verify>,
+    /// The last lines of what the agent said, once it has ended; the whole is in the run's folder.
+    pub output: Option<String>,
+    /// The lines that tell of errors.
+    pub error_lines: Option<String>,
 }
 
 impl Run {

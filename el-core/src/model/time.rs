@@ -32,6 +32,14 @@ impl Timestamp {
         Ok(Timestamp(stamp.as_microsecond()))
     }
 
+    /// As JavaScript prints it and other programs' protocols want it: `2024-01-01T00:00:00.000Z`.
+    pub fn to_millis_text(self) -> String {
+        let millis = Timestamp(self.0.div_euclid(1000).saturating_mul(1000));
+        let text = millis.to_string();
+        let (whole, fraction) = text.trim_end_matches('Z').split_once('.').unwrap_or((text.trim_end_matches('Z'), ""));
+        format!("{whole}.{fraction:0<3.3}Z")
+    }
+
     /// This moment moved later.
     #[must_use]
     pub fn plus(self, by: Duration) -> Self {
@@ -95,6 +103,16 @@ mod tests {
         assert_eq!(Timestamp::parse(&t.to_string()).unwrap(), t);
         assert_eq!(Timestamp::parse("2025-11-28T03:00:00.123456+01:00").unwrap(), t);
         assert!(Timestamp::parse("tomorrow").is_err());
+    }
+
+    #[test]
+    fn milliseconds_have_three_digits() {
+        for (micros, want) in
+            [(0, "1970-01-01T00:00:00.000Z"), (1_500_000, "1970-01-01T00:00:01.500Z"), (12_345, "1970-01-01T00:00:00.012Z")]
+        {
+            assert_eq!(Timestamp::from_micros(micros).to_millis_text(), want);
+        }
+        assert!(!Timestamp::from_micros(i64::MIN).to_millis_text().is_empty());
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::model::{Atom, BondKind, EventKind, Run, Status, Timestamp};
+use crate::model::{Atom, BondKind, EventKind, ReviewVerdict, Run, Status, Timestamp};
 use crate::rules::{graph, ready};
-use crate::store::{Tx, atom, bond, event, run};
+use crate::store::{Tx, atom, bond, event, review, run};
 use crate::{Ctx, Error, Result};
 
 /// Resolves what a person typed and reads the atom.
@@ -40,6 +40,30 @@ pub(super) fn may_set_status(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom) ->
     }
 }
 
+/// Work that is to be reviewed is not closed by whoever did it. `by_setting`: the project wants that of every run.
+pub(super) fn may_close(session: Option<&Run>, atom: &Atom, by_setting: bool) -> Result<()> {
+    let Some(session) = session else { return Ok(()) };
+    if atom.status == Status::Closed || !(atom.asks_for_review() || (by_setting && session.atom_id == atom.id)) {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "{0} is to be reviewed before it is closed: hand it over with `el submit {0} --report FILE`",
+        atom.id
+    )))
+}
+
+/// Work whose check is required is not closed by its session before the check has passed. `el close` runs it; a plain change of the status does not, and
+/// a pass of some time ago says nothing of the work as it is now, so that is refused in any case.
+pub(super) fn may_close_unverified(session: Option<&Run>, atom: &Atom, was_checked_now: bool) -> Result<()> {
+    let owed = session.filter(|run| run.atom_id == atom.id && atom.status != Status::Closed).and_then(|run| run.verify.as_ref());
+    match owed {
+        Some(verify) if verify.required && (verify.is_owed() || !was_checked_now) => {
+            Err(Error::Unverified { atom: atom.id.clone(), verify: Box::new(verify.clone()) })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// How a status is to change.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct To<'a> {
@@ -47,6 +71,8 @@ pub(super) struct To<'a> {
     pub(super) defer_until: Option<Timestamp>,
     pub(super) retry_at: Option<Timestamp>,
     pub(super) fresh: bool,
+    /// What stands for the word of whoever sets it, if it is not that word; for the event.
+    pub(super) via: Option<&'static str>,
 }
 
 /// Sets a status, writes its event, and marks as not needed what was to be done only if this had failed.
@@ -60,6 +86,10 @@ pub(super) fn set_status(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, status: Stat
         by_run: own_run,
         fresh: to.fresh,
     };
+    if before.status == Status::Review && status != Status::Review {
+        // A hand-over that nobody decided is decided by whatever came instead.
+        review::decide(tx, ctx, &before.id, ReviewVerdict::Superseded, to.reason)?;
+    }
     atom::set_status(tx, &before.id, status, change, ctx.now)?;
     let mut data = json!({ "from": before.status, "to": status });
     if let Some(reason) = to.reason {
@@ -67,6 +97,9 @@ pub(super) fn set_status(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, status: Stat
     }
     if let Some(until) = to.defer_until {
         data["defer_until"] = json!(until);
+    }
+    if let Some(via) = to.via {
+        data["via"] = via.into();
     }
     event::insert(tx, ctx, EventKind::Status, Some(&before.id), None, &data)?;
     if status.is_over() && !before.status.is_over() && !ready::has_failed(status, to.reason) {

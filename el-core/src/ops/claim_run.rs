@@ -6,9 +6,9 @@ use super::change::{To, set_status};
 use super::list::with_parent;
 use super::pause::paused_in;
 use super::{AssigneeFilter, AtomFilter};
-use crate::model::{Atom, EventKind, Progress, Run, Status, validate};
+use crate::model::{Atom, EventKind, Progress, Run, Status, Verify, validate};
 use crate::store::filter::Query;
-use crate::store::{Store, atom, event, ready, run, worker};
+use crate::store::{Store, Tx, atom, event, ready, run, worker};
 use crate::{Ctx, Error, Result};
 
 /// A worker's wish for one atom. Id and token are made by the claimer before it asks, so that after a broken call, asking for the run
@@ -19,13 +19,29 @@ pub struct ClaimRequest {
     pub token: String,
     pub worker_id: String,
     pub agent: String,
+    /// How many runs of the agent may live at once, whichever workers they belong to; `None`: any number.
+    pub agent_limit: Option<usize>,
     pub executor: String,
     /// The session id that the agent is to be started with.
     pub conversation: String,
+    /// Where the agent works, unless the atom names a folder of its own.
     pub workdir: String,
+    /// How the agent's work is checked, unless the atom has a check of its own.
+    pub check: Option<Check>,
     pub filter: AtomFilter,
     /// How long the claim holds without a heartbeat.
     pub lease: Duration,
+}
+
+/// The agent's own check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// The program and its arguments; empty: the agent has no check, but an atom may have one.
+    pub command: Vec<String>,
+    /// The agent cannot close its work while the check fails.
+    pub required: bool,
+    /// How long any check may take.
+    pub timeout: Duration,
 }
 
 /// A claim that was made.
@@ -36,55 +52,96 @@ pub struct ClaimedRun {
 }
 
 /// Picks the best ready atom for the agent, makes it `in_progress` and inserts its run: one immediate transaction, so no two workers
-/// ever get the same atom. `None` if nothing is ready, or the worker was asked to stop: whoever asked and then looks at what runs sees
-/// all that ever will. Refused while the account is paused.
+/// ever get the same atom, and no agent does more at a time than it may. `None` if nothing is ready, the agent is busy, or the worker was
+/// asked to stop: whoever asked and then looks at what runs sees all that ever will. Refused while the account is paused.
 pub fn claim_run(store: &mut Store, ctx: &Ctx<'_>, request: &ClaimRequest) -> Result<Option<ClaimedRun>> {
-    let agent = validate::name("agent", &request.agent)?;
+    claim_best(store, ctx, std::slice::from_ref(request))
+}
+
+/// The same for several agents: the best atom that any of those may take who are not busy. Of equally good ones, the first agent's.
+pub fn claim_best(store: &mut Store, ctx: &Ctx<'_>, requests: &[ClaimRequest]) -> Result<Option<ClaimedRun>> {
+    let agents = requests.iter().map(|request| validate::name("agent", &request.agent)).collect::<Result<Vec<_>>>()?;
     store.write(|tx| {
-        if worker::is_stopping(tx, &request.worker_id)? {
+        if requests.iter().map(|r| worker::is_stopping(tx, &r.worker_id)).collect::<Result<Vec<_>>>()?.contains(&true) {
             return Ok(None);
         }
         if let Some(pause) = paused_in(tx, ctx.now)? {
             return Err(Error::Paused { until: pause.until, reason: pause.reason });
         }
-        let mut filter = with_parent(tx, &request.filter)?;
-        filter.assignee.get_or_insert(AssigneeFilter::NobodyOr(agent.clone()));
-        let Some(found) = Query::ready(&filter, ctx.now).rows(tx, ready::QUEUE_ORDER, Some(1), 0)?.pop() else { return Ok(None) };
-        let attempt = run::of_atom(tx, &found.id)?.len() + 1;
-        let made = Run {
-            record_type: Run::RECORD_TYPE,
-            id: request.run_id.clone(),
-            atom_id: found.id.clone(),
-            attempt: i64::try_from(attempt).unwrap_or(i64::MAX),
-            agent,
-            executor: request.executor.clone(),
-            token: request.token.clone(),
-            worker_id: Some(request.worker_id.clone()),
-            session: None,
-            conversation: Some(request.conversation.clone()),
-            workdir: request.workdir.clone(),
-            started_at: ctx.now,
-            heartbeat_at: ctx.now,
-            lease_until: ctx.now.plus(request.lease),
-            ended_at: None,
-            outcome: None,
-            detail: None,
-            exit_code: None,
-            exit_signal: None,
-            supervisor: None,
-            agent_pid: None,
-            progress: Progress::default(),
-            active_at: None,
-            stop_blocks: 0,
-            resumes: 0,
-            cancel_requested: None,
-        };
-        set_status(tx, ctx, &found, Status::InProgress, To::default())?;
-        run::insert(tx, &made)?;
-        let data = json!({ "agent": made.agent, "attempt": made.attempt, "worker": made.worker_id });
-        event::insert(tx, ctx, EventKind::RunStarted, Some(&found.id), Some(&made.id), &data)?;
-        Ok(Some(ClaimedRun { atom: atom::get(tx, &found.id)?, run: made }))
+        let mut best: Option<(Atom, &ClaimRequest, String)> = None;
+        for (request, agent) in requests.iter().zip(agents) {
+            let Some(found) = first_for(tx, ctx, request, &agent)? else { continue };
+            if best.as_ref().is_none_or(|(other, ..)| (found.priority, found.created_at) < (other.priority, other.created_at)) {
+                best = Some((found, request, agent));
+            }
+        }
+        best.map(|(found, request, agent)| take(tx, &Ctx { actor: &agent, ..*ctx }, &found, request, &agent)).transpose()
     })
+}
+
+fn first_for(tx: &Tx<'_>, ctx: &Ctx<'_>, request: &ClaimRequest, agent: &str) -> Result<Option<Atom>> {
+    if let Some(limit) = request.agent_limit
+        && run::live_count(tx, agent)? >= i64::try_from(limit).unwrap_or(i64::MAX)
+    {
+        return Ok(None);
+    }
+    let mut filter = with_parent(tx, &request.filter)?;
+    filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.to_owned()));
+    Ok(Query::ready(&filter, ctx.now).rows(tx, ready::QUEUE_ORDER, Some(1), 0)?.pop())
+}
+
+fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, request: &ClaimRequest, agent: &str) -> Result<ClaimedRun> {
+    let own_folder = found.delegation.as_ref().and_then(|task| task.workdir.clone());
+    let made = Run {
+        record_type: Run::RECORD_TYPE,
+        id: request.run_id.clone(),
+        atom_id: found.id.clone(),
+        attempt: run::count_of(tx, &found.id)? + 1,
+        agent: agent.to_owned(),
+        executor: request.executor.clone(),
+        token: request.token.clone(),
+        worker_id: Some(request.worker_id.clone()),
+        session: None,
+        conversation: Some(request.conversation.clone()),
+        workdir: own_folder.unwrap_or_else(|| request.workdir.clone()),
+        started_at: ctx.now,
+        heartbeat_at: ctx.now,
+        lease_until: ctx.now.plus(request.lease),
+        ended_at: None,
+        outcome: None,
+        detail: None,
+        exit_code: None,
+        exit_signal: None,
+        supervisor: None,
+        agent_pid: None,
+        progress: Progress::default(),
+        active_at: None,
+        stop_blocks: 0,
+        resumes: 0,
+        cancel_requested: None,
+        summary: None,
+        artifacts: 0,
+        verify: check_of(found, request.check.as_ref()),
+        output: None,
+        error_lines: None,
+    };
+    set_status(tx, ctx, found, Status::InProgress, To::default())?;
+    run::insert(tx, &made)?;
+    let data = json!({ "agent": made.agent, "attempt": made.attempt, "worker": made.worker_id });
+    event::insert(tx, ctx, EventKind::RunStarted, Some(&found.id), Some(&made.id), &data)?;
+    Ok(ClaimedRun { atom: atom::get(tx, &found.id)?, run: made })
+}
+
+/// How long a check may take where nothing else is said.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(600);
+
+fn check_of(atom: &Atom, check: Option<&Check>) -> Option<Verify> {
+    let own = atom.delegation.as_ref();
+    let command = own.and_then(|task| task.verify.clone()).or_else(|| check.map(|check| check.command.clone()))?;
+    let required = own.is_some_and(|task| task.require_verify) || check.is_some_and(|check| check.required);
+    let timeout = check.map_or(CHECK_TIMEOUT, |check| check.timeout);
+    let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+    (!command.is_empty()).then(|| Verify::pending(command, required, timeout_ms))
 }
 
 /// Records the tmux session that the run was launched in.

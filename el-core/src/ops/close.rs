@@ -1,4 +1,4 @@
-use super::change::{To, may_set_status, resolved_all, set_status};
+use super::change::{To, may_close, may_close_unverified, may_set_status, resolved_all, set_status};
 use crate::model::{Atom, Status, validate};
 use crate::store::{Store, atom, comment, event, run};
 use crate::{Ctx, Error, Result};
@@ -8,6 +8,8 @@ use crate::{Ctx, Error, Result};
 pub struct Guard {
     /// The present status must be one of these; empty: any.
     pub if_status: Vec<Status>,
+    /// A session may not close its own atom, but has to submit it for review.
+    pub review: bool,
 }
 
 impl Guard {
@@ -35,6 +37,8 @@ pub fn close<S: AsRef<str>>(
         for atom in &atoms {
             guard.check(atom)?;
             may_set_status(tx, session.as_ref(), atom)?;
+            may_close(session.as_ref(), atom, guard.review)?;
+            may_close_unverified(session.as_ref(), atom, true)?;
             match atom.status {
                 Status::Closed => {
                     if let Some(reason) = reason.as_deref().filter(|r| atom.close_reason.as_deref() != Some(r)) {

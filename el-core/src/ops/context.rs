@@ -1,7 +1,7 @@
 use crate::Result;
-use crate::model::Run;
+use crate::model::{ReviewVerdict, Run};
 use crate::protocol::context::Context;
-use crate::store::{Store, atom, bond, comment, run};
+use crate::store::{Store, atom, bond, comment, review, run};
 
 /// Everything that the agent of a run is to be told.
 pub fn context(store: &Store, of: &Run, preamble: Option<&str>) -> Result<Context> {
@@ -20,6 +20,10 @@ pub fn context(store: &Store, of: &Run, preamble: Option<&str>) -> Result<Contex
             blockers,
             comments: comment::of(tx, &found.id)?,
             attempts: run::of_atom(tx, &found.id)?.into_iter().filter(|r| r.id != of.id).collect(),
+            rejection: review::last(tx, &found.id)?.filter(|review| review.verdict == Some(ReviewVerdict::Rejected)),
+            review: found.asks_for_review(),
+            verify: of.verify.clone(),
+            summary_path: None,
             preamble: preamble.map(str::to_owned),
             atom: found,
         })

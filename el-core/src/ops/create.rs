@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::change::{check_parent, refuse_cycle};
-use crate::model::{Atom, BondKind, EventKind, IssueType, Priority, Status, Timestamp, limits, validate};
+use crate::model::{Atom, BondKind, Delegation, EventKind, IssueType, Priority, Status, Timestamp, limits, validate};
 use crate::store::{Store, Tx, atom, bond, event, meta, run};
 use crate::{Ctx, Error, Result};
 
@@ -27,6 +27,8 @@ pub struct NewAtom {
     /// Begin as `deferred` until this moment.
     pub defer_until: Option<Timestamp>,
     pub metadata: Option<serde_json::Value>,
+    /// It is a task that is handed over: its description is the prompt.
+    pub delegation: Option<Delegation>,
 }
 
 /// Files one atom.
@@ -39,18 +41,22 @@ pub fn create(store: &mut Store, ctx: &Ctx<'_>, new: &NewAtom) -> Result<Atom> {
 pub fn create_many(store: &mut Store, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result<Vec<Atom>> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let prefix = meta::get(tx, meta::PREFIX)?
-            .ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
-        let mut made: Vec<Atom> = Vec::with_capacity(news.len());
-        for (at, new) in news.iter().enumerate() {
-            made.push(insert(tx, ctx, &prefix, new).map_err(|e| name_position(e, at, news))?);
-        }
-        // Edges come last: an atom may refer to one that stands later in its batch.
-        for (at, (new, atom)) in news.iter().zip(&made).enumerate() {
-            connect(tx, ctx, new, atom, news, &made).map_err(|e| name_position(e, at, news))?;
-        }
-        made.iter().map(|atom| atom::get(tx, &atom.id)).collect()
+        create_in(tx, ctx, news)
     })
+}
+
+pub(super) fn create_in(tx: &Tx<'_>, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result<Vec<Atom>> {
+    let prefix =
+        meta::get(tx, meta::PREFIX)?.ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
+    let mut made: Vec<Atom> = Vec::with_capacity(news.len());
+    for (at, new) in news.iter().enumerate() {
+        made.push(insert(tx, ctx, &prefix, new).map_err(|e| name_position(e, at, news))?);
+    }
+    // Edges come last: an atom may refer to one that stands later in its batch.
+    for (at, (new, atom)) in news.iter().zip(&made).enumerate() {
+        connect(tx, ctx, new, atom, news, &made).map_err(|e| name_position(e, at, news))?;
+    }
+    made.iter().map(|atom| atom::get(tx, &atom.id)).collect()
 }
 
 fn name_position(error: Error, at: usize, news: &[NewAtom]) -> Error {
@@ -82,7 +88,10 @@ fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Ato
         record_type: Atom::RECORD_TYPE,
         id: format!("{prefix}-{}", atom::unused_short(tx)?),
         title: validate::title(&new.title)?,
-        description: validate::text("description", &new.description)?,
+        description: match new.delegation {
+            Some(_) => validate::prompt(&new.description)?,
+            None => validate::text("description", &new.description)?,
+        },
         acceptance: new.acceptance.as_deref().map(|t| validate::text("acceptance", t)).transpose()?,
         status: if new.defer_until.is_some() { Status::Deferred } else { Status::Open },
         issue_type: new.issue_type.unwrap_or(IssueType::Task),
@@ -98,6 +107,7 @@ fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Ato
         updated_at: ctx.now,
         closed_at: None,
         run_id: None,
+        delegation: new.delegation.clone(),
         metadata,
     };
     atom::insert(tx, &atom)?;

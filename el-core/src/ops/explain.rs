@@ -42,7 +42,7 @@ pub fn explain(store: &Store, id: &str, now: Timestamp) -> Result<Explanation> {
 
 /// The part of the project that an atom's readiness depends on: itself and its parents, their sources, and what is below a source that is
 /// waited for with all of its children.
-fn around(tx: &Tx<'_>, atom: &Atom) -> Result<Snapshot> {
+pub(super) fn around(tx: &Tx<'_>, atom: &Atom) -> Result<Snapshot> {
     let mut snapshot = Snapshot::default();
     let mut seen = HashSet::new();
     let mut next = Some(atom.clone());

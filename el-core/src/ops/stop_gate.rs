@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::model::{EventKind, Status};
+use crate::model::{EventKind, Status, Verify};
 use crate::store::{Store, atom, event, run};
 use crate::{Ctx, Error, Result};
 
@@ -13,6 +13,8 @@ pub enum Gate {
     SendBack {
         /// The atom that is still open.
         atom_id: String,
+        /// The check of its work, if there is one.
+        verify: Option<Box<Verify>>,
     },
 }
 
@@ -31,6 +33,6 @@ pub fn stop_gate(store: &mut Store, ctx: &Ctx<'_>, times: i64) -> Result<Gate> {
         }
         run::set(tx, &live.id, "stop_blocks", &(live.stop_blocks + 1))?;
         event::insert(tx, ctx, EventKind::Nudged, Some(&live.atom_id), Some(&live.id), &json!({ "by": "stop hook" }))?;
-        Ok(Gate::SendBack { atom_id: live.atom_id })
+        Ok(Gate::SendBack { atom_id: live.atom_id, verify: live.verify.map(Box::new) })
     })
 }

@@ -1,7 +1,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::change::{To, check_parent, may_set_status, resolved_all, set_status};
+use super::change::{To, check_parent, may_close, may_close_unverified, may_set_status, resolved_all, set_status};
 use super::close::Guard;
 use crate::model::{Atom, BondKind, EventKind, IssueType, Priority, Status, Timestamp, limits, validate};
 use crate::store::{Store, Tx, atom, event, label, run};
@@ -64,6 +64,10 @@ pub fn update<S: AsRef<str>>(
             }
             if let Some((status, to)) = status_change(before, patch, reason.as_deref()) {
                 may_set_status(tx, session.as_ref(), before)?;
+                if status == Status::Closed {
+                    may_close(session.as_ref(), before, guard.review)?;
+                    may_close_unverified(session.as_ref(), before, false)?;
+                }
                 if status == Status::InProgress && before.assignee.is_none() && patch.assignee.is_none() {
                     let owned = Atom { assignee: Some(ctx.actor.to_owned()), ..atom::get(tx, &before.id)? };
                     atom::update_fields(tx, &owned)?;

@@ -2,9 +2,9 @@ use super::list::with_parent;
 use super::pause::{Pause, paused_in};
 use super::{AssigneeFilter, AtomFilter};
 use crate::Result;
-use crate::model::{Run, Status, Timestamp, Worker};
+use crate::model::{Run, Status, Takes, Timestamp, Worker};
 use crate::store::filter::Query;
-use crate::store::{self, Store, run};
+use crate::store::{self, Store, Tx, run};
 
 /// Everything that a worker looks at in one tick, of one moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,9 +14,9 @@ pub struct WorkerView {
     pub pause: Option<Pause>,
     /// Someone said `el work --stop`.
     pub stop_requested: bool,
-    /// Something is ready for this worker's agent.
+    /// Something is ready for one of this worker's agents.
     pub has_ready: bool,
-    /// When the next back-off ends, of an open atom for this worker's agent.
+    /// When the next back-off ends, of an open atom for one of this worker's agents.
     pub next_retry_at: Option<Timestamp>,
 }
 
@@ -53,13 +53,10 @@ pub fn live_runs(store: &Store) -> Result<Vec<Run>> {
     store.read(run::live)
 }
 
-/// One look, for the worker `id` of `agent`.
-pub fn worker_view(store: &Store, id: &str, agent: &str, filter: &AtomFilter, now: Timestamp) -> Result<WorkerView> {
+/// One look, for the worker `id` that serves these agents.
+pub fn worker_view(store: &Store, id: &str, agents: &[String], filter: &AtomFilter, now: Timestamp) -> Result<WorkerView> {
     store.read(|tx| {
-        let mut filter = with_parent(tx, filter)?;
-        filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.to_owned()));
-        let has_ready = Query::ready(&filter, now).is_any(tx)?;
-        let waiting = AtomFilter { statuses: vec![Status::Open], ..filter };
+        let (has_ready, next_retry_at) = work_for(tx, agents, filter, now)?;
         let workers = store::worker::all(tx)?;
         Ok(WorkerView {
             live: run::live(tx)?,
@@ -67,7 +64,40 @@ pub fn worker_view(store: &Store, id: &str, agent: &str, filter: &AtomFilter, no
             workers,
             pause: paused_in(tx, now)?,
             has_ready,
-            next_retry_at: Query::new(&waiting).next_retry(tx, now)?,
+            next_retry_at,
         })
     })
+}
+
+/// Whether anything is ready for one of the agents, and when the next back-off of theirs ends.
+fn work_for(tx: &Tx<'_>, agents: &[String], filter: &AtomFilter, now: Timestamp) -> Result<(bool, Option<Timestamp>)> {
+    let filter = with_parent(tx, filter)?;
+    let mut has_ready = false;
+    let mut next_retry_at = None;
+    for agent in agents {
+        let mut filter = filter.clone();
+        filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.clone()));
+        has_ready = has_ready || Query::ready(&filter, now).is_any(tx)?;
+        let waiting = AtomFilter { statuses: vec![Status::Open], ..filter };
+        let retry_at = Query::new(&waiting).next_retry(tx, now)?;
+        next_retry_at = [next_retry_at, retry_at].into_iter().flatten().min();
+    }
+    Ok((has_ready, next_retry_at))
+}
+
+/// Signs a worker off that has nothing more to do, in the moment in which that is so: what is filed before stays its own, what is filed
+/// after finds it gone. `false` if there is something to do after all.
+pub fn worker_leave_if_idle(store: &mut Store, id: &str, agents: &[String], filter: &AtomFilter, now: Timestamp) -> Result<bool> {
+    store.write(|tx| {
+        let is_idle = work_for(tx, agents, filter, now)? == (false, None);
+        if is_idle {
+            store::worker::remove(tx, id)?;
+        }
+        Ok(is_idle)
+    })
+}
+
+/// From now on nobody is to rely on this worker: it claims no more.
+pub fn worker_retires(store: &mut Store, id: &str) -> Result<()> {
+    store.write(|tx| store::worker::set_takes(tx, id, Takes::Some))
 }

@@ -2,7 +2,8 @@
 //! is never an argument, and begins with our own words, never with an atom's.
 
 use super::fence::{block, line};
-use crate::model::{Atom, Comment, Run, Status};
+use super::{summary, words};
+use crate::model::{Atom, Comment, Review, Run, Status, Verify, VerifyStatus};
 
 /// Everything that a context is made from.
 #[derive(Debug, Clone)]
@@ -17,6 +18,14 @@ pub struct Context {
     pub comments: Vec<Comment>,
     /// The runs before this one, oldest first.
     pub attempts: Vec<Run>,
+    /// The last hand-over, if it was rejected.
+    pub rejection: Option<Review>,
+    /// The work is to be handed over for review instead of being closed.
+    pub review: bool,
+    /// The check of the work, if there is one.
+    pub verify: Option<Verify>,
+    /// The file that the agent is to write its summary to, as seen from its working folder; `None`: it is asked for none.
+    pub summary_path: Option<String>,
     /// From the configuration: further words at the head.
     pub preamble: Option<String>,
 }
@@ -40,15 +49,19 @@ impl Context {
             if self.atom.description.trim().is_empty() {
                 "_No description provided_".to_owned()
             } else {
-                block(&self.atom.description, TEXT_MAX)
+                // A prompt that was handed over is the work itself: it reaches the agent whole.
+                block(&self.atom.description, if self.atom.delegation.is_some() { usize::MAX } else { TEXT_MAX })
             }
         ));
         if let Some(acceptance) = self.atom.acceptance.as_deref().filter(|t| !t.trim().is_empty()) {
             parts.push(format!("## Acceptance\n\nIt is done when:\n\n{}", block(acceptance, TEXT_MAX)));
         }
+        parts.extend(self.rejected());
         parts.extend(self.surroundings());
         parts.extend(self.said());
         parts.extend(self.earlier_attempts());
+        parts.extend(self.check());
+        parts.extend(self.summary_path.as_deref().map(summary::request));
         parts.push(self.instructions());
         let mut text = parts.join("\n\n");
         text.push('\n');
@@ -100,6 +113,17 @@ impl Context {
         if lines.is_empty() { None } else { Some(format!("## Where it belongs\n\n{}", lines.join("\n"))) }
     }
 
+    fn rejected(&self) -> Option<String> {
+        let review = self.rejection.as_ref()?;
+        let reason = review.reason.as_deref().filter(|text| !text.trim().is_empty())?;
+        let by = line(review.decided_by.as_deref().unwrap_or("a reviewer"), 100);
+        let at = review.decided_at.map_or_else(String::new, |at| format!(" at {at}"));
+        let text = format!(
+            "## Rejected\n\nThe last attempt was handed over for review, and {by} rejected it{at}. Put right what is said here:"
+        );
+        Some(format!("{text}\n\n{}", block(reason, COMMENT_MAX * 4)))
+    }
+
     fn said(&self) -> Option<String> {
         if self.comments.is_empty() {
             return None;
@@ -139,18 +163,48 @@ impl Context {
         Some(text)
     }
 
+    fn check(&self) -> Option<String> {
+        let verify = self.verify.as_ref()?;
+        let command = block(&words::join(&verify.command), LINE_MAX * 4);
+        let when = if verify.required {
+            "`el close` runs it first, in the working folder, and does not close the work item while it fails. It may take a while; let it."
+        } else {
+            "It is run in the working folder after you have said that the work is finished, and its result is recorded. Run it yourself before."
+        };
+        Some(format!("## Check\n\nThe work is checked by this command:\n\n{command}\n\n{when}"))
+    }
+
+    /// How finished work is handed back: closed, or submitted where it is to be reviewed.
+    fn finish(&self) -> String {
+        let id = &self.atom.id;
+        if !self.review {
+            return format!(
+                "When it is finished, run:\n\n```bash\nel close {id} --reason 'Brief summary of work completed'\n```"
+            );
+        }
+        format!(
+            "When it is finished, it is to be reviewed, so do not close it. Get a completion report to fill in:\n\n```bash\nel submit {id} --template\n```\n\n\
+             It is JSON. Say in `summary` what you did; list the files in `filesCreated` and `filesModified`, relative to the working folder; and say in `buildResult` honestly how the \
+             build or the tests ended: `status` is `success`, `failed`, `not_applicable` or `not_verified`, with the `command` that you ran, the number of `errors`, and, where it failed, \
+             its `output`. Write the report to a file and hand it over:\n\n```bash\nel submit {id} --report FILE\n```\n\n\
+             If `el` says that a field does not fit, put that right and submit again. That ends your work; a reviewer does the rest."
+        )
+    }
+
     fn instructions(&self) -> String {
         let id = &self.atom.id;
         format!(
             "## Instructions\n\nComplete this work item. Its status in the tracker is the only thing that counts: whatever you did, the work is not done until you \
-             have run one of these commands, and they come last, after every other change. Write the bare word `el`, without a path and without \
-             variables before it.\n\nWhen it is finished, run:\n\n```bash\nel close {id} --reason 'Brief summary of work completed'\n```\n\n\
+             have run one of these commands, and they come last, after every other change{summary}. Write the bare word `el`, without a path and without \
+             variables before it.\n\n{finish}\n\n\
              If it cannot be completed now but may be later:\n\n```bash\nel comment add {id} 'Reason this task is deferred...'\nel update {id} --status {deferred}\n```\n\n\
              If it should not be done at all:\n\n```bash\nel comment add {id} 'Reason this task will not be done...'\nel update {id} --status {wont_do}\n```\n\n\
              If it was filed by mistake and should be thrown away, `el update {id} --status {discard}`. If something blocks you for good, \
              `el comment add {id} 'what blocks it'` and then `el update {id} --status {blocked}`.\n\n\
              Other commands that may help: `el show {id}`, `el list`, `el comment add {id} 'a note on progress'`, and for work that you \
              find and should not do now: `el create --title '…' --discovered-from {id}`. If `el` exits with code 5, this run is over: stop at once.",
+            summary = if self.summary_path.is_some() { " and after the summary" } else { "" },
+            finish = self.finish(),
             deferred = Status::Deferred,
             wont_do = Status::WontDo,
             discard = Status::Discard,
@@ -160,10 +214,18 @@ impl Context {
 }
 
 /// What the Stop hook, and the supervisor when it resumes the conversation, say to an agent that left its atom open.
-pub fn nudge(atom_id: &str) -> String {
-    format!(
-        "The work item {atom_id} is still in progress in the tracker. If the work is done, run: el close {atom_id} --reason '<brief summary>'. If it cannot be done now, run: \
+pub fn nudge(atom_id: &str, verify: Option<&Verify>) -> String {
+    let mut text = format!(
+        "The work item {atom_id} is still in progress in the tracker. If the work is done, run: el close {atom_id} --reason '<brief summary>' (or, where a review was asked for, el submit {atom_id} --report FILE). If it cannot be done now, run: \
          el comment add {atom_id} '<why>' and then el update {atom_id} --status deferred. If it should not be done, run: el update {atom_id} --status wont_do. \
          Otherwise go on with the work, and end it with one of these commands."
-    )
+    );
+    if let Some(verify) = verify.filter(|verify| verify.is_owed()) {
+        let command = line(&words::join(&verify.command), LINE_MAX);
+        text.push_str(&format!(" `el close` runs the check of the work first ({command}) and is refused while it fails: put right what it says, then close again."));
+        if verify.status != VerifyStatus::Pending {
+            text.push_str(&format!(" The last time, the check ended as {}.", verify.status));
+        }
+    }
+    text
 }

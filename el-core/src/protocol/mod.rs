@@ -2,3 +2,9 @@
 
 pub mod context;
 pub mod fence;
+pub mod mailbox;
+pub mod notice;
+pub mod report;
+pub mod summary;
+pub mod words;
+pub mod workspace;

@@ -4,4 +4,5 @@ pub mod graph;
 pub mod plan;
 pub mod ready;
 pub mod retry;
+pub mod task;
 pub mod verdict;

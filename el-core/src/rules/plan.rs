@@ -29,8 +29,10 @@ pub struct Snapshot<'a> {
     pub live: &'a [(Run, Liveness)],
     /// This worker's id.
     pub worker: &'a str,
-    /// Sessions that this worker may have at once.
+    /// Sessions that this worker may have at once, of all its agents together.
     pub concurrency: usize,
+    /// The agents that it serves, and how many runs of each may live at once, whoever's they are.
+    pub agents: &'a [(&'a str, usize)],
     /// Claims left of `--max` or `--once`; `None`: no bound.
     pub claims_left: Option<usize>,
     /// Nothing is claimed before this.
@@ -74,7 +76,12 @@ pub fn plan(snapshot: &Snapshot<'_>, is_orphan: impl Fn(&str) -> bool) -> Vec<Ac
     }
     let is_paused = snapshot.paused_until.is_some_and(|until| until > snapshot.now);
     if snapshot.phase == Phase::Working && !is_paused {
-        let free = snapshot.concurrency.saturating_sub(mine);
+        // The claim itself looks again; this keeps a busy agent's worker from asking in vain.
+        let room = |(agent, limit): &(&str, usize)| {
+            limit.saturating_sub(snapshot.live.iter().filter(|(run, _)| run.agent == *agent).count())
+        };
+        let rooms = snapshot.agents.iter().map(room).fold(0, usize::saturating_add);
+        let free = snapshot.concurrency.saturating_sub(mine).min(rooms);
         let at_most = snapshot.claims_left.map_or(free, |left| free.min(left));
         if at_most > 0 {
             actions.push(Action::Claim { at_most });
@@ -122,6 +129,11 @@ mod tests {
             stop_blocks: 0,
             resumes: 0,
             cancel_requested: None,
+            summary: None,
+            artifacts: 0,
+            verify: None,
+            output: None,
+            error_lines: None,
         }
     }
 
@@ -132,6 +144,7 @@ mod tests {
             live,
             worker: "me",
             concurrency: 2,
+            agents: &[("claude", usize::MAX)],
             claims_left: None,
             paused_until: None,
         };
@@ -174,6 +187,7 @@ mod tests {
             live: &[],
             worker: "me",
             concurrency: 9,
+            agents: &[("claude", usize::MAX)],
             claims_left: Some(4),
             paused_until: None,
         };
@@ -186,6 +200,28 @@ mod tests {
         ] {
             assert_eq!(plan(&idle, |_| false), []);
         }
+    }
+
+    #[test]
+    fn a_busy_agent_claims_nothing_more_whoever_runs_it() {
+        let gendry = Run { agent: "gendry".to_owned(), ..run("b", "me", true, 60) };
+        let live = [(run("a", "other", true, 60), Liveness::Alive), (gendry, Liveness::Alive)];
+        let claims = |agents: &[(&str, usize)]| {
+            let snapshot = Snapshot {
+                now: now(),
+                phase: Phase::Working,
+                live: &live,
+                worker: "me",
+                concurrency: 9,
+                agents,
+                claims_left: None,
+                paused_until: None,
+            };
+            plan(&snapshot, |_| false)
+        };
+        assert_eq!(claims(&[("claude", 1), ("gendry", 1)]), []);
+        assert_eq!(claims(&[("claude", 1), ("gendry", 1), ("ada", 1)]), [Action::Claim { at_most: 1 }]);
+        assert_eq!(claims(&[("claude", 3), ("gendry", 1)]), [Action::Claim { at_most: 2 }]);
     }
 
     proptest! {

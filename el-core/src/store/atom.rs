@@ -2,7 +2,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Tx, label, meta};
 use crate::error::Doing;
-use crate::model::{self, Atom, IssueType, Priority, Status, Timestamp};
+use crate::model::{self, Atom, Delegation, IssueType, Priority, Status, Timestamp};
 use crate::{Error, Result};
 
 /// What a status that cannot be read counts as.
@@ -12,7 +12,8 @@ const UNKNOWN_STATUS: Status = Status::Blocked;
 pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.status, a.issue_type, a.priority, a.assignee, a.parent_id, \
      a.defer_until, a.retry_at, a.close_reason, a.created_by, a.created_at, a.updated_at, a.closed_at, a.metadata, \
      (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL), \
-     (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id)";
+     (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id), \
+     a.delegated_by, a.workdir, a.timeout_ms, a.verify, a.require_verify";
 
 /// One atom. A word that this `el` does not know (a damaged record; the tables refuse to be given one) must not hide all the other atoms:
 /// such a status is shown as `blocked`, from which nothing is claimed, and `el doctor` names the record.
@@ -26,6 +27,16 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
     let metadata = word(16)?;
     // A label holds no comma; the index gives them sorted.
     let labels = row.get::<_, Option<String>>(18)?.map(|all| all.split(',').map(str::to_owned).collect()).unwrap_or_default();
+    let delegation = match row.get::<_, Option<String>>("delegated_by")? {
+        None => None,
+        Some(by) => Some(Delegation {
+            by,
+            workdir: row.get("workdir")?,
+            timeout_ms: row.get("timeout_ms")?,
+            verify: row.get::<_, Option<String>>("verify")?.and_then(|text| serde_json::from_str(&text).ok()),
+            require_verify: row.get("require_verify")?,
+        }),
+    };
     Ok(Ok(Atom {
         record_type: Atom::RECORD_TYPE,
         id: row.get(0)?,
@@ -46,6 +57,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
         updated_at: Timestamp::from_micros(row.get(14)?),
         closed_at: time(15)?,
         run_id: row.get(17)?,
+        delegation,
         metadata: if metadata == "{}" {
             serde_json::Value::Object(serde_json::Map::new())
         } else {
@@ -157,10 +169,11 @@ pub(crate) fn unused_short(tx: &Tx<'_>) -> Result<String> {
 /// Inserts an atom as it is, and its labels.
 pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
     let short = atom.id.rsplit_once('-').map_or(atom.id.as_str(), |(_, short)| short);
+    let delegation = atom.delegation.as_ref();
     tx.prepare_cached(
         "INSERT INTO atoms (id, short, title, description, acceptance, status, issue_type, priority, assignee, parent_id, defer_until,
-            close_reason, created_by, created_at, updated_at, closed_at, metadata)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+            close_reason, created_by, created_at, updated_at, closed_at, metadata, delegated_by, workdir, timeout_ms, verify, require_verify)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
     )
     .and_then(|mut s| {
         s.execute(params![
@@ -181,6 +194,11 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
             atom.updated_at.as_micros(),
             atom.closed_at.map(Timestamp::as_micros),
             atom.metadata.to_string(),
+            delegation.map(|d| &d.by),
+            delegation.and_then(|d| d.workdir.as_deref()),
+            delegation.and_then(|d| d.timeout_ms),
+            delegation.and_then(|d| d.verify.as_ref()).map(|words| serde_json::json!(words).to_string()),
+            delegation.is_some_and(|d| d.require_verify),
         ])
     })
     .doing("add an atom")?;
@@ -273,4 +291,26 @@ pub(crate) fn children(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
     let mut statement = tx.prepare_cached("SELECT id FROM atoms WHERE parent_id = ?1 ORDER BY seq").doing("read children")?;
     let rows = statement.query_map([id], |row| row.get(0)).doing("read children")?;
     rows.collect::<rusqlite::Result<_>>().doing("read children")
+}
+
+/// The delegated tasks, newest first; those of one agent (by assignee) if one is named.
+pub(crate) fn delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<Atom>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM atoms a WHERE a.delegated_by IS NOT NULL AND (?1 IS NULL OR a.assignee = ?1) ORDER BY a.seq DESC"
+    );
+    let mut statement = tx.prepare_cached(&sql).doing("read tasks")?;
+    let rows = statement.query_map([assignee], from_row).doing("read tasks")?;
+    rows.collect::<rusqlite::Result<Vec<_>>>().doing("read tasks")?.into_iter().collect()
+}
+
+/// To whom the delegated tasks are assigned that are not over.
+pub(crate) fn assignees_of_tasks(tx: &Tx<'_>) -> Result<Vec<String>> {
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT DISTINCT assignee FROM atoms
+             WHERE delegated_by IS NOT NULL AND assignee IS NOT NULL AND status NOT IN ('closed','wont_do','discard') ORDER BY assignee",
+        )
+        .doing("read whose tasks there are")?;
+    let rows = statement.query_map([], |row| row.get(0)).doing("read whose tasks there are")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read whose tasks there are")
 }

@@ -10,7 +10,7 @@ use crate::error::Doing;
 use crate::model::{Atom, IssueType, Priority, Status, Timestamp};
 
 /// Which atoms. Conditions are joined by *and*; the values within one by *or*, except labels, which must all be there.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct AtomFilter {
     /// Empty: every status that is not over.
     pub statuses: Vec<Status>,

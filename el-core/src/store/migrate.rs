@@ -6,7 +6,12 @@ use crate::error::Doing;
 use crate::{Error, Result};
 
 /// Append-only: a migration that landed is never edited. Position + 1 is the `user_version` that it leads to.
-const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/sqlite/0001_init.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../migrations/sqlite/0001_init.sql"),
+    include_str!("../../../migrations/sqlite/0002_artifacts.sql"),
+    include_str!("../../../migrations/sqlite/0003_messages.sql"),
+    include_str!("../../../migrations/sqlite/0004_delegation.sql"),
+];
 
 /// The newest schema that this `el` knows.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
@@ -42,7 +47,12 @@ mod tests {
     use crate::{Durability, Store};
 
     /// What a project may hold after each migration. One for each, so that every migration runs over a project that is in use.
-    const SAMPLES: &[&str] = &[include_str!("../../../migrations/sqlite/samples/0001_init.sql")];
+    const SAMPLES: &[&str] = &[
+        include_str!("../../../migrations/sqlite/samples/0001_init.sql"),
+        include_str!("../../../migrations/sqlite/samples/0002_artifacts.sql"),
+        include_str!("../../../migrations/sqlite/samples/0003_messages.sql"),
+        include_str!("../../../migrations/sqlite/samples/0004_delegation.sql"),
+    ];
 
     fn schema(conn: &Connection) -> Vec<String> {
         let mut statement = conn.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name").unwrap();

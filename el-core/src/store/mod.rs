@@ -3,6 +3,7 @@
 //! Nothing outside this crate sees a connection. [`Store::write`] and [`Store::read`] are the only ways to a transaction:
 //! writes begin IMMEDIATE, since a deferred read-then-write fails at once when another process writes in between.
 
+pub(crate) mod artifact;
 pub(crate) mod atom;
 pub(crate) mod bond;
 mod busy;
@@ -10,10 +11,13 @@ pub(crate) mod comment;
 pub(crate) mod event;
 pub(crate) mod filter;
 pub(crate) mod label;
+pub(crate) mod mailbox;
+pub(crate) mod message;
 pub(crate) mod meta;
 mod migrate;
 mod open;
 pub(crate) mod ready;
+pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod worker;

@@ -2,12 +2,14 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::Tx;
 use crate::error::Doing;
-use crate::model::{ExitRecord, Outcome, Progress, RUN_PREFIX, Run, Stamp, Timestamp, canonical_short};
+use crate::model::{ExitRecord, Outcome, Progress, RUN_PREFIX, Run, Stamp, Timestamp, Verify, canonical_short};
 use crate::{Ctx, Error, Result};
 
 const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token, r.worker_id, r.session, r.conversation, r.workdir, r.started_at, \
      r.heartbeat_at, r.lease_until, r.ended_at, r.outcome, r.detail, r.exit_code, r.exit_signal, r.supervisor_pid, r.supervisor_start, r.supervisor_boot, \
-     r.agent_pid, r.turns, r.tokens_in, r.tokens_out, r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, r.cancel_requested";
+     r.agent_pid, r.turns, r.tokens_in, r.tokens_out, r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, r.cancel_requested, \
+     r.verify, r.output, r.error_lines, r.summary, \
+     (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') AS artifact_count";
 
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
     let time =
@@ -51,13 +53,20 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
         stop_blocks: row.get(28)?,
         resumes: row.get(29)?,
         cancel_requested: word(30)?.and_then(|text| text.parse().ok()),
+        summary: row.get::<_, Option<String>>("summary")?.and_then(|text| serde_json::from_str(&text).ok()),
+        artifacts: row.get("artifact_count")?,
+        // One that a newer el wrote is as good as none.
+        verify: row.get::<_, Option<String>>("verify")?.and_then(|text| serde_json::from_str(&text).ok()),
+        output: row.get("output")?,
+        error_lines: row.get("error_lines")?,
     })
 }
 
 pub(crate) fn insert(tx: &Tx<'_>, run: &Run) -> Result<()> {
     tx.execute(
-        "INSERT INTO runs (id, atom_id, attempt, agent, executor, token, worker_id, session, conversation, workdir, started_at, heartbeat_at, lease_until)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12)",
+        "INSERT INTO runs (id, atom_id, attempt, agent, executor, token, worker_id, session, conversation, workdir, started_at, heartbeat_at, lease_until,
+            verify)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13)",
         params![
             run.id,
             run.atom_id,
@@ -71,6 +80,7 @@ pub(crate) fn insert(tx: &Tx<'_>, run: &Run) -> Result<()> {
             run.workdir,
             run.started_at.as_micros(),
             run.lease_until.as_micros(),
+            run.verify.as_ref().map(verify_text),
         ],
     )
     .doing("begin a run")?;
@@ -222,6 +232,34 @@ pub(crate) fn set_supervisor(tx: &Tx<'_>, id: &str, stamp: &Stamp, now: Timestam
 pub(crate) fn set(tx: &Tx<'_>, id: &str, column: &'static str, value: &dyn rusqlite::ToSql) -> Result<()> {
     tx.execute(&format!("UPDATE runs SET {column} = ?2 WHERE id = ?1"), params![id, value]).doing("change a run")?;
     Ok(())
+}
+
+/// Keeps the result of the run's check.
+pub(crate) fn set_verify(tx: &Tx<'_>, id: &str, verify: &Verify) -> Result<()> {
+    set(tx, id, "verify", &verify_text(verify))
+}
+
+fn verify_text(verify: &Verify) -> String {
+    serde_json::to_string(verify).expect("a check has string keys only")
+}
+
+/// How many runs of this agent live, whoever's they are.
+pub(crate) fn live_count(tx: &Tx<'_>, agent: &str) -> Result<i64> {
+    tx.prepare_cached("SELECT count(*) FROM runs WHERE agent = ?1 AND outcome IS NULL")
+        .and_then(|mut s| s.query_row([agent], |row| row.get(0)))
+        .doing("count an agent's runs")
+}
+
+/// The last run of an atom, live or not.
+pub(crate) fn last_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Run>> {
+    one(tx, "r.atom_id = ?1 ORDER BY r.seq DESC LIMIT 1", &[&atom])
+}
+
+/// How many runs an atom has had.
+pub(crate) fn count_of(tx: &Tx<'_>, atom: &str) -> Result<i64> {
+    tx.prepare_cached("SELECT count(*) FROM runs WHERE atom_id = ?1")
+        .and_then(|mut s| s.query_row([atom], |row| row.get(0)))
+        .doing("count attempts")
 }
 
 /// Writes the end of a run, once: a run that has ended stays as it is.

@@ -3,11 +3,12 @@ use rusqlite::{Row, params};
 use super::Tx;
 use crate::Result;
 use crate::error::Doing;
-use crate::model::{Stamp, Timestamp, Worker};
+use crate::model::{Stamp, Takes, Timestamp, Worker};
 
 pub(crate) fn insert(tx: &Tx<'_>, worker: &Worker) -> Result<()> {
     tx.execute(
-        "INSERT INTO workers (id, pid, start, boot, agent, concurrency, started_at, heartbeat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO workers (id, pid, start, boot, agent, concurrency, started_at, heartbeat_at, agents, takes)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         params![
             worker.id,
             worker.process.pid,
@@ -16,7 +17,9 @@ pub(crate) fn insert(tx: &Tx<'_>, worker: &Worker) -> Result<()> {
             worker.agent,
             worker.concurrency,
             worker.started_at.as_micros(),
-            worker.heartbeat_at.as_micros()
+            worker.heartbeat_at.as_micros(),
+            serde_json::json!(worker.agents).to_string(),
+            worker.takes.as_str(),
         ],
     )
     .doing("register a worker")?;
@@ -26,6 +29,12 @@ pub(crate) fn insert(tx: &Tx<'_>, worker: &Worker) -> Result<()> {
 pub(crate) fn heartbeat(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
     tx.execute("UPDATE workers SET heartbeat_at = ?2 WHERE id = ?1", params![id, now.as_micros()])
         .doing("keep a worker alive")?;
+    Ok(())
+}
+
+/// Says which atoms the worker can be relied on to take from now on.
+pub(crate) fn set_takes(tx: &Tx<'_>, id: &str, takes: Takes) -> Result<()> {
+    tx.execute("UPDATE workers SET takes = ?2 WHERE id = ?1", params![id, takes.as_str()]).doing("say what a worker takes")?;
     Ok(())
 }
 
@@ -47,17 +56,27 @@ pub(crate) fn is_stopping(tx: &Tx<'_>, id: &str) -> Result<bool> {
 
 pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Worker>> {
     let mut statement = tx
-        .prepare_cached("SELECT id, pid, start, boot, agent, concurrency, started_at, heartbeat_at, stop_requested FROM workers ORDER BY started_at, id")
+        .prepare_cached(
+            "SELECT id, pid, start, boot, agent, concurrency, started_at, heartbeat_at, stop_requested, agents, takes
+             FROM workers ORDER BY started_at, id",
+        )
         .doing("read workers")?;
     let rows = statement.query_map([], from_row).doing("read workers")?;
     rows.collect::<rusqlite::Result<_>>().doing("read workers")
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Worker> {
+    let agent: String = row.get(4)?;
+    let mut agents: Vec<String> = serde_json::from_str(&row.get::<_, String>(9)?).unwrap_or_default();
+    if agents.is_empty() {
+        agents.push(agent.clone());
+    }
     Ok(Worker {
         id: row.get(0)?,
         process: Stamp { pid: row.get(1)?, start: row.get(2)?, boot: row.get(3)? },
-        agent: row.get(4)?,
+        agent,
+        agents,
+        takes: row.get::<_, String>(10)?.parse().unwrap_or(Takes::Some),
         concurrency: row.get(5)?,
         started_at: Timestamp::from_micros(row.get(6)?),
         heartbeat_at: Timestamp::from_micros(row.get(7)?),

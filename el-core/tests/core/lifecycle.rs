@@ -163,7 +163,7 @@ fn the_stop_hook_sends_an_agent_back_once() {
     let claimed = p.claim().unwrap();
     let credentials = session(&claimed);
     let ctx = Ctx { session: Some(&credentials), ..p.person() };
-    assert_eq!(ops::stop_gate(&mut p.store, &ctx, 1).unwrap(), Gate::SendBack { atom_id: id.clone() });
+    assert_eq!(ops::stop_gate(&mut p.store, &ctx, 1).unwrap(), Gate::SendBack { atom_id: id.clone(), verify: None });
     assert_eq!(ops::stop_gate(&mut p.store, &ctx, 1).unwrap(), Gate::Pass);
     assert_eq!(ops::stop_gate(&mut p.store, &person(p.now), 1).unwrap(), Gate::Pass);
     p.settle(&claimed.run.id, 0);
@@ -219,7 +219,17 @@ fn a_worker_that_was_asked_to_stop_gets_nothing_more() {
     let process = Stamp { pid: 7, start: 1, boot: "b".into() };
     let (id, agent) = (request().worker_id, "claude".to_owned());
     let (started_at, heartbeat_at) = (p.now, p.now);
-    let worker = Worker { id, process, agent, concurrency: 2, started_at, heartbeat_at, stop_requested: false };
+    let worker = Worker {
+        id,
+        process,
+        agent,
+        concurrency: 2,
+        agents: vec!["claude".to_owned()],
+        takes: el_core::model::Takes::All,
+        started_at,
+        heartbeat_at,
+        stop_requested: false,
+    };
     ops::worker_join(&mut p.store, &worker).unwrap();
     assert!(p.claim().is_some());
     ops::request_stop(&mut p.store).unwrap();

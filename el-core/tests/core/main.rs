@@ -2,8 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot build its world fails right there")]
 
+mod artifacts;
+mod delegation;
 mod lifecycle;
+mod messages;
 mod migrations;
 mod ready;
+mod reviews;
 mod support;
 mod tracker;

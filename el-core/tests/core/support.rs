@@ -66,9 +66,11 @@ pub(crate) fn request() -> ClaimRequest {
         token: model::fresh_token(),
         worker_id: "w1".to_owned(),
         agent: "claude".to_owned(),
+        agent_limit: None,
         executor: "claude".to_owned(),
         conversation: model::fresh_uuid(),
         workdir: "/tmp".to_owned(),
+        check: None,
         filter: AtomFilter::default(),
         lease: LEASE,
     }

@@ -88,7 +88,7 @@ fn several_ids_are_changed_all_or_none() {
     let (a, b) = (p.create("a"), p.create("b"));
     let person = person(p.now);
     assert!(ops::close(&mut p.store, &person, &[a.as_str(), "zzzz"], None, &Guard::default()).is_err());
-    let guard = Guard { if_status: vec![Status::Blocked] };
+    let guard = Guard { if_status: vec![Status::Blocked], ..Guard::default() };
     assert_eq!(ops::close(&mut p.store, &person, &[&a, &b], None, &guard).unwrap_err().code(), "guard");
     assert_eq!(p.ready().len(), 2);
     ops::close(&mut p.store, &person, &[&a, &b, &a], None, &Guard::default()).unwrap();

@@ -10,6 +10,7 @@ use crate::hook::Settings;
 use crate::script::{Plan, Step, hello};
 use crate::session::Session;
 use crate::signals;
+use crate::tui::{PROCEED, Tui};
 
 /// Why the steps ended before their last one.
 pub(crate) enum Stop {
@@ -43,9 +44,9 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    pub(crate) fn new(args: Args, settings: Settings, session: Session, prompt: String) -> Self {
+    pub(crate) fn new(args: Args, settings: Settings, session: Session, prompt: String, tui: Option<Tui>) -> Self {
         let model = args.model.clone().unwrap_or_else(|| "claude-opus-5-5".to_owned());
-        let events = Events::new(args.mode, &model, &session);
+        let events = Events::new(args.mode, &model, &session, tui);
         let total = session.spent();
         Self {
             args,
@@ -66,6 +67,14 @@ impl Agent {
 
     /// Plays the conversation to its end; the exit status.
     pub(crate) fn play(&mut self, plan: &Plan) -> u8 {
+        let code = self.converse(plan);
+        if let Some(tui) = &self.events.tui {
+            tui.borrow_mut().close();
+        }
+        code
+    }
+
+    fn converse(&mut self, plan: &Plan) -> u8 {
         self.events.init(&self.session.cwd, &self.args.permission_mode);
         match self.turns(plan) {
             Ok(()) => {
@@ -73,7 +82,7 @@ impl Agent {
                     self.result();
                 }
                 if self.args.mode == Mode::Screen {
-                    self.stay();
+                    return self.stay(plan);
                 }
                 0
             }
@@ -187,6 +196,9 @@ impl Agent {
         if self.args.bypasses_permissions() || self.args.allowed_tools.iter().chain(&rules).any(covers) {
             return true;
         }
+        if let Some(tui) = &self.events.tui {
+            return tui.borrow_mut().asks(&PROCEED);
+        }
         self.args.mode == Mode::Screen && {
             self.events.screen("Do you want to proceed?");
             std::io::stdin().lock().read_line(&mut String::new()).is_ok_and(|n| n > 0)
@@ -220,14 +232,37 @@ impl Agent {
         self.turns = 0;
     }
 
-    /// The client's own screen never ends by itself: it waits for `/exit`.
-    fn stay(&self) {
+    /// The client's own screen never ends by itself: it waits for `/exit`. The next message is what a resumed conversation begins with.
+    fn stay(&mut self, plan: &Plan) -> u8 {
+        if self.events.tui.is_some() {
+            return self.stay_on_screen(plan);
+        }
         self.events.screen("> ");
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
             if line.trim() == "/exit" {
-                return;
+                break;
             }
             self.events.screen(&format!("● I heard: {line}"));
+        }
+        0
+    }
+
+    fn stay_on_screen(&mut self, plan: &Plan) -> u8 {
+        let mut steps = plan.on_resume.as_deref();
+        loop {
+            let said = self.events.tui.as_ref().and_then(|tui| tui.borrow_mut().submission());
+            let Some(said) = said.filter(|said| said.trim() != "/exit") else { return 0 };
+            let event = self.events.user_text(&said, false);
+            self.session.remember(&event);
+            let played = match steps.take() {
+                Some(steps) => self.steps(steps),
+                None => self.say("I heard it."),
+            };
+            match played {
+                Ok(()) => {}
+                Err(Stop::Exit(code)) => return code,
+                Err(Stop::Interrupted { .. }) => return 0,
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the agent prints: the client's events, or for a person the same in words.
 
+use std::cell::RefCell;
 use std::io::Write;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -7,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::args::Mode;
 use crate::session::{Session, uuid};
+use crate::tui::Tui;
 
 /// What messages have cost.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,11 +39,14 @@ pub(crate) struct Events {
     model: String,
     session_id: String,
     started: Instant,
+    /// Where a person's lines go, on a terminal.
+    pub(crate) tui: Option<RefCell<Tui>>,
 }
 
 impl Events {
-    pub(crate) fn new(mode: Mode, model: &str, session: &Session) -> Self {
-        Self { mode, model: model.to_owned(), session_id: session.id.clone(), started: Instant::now() }
+    pub(crate) fn new(mode: Mode, model: &str, session: &Session, tui: Option<Tui>) -> Self {
+        let tui = tui.map(RefCell::new);
+        Self { mode, model: model.to_owned(), session_id: session.id.clone(), started: Instant::now(), tui }
     }
 
     /// Bytes on stdout, at once. A reader that is gone stops nothing, as in the client.
@@ -61,7 +66,9 @@ impl Events {
 
     /// A line for a person, in the screen mode.
     pub(crate) fn screen(&self, line: &str) {
-        if self.mode == Mode::Screen {
+        if let Some(tui) = &self.tui {
+            tui.borrow_mut().say(line);
+        } else if self.mode == Mode::Screen {
             self.bytes(format!("{line}\n").as_bytes());
         }
     }

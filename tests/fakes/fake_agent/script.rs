@@ -16,6 +16,7 @@
 //! update STATUS            runs: el update $EL_ATOM --status STATUS     (the same)
 //! el ARGS…                 runs: el ARGS…                               (the same)
 //! sh COMMAND               runs any shell line as the Bash tool, always allowed
+//! ask COMMAND              the same, if a rule allows it; on a screen, a person is asked
 //! denied COMMAND           a call that is not allowed: nothing runs, the result lists it
 //! write PATH TEXT          writes a file (\n in TEXT is a new line);  append PATH TEXT  adds to it
 //! touch PATH               makes an empty file: "I am here", for the test
@@ -205,6 +206,7 @@ fn step(line: &str, word: &str, rest: &str) -> Result<Step, String> {
         "close" => close(if rest.is_empty() { "done" } else { rest }),
         "update" => Step::El(format!("el update \"$EL_ATOM\" --status {rest}")),
         "el" => Step::El(format!("el {rest}")),
+        "ask" => Step::El(rest.to_owned()),
         "sh" | "run" => Step::Sh(rest.to_owned()),
         "denied" => Step::Denied(rest.to_owned()),
         "write" => file(false),

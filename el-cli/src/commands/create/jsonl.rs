@@ -114,6 +114,7 @@ fn atom(place: &str, record: Record, now: Timestamp) -> Result<NewAtom> {
         discovered_from: record.discovered_from,
         defer_until: defer.transpose().map_err(at_place)?,
         metadata: record.metadata.filter(|value| !value.is_null()),
+        delegation: None,
     })
 }
 

@@ -38,11 +38,13 @@ pub(super) fn look(app: &App) -> Result<Vec<Finding>> {
 /// What the agent of this configuration needs and does not find.
 fn needs(settings: &Settings) -> Vec<ConfigurationError> {
     // What cannot be used at all is told above.
-    let Ok(agent) = settings.work().and_then(|work| settings.agent(&work.agent)) else { return Vec::new() };
+    let Ok(agent) = settings.work().and_then(|work| settings.agent(&work.agents[0])) else { return Vec::new() };
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let tmux = check::find_tmux(&environment).and_then(|bin| check::tmux_version(&bin)).err();
     let program = match &agent.executor {
-        Executor::Claude => check::find_program(&agent.claude_code_path, &environment, &agent.working_directory).err(),
+        Executor::Claude | Executor::Interactive => {
+            check::find_program(&agent.claude_code_path, &environment, &agent.working_directory).err()
+        }
         Executor::Command(_) => None,
     };
     let folder = check::working_directory(&agent.working_directory).err();

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
-use crate::output::{runs, sanitize, style, time};
+use crate::output::{artifacts, runs, sanitize, style, time};
 
 /// Show everything about a run
 #[derive(Debug, clap::Args)]
@@ -61,6 +61,7 @@ fn view(page: &mut Page, run: &Run, folder: &std::path::Path, now: Timestamp) {
         ("Cost", Some(runs::cost(spent.cost_micros)).filter(|text| !text.is_empty())),
         ("Sent back", (run.stop_blocks > 0).then(|| format!("{} times by the Stop hook", run.stop_blocks))),
         ("Resumed", (run.resumes > 0).then(|| format!("{} times", run.resumes))),
+        ("Handed back", run.summary.as_ref().map(|summary| artifacts::words(summary, run.artifacts))),
         ("Executor", Some(run.executor.clone())),
         ("Worked in", Some(run.workdir.clone())),
         ("Session", run.session.clone()),
@@ -76,4 +77,9 @@ fn view(page: &mut Page, run: &Run, folder: &std::path::Path, now: Timestamp) {
         }
     }
     table.print(page);
+    if let Some(summary) = &run.summary {
+        page.blank();
+        page.heading("Summary");
+        artifacts::brief(page, summary, &run.id, run.artifacts);
+    }
 }

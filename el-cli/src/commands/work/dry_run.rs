@@ -1,35 +1,50 @@
 //! `el work --dry-run`.
 
 use el_agents::worker::{self, WorkOptions};
+use el_core::model::Atom;
 use el_core::ops::{self, AssigneeFilter, Sort};
 use serde_json::json;
 
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{atoms, style};
+use crate::output::{atoms, sanitize, style};
 
 pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
-    let call = worker::preview(options)?;
-    let mut filter = options.filter.clone();
-    filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(options.agent.name.clone()));
+    let calls = worker::preview(options)?;
     let store = app.reader()?;
     let now = app.now();
-    let limit = options.max_claims.and_then(|max| i64::try_from(max).ok());
-    let queue = ops::ready(&store, &filter, Sort::Priority, limit, 0, now)?;
+    let mut queue: Vec<Atom> = Vec::new();
+    for served in &options.agents {
+        let mut filter = options.filter.clone();
+        filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(served.agent.name.clone()));
+        let found = ops::ready(&store, &filter, Sort::Priority, None, 0, now)?;
+        queue.extend(found.items);
+    }
+    queue.sort_by(|a, b| (a.priority, a.created_at, &a.id).cmp(&(b.priority, b.created_at, &b.id)));
+    queue.dedup_by(|a, b| a.id == b.id);
+    let ready = queue.len();
+    queue.truncate(options.max_claims.unwrap_or(usize::MAX));
     let pause = ops::paused(&store, now)?;
-    let data =
-        json!({ "agent": options.agent, "command": call, "would_claim": queue.items, "ready": queue.total, "pause": pause });
+    let agents: Vec<_> = options.agents.iter().map(|served| &served.agent).collect();
+    let data = json!({
+        "agent": agents.first(), "command": calls.first(), "agents": agents, "commands": calls,
+        "would_claim": queue, "ready": ready, "pause": pause,
+    });
     app.printer.emit(&data, |page| {
-        page.heading("Each atom would be given, as standard input, to");
-        page.line(format!("  {}", call.join(" ")));
-        page.line(format!("  in {}", options.agent.working_directory.display()));
-        page.blank();
+        for (served, call) in options.agents.iter().zip(&calls) {
+            let whose =
+                if options.agents.len() == 1 { String::new() } else { format!(" of {}", sanitize::line(&served.agent.name)) };
+            page.heading(&format!("Each atom{whose} would be given, as standard input, to"));
+            page.line(format!("  {}", call.join(" ")));
+            page.line(format!("  in {}", served.agent.working_directory.display()));
+            page.blank();
+        }
         page.heading("Ready, in this order");
-        if queue.items.is_empty() {
+        if queue.is_empty() {
             page.line("  nothing");
         }
-        atoms::table(page, &queue.items, now);
+        atoms::table(page, &queue, now);
         if let Some(pause) = &pause {
             page.blank();
             page.line(page.paint(style::WARNING, &format!("Nothing is claimed before {}: {}", pause.until, pause.reason)));

@@ -11,9 +11,10 @@ use crate::output::{runs, sanitize, style, time};
 pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
     let id = |page: &Page, text: &str| page.paint(style::ID, text);
     match report {
-        Report::Started { agent, concurrency, .. } => {
+        Report::Started { agents, concurrency, .. } => {
+            let (names, verb) = (agents.join(", "), if agents.len() == 1 { "works" } else { "work" });
             let many = if *concurrency == 1 { "one at a time".to_owned() } else { format!("up to {concurrency} at a time") };
-            page.line(page.paint(style::DIM, &format!("{agent} works, {many}; Ctrl-C stops claiming")));
+            page.line(page.paint(style::DIM, &format!("{names} {verb}, {many}; Ctrl-C stops claiming")));
         }
         Report::Launched { run, atom, title, attempt, .. } => {
             let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };

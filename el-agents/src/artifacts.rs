@@ -1,0 +1,267 @@
+//! What a run hands back: its summary, and the few files that it names, copied into the run's folder so that later edits do not change them.
+//!
+//! Collected once nothing of the agent's tree is left, and before the run is settled. All of it is best effort and bounded in time and size:
+//! whatever cannot be had is told in the summary's warnings or among the files that were not sent, and never keeps a run from its end. The
+//! workspace is the agent's, so nothing in it is trusted: a path may be a trap ([`open`]), and a summary may lie.
+
+mod changed;
+mod copy;
+mod open;
+mod tail;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use el_core::model::{Artifact, ArtifactKind, ArtifactState, Atom, Deliverable, NotSent, Run, Summary};
+use el_core::protocol::summary::{self, Facts};
+use el_core::protocol::workspace::{self, Rules};
+
+pub(crate) use self::copy::hash;
+pub use self::copy::sha256;
+pub use self::open::{OpenError, open};
+pub(crate) use self::tail::tail;
+use crate::rundir::{RunDir, private_folder, write_private};
+use crate::settings::Places;
+use crate::summary_file::{self, FileStamp};
+
+/// Key deliverables that are handed over beside the summary, as the seed has it.
+const DELIVERABLES: usize = 4;
+/// How long the search for changed files may take, where there is no summary.
+const SEARCH: Duration = Duration::from_millis(800);
+/// After this, no further file is copied.
+const COPYING: Duration = Duration::from_secs(5);
+/// Of the last output, in a summary that is made here.
+const OUTPUT_LINES: usize = 40;
+
+/// Everything that is needed to collect what a run hands back.
+#[derive(Debug, Clone)]
+pub(crate) struct Job {
+    pub(crate) run: Run,
+    /// `None` if it is gone.
+    pub(crate) atom: Option<Atom>,
+    pub(crate) folder: RunDir,
+    pub(crate) places: Places,
+    /// The summary's file as the run found it.
+    pub(crate) summary_before: Option<FileStamp>,
+    /// How the run ended, one sentence each.
+    pub(crate) record: Vec<String>,
+    /// The agent never ran, so nothing can have changed.
+    pub(crate) never_ran: bool,
+}
+
+/// What a run hands back.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Collected {
+    pub(crate) summary: Summary,
+    /// The summary first, then the deliverables, then what was not sent.
+    pub(crate) artifacts: Vec<Artifact>,
+}
+
+/// Collects it. Blocks, for a few seconds at the worst.
+pub(crate) fn collect(job: &Job) -> Collected {
+    let root = PathBuf::from(&job.run.workdir);
+    let file = summary_file::summary_file(&job.places, &job.run.atom_id);
+    let rules = rules(job, &root);
+    let (summary, bytes) = match summary_file::read(&file, job.summary_before) {
+        Ok(bytes) => (summary::parse(&String::from_utf8_lossy(&bytes)), bytes),
+        Err(why) => {
+            let (summary, text) = summary::fallback(&facts(job, &root, &rules, why.words()));
+            (summary, text.into_bytes())
+        }
+    };
+    let mut collector = Collector { job, root, rules, summary, artifacts: Vec::new(), until: Instant::now() + COPYING };
+    // What an earlier collection left that was broken off.
+    let _ = std::fs::remove_dir_all(job.folder.artifacts());
+    let own = summary_file::as_seen_from(&file, &collector.root);
+    collector.add_summary(&own, &bytes);
+    collector.add_deliverables(&own);
+    Collected { summary: collector.summary, artifacts: collector.artifacts }
+}
+
+/// By what the paths of this run's deliverables are judged.
+fn rules(job: &Job, root: &Path) -> Rules {
+    let below = |folder: &Path| {
+        // The folder itself, whatever it is called: its last name is taken off again.
+        let inside = summary_file::below(&folder.join("x"), root)?;
+        Some(inside.parent()?.to_str()?.to_owned()).filter(|path| !path.is_empty())
+    };
+    let state = job.places.database.parent().unwrap_or(Path::new("."));
+    let asked = job.atom.as_ref().map(|atom| {
+        let acceptance = atom.acceptance.as_deref().unwrap_or_default();
+        format!("{}\n{}\n{acceptance}", atom.title, atom.description)
+    });
+    Rules {
+        root: root.display().to_string(),
+        state: below(state),
+        summaries: below(&summary_file::folder(&job.places)),
+        contexts: below(&job.places.contexts),
+        asked: asked.unwrap_or_default(),
+    }
+}
+
+/// What can be told of a run whose agent wrote no summary.
+fn facts(job: &Job, root: &Path, rules: &Rules, warning: Option<String>) -> Facts {
+    let found = if job.never_ran { None } else { changed::since(root, job.run.started_at, SEARCH) };
+    let mut facts = Facts {
+        atom_id: job.run.atom_id.clone(),
+        title: job.atom.as_ref().map(|atom| atom.title.clone()).unwrap_or_default(),
+        close_reason: job.atom.as_ref().and_then(|atom| atom.close_reason.clone()),
+        record: job.record.clone(),
+        output: job.run.output.clone().filter(|text| !text.is_empty()).unwrap_or_else(|| tail(&job.folder.pane(), OUTPUT_LINES)),
+        warning,
+        ..Facts::default()
+    };
+    if let Some(found) = found {
+        facts.changed =
+            found.files.into_iter().filter(|path| workspace::judge(path, rules).is_ok_and(|kept| kept == *path)).collect();
+        facts.changed_more = found.more;
+        facts.changed_by = Some(found.by);
+    }
+    facts
+}
+
+struct Collector<'a> {
+    job: &'a Job,
+    root: PathBuf,
+    rules: Rules,
+    summary: Summary,
+    artifacts: Vec<Artifact>,
+    until: Instant,
+}
+
+impl Collector<'_> {
+    fn add_summary(&mut self, path: &str, bytes: &[u8]) {
+        let description = if self.summary.is_fallback {
+            "Made from the run's record: the agent wrote no summary"
+        } else {
+            "Task completion summary"
+        };
+        let named = Deliverable { path: path.to_owned(), description: Some(description.to_owned()) };
+        let mut artifact = self.artifact(ArtifactKind::Summary, path, &named);
+        artifact.size = i64::try_from(bytes.len()).ok();
+        artifact.sha256 = Some(hash(bytes));
+        match self.keep(&artifact.name, bytes) {
+            Ok(file) => {
+                artifact.state = ArtifactState::Copied;
+                artifact.file = Some(file);
+            }
+            Err(why) => artifact.note = Some(why),
+        }
+        self.artifacts.push(artifact);
+    }
+
+    fn add_deliverables(&mut self, own: &str) {
+        let mut refused = Vec::new();
+        let mut seen: Vec<String> = Vec::new();
+        for named in self.summary.deliverables.clone() {
+            let artifact = match self.judge(&named.path) {
+                // The summary is handed over anyway.
+                Err(NotSent::OtherSummary) if self.is_own(&named.path, own) => continue,
+                Ok(path) if path == own || seen.contains(&path) => continue,
+                Ok(path) => {
+                    seen.push(path.clone());
+                    self.deliverable(&path, &named)
+                }
+                Err(why) => self.refused(&named, why, None),
+            };
+            if artifact.is_sent() { self.artifacts.push(artifact) } else { refused.push(artifact) }
+        }
+        self.artifacts.extend(refused);
+        for (n, artifact) in (1_i64..).zip(&mut self.artifacts) {
+            artifact.n = n;
+        }
+    }
+
+    /// A whole path may begin with the working folder as it is configured, or as it really is.
+    fn judge(&self, path: &str) -> Result<String, NotSent> {
+        match workspace::judge(path, &self.rules) {
+            Err(NotSent::Absolute) => {
+                let real = self.root.canonicalize().map_err(|_| NotSent::Absolute)?;
+                workspace::judge(path, &Rules { root: real.display().to_string(), ..self.rules.clone() })
+            }
+            judged => judged,
+        }
+    }
+
+    /// One key deliverable: copied, referred to, or refused.
+    fn deliverable(&self, path: &str, named: &Deliverable) -> Artifact {
+        if self.artifacts.len() > DELIVERABLES {
+            return self.refused(named, NotSent::TooMany, None);
+        }
+        if Instant::now() > self.until {
+            return self.refused(named, NotSent::Unreadable, Some("there was no time left to copy it".to_owned()));
+        }
+        let file = match open(&self.root, path) {
+            Ok(file) => file,
+            Err(OpenError { why, source }) => return self.refused(named, why, source.map(|error| error.to_string())),
+        };
+        let mut artifact = self.artifact(ArtifactKind::Deliverable, path, named);
+        let taken = match copy::take(file) {
+            Ok(taken) => taken,
+            Err(error) => return self.refused(named, NotSent::Unreadable, Some(error.to_string())),
+        };
+        artifact.size = i64::try_from(taken.size).ok();
+        artifact.sha256 = taken.sha256;
+        artifact.note = taken.note;
+        if let Some(text) = taken.text {
+            match self.keep(&artifact.name, &text) {
+                Ok(file) => {
+                    artifact.state = ArtifactState::Copied;
+                    artifact.file = Some(file);
+                }
+                Err(why) => artifact.note = Some(why),
+            }
+        }
+        artifact
+    }
+
+    /// Writes a copy into the run's folder; its path relative to that.
+    fn keep(&self, name: &str, bytes: &[u8]) -> Result<String, String> {
+        let folder = self.job.folder.artifacts();
+        let kept = format!("{}-{}", self.artifacts.len() + 1, safe_name(name));
+        private_folder(&folder).and_then(|()| write_private(&folder.join(&kept), bytes)).map_err(|error| {
+            let cause = std::error::Error::source(&error).map_or_else(String::new, |source| format!(": {source}"));
+            format!("it could not be copied: {error}{cause}")
+        })?;
+        Ok(format!("artifacts/{kept}"))
+    }
+
+    fn artifact(&self, kind: ArtifactKind, path: &str, named: &Deliverable) -> Artifact {
+        Artifact {
+            record_type: Artifact::RECORD_TYPE,
+            run_id: self.job.run.id.clone(),
+            n: 1,
+            kind,
+            name: path.rsplit('/').next().unwrap_or_default().to_owned(),
+            path: path.to_owned(),
+            description: named.description.clone(),
+            state: ArtifactState::Reference,
+            size: None,
+            sha256: None,
+            file: None,
+            reason: None,
+            note: None,
+        }
+    }
+
+    fn refused(&self, named: &Deliverable, why: NotSent, note: Option<String>) -> Artifact {
+        let artifact = self.artifact(ArtifactKind::Deliverable, &named.path, named);
+        Artifact { state: ArtifactState::Refused, reason: Some(why), note, ..artifact }
+    }
+
+    fn is_own(&self, path: &str, own: &str) -> bool {
+        workspace::lexical(path, &self.rules.root).is_ok_and(|path| path == own)
+    }
+}
+
+/// A name that is safe in our own folder, whatever the agent called its file.
+fn safe_name(name: &str) -> String {
+    let safe: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' }).collect();
+    let safe = safe.trim_start_matches('.');
+    let from = safe.len().saturating_sub(80);
+    if safe.is_empty() { "file".to_owned() } else { safe[from..].to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,236 @@
+//! Which files changed since a moment: git knows, where there is one; otherwise the files' times tell.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use el_core::model::Timestamp;
+
+/// Files that are told of.
+const FILES_MAX: usize = 40;
+/// Entries of folders that are looked at without git.
+const WALK_MAX: usize = 20_000;
+/// Folders below folders that are gone into.
+const DEPTH_MAX: usize = 16;
+/// Bytes of git's answer that are read.
+const ANSWER_MAX: u64 = 4 << 20;
+
+/// Files that changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Changed {
+    /// Relative to the folder, the last changed first.
+    pub(super) files: Vec<String>,
+    /// How many more there are.
+    pub(super) more: usize,
+    /// How it is known.
+    pub(super) by: &'static str,
+}
+
+/// The files below `folder` that changed since then and are there. `None` if that could not be found out within `limit`.
+pub(super) fn since(folder: &Path, then: Timestamp, limit: Duration) -> Option<Changed> {
+    let until = Instant::now() + limit;
+    let then = UNIX_EPOCH + Duration::from_micros(u64::try_from(then.as_micros()).ok()?);
+    let is_in_git = folder.ancestors().any(|above| above.join(".git").exists());
+    let by_git = if is_in_git { git(folder, then, until) } else { None };
+    let (found, by) = match by_git {
+        Some(found) => (found, "by git"),
+        None => (walk(folder, then, until)?, "by their times"),
+    };
+    let mut dated: Vec<(SystemTime, String)> =
+        found.into_iter().filter_map(|path| Some((changed_at(folder, &path, then)?, path))).collect();
+    dated.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    dated.dedup_by(|a, b| a.1 == b.1);
+    let more = dated.len().saturating_sub(FILES_MAX);
+    Some(Changed { files: dated.into_iter().take(FILES_MAX).map(|(_, path)| path).collect(), more, by })
+}
+
+/// When a plain file was last changed, if that is not before `then`.
+fn changed_at(folder: &Path, path: &str, then: SystemTime) -> Option<SystemTime> {
+    let found = std::fs::symlink_metadata(folder.join(path)).ok().filter(std::fs::Metadata::is_file)?;
+    found.modified().ok().filter(|at| *at >= then)
+}
+
+/// What git says: changed and not committed, new, and committed since then. What it ignores is no work.
+fn git(folder: &Path, then: SystemTime, until: Instant) -> Option<Vec<String>> {
+    let seconds = then.duration_since(UNIX_EPOCH).ok()?.as_secs();
+    let since = format!("--since=@{seconds}");
+    let new = ask(folder, &["ls-files", "-z", "--others", "--exclude-standard"], until)?;
+    // In a repository without a commit there is nothing to compare with: then what is staged counts as well.
+    let changed = ask(
+        folder,
+        &["diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--ignore-submodules", "HEAD"],
+        until,
+    )
+    .or_else(|| ask(folder, &["ls-files", "-z", "--cached"], until))?;
+    let committed = ask(
+        folder,
+        &["log", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--format=", &since, "-n", "200"],
+        until,
+    );
+    Some([new, changed, committed.unwrap_or_default()].concat())
+}
+
+/// The names in git's answer; `None` if it fails or takes too long. It takes no locks and is not asked to run programs of the repository's.
+fn ask(folder: &Path, words: &[&str], until: Instant) -> Option<Vec<String>> {
+    let mut child = Command::new("git")
+        .args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])
+        .args(words)
+        .current_dir(folder)
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_WORK_TREE")
+        .env_remove("GIT_INDEX_FILE")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let stdout = child.stdout.take()?;
+    let (answer, answered) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let whole = stdout.take(ANSWER_MAX).read_to_end(&mut bytes).is_ok();
+        // Nobody waits any more if it took too long.
+        let _ = answer.send(whole.then_some(bytes));
+    });
+    let bytes = answered.recv_timeout(until.saturating_duration_since(Instant::now())).ok().flatten();
+    if bytes.is_none() {
+        // It ends now; that it has ended already is as good.
+        let _ = child.kill();
+    }
+    let ended_well = child.wait().is_ok_and(|status| status.success());
+    let names = String::from_utf8(bytes.filter(|_| ended_well)?).ok()?;
+    Some(names.split(['\0', '\n']).filter(|name| !name.is_empty()).map(str::to_owned).collect())
+}
+
+/// Every changed file below, but for what is hidden, is a build's, or lies behind a link. Stops when it takes too long, with what it has.
+fn walk(folder: &Path, then: SystemTime, until: Instant) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    let mut todo = vec![(folder.to_owned(), 0)];
+    let mut looked = 0;
+    while let Some((at, depth)) = todo.pop() {
+        let Ok(entries) = std::fs::read_dir(&at) else { continue };
+        for entry in entries.flatten() {
+            looked += 1;
+            if looked > WALK_MAX || looked % 64 == 0 && Instant::now() > until {
+                return Some(found);
+            }
+            let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else { continue };
+            if kind.is_dir() {
+                let is_skipped = name.to_string_lossy().starts_with('.')
+                    || matches!(name.to_str(), Some("node_modules" | "target" | "__pycache__"));
+                if !is_skipped && depth < DEPTH_MAX {
+                    todo.push((entry.path(), depth + 1));
+                }
+            } else if kind.is_file() && entry.metadata().is_ok_and(|found| found.modified().is_ok_and(|at| at >= then)) {
+                found.extend(relative(folder, &entry.path()));
+            }
+        }
+    }
+    (looked > 0 || folder.is_dir()).then_some(found)
+}
+
+fn relative(folder: &Path, path: &Path) -> Option<String> {
+    Some(path.strip_prefix(folder).ok()?.to_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(20);
+
+    fn write(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Before now, by times: an hour old.
+    fn age(path: &Path) {
+        let file = fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
+    }
+
+    fn a_minute_ago() -> Timestamp {
+        Timestamp::from(SystemTime::now()).minus(Duration::from_secs(60))
+    }
+
+    fn run_git(folder: &Path, words: &[&str]) {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main"]).args(words);
+        let done = command.current_dir(folder).env("HOME", folder).env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    }
+
+    fn sorted(mut files: Vec<String>) -> Vec<String> {
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn without_git_the_times_tell() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["new.md", "src/deep/new.rs", "old.md", ".hidden/x", "node_modules/x.js"] {
+            write(&dir.path().join(name), "x");
+        }
+        age(&dir.path().join("old.md"));
+        std::os::unix::fs::symlink(dir.path().join("new.md"), dir.path().join("link.md")).unwrap();
+        let found = since(dir.path(), a_minute_ago(), LIMIT).unwrap();
+        assert_eq!(sorted(found.files), ["new.md", "src/deep/new.rs"]);
+        assert_eq!((found.more, found.by), (0, "by their times"));
+        assert_eq!(since(&dir.path().join("nowhere"), a_minute_ago(), LIMIT), None);
+    }
+
+    #[test]
+    fn git_knows_what_is_new_changed_and_committed_and_leaves_out_what_it_ignores() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        run_git(dir.path(), &["init", "-q"]);
+        for name in ["kept.md", "edited.md", "dirty-before.md", "gone.md"] {
+            write(&at(name), "one");
+        }
+        write(&at(".gitignore"), "*.log\n");
+        run_git(dir.path(), &["add", "."]);
+        run_git(dir.path(), &["commit", "-q", "-m", "one", "--date=2020-01-01T00:00:00Z"]);
+        for name in ["kept.md", "edited.md", ".gitignore"] {
+            age(&at(name));
+        }
+        write(&at("dirty-before.md"), "two");
+        age(&at("dirty-before.md"));
+        write(&at("edited.md"), "two");
+        fs::remove_file(at("gone.md")).unwrap();
+        write(&at("new file ü.md"), "x");
+        write(&at("noise.log"), "x");
+        write(&at("sub/committed.md"), "x");
+        run_git(dir.path(), &["add", "sub"]);
+        run_git(dir.path(), &["commit", "-q", "-m", "two"]);
+        let found = since(dir.path(), a_minute_ago(), LIMIT).unwrap();
+        assert_eq!(found.by, "by git");
+        assert_eq!(sorted(found.files), ["edited.md", "new file ü.md", "sub/committed.md"]);
+        let below = since(&at("sub"), a_minute_ago(), LIMIT).unwrap();
+        assert_eq!(below.files, ["committed.md"]);
+    }
+
+    #[test]
+    fn a_repository_without_a_commit_is_read_too() {
+        let dir = tempfile::tempdir().unwrap();
+        run_git(dir.path(), &["init", "-q"]);
+        write(&dir.path().join("staged.md"), "x");
+        run_git(dir.path(), &["add", "."]);
+        write(&dir.path().join("new.md"), "x");
+        let found = since(dir.path(), a_minute_ago(), LIMIT).unwrap();
+        assert_eq!((sorted(found.files), found.by), (vec!["new.md".to_owned(), "staged.md".to_owned()], "by git"));
+    }
+
+    #[test]
+    fn a_git_that_takes_too_long_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let began = Instant::now();
+        assert_eq!(ask(dir.path(), &["cat-file", "--batch"], Instant::now()), None);
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
+}

@@ -1,0 +1,227 @@
+//! Opening a file below a folder, and nothing else: not through a link that leads out, not a pipe that blocks, not a device.
+//!
+//! The path is walked name by name with open folders, so that whoever moves things about in the meantime cannot lead it out either. `openat2`
+//! with `RESOLVE_BENEATH` would do the same, where the kernel has it and no sandbox forbids it; this works everywhere.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use el_core::model::NotSent;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, readlinkat, statat};
+use rustix::io::Errno;
+
+/// Links that are followed on one way.
+const LINKS_MAX: usize = 16;
+
+/// Why a file was not opened.
+#[derive(Debug, thiserror::Error)]
+#[error("it {}", why.words())]
+pub struct OpenError {
+    /// The kind.
+    pub why: NotSent,
+    /// The system's own error, where there is one to tell.
+    #[source]
+    pub source: Option<io::Error>,
+}
+
+impl From<NotSent> for OpenError {
+    fn from(why: NotSent) -> OpenError {
+        OpenError { why, source: None }
+    }
+}
+
+/// Opens the plain file at `path`, relative to `root`, for reading.
+///
+/// # Errors
+/// If it is missing, is anything but a plain file, or is not below `root`.
+pub fn open(root: &Path, path: &str) -> Result<File, OpenError> {
+    let folder = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    // The open folders from the root to where we are.
+    let mut way = vec![rustix::fs::open(root, folder, Mode::empty()).map_err(refused)?];
+    let mut names: VecDeque<OsString> = path.split('/').map(OsString::from).collect();
+    let mut links = 0;
+    while let Some(name) = names.pop_front() {
+        let here = way.last().expect("the root is never taken off");
+        match name.as_bytes() {
+            b"" | b"." => continue,
+            b".." if way.len() == 1 => return Err(NotSent::Outside.into()),
+            b".." => {
+                way.pop();
+                continue;
+            }
+            _ => {}
+        }
+        let is_last = names.iter().all(|name| matches!(name.as_bytes(), b"" | b"."));
+        let found = statat(here, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(refused)?;
+        match FileType::from_raw_mode(found.st_mode) {
+            FileType::Directory if is_last => return Err(NotSent::Folder.into()),
+            FileType::Directory => {
+                let next = openat(here, &name, folder | OFlags::NOFOLLOW, Mode::empty()).map_err(refused)?;
+                way.push(next);
+            }
+            FileType::Symlink => {
+                links += 1;
+                let target = readlinkat(here, &name, Vec::new()).map_err(refused)?;
+                let (from_root, rest) = target_of(root, target.as_bytes()).filter(|_| links <= LINKS_MAX).ok_or(NotSent::Link)?;
+                if from_root {
+                    way.truncate(1);
+                }
+                // Where it leads above the root, that is the link's doing and not the path's.
+                if leads_out(&rest, if from_root { 0 } else { way.len() - 1 }) {
+                    return Err(NotSent::Link.into());
+                }
+                for name in rest.into_iter().rev() {
+                    names.push_front(name);
+                }
+            }
+            FileType::RegularFile if is_last => return plain_file(here, &name),
+            FileType::RegularFile => return Err(NotSent::Missing.into()),
+            _ => return Err(NotSent::NotAFile.into()),
+        }
+    }
+    Err(NotSent::Folder.into())
+}
+
+/// Without waiting for anybody, and only if it still is a plain file.
+fn plain_file(folder: &OwnedFd, name: &OsStr) -> Result<File, OpenError> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(openat(folder, name, flags, Mode::empty()).map_err(refused)?);
+    let is_plain = file.metadata().map_err(|error| OpenError { why: NotSent::Unreadable, source: Some(error) })?.is_file();
+    if is_plain { Ok(file) } else { Err(NotSent::NotAFile.into()) }
+}
+
+/// The names of a link's target, and whether they begin at the root; `None` if it leads out by an absolute path.
+fn target_of(root: &Path, target: &[u8]) -> Option<(bool, Vec<OsString>)> {
+    let names = |bytes: &[u8]| bytes.split(|b| *b == b'/').map(|name| OsStr::from_bytes(name).to_owned()).collect();
+    if !target.starts_with(b"/") {
+        return Some((false, names(target)));
+    }
+    let real = root.canonicalize().ok();
+    let below = [Some(root), real.as_deref()].into_iter().flatten().find_map(|root| {
+        let rest = target.strip_prefix(root.as_os_str().as_bytes())?;
+        rest.starts_with(b"/").then(|| names(rest))
+    });
+    below.map(|names| (true, names))
+}
+
+/// Whether these names go above the root, from so many folders below it.
+fn leads_out(names: &[OsString], depth: usize) -> bool {
+    let mut depth = depth;
+    for name in names {
+        match name.as_bytes() {
+            b"" | b"." => {}
+            b".." if depth == 0 => return true,
+            b".." => depth -= 1,
+            _ => depth += 1,
+        }
+    }
+    false
+}
+
+fn refused(error: Errno) -> OpenError {
+    match error {
+        Errno::NOENT | Errno::NOTDIR => NotSent::Missing.into(),
+        // It became a link between two looks.
+        Errno::LOOP => NotSent::Link.into(),
+        Errno::NXIO => NotSent::NotAFile.into(),
+        other => OpenError { why: NotSent::Unreadable, source: Some(other.into()) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Read;
+    use std::os::unix::fs::symlink;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn workspace() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("secret"), "outside").unwrap();
+        let work = dir.path().join("work");
+        fs::create_dir_all(work.join("src/deep")).unwrap();
+        fs::write(work.join("src/deep/a.rs"), "inside").unwrap();
+        dir
+    }
+
+    fn why(dir: &tempfile::TempDir, path: &str) -> Result<String, NotSent> {
+        let mut text = String::new();
+        open(&dir.path().join("work"), path).map_err(|error| error.why)?.read_to_string(&mut text).unwrap();
+        Ok(text)
+    }
+
+    #[test]
+    fn plain_files_below_the_folder_are_opened() {
+        let dir = workspace();
+        assert_eq!(why(&dir, "src/deep/a.rs").unwrap(), "inside");
+        assert_eq!(why(&dir, "./src//deep/../deep/a.rs").unwrap(), "inside");
+        assert_eq!(why(&dir, "src/deep/b.rs"), Err(NotSent::Missing));
+        assert_eq!(why(&dir, "src/deep/a.rs/b"), Err(NotSent::Missing));
+        assert_eq!(why(&dir, "src"), Err(NotSent::Folder));
+        assert_eq!(why(&dir, "src/"), Err(NotSent::Folder));
+        assert_eq!(why(&dir, "."), Err(NotSent::Folder));
+        assert_eq!(why(&dir, "../secret"), Err(NotSent::Outside));
+        assert_eq!(why(&dir, "src/../../secret"), Err(NotSent::Outside));
+    }
+
+    #[test]
+    fn links_are_followed_as_long_as_they_stay_inside() {
+        let dir = workspace();
+        let work = dir.path().join("work");
+        let link = |target: &str, name: &str| symlink(target, work.join(name)).unwrap();
+        link("src/deep/a.rs", "in");
+        link("../src/deep", "src/round");
+        link(work.join("src").to_str().unwrap(), "absolute-in");
+        link("../secret", "out");
+        link("src/../../secret", "out-by-and-by");
+        link("..", "up");
+        link("/etc/passwd", "absolute-out");
+        link("circle", "circle");
+        link("nowhere", "broken");
+        assert_eq!(why(&dir, "in").unwrap(), "inside");
+        assert_eq!(why(&dir, "src/round/a.rs").unwrap(), "inside");
+        assert_eq!(why(&dir, "absolute-in/deep/a.rs").unwrap(), "inside");
+        for name in ["out", "out-by-and-by", "up/secret", "absolute-out", "circle"] {
+            assert_eq!(why(&dir, name), Err(NotSent::Link), "{name}");
+        }
+        assert_eq!(why(&dir, "broken"), Err(NotSent::Missing));
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_refused_at_once() {
+        let dir = workspace();
+        let work = dir.path().join("work");
+        assert!(std::process::Command::new("mkfifo").arg(work.join("pipe")).status().unwrap().success());
+        let _socket = std::os::unix::net::UnixListener::bind(work.join("socket")).unwrap();
+        assert_eq!(why(&dir, "pipe"), Err(NotSent::NotAFile));
+        assert_eq!(why(&dir, "socket"), Err(NotSent::NotAFile));
+        let error = open(Path::new("/dev"), "null").unwrap_err();
+        assert_eq!(error.why, NotSent::NotAFile);
+    }
+
+    proptest! {
+        #[test]
+        fn no_path_and_no_link_leads_out(path in "[a.b/]{0,24}", target in "[a.b/]{0,24}", absolute: bool) {
+            let dir = workspace();
+            let work = dir.path().join("work");
+            fs::create_dir_all(work.join("a/b")).unwrap();
+            let target = if absolute { format!("{}/{target}", dir.path().display()) } else { target };
+            if !target.is_empty() {
+                symlink(&target, work.join("a/a")).unwrap();
+            }
+            fs::write(dir.path().join("b"), "outside").unwrap();
+            fs::write(work.join("b"), "inside").unwrap();
+            if let Ok(text) = why(&dir, &path) {
+                prop_assert_eq!(text, "inside");
+            }
+        }
+    }
+}

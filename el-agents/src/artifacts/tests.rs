@@ -1,0 +1,346 @@
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use el_core::model::{EndKind, ExitRecord, SummaryStatus, Timestamp, fresh_run_id, fresh_token};
+use el_core::ops::{self, AtomFilter, ClaimRequest, NewAtom};
+use el_core::{Ctx, Store};
+use proptest::prelude::*;
+
+use super::*;
+
+/// A project with one atom in work.
+struct World {
+    dir: tempfile::TempDir,
+    store: Store,
+    job: Job,
+}
+
+impl World {
+    fn new(description: &str) -> World {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("work");
+        let state = root.join(".eluent");
+        fs::create_dir_all(state.join("summaries")).unwrap();
+        fs::write(dir.path().join("secret.txt"), "outside").unwrap();
+        let now = Timestamp::from(std::time::SystemTime::now()).minus(Duration::from_secs(60));
+        let mut store = Store::create(&state.join("el.db"), "t", now).unwrap();
+        let ctx = Ctx { now, actor: "ann", session: None };
+        ops::create(
+            &mut store,
+            &ctx,
+            &NewAtom { title: "A title".into(), description: description.into(), ..NewAtom::default() },
+        )
+        .unwrap();
+        let request = ClaimRequest {
+            run_id: fresh_run_id(),
+            token: fresh_token(),
+            worker_id: "w".into(),
+            agent: "claude".into(),
+            agent_limit: None,
+            executor: "claude".into(),
+            conversation: "c".into(),
+            workdir: root.display().to_string(),
+            check: None,
+            filter: AtomFilter::default(),
+            lease: Duration::from_secs(60),
+        };
+        let claimed = ops::claim_run(&mut store, &ctx, &request).unwrap().unwrap();
+        let places = Places {
+            database: state.join("el.db"),
+            runs: state.join("runs"),
+            contexts: state.join("agent-context"),
+            summaries: state.join("summaries"),
+            el: "/bin/el".into(),
+        };
+        let folder = RunDir::new(&places.runs, &claimed.run.id);
+        let job = Job {
+            run: claimed.run,
+            atom: Some(claimed.atom),
+            folder,
+            places,
+            summary_before: None,
+            record: vec!["It ended.".into()],
+            never_ran: false,
+        };
+        World { dir, store, job }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().join("work")
+    }
+
+    fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn summary(&self, deliverables: &[&str]) {
+        let list: String = deliverables.iter().map(|path| format!("- `{path}` - about {path}\n")).collect();
+        let text =
+            format!("## Objective\nO\n\n## Accomplishments\n- A\n\n## Key Deliverables\n{list}\n## Status\n✅ COMPLETED\n");
+        fs::write(summary_file::summary_file(&self.job.places, &self.job.run.atom_id), text).unwrap();
+    }
+
+    fn collect(&self) -> Collected {
+        collect(&self.job)
+    }
+
+    fn kept(&self, artifact: &Artifact) -> String {
+        fs::read_to_string(self.job.folder.path().join(artifact.file.as_ref().unwrap())).unwrap()
+    }
+}
+
+fn sent(collected: &Collected) -> Vec<(&str, ArtifactState)> {
+    collected.artifacts.iter().filter(|a| a.is_sent()).map(|a| (a.path.as_str(), a.state)).collect()
+}
+
+fn refused(collected: &Collected) -> Vec<(&str, NotSent)> {
+    collected.artifacts.iter().filter_map(|a| Some((a.path.as_str(), a.reason?))).collect()
+}
+
+#[test]
+fn the_summary_comes_first_then_the_files_it_names_copied_as_they_are_now() {
+    let world = World::new("");
+    world.write("src/a.rs", "fn a() {}");
+    world.write("doc.md", "text");
+    world.summary(&["src/a.rs", "doc.md"]);
+    let found = world.collect();
+    let own = format!(".eluent/summaries/{}.md", world.job.run.atom_id);
+    let copied = ArtifactState::Copied;
+    assert_eq!(sent(&found), [(own.as_str(), copied), ("src/a.rs", copied), ("doc.md", copied)]);
+    assert_eq!(found.artifacts.iter().map(|a| a.n).collect::<Vec<_>>(), [1, 2, 3]);
+    let first = &found.artifacts[1];
+    assert_eq!((first.size, first.description.as_deref()), (Some(9), Some("about src/a.rs")));
+    assert_eq!(first.sha256.as_deref(), Some(hash(b"fn a() {}").as_str()));
+    world.write("src/a.rs", "changed later");
+    assert_eq!(world.kept(first), "fn a() {}");
+    assert!(world.kept(&found.artifacts[0]).contains("✅ COMPLETED"));
+    assert_eq!((found.summary.status, found.summary.is_fallback), (Some(SummaryStatus::Completed), false));
+}
+
+#[test]
+fn at_most_four_files_beside_the_summary() {
+    let world = World::new("");
+    let names: Vec<String> = (0..6).map(|n| format!("f{n}.md")).collect();
+    names.iter().for_each(|name| world.write(name, "x"));
+    world.summary(&["gone.md", "f0.md", "f1.md", "f0.md", "./f2.md", "f3.md", "f4.md", "f5.md"]);
+    let found = world.collect();
+    assert_eq!(sent(&found).len(), 5, "{:?}", sent(&found));
+    let too_many = NotSent::TooMany;
+    assert_eq!(refused(&found), [("gone.md", NotSent::Missing), ("f4.md", too_many), ("f5.md", too_many)]);
+}
+
+#[test]
+fn what_may_not_be_handed_over_is_reported_and_its_content_is_nowhere() {
+    let world = World::new("Look around.");
+    let root = world.root();
+    symlink("../secret.txt", root.join("out.txt")).unwrap();
+    symlink("..", root.join("up")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap().success());
+    world.write("folder/x", "x");
+    world.write("package.json", "{}");
+    world.write("dist/app.js", "built");
+    world.write("CONTEXT.md", "context");
+    world.write(".eluent/summaries/t-other.md", "another's");
+    world.write(".eluent/runs/run-x/env.json", "keys");
+    world.write(".git/config", "git");
+    world.write("real.md", "real");
+    let outside = world.dir.path().join("secret.txt").display().to_string();
+    let own = format!(".eluent/summaries/{}.md", world.job.run.atom_id);
+    let named = [
+        "/etc/passwd",
+        &outside,
+        "../secret.txt",
+        "out.txt",
+        "up/secret.txt",
+        "pipe",
+        "folder",
+        "package.json",
+        "dist/app.js",
+        "CONTEXT.md",
+        ".eluent/summaries/t-other.md",
+        ".eluent/runs/run-x/env.json",
+        ".eluent/el.db",
+        ".git/config",
+        "missing.md",
+        &own,
+        "real.md",
+    ];
+    world.summary(&named);
+    let found = world.collect();
+    assert_eq!(sent(&found).iter().map(|(path, _)| *path).collect::<Vec<_>>(), [own.as_str(), "real.md"]);
+    let why = [
+        NotSent::Absolute,
+        NotSent::Absolute,
+        NotSent::Outside,
+        NotSent::Link,
+        NotSent::Link,
+        NotSent::NotAFile,
+        NotSent::Folder,
+        NotSent::Configuration,
+        NotSent::BuildOutput,
+        NotSent::ContextFile,
+        NotSent::OtherSummary,
+        NotSent::TrackerState,
+        NotSent::TrackerState,
+        NotSent::TrackerState,
+        NotSent::Missing,
+    ];
+    assert_eq!(refused(&found).iter().map(|(_, why)| *why).collect::<Vec<_>>(), why);
+    assert_eq!(fs::read_dir(world.job.folder.artifacts()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_kind_that_the_work_item_asks_for_is_handed_over() {
+    let world = World::new("Add a script to package.json and commit dist/ too.");
+    world.write("package.json", "{}");
+    world.write("dist/app.js", "built");
+    world.summary(&["package.json", "dist/app.js"]);
+    assert_eq!(sent(&world.collect()).len(), 3);
+}
+
+#[test]
+fn binary_and_very_large_files_are_referred_to() {
+    let world = World::new("");
+    world.write("logo.png", b"\x89PNG\0\0");
+    world.write("big.csv", "a,b\n".repeat(1 << 20));
+    world.summary(&["logo.png", "big.csv"]);
+    let found = world.collect();
+    let reference = ArtifactState::Reference;
+    assert_eq!(sent(&found)[1..], [("logo.png", reference), ("big.csv", reference)]);
+    for artifact in &found.artifacts[1..] {
+        assert!(
+            artifact.sha256.is_some() && artifact.size.unwrap() > 0 && artifact.note.is_some() && artifact.file.is_none(),
+            "{artifact:?}"
+        );
+    }
+}
+
+#[test]
+fn absolute_paths_below_the_working_folder_are_meant_relative() {
+    let world = World::new("");
+    world.write("src/a.rs", "x");
+    world.summary(&[&world.root().join("src/a.rs").display().to_string()]);
+    assert_eq!(sent(&world.collect())[1].0, "src/a.rs");
+}
+
+#[test]
+fn a_working_folder_behind_a_link_has_two_names() {
+    let mut world = World::new("");
+    world.write("src/a.rs", "x");
+    world.write("src/b.rs", "x");
+    let link = world.dir.path().join("link");
+    symlink(world.root(), &link).unwrap();
+    world.job.run.workdir = link.display().to_string();
+    let [configured, real] =
+        [link.join("src/a.rs"), world.root().canonicalize().unwrap().join("src/b.rs")].map(|path| path.display().to_string());
+    world.summary(&[&configured, &real]);
+    assert_eq!(sent(&world.collect())[1..].iter().map(|(path, _)| *path).collect::<Vec<_>>(), ["src/a.rs", "src/b.rs"]);
+}
+
+#[test]
+fn without_a_summary_one_is_made_of_what_is_known() {
+    let mut world = World::new("");
+    world.write("new.md", "x");
+    world.write(".env", "SECRET=1");
+    world.job.folder.create().unwrap();
+    fs::write(world.job.folder.pane(), "working\n\x1b[31mlast words\x1b[0m\n").unwrap();
+    let found = world.collect();
+    assert_eq!((found.summary.status, found.summary.is_fallback), (Some(SummaryStatus::Partial), true));
+    assert_eq!(found.summary.deliverables.len(), 1, "{:?}", found.summary);
+    assert_eq!(sent(&found)[1].0, "new.md");
+    let text = world.kept(&found.artifacts[0]);
+    assert!(text.contains("PARTIAL - Summary not created by the agent") && text.contains("working\nlast words\n"), "{text}");
+    assert!(refused(&found).is_empty(), "what nobody named is not reported");
+    world.job.never_ran = true;
+    assert!(world.collect().summary.deliverables.is_empty());
+}
+
+#[test]
+fn an_earlier_attempts_summary_is_not_this_runs() {
+    let mut world = World::new("");
+    world.summary(&[]);
+    world.job.summary_before = FileStamp::of(&summary_file::summary_file(&world.job.places, &world.job.run.atom_id));
+    let found = world.collect();
+    assert!(
+        found.summary.is_fallback && found.summary.warnings.iter().any(|w| w.contains("earlier attempt")),
+        "{:?}",
+        found.summary.warnings
+    );
+}
+
+#[test]
+fn a_working_folder_that_is_gone_keeps_nothing_from_being_told() {
+    let mut world = World::new("");
+    world.summary(&["a.md"]);
+    world.job.run.workdir = world.dir.path().join("gone").display().to_string();
+    let found = world.collect();
+    assert_eq!((sent(&found).len(), refused(&found)), (1, vec![("a.md", NotSent::Missing)]));
+}
+
+#[test]
+fn a_collection_may_begin_anew_and_is_recorded_once() {
+    let mut world = World::new("");
+    world.write("a.md", "x");
+    world.summary(&["a.md", "b.md"]);
+    let (run, token) = (world.job.run.id.clone(), world.job.run.token.clone());
+    for _ in 0..2 {
+        let found = world.collect();
+        ops::hand_over(&mut world.store, &run, &token, &found.summary, &found.artifacts).unwrap();
+    }
+    let back = ops::artifacts(&world.store, &run).unwrap();
+    assert_eq!((back.artifacts.len(), back.not_sent.len(), back.run.artifacts), (2, 1, 2));
+    assert_eq!(back.run.summary.unwrap().status, Some(SummaryStatus::Completed));
+    assert_eq!(fs::read_dir(world.job.folder.artifacts()).unwrap().count(), 2);
+}
+
+#[test]
+fn results_and_errors_are_written_and_put_right_when_the_run_ends_otherwise() {
+    use crate::handover::HandOver;
+    let mut world = World::new("");
+    world.write("a.md", "x");
+    world.summary(&["a.md", "/etc/passwd"]);
+    world.job.folder.create().unwrap();
+    let exit = ExitRecord { exit_code: Some(3), ..ExitRecord::new(&world.job.run.id, EndKind::Exited, crate::clock::now()) };
+    let policy = el_core::rules::retry::RetryPolicy::default();
+    let mut hand_over = HandOver::begin(&world.store, &world.job.folder, &exit, &policy).unwrap();
+    let job = hand_over.job(&world.job.places, None).unwrap();
+    hand_over.finish(&mut world.store, Some(collect(&job))).unwrap();
+    let read =
+        || -> serde_json::Value { serde_json::from_str(&fs::read_to_string(world.job.folder.results()).unwrap()).unwrap() };
+    let results = read();
+    assert_eq!((&results["schema"], &results["version"]), (&"el.results".into(), &1.into()));
+    assert_eq!(
+        (&results["run"]["outcome"], &results["run"]["succeeded"], &results["atom"]["status"]),
+        (&"failed".into(), &false.into(), &"in_progress".into())
+    );
+    assert_eq!((results["artifacts"].as_array().unwrap().len(), &results["not_sent"][0]["reason"]), (2, &"absolute".into()));
+    let errors = fs::read_to_string(world.job.folder.errors()).unwrap();
+    assert!(errors.contains("exited with code 3"), "{errors}");
+    let ctx = Ctx { now: crate::clock::now(), actor: "claude", session: None };
+    let settled = ops::settle(&mut world.store, &ctx, &exit, &policy, 0.0).unwrap();
+    hand_over.settled(&settled);
+    assert_eq!(read()["atom"]["status"], "open");
+    assert!(read()["atom"]["retry_at"].is_string());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Whatever an agent names, what comes back is never what lies outside.
+    #[test]
+    fn nothing_outside_is_ever_handed_back(names in prop::collection::vec("(\\.\\./|/|a|secret\\.txt|link|src|\\.|~){1,6}", 0..8), target in "(\\.\\./|/|src|secret\\.txt){1,4}") {
+        let world = World::new("secret.txt");
+        world.write("src/a", "inside");
+        drop(symlink(&target, world.root().join("link")));
+        drop(symlink(&target, world.root().join("src/link")));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        world.summary(&names);
+        let found = world.collect();
+        prop_assert!(found.artifacts.iter().filter(|a| a.is_sent()).count() <= 5);
+        for artifact in found.artifacts.iter().filter(|a| a.file.is_some()).skip(1) {
+            prop_assert_eq!(world.kept(artifact), "inside");
+        }
+    }
+}

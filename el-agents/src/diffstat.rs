@@ -1,0 +1,212 @@
+//! How much a run changed, as git counts it: bounded in time and size, and never by running a program that the repository names.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use el_core::model::Timestamp;
+use serde::Serialize;
+
+/// What all calls of git for one question may take together.
+const LIMIT: Duration = Duration::from_secs(3);
+/// More output than this is a change that nobody reviews line by line.
+const OUTPUT_MAX: u64 = 1 << 20;
+/// Files whose lines are counted by us, since git does not know them yet.
+const NEW_FILES_MAX: usize = 500;
+const NEW_FILE_MAX: u64 = 4 << 20;
+/// The project's own bookkeeping is no work of an agent's.
+const NOT_WORK: [&str; 2] = [".eluent/", ".claude-orchestrator/"];
+
+/// Lines added and removed, file by file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct DiffStat {
+    pub added: u64,
+    pub removed: u64,
+    pub files: Vec<FileStat>,
+    /// There was more than is listed.
+    pub truncated: bool,
+}
+
+/// One file's part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileStat {
+    /// Relative to the folder that was asked about.
+    pub path: String,
+    /// `null` for a file that is no text.
+    pub added: Option<u64>,
+    pub removed: Option<u64>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoDiff {
+    #[error("there is no git repository")]
+    NoRepository,
+    #[error("git did not answer in time")]
+    Slow,
+    #[error("git could not be run")]
+    NoGit,
+}
+
+/// What has changed in a working folder since a moment: commits after it, what is not committed, and files that git does not know yet.
+/// `paths`, relative to the folder: only these; empty means all.
+///
+/// # Errors
+/// If git cannot tell.
+pub fn diff_stat(folder: &Path, since: Option<Timestamp>, paths: &[String]) -> Result<DiffStat, NoDiff> {
+    let git = Git { folder, until: Instant::now() + LIMIT };
+    git.text(&["rev-parse", "--is-inside-work-tree"])?;
+    let base = match since {
+        Some(since) => {
+            git.text(&["rev-list", "-1", &format!("--before=@{}", since.as_secs()), "HEAD"]).ok().filter(|id| !id.is_empty())
+        }
+        None => git.text(&["rev-parse", "--verify", "--quiet", "HEAD"]).ok(),
+    };
+    let base = match base {
+        Some(base) => base,
+        None => git.text(&["hash-object", "-t", "tree", "/dev/null"])?,
+    };
+    let mut stat = DiffStat::default();
+    let numstat =
+        ["diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--relative", base.as_str(), "--"];
+    let (bytes, cut) = git.run(&numstat, paths)?;
+    stat.truncated |= cut;
+    for record in String::from_utf8_lossy(&bytes).split('\0') {
+        let mut parts = record.splitn(3, '\t');
+        if let (Some(added), Some(removed), Some(path)) = (parts.next(), parts.next(), parts.next()) {
+            stat.push(path, added.parse().ok(), removed.parse().ok());
+        }
+    }
+    let (bytes, cut) = git.run(&["ls-files", "--others", "--exclude-standard", "-z", "--"], paths)?;
+    stat.truncated |= cut;
+    let names = String::from_utf8_lossy(&bytes).into_owned();
+    for (at, path) in names.split('\0').filter(|path| !path.is_empty()).enumerate() {
+        if at >= NEW_FILES_MAX {
+            stat.truncated = true;
+            break;
+        }
+        stat.push(path, lines_of(&folder.join(path)), Some(0));
+    }
+    stat.files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(stat)
+}
+
+impl DiffStat {
+    fn push(&mut self, path: &str, added: Option<u64>, removed: Option<u64>) {
+        if NOT_WORK.iter().any(|prefix| path.starts_with(prefix)) {
+            return;
+        }
+        self.added += added.unwrap_or(0);
+        self.removed += removed.unwrap_or(0);
+        self.files.push(FileStat { path: path.to_owned(), added, removed });
+    }
+}
+
+/// The lines of a new file; `None` if it is no text, or not a plain file of a bearable size.
+fn lines_of(path: &Path) -> Option<u64> {
+    let metadata = std::fs::symlink_metadata(path).ok()?;
+    if !metadata.is_file() || metadata.len() > NEW_FILE_MAX {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(NEW_FILE_MAX).read_to_end(&mut bytes).ok()?;
+    if bytes.contains(&0) {
+        return None;
+    }
+    let ends = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+    Some(ends + u64::from(bytes.last().is_some_and(|byte| *byte != b'\n')))
+}
+
+struct Git<'a> {
+    folder: &'a Path,
+    until: Instant,
+}
+
+impl Git<'_> {
+    fn text(&self, arguments: &[&str]) -> Result<String, NoDiff> {
+        let (bytes, _) = self.run(arguments, &[])?;
+        Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+    }
+
+    /// Standard output, and whether it was cut.
+    fn run(&self, arguments: &[&str], paths: &[String]) -> Result<(Vec<u8>, bool), NoDiff> {
+        let mut command = Command::new("git");
+        command.args(["--literal-pathspecs", "-c", "core.fsmonitor=false"]).args(arguments).args(paths);
+        command.current_dir(self.folder).env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(|_| NoDiff::NoGit)?;
+        let mut stdout = child.stdout.take().ok_or(NoDiff::NoGit)?;
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let read = stdout.by_ref().take(OUTPUT_MAX).read_to_end(&mut bytes);
+            // The receiver may have given up.
+            let _ = sender.send(read.map(|_| bytes));
+        });
+        let answer = receiver.recv_timeout(self.until.saturating_duration_since(Instant::now()));
+        let is_cut = matches!(&answer, Ok(Ok(bytes)) if bytes.len() as u64 >= OUTPUT_MAX);
+        if answer.is_err() || is_cut {
+            // It may have ended meanwhile.
+            let _ = child.kill();
+        }
+        let status = child.wait().map_err(|_| NoDiff::NoGit)?;
+        match answer {
+            Err(_) => Err(NoDiff::Slow),
+            Ok(Ok(bytes)) if is_cut || status.success() => Ok((bytes, is_cut)),
+            Ok(_) => Err(NoDiff::NoRepository),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn git(folder: &Path, arguments: &[&str], date: &str) {
+        let status = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.com"])
+            .args(arguments)
+            .current_dir(folder)
+            .env("GIT_COMMITTER_DATE", date)
+            .env("GIT_AUTHOR_DATE", date)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(status.success(), "{arguments:?}");
+    }
+
+    #[test]
+    fn commits_changes_and_new_files_since_a_moment_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path();
+        let write = |name: &str, text: &str| std::fs::write(path.join(name), text).unwrap();
+        assert_eq!(diff_stat(path, None, &[]), Err(NoDiff::NoRepository));
+        git(path, &["init", "-q"], "");
+        write("new", "1\n2");
+        assert_eq!(diff_stat(path, None, &[]).unwrap().added, 2, "a repository without a commit");
+        write("old", "a\nb\n");
+        git(path, &["add", "."], "");
+        git(path, &["commit", "-qm", "before"], "2026-01-01T00:00:00Z");
+        write("old", "a\nc\nd\n");
+        git(path, &["commit", "-qam", "during"], "2026-01-02T00:00:00Z");
+        write("new", "1\n");
+        std::fs::create_dir(path.join(".eluent")).unwrap();
+        write(".eluent/el.db", "x");
+        write("odd \t[name]", "z\n");
+        write("binary", "\0");
+        let since = Timestamp::parse("2026-01-01T12:00:00Z").unwrap();
+        let stat = diff_stat(path, Some(since), &[]).unwrap();
+        let told: Vec<_> = stat.files.iter().map(|f| (f.path.as_str(), f.added, f.removed)).collect();
+        let want =
+            [("binary", None, Some(0)), ("new", Some(0), Some(1)), ("odd \t[name]", Some(1), Some(0)), ("old", Some(2), Some(1))];
+        assert_eq!(told, want);
+        assert_eq!((stat.added, stat.removed, stat.truncated), (3, 2, false));
+        let named = diff_stat(path, Some(since), &["old".to_owned(), "odd \t[name]".to_owned(), "nowhere".to_owned()]).unwrap();
+        assert_eq!(named.files.len(), 2);
+        assert_eq!(diff_stat(path, None, &["old".to_owned()]).unwrap().files, [], "without a moment, what is not committed");
+    }
+}

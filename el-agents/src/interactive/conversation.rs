@@ -1,0 +1,189 @@
+//! The client's own record of its conversation, read while it grows: what the agent said and did, its tokens, its cost, and why it stopped.
+//!
+//! The file and its format are the client's business and undocumented, so nothing depends on it: without it a run has no figures, and that is
+//! all. Its messages have the shape of the event stream's. What else stands in it (the client's prompts, whole requests) is passed over.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::claude::{Line, LineSplitter, one_line};
+
+/// Between two searches for a file that is not there yet.
+const SEARCH: Duration = Duration::from_secs(1);
+/// Read at most so much at a time.
+const CHUNK: u64 = 1 << 20;
+/// Longest text of an error, in characters.
+const ERROR: usize = 300;
+
+/// The conversation of one run.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    projects: Option<PathBuf>,
+    name: String,
+    file: Option<File>,
+    searched: Option<Instant>,
+    lines: LineSplitter,
+    told: Told,
+}
+
+/// What it told so far.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Told {
+    /// Texts that the client took as a person's.
+    pub(crate) prompts: u32,
+    /// Millionths of a dollar, once the client wrote it down.
+    pub(crate) cost_micros: Option<u64>,
+    /// The last request failed, and nothing came after that.
+    pub(crate) error: Option<ApiError>,
+}
+
+/// A request that failed for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ApiError {
+    pub(crate) text: String,
+    pub(crate) status: Option<i64>,
+    /// It is the account's limit that was reached.
+    pub(crate) is_limit: bool,
+}
+
+impl Conversation {
+    /// `config`: the client's own folder. `id`: what it was given as `--session-id`.
+    pub(crate) fn new(config: Option<&Path>, id: &str) -> Conversation {
+        Conversation {
+            projects: config.filter(|_| !id.is_empty()).map(|config| config.join("projects")),
+            name: format!("{id}.jsonl"),
+            file: None,
+            searched: None,
+            lines: LineSplitter::default(),
+            told: Told::default(),
+        }
+    }
+
+    pub(crate) fn told(&self) -> &Told {
+        &self.told
+    }
+
+    /// What was added since the last call: the lines of messages, as the event stream would have them.
+    pub(crate) fn read(&mut self, now: Instant) -> Vec<u8> {
+        if self.file.is_none() {
+            self.search(now);
+        }
+        let Some(file) = &mut self.file else { return Vec::new() };
+        let mut bytes = Vec::new();
+        // What cannot be read now may be at the next look.
+        let _ = file.take(CHUNK).read_to_end(&mut bytes);
+        let mut kept = Vec::new();
+        for line in self.lines.push(&bytes) {
+            let Line::Whole(line) = line else { continue };
+            let Ok(value) = serde_json::from_slice::<Value>(&line) else { continue };
+            if take(&mut self.told, &value) {
+                kept.extend_from_slice(&line);
+                kept.push(b'\n');
+            }
+        }
+        kept
+    }
+
+    /// It lies in a folder whose name is made of the working folder's, by rules of the client's own; the id alone is unique.
+    fn search(&mut self, now: Instant) {
+        if self.searched.is_some_and(|at| now.duration_since(at) < SEARCH) {
+            return;
+        }
+        self.searched = Some(now);
+        let folders = self.projects.as_deref().and_then(|projects| std::fs::read_dir(projects).ok());
+        let mut files = folders.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path().join(&self.name)));
+        self.file = files.find_map(|file| File::open(file).ok());
+    }
+}
+
+/// Takes what a line tells; whether it is a message.
+fn take(told: &mut Told, value: &Value) -> bool {
+    let is = |name: &str| value.get(name).and_then(Value::as_bool).unwrap_or(false);
+    let text = |name: &str| value.get(name).and_then(Value::as_str);
+    if is("isSidechain") {
+        return false;
+    }
+    match text("type") {
+        Some("assistant") => {
+            told.error = text("error").or_else(|| is("isApiErrorMessage").then_some("unknown")).map(|kind| {
+                let said = value.pointer("/message/content/0/text").and_then(Value::as_str).unwrap_or(kind);
+                let status = value.get("apiErrorStatus").and_then(Value::as_i64);
+                ApiError { text: one_line(said, ERROR), status, is_limit: kind == "rate_limit" || status == Some(429) }
+            });
+            true
+        }
+        Some("user") => {
+            let content = value.pointer("/message/content");
+            let is_result =
+                content.and_then(Value::as_array).is_some_and(|parts| parts.iter().any(|part| part["type"] == "tool_result"));
+            if !is_result && !is("isMeta") && !is("isSynthetic") {
+                told.prompts += 1;
+                told.error = None;
+            }
+            true
+        }
+        Some("cost-state") => {
+            let dollars = value.get("totalCostUSD").and_then(Value::as_f64).filter(|cost| (0.0..1e6).contains(cost));
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was just checked to be in range")]
+            let micros = dollars.map(|dollars| (dollars * 1e6).round() as u64);
+            told.cost_micros = micros.or(told.cost_micros);
+            false
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn the_record_is_found_by_its_id_and_read_as_it_grows() {
+        let config = tempfile::tempdir().unwrap();
+        let mut conversation = Conversation::new(Some(config.path()), "abc");
+        let start = Instant::now();
+        assert_eq!(conversation.read(start), b"");
+        let folder = config.path().join("projects/-some-where");
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut file = File::create(folder.join("abc.jsonl")).unwrap();
+        let user = r#"{"type":"user","message":{"role":"user","content":"do it"}}"#;
+        let said = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"yes"}]}}"#;
+        let big = r#"{"type":"api-request-shape","shape":"secret prompts"}"#;
+        write!(file, "{user}\n{big}\n{}", &said[..20]).unwrap();
+        assert_eq!(conversation.read(start), b"", "it is not searched for at every look");
+        let later = start + Duration::from_secs(2);
+        assert_eq!(conversation.read(later), format!("{user}\n").as_bytes());
+        assert_eq!(conversation.told().prompts, 1);
+        write!(file, "{}\n{{\"type\":\"cost-state\",\"totalCostUSD\":0.0123}}\nrubbish\n", &said[20..]).unwrap();
+        assert_eq!(conversation.read(later), format!("{said}\n").as_bytes());
+        assert_eq!(conversation.told().cost_micros, Some(12_300));
+    }
+
+    #[test]
+    fn an_error_counts_only_while_it_is_the_last_word() {
+        let mut told = Told::default();
+        let line = |text: &str| serde_json::from_str(text).unwrap();
+        let failed = line(
+            r#"{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","apiErrorStatus":429,"message":{"content":[{"type":"text","text":"limit"}]}}"#,
+        );
+        take(&mut told, &failed);
+        assert_eq!(told.error, Some(ApiError { text: "limit".to_owned(), status: Some(429), is_limit: true }));
+        let on = line(r#"{"type":"assistant","message":{"content":[{"type":"text","text":"on I go"}]}}"#);
+        take(&mut told, &on);
+        assert_eq!(told.error, None);
+        let result = line(r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"x"}]}}"#);
+        take(&mut told, &result);
+        assert_eq!(told.prompts, 0);
+    }
+
+    #[test]
+    fn nowhere_to_look_is_no_error() {
+        assert_eq!(Conversation::new(None, "abc").read(Instant::now()), b"");
+    }
+}

@@ -1,0 +1,309 @@
+//! The supervisor's side of one client with a screen: looks at it, types what is to be typed, and tells what it makes of it all.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use el_core::model::{EndKind, ExitRecord, Progress, UsageLimit};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+
+use super::conversation::{Conversation, Told};
+use super::history::History;
+use super::screen::{Question, Screen, State};
+use super::terminal::{Job, Terminal, leave};
+use super::typing::{Act, Typing, pasteable};
+use crate::process::ProcessId;
+use crate::rundir::write_private;
+use crate::tmux::{OwnPane, PaneLook};
+
+/// Between two looks while something is being typed, and after that.
+const LOOK_TYPING: Duration = Duration::from_millis(400);
+const LOOK: Duration = Duration::from_secs(1);
+/// How long a client that waits at its input line is left alone before it counts as at its end.
+const IDLE: Duration = Duration::from_secs(10);
+/// The same once its atom has ended: only the last line of its last turn may be missing.
+const IDLE_FINISHED: Duration = Duration::from_secs(2);
+/// How long an error may stand as the last word before it counts: the client tries again by itself.
+const ERROR_STANDS: Duration = Duration::from_secs(10);
+/// How long tmux may not tell anything before the instruction could be typed.
+const BLIND: Duration = Duration::from_secs(60);
+
+/// What the last look, and the client's record, told.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// Something happened: on the screen, or in the conversation.
+    pub(crate) acted: bool,
+    /// Lines for the log of the pane.
+    pub(crate) log: Vec<String>,
+    /// Messages of the conversation, as in the event stream.
+    pub(crate) messages: Vec<u8>,
+}
+
+/// One client on the pane's terminal.
+#[derive(Debug)]
+pub(crate) struct Front {
+    pane: OwnPane,
+    terminal: Terminal,
+    conversation: Conversation,
+    history: History,
+    /// Where what is typed is written down before.
+    typed: PathBuf,
+    typing: Option<Typing>,
+    job: Option<Job>,
+    screen: Screen,
+    text: String,
+    attached: u32,
+    looked: Option<Instant>,
+    blind_since: Instant,
+    /// Since when it waits at its input line and nothing moves.
+    idle_since: Option<Instant>,
+    asked_since: Option<Instant>,
+    is_submitted: bool,
+    prompts: u32,
+    nudges: u32,
+    failure: Option<String>,
+}
+
+impl Front {
+    /// `prompt`: what the client is to be told. `typed`: a file of the run's folder. `environment`: the client's.
+    pub(crate) fn new(
+        pane: OwnPane,
+        prompt: &str,
+        typed: PathBuf,
+        environment: &[(OsString, OsString)],
+        conversation: &str,
+    ) -> std::io::Result<Front> {
+        let now = Instant::now();
+        let mut front = Front {
+            terminal: Terminal::new(pane.clone()),
+            pane,
+            conversation: Conversation::new(config_folder(environment).as_deref(), conversation),
+            history: History::default(),
+            typed,
+            typing: None,
+            job: None,
+            screen: Screen::read(""),
+            text: String::new(),
+            attached: 0,
+            looked: None,
+            blind_since: now,
+            idle_since: None,
+            asked_since: None,
+            is_submitted: false,
+            prompts: 0,
+            nudges: 0,
+            failure: None,
+        };
+        front.begin_typing(prompt, now)?;
+        Ok(front)
+    }
+
+    fn begin_typing(&mut self, text: &str, now: Instant) -> std::io::Result<()> {
+        let text = pasteable(text);
+        write_private(&self.typed, text.as_bytes()).map_err(std::io::Error::other)?;
+        self.prompts = self.conversation.told().prompts;
+        self.typing = Some(Typing::new(&text, now));
+        Ok(())
+    }
+
+    /// One tick, ten times a second; never blocks.
+    pub(crate) fn tick(&mut self, now: Instant) -> Seen {
+        let mut seen = Seen { messages: self.conversation.read(now), ..Seen::default() };
+        seen.acted = !seen.messages.is_empty();
+        match self.terminal.take() {
+            Some(Ok(look)) => {
+                self.blind_since = now;
+                self.look(look, &mut seen, now);
+            }
+            Some(Err(_)) if !self.is_submitted && now.duration_since(self.blind_since) > BLIND => {
+                self.failure.get_or_insert_with(|| "tmux does not tell what the screen shows".to_owned());
+            }
+            // Looks can fail, and tell nothing then; a pane that is gone comes as a hang-up.
+            Some(Err(_)) | None => {}
+        }
+        if seen.acted {
+            self.idle_since = None;
+        }
+        let pause = if self.typing.is_some() { LOOK_TYPING } else { LOOK };
+        if !self.terminal.is_busy() && (self.job.is_some() || self.looked.is_none_or(|at| now.duration_since(at) >= pause)) {
+            self.looked = Some(now);
+            self.terminal.begin(self.job.take().unwrap_or(Job::Look));
+        }
+        seen
+    }
+
+    fn look(&mut self, look: PaneLook, seen: &mut Seen, now: Instant) {
+        let screen = Screen::read(&look.text);
+        seen.acted |= screen.fingerprint != self.screen.fingerprint;
+        // Before its first screen, and after its last, the pane shows what is not the client's.
+        if screen.state != State::Unknown {
+            seen.log = self.history.take(&screen.body);
+        }
+        self.screen = screen;
+        self.text = look.text;
+        self.attached = look.attached;
+        self.type_on(now);
+        let is_idle = matches!(self.screen.state, State::Prompt { busy: false, background: false, .. }) && self.typing.is_none();
+        self.idle_since = if is_idle && !seen.acted { Some(self.idle_since.unwrap_or(now)) } else { None };
+        let is_asked = matches!(self.screen.state, State::Question(_));
+        self.asked_since = if is_asked { Some(self.asked_since.unwrap_or(now)) } else { None };
+    }
+
+    fn type_on(&mut self, now: Instant) {
+        let Some(typing) = &mut self.typing else { return };
+        let arrived = self.conversation.told().prompts > self.prompts;
+        match typing.step(&self.screen, self.attached > 0, arrived, now) {
+            Act::Nothing => {}
+            Act::Paste => self.job = Some(Job::Paste(self.typed.clone())),
+            Act::Enter => self.job = Some(Job::Enter),
+            Act::Sent => {
+                self.typing = None;
+                self.is_submitted = true;
+            }
+            // A nudge that does not arrive: the client then counts as at its end, as it does without one.
+            Act::Fail(_) if self.is_submitted => self.typing = None,
+            Act::Fail(why) => {
+                self.typing = None;
+                self.failure.get_or_insert(format!("Claude Code could not be given its work: {why}"));
+            }
+        }
+    }
+
+    /// The work could not be given to the client, so the run has not begun; why.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        self.failure.as_deref().filter(|_| !self.is_submitted)
+    }
+
+    /// Somebody looks on, and may type.
+    pub(crate) fn is_attached(&self) -> bool {
+        self.attached > 0
+    }
+
+    /// A person is asked something.
+    pub(crate) fn question(&self) -> Option<&Question> {
+        match &self.screen.state {
+            State::Question(question) if self.is_submitted => Some(question),
+            _ => None,
+        }
+    }
+
+    /// The client waits at its input line, so that a word could be typed there.
+    pub(crate) fn is_at_prompt(&self) -> bool {
+        self.is_submitted && self.typing.is_none() && matches!(self.screen.state, State::Prompt { busy: false, .. })
+    }
+
+    /// The client has nothing more to do: it ended its last turn, or a request failed for good, and nobody is there who may go on.
+    pub(crate) fn is_at_its_end(&self, is_finished: bool, now: Instant) -> bool {
+        if self.typing.is_some() || !self.is_submitted {
+            return false;
+        }
+        let longer = |since: Option<Instant>, than: Duration| since.is_some_and(|since| now.duration_since(since) >= than);
+        if is_finished {
+            return longer(self.idle_since, IDLE_FINISHED);
+        }
+        // After an error the client may ask what to do about it.
+        let stopped = self.conversation.told().error.is_some() && longer(self.asked_since, ERROR_STANDS);
+        !self.is_attached() && (longer(self.idle_since, IDLE) || stopped)
+    }
+
+    /// Reminds the client of its atom, as a next message; `false` if it was reminded so often, or if reminding is no use.
+    pub(crate) fn nudge(&mut self, text: &str, times: u32, now: Instant) -> bool {
+        if self.nudges >= times || self.conversation.told().error.is_some() || self.begin_typing(text, now).is_err() {
+            return false;
+        }
+        self.nudges += 1;
+        self.idle_since = None;
+        true
+    }
+
+    /// How often it was reminded.
+    pub(crate) fn nudges(&self) -> u32 {
+        self.nudges
+    }
+
+    /// What only the screen and the client's record know of the progress.
+    pub(crate) fn tell_progress(&self, progress: &mut Progress) {
+        if let Some(question) = self.question() {
+            progress.action = Some(format!("waiting for a person: {}", question.text));
+        }
+        if let Some(cost) = self.conversation.told().cost_micros {
+            progress.cost_micros = i64::try_from(cost).unwrap_or(i64::MAX);
+        }
+    }
+
+    /// Writes what is known of the end into its record.
+    pub(crate) fn tell(&self, record: &mut ExitRecord) {
+        let Told { error, .. } = self.conversation.told();
+        let waited = self.question().filter(|_| record.end == EndKind::Stalled);
+        if record.end == EndKind::SpawnFailed {
+            record.message =
+                self.failure.clone().or_else(|| Some(format!("its screen said: {}", Screen::last_words(&self.text, 3))));
+        } else if let Some(question) = waited {
+            record.message = Some(format!("nobody answered: {}", question.text));
+        } else if let Some(error) = error {
+            record.is_error = true;
+            record.api_error_status = error.status;
+            record.message = Some(error.text.clone());
+            if error.is_limit {
+                record.usage_limit = Some(UsageLimit { resets_at: None });
+            }
+        }
+    }
+
+    /// Whether the client had been given its work.
+    pub(crate) fn is_submitted(&self) -> bool {
+        self.is_submitted
+    }
+
+    /// Looks once more, at what a client has left behind that ended before it took its work: its last words say why.
+    pub(crate) async fn look_back(&mut self) {
+        let pane = self.pane.clone();
+        if let Ok(Ok(look)) = tokio::task::spawn_blocking(move || pane.look()).await
+            && !Screen::last_words(&look.text, 1).is_empty()
+        {
+            self.text = look.text;
+        }
+    }
+
+    /// The client has ended: what is left of the conversation, and of the screen.
+    pub(crate) fn finish(&mut self, now: Instant) -> Seen {
+        let mut messages = Vec::new();
+        loop {
+            let more = self.conversation.read(now);
+            if more.is_empty() {
+                break;
+            }
+            messages.extend(more);
+        }
+        Seen { acted: false, log: self.history.finish(), messages }
+    }
+
+    /// How the client is to be asked to leave; to be called from a thread that may block.
+    pub(crate) fn farewell(&self, agent: &ProcessId) -> impl FnOnce() + Send + 'static + use<> {
+        let (pane, agent) = (self.pane.clone(), agent.clone());
+        let is_wanted = self.is_at_prompt();
+        move || {
+            if is_wanted {
+                leave(&pane, &agent);
+            }
+        }
+    }
+}
+
+/// The client's own folder, as its environment tells.
+fn config_folder(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
+    let get =
+        |key: &str| environment.iter().find(|(name, value)| name == key && !value.is_empty()).map(|(_, value)| Path::new(value));
+    get("CLAUDE_CONFIG_DIR").map(Path::to_owned).or_else(|| get("HOME").map(|home| home.join(".claude")))
+}
+
+/// Takes the terminal's settings now, to put them back when the client is gone, however it went.
+pub(crate) fn keep_terminal() -> impl FnOnce() {
+    let before: Option<Termios> = tcgetattr(std::io::stdin()).ok();
+    move || {
+        if let Some(before) = before {
+            // A terminal that is gone needs nothing.
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &before);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The summary file as the end of the work (`completion = "summary"`): when it has appeared and stands still.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::summary_file::{FileStamp, read};
+
+/// How long the file has to stay as it is: an editor may write in pieces.
+const STILL: Duration = Duration::from_secs(2);
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Waits for one file.
+#[derive(Debug)]
+pub(crate) struct SummaryWatch {
+    path: PathBuf,
+    /// As an earlier attempt left it.
+    before: Option<FileStamp>,
+    seen: Option<(FileStamp, Instant)>,
+    looked: Option<Instant>,
+}
+
+impl SummaryWatch {
+    /// From before the agent begins: a file that is there already does not count, until it changes.
+    pub(crate) fn new(path: PathBuf) -> SummaryWatch {
+        SummaryWatch { before: FileStamp::of(&path), path, seen: None, looked: None }
+    }
+
+    /// The text, once the file is there and stands still. A file that cannot be taken for a summary (a link, a pipe, an empty one) is none.
+    pub(crate) fn take(&mut self, now: Instant) -> Option<String> {
+        if self.looked.is_some_and(|at| now.duration_since(at) < LOOK) {
+            return None;
+        }
+        self.looked = Some(now);
+        let stamp = FileStamp::of(&self.path).filter(|stamp| self.before != Some(*stamp))?;
+        match self.seen {
+            Some((seen, since)) if seen == stamp => {
+                if now.duration_since(since) < STILL {
+                    return None;
+                }
+                read(&self.path, self.before).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            }
+            _ => {
+                self.seen = Some((stamp, now));
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_counts_when_it_is_new_or_changed_and_stands_still() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t-1.md");
+        std::fs::write(&path, "an earlier attempt's").unwrap();
+        let mut summary = SummaryWatch::new(path.clone());
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        assert_eq!(summary.take(at(0)), None);
+        assert_eq!(summary.take(at(100)), None, "it has not changed");
+        std::fs::write(&path, "half").unwrap();
+        assert_eq!(summary.take(at(101)), None);
+        std::fs::write(&path, "half and half").unwrap();
+        assert_eq!(summary.take(at(104)), None, "it has changed since the last look");
+        assert_eq!(summary.take(at(107)).as_deref(), Some("half and half"));
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_no_summary() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t-1.md");
+        let mut summary = SummaryWatch::new(path.clone());
+        std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
+        let start = Instant::now();
+        assert_eq!((summary.take(start), summary.take(start + Duration::from_secs(9))), (None, None));
+    }
+}

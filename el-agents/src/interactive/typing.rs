@@ -1,0 +1,302 @@
+//! How a text gets into the client's input line and is sent off: pure, one decision for each look at the screen.
+//!
+//! A paste can get lost while the client starts, and an Enter that comes with a paste is swallowed, so they are separate steps, each is
+//! verified on the screen before the next, and each is tried only so often. Enter is pressed only while the text is seen to stand in the
+//! input line: whatever the client may ask meanwhile is never answered by us.
+
+use std::time::{Duration, Instant};
+
+use super::screen::{Kind, Screen, State};
+use crate::claude::one_line;
+
+/// The input line has to stand still for so long before something is pasted into it.
+const SETTLED: Duration = Duration::from_millis(600);
+/// Between a paste and its Enter, at least.
+const PASTE_PAUSE: Duration = Duration::from_secs(1);
+/// How long a paste may take to be seen before it is made again.
+const PASTE_WAIT: Duration = Duration::from_secs(10);
+/// How long an Enter may take to show before it is pressed again.
+const ENTER_WAIT: Duration = Duration::from_secs(3);
+const PASTES: u32 = 3;
+const ENTERS: u32 = 5;
+/// How long a question may stand at the start before it counts as one: screens flicker.
+const QUESTION_WAIT: Duration = Duration::from_secs(2);
+/// How long the client may take until its input line is there.
+const READY_WAIT: Duration = Duration::from_secs(120);
+
+/// What is to be done in the pane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Act {
+    Nothing,
+    /// Paste the text.
+    Paste,
+    /// Press Enter.
+    Enter,
+    /// The text is on its way.
+    Sent,
+    /// It cannot be sent: why, and what to do about it.
+    Fail(String),
+}
+
+/// One text on its way.
+#[derive(Debug, Clone)]
+pub(crate) struct Typing {
+    head: String,
+    tail: String,
+    phase: Phase,
+    pastes: u32,
+    enters: u32,
+    /// Since when the screen has been as it is.
+    since: Instant,
+    fingerprint: u64,
+    began: Instant,
+    asked_since: Option<Instant>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    Pasted(Instant),
+    Entered(Instant),
+}
+
+impl Typing {
+    pub(crate) fn new(text: &str, now: Instant) -> Typing {
+        let compact = compact(text);
+        let letters = compact.chars().count();
+        Typing {
+            head: compact.chars().take(24).collect(),
+            tail: compact.chars().skip(letters.saturating_sub(24)).collect(),
+            phase: Phase::Waiting,
+            pastes: 0,
+            enters: 0,
+            since: now,
+            fingerprint: 0,
+            began: now,
+            asked_since: None,
+        }
+    }
+
+    /// What to do after this look. `attached`: a person is there, who may answer what the client asks. `arrived`: the client's own record
+    /// says that it has got the text.
+    pub(crate) fn step(&mut self, screen: &Screen, attached: bool, arrived: bool, now: Instant) -> Act {
+        if arrived && self.pastes > 0 {
+            return Act::Sent;
+        }
+        if screen.fingerprint != self.fingerprint {
+            self.fingerprint = screen.fingerprint;
+            self.since = now;
+        }
+        match self.phase {
+            Phase::Waiting => self.wait(screen, attached, now),
+            Phase::Pasted(at) => self.pasted(screen, at, now),
+            Phase::Entered(at) => self.entered(screen, at, now),
+        }
+    }
+
+    fn wait(&mut self, screen: &Screen, attached: bool, now: Instant) -> Act {
+        if attached {
+            // Whoever is there can answer, and takes the time that it takes.
+            self.began = now;
+            self.asked_since = None;
+        }
+        match &screen.state {
+            State::Prompt { busy: false, .. } if now.duration_since(self.since) >= SETTLED => return self.paste(now),
+            State::Question(question) if !attached => {
+                let since = *self.asked_since.get_or_insert(now);
+                if now.duration_since(since) >= QUESTION_WAIT {
+                    return Act::Fail(unanswered(question.kind, &question.text));
+                }
+            }
+            State::Question(_) => {}
+            _ => self.asked_since = None,
+        }
+        if now.duration_since(self.began) > READY_WAIT {
+            return Act::Fail(format!("its input line did not appear within {} s", READY_WAIT.as_secs()));
+        }
+        Act::Nothing
+    }
+
+    fn paste(&mut self, now: Instant) -> Act {
+        if self.pastes >= PASTES {
+            return Act::Fail(format!("the instruction was pasted {PASTES} times and never appeared in the input line"));
+        }
+        self.pastes += 1;
+        self.phase = Phase::Pasted(now);
+        Act::Paste
+    }
+
+    fn pasted(&mut self, screen: &Screen, at: Instant, now: Instant) -> Act {
+        match &screen.state {
+            State::Prompt { input, .. } if self.is_in(input) => {
+                if now.duration_since(at) >= PASTE_PAUSE {
+                    return self.enter(now);
+                }
+                Act::Nothing
+            }
+            _ if now.duration_since(at) < PASTE_WAIT => Act::Nothing,
+            State::Prompt { .. } => self.paste(now),
+            _ => Act::Fail("its input line went away while the instruction was pasted".to_owned()),
+        }
+    }
+
+    fn enter(&mut self, now: Instant) -> Act {
+        if self.enters >= ENTERS {
+            return Act::Fail(format!("the instruction stands in the input line, and Enter was pressed {ENTERS} times in vain"));
+        }
+        self.enters += 1;
+        self.phase = Phase::Entered(now);
+        Act::Enter
+    }
+
+    fn entered(&mut self, screen: &Screen, at: Instant, now: Instant) -> Act {
+        match &screen.state {
+            State::Prompt { input, .. } if self.is_in(input) => {
+                if now.duration_since(at) < ENTER_WAIT {
+                    Act::Nothing
+                } else {
+                    self.enter(now)
+                }
+            }
+            // It left the input line: it was sent, and may even have led to a question already.
+            State::Prompt { .. } | State::Question(_) => Act::Sent,
+            State::Unknown if now.duration_since(at) < READY_WAIT => Act::Nothing,
+            State::Unknown => Act::Fail("its screen is none that is known, after the instruction was sent".to_owned()),
+        }
+    }
+
+    fn is_in(&self, input: &str) -> bool {
+        let input = compact(input);
+        // A long one is shown as `[Pasted text #1 +44 lines]`.
+        input.contains("Pastedtext") || (!self.head.is_empty() && (input.contains(&self.head) || input.contains(&self.tail)))
+    }
+}
+
+/// Letters and digits alone: lines are wrapped, and blanks shown in several ways.
+fn compact(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// The text as it may be pasted. A paste is what stands between two control sequences, so a text that holds one of them could end its paste
+/// and press keys; of the control characters only line ends and tabs are left.
+pub(crate) fn pasteable(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect::<String>().trim_end().to_owned()
+}
+
+/// Why a question at the start ends the run, and what a person does about it.
+fn unanswered(kind: Kind, text: &str) -> String {
+    let what = match kind {
+        Kind::Trust => "it asks whether this folder is trusted",
+        Kind::ApiKey => "it asks whether the ANTHROPIC_API_KEY of the environment is to be used",
+        Kind::Bypass => "it asks to accept the risks of permission mode bypassPermissions",
+        Kind::Login => "it asks how to log in",
+        Kind::Onboarding => "it is started for the first time, and asks for its settings",
+        Kind::Other => return format!("it asks something that only a person can answer: {}; {REMEDY}", one_line(text, 120)),
+    };
+    format!("{what}, which el does not answer for you; {REMEDY}")
+}
+
+const REMEDY: &str =
+    "start `claude` by hand in the agent's working folder, with the same HOME and key, answer, and leave with /exit";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "You are claude.\n\n# Work Item: t-1\n\nmore text at the end";
+
+    /// Plays looks at intervals of `step` and gives each act that is not `Nothing`, with its second.
+    fn play(screens: impl Fn(u64) -> State, seconds: u64) -> Vec<(u64, Act)> {
+        let start = Instant::now();
+        let mut typing = Typing::new(TEXT, start);
+        let mut acts = Vec::new();
+        for tenth in 0..seconds * 10 {
+            let state = screens(tenth / 10);
+            let fingerprint = std::hash::BuildHasher::hash_one(
+                &std::hash::BuildHasherDefault::<std::hash::DefaultHasher>::default(),
+                format!("{state:?}"),
+            );
+            let screen = Screen { state, fingerprint, body: Vec::new() };
+            let act = typing.step(&screen, false, false, start + Duration::from_millis(tenth * 100));
+            let is_end = matches!(act, Act::Sent | Act::Fail(_));
+            if act != Act::Nothing {
+                acts.push((tenth / 10, act));
+            }
+            if is_end {
+                break;
+            }
+        }
+        acts
+    }
+
+    fn input(text: &str) -> State {
+        State::Prompt { input: text.to_owned(), busy: false, background: false }
+    }
+
+    #[test]
+    fn a_text_is_pasted_seen_and_then_sent() {
+        let acts = play(
+            |second| match second {
+                0..2 => State::Unknown,
+                2..4 => input("Try \"fix lint errors\""),
+                4..6 => input("[Pasted text #1 +44 lines]"),
+                _ => State::Prompt { input: String::new(), busy: true, background: false },
+            },
+            60,
+        );
+        assert_eq!(acts, [(2, Act::Paste), (4, Act::Enter), (6, Act::Sent)]);
+    }
+
+    #[test]
+    fn a_short_text_is_known_by_its_words() {
+        let acts =
+            play(|second| if second < 3 { input("") } else { input("You are claude.  # Work\n  Item: t-1  more text at …") }, 5);
+        assert_eq!(acts, [(0, Act::Paste), (3, Act::Enter)]);
+    }
+
+    #[test]
+    fn a_lost_paste_and_a_swallowed_enter_are_tried_again_and_not_for_ever() {
+        let lost = play(|_| input(""), 120);
+        assert_eq!(lost.iter().filter(|(_, act)| *act == Act::Paste).count(), 3);
+        assert!(matches!(lost.last(), Some((_, Act::Fail(why))) if why.contains("never appeared")), "{lost:?}");
+        let swallowed = play(|second| input(if second < 2 { "" } else { "[Pasted text #1 +9 lines]" }), 120);
+        assert_eq!(swallowed.iter().filter(|(_, act)| *act == Act::Enter).count(), 5);
+        assert!(matches!(swallowed.last(), Some((_, Act::Fail(why))) if why.contains("in vain")), "{swallowed:?}");
+    }
+
+    #[test]
+    fn what_is_asked_at_the_start_is_never_answered() {
+        let question = |kind| super::super::screen::Question { kind, text: "Do you?".to_owned() };
+        for kind in [Kind::Trust, Kind::ApiKey, Kind::Bypass, Kind::Login, Kind::Onboarding, Kind::Other] {
+            let acts = play(|_| State::Question(question(kind)), 60);
+            assert!(matches!(&acts[..], [(2, Act::Fail(why))] if why.contains("by hand")), "{acts:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_pressed_once_the_text_is_gone_from_the_input_line() {
+        let question = super::super::screen::Question { kind: Kind::Other, text: "Do you want to proceed?".to_owned() };
+        let acts = play(
+            |second| match second {
+                0 => input(""),
+                1..3 => input("[Pasted text #1 +44 lines]"),
+                _ => State::Question(question.clone()),
+            },
+            60,
+        );
+        assert_eq!(acts, [(0, Act::Paste), (1, Act::Enter), (3, Act::Sent)]);
+    }
+
+    #[test]
+    fn a_client_that_never_shows_its_input_line_fails() {
+        let acts = play(|_| State::Unknown, 200);
+        assert!(matches!(&acts[..], [(120, Act::Fail(_))]), "{acts:?}");
+    }
+
+    #[test]
+    fn a_text_cannot_end_its_paste() {
+        let text = "a\x1b[201~\r!rm -rf x\r\nb\tc\u{9b}201~\u{7}\u{0}\n\n";
+        assert_eq!(pasteable(text), "a[201~\n!rm -rf x\nb\tc201~");
+    }
+}

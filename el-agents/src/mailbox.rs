@@ -1,0 +1,342 @@
+//! Keeps the mailbox files and the store in step: what others wrote is taken in, what the store knows is written down.
+//!
+//! Every write is a whole file that takes the old one's place, under a lock on `<file>.lock` (flock). Who takes that lock too loses nothing. For
+//! those who do not, the file is looked at again right before the change and the work done anew if it was written meanwhile; and the old file is
+//! looked at for a while afterwards, in case someone had it open and wrote into it.
+
+mod files;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use el_core::ops::{self, AtomFilter, Received};
+use el_core::protocol::mailbox::{self, AgentState, Document, MailboxFile, NotADocument, TaskState};
+use el_core::{Ctx, Error, Store};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use self::files::{Content, Lock, Orphan};
+pub use self::files::{FileError, Fingerprint};
+use crate::clock;
+
+/// Why a mailbox could not be kept in step.
+#[derive(Debug, thiserror::Error)]
+pub enum MailboxError {
+    /// The store failed, or refused.
+    #[error(transparent)]
+    Store(#[from] Error),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Somebody else keeps changing it.
+    #[error("{} was changed by others again and again while it was to be written", .0.display())]
+    Contended(PathBuf),
+    /// It is not what the protocol has there.
+    #[error("{} cannot be added to: {why}", path.display())]
+    NotADocument { path: PathBuf, why: NotADocument },
+}
+
+/// What one look at all files brought.
+#[derive(Debug, Default, Serialize)]
+pub struct Synced {
+    /// Messages that were not known before.
+    pub arrived: usize,
+    /// Files that were written.
+    pub written: Vec<&'static str>,
+    /// What was done.
+    pub notes: Vec<String>,
+    /// What was not as the protocol wants it, and stopped nothing.
+    pub problems: Vec<String>,
+    /// Files that could not be dealt with; the others were.
+    pub errors: Vec<String>,
+}
+
+impl Synced {
+    /// Whether there is anything to tell.
+    pub fn is_empty(&self) -> bool {
+        self.arrived == 0
+            && self.written.is_empty()
+            && self.notes.is_empty()
+            && self.problems.is_empty()
+            && self.errors.is_empty()
+    }
+
+    fn take(&mut self, received: Received) -> usize {
+        self.arrived += received.arrived;
+        self.notes.extend(received.notes);
+        self.problems.extend(received.problems);
+        received.arrived
+    }
+}
+
+/// The mailbox of one project.
+#[derive(Debug)]
+pub struct Mailbox {
+    root: PathBuf,
+    orphans: Vec<Orphan>,
+}
+
+/// How often a write is begun anew because someone else was faster.
+const TRIES: u32 = 50;
+/// How long the file that was replaced is looked at.
+const ORPHAN_TIME: Duration = Duration::from_secs(2);
+/// Which files bring something.
+const INCOMING: [MailboxFile; 3] = [MailboxFile::ToDeveloper, MailboxFile::ToTeamLead, MailboxFile::Queue];
+
+impl Mailbox {
+    /// The mailbox below a project's folder.
+    pub fn new(root: &Path) -> Mailbox {
+        Mailbox { root: root.to_owned(), orphans: Vec::new() }
+    }
+
+    /// Something that changes when one of the files does. For watching.
+    pub fn fingerprint(&self) -> Vec<Fingerprint> {
+        MailboxFile::ALL
+            .iter()
+            .filter(|file| **file != MailboxFile::Log)
+            .map(|file| files::fingerprint(&self.path(*file)))
+            .collect()
+    }
+
+    /// Looks only at the files that were replaced; what is moved from them into the new ones is taken in by the next [`Mailbox::sync`].
+    pub fn look_back(&mut self) -> Synced {
+        let mut synced = Synced::default();
+        self.rescue(&mut synced);
+        synced
+    }
+
+    /// Takes in what is new, and writes what is to be there. Missing files are made. `filter`: which ready atoms become assignments.
+    ///
+    /// # Errors
+    /// If the store fails. What is the matter with a file is told in [`Synced::errors`], and stops no other.
+    pub fn sync(&mut self, store: &mut Store, actor: &str, filter: &AtomFilter) -> Result<Synced, Error> {
+        let mut synced = Synced::default();
+        if let Err(error) = self.make_folders() {
+            synced.errors.push(told(&error));
+            return Ok(synced);
+        }
+        self.rescue(&mut synced);
+        // All is taken in before anything is written: a report changes the queue too.
+        let mut fresh = [false; INCOMING.len()];
+        for (at, file) in INCOMING.into_iter().enumerate() {
+            let Ok(Content::Text { text, .. }) = files::read(&self.path(file)) else { continue };
+            if let Ok(document) = Document::parse(&text, file.list()) {
+                fresh[at] = self.take_in(store, actor, file, &document, &mut synced)? > 0;
+            }
+        }
+        for (at, file) in INCOMING.into_iter().enumerate() {
+            let done = self.exchange(store, actor, filter, file, fresh[at], &mut synced);
+            store_only(done, &mut synced)?;
+        }
+        let done = self.exchange(store, actor, filter, MailboxFile::Status, false, &mut synced);
+        store_only(done, &mut synced)?;
+        self.rescue(&mut synced);
+        if let Err(error) = self.log(&synced) {
+            synced.errors.push(told(&error));
+        }
+        Ok(synced)
+    }
+
+    /// Appends a message to a file, as any program may that takes the lock.
+    ///
+    /// # Errors
+    /// If the file is not what it should be, or cannot be written.
+    pub fn post(&self, file: MailboxFile, message: Value) -> Result<(), MailboxError> {
+        self.make_folders()?;
+        let path = self.path(file);
+        let _lock = Lock::take(&path)?;
+        for _ in 0..TRIES {
+            let content = files::read_settled(&path)?;
+            let text = content.text().unwrap_or_else(|| file.begin());
+            let mut document =
+                Document::parse(text, file.list()).map_err(|why| MailboxError::NotADocument { path: path.clone(), why })?;
+            document.items.push(message.clone());
+            if files::replace(&path, &content, &document.render())?.is_some() {
+                return Ok(());
+            }
+        }
+        Err(MailboxError::Contended(path))
+    }
+
+    fn path(&self, file: MailboxFile) -> PathBuf {
+        self.root.join(file.path())
+    }
+
+    fn make_folders(&self) -> Result<(), FileError> {
+        for file in MailboxFile::ALL {
+            files::make_folder_of(&self.path(file))?;
+        }
+        Ok(())
+    }
+
+    fn take_in(
+        &self,
+        store: &mut Store,
+        actor: &str,
+        file: MailboxFile,
+        document: &Document,
+        synced: &mut Synced,
+    ) -> Result<usize, Error> {
+        let ctx = Ctx { now: clock::now(), actor, session: None };
+        Ok(match file {
+            MailboxFile::ToDeveloper | MailboxFile::ToTeamLead => {
+                synced.take(ops::mailbox_receive(store, &ctx, file, &document.items)?)
+            }
+            MailboxFile::Queue => synced.take(ops::mailbox_decide(store, &ctx, document)?),
+            MailboxFile::Status | MailboxFile::Log => 0,
+        })
+    }
+
+    /// One file, under its lock: read, taken in, merged, written if that changed it.
+    fn exchange(
+        &mut self,
+        store: &mut Store,
+        actor: &str,
+        filter: &AtomFilter,
+        file: MailboxFile,
+        mut fresh: bool,
+        synced: &mut Synced,
+    ) -> Result<(), MailboxError> {
+        let path = self.path(file);
+        let _lock = Lock::take(&path)?;
+        for attempt in 0..TRIES {
+            // Whoever writes that often is let go first, for a moment that grows.
+            std::thread::sleep(Duration::from_millis(u64::from(attempt * 2)));
+            let (content, mut document) = self.open(file, &path, synced)?;
+            fresh |= self.take_in(store, actor, file, &document, synced)? > 0;
+            let ctx = Ctx { now: clock::now(), actor, session: None };
+            let tasks = ops::mailbox_outlook(store, &ctx, filter)?;
+            let mut changed = content.text().is_none();
+            changed |= match file {
+                MailboxFile::ToDeveloper => mailbox::assignments(&mut document, &tasks, ctx.now),
+                MailboxFile::ToTeamLead => mailbox::reports(&mut document, &tasks, ctx.now),
+                MailboxFile::Queue => mailbox::queue(&mut document, &tasks, ctx.now),
+                MailboxFile::Status => mailbox::agents(&mut document, &agents(store, &tasks)?, ctx.now),
+                MailboxFile::Log => false,
+            };
+            if fresh && matches!(file, MailboxFile::ToDeveloper | MailboxFile::ToTeamLead) {
+                document.set_field("lastRead", json!(ctx.now.to_millis_text()));
+                changed = true;
+            }
+            if changed {
+                if matches!(file, MailboxFile::ToDeveloper | MailboxFile::ToTeamLead) {
+                    // Before they can be read back.
+                    ops::mailbox_sent(store, file, &document.items, ctx.now)?;
+                }
+                let Some(replaced) = files::replace(&path, &content, &document.render())? else { continue };
+                self.orphans.extend(replaced.map(|handle| Orphan::of(file, handle, &content)));
+                synced.written.push(file.path());
+            }
+            if file == MailboxFile::Queue {
+                synced.notes.extend(ops::mailbox_told(store, &tasks)?);
+            }
+            return Ok(());
+        }
+        Err(MailboxError::Contended(path))
+    }
+
+    /// A file's content, and what it says. A file that is no such document is set aside.
+    fn open(&mut self, file: MailboxFile, path: &Path, synced: &mut Synced) -> Result<(Content, Document), MailboxError> {
+        let content = files::read_settled(path)?;
+        let parsed = match &content {
+            Content::Missing => Ok(file.begin()),
+            Content::Text { text, .. } => Ok(text.as_str()),
+            Content::NotText => Err(NotADocument::NotJson("it is no UTF-8 text".to_owned())),
+        };
+        match parsed.and_then(|text| Document::parse(text, file.list())) {
+            Ok(document) => Ok((content, document)),
+            Err(why) => {
+                let (aside, handle) = files::set_aside(path, clock::now())?;
+                // Whoever was about to write it may not be done yet.
+                self.orphans.extend(handle.map(|handle| Orphan::of(file, handle, &Content::Missing)));
+                synced.problems.push(format!("{} was set aside as {}, since {why}", file.path(), aside.display()));
+                let begin = Document::parse(file.begin(), file.list())
+                    .map_err(|why| MailboxError::NotADocument { path: path.to_owned(), why })?;
+                Ok((Content::Missing, begin))
+            }
+        }
+    }
+
+    /// Looks at the files that were replaced: what someone wrote into one of them meanwhile is appended to the one that took its place, and
+    /// taken in at the next look at that.
+    fn rescue(&mut self, synced: &mut Synced) {
+        let now = Instant::now();
+        for mut orphan in std::mem::take(&mut self.orphans) {
+            for message in orphan.late_messages() {
+                match self.post(orphan.file, message) {
+                    Ok(()) => {
+                        synced.notes.push(format!("a message written to the old {} was moved to the new one", orphan.file.path()))
+                    }
+                    Err(error) => synced.errors.push(told(&error)),
+                }
+            }
+            if now < orphan.since + ORPHAN_TIME {
+                self.orphans.push(orphan);
+            }
+        }
+    }
+
+    /// Appends what happened to the log.
+    fn log(&self, synced: &Synced) -> Result<(), FileError> {
+        let path = self.path(MailboxFile::Log);
+        let at = clock::now().to_millis_text();
+        let lines = synced.notes.iter().map(|note| format!("- {at} {}\n", one_line(note)));
+        let problems = synced.problems.iter().map(|problem| format!("- {at} **problem**: {}\n", one_line(problem)));
+        files::append(&path, MailboxFile::Log.begin(), &lines.chain(problems).collect::<String>())
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    folded.chars().filter(|c| !c.is_control()).take(1_000).collect()
+}
+
+/// A file's error is told and stops no other file; the store's stops all.
+fn store_only(done: Result<(), MailboxError>, synced: &mut Synced) -> Result<(), Error> {
+    match done {
+        Ok(()) => Ok(()),
+        Err(MailboxError::Store(error)) => Err(error),
+        Err(error) => {
+            synced.errors.push(told(&error));
+            Ok(())
+        }
+    }
+}
+
+fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    text
+}
+
+/// What the agents do: those that work, and those whose workers wait.
+fn agents(store: &Store, tasks: &[TaskState]) -> Result<Vec<AgentState>, Error> {
+    let mut states: Vec<AgentState> = Vec::new();
+    for run in ops::live_runs(store)? {
+        let task =
+            tasks.iter().find(|task| task.atom.id == run.atom_id).map_or(run.atom_id.as_str(), |task| task.task_id.as_str());
+        if states.iter().any(|state| state.name == run.agent) {
+            continue;
+        }
+        states.push(AgentState {
+            name: run.agent.clone(),
+            status: "working",
+            current_task: Some(task.to_owned()),
+            run: Some(run.id.clone()),
+            since: Some(run.started_at.to_millis_text()),
+        });
+    }
+    for worker in ops::workers(store)? {
+        if !states.iter().any(|state| state.name == worker.agent) {
+            states.push(AgentState { name: worker.agent.clone(), status: "idle", current_task: None, run: None, since: None });
+        }
+    }
+    Ok(states)
+}
+
+#[cfg(test)]
+mod tests;

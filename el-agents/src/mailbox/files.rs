@@ -1,0 +1,247 @@
+//! Files that others write too: read whole, replaced whole, and never silently lost.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use el_core::model::Timestamp;
+use el_core::protocol::mailbox::{Document, MailboxFile, numbered};
+use serde_json::Value;
+
+/// More than any mailbox; what is larger is not read.
+const SIZE_MAX: u64 = 64 << 20;
+/// How long a lock may be held by someone else.
+const LOCK_LIMIT: Duration = Duration::from_secs(20);
+const LOCK_AGAIN: Duration = Duration::from_millis(5);
+/// A file that is empty or half written stays as it is for so long before that counts as what it is.
+const SETTLED: Duration = Duration::from_millis(500);
+const SETTLING: Duration = Duration::from_millis(25);
+
+/// A file that could not be dealt with.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        doing: &'static str,
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{} stayed locked by another program for {} s", path.display(), LOCK_LIMIT.as_secs())]
+    Locked { path: PathBuf },
+    #[error("{} is no plain file", path.display())]
+    NotAFile { path: PathBuf },
+    #[error("{} has more than {} MiB", path.display(), SIZE_MAX >> 20)]
+    TooLarge { path: PathBuf },
+}
+
+fn fault(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
+    let path = path.to_owned();
+    move |source| FileError::Io { doing, path, source }
+}
+
+/// What tells one state of a file from another without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint(Option<(u64, u64, u64, i64, i64)>);
+
+pub(super) fn fingerprint(path: &Path) -> Fingerprint {
+    Fingerprint(fs::metadata(path).ok().map(|m| (m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec())))
+}
+
+/// An exclusive lock, kept until it is dropped.
+#[derive(Debug)]
+pub(super) struct Lock(#[expect(dead_code, reason = "held for as long as it is open")] File);
+
+impl Lock {
+    /// Locks `<path>.lock`, which is made if it is not there and stays.
+    pub(super) fn take(path: &Path) -> Result<Lock, FileError> {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".lock");
+        let lock = PathBuf::from(name);
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&lock).map_err(fault("open", &lock))?;
+        let until = Instant::now() + LOCK_LIMIT;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Lock(file)),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(LOCK_AGAIN),
+                Err(TryLockError::WouldBlock) => return Err(FileError::Locked { path: lock }),
+                Err(TryLockError::Error(source)) => return Err(fault("lock", &lock)(source)),
+            }
+        }
+    }
+}
+
+/// What was found at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Content {
+    Missing,
+    Text { text: String, inode: u64 },
+    NotText,
+}
+
+impl Content {
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Content::Text { text, .. } => Some(text),
+            Content::Missing | Content::NotText => None,
+        }
+    }
+}
+
+/// Reads a file as it is now.
+pub(super) fn read(path: &Path) -> Result<Content, FileError> {
+    match File::open(path) {
+        Ok(mut file) => read_from(&mut file, path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Content::Missing),
+        Err(error) => Err(fault("read", path)(error)),
+    }
+}
+
+fn read_from(file: &mut File, path: &Path) -> Result<Content, FileError> {
+    let metadata = file.metadata().map_err(fault("read", path))?;
+    if !metadata.is_file() {
+        return Err(FileError::NotAFile { path: path.to_owned() });
+    }
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0)).and_then(|_| file.take(SIZE_MAX + 1).read_to_end(&mut bytes)).map_err(fault("read", path))?;
+    if bytes.len() as u64 > SIZE_MAX {
+        return Err(FileError::TooLarge { path: path.to_owned() });
+    }
+    Ok(String::from_utf8(bytes).map_or(Content::NotText, |text| Content::Text { text, inode: metadata.ino() }))
+}
+
+/// The same, but what is empty or no JSON is waited for: somebody may be writing it this moment.
+pub(super) fn read_settled(path: &Path) -> Result<Content, FileError> {
+    let mut content = read(path)?;
+    let mut since = Instant::now();
+    while is_unfinished(&content) && since.elapsed() < SETTLED {
+        std::thread::sleep(SETTLING);
+        let now = read(path)?;
+        if now != content {
+            (content, since) = (now, Instant::now());
+        }
+    }
+    Ok(content)
+}
+
+fn is_unfinished(content: &Content) -> bool {
+    match content {
+        Content::Missing => false,
+        Content::NotText => true,
+        Content::Text { text, .. } => serde_json::from_str::<serde::de::IgnoredAny>(text.trim_start_matches('\u{feff}')).is_err(),
+    }
+}
+
+/// Puts `text` in the place of what was read; `None` if the file was changed since, and nothing is done then. Otherwise the old file, open,
+/// if there was one.
+pub(super) fn replace(path: &Path, was: &Content, text: &str) -> Result<Option<Option<File>>, FileError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let draft = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+    let old = File::open(path).ok();
+    let mode = old.as_ref().and_then(|file| file.metadata().ok()).map_or(0o644, |m| m.permissions().mode() & 0o777);
+    let write = || -> io::Result<()> {
+        let _ = fs::remove_file(&draft);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        file.write_all(text.as_bytes())?;
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+        // Others' messages may be nowhere but in here.
+        file.sync_all()
+    };
+    let swap = || -> Result<bool, FileError> {
+        write().map_err(fault("write", &draft))?;
+        if read(path)? != *was {
+            return Ok(false);
+        }
+        if *was == Content::Missing {
+            // Fails if it is there after all.
+            return match fs::hard_link(&draft, path) {
+                Ok(()) => Ok(true),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+                Err(error) => Err(fault("make", path)(error)),
+            };
+        }
+        fs::rename(&draft, path).map_err(fault("replace", path))?;
+        Ok(true)
+    };
+    let swapped = swap();
+    // It is gone if it took its place.
+    let _ = fs::remove_file(&draft);
+    Ok(swapped?.then_some(old))
+}
+
+/// Moves a file out of the way, under a name that tells when; gives that, and the file, open.
+pub(super) fn set_aside(path: &Path, now: Timestamp) -> Result<(PathBuf, Option<File>), FileError> {
+    let handle = File::open(path).ok();
+    let stamp: String = now.to_millis_text().chars().filter(char::is_ascii_alphanumeric).collect();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut aside = path.with_file_name(format!("{name}.bad-{stamp}"));
+    let mut n = 1;
+    while aside.symlink_metadata().is_ok() {
+        n += 1;
+        aside = path.with_file_name(format!("{name}.bad-{stamp}-{n}"));
+    }
+    fs::rename(path, &aside).map_err(fault("set aside", path))?;
+    Ok((aside, handle))
+}
+
+/// Appends lines to a file; one that is not there begins with `begin`.
+pub(super) fn append(path: &Path, begin: &str, lines: &str) -> Result<(), FileError> {
+    let write = || -> io::Result<()> {
+        match OpenOptions::new().append(true).create_new(true).open(path) {
+            // One write each: what two programs append at once stays in whole lines.
+            Ok(mut file) => file.write_all(format!("{begin}{lines}").as_bytes()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lines.is_empty() => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                OpenOptions::new().append(true).open(path)?.write_all(lines.as_bytes())
+            }
+            Err(error) => Err(error),
+        }
+    };
+    write().map_err(fault("write", path))
+}
+
+pub(super) fn make_folder_of(path: &Path) -> Result<(), FileError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(fault("make", folder))
+}
+
+/// A file that was replaced or set aside. Somebody may have it open.
+#[derive(Debug)]
+pub(super) struct Orphan {
+    pub(super) file: MailboxFile,
+    pub(super) since: Instant,
+    handle: File,
+    known: Vec<(String, i64)>,
+    last: Content,
+}
+
+impl Orphan {
+    pub(super) fn of(file: MailboxFile, handle: File, was: &Content) -> Orphan {
+        let items = was.text().and_then(|text| Document::parse(text, file.list()).ok()).map(|d| d.items).unwrap_or_default();
+        Orphan { file, since: Instant::now(), handle, known: numbered(&items), last: was.clone() }
+    }
+
+    /// Messages that are in it now and were not when it was replaced. Each is given once.
+    pub(super) fn late_messages(&mut self) -> Vec<Value> {
+        if !matches!(self.file, MailboxFile::ToDeveloper | MailboxFile::ToTeamLead) {
+            return Vec::new();
+        }
+        let Ok(now) = read_from(&mut self.handle, Path::new("the old file")) else { return Vec::new() };
+        if now == self.last {
+            return Vec::new();
+        }
+        let Some(document) = now.text().filter(|t| !t.trim().is_empty()).and_then(|t| Document::parse(t, self.file.list()).ok())
+        else {
+            return Vec::new();
+        };
+        let numbers = numbered(&document.items);
+        let late: Vec<Value> =
+            document.items.iter().zip(&numbers).filter(|(_, n)| !self.known.contains(n)).map(|(item, _)| item.clone()).collect();
+        self.known = numbers;
+        self.last = now;
+        late
+    }
+}

@@ -1,0 +1,163 @@
+//! The file that an agent writes its summary to: where it is, what it is called for the agent, and whether this run wrote it.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use el_core::model::NotSent;
+use rustix::fs::{Mode, OFlags};
+use serde::{Deserialize, Serialize};
+
+use crate::settings::Places;
+
+/// Bytes of a summary that are kept.
+const READ_MAX: u64 = 1 << 20;
+
+/// Where the agent of an atom is to write its summary. Ids are safe as file names; whatever is not is made so.
+pub(crate) fn summary_file(places: &Places, atom: &str) -> PathBuf {
+    let safe: String = atom.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
+    folder(places).join(format!("{}.md", safe.trim_start_matches('.')))
+}
+
+/// The folder of the summaries.
+pub(crate) fn folder(places: &Places) -> PathBuf {
+    if places.summaries.as_os_str().is_empty() {
+        places.database.parent().unwrap_or(Path::new(".")).join("summaries")
+    } else {
+        places.summaries.clone()
+    }
+}
+
+/// The path relative to a folder that it lies below, links resolved; `None` where it lies elsewhere. The file itself need not be there.
+pub(crate) fn below(file: &Path, folder: &Path) -> Option<PathBuf> {
+    let real = real(file)?;
+    let relative = real.strip_prefix(folder.canonicalize().ok()?).ok()?;
+    (!relative.as_os_str().is_empty()).then(|| relative.to_owned())
+}
+
+/// The path with the links of its folder resolved.
+pub(crate) fn real(file: &Path) -> Option<PathBuf> {
+    Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?))
+}
+
+/// The path as an agent in this folder would write it: relative where it can be.
+pub(crate) fn as_seen_from(file: &Path, folder: &Path) -> String {
+    below(file, folder).unwrap_or_else(|| file.to_owned()).display().to_string()
+}
+
+/// What tells one state of a file from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FileStamp {
+    inode: u64,
+    size: u64,
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+impl FileStamp {
+    /// Of the file as it is now; `None` if there is none.
+    pub(crate) fn of(path: &Path) -> Option<FileStamp> {
+        std::fs::symlink_metadata(path).ok().map(|found| FileStamp::from(&found))
+    }
+}
+
+impl From<&std::fs::Metadata> for FileStamp {
+    fn from(found: &std::fs::Metadata) -> FileStamp {
+        FileStamp { inode: found.ino(), size: found.size(), seconds: found.mtime(), nanoseconds: found.mtime_nsec() }
+    }
+}
+
+/// Why there is no summary of this run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoSummary {
+    Missing,
+    Empty,
+    /// It is as it was before the run began.
+    Stale,
+    Refused(NotSent),
+}
+
+impl NoSummary {
+    /// A sentence; `None` where there is nothing to tell.
+    pub(crate) fn words(self) -> Option<String> {
+        match self {
+            NoSummary::Missing => None,
+            NoSummary::Empty => Some("the summary file is empty".to_owned()),
+            NoSummary::Stale => Some("the summary file is an earlier attempt's, which this run left as it was".to_owned()),
+            NoSummary::Refused(why) => Some(format!("the summary file was not taken: it {}", why.words())),
+        }
+    }
+}
+
+/// The bytes of the summary, if this run wrote one. A link, a pipe or a device of that name is none. `before`: the file as the run found it.
+pub(crate) fn read(path: &Path, before: Option<FileStamp>) -> Result<Vec<u8>, NoSummary> {
+    let refused = |why| Err(NoSummary::Refused(why));
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(NoSummary::Missing),
+        Err(_) => return refused(NotSent::Unreadable),
+        Ok(found) if found.is_symlink() => return refused(NotSent::Link),
+        Ok(found) if found.is_dir() => return refused(NotSent::Folder),
+        Ok(found) if !found.is_file() => return refused(NotSent::NotAFile),
+        Ok(found) if before == Some(FileStamp::from(&found)) => return Err(NoSummary::Stale),
+        Ok(_) => {}
+    }
+    // What stands there now may be another thing than a moment ago.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let Ok(file) = rustix::fs::open(path, flags, Mode::empty()).map(File::from) else { return refused(NotSent::Unreadable) };
+    if !file.metadata().is_ok_and(|found| found.is_file()) {
+        return refused(NotSent::NotAFile);
+    }
+    let mut bytes = Vec::new();
+    if file.take(READ_MAX).read_to_end(&mut bytes).is_err() {
+        return refused(NotSent::Unreadable);
+    }
+    if bytes.iter().all(u8::is_ascii_whitespace) { Err(NoSummary::Empty) } else { Ok(bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_path_is_told_as_the_agent_sees_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let work = dir.path().join("work");
+        fs::create_dir_all(work.join(".eluent/summaries")).unwrap();
+        fs::create_dir(dir.path().join("other")).unwrap();
+        let inside = work.join(".eluent/summaries/t-1.md");
+        assert_eq!(as_seen_from(&inside, &work), ".eluent/summaries/t-1.md");
+        let outside = dir.path().join("other/t-1.md");
+        assert_eq!(as_seen_from(&outside, &work), outside.display().to_string());
+        std::os::unix::fs::symlink(&work, dir.path().join("link")).unwrap();
+        assert_eq!(as_seen_from(&dir.path().join("link/.eluent/summaries/t-1.md"), &work), ".eluent/summaries/t-1.md");
+    }
+
+    #[test]
+    fn a_summary_counts_if_this_run_wrote_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("t-1.md");
+        assert_eq!(read(&file, None), Err(NoSummary::Missing));
+        fs::write(&file, " \n").unwrap();
+        assert_eq!(read(&file, None), Err(NoSummary::Empty));
+        fs::write(&file, "one").unwrap();
+        let before = FileStamp::of(&file);
+        assert_eq!(read(&file, before), Err(NoSummary::Stale));
+        fs::write(&file, "other").unwrap();
+        assert_eq!(read(&file, before).unwrap(), b"other");
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_refused_and_never_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let [link, folder, pipe] = ["link", "folder", "pipe"].map(|name| dir.path().join(name));
+        std::os::unix::fs::symlink("/etc/passwd", &link).unwrap();
+        fs::create_dir(&folder).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert_eq!(read(&link, None), Err(NoSummary::Refused(NotSent::Link)));
+        assert_eq!(read(&folder, None), Err(NoSummary::Refused(NotSent::Folder)));
+        assert_eq!(read(&pipe, None), Err(NoSummary::Refused(NotSent::NotAFile)));
+    }
+}

@@ -1,0 +1,203 @@
+//! A call of an agent that has the pane's terminal to itself (executor `interactive`): the same loop, with a screen to look at instead of a
+//! stream, and a last word to type before the signals.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use el_core::Ctx;
+use el_core::model::{EndKind, ExitRecord, Progress};
+use el_core::ops::{self, Watch};
+
+use super::agent::{self, Agent};
+use super::watch::{CallEnd, Watcher};
+use super::watchdog::EndNow;
+use super::{RESUMES, Supervisor};
+use crate::clock;
+use crate::interactive::{Front, Seen, SummaryWatch, keep_terminal};
+use crate::settings::{Completion, Places};
+use crate::summary_file::summary_file;
+use crate::tmux::{OwnPane, Tmux, socket_name};
+
+/// How long an agent on a screen may take to end by itself after SIGINT.
+const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
+
+/// What belongs to an agent on a screen.
+#[derive(Debug)]
+pub(super) struct OnScreen {
+    front: Front,
+    /// What ends the work beside the atom itself.
+    summary: Option<SummaryWatch>,
+    agent: String,
+    review: bool,
+    atom: String,
+    nudge: String,
+    /// The client has ended; what it was is still to be told.
+    is_over: bool,
+}
+
+impl Supervisor {
+    /// One call of the agent on the pane's own terminal, from its start to the end of its tree.
+    pub(super) async fn call_on_screen(&mut self, argv: &[OsString], prompt: File) -> std::io::Result<CallEnd> {
+        let text = |mut file: File| -> std::io::Result<String> {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let (prompt, nudge) = (text(prompt)?, text(self.nudge()?)?);
+        let pane = own_pane(&self.spec.places)?;
+        let typed = self.folder.path().join("typed.md");
+        let front = Front::new(pane, &prompt, typed, &self.environment, &self.spec.conversation)?;
+        let summary = match self.spec.agent.completion {
+            Completion::Atom => None,
+            Completion::Summary => Some(SummaryWatch::new(summary_file(&self.spec.places, &self.spec.atom))),
+        };
+        let give_back = keep_terminal();
+        let agent = agent::start_on_screen(argv, &self.environment, &self.spec.agent.working_directory)?;
+        self.watcher.pane.lend();
+        self.watcher.on_screen = Some(OnScreen {
+            front,
+            summary,
+            agent: self.spec.agent.name.clone(),
+            review: self.spec.agent.review,
+            atom: self.spec.atom.clone(),
+            nudge,
+            is_over: false,
+        });
+        let contact = &mut self.watcher.contact;
+        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        // For people only: nothing depends on it.
+        let _ = ops::set_agent_pid(contact.store(), &run, &token, i64::from(agent.id.pid));
+        let mut end = self.watcher.watch(agent).await;
+        if let Some(on) = self.watcher.on_screen.as_mut().filter(|on| end.kind == EndKind::Exited && !on.front.is_submitted()) {
+            on.front.look_back().await;
+        }
+        self.watcher.leave_screen(&mut end);
+        give_back();
+        self.watcher.pane.take_back();
+        Ok(end)
+    }
+}
+
+impl Watcher {
+    /// One tick with a screen: keeps what it shows, and says whether the agent is to be ended because of it.
+    pub(super) fn look_at_screen(&mut self, watch: Watch, now: Instant) -> Option<EndNow> {
+        let on = self.on_screen.as_mut().filter(|on| !on.is_over)?;
+        let seen = on.front.tick(now);
+        let is_attended = on.front.is_attached() && on.front.question().is_some();
+        let text = on.summary.as_mut().filter(|_| watch == Watch::Work).and_then(|summary| summary.take(now));
+        let acted = seen.acted;
+        self.keep(seen);
+        if acted {
+            self.acted();
+        } else if is_attended {
+            // A question that somebody reads is not a stall; one that nobody sees becomes one.
+            self.attended();
+        }
+        if let Some(text) = text {
+            self.close_by_summary(&text);
+        }
+        let on = self.on_screen.as_mut()?;
+        let end = |kind| Some(EndNow { kind, grace: INTERRUPT_GRACE });
+        if on.front.failure().is_some() {
+            return end(EndKind::SpawnFailed);
+        }
+        let is_finished = matches!(watch, Watch::Finished(_));
+        if !on.front.is_at_its_end(is_finished, now) {
+            return None;
+        }
+        if is_finished {
+            return end(EndKind::Finished);
+        }
+        if watch == Watch::Work && on.front.nudge(&on.nudge, RESUMES, now) {
+            let (run, token) = (self.contact.run().to_owned(), self.contact.token().to_owned());
+            let ctx = Ctx { now: clock::now(), actor: &on.agent, session: None };
+            // For the audit trail; the agent is sent back whether or not it is written.
+            let _ = ops::nudged(self.contact.store(), &ctx, &run, &token);
+            self.pane.show("el: the agent ended its turn without closing its atom; it is sent back once");
+            return None;
+        }
+        end(EndKind::Exited)
+    }
+
+    fn keep(&mut self, seen: Seen) {
+        if !seen.log.is_empty() {
+            self.pane.show(&seen.log.join("\n"));
+        }
+        if !seen.messages.is_empty() {
+            self.messages(&seen.messages);
+        }
+    }
+
+    fn close_by_summary(&mut self, text: &str) {
+        let Some(on) = &mut self.on_screen else { return };
+        // Asked once: a refusal (a review or a check is wanted) is the same the next time, and the agent is told of it by its own `el`.
+        on.summary = None;
+        match self.contact.close_by_summary(&on.agent, &on.atom, text, on.review) {
+            Ok(()) => self.pane.show(&format!("el: the summary of {} is there; it is closed", on.atom)),
+            Err(error) => self.pane.show(&format!("! the summary of {} is there, but it cannot be closed: {error}", on.atom)),
+        }
+    }
+
+    /// The client is gone: keeps the rest of what it showed and said, and puts right what its exit alone would tell wrongly.
+    fn leave_screen(&mut self, end: &mut CallEnd) {
+        let Some(on) = self.on_screen.as_mut() else { return };
+        on.is_over = true;
+        let seen = on.front.finish(Instant::now());
+        let was_given_work = on.front.is_submitted();
+        let was_attached = on.front.is_attached();
+        self.keep(seen);
+        if end.kind != EndKind::Exited {
+            return;
+        }
+        if self.signals.hung_up() {
+            // The hang-up reaches the client too, which may be faster than we.
+            end.kind = EndKind::Hangup;
+        } else if !was_given_work {
+            end.kind = EndKind::SpawnFailed;
+        } else if was_attached && end.status.is_some_and(|status| status.success()) && self.contact.watched() == Watch::Work {
+            // Whoever looked on has left the client: as with C-c in a headless session, a person's cancel.
+            self.contact.cancel();
+        }
+    }
+
+    /// The way for a client to leave by itself, where it can be used.
+    pub(super) fn farewell(
+        &self,
+        agent: &Agent,
+        kind: EndKind,
+        grace: Duration,
+    ) -> Option<impl FnOnce() + Send + 'static + use<>> {
+        let is_in_time = !matches!(kind, EndKind::LeaseLost | EndKind::Hangup) && !grace.is_zero();
+        let on = self.on_screen.as_ref().filter(|on| is_in_time && !on.is_over)?;
+        Some(on.front.farewell(&agent.id))
+    }
+
+    /// What the agent's output, or its screen, tell of its progress.
+    pub(super) fn progress(&self) -> Progress {
+        let mut progress = self.reader.progress();
+        if let Some(on) = &self.on_screen {
+            on.front.tell_progress(&mut progress);
+        }
+        progress
+    }
+
+    /// Writes what only the screen tells into the record of the end.
+    pub(super) fn tell_of_screen(&self, record: &mut ExitRecord) {
+        if let Some(on) = &self.on_screen {
+            on.front.tell(record);
+            record.resumes += on.front.nudges();
+        }
+    }
+}
+
+/// The pane that this very process runs in.
+fn own_pane(places: &Places) -> std::io::Result<OwnPane> {
+    let environment: Vec<_> = std::env::vars_os().collect();
+    let tmux =
+        Tmux::discover(&socket_name(&places.database), &environment).map_err(|error| std::io::Error::other(error.to_string()))?;
+    let id = std::env::var("TMUX_PANE").unwrap_or_default();
+    OwnPane::new(tmux, &id)
+        .ok_or_else(|| std::io::Error::other("this is not a pane of tmux, which the interactive executor needs"))
+}

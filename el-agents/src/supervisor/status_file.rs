@@ -1,0 +1,114 @@
+//! `STATUS.txt` in the run's folder: how the run stands, one `name: value` a line, for whoever looks at files and not at `el`.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use el_core::model::{Progress, Timestamp};
+use el_core::ops::{Settled, Watch};
+
+use crate::claude::one_line;
+use crate::clock;
+use crate::rundir::replace_private;
+
+/// What changed is written no more often than this.
+const WRITE_EVERY: Duration = Duration::from_secs(2);
+/// What did not change is written anew after this, so that the file's age tells that somebody is there.
+const REFRESH: Duration = Duration::from_secs(20);
+
+#[derive(Debug)]
+pub(super) struct StatusFile {
+    path: PathBuf,
+    /// What stays: run, work item, agent.
+    head: String,
+    began: Timestamp,
+    written: Option<(Instant, String)>,
+}
+
+impl StatusFile {
+    pub(super) fn new(path: PathBuf, run: &str, atom: &str, title: &str, agent: &str, began: Timestamp) -> StatusFile {
+        let head = format!("run: {run}\natom: {atom}\ntitle: {}\nagent: {}\n", one_line(title, 200), one_line(agent, 100));
+        StatusFile { path, head, began, written: None }
+    }
+
+    /// Called at each tick: writes when it is time.
+    pub(super) fn keep(&mut self, watch: Watch, progress: &Progress, active_at: Option<Timestamp>) {
+        let state = match watch {
+            Watch::Work => "running".to_owned(),
+            Watch::Finished(status) => format!("finishing, the work item is {status}"),
+            Watch::Superseded => "ending, somebody else changed the work item".to_owned(),
+            Watch::Cancelled(_) => "cancelling".to_owned(),
+            Watch::Over => "over".to_owned(),
+        };
+        let body = body(&state, progress);
+        let is_due = match &self.written {
+            None => true,
+            Some((at, before)) if *before == body => at.elapsed() >= REFRESH,
+            Some((at, _)) => at.elapsed() >= WRITE_EVERY,
+        };
+        if is_due {
+            self.write(&body, active_at);
+            self.written = Some((Instant::now(), body));
+        }
+    }
+
+    /// The end.
+    pub(super) fn end(&mut self, settled: &Settled) {
+        let detail = one_line(settled.run.detail.as_deref().unwrap_or_default(), 300);
+        let status = settled.atom.as_ref().map_or("gone", |atom| atom.status.as_str());
+        let body = body(&format!("ended as {}", settled.outcome), &settled.run.progress);
+        self.write(&format!("{body}detail: {detail}\natom_status: {status}\nartifacts: {}\n", settled.run.artifacts), None);
+    }
+
+    fn write(&self, body: &str, active_at: Option<Timestamp>) {
+        let now = clock::now();
+        let active = active_at.map_or_else(String::new, |at| format!("last_output: {at}\n"));
+        let seconds = now.since(self.began).as_secs();
+        let text = format!("{}started: {}\nupdated: {now}\nelapsed_s: {seconds}\n{body}{active}", self.head, self.began);
+        // A full disk costs this file, not the run.
+        let _ = replace_private(&self.path, text.as_bytes());
+    }
+}
+
+fn body(state: &str, progress: &Progress) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "an amount of dollars is far below the range where a float loses cents")]
+    let dollars = progress.cost_micros as f64 / 1e6;
+    format!(
+        "status: {state}\nturns: {}\ntokens_in: {}\ntokens_out: {}\ncost_usd: {dollars:.4}\ndoing: {}\n",
+        progress.turns,
+        progress.tokens_in,
+        progress.tokens_out,
+        one_line(progress.action.as_deref().unwrap_or("-"), 120),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use el_core::model::Status;
+
+    use super::*;
+
+    #[test]
+    fn it_is_written_at_once_then_only_when_something_changed_and_time_has_passed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("STATUS.txt");
+        let began = clock::now().minus(Duration::from_secs(90));
+        let mut file = StatusFile::new(path.clone(), "run-1", "t-1", "A\ntitle \x1b[2J", "claude", began);
+        let read = || std::fs::read_to_string(&path).unwrap();
+        let mut progress = Progress { action: Some("Bash: make".to_owned()), ..Progress::default() };
+        file.keep(Watch::Work, &progress, None);
+        let first = read();
+        assert!(
+            first.contains("status: running\n") && first.contains("title: A title\n") && first.contains("doing: Bash: make\n"),
+            "{first}"
+        );
+        assert!(first.contains("elapsed_s: 90\n") || first.contains("elapsed_s: 91\n"), "{first}");
+        progress.turns = 3;
+        file.keep(Watch::Work, &progress, None);
+        assert_eq!(read(), first, "two seconds have not passed");
+        file.written.as_mut().unwrap().0 = Instant::now().checked_sub(WRITE_EVERY).unwrap();
+        file.keep(Watch::Finished(Status::Closed), &progress, Some(began));
+        let second = read();
+        assert!(second.contains("turns: 3\n") && second.contains("status: finishing, the work item is closed\n"), "{second}");
+        assert!(second.contains("last_output: "), "{second}");
+    }
+}

@@ -1,0 +1,246 @@
+//! The check of an agent's work: a command, run in the working folder with bounded time. No shell is between.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, PipeReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use el_core::model::{Verify, VerifyStatus, fresh_token};
+
+use crate::claude::sanitize;
+use crate::clock;
+use crate::process::{Marker, detach, end_marked};
+
+/// How much of the end of what it prints is kept, in bytes.
+const OUTPUT_MAX: usize = 8 << 10;
+/// How long ending what is left of it may take.
+const END_LIMIT: Duration = Duration::from_secs(10);
+/// Between two looks, for those who wait for it.
+pub const LOOK: Duration = Duration::from_millis(50);
+/// In the environment of everything that the check starts, with a value of its own.
+const MARK: &str = "EL_CHECK";
+/// What would let the check change the tracker as the run.
+const TOKEN: &str = "EL_TOKEN";
+
+/// A check that runs. Whoever started it looks now and then ([`Running::poll`]), and ends it ([`Running::end`]) should there be no more point in it.
+#[derive(Debug)]
+pub struct Running {
+    verify: Verify,
+    child: Child,
+    mark: String,
+    began: Instant,
+    tail: Receiver<Vec<u8>>,
+}
+
+/// Starts a check. One that cannot be started is a check that was not run, and says why.
+///
+/// # Errors
+/// The record of a check that was not run.
+pub fn start(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)]) -> Result<Running, Box<Verify>> {
+    let fresh = Verify::pending(verify.command.clone(), verify.required, verify.timeout_ms);
+    let mark = fresh_token();
+    let not_run = |error: io::Error| {
+        let why = format!("{}: {error}", verify.command.first().map_or("", String::as_str));
+        Box::new(Verify { status: VerifyStatus::NotRun, output: Some(why), at: Some(clock::now()), ..fresh.clone() })
+    };
+    let began = Instant::now();
+    let (child, output) = spawn(verify, folder, environment, &mark).map_err(not_run)?;
+    let (sender, tail) = channel();
+    std::thread::spawn(move || {
+        // The receiver may have given up.
+        let _ = sender.send(read_tail(output));
+    });
+    Ok(Running { verify: fresh, child, mark, began, tail })
+}
+
+fn spawn(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)], mark: &str) -> io::Result<(Child, PipeReader)> {
+    let (program, arguments) = verify.command.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path);
+    // Looked up by us: the system would look on our own PATH, which is another one.
+    let program = which::which_in(program, path, folder).map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
+    let (reader, writer) = io::pipe()?;
+    let mut command = Command::new(program);
+    let is_kept = |name: &OsStr| name != TOKEN;
+    command.args(arguments).env_clear();
+    command.envs(environment.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name, value)));
+    command.env(MARK, mark).current_dir(folder).stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    detach(&mut command);
+    Ok((command.spawn()?, reader))
+}
+
+/// Reads to the end and keeps the last bytes.
+fn read_tail(mut from: PipeReader) -> Vec<u8> {
+    let mut kept = Vec::new();
+    let mut buffer = vec![0; 16 << 10];
+    while let Ok(len @ 1..) = from.read(&mut buffer) {
+        kept.extend_from_slice(&buffer[..len]);
+        if kept.len() > 8 * OUTPUT_MAX {
+            kept.drain(..kept.len() - 2 * OUTPUT_MAX);
+        }
+    }
+    kept
+}
+
+impl Running {
+    /// The result, once it has ended; one that takes too long is ended.
+    pub fn poll(&mut self) -> Option<Verify> {
+        match self.child.try_wait() {
+            Ok(Some(status)) => Some(self.ended(Some(status))),
+            Ok(None) if self.began.elapsed() < Duration::from_millis(self.verify.timeout_ms) => None,
+            Ok(None) => {
+                let verify = self.end("");
+                Some(Verify { status: VerifyStatus::TimedOut, ..verify })
+            }
+            // It cannot be waited for, so somebody reaped it: that it is gone is all that is known.
+            Err(_) => Some(self.ended(None)),
+        }
+    }
+
+    /// Ends it early, with everything that it started.
+    pub fn end(&mut self, why: &str) -> Verify {
+        // Either may fail for one that has just ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let mut verify = self.ended(None);
+        if !why.is_empty() {
+            verify.output = Some(why.to_owned());
+        }
+        verify
+    }
+
+    fn ended(&mut self, status: Option<ExitStatus>) -> Verify {
+        // Nothing of it stays behind; then its pipe has ended too.
+        let left = end_marked(&Marker::new(MARK, &self.mark), END_LIMIT);
+        drop(left);
+        let bytes = self.tail.recv_timeout(Duration::from_secs(2)).unwrap_or_default();
+        let mut output = last_lines(&bytes);
+        if let Some(signal) = status.and_then(|status| status.signal()) {
+            output.push_str(&format!("\n(it was ended by signal {signal})"));
+        }
+        let passed = match status.map(|status| status.success()) {
+            Some(true) => VerifyStatus::Passed,
+            Some(false) => VerifyStatus::Failed,
+            None => VerifyStatus::NotRun,
+        };
+        Verify {
+            status: passed,
+            exit_code: status.and_then(|status| status.code()),
+            output: Some(output.trim().to_owned()),
+            took_ms: Some(u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)),
+            at: Some(clock::now()),
+            ..self.verify.clone()
+        }
+    }
+}
+
+/// A check that nobody waits for any more is of no use to anyone.
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+            drop(end_marked(&Marker::new(MARK, &self.mark), END_LIMIT));
+        }
+    }
+}
+
+/// Runs a check to its end. Blocks.
+#[must_use]
+pub fn run(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)]) -> Verify {
+    let mut running = match start(verify, folder, environment) {
+        Ok(running) => running,
+        Err(not_run) => return *not_run,
+    };
+    loop {
+        if let Some(ended) = running.poll() {
+            return ended;
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// The end of the output, from the beginning of a line, harmless on a terminal.
+fn last_lines(bytes: &[u8]) -> String {
+    let clean = sanitize(&String::from_utf8_lossy(bytes));
+    if clean.len() <= OUTPUT_MAX {
+        return clean;
+    }
+    let from = (clean.len() - OUTPUT_MAX..clean.len()).find(|at| clean.is_char_boundary(*at)).unwrap_or(clean.len());
+    let rest = &clean[from..];
+    let begin = rest.find('\n').map_or(0, |at| at + 1);
+    rest[begin..].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(script: &str, timeout_ms: u64) -> Verify {
+        let dir = tempfile::tempdir().unwrap();
+        let words = ["sh", "-c", script].map(str::to_owned).to_vec();
+        let environment = vec![
+            (OsString::from("PATH"), std::env::var_os("PATH").unwrap()),
+            (OsString::from("EL_TOKEN"), OsString::from("secret")),
+            (OsString::from("EL_RUN"), OsString::from("run-1")),
+        ];
+        run(&Verify::pending(words, true, timeout_ms), dir.path(), &environment)
+    }
+
+    #[test]
+    fn its_exit_code_and_the_end_of_its_output_are_told() {
+        let passed = check("echo fine; exit 0", 20_000);
+        assert_eq!((passed.status, passed.exit_code, passed.output.as_deref()), (VerifyStatus::Passed, Some(0), Some("fine")));
+        let failed = check("echo out; echo '\x1b[31merr' >&2; exit 3", 20_000);
+        assert_eq!((failed.status, failed.exit_code), (VerifyStatus::Failed, Some(3)));
+        assert_eq!(failed.output.as_deref(), Some("out\nerr"));
+        assert!(failed.required && failed.at.is_some() && failed.took_ms.is_some());
+        let killed = check("kill -9 $$", 20_000);
+        assert_eq!((killed.status, killed.exit_code), (VerifyStatus::Failed, None));
+        assert!(killed.output.unwrap().contains("signal 9"));
+    }
+
+    #[test]
+    fn it_does_not_act_as_the_run() {
+        let seen = check("echo \"$EL_RUN,$EL_TOKEN\"", 20_000);
+        assert_eq!(seen.output.as_deref(), Some("run-1,"));
+    }
+
+    #[test]
+    fn its_time_is_bounded_and_nothing_of_it_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("pid");
+        let script = format!("setsid sleep 600 & echo $! > {}; echo begun; sleep 600", file.display());
+        let late = check(&script, 1_000);
+        assert_eq!((late.status, late.output.as_deref()), (VerifyStatus::TimedOut, Some("begun")));
+        let pid: i32 = std::fs::read_to_string(file).unwrap().trim().parse().unwrap();
+        assert!(
+            !std::fs::read_to_string(format!("/proc/{pid}/environ")).is_ok_and(|text| text.contains(MARK)),
+            "{pid} still runs"
+        );
+    }
+
+    #[test]
+    fn what_it_leaves_running_does_not_hold_it_up() {
+        let ended = check("sleep 600 & echo done", 20_000);
+        assert_eq!((ended.status, ended.output.as_deref()), (VerifyStatus::Passed, Some("done")));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_a_check_that_was_not_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let verify = Verify::pending(vec!["no-such-program".to_owned()], false, 1_000);
+        let ended = run(&verify, dir.path(), &[]);
+        assert_eq!(ended.status, VerifyStatus::NotRun);
+        assert!(ended.output.unwrap().contains("no-such-program"));
+    }
+
+    #[test]
+    fn of_a_huge_output_the_end_is_kept() {
+        let ended = check("i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done", 60_000);
+        let output = ended.output.unwrap();
+        assert!(output.len() <= OUTPUT_MAX && output.ends_with("line 19999") && output.starts_with("line "));
+    }
+}

@@ -1,0 +1,30 @@
+use el_core::ops;
+
+use super::close::{Ids, report};
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::input;
+
+/// Approve what waits for review: the atoms are closed
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el approve q5e6
+  el approve q5e6 x2 --reason \"well done\"
+
+Several ids are approved together or not at all. The closing reason is yours, or else what the
+report says was done.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    ids: Ids,
+    /// What there is to say; `-` reads it from stdin
+    #[arg(short, long, visible_alias = "message", short_alias = 'm', value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let reason = args.reason.as_deref().map(|text| input::text(app, "reason", text)).transpose()?;
+    let approved = ops::approve(&mut app.writer()?, &app.ctx(), &args.ids.ids, reason.as_deref())?;
+    report(app, args.ids.ids.len(), "Approved", &approved)
+}

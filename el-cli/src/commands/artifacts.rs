@@ -1,0 +1,42 @@
+//! What runs hand back.
+
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+
+mod get;
+mod list;
+
+/// Show what a run handed back: its summary and its key files
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
+Examples:
+  el artifacts q5e6              The atom's last run that handed anything back
+  el artifacts run-7kq2m9xd --robot
+  el artifacts get q5e6 summary
+  el artifacts get q5e6 2 -o Button.tsx
+
+Texts are copied when the run ends, so that later edits do not change what was handed back; what
+is binary or very large stays where it is, with its hash."
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    list: list::ListArgs,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Get(get::Args),
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    match &args.command {
+        Some(Command::Get(args)) => get::run(args, app),
+        None => list::run(&args.list, app),
+    }
+}

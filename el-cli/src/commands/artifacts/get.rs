@@ -1,0 +1,159 @@
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use el_agents::artifacts::{open, sha256};
+use el_core::model::{Artifact, ArtifactState, Run};
+use el_core::ops;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{artifacts, sanitize, style};
+
+/// Print a file that was handed back, or write it to a file
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el artifacts get q5e6 summary
+  el artifacts get q5e6 2               By its number in el artifacts
+  el artifacts get q5e6 src/Button.tsx
+  el artifacts get run-7kq2m9xd Button.tsx -o /tmp/Button.tsx
+
+What was handed over by reference is read from the working folder, and refused if it has changed
+since.")]
+pub(crate) struct Args {
+    /// A run, or an atom
+    #[arg(value_name = "RUN|ATOM", add = complete::runs())]
+    target: String,
+    /// Its path, its name, its number, or 'summary'
+    #[arg(value_name = "NAME|N")]
+    wanted: String,
+    /// Write it to this file, which must not be there yet
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// Write over a file that is there
+    #[arg(long, requires = "output")]
+    force: bool,
+}
+
+/// With `--robot`, texts up to this size come with the answer, in bytes.
+const CONTENT_MAX: u64 = 4 << 20;
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    artifact: &'a Artifact,
+    /// Where it was read from.
+    source: &'a Path,
+    /// Its text; `null` where it is none, is too long, or was written to a file.
+    content: Option<String>,
+    written_to: Option<&'a Path>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let found = ops::artifacts(&app.reader()?, &args.target)?;
+    let artifact = found.find(&args.wanted)?;
+    let folder = app.project()?.state.join("runs").join(&found.run.id);
+    let (mut file, source) = source(artifact, &found.run, &folder)?;
+    if let Some(output) = args.output.as_deref().filter(|path| *path != Path::new("-")) {
+        let length = write(&mut file, output, args.force)?;
+        let answer = Answer { artifact, source: &source, content: None, written_to: Some(output) };
+        app.printer.emit(&answer, |page| {
+            if !page.quiet() {
+                let done = page.paint(style::GOOD, "Wrote");
+                page.line(format!(
+                    "{done} {} ({})",
+                    sanitize::path(output),
+                    artifacts::size(i64::try_from(length).unwrap_or(i64::MAX))
+                ));
+            }
+        })?;
+        return Ok(Exit::Done);
+    }
+    let unreadable = |error| CommandError::file("read", &source, error);
+    if app.printer.is_robot() {
+        let mut bytes = Vec::new();
+        (&mut file).take(CONTENT_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        let is_whole = bytes.len() as u64 <= CONTENT_MAX;
+        let content = if is_whole { String::from_utf8(bytes).ok() } else { None };
+        app.printer.emit(&Answer { artifact, source: &source, content, written_to: None }, |_| {})?;
+        return Ok(Exit::Done);
+    }
+    if app.printer.is_terminal() {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(unreadable)?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            CommandError::usage(format!("{} is not a text", sanitize::line(&artifact.path)))
+                .with_hint("-o FILE writes it to a file")
+        })?;
+        app.printer.write(sanitize::block(&text).as_bytes())?;
+        return Ok(Exit::Done);
+    }
+    let mut buffer = vec![0; 256 << 10];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(Exit::Done),
+            Ok(length) => app.printer.write(&buffer[..length])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(unreadable(error)),
+        }
+    }
+}
+
+/// The copy, or the file that is referred to, if it still is the same.
+fn source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, PathBuf)> {
+    if let Some(file) = artifact.file.as_deref().filter(|_| artifact.state == ArtifactState::Copied) {
+        let path = folder.join(file);
+        let file = File::open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => CommandError::not_found(format!("the copy of {} is gone", sanitize::line(&artifact.path)))
+                .with_detail("path", path.display().to_string()),
+            _ => CommandError::file("read", &path, error),
+        })?;
+        return Ok((file, path));
+    }
+    let path = Path::new(&run.workdir).join(&artifact.path);
+    let named = sanitize::line(&artifact.path).into_owned();
+    let relative = el_core::protocol::workspace::lexical(&artifact.path, &run.workdir)
+        .map_err(|why| CommandError::not_found(format!("{named} {}", why.words())))?;
+    let mut file = open(Path::new(&run.workdir), &relative).map_err(|error| {
+        CommandError::not_found(format!("{named} was handed over by reference, and now {}", error.why.words()))
+            .with_detail("path", path.display().to_string())
+    })?;
+    if let Some(wanted) = &artifact.sha256 {
+        let failed = |error| CommandError::file("read", &path, error);
+        let (found, _) = sha256(&mut file).map_err(failed)?;
+        if found != *wanted {
+            return Err(CommandError::new(Exit::Conflict, "changed", format!("{named} has changed since it was handed over"))
+                .with_detail("path", path.display().to_string())
+                .with_detail("sha256", found));
+        }
+        file.rewind().map_err(failed)?;
+    }
+    Ok((file, path))
+}
+
+fn write(from: &mut File, to: &Path, force: bool) -> Result<u64> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    if !force {
+        options.create_new(true);
+    }
+    let mut file = options.open(to).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            CommandError::new(Exit::Conflict, "exists", format!("{} is there already", sanitize::path(to)))
+                .with_hint("--force writes over it")
+        }
+        _ => CommandError::file("write", to, error),
+    })?;
+    let written = io::copy(from, &mut file).and_then(|length| file.flush().map(|()| length));
+    written.map_err(|error| {
+        if !force {
+            // Half a file is worse than none; it was not there before.
+            let _ = fs::remove_file(to);
+        }
+        CommandError::file("write", to, error)
+    })
+}

@@ -1,0 +1,56 @@
+use el_core::ops;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::List;
+use crate::output::style;
+use crate::output::table::{Cell, Column, Table};
+use crate::output::time;
+
+/// List the channels, the one where something was said last first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el chat list
+  el chat list --robot")]
+pub(crate) struct Args {}
+
+pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
+    let channels = ops::channels(&app.reader()?, app.actor())?;
+    let list = List::all(&channels);
+    let now = app.now();
+    app.printer.emit(&list, |page| {
+        if page.quiet() {
+            channels.iter().for_each(|channel| page.line(&channel.name));
+            return;
+        }
+        if channels.is_empty() {
+            let text = page.paint(style::DIM, "nothing was said yet");
+            page.line(text);
+            return;
+        }
+        let mut table = Table::new([
+            Column::new("CHANNEL"),
+            Column::new("MESSAGES").right().spare(2),
+            Column::new("UNREAD").right(),
+            Column::new("LAST").spare(1),
+            Column::new("BY").spare(3),
+            Column::new("SAID").flexible(),
+        ]);
+        for channel in &channels {
+            let unread = if channel.unread > 0 { channel.unread.to_string() } else { String::new() };
+            table.row([
+                Cell::styled(style::LABEL, &channel.name),
+                Cell::new(channel.messages.to_string()),
+                Cell::styled(style::WARNING, unread),
+                Cell::styled(style::DIM, time::relative(now, channel.last_at)),
+                Cell::styled(style::PERSON, &channel.last_author),
+                Cell::new(&channel.last),
+            ]);
+        }
+        table.print(page);
+        list.footer(page, "channel", "channels");
+    })?;
+    Ok(Exit::Done)
+}

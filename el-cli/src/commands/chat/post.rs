@@ -1,0 +1,50 @@
+use el_core::ops::{self, NewMessage};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::style;
+use crate::{complete, input};
+
+/// Say something in a channel; one that is not there is there then
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el chat post general \"@gendry the parser is next\"
+  el chat post general --to \"Ada Lovelace\" --atom q5e6 \"please look\"
+  git log -1 | el chat post general -")]
+pub(crate) struct Args {
+    /// The channel
+    #[arg(value_name = "CHANNEL", add = complete::channels())]
+    channel: String,
+    /// What to say; `-` reads it from stdin
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    text: String,
+    /// Whose inbox it reaches, besides those that the text names by @name; may be repeated
+    #[arg(long, value_name = "NAME")]
+    to: Vec<String>,
+    /// The atom that it is about
+    #[arg(long, value_name = "ATOM", add = complete::all_atoms())]
+    atom: Option<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let new = NewMessage {
+        channel: args.channel.clone(),
+        content: input::text(app, "message", &args.text)?,
+        to: args.to.clone(),
+        atom: args.atom.clone(),
+    };
+    let posted = ops::post(&mut app.writer()?, &app.ctx(), &new)?;
+    app.printer.emit(&posted, |page| {
+        if page.quiet() {
+            page.line(&posted.id);
+            return;
+        }
+        let done = page.paint(style::GOOD, "Said in");
+        let channel = page.paint(style::LABEL, &format!("#{}", posted.channel));
+        let reached = if posted.mentions.is_empty() { String::new() } else { format!(", for {}", posted.mentions.join(", ")) };
+        page.line(format!("{done} {channel}{reached}"));
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,48 @@
+use el_core::model::Message;
+use el_core::ops;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::List;
+use crate::output::messages;
+
+/// Read a channel, oldest message first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el chat view claude-code-gendry
+  el chat view general --limit 20
+  el chat view general --after 141 --robot")]
+pub(crate) struct Args {
+    /// The channel
+    #[arg(value_name = "CHANNEL", add = complete::channels())]
+    channel: String,
+    /// Only the last messages; 0 means all [default: all]
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<u32>,
+    /// Only messages after the one with this number (`seq`)
+    #[arg(long, value_name = "SEQ", default_value_t = 0, hide_default_value = true)]
+    after: i64,
+}
+
+#[derive(Serialize)]
+struct Viewed<'a> {
+    channel: &'a str,
+    #[serde(flatten)]
+    list: List<'a, Message>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let limit = args.limit.filter(|limit| *limit > 0).map(i64::from);
+    let (channel, found) = ops::channel(&app.reader()?, &args.channel, args.after, limit)?;
+    let viewed = Viewed { channel: &channel, list: List::page(&found) };
+    let now = app.now();
+    app.printer.emit(&viewed, |page| {
+        messages::print_all(page, found.items.iter().map(|message| (message, false)), true, now);
+        viewed.list.footer(page, "message", "messages");
+    })?;
+    Ok(Exit::Done)
+}

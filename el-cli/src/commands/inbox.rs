@@ -1,0 +1,125 @@
+use std::time::Duration;
+
+use clap::builder::NonEmptyStringValueParser;
+use el_core::Store;
+use el_core::model::InboxMessage;
+use el_core::ops::{self, InboxFilter, Page};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::List;
+use crate::output::{messages, style};
+
+/// Read the messages that name you, or someone else, by @name
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el inbox
+  el inbox --unread --mark-read
+  el inbox --agent gendry --unread --robot
+  el inbox --unread --watch          Go on, until Ctrl-C
+
+Each reader has marks of their own. With --watch and --robot, each message is one line of JSON.")]
+pub(crate) struct Args {
+    /// Whose inbox, instead of yours
+    #[arg(long, visible_alias = "reader", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    agent: Option<String>,
+    /// Only what is not marked as read
+    #[arg(long)]
+    unread: bool,
+    /// Go on, and show what comes
+    #[arg(short, long)]
+    watch: bool,
+    /// Mark what is shown as read
+    #[arg(long)]
+    mark_read: bool,
+    /// Only the last messages; 0 means all [default: all]
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<u32>,
+}
+
+/// Between two looks; a look costs microseconds.
+const LOOK: Duration = Duration::from_millis(150);
+
+#[derive(Serialize)]
+struct Inbox<'a> {
+    reader: &'a str,
+    #[serde(flatten)]
+    list: List<'a, InboxMessage>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let name = args.agent.as_deref().unwrap_or(app.actor());
+    let reader = el_core::model::handle(name);
+    let mut store = if args.mark_read { app.writer()? } else { app.reader()? };
+    if args.watch {
+        return watch(args, app, &mut store, name);
+    }
+    let found = look(args, &store, name, 0)?;
+    let inbox = Inbox { reader: &reader, list: List::page(&found) };
+    let now = app.now();
+    app.printer.emit(&inbox, |page| {
+        let shown = found.items.iter().map(|item| (&item.message, item.read_at.is_none()));
+        messages::print_all(page, shown, false, now);
+        if found.items.is_empty() && !page.quiet() {
+            let text = if args.unread { format!("nothing unread for {reader}") } else { format!("nothing for {reader}") };
+            let text = page.paint(style::DIM, &text);
+            page.line(text);
+        } else {
+            inbox.list.footer(page, "message", "messages");
+        }
+    })?;
+    // After they were shown: what nobody saw is not read.
+    mark(args, app, &mut store, name, &found)?;
+    Ok(Exit::Done)
+}
+
+/// The inbox after message number `after`, oldest first.
+fn look(args: &Args, store: &Store, reader: &str, after: i64) -> Result<Page<InboxMessage>> {
+    let limit = args.limit.filter(|limit| *limit > 0 && after == 0).map(i64::from);
+    let mut found = ops::inbox(store, &InboxFilter { reader, unread_only: args.unread, after, limit })?;
+    found.items.reverse();
+    Ok(found)
+}
+
+fn mark(args: &Args, app: &App, store: &mut Store, reader: &str, shown: &Page<InboxMessage>) -> Result<()> {
+    let unread: Vec<i64> = shown.items.iter().filter(|item| item.read_at.is_none()).map(|item| item.message.seq).collect();
+    if args.mark_read && !unread.is_empty() {
+        ops::mark_read(store, &app.ctx(), reader, &unread)?;
+    }
+    Ok(())
+}
+
+/// Shows what is there, and then what comes. Ends with the process.
+fn watch(args: &Args, app: &App, store: &mut Store, reader: &str) -> Result<Exit> {
+    let mut after = 0;
+    let mut seen = None;
+    loop {
+        let version = store.data_version()?;
+        if seen != Some(version) {
+            seen = Some(version);
+            // What comes has a higher number than all that was there: numbers are given in the order of commits.
+            let found = look(args, store, reader, after)?;
+            after = found.items.last().map_or(after, |item| item.message.seq);
+            for item in &found.items {
+                show(app, item)?;
+            }
+            mark(args, app, store, reader, &found)?;
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn show(app: &App, item: &InboxMessage) -> Result<()> {
+    if app.printer.is_robot() {
+        return app.printer.json_line(item);
+    }
+    let mut page = app.printer.page();
+    messages::print(&mut page, &item.message, item.read_at.is_none(), false, app.now());
+    if !page.quiet() {
+        page.blank();
+    }
+    app.printer.write(page.into_text().as_bytes())
+}

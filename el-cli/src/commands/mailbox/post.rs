@@ -1,0 +1,76 @@
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use el_agents::mailbox::{Mailbox, MailboxError};
+use el_core::protocol::mailbox::{MailboxFile, read_assignment, type_of};
+use el_core::protocol::report::{CompletionReport, FieldProblem};
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::input;
+use crate::output::style;
+
+/// Append a message to a mailbox file, under its lock
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el mailbox post to-developer assignment.json
+  el mailbox post to-team-lead - < report.json
+
+Assignments and completion reports are checked field by field first; other messages need only be
+JSON objects. el mailbox sync takes in what was appended.")]
+pub(crate) struct Args {
+    /// Which file
+    #[arg(value_enum, value_name = "FILE")]
+    file: Which,
+    /// A file that holds the message as JSON; `-` reads it from stdin
+    #[arg(value_name = "MESSAGE", default_value = "-", value_hint = clap::ValueHint::FilePath)]
+    message: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Which {
+    ToDeveloper,
+    ToTeamLead,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let text = input::file(app, "message", &args.message)?;
+    let message: Value = serde_json::from_str(&text)
+        .map_err(|error| CommandError::invalid("message", format!("message: it is not JSON: {error}")))?;
+    check(&message)?;
+    let file = match args.file {
+        Which::ToDeveloper => MailboxFile::ToDeveloper,
+        Which::ToTeamLead => MailboxFile::ToTeamLead,
+    };
+    Mailbox::new(&app.project()?.root).post(file, message).map_err(failure)?;
+    let data = json!({ "file": file.path() });
+    app.printer.emit(&data, |page| {
+        if !page.quiet() {
+            let line = format!("{} {}", page.paint(style::GOOD, "Appended to"), file.path());
+            page.line(line);
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+fn check(message: &Value) -> Result<()> {
+    let problems: Vec<FieldProblem> = match type_of(message) {
+        _ if !message.is_object() => return Err(CommandError::invalid("message", "message: a message is a JSON object")),
+        "task_assignment" => read_assignment(message).map_or_else(|problem| vec![problem], |assignment| assignment.problems),
+        "completion_report" => CompletionReport::from_value(message).err().unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    if problems.is_empty() { Ok(()) } else { Err(el_core::Error::Report { problems }.into()) }
+}
+
+fn failure(error: MailboxError) -> CommandError {
+    match error {
+        MailboxError::Store(error) => error.into(),
+        MailboxError::NotADocument { .. } => CommandError::new(Exit::Conflict, "not_a_mailbox", error.to_string())
+            .with_hint("el mailbox sync sets a file aside that is no JSON"),
+        other => CommandError::internal("the mailbox could not be written").with_source(other),
+    }
+}

@@ -1,0 +1,125 @@
+use std::time::Duration;
+
+use el_agents::mailbox::{Mailbox, Synced};
+use el_core::Store;
+use el_core::ops::AtomFilter;
+
+use crate::app::App;
+use crate::commands::list::FilterArgs;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::{sanitize, style};
+
+/// Take in what others wrote, and write what is to be there
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el mailbox sync
+  el mailbox sync --watch
+  el mailbox sync --watch --label web    Only these ready atoms become assignments
+
+Assignments become atoms, and ready atoms become assignments; reports become reviews; a task
+that is approved or rejected in queue.json is decided so; what is over is cleared. Missing files
+are made, a file that is no JSON is set aside as FILE.bad-TIME. With --watch and --robot, each
+look that brings something is one line of JSON.")]
+pub(crate) struct Args {
+    /// Go on until Ctrl-C
+    #[arg(short, long)]
+    watch: bool,
+    #[command(flatten, next_help_heading = "Which ready atoms become assignments")]
+    filter: FilterArgs,
+}
+
+/// Between two looks for changes; a look costs microseconds.
+const LOOK: Duration = Duration::from_millis(100);
+/// Files that failed are tried again after this, changed or not.
+const AGAIN: u32 = 50;
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let filter = args.filter.filter(app)?;
+    let mut store = app.writer()?;
+    if let Some(session) = app.session() {
+        let message = format!("the mailbox is not for an agent's session ({})", session.run);
+        return Err(
+            CommandError::new(Exit::Conflict, "in_session", message).with_hint("el submit hands the work of a session over")
+        );
+    }
+    let mut mailbox = Mailbox::new(&app.project()?.root);
+    if args.watch {
+        return watch(app, &mut mailbox, &mut store, &filter);
+    }
+    let synced = mailbox.sync(&mut store, app.actor(), &filter)?;
+    if let Some(first) = synced.errors.first() {
+        let listing = synced.errors.iter().skip(1).cloned();
+        return Err(CommandError::new(Exit::Internal, "mailbox", first)
+            .with_listing(listing)
+            .with_detail("errors", serde_json::json!(synced.errors))
+            .with_detail("synced", serde_json::json!(synced)));
+    }
+    app.printer.emit(&synced, |page| {
+        if synced.is_empty() && !page.quiet() {
+            let text = page.paint(style::DIM, "all is in step");
+            page.line(text);
+        }
+        view(page, &synced);
+    })?;
+    Ok(Exit::Done)
+}
+
+fn view(page: &mut Page, synced: &Synced) {
+    if page.quiet() {
+        return;
+    }
+    for note in &synced.notes {
+        page.line(sanitize::line(note));
+    }
+    let marked = [("problem:", style::WARNING, &synced.problems), ("error:", style::ERROR, &synced.errors)];
+    for (word, style, lines) in marked {
+        for line in lines {
+            let word = page.paint(style, word);
+            page.line(format!("{word} {}", sanitize::line(line)));
+        }
+    }
+    if synced.notes.is_empty() && !synced.written.is_empty() {
+        let files: Vec<&str> = synced.written.iter().map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
+        let text = page.paint(style::DIM, &format!("wrote {}", files.join(", ")));
+        page.line(text);
+    }
+}
+
+/// Looks whenever a file or the store has changed. Ends with the process; nothing is half done then, since files are replaced whole.
+fn watch(app: &App, mailbox: &mut Mailbox, store: &mut Store, filter: &AtomFilter) -> Result<Exit> {
+    if !app.printer.is_robot() {
+        app.printer.note("watching the mailbox; Ctrl-C ends it");
+    }
+    let mut seen = None;
+    let mut waited = 0;
+    loop {
+        // Taken before the look: what changes during it is looked at again.
+        let state = (store.data_version()?, mailbox.fingerprint());
+        let synced = if seen.as_ref() != Some(&state) || waited >= AGAIN {
+            waited = 0;
+            // A look that writes is followed by another: somebody may have written since, which looks the same from here.
+            seen = Some(state);
+            mailbox.sync(store, app.actor(), filter)?
+        } else {
+            mailbox.look_back()
+        };
+        let is_quiet = synced.arrived == 0 && synced.notes.is_empty() && synced.problems.is_empty() && synced.errors.is_empty();
+        if !is_quiet {
+            tell(app, &synced)?;
+        }
+        waited += 1;
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn tell(app: &App, synced: &Synced) -> Result<()> {
+    if app.printer.is_robot() {
+        return app.printer.json_line(synced);
+    }
+    let mut page = app.printer.page();
+    view(&mut page, synced);
+    app.printer.write(page.into_text().as_bytes())
+}

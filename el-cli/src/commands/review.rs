@@ -1,0 +1,149 @@
+use std::path::{Path, PathBuf};
+
+use el_agents::diffstat::{DiffStat, diff_stat};
+use el_core::model::Timestamp;
+use el_core::ops::{self, Waiting};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::list::FilterArgs;
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::List;
+use crate::output::page::Page;
+use crate::output::{atoms, sanitize, style, time};
+
+/// List what waits for review: what was done, what changed, how the build ended
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el review
+  el review --label api
+  el review --robot
+
+What has waited longest comes first. el approve closes, el reject sends back.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+/// Files listed one by one for a person; more are counted.
+const FILES_SHOWN: usize = 12;
+/// Of these many atoms git is asked what changed; each may take seconds.
+const DIFFS: usize = 50;
+
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(flatten)]
+    waiting: &'a Waiting,
+    /// `null` where git cannot tell; `diff_note` says why then.
+    diff: Option<DiffStat>,
+    diff_note: Option<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let now = app.now();
+    let waiting = ops::reviews(&app.reader()?, &args.filter.filter(app)?, now)?;
+    let root = &app.project()?.root;
+    let rows: Vec<Row<'_>> = waiting.iter().enumerate().map(|(at, one)| row(one, root, at < DIFFS)).collect();
+    let list = List::all(&rows);
+    app.printer.emit(&list, |page| {
+        if page.quiet() {
+            rows.iter().for_each(|row| page.line(&row.waiting.atom.id));
+            return;
+        }
+        if rows.is_empty() {
+            let text = page.paint(style::DIM, "nothing waits for review");
+            page.line(text);
+            return;
+        }
+        for (at, row) in rows.iter().enumerate() {
+            if at > 0 {
+                page.blank();
+            }
+            view(page, row, now);
+        }
+        list.footer(page, "atom waits", "atoms wait");
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Asks git about the files that the report names, or about all if it names none.
+fn row<'a>(waiting: &'a Waiting, root: &Path, with_diff: bool) -> Row<'a> {
+    if !with_diff {
+        return Row { waiting, diff: None, diff_note: Some(format!("only the first {DIFFS} are looked at")) };
+    }
+    let folder = waiting.run.as_ref().map_or_else(|| root.to_owned(), |run| PathBuf::from(&run.workdir));
+    let since = waiting.run.as_ref().map(|run| run.started_at);
+    match diff_stat(&folder, since, &files(waiting)) {
+        Ok(diff) => Row { waiting, diff: Some(diff), diff_note: None },
+        Err(why) => Row { waiting, diff: None, diff_note: Some(format!("{why} in {}", folder.display())) },
+    }
+}
+
+fn files(waiting: &Waiting) -> Vec<String> {
+    let report = waiting.review.as_ref().map(|review| &review.report);
+    let lists = ["filesCreated", "filesModified"].map(|key| report.and_then(|r| r.get(key)).and_then(Value::as_array));
+    lists.into_iter().flatten().flatten().filter_map(|file| file.as_str().map(str::to_owned)).collect()
+}
+
+fn view(page: &mut Page, row: &Row<'_>, now: Timestamp) {
+    let waiting = row.waiting;
+    let atom = &waiting.atom;
+    let head = atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
+    page.line(head);
+    let by = waiting.review.as_ref().map(|review| review.author.as_str());
+    let by = by.map_or_else(|| "without a report".to_owned(), |by| format!("by {}", sanitize::line(by)));
+    let run = waiting.run.as_ref().map_or_else(String::new, |run| format!(" · {} (attempt {})", run.id, run.attempt));
+    let since = page.paint(style::DIM, &format!("  {by}{run} · waits since {}", time::relative(now, waiting.waiting_since)));
+    page.line(since);
+    let report = waiting.review.as_ref().map(|review| &review.report);
+    let text = |pointer: &str| report.and_then(|r| r.pointer(pointer)).and_then(Value::as_str).filter(|t| !t.trim().is_empty());
+    if let Some(summary) = text("/summary") {
+        page.paragraph(summary, 2);
+    }
+    if let Some(status) = text("/buildResult/status") {
+        build(page, status, text("/buildResult/command"), text("/buildResult/output"));
+    }
+    match (&row.diff, &row.diff_note) {
+        (Some(diff), _) => changed(page, diff),
+        (None, Some(note)) => {
+            let note = page.paint(style::DIM, &format!("  Changes: {}", sanitize::line(note)));
+            page.line(note);
+        }
+        (None, None) => {}
+    }
+}
+
+fn build(page: &mut Page, status: &str, command: Option<&str>, output: Option<&str>) {
+    let style = match status {
+        "success" => style::GOOD,
+        "failed" => style::ERROR,
+        "not_verified" => style::WARNING,
+        _ => style::DIM,
+    };
+    let word = page.paint(style, &sanitize::line(&status.replace('_', " ")));
+    let command = command.map_or_else(String::new, |command| format!(" · {}", sanitize::line(command)));
+    page.line(format!("  Build: {word}{command}"));
+    if let Some(output) = output {
+        page.paragraph(output, 4);
+    }
+}
+
+fn changed(page: &mut Page, diff: &DiffStat) {
+    let count = |number: Option<u64>, sign: char| number.map_or_else(|| "binary".to_owned(), |n| format!("{sign}{n}"));
+    let files = if diff.files.len() == 1 { "1 file".to_owned() } else { format!("{} files", diff.files.len()) };
+    let (added, removed) =
+        (page.paint(style::GOOD, &format!("+{}", diff.added)), page.paint(style::ERROR, &format!("-{}", diff.removed)));
+    let more = if diff.truncated { " and more" } else { "" };
+    page.line(format!("  Changes: {files}{more}, {added} {removed}"));
+    for file in diff.files.iter().take(FILES_SHOWN) {
+        let path = sanitize::line(&file.path);
+        page.line(format!("    {path} {} {}", count(file.added, '+'), count(file.removed, '-')));
+    }
+    if diff.files.len() > FILES_SHOWN {
+        let text = page.paint(style::DIM, &format!("    … and {} more", diff.files.len() - FILES_SHOWN));
+        page.line(text);
+    }
+}

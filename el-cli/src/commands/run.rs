@@ -1,0 +1,251 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::NonEmptyStringValueParser;
+use el_agents::worker;
+use el_core::model::Priority;
+use el_core::ops::{self, Delegated, NewTask};
+use el_core::protocol::words;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::args::values::word;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::{sanitize, style, tasks};
+use crate::settings::{Settings, WorkSettings, duration};
+use crate::{complete, input};
+
+mod start;
+mod wait;
+
+use start::{Background, Started};
+
+/// Hand a task over to an agent, and go on at once
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el run \"Add a --json flag to the export command\"
+  el run --agent gendry --priority urgent --timeout 30m \"Fix the build\"
+  el run --file spec.md --workdir ../api --title \"Heartbeat\"
+  git diff | el run - --verify 'cargo test' --require-verify
+  el run \"Write the changelog\" --wait
+
+The task is an atom, assigned to the agent. A running el work takes it; where none does, el
+starts one in the background, which ends when nothing is left for that agent. An agent does one
+thing at a time unless max_parallel says more: the answer says at which place the task waits,
+and for what.
+
+--verify is run in the task's folder once the agent says that it is done; no shell reads it, so
+write sh -c '…' for what needs one. With --require-verify, el close runs it first and is refused
+while it fails.
+
+--wait exits with 0 if the task was closed or handed over for review, 1 if it failed or its
+check did, 4 if it was put off, declined or cancelled, 7 if its time was up. Ctrl-C ends the
+waiting, not the task. Who may hand over is said by the setting 'delegates'; empty means
+everyone.")]
+pub(crate) struct Args {
+    /// What is to be done; `-` reads it from stdin
+    #[arg(value_name = "PROMPT", required_unless_present = "file", allow_hyphen_values = true)]
+    prompt: Option<String>,
+    /// A file that holds the prompt, of any size; `-` is stdin
+    #[arg(short, long, value_name = "FILE", conflicts_with = "prompt", value_hint = clap::ValueHint::FilePath)]
+    file: Option<PathBuf>,
+    /// The agent [default: the first of the setting 'agent']
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    agent: Option<String>,
+    /// The folder to work in [default: the agent's own]
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    workdir: Option<PathBuf>,
+    /// The title [default: the prompt's first line]
+    #[arg(short, long, value_name = "TITLE")]
+    title: Option<String>,
+    /// urgent, normal, or as for el create [default: normal]
+    #[arg(short, long, value_parser = word::<Priority>(), value_name = "PRIORITY", hide_possible_values = true)]
+    priority: Option<Priority>,
+    /// A label; may be given several times or as a list with commas
+    #[arg(short, long, value_delimiter = ',', value_name = "LABEL")]
+    label: Vec<String>,
+    /// An atom that has to be over first
+    #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
+    blocked_by: Vec<String>,
+    /// The longest that one attempt may take (90m, 2h) [default: the agent's own, 1h]
+    #[arg(long, value_name = "TIME")]
+    timeout: Option<String>,
+    /// A command that checks the work once the agent says that it is done
+    #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
+    verify: Option<String>,
+    /// Let the agent not close the task while the check fails
+    #[arg(long)]
+    require_verify: bool,
+    /// Follow the task to its end, and exit with its outcome
+    #[arg(short, long)]
+    wait: bool,
+}
+
+/// More runs at a time than this are worth a warning.
+const MANY: usize = 2;
+
+/// The answer: the task's row, its place in the queue, and who takes it.
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    delegated: &'a Delegated,
+    /// The worker that was started for it; `null` if one was there.
+    started_worker: Option<&'a Started>,
+    warnings: &'a [String],
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let settings = app.settings_with_warnings()?;
+    let work = settings.work()?;
+    let agent = args.agent.clone().unwrap_or_else(|| work.agents[0].clone());
+    let new = task(args, app, &settings, &agent)?;
+    refuse_to_wait_for_itself(args, app, &settings, &agent)?;
+    let allowed = settings.delegates()?;
+    let background = Background::new(app, &settings, &work, &agent)?;
+    let mut store = app.writer()?;
+    if app.session().is_none() && !start::is_served(&store, &agent)? {
+        // Nothing is filed that nobody could begin.
+        background.preflight()?;
+    }
+    let ctx = app.ctx();
+    let delegated =
+        ops::delegate(&mut store, &ctx, &new, &allowed, &worker::is_there).map_err(|error| refused(error, &allowed))?;
+    let mut warnings = warnings(&settings, &work, &delegated, &agent);
+    let started = match (delegated.queue.is_served, app.session()) {
+        (true, _) => None,
+        (false, None) => background.start(&store).map_err(|error| error.with_detail("task_id", delegated.task.id.as_str()))?,
+        (false, Some(_)) => {
+            warnings.push(format!(
+                "no worker of {agent} is there to take it, and an agent's session does not start one: el work does"
+            ));
+            None
+        }
+    };
+    warnings.iter().for_each(|warning| app.printer.warn(warning));
+    if args.wait {
+        if !app.printer.is_robot() {
+            let mut page = app.printer.page();
+            said(&mut page, &delegated, started.as_ref());
+            app.printer.write(page.into_text().as_bytes())?;
+        }
+        return wait::run(app, &store, &background, &delegated.task.id);
+    }
+    let answer = Answer { delegated: &delegated, started_worker: started.as_ref(), warnings: &warnings };
+    app.printer.emit(&answer, |page| said(page, &delegated, started.as_ref()))?;
+    Ok(Exit::Done)
+}
+
+/// Everything that can be wrong with it is found before anything is filed.
+fn task(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<NewTask> {
+    let prompt = match (&args.prompt, &args.file) {
+        (_, Some(path)) => input::file(app, "prompt", path)?,
+        (Some(text), None) => input::text(app, "prompt", text)?,
+        (None, None) => String::new(),
+    };
+    let verify = args.verify.as_deref().map(|text| {
+        words::split(text).map_err(|error| {
+            CommandError::invalid("verify", format!("verify: {error}"))
+                .with_hint("for a pipe or a list of commands: --verify \"sh -c '…'\"")
+        })
+    });
+    let verify = verify.transpose()?;
+    if args.require_verify && verify.is_none() && settings.agent(agent)?.verify.is_empty() {
+        return Err(CommandError::usage("--require-verify needs a check")
+            .with_hint("--verify 'cargo test' gives one; the setting 'verify' is one for every task"));
+    }
+    Ok(NewTask {
+        prompt,
+        title: args.title.clone(),
+        agent: agent.to_owned(),
+        priority: args.priority,
+        labels: args.label.clone(),
+        blocked_by: args.blocked_by.clone(),
+        workdir: args.workdir.as_deref().map(folder).transpose()?,
+        timeout: args.timeout.as_deref().map(limit).transpose()?,
+        verify,
+        require_verify: args.require_verify,
+    })
+}
+
+/// The folder as the agent will find it, from wherever that is.
+fn folder(path: &std::path::Path) -> Result<String> {
+    let found = std::fs::canonicalize(path).map_err(|source| {
+        CommandError::invalid("workdir", format!("workdir: {} cannot be found", path.display())).with_source(source)
+    })?;
+    if !found.is_dir() {
+        return Err(CommandError::invalid("workdir", format!("workdir: {} is no folder", path.display())));
+    }
+    let wrong = || CommandError::invalid("workdir", format!("workdir: {} is not UTF-8", path.display()));
+    found.into_os_string().into_string().map_err(|_| wrong())
+}
+
+fn limit(text: &str) -> Result<Duration> {
+    let wrong = |message: String| CommandError::invalid("timeout", format!("timeout: {message}"));
+    let limit = duration::parse(text).map_err(wrong)?;
+    if limit < Duration::from_secs(1) {
+        return Err(wrong(format!("{text} is less than 1s")));
+    }
+    Ok(limit)
+}
+
+/// An agent that can do one thing at a time and waits for a second one waits for ever.
+fn refuse_to_wait_for_itself(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<()> {
+    if args.wait
+        && let Some(session) = app.session()
+        && ops::run(&app.reader()?, &session.run).is_ok_and(|run| run.agent == agent)
+        && settings.agent(agent)?.max_parallel.unwrap_or(1) == 1
+    {
+        return Err(CommandError::new(
+            Exit::Conflict,
+            "in_session",
+            format!("{agent} does one thing at a time, and that is this session"),
+        )
+        .with_hint("leave out --wait: the task begins when this session has ended; or name another agent"));
+    }
+    Ok(())
+}
+
+fn refused(error: el_core::Error, allowed: &[String]) -> CommandError {
+    let is_policy = matches!(error, el_core::Error::Refused(_));
+    let error = CommandError::from(error);
+    if !is_policy {
+        return error;
+    }
+    error.with_detail("delegates", allowed.to_vec()).with_hint(
+        "the setting 'delegates' lists who may hand over tasks: el config set delegates NAME,NAME; empty means everyone",
+    )
+}
+
+fn warnings(settings: &Settings, work: &WorkSettings, delegated: &Delegated, agent: &str) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let known = settings.agents();
+    if !known.is_empty() && !known.contains(&agent) && !work.agents.iter().any(|name| name == agent) {
+        warnings.push(format!("there is no [agents.{agent}] in the configuration: the general settings hold for it"));
+    }
+    if delegated.running > MANY {
+        warnings.push(format!("{} runs are at work at once; they may get into each other's way", delegated.running));
+    }
+    warnings
+}
+
+fn said(page: &mut Page, delegated: &Delegated, started: Option<&Started>) {
+    if page.quiet() {
+        page.line(&delegated.task.id);
+        return;
+    }
+    let task = &delegated.task;
+    let verb = page.paint(style::GOOD, "Task");
+    let id = page.paint(style::ID, &task.id);
+    let agent = page.paint(style::PERSON, &sanitize::line(task.agent.as_deref().unwrap_or_default()));
+    page.line(format!("{verb} {id} for {agent}: {}", sanitize::line(&task.title)));
+    tasks::place(page, &delegated.queue);
+    if let Some(started) = started {
+        let text = format!("A worker was started for it (pid {}); it ends when nothing is left.", started.pid);
+        page.line(page.paint(style::DIM, &text));
+    }
+    let text = format!("el tasks {} tells how it stands; el logs {} -f follows it.", task.id, task.id);
+    page.line(page.paint(style::DIM, &text));
+}

@@ -1,0 +1,233 @@
+//! `el run --wait`: following a task to its end.
+
+use std::time::{Duration, Instant};
+
+use el_core::Store;
+use el_core::model::{Outcome, TaskStatus, Timestamp, VerifyStatus};
+use el_core::ops::{self, Task};
+
+use super::start::{self, Background};
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{runs, sanitize, style, tasks, time};
+
+/// Between two looks for changes; a look costs microseconds.
+const LOOK: Duration = Duration::from_millis(100);
+/// The line on the terminal is written anew so often, and the workers are looked at.
+const SECOND: Duration = Duration::from_secs(1);
+
+pub(super) fn run(app: &App, store: &Store, background: &Background, id: &str) -> Result<Exit> {
+    let task = follow(app, store, background, id)?;
+    match verdict(&task) {
+        None => {
+            app.printer.emit(&task, |page| tasks::ended(page, &task))?;
+            Ok(Exit::Done)
+        }
+        Some(error) => Err(error),
+    }
+}
+
+fn follow(app: &App, store: &Store, background: &Background, id: &str) -> Result<Task> {
+    let mut line = Line { shown: String::new(), is_live: !app.printer.is_robot() && app.printer.is_terminal() };
+    let mut version = None;
+    let mut looked: Option<Instant> = None;
+    loop {
+        let now = store.data_version()?;
+        let is_due = looked.is_none_or(|at| at.elapsed() >= SECOND);
+        if version != Some(now) || is_due {
+            version = Some(now);
+            let task = ops::task(store, id)?;
+            if !task.status.is_under_way() {
+                line.clear(app)?;
+                return Ok(task);
+            }
+            if is_due {
+                looked = Some(Instant::now());
+                keep_served(app, store, background, &task)?;
+            }
+            line.show(app, store, &task)?;
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// A worker that was there may be gone: then the task would wait, and we for it, for ever.
+fn keep_served(app: &App, store: &Store, background: &Background, task: &Task) -> Result<()> {
+    let Some(agent) = task.agent.as_deref() else { return Ok(()) };
+    let is_abandoned = match task.status {
+        TaskStatus::Queued => true,
+        // Its supervisor settles it by itself; a run that is silent for a lease has none.
+        _ => task.run_id.as_deref().and_then(|run| ops::run(store, run).ok()).is_some_and(|run| run.lease_until < app.now()),
+    };
+    if is_abandoned && app.session().is_none() && !start::is_served(store, agent)? {
+        background.start(store)?;
+    }
+    Ok(())
+}
+
+/// How the task stands, in one line: rewritten in place on a terminal, and elsewhere printed when it has become another.
+struct Line {
+    shown: String,
+    is_live: bool,
+}
+
+impl Line {
+    fn show(&mut self, app: &App, store: &Store, task: &Task) -> Result<()> {
+        if app.printer.is_robot() {
+            return Ok(());
+        }
+        let now = app.now();
+        let words = words(store, task, now)?;
+        if !self.is_live {
+            // Figures and times would make a new line each second.
+            let stable = format!("{} {}", task.id, words.head);
+            if self.shown != stable {
+                app.printer.note(&sanitize::line(&stable));
+                self.shown = stable;
+            }
+            return Ok(());
+        }
+        let page = app.printer.page();
+        let width = page.width().unwrap_or(80).saturating_sub(1);
+        let rest = sanitize::line(&format!("{}{}", words.head, words.figures)).into_owned();
+        let room = width.saturating_sub(task.id.chars().count() + 3);
+        let mark = page.paint(style::status("in_progress"), "◐");
+        let line = format!("{mark} {} {}", page.paint(style::ID, &task.id), sanitize::truncate(&rest, room));
+        if line != self.shown {
+            app.printer.write(format!("\r\x1b[2K{line}").as_bytes())?;
+            self.shown = line;
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self, app: &App) -> Result<()> {
+        if self.is_live && !self.shown.is_empty() {
+            app.printer.write(b"\r\x1b[2K")?;
+        }
+        Ok(())
+    }
+}
+
+struct Words {
+    head: String,
+    figures: String,
+}
+
+fn words(store: &Store, task: &Task, now: Timestamp) -> Result<Words> {
+    if task.status == TaskStatus::Queued {
+        let position = ops::task_position(store, task, now)?;
+        let head = match (position, task.retry_at.filter(|at| *at > now)) {
+            (_, Some(at)) => format!("waits for attempt {}, {}", task.attempts + 1, time::relative(now, at)),
+            (Some(1), None) => "is next".to_owned(),
+            (Some(at), None) => format!("waits at place {at}"),
+            (None, None) => "is held back (el why says by what)".to_owned(),
+        };
+        return Ok(Words { head, figures: String::new() });
+    }
+    let again = if task.attempts > 1 { format!(", attempt {}", task.attempts) } else { String::new() };
+    let mut figures = String::new();
+    if let Some(at) = task.started_at {
+        figures.push_str(&format!(" {}", time::span(now.since(at))));
+    }
+    if task.turns > 0 {
+        figures.push_str(&format!(" · turn {}", task.turns));
+    }
+    if task.cost_micros > 0 {
+        figures.push_str(&format!(" · {}", runs::cost(task.cost_micros)));
+    }
+    if let Some(action) = &task.action {
+        figures.push_str(&format!(" · {action}"));
+    }
+    Ok(Words { head: format!("is being worked on{again}"), figures })
+}
+
+/// `None` if all is well.
+fn verdict(task: &Task) -> Option<CommandError> {
+    let id = &task.id;
+    let detail = task.detail.as_deref().or(task.result_summary.as_deref()).unwrap_or("nothing more is known");
+    let failed_check = task.verify.as_ref().filter(|check| !matches!(check.status, VerifyStatus::Passed | VerifyStatus::Pending));
+    let (exit, code, message) = match task.status {
+        TaskStatus::Completed | TaskStatus::Review => {
+            let check = failed_check?;
+            (Exit::Internal, "verify_failed", format!("{id} is {}, but its check ended as {}", task.status, check.status))
+        }
+        TaskStatus::Failed if task.outcome == Some(Outcome::TimedOut) => {
+            (Exit::TimedOut, "timed_out", format!("{id}: its time was up ({detail})"))
+        }
+        TaskStatus::Failed => (Exit::Internal, "task_failed", format!("{id} failed: {detail}")),
+        status => (Exit::Conflict, "task_ended", format!("{id} was not done: it is {status} ({detail})")),
+    };
+    let row = serde_json::to_value(task).unwrap_or_default();
+    let told = match failed_check {
+        Some(check) => check.output.as_deref(),
+        None => task.error_lines.as_deref().filter(|text| !text.is_empty()).or(task.output.as_deref()),
+    };
+    let lines: Vec<&str> = told.unwrap_or_default().lines().collect();
+    let last = lines[lines.len().saturating_sub(10)..].iter().map(|line| (*line).to_owned());
+    Some(
+        CommandError::new(exit, code, message)
+            .with_detail("task", row)
+            .with_listing(last)
+            .with_hint(format!("el tasks {id} tells more; el logs {id} is what the agent said; el retry {id} tries again")),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use el_core::model::{Priority, Status, Verify};
+
+    use super::*;
+
+    fn task(status: TaskStatus, outcome: Outcome, check: Option<VerifyStatus>) -> Task {
+        Task {
+            record_type: Task::RECORD_TYPE,
+            id: "t-ab12".to_owned(),
+            agent: None,
+            task_prompt: String::new(),
+            workdir: None,
+            status,
+            pid: None,
+            started_at: None,
+            completed_at: None,
+            exit_code: None,
+            output: None,
+            result_summary: None,
+            error_lines: None,
+            title: String::new(),
+            priority: Priority::DEFAULT,
+            atom_status: Status::Open,
+            outcome: Some(outcome),
+            detail: None,
+            run_id: None,
+            attempts: 1,
+            action: None,
+            delegated_by: None,
+            created_at: Timestamp::from_micros(0),
+            retry_at: None,
+            timeout_ms: None,
+            verify: check.map(|status| Verify { status, ..Verify::pending(Vec::new(), false, 0) }),
+            turns: 0,
+            cost_micros: 0,
+        }
+    }
+
+    #[test]
+    fn the_exit_code_is_the_outcome() {
+        for (status, outcome, check, code) in [
+            (TaskStatus::Completed, Outcome::Closed, None, 0),
+            (TaskStatus::Completed, Outcome::Closed, Some(VerifyStatus::Passed), 0),
+            (TaskStatus::Completed, Outcome::Closed, Some(VerifyStatus::Failed), 1),
+            (TaskStatus::Completed, Outcome::Closed, Some(VerifyStatus::TimedOut), 1),
+            (TaskStatus::Review, Outcome::Review, None, 0),
+            (TaskStatus::Failed, Outcome::Violation, None, 1),
+            (TaskStatus::Failed, Outcome::TimedOut, None, 7),
+            (TaskStatus::Deferred, Outcome::Deferred, None, 4),
+            (TaskStatus::Declined, Outcome::WontDo, None, 4),
+            (TaskStatus::Cancelled, Outcome::Cancelled, None, 4),
+        ] {
+            let exit = verdict(&task(status, outcome, check)).map_or(Exit::Done, |error| error.exit());
+            assert_eq!(exit.code(), code, "{status} {outcome} {check:?}");
+        }
+    }
+}

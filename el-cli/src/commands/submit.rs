@@ -1,0 +1,58 @@
+use std::path::PathBuf;
+
+use el_core::ops;
+use el_core::protocol::report::CompletionReport;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{atoms, style};
+use crate::{complete, input};
+
+/// Hand an atom over for review, with a completion report
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el submit q5e6 --template > report.json
+  el submit q5e6 --report report.json
+  el submit q5e6 --report - < report.json
+
+The report is JSON: type (completion_report), taskId, platform (web, android, ios, custom),
+status (awaiting_review), summary, filesCreated, filesModified, buildResult (status: success,
+failed, not_applicable or not_verified; command; errors; output) and timestamp. What does not
+fit is named field by field, and nothing is changed then. In a session of el work this ends the
+run.")]
+pub(crate) struct Args {
+    /// The atom
+    #[arg(value_name = "ATOM", add = complete::atoms())]
+    id: String,
+    /// A file that holds the report; `-` reads it from stdin
+    #[arg(long, value_name = "FILE", required_unless_present = "template", value_hint = clap::ValueHint::FilePath)]
+    report: Option<PathBuf>,
+    /// Print a report to be filled in, and do nothing else
+    #[arg(long, conflicts_with = "report")]
+    template: bool,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let Some(path) = &args.report else { return template(args, app) };
+    let report = input::file(app, "report", path)?;
+    let submitted = ops::submit(&mut app.writer()?, &app.ctx(), &args.id, &report)?;
+    app.printer.emit(&submitted, |page| {
+        atoms::did(page, "Submitted", &submitted.atom);
+        if !page.quiet() {
+            let text = page.paint(style::DIM, "  it waits for el approve or el reject");
+            page.line(text);
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+fn template(args: &Args, app: &App) -> Result<Exit> {
+    let id = ops::resolve(&app.reader()?, &args.id)?;
+    let template = CompletionReport::template(&id, app.now());
+    let text = serde_json::to_string_pretty(&template)
+        .map_err(|source| CommandError::internal("cannot write the report as JSON").with_source(source))?;
+    app.printer.emit(&template, |page| text.lines().for_each(|line| page.line(line)))?;
+    Ok(Exit::Done)
+}

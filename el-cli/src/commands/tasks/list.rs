@@ -1,0 +1,40 @@
+use clap::builder::NonEmptyStringValueParser;
+use el_core::model::TaskStatus;
+use el_core::ops::{self, TaskFilter};
+
+use crate::app::App;
+use crate::args::values::word;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::List;
+use crate::output::{style, tasks};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// Only this agent's
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    agent: Option<String>,
+    /// Only those that stand so
+    #[arg(short, long, value_parser = word::<TaskStatus>(), value_delimiter = ',', value_name = "STATUS")]
+    status: Vec<TaskStatus>,
+    /// At most this many; 0 means all [default: all]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+pub(super) fn run(args: &ListArgs, app: &App) -> Result<Exit> {
+    let filter =
+        TaskFilter { agent: args.agent.clone(), statuses: args.status.clone(), limit: args.limit.filter(|limit| *limit > 0) };
+    let found = ops::tasks(&app.reader()?, &filter)?;
+    let list = List::page(&found);
+    app.printer.emit(&list, |page| {
+        tasks::table(page, &found.items, app.now());
+        if found.items.is_empty() && !page.quiet() {
+            let text = page.paint(style::DIM, "no tasks; el run hands one over");
+            page.line(text);
+        } else {
+            list.footer(page, "task", "tasks");
+        }
+    })?;
+    Ok(Exit::Done)
+}

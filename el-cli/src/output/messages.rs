@@ -1,0 +1,36 @@
+//! How messages look to a person.
+
+use el_core::model::{Message, Timestamp};
+
+use super::page::Page;
+use super::{sanitize, style, time};
+
+/// `gendry in #general · 3m ago`, then what was said. `is_new` puts a mark before it.
+pub(crate) fn print(page: &mut Page, message: &Message, is_new: bool, in_channel: bool, now: Timestamp) {
+    if page.quiet() {
+        page.line(&message.id);
+        return;
+    }
+    let mark = if is_new { page.paint(style::WARNING, "● ") } else { String::new() };
+    let author = page.paint(style::PERSON, &sanitize::line(&message.author));
+    let place =
+        if in_channel { String::new() } else { format!(" in {}", page.paint(style::LABEL, &format!("#{}", message.channel))) };
+    let when = page.paint(style::DIM, &format!("· {}", time::relative(now, message.created_at)));
+    page.line(format!("{mark}{author}{place} {when}"));
+    page.paragraph(&message.content, 2);
+}
+
+/// Several, a blank line between them.
+pub(crate) fn print_all<'a>(
+    page: &mut Page,
+    messages: impl Iterator<Item = (&'a Message, bool)>,
+    in_channel: bool,
+    now: Timestamp,
+) {
+    for (at, (message, is_new)) in messages.enumerate() {
+        if at > 0 && !page.quiet() {
+            page.blank();
+        }
+        print(page, message, is_new, in_channel, now);
+    }
+}

@@ -1,0 +1,232 @@
+//! How delegated tasks and the queues of agents look to a person.
+
+use el_core::model::{TaskStatus, Timestamp, Verify, VerifyStatus};
+use el_core::ops::{AgentQueue, Place, Task};
+use el_core::protocol::words;
+
+use super::page::Page;
+use super::table::{Cell, Column, Table};
+use super::{atoms, runs, sanitize, style, time};
+
+/// Waiting tasks of one agent that are listed; the rest is counted.
+const LISTED: usize = 20;
+
+fn colour(status: TaskStatus) -> anstyle::Style {
+    match status {
+        TaskStatus::Queued => style::status("open"),
+        TaskStatus::Running => style::status("in_progress"),
+        TaskStatus::Review => style::status("review"),
+        TaskStatus::Completed => style::GOOD,
+        TaskStatus::Failed => style::outcome("failed"),
+        TaskStatus::Deferred | TaskStatus::Declined | TaskStatus::Cancelled => style::DIM,
+    }
+}
+
+/// A table of tasks; with `-q` just their ids.
+pub(crate) fn table(page: &mut Page, tasks: &[Task], now: Timestamp) {
+    if page.quiet() {
+        tasks.iter().for_each(|task| page.line(&task.id));
+        return;
+    }
+    if tasks.is_empty() {
+        return;
+    }
+    let mut table = Table::new([
+        Column::new("TASK"),
+        Column::new("STATUS"),
+        Column::new("PRI").spare(4),
+        Column::new("AGENT").spare(2),
+        Column::new("TITLE").flexible(),
+        Column::new("TRY").right().spare(5),
+        Column::new("CHECK").spare(3),
+        Column::new("TOOK").right(),
+        Column::new("FILED").spare(1),
+    ]);
+    for task in tasks {
+        let took = task.started_at.map(|at| time::span(task.completed_at.unwrap_or(now).since(at)));
+        let check = task.verify.as_ref().filter(|check| check.status != VerifyStatus::Pending);
+        table.row([
+            Cell::styled(style::ID, &task.id),
+            Cell::styled(colour(task.status), task.status.as_str()),
+            Cell::styled(style::priority(task.priority.value()), format!("P{}", task.priority.value())),
+            Cell::styled(style::PERSON, task.agent.as_deref().unwrap_or_default()),
+            Cell::new(&task.title),
+            Cell::new(if task.attempts > 1 { task.attempts.to_string() } else { String::new() }),
+            check.map_or_else(Cell::empty, |check| Cell::styled(check_colour(check.status), check.status.as_str())),
+            Cell::new(took.filter(|_| task.status != TaskStatus::Queued).unwrap_or_default()),
+            Cell::styled(style::DIM, time::relative(now, task.created_at)),
+        ]);
+    }
+    table.print(page);
+}
+
+fn check_colour(status: VerifyStatus) -> anstyle::Style {
+    match status {
+        VerifyStatus::Passed => style::GOOD,
+        VerifyStatus::Pending => style::DIM,
+        VerifyStatus::Failed => style::outcome("failed"),
+        VerifyStatus::TimedOut | VerifyStatus::NotRun => style::WARNING,
+    }
+}
+
+/// Everything about a task.
+pub(crate) fn view(page: &mut Page, task: &Task, position: Option<usize>, now: Timestamp) {
+    if page.quiet() {
+        page.line(&task.id);
+        return;
+    }
+    let title = page.paint(style::TITLE, &sanitize::line(&task.title));
+    page.line(format!("{}  {title}", page.paint(style::ID, &task.id)));
+    let status = page.paint(colour(task.status), task.status.as_str());
+    let priority = atoms::priority(page, task.priority);
+    page.line(format!("{status} · {priority} · filed {}", time::relative(now, task.created_at)));
+    page.blank();
+    let ran = task.started_at.map(|at| {
+        let end = task.completed_at.unwrap_or(now);
+        format!("{} ({})", time::local(at), time::span(end.since(at)))
+    });
+    let limit = task.timeout_ms.map(|ms| time::span(std::time::Duration::from_millis(u64::try_from(ms).unwrap_or(0))));
+    let rows = [
+        ("Agent", task.agent.clone()),
+        ("Handed over by", task.delegated_by.clone()),
+        ("Place in the queue", position.map(|at| at.to_string())),
+        ("Tried again", task.retry_at.filter(|at| *at > now).map(|at| time::relative(now, at))),
+        ("Doing", task.action.clone()),
+        ("Works in", task.workdir.clone()),
+        ("Time limit", limit),
+        ("Started", ran),
+        ("Attempts", (task.attempts > 1).then(|| task.attempts.to_string())),
+        ("Process", task.pid.map(|pid| pid.to_string())),
+        ("Exit code", task.exit_code.filter(|_| !task.status.is_under_way()).map(|code| code.to_string())),
+        ("Cost", Some(runs::cost(task.cost_micros)).filter(|text| !text.is_empty())),
+        ("Check", task.verify.as_ref().map(check)),
+        ("Run", task.run_id.clone()),
+    ];
+    let mut table = Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
+    for (name, value) in rows {
+        if let Some(value) = value {
+            table.row([Cell::styled(style::DIM, name), Cell::new(value)]);
+        }
+    }
+    table.print(page);
+    let failed = task.verify.as_ref().filter(|check| !matches!(check.status, VerifyStatus::Passed | VerifyStatus::Pending));
+    let texts = [
+        ("Result", task.result_summary.as_deref()),
+        ("What the check said", failed.and_then(|check| check.output.as_deref())),
+        ("Errors", task.error_lines.as_deref()),
+        ("Last lines", task.output.as_deref()),
+        ("Prompt", Some(task.task_prompt.as_str())),
+    ];
+    for (heading, text) in texts {
+        if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+            page.blank();
+            page.heading(heading);
+            page.paragraph(text, 2);
+        }
+    }
+}
+
+/// `cargo test: passed in 3.2s (required)`.
+fn check(check: &Verify) -> String {
+    let took = check.took_ms.map(|ms| format!(" in {}", time::span(std::time::Duration::from_millis(ms)))).unwrap_or_default();
+    let required = if check.required { ", required" } else { "" };
+    let code = check.exit_code.filter(|code| *code != 0).map(|code| format!(" with code {code}")).unwrap_or_default();
+    format!("{}: {}{code}{took}{required}", words::join(&check.command), check.status)
+}
+
+/// A task that has ended well, for the one who waited for it.
+pub(crate) fn ended(page: &mut Page, task: &Task) {
+    if page.quiet() {
+        page.line(&task.id);
+        return;
+    }
+    let mark = page.paint(colour(task.status), &format!("✓ {}", task.status));
+    let took = match (task.started_at, task.completed_at) {
+        (Some(from), Some(to)) => format!(" after {}", time::span(to.since(from))),
+        _ => String::new(),
+    };
+    page.line(format!("{mark} {}{took}", page.paint(style::ID, &task.id)));
+    if let Some(run) = &task.verify {
+        let text = check(run);
+        page.line(format!("  {}", sanitize::line(&text)));
+    }
+    if let Some(summary) = task.result_summary.as_deref().filter(|text| !text.trim().is_empty()) {
+        page.paragraph(summary, 2);
+    }
+}
+
+/// When the turn of a task comes, and what it waits for.
+pub(crate) fn place(page: &mut Page, place: &Place) {
+    let id = |page: &Page, id: &str| page.paint(style::ID, id);
+    let text = match (place.position, place.executing.first()) {
+        (None, _) => "It is held back; el why says by what.".to_owned(),
+        (Some(1), None) => "It is next: nothing else is at work.".to_owned(),
+        (Some(1), Some(now)) => format!("It is next: it waits for {} ({}).", id(page, &now.task_id), sanitize::line(&now.title)),
+        (Some(at), now) => {
+            let ahead = format!("it waits for {} before it", at - 1);
+            let and = now.map(|now| format!(" and for {} ({})", id(page, &now.task_id), sanitize::line(&now.title)));
+            format!("It is queued at position {at}: {ahead}{}.", and.unwrap_or_default())
+        }
+    };
+    page.line(text);
+    if let Some(pause) = &place.pause {
+        let text = format!("Nothing is claimed before {}: {}", time::local(pause.until), sanitize::line(&pause.reason));
+        page.line(page.paint(style::WARNING, &text));
+    }
+}
+
+/// One agent and its queue.
+pub(crate) fn queue(page: &mut Page, queue: &AgentQueue, now: Timestamp) {
+    if page.quiet() {
+        queue.waiting.iter().for_each(|task| page.line(&task.task_id));
+        return;
+    }
+    let name = page.paint(style::TITLE, &sanitize::line(&queue.agent_name));
+    let state =
+        if queue.is_executing { page.paint(style::status("in_progress"), "executing") } else { page.paint(style::DIM, "idle") };
+    let waits = match queue.queued_tasks {
+        0 => "nothing waits".to_owned(),
+        1 => "1 waits".to_owned(),
+        many => format!("{many} wait"),
+    };
+    page.line(format!("{name}  {state} · {waits}"));
+    for current in &queue.current {
+        let took = page.paint(style::DIM, &time::span(now.since(current.started_at)));
+        let line = atoms::one_line(page, "in_progress", &current.task_id, &current.title);
+        page.line(format!("  {line}  {took}"));
+    }
+    let mut table = Table::new([
+        Column::new("#").right(),
+        Column::new("PRI"),
+        Column::new("TASK"),
+        Column::new("TITLE").flexible(),
+        Column::new("NOTE").spare(2),
+        Column::new("FILED").spare(1),
+    ])
+    .without_heading(2);
+    for task in queue.waiting.iter().take(LISTED).chain(&queue.held) {
+        let note = match (task.position, task.retry_at, &task.assignee) {
+            (None, Some(at), _) => format!("tried again {}", time::relative(now, at)),
+            (None, None, _) => "held back".to_owned(),
+            (Some(_), _, None) => "for anyone".to_owned(),
+            _ => String::new(),
+        };
+        table.row([
+            Cell::styled(style::DIM, task.position.map_or_else(|| "-".to_owned(), |at| at.to_string())),
+            Cell::styled(style::priority(task.priority.value()), format!("P{}", task.priority.value())),
+            Cell::styled(style::ID, &task.task_id),
+            Cell::new(&task.title),
+            Cell::styled(style::DIM, note),
+            Cell::styled(style::DIM, time::relative(now, task.created_at)),
+        ]);
+    }
+    table.print(page);
+    if queue.waiting.len() > LISTED {
+        let text = format!("  and {} more; --robot lists all", queue.waiting.len() - LISTED);
+        page.line(page.paint(style::DIM, &text));
+    }
+    if !queue.is_served && queue.queued_tasks > 0 {
+        let text = "  No worker takes these now: el work does, and the next el run for this agent.";
+        page.line(page.paint(style::WARNING, text));
+    }
+}

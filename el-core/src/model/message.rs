@@ -1,0 +1,153 @@
+use serde::Serialize;
+
+use super::{Timestamp, limits};
+use crate::{Error, Result};
+
+/// Something that an agent or a person said in a channel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Message {
+    #[serde(rename = "_type")]
+    pub record_type: &'static str,
+    /// Grows with time; what comes later has the higher number.
+    pub seq: i64,
+    pub id: String,
+    pub channel: String,
+    pub author: String,
+    pub content: String,
+    /// Whose inbox it reached: [`handle`]s, sorted.
+    pub mentions: Vec<String>,
+    /// The atom that it is about, if it is about one.
+    pub atom_id: Option<String>,
+    pub run_id: Option<String>,
+    pub created_at: Timestamp,
+}
+
+impl Message {
+    /// The value of `_type` in every message's row.
+    pub const RECORD_TYPE: &'static str = "message";
+}
+
+/// A message in somebody's inbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InboxMessage {
+    #[serde(flatten)]
+    pub message: Message,
+    /// `null` while its reader has not marked it as read.
+    pub read_at: Option<Timestamp>,
+}
+
+/// A channel, as one reader sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Channel {
+    pub name: String,
+    pub messages: i64,
+    /// How many of them are in the reader's inbox and unread.
+    pub unread: i64,
+    pub last_author: String,
+    pub last_at: Timestamp,
+    /// The beginning of what was said last, in one line.
+    pub last: String,
+}
+
+/// The name by which someone is mentioned and has an inbox: lower case, white space as `-`, only letters, digits, `-`, `_` and `.`.
+/// `Ada Lovelace` is `ada-lovelace`.
+pub fn handle(name: &str) -> String {
+    let words: Vec<String> = name
+        .split_whitespace()
+        .map(|word| word.chars().filter(|c| is_in_handle(*c)).collect::<String>().to_lowercase())
+        .filter(|word: &String| !word.is_empty())
+        .collect();
+    let joined: String = words.join("-").chars().take(limits::WORD).collect();
+    joined.trim_end_matches(['.', '-']).to_owned()
+}
+
+/// What a channel is called: a [`handle`], with or without a `#` before it.
+///
+/// # Errors
+/// If nothing of the name is left.
+pub fn channel_name(text: &str) -> Result<String> {
+    let text = text.trim();
+    let name = handle(text.strip_prefix('#').unwrap_or(text));
+    if name.is_empty() {
+        return Err(Error::invalid(
+            "channel",
+            format!("'{}' is no name of a channel: it needs letters or digits", text.escape_debug()),
+        ));
+    }
+    Ok(name)
+}
+
+/// The channel in which the finished runs that someone asked for are told.
+pub fn claude_code_channel(agent: &str) -> String {
+    format!("claude-code-{}", handle(agent))
+}
+
+/// How many a message can reach by mentions.
+const MENTIONS_MAX: usize = 50;
+
+/// Whom a text mentions by `@name`, as [`handle`]s, sorted. An address (`a@b.c`) and an escaped `\@name` mention nobody.
+pub fn mentions(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut before = ' ';
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        if c == '@' && !before.is_alphanumeric() && before != '\\' && found.len() < MENTIONS_MAX {
+            let length = rest.find(|c: char| !is_in_handle(c)).unwrap_or(rest.len());
+            let name = handle(&rest[..length]);
+            if !name.is_empty() && !found.contains(&name) {
+                found.push(name);
+            }
+        }
+        before = c;
+    }
+    found.sort();
+    found
+}
+
+fn is_in_handle(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn people_and_agents_are_mentioned_and_addresses_are_not() {
+        let text = "@gendry, @Arya: see a@b.c, (@jon.snow) and \\@nobody. @gendry! @ @-";
+        assert_eq!(mentions(text), ["arya", "gendry", "jon.snow"]);
+    }
+
+    #[test]
+    fn a_name_with_spaces_has_a_handle() {
+        assert_eq!(handle(" Ada  Lovelace "), "ada-lovelace");
+        assert_eq!(mentions("@ada-lovelace."), [handle("Ada Lovelace")]);
+        assert_eq!(claude_code_channel("Gendry"), "claude-code-gendry");
+    }
+
+    #[test]
+    fn a_channel_has_a_name() {
+        assert_eq!(channel_name("#General").unwrap(), "general");
+        assert!(channel_name(" #  ").is_err() && channel_name("\u{1b}[2J\n").is_ok_and(|name| name == "2j"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_handle_is_stable_and_mentions_itself(name in ".{0,60}") {
+            let first = handle(&name);
+            prop_assert_eq!(handle(&first), first.clone());
+            prop_assert!(first.chars().all(is_in_handle));
+            if first.starts_with(char::is_alphanumeric) {
+                prop_assert_eq!(mentions(&format!("@{first} hello")), vec![first]);
+            }
+        }
+
+        #[test]
+        fn any_text_can_be_looked_through(text in "(@|.){0,300}") {
+            prop_assert!(mentions(&text).len() <= MENTIONS_MAX);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+use serde_json::{Value, json};
+
+use super::change::{To, resolved_all, set_status};
+use crate::model::{Atom, EventKind, Review, ReviewVerdict, Run, Status, validate};
+use crate::store::{Store, Tx, atom, event, review, run};
+use crate::{Ctx, Error, Result};
+
+/// Approves what waits for review, all or none: the atoms are closed.
+pub fn approve<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S], reason: Option<&str>) -> Result<Vec<Atom>> {
+    let reason = reason.map(validate::reason).transpose()?;
+    store.write(|tx| {
+        let session = run::fence(tx, ctx)?;
+        let atoms = resolved_all(tx, ids)?;
+        for before in &atoms {
+            waits(session.as_ref(), before)?;
+            approve_one(tx, ctx, before, reason.as_deref())?;
+        }
+        atoms.iter().map(|a| atom::get(tx, &a.id)).collect()
+    })
+}
+
+pub(super) fn approve_one(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, reason: Option<&str>) -> Result<()> {
+    let last = review::last(tx, &before.id)?.filter(|review| review.verdict.is_none());
+    review::decide(tx, ctx, &before.id, ReviewVerdict::Approved, reason)?;
+    // The word comes first: a reason that begins with "fail" would release what waits for a failure.
+    let said = reason.map(str::to_owned).or_else(|| last.as_ref().and_then(summary));
+    let closing = said.map_or_else(|| "Approved".to_owned(), |said| format!("Approved: {said}"));
+    set_status(tx, ctx, before, Status::Closed, To { reason: Some(&closing), ..To::default() })?;
+    let data = json!({ "review": last.map(|review| review.id), "reason": reason });
+    event::insert(tx, ctx, EventKind::Approved, Some(&before.id), None, &data)
+}
+
+/// What the report says was done, short enough for a reason.
+fn summary(review: &Review) -> Option<String> {
+    let text = review.report.get("summary").and_then(Value::as_str)?.trim();
+    if text.is_empty() { None } else { Some(text.chars().take(2_000).collect()) }
+}
+
+/// Only what waits for review can be decided, and nobody decides their own work.
+pub(super) fn waits(session: Option<&Run>, atom: &Atom) -> Result<()> {
+    if session.is_some_and(|session| session.atom_id == atom.id) {
+        return Err(Error::Refused(format!("a run cannot review its own work, which is {}", atom.id)));
+    }
+    if atom.status != Status::Review {
+        return Err(Error::conflict(
+            "not_in_review",
+            format!("{} is {}, and only what is in review can be approved or rejected", atom.id, atom.status),
+        ));
+    }
+    Ok(())
+}

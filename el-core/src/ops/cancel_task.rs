@@ -1,0 +1,45 @@
+use serde::Serialize;
+
+use super::cancel::request;
+use super::change::{To, set_status};
+use super::tasks::{Task, named, of_atom};
+use crate::model::{CancelMode, Status, TaskStatus};
+use crate::store::{Store, comment, run};
+use crate::{Ctx, Error, Result};
+
+/// A task that was called off.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CancelledTask {
+    #[serde(flatten)]
+    pub task: Task,
+    /// What it did when it was called off: `running`, then its supervisor ends it now; or `queued`, then it never begins.
+    pub was: TaskStatus,
+}
+
+/// Calls a task off, whether it waits or runs: its atom is held until `el retry`. Which of the two it does is decided in the transaction, so a claim
+/// of the same moment cannot slip through. Calling it off again is no error.
+pub fn cancel_task(store: &mut Store, ctx: &Ctx<'_>, id: &str, reason: Option<&str>) -> Result<CancelledTask> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let found = named(tx, id)?;
+        let was = match run::live_of(tx, &found.id)? {
+            Some(live) => {
+                request(tx, ctx, &live, CancelMode::Hold, reason)?;
+                TaskStatus::Running
+            }
+            None if found.status.is_over() => {
+                return Err(Error::conflict("over", format!("{} is {} already", found.id, found.status)));
+            }
+            None => {
+                if found.status != Status::Deferred || found.defer_until.is_some() {
+                    set_status(tx, ctx, &found, Status::Deferred, To::default())?;
+                }
+                if let Some(reason) = reason {
+                    comment::insert(tx, ctx, &found.id, &format!("Cancelled: {reason}"))?;
+                }
+                TaskStatus::Queued
+            }
+        };
+        Ok(CancelledTask { task: of_atom(tx, named(tx, &found.id)?)?, was })
+    })
+}

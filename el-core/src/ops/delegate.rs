@@ -1,0 +1,117 @@
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::NewAtom;
+use super::create::create_in;
+use super::explain::around;
+use super::pause::{Pause, paused_in};
+use super::queue::{AgentQueue, Executing, QueuedTask, of_agent};
+use super::tasks::{Task, of_atom};
+use crate::model::{Delegation, Priority, Worker, validate};
+use crate::rules::ready::Hold;
+use crate::rules::task;
+use crate::store::{Store, run, worker};
+use crate::{Ctx, Error, Result};
+
+/// A task to be handed over.
+#[derive(Debug, Clone, Default)]
+pub struct NewTask {
+    pub prompt: String,
+    /// `None`: the first line of the prompt.
+    pub title: Option<String>,
+    pub agent: String,
+    pub priority: Option<Priority>,
+    pub labels: Vec<String>,
+    /// Atoms that have to be over first.
+    pub blocked_by: Vec<String>,
+    /// Absolute.
+    pub workdir: Option<String>,
+    pub timeout: Option<Duration>,
+    /// The check's command, in words.
+    pub verify: Option<Vec<String>>,
+    pub require_verify: bool,
+}
+
+/// What was handed over, and when its turn comes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Delegated {
+    #[serde(flatten)]
+    pub task: Task,
+    pub queue: Place,
+    /// How many runs live in the project now.
+    pub running: usize,
+}
+
+/// The place of a task in its agent's queue.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Place {
+    /// Counts from 1; `null` if something else than its turn holds it back.
+    pub position: Option<usize>,
+    /// What the agent works on now.
+    pub executing: Vec<Executing>,
+    /// What comes before it, in that order.
+    pub ahead: Vec<QueuedTask>,
+    /// What holds it back beside its turn.
+    pub holds: Vec<Hold>,
+    /// Nothing at all is claimed for now.
+    pub pause: Option<Pause>,
+    /// A live worker can be relied on to take it.
+    pub is_served: bool,
+}
+
+/// Files a task for an agent. `allowed`: who may hand over; empty means everyone. `is_there` says of a worker whether its process still runs.
+/// Whether a worker takes it is decided in the same transaction, and a worker leaves only in one that finds no work: so a task either has a worker, or
+/// the caller learns that it has to start one.
+pub fn delegate(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    new: &NewTask,
+    allowed: &[String],
+    is_there: &dyn Fn(&Worker) -> bool,
+) -> Result<Delegated> {
+    let agent = validate::name("agent", &new.agent)?;
+    if new.require_verify && new.verify.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::invalid("verify", "the check's command is empty"));
+    }
+    store.write(|tx| {
+        let session = run::fence(tx, ctx)?;
+        // In a session it is the run's agent who asks, whatever name it gives itself.
+        let by = session.map_or_else(|| ctx.actor.to_owned(), |run| run.agent);
+        if !allowed.is_empty() && !allowed.contains(&by) {
+            return Err(Error::Refused(format!("{by} may not hand over tasks; those who may: {}", allowed.join(", "))));
+        }
+        let prompt = validate::prompt(&new.prompt)?;
+        let atom = NewAtom {
+            title: new.title.clone().unwrap_or_else(|| task::title(&prompt)),
+            description: prompt,
+            priority: new.priority,
+            labels: new.labels.clone(),
+            assignee: Some(agent.clone()),
+            blocked_by: new.blocked_by.clone(),
+            delegation: Some(Delegation {
+                by: by.clone(),
+                workdir: new.workdir.clone(),
+                timeout_ms: new.timeout.map(|limit| i64::try_from(limit.as_millis()).unwrap_or(i64::MAX)),
+                verify: new.verify.clone(),
+                require_verify: new.require_verify,
+            }),
+            ..NewAtom::default()
+        };
+        let ctx = Ctx { actor: &by, ..*ctx };
+        let made = create_in(tx, &ctx, std::slice::from_ref(&atom))?.remove(0);
+        let workers: Vec<Worker> = worker::all(tx)?.into_iter().filter(|w| is_there(w)).collect();
+        let live = run::live(tx)?;
+        let queue = of_agent(tx, &agent, &workers, &live, ctx.now)?;
+        let holds = around(tx, &made)?.holds(&made.id, ctx.now);
+        let pause = paused_in(tx, ctx.now)?;
+        Ok(Delegated { queue: place(queue, &made.id, holds, pause), task: of_atom(tx, made)?, running: live.len() })
+    })
+}
+
+fn place(queue: AgentQueue, id: &str, holds: Vec<Hold>, pause: Option<Pause>) -> Place {
+    let at = queue.waiting.iter().position(|waiting| waiting.task_id == id);
+    let mut ahead = queue.waiting;
+    ahead.truncate(at.unwrap_or(0));
+    Place { position: at.map(|at| at + 1), executing: queue.current, ahead, holds, pause, is_served: queue.is_served }
+}

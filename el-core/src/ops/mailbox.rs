@@ -1,0 +1,323 @@
+//! What the mailbox files bring into the store, and what of the store is to stand in them. Each verb is one transaction; doing one twice with
+//! the same messages changes nothing.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::approve::approve_one;
+use super::change::{To, set_status};
+use super::create::{NewAtom, create_in};
+use super::reject::reject_one;
+use super::submit::hand_over;
+use super::{AtomFilter, Sort};
+use crate::model::{Atom, EventKind, Review, ReviewVerdict, Status, Timestamp, validate};
+use crate::protocol::mailbox::{
+    Assignment, Decision, Document, MailboxFile, TaskState, TaskStatus, decisions, digest, numbered, read_assignment, task_of,
+    type_of,
+};
+use crate::protocol::report::{CompletionReport, in_one_line};
+use crate::store::filter::Query;
+use crate::store::{Store, Tx, atom, comment, event, mailbox, review, run};
+use crate::{Ctx, Error, Result};
+
+/// What a look at a file brought.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Received {
+    /// Messages that were not known before.
+    pub arrived: usize,
+    /// What was done, a line each, for the log.
+    pub notes: Vec<String>,
+    /// What could not be done, or was not as the protocol wants it.
+    pub problems: Vec<String>,
+}
+
+/// Takes in the messages of a file. Each arrives once: what is known by its content (the n-th of its kind in the file) is passed over.
+pub fn mailbox_receive(store: &mut Store, ctx: &Ctx<'_>, file: MailboxFile, messages: &[Value]) -> Result<Received> {
+    store.write(|tx| {
+        refuse_session(tx, ctx)?;
+        let mut received = Received::default();
+        for (message, (hash, nth)) in messages.iter().zip(numbered(messages)) {
+            if !mailbox::see(tx, file.name(), &hash, nth, ctx.now)? {
+                continue;
+            }
+            received.arrived += 1;
+            match (file, type_of(message)) {
+                (MailboxFile::ToDeveloper, "task_assignment") => {
+                    assigned(tx, &Ctx { actor: TEAM_LEAD, ..*ctx }, message, &mut received)?;
+                }
+                (MailboxFile::ToTeamLead, "completion_report") => {
+                    reported(tx, &Ctx { actor: DEVELOPER, ..*ctx }, message, &mut received)?;
+                }
+                (_, other) => {
+                    let other = if other.is_empty() { "no type".to_owned() } else { format!("type '{}'", other.escape_debug()) };
+                    received.problems.push(format!("{}: a message of {other} is left as it is", file.name()));
+                }
+            }
+        }
+        Ok(received)
+    })
+}
+
+/// Does what others' changes of the queue ask for.
+pub fn mailbox_decide(store: &mut Store, ctx: &Ctx<'_>, queue: &Document) -> Result<Received> {
+    store.write(|tx| {
+        refuse_session(tx, ctx)?;
+        let (wanted, problems) = decisions(queue, &states(tx, ctx.now)?);
+        let mut received = Received { arrived: wanted.len(), problems, ..Received::default() };
+        let ctx = Ctx { actor: TEAM_LEAD, ..*ctx };
+        for decision in wanted {
+            let (Decision::Approve { task_id } | Decision::Reject { task_id, .. } | Decision::Begin { task_id }) = &decision;
+            let Some(before) = atom_of(tx, task_id)? else { continue };
+            match &decision {
+                Decision::Approve { .. } if before.status == Status::Review => {
+                    approve_one(tx, &ctx, &before, None)?;
+                    received.notes.push(format!("{task_id} was approved in the queue"));
+                }
+                Decision::Reject { reason, .. } if before.status == Status::Review => {
+                    let reason: String = reason.chars().filter(|c| *c != '\0').take(4_000).collect();
+                    reject_one(tx, &ctx, &before, &validate::reason(&reason)?)?;
+                    received.notes.push(format!("{task_id} was rejected in the queue: {reason}"));
+                }
+                Decision::Begin { .. } if before.status == Status::Open && before.run_id.is_none() => {
+                    let owned = Atom { assignee: Some(DEVELOPER.to_owned()), updated_at: ctx.now, ..before.clone() };
+                    atom::update_fields(tx, &owned)?;
+                    set_status(tx, &ctx, &before, Status::InProgress, To::default())?;
+                    let data = json!({ "assignee": DEVELOPER, "was": before.assignee });
+                    event::insert(tx, &ctx, EventKind::Claimed, Some(&before.id), None, &data)?;
+                    received.notes.push(format!("{task_id} was begun by someone else"));
+                }
+                _ => {}
+            }
+        }
+        Ok(received)
+    })
+}
+
+/// Every task, for the files to be made from. What is ready and fits `filter` becomes one.
+pub fn mailbox_outlook(store: &mut Store, ctx: &Ctx<'_>, filter: &AtomFilter) -> Result<Vec<TaskState>> {
+    let is_new = |tx: &Tx<'_>| -> Result<Vec<String>> {
+        let filter = super::list::with_parent(tx, filter)?;
+        let ready = Query::ready(&filter, ctx.now).rows(tx, &Sort::Oldest.sql(ctx.now), None, 0)?;
+        let mut new = Vec::new();
+        for atom in ready {
+            if mailbox::task_of(tx, &atom.id)?.is_none() {
+                new.push(atom.id);
+            }
+        }
+        Ok(new)
+    };
+    // Writing is worth a lock only if there is something to write.
+    if store.read(is_new)?.is_empty() {
+        return store.read(|tx| states(tx, ctx.now));
+    }
+    store.write(|tx| {
+        for id in is_new(tx)? {
+            // The name may be taken by a task of somebody who called it like one of our atoms.
+            if mailbox::task(tx, &id)?.is_none() {
+                mailbox::add_task(tx, &id, &id)?;
+            }
+        }
+        states(tx, ctx.now)
+    })
+}
+
+/// Marks every message of a file that is about to be written as known.
+pub fn mailbox_sent(store: &mut Store, file: MailboxFile, messages: &[Value], now: Timestamp) -> Result<()> {
+    store.write(|tx| {
+        for (hash, nth) in numbered(messages) {
+            mailbox::see(tx, file.name(), &hash, nth, now)?;
+        }
+        Ok(())
+    })
+}
+
+/// Keeps what the queue's file was told. Gives a line for each task whose state changed, for the log.
+pub fn mailbox_told(store: &mut Store, tasks: &[TaskState]) -> Result<Vec<String>> {
+    let changed: Vec<&TaskState> = tasks.iter().filter(|task| task.told != Some(task.status)).collect();
+    if changed.is_empty() {
+        return Ok(Vec::new());
+    }
+    store.write(|tx| {
+        let mut notes = Vec::new();
+        for task in changed {
+            mailbox::set_told(tx, &task.task_id, task.status.as_str())?;
+            let from = task.told.map_or("new", TaskStatus::as_str);
+            notes.push(format!("{} ({}): {from} → {}", task.task_id, task.atom.title, task.status.as_str()));
+        }
+        Ok(notes)
+    })
+}
+
+/// The names of the protocol's two roles.
+const TEAM_LEAD: &str = "team-lead";
+const DEVELOPER: &str = "developer";
+
+/// An agent's session reads and writes its own atom; the mailbox is for programs outside.
+fn refuse_session(tx: &Tx<'_>, ctx: &Ctx<'_>) -> Result<()> {
+    match run::fence(tx, ctx)? {
+        None => Ok(()),
+        Some(own) => {
+            Err(Error::conflict("in_session", format!("the mailbox is not for a session, which works on {} alone", own.atom_id)))
+        }
+    }
+}
+
+/// The atom that a task is: by its name in the mailbox, or by the atom's own id.
+fn atom_of(tx: &Tx<'_>, task_id: &str) -> Result<Option<Atom>> {
+    match mailbox::task(tx, task_id)? {
+        Some(task) => atom::find(tx, &task.atom_id),
+        None => atom::find(tx, &task_id.to_ascii_lowercase()),
+    }
+}
+
+/// How long the files look after a task that is over: messages of it that someone brings back are cleared again.
+const LOOKED_AFTER: Duration = Duration::from_secs(24 * 3600);
+
+fn states(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<TaskState>> {
+    let mut states = Vec::new();
+    for task in mailbox::tasks(tx, now.minus(LOOKED_AFTER))? {
+        let Some(atom) = atom::find(tx, &task.atom_id)? else { continue };
+        let last = review::last(tx, &atom.id)?;
+        let has_report = |review: &Review| !review.report.is_null();
+        let waits = last.as_ref().filter(|review| review.verdict.is_none() && has_report(review));
+        states.push(TaskState {
+            task_id: task.task_id,
+            status: atom.status.into(),
+            told: task.told.as_deref().and_then(TaskStatus::parse),
+            report: waits.map(|review| review.report.clone()),
+            decided: last.as_ref().filter(|review| review.verdict.is_some()).map(|review| digest(&review.report)),
+            rejection: last
+                .as_ref()
+                .filter(|review| review.verdict == Some(ReviewVerdict::Rejected))
+                .and_then(|review| review.reason.clone()),
+            atom,
+        });
+    }
+    Ok(states)
+}
+
+/// An assignment: a new atom, or new instructions for the one that it is.
+fn assigned(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received) -> Result<()> {
+    let assignment = match read_assignment(message) {
+        Ok(assignment) => assignment,
+        Err(problem) => {
+            received.problems.push(format!("an assignment is left as it is: {}: {}", problem.field, problem.message));
+            return Ok(());
+        }
+    };
+    let task = &assignment.task_id;
+    if !assignment.problems.is_empty() {
+        received.problems.push(format!("the assignment {task} is taken, but {}", in_one_line(&assignment.problems)));
+    }
+    match atom_of(tx, task)? {
+        Some(before) => assigned_again(tx, ctx, &before, &assignment, received),
+        None => {
+            let new = NewAtom {
+                title: assignment.title.clone(),
+                description: assignment.description(),
+                metadata: Some(assignment.metadata()),
+                ..NewAtom::default()
+            };
+            let made = create_in(tx, ctx, std::slice::from_ref(&new))?.remove(0);
+            mailbox::add_task(tx, task, &made.id)?;
+            received.notes.push(format!("{task} was assigned and is {} ({})", made.id, made.title));
+            without_instructions(tx, ctx, &made, &assignment, received)
+        }
+    }
+}
+
+fn assigned_again(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, assignment: &Assignment, received: &mut Received) -> Result<()> {
+    let task = &assignment.task_id;
+    let description = assignment.description();
+    if assignment.instructions.is_some() && description != before.description {
+        let after = Atom { description, title: assignment.title.clone(), updated_at: ctx.now, ..before.clone() };
+        atom::update_fields(tx, &after)?;
+        let changes = json!({ "description": { "from": before.description, "to": after.description } });
+        event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &changes)?;
+        received.notes.push(format!("{task} has new instructions"));
+    }
+    match before.status {
+        Status::Review => {
+            reject_one(tx, ctx, before, "it was assigned again, with the instructions as they are now")?;
+            received.notes.push(format!("{task} was assigned again, which rejects what was handed over"));
+        }
+        status if status.is_over() => {
+            set_status(tx, ctx, before, Status::Open, To { fresh: true, ..To::default() })?;
+            received.notes.push(format!("{task} was assigned again and is open"));
+        }
+        Status::InProgress => {
+            comment::insert(
+                tx,
+                ctx,
+                &before.id,
+                "It was assigned again while it was in progress; the instructions may have changed.",
+            )?;
+        }
+        _ => {}
+    }
+    let now = atom::get(tx, &before.id)?;
+    without_instructions(tx, ctx, &now, assignment, received)
+}
+
+/// Without instructions nothing can be done: as the protocol has it, that is reported, with a build that was not verified.
+fn without_instructions(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &Atom, assignment: &Assignment, received: &mut Received) -> Result<()> {
+    if assignment.instructions.is_some() || atom.status != Status::Open || !atom.description.trim().is_empty() {
+        return Ok(());
+    }
+    let task = &assignment.task_id;
+    let mut report = CompletionReport::template(task, ctx.now);
+    report["summary"] = json!(format!(
+        "No instructions were found: the assignment of {task} says nothing of what is to be done. Nothing was done. Assign it again with instructions, or reject this with them."
+    ));
+    hand_over(tx, &Ctx { actor: DEVELOPER, ..*ctx }, atom, &report)?;
+    received.notes.push(format!("{task} has no instructions, which was reported"));
+    Ok(())
+}
+
+/// A report: the atom waits for review.
+fn reported(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received) -> Result<()> {
+    let task = task_of(message).unwrap_or("a task without a name").to_owned();
+    let known = match task_of(message) {
+        Some(id) => atom_of(tx, id)?,
+        None => None,
+    };
+    if let Err(problems) = CompletionReport::from_value(message) {
+        let why = format!("The completion report about {task} was not taken, since it does not fit: {}", in_one_line(&problems));
+        if let Some(atom) = known.filter(|atom| !atom.status.is_over()) {
+            comment::insert(tx, ctx, &atom.id, &why)?;
+        }
+        received.problems.push(why);
+        return Ok(());
+    }
+    let before = match known {
+        Some(atom) => atom,
+        None => unassigned(tx, ctx, &task, received)?,
+    };
+    if before.status.is_over() {
+        received.problems.push(format!("the report about {task} comes too late: {} is {}", before.id, before.status));
+        return Ok(());
+    }
+    let last = review::last(tx, &before.id)?;
+    if before.status == Status::Review && last.is_some_and(|review| review.report == *message) {
+        return Ok(());
+    }
+    hand_over(tx, ctx, &before, message)?;
+    received.notes.push(format!("{task} was handed over for review"));
+    Ok(())
+}
+
+/// A report about a task that nobody assigned: it is kept as an atom of its own, so that somebody sees it.
+fn unassigned(tx: &Tx<'_>, ctx: &Ctx<'_>, task: &str, received: &mut Received) -> Result<Atom> {
+    let title: String = format!("Report without an assignment: {task}").chars().filter(|c| !c.is_control()).take(200).collect();
+    let new = NewAtom {
+        title,
+        description: format!("A completion report about {task} was found, and no such task was ever assigned."),
+        metadata: Some(json!({ "review": true, "taskId": task })),
+        ..NewAtom::default()
+    };
+    let made = create_in(tx, ctx, std::slice::from_ref(&new))?.remove(0);
+    mailbox::add_task(tx, task, &made.id)?;
+    received.problems.push(format!("{task} was reported, and was never assigned; it is {}", made.id));
+    Ok(made)
+}

@@ -1,0 +1,66 @@
+use serde_json::json;
+
+use crate::model::{EventKind, Message, channel_name, handle, mentions, validate};
+use crate::store::message::NewRow;
+use crate::store::{self, Store, Tx, atom, event, run};
+use crate::{Ctx, Error, Result};
+
+/// Something to be said.
+#[derive(Debug, Clone, Default)]
+pub struct NewMessage {
+    pub channel: String,
+    /// Whoever it names by `@name` finds it in the inbox.
+    pub content: String,
+    /// Further names whose inboxes it reaches.
+    pub to: Vec<String>,
+    /// The atom that it is about, as people type ids; in a session, its own if none is given.
+    pub atom: Option<String>,
+}
+
+/// Says something in a channel. A channel that was not there is there then.
+pub fn post(store: &mut Store, ctx: &Ctx<'_>, new: &NewMessage) -> Result<Message> {
+    let channel = channel_name(&new.channel)?;
+    let content = validate::text("message", &new.content)?;
+    if content.trim().is_empty() {
+        return Err(Error::invalid("message", "the message is blank"));
+    }
+    store.write(|tx| {
+        let session = run::fence(tx, ctx)?;
+        let about = match &new.atom {
+            Some(id) => Some(atom::resolve(tx, id)?),
+            None => session.as_ref().map(|run| run.atom_id.clone()),
+        };
+        let posted = insert(
+            tx,
+            ctx,
+            &channel,
+            ctx.actor,
+            &content,
+            &new.to,
+            about.as_deref(),
+            session.as_ref().map(|run| run.id.as_str()),
+        )?;
+        let data = json!({ "channel": posted.channel, "message": posted.id });
+        event::insert(tx, ctx, EventKind::Posted, about.as_deref(), None, &data)?;
+        Ok(posted)
+    })
+}
+
+/// Writes a message and fills the inboxes of those whom it names, or who are named with it.
+#[expect(clippy::too_many_arguments, reason = "each is one column of the row")]
+pub(super) fn insert(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    channel: &str,
+    author: &str,
+    content: &str,
+    to: &[String],
+    atom: Option<&str>,
+    run: Option<&str>,
+) -> Result<Message> {
+    let mut readers = mentions(content);
+    readers.extend(to.iter().map(|name| handle(name)).filter(|name| !name.is_empty()));
+    readers.sort();
+    readers.dedup();
+    store::message::insert(tx, NewRow { channel, author, content, mentions: readers, atom_id: atom, run_id: run }, ctx.now)
+}

@@ -1,0 +1,45 @@
+use serde::Serialize;
+
+use super::{AtomFilter, Sort};
+use crate::Result;
+use crate::model::{Atom, Review, Run, Status, Timestamp};
+use crate::store::filter::Query;
+use crate::store::{Store, review, run};
+
+/// An atom that waits for review. Serialises as the atom's own row with more keys.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Waiting {
+    #[serde(flatten)]
+    pub atom: Atom,
+    /// The hand-over; `null` if someone set the status without a report.
+    pub review: Option<Review>,
+    /// The run that did the work, if one did: its folder is where the changes are.
+    pub run: Option<Run>,
+    /// Since when it waits.
+    pub waiting_since: Timestamp,
+}
+
+/// What waits for review, longest first.
+pub fn reviews(store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Vec<Waiting>> {
+    store.read(|tx| {
+        let filter = AtomFilter { statuses: vec![Status::Review], ..super::list::with_parent(tx, filter)? };
+        let mut waiting = Vec::new();
+        for atom in Query::new(&filter).rows(tx, &Sort::Priority.sql(now), None, 0)? {
+            let review = review::last(tx, &atom.id)?.filter(|review| review.verdict.is_none());
+            let by = review.as_ref().and_then(|review| review.run_id.clone());
+            let run = match by {
+                Some(id) => run::find(tx, &id)?,
+                None => run::of_atom(tx, &atom.id)?.pop(),
+            };
+            let waiting_since = review.as_ref().map_or(atom.updated_at, |review| review.created_at);
+            waiting.push(Waiting { atom, review, run, waiting_since });
+        }
+        waiting.sort_by_key(|one| one.waiting_since);
+        Ok(waiting)
+    })
+}
+
+/// Every hand-over of an atom, oldest first.
+pub fn reviews_of(store: &Store, id: &str) -> Result<Vec<Review>> {
+    store.read(|tx| review::of_atom(tx, &crate::store::atom::resolve(tx, id)?))
+}

@@ -1,0 +1,156 @@
+use serde::Serialize;
+
+use super::Page;
+use super::queue::of_agent;
+use super::settle::handed_back;
+use crate::Result;
+use crate::model::{Atom, Outcome, Priority, RUN_PREFIX, Status, TaskStatus, Timestamp, Verify};
+use crate::rules::task;
+use crate::store::{Store, Tx, atom, run};
+
+/// A delegated task, with its live run or else its last one, in one row.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Task {
+    #[serde(rename = "_type")]
+    pub record_type: &'static str,
+    pub id: String,
+    pub agent: Option<String>,
+    pub task_prompt: String,
+    pub workdir: Option<String>,
+    pub status: TaskStatus,
+    /// The agent's process, while it runs.
+    pub pid: Option<i64>,
+    pub started_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub exit_code: Option<i64>,
+    /// The last lines of what the agent said; the whole is in the run's folder.
+    pub output: Option<String>,
+    pub result_summary: Option<String>,
+    /// The lines that tell of errors.
+    pub error_lines: Option<String>,
+    pub title: String,
+    pub priority: Priority,
+    pub atom_status: Status,
+    /// How its last run ended.
+    pub outcome: Option<Outcome>,
+    pub detail: Option<String>,
+    pub run_id: Option<String>,
+    pub attempts: i64,
+    /// What the agent does now, in one line.
+    pub action: Option<String>,
+    pub delegated_by: Option<String>,
+    pub created_at: Timestamp,
+    pub retry_at: Option<Timestamp>,
+    pub timeout_ms: Option<i64>,
+    pub verify: Option<Verify>,
+    pub turns: i64,
+    pub cost_micros: i64,
+}
+
+/// Which tasks.
+#[derive(Debug, Clone, Default)]
+pub struct TaskFilter {
+    /// Only this agent's.
+    pub agent: Option<String>,
+    /// Only those that stand so; empty: all.
+    pub statuses: Vec<TaskStatus>,
+    pub limit: Option<usize>,
+}
+
+impl Task {
+    /// The value of `_type` in every task's row.
+    pub const RECORD_TYPE: &'static str = "task";
+}
+
+/// The delegated tasks: first what runs, then what waits, in the order of the queue, then what has ended, the newest first.
+pub fn tasks(store: &Store, filter: &TaskFilter) -> Result<Page<Task>> {
+    store.read(|tx| {
+        let mut rows = Vec::new();
+        for found in atom::delegated(tx, filter.agent.as_deref())? {
+            let task = of_atom(tx, found)?;
+            if filter.statuses.is_empty() || filter.statuses.contains(&task.status) {
+                rows.push(task);
+            }
+        }
+        rows.sort_by_key(|task| match task.status {
+            TaskStatus::Running => (0, 0, task.started_at),
+            TaskStatus::Queued => (1, task.priority.value(), Some(task.created_at)),
+            _ => (2, 0, None),
+        });
+        let total = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        rows.truncate(filter.limit.unwrap_or(usize::MAX));
+        Ok(Page { items: rows, total })
+    })
+}
+
+/// One task, by its atom or by one of its runs. An atom that nobody handed over is one too, to whoever asks.
+pub fn task(store: &Store, id: &str) -> Result<Task> {
+    store.read(|tx| of_atom(tx, named(tx, id)?))
+}
+
+/// The place of a waiting task in the queue of its agent, counted from 1; `None` if it does not wait, or is held back.
+pub fn task_position(store: &Store, task: &Task, now: Timestamp) -> Result<Option<usize>> {
+    store.read(|tx| {
+        let Some(agent) = task.agent.as_deref().filter(|_| task.status == TaskStatus::Queued) else { return Ok(None) };
+        let queue = of_agent(tx, agent, &[], &[], now)?;
+        Ok(queue.waiting.iter().find(|other| other.task_id == task.id).and_then(|other| other.position))
+    })
+}
+
+pub(super) fn named(tx: &Tx<'_>, text: &str) -> Result<Atom> {
+    if text.trim().to_ascii_lowercase().starts_with(&format!("{RUN_PREFIX}-")) {
+        let found = run::get(tx, &run::resolve(tx, text)?)?;
+        return atom::get(tx, &found.atom_id);
+    }
+    atom::get(tx, &atom::resolve(tx, text)?)
+}
+
+pub(super) fn of_atom(tx: &Tx<'_>, atom: Atom) -> Result<Task> {
+    let last = run::last_of(tx, &atom.id)?;
+    let status = task::status(&atom, last.as_ref());
+    let own = atom.delegation.as_ref();
+    let summary = match &last {
+        Some(run) if !run.is_live() => handed_back(tx, run)?,
+        _ => None,
+    };
+    let detail = last.as_ref().and_then(|run| run.detail.clone());
+    // What the run handed back, or else the agent's own words at the close, or else how it ended.
+    let summary = summary.or_else(|| atom.close_reason.clone()).or_else(|| detail.clone().filter(|_| !status.is_under_way()));
+    Ok(Task {
+        record_type: Task::RECORD_TYPE,
+        agent: last
+            .as_ref()
+            .map(|run| run.agent.clone())
+            .filter(|_| status != TaskStatus::Queued)
+            .or_else(|| atom.assignee.clone()),
+        workdir: own.and_then(|task| task.workdir.clone()).or_else(|| last.as_ref().map(|run| run.workdir.clone())),
+        status,
+        pid: last.as_ref().filter(|run| run.is_live()).and_then(|run| run.agent_pid),
+        started_at: last.as_ref().map(|run| run.started_at),
+        completed_at: last.as_ref().and_then(|run| run.ended_at).or(atom.closed_at).filter(|_| !status.is_under_way()),
+        exit_code: last.as_ref().and_then(|run| run.exit_code),
+        output: last.as_ref().and_then(|run| run.output.clone()),
+        result_summary: summary,
+        error_lines: last.as_ref().and_then(|run| run.error_lines.clone()),
+        outcome: last.as_ref().and_then(|run| run.outcome),
+        run_id: last.as_ref().map(|run| run.id.clone()),
+        attempts: run::count_of(tx, &atom.id)?,
+        action: last.as_ref().filter(|run| run.is_live()).and_then(|run| run.progress.action.clone()),
+        delegated_by: own.map(|task| task.by.clone()),
+        timeout_ms: own.and_then(|task| task.timeout_ms),
+        verify: last.as_ref().and_then(|run| run.verify.clone()).or_else(|| {
+            let task = own?;
+            Some(Verify::pending(task.verify.clone()?, task.require_verify, 0))
+        }),
+        turns: last.as_ref().map_or(0, |run| run.progress.turns),
+        cost_micros: last.as_ref().map_or(0, |run| run.progress.cost_micros),
+        detail,
+        task_prompt: atom.description,
+        title: atom.title,
+        priority: atom.priority,
+        atom_status: atom.status,
+        created_at: atom.created_at,
+        retry_at: atom.retry_at,
+        id: atom.id,
+    })
+}

@@ -1,0 +1,70 @@
+//! The mailbox files of agents that know only files: assignments to the developer, reports to the team lead, the queue, the agents' status.
+//! Pure: a file's text in, a document out, and back. What others wrote and we do not know survives.
+
+mod document;
+mod merge;
+mod task;
+
+pub use document::{Document, NotADocument, canonical, digest, numbered};
+pub use merge::{AgentState, agents, assignments, decisions, queue, reports};
+pub use task::{Assignment, Decision, TaskState, TaskStatus, assignment_of, read_assignment, task_of, type_of};
+
+/// The files, by what they are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MailboxFile {
+    ToDeveloper,
+    ToTeamLead,
+    Queue,
+    Status,
+    Log,
+}
+
+impl MailboxFile {
+    /// Every file.
+    pub const ALL: [MailboxFile; 5] =
+        [MailboxFile::ToDeveloper, MailboxFile::ToTeamLead, MailboxFile::Queue, MailboxFile::Status, MailboxFile::Log];
+
+    /// Where it is, from the project's folder.
+    pub const fn path(self) -> &'static str {
+        match self {
+            MailboxFile::ToDeveloper => ".claude-orchestrator/tasks/messages/to-developer.json",
+            MailboxFile::ToTeamLead => ".claude-orchestrator/tasks/messages/to-team-lead.json",
+            MailboxFile::Queue => ".claude-orchestrator/tasks/queue.json",
+            MailboxFile::Status => ".claude-orchestrator/tasks/status.json",
+            MailboxFile::Log => ".claude-orchestrator/logs/log.md",
+        }
+    }
+
+    /// Its name in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MailboxFile::ToDeveloper => "to-developer",
+            MailboxFile::ToTeamLead => "to-team-lead",
+            MailboxFile::Queue => "queue",
+            MailboxFile::Status => "status",
+            MailboxFile::Log => "log",
+        }
+    }
+
+    /// The key of the list that the file is about.
+    pub const fn list(self) -> &'static str {
+        match self {
+            MailboxFile::ToDeveloper | MailboxFile::ToTeamLead => "messages",
+            MailboxFile::Queue => "tasks",
+            MailboxFile::Status | MailboxFile::Log => "",
+        }
+    }
+
+    /// What stands in a file that was not there.
+    pub const fn begin(self) -> &'static str {
+        match self {
+            MailboxFile::ToDeveloper | MailboxFile::ToTeamLead => "{\n  \"messages\": [],\n  \"lastRead\": null\n}\n",
+            MailboxFile::Queue => "{\n  \"tasks\": []\n}\n",
+            MailboxFile::Status => "{\n  \"agents\": {}\n}\n",
+            MailboxFile::Log => "# Development log\n\n",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! What the messages say, and the states of the protocol.
+
+use serde_json::{Map, Value, json};
+
+use crate::model::{Atom, Status, Timestamp, limits};
+use crate::protocol::report::FieldProblem;
+
+/// The states of a task in the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskStatus {
+    Pending,
+    InProgress,
+    AwaitingReview,
+    Completed,
+    Rejected,
+}
+
+impl TaskStatus {
+    const ALL: [TaskStatus; 5] =
+        [TaskStatus::Pending, TaskStatus::InProgress, TaskStatus::AwaitingReview, TaskStatus::Completed, TaskStatus::Rejected];
+
+    /// The protocol's word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            TaskStatus::Pending => "pending",
+            TaskStatus::InProgress => "in_progress",
+            TaskStatus::AwaitingReview => "awaiting_review",
+            TaskStatus::Completed => "completed",
+            TaskStatus::Rejected => "rejected",
+        }
+    }
+
+    /// The state of that name.
+    pub fn parse(word: &str) -> Option<TaskStatus> {
+        TaskStatus::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+
+    /// Nothing more will happen to the task: its messages are cleared.
+    pub const fn is_over(self) -> bool {
+        matches!(self, TaskStatus::Completed | TaskStatus::Rejected)
+    }
+}
+
+impl From<Status> for TaskStatus {
+    fn from(status: Status) -> TaskStatus {
+        match status {
+            Status::Open | Status::Deferred | Status::Blocked => TaskStatus::Pending,
+            Status::InProgress | Status::Testing => TaskStatus::InProgress,
+            Status::Review => TaskStatus::AwaitingReview,
+            Status::Closed => TaskStatus::Completed,
+            Status::WontDo | Status::Discard => TaskStatus::Rejected,
+        }
+    }
+}
+
+/// A task as the store knows it; what the files are made from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskState {
+    pub task_id: String,
+    pub atom: Atom,
+    pub status: TaskStatus,
+    /// What the queue's file was last told.
+    pub told: Option<TaskStatus>,
+    /// The report that waits.
+    pub report: Option<Value>,
+    /// The digest of the last report that was decided.
+    pub decided: Option<String>,
+    /// Why the last hand-over was rejected, if it was and nothing was handed over since.
+    pub rejection: Option<String>,
+}
+
+/// An assignment, read. Tolerant: a missing field is a problem to be told, and stops nothing that can be done without it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    pub task_id: String,
+    pub title: String,
+    pub platform: String,
+    /// `None` if there are none: then nothing can be done but to say so.
+    pub instructions: Option<String>,
+    pub files_to_create: Vec<String>,
+    pub architecture: Option<String>,
+    pub api_endpoints: Vec<String>,
+    /// What the protocol asks for and is not there.
+    pub problems: Vec<FieldProblem>,
+}
+
+/// What somebody else's change of the queue asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    Approve {
+        task_id: String,
+    },
+    Reject {
+        task_id: String,
+        reason: String,
+    },
+    /// Somebody else began to work on it.
+    Begin {
+        task_id: String,
+    },
+}
+
+/// The `type` of a message.
+pub fn type_of(message: &Value) -> &str {
+    message.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The task that a message is about.
+pub fn task_of(message: &Value) -> Option<&str> {
+    message.get("taskId").and_then(Value::as_str).map(str::trim).filter(|id| !id.is_empty())
+}
+
+/// Reads an assignment.
+///
+/// # Errors
+/// If it does not say which task it is, or nothing of what is to be done.
+pub fn read_assignment(message: &Value) -> Result<Assignment, FieldProblem> {
+    let problem = |field: &str, message: &str| FieldProblem { field: field.to_owned(), message: message.to_owned() };
+    let task_id = task_of(message).ok_or_else(|| problem("taskId", "it is missing"))?.to_owned();
+    if task_id.chars().count() > limits::WORD || task_id.chars().any(char::is_control) {
+        return Err(problem("taskId", "it is too long, or has control characters"));
+    }
+    let text = |field: &str| {
+        let text: String = message.get(field).and_then(Value::as_str)?.chars().filter(|c| *c != '\0').collect();
+        (!text.trim().is_empty()).then_some(text)
+    };
+    let list = |field: &str| -> Vec<String> {
+        let items = message.get(field).and_then(Value::as_array).into_iter().flatten();
+        items.filter_map(Value::as_str).map(|item| item.replace('\0', "")).collect()
+    };
+    let mut problems = Vec::new();
+    for field in ["platform", "title", "instructions", "architecture", "timestamp"] {
+        if text(field).is_none() {
+            problems.push(problem(field, "it is missing"));
+        }
+    }
+    if !message.get("filesToCreate").is_some_and(Value::is_array) {
+        problems.push(problem("filesToCreate", "it is missing"));
+    }
+    let instructions = text("instructions");
+    let first_line = || instructions.as_deref().and_then(|t| t.lines().find(|line| !line.trim().is_empty())).map(str::to_owned);
+    let title = text("title").or_else(first_line).unwrap_or_else(|| task_id.clone());
+    let title: String = title.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(limits::TITLE).collect();
+    Ok(Assignment {
+        task_id,
+        title,
+        platform: text("platform").unwrap_or_else(|| "custom".to_owned()),
+        instructions,
+        files_to_create: list("filesToCreate"),
+        architecture: text("architecture"),
+        api_endpoints: list("apiEndpoints"),
+        problems,
+    })
+}
+
+impl Assignment {
+    /// Everything that is to be done, as an atom's description.
+    pub fn description(&self) -> String {
+        let mut parts: Vec<String> = self.instructions.iter().map(|text| text.trim_end().to_owned()).collect();
+        let bullets = |items: &[String]| items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n");
+        if !self.files_to_create.is_empty() {
+            parts.push(format!("Files to create:\n{}", bullets(&self.files_to_create)));
+        }
+        if let Some(architecture) = &self.architecture {
+            parts.push(format!("Architecture: {architecture}"));
+        }
+        if !self.api_endpoints.is_empty() {
+            parts.push(format!("API endpoints:\n{}", bullets(&self.api_endpoints)));
+        }
+        let whole = parts.join("\n\n");
+        match whole.char_indices().nth(limits::TEXT / 4) {
+            Some((end, _)) => whole[..end].to_owned(),
+            None => whole,
+        }
+    }
+
+    /// What is kept of it beside the description, as an atom's metadata.
+    pub fn metadata(&self) -> Value {
+        json!({
+            "review": true,
+            "taskId": self.task_id,
+            "platform": self.platform,
+            "filesToCreate": self.files_to_create,
+            "architecture": self.architecture,
+            "apiEndpoints": self.api_endpoints,
+        })
+    }
+}
+
+/// An atom as an assignment.
+pub fn assignment_of(task_id: &str, atom: &Atom, now: Timestamp) -> Value {
+    let kept = |key: &str| atom.metadata.get(key).cloned();
+    let mut message = Map::new();
+    message.insert("type".to_owned(), json!("task_assignment"));
+    message.insert("taskId".to_owned(), json!(task_id));
+    message.insert("platform".to_owned(), kept("platform").filter(Value::is_string).unwrap_or_else(|| json!("custom")));
+    message.insert("title".to_owned(), json!(atom.title));
+    let mut instructions = if atom.description.trim().is_empty() { atom.title.clone() } else { atom.description.clone() };
+    if let Some(acceptance) = atom.acceptance.as_deref().filter(|text| !text.trim().is_empty()) {
+        instructions.push_str(&format!("\n\nIt is done when:\n{acceptance}"));
+    }
+    message.insert("instructions".to_owned(), json!(instructions));
+    message.insert("filesToCreate".to_owned(), kept("filesToCreate").filter(Value::is_array).unwrap_or_else(|| json!([])));
+    let architecture = kept("architecture").filter(Value::is_string);
+    message.insert("architecture".to_owned(), architecture.unwrap_or_else(|| json!("As in the project")));
+    if let Some(endpoints) = kept("apiEndpoints").filter(|list| list.as_array().is_some_and(|items| !items.is_empty())) {
+        message.insert("apiEndpoints".to_owned(), endpoints);
+    }
+    message.insert("timestamp".to_owned(), json!(now.to_millis_text()));
+    Value::Object(message)
+}

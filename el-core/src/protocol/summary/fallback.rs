@@ -1,0 +1,140 @@
+//! What is handed back where an agent wrote no summary, and a summary as a text.
+
+use super::lines;
+use crate::model::{Deliverable, Summary, SummaryStatus, TestResults};
+use crate::protocol::fence;
+
+/// What is known of a run without its agent's help.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    pub atom_id: String,
+    pub title: String,
+    /// The reason with which the agent closed its work, if it did.
+    pub close_reason: Option<String>,
+    /// How the run ended and what it took, one sentence each.
+    pub record: Vec<String>,
+    /// Files that changed since the run began, those first that are worth most; relative to the working folder.
+    pub changed: Vec<String>,
+    /// How many more there are.
+    pub changed_more: usize,
+    /// How that is known: `by git`, `by their times`; `None`: it is not known.
+    pub changed_by: Option<&'static str>,
+    /// The last lines of what the agent said, without control codes.
+    pub output: String,
+    /// Why its own summary was not taken, if there is one.
+    pub warning: Option<String>,
+}
+
+/// Files that a fallback names as deliverables, as the seed has it.
+const DELIVERABLES: usize = 4;
+/// Files that it tells of.
+const TOLD: usize = 20;
+
+/// A summary from what is known, marked as partial, and its text.
+pub fn fallback(facts: &Facts) -> (Summary, String) {
+    let mut accomplishments: Vec<String> = Vec::new();
+    accomplishments.extend(
+        facts.close_reason.as_deref().map(|reason| format!("The agent's own words at its end: {}", fence::line(reason, 500))),
+    );
+    accomplishments.push(match (facts.changed_by, facts.changed.len() + facts.changed_more) {
+        (None, _) => "Which files changed is not known.".to_owned(),
+        (Some(_), 0) => "No file changed since the run began.".to_owned(),
+        (Some(by), 1) => format!("One file changed since the run began ({by})."),
+        (Some(by), count) => format!("{count} files changed since the run began ({by})."),
+    });
+    let mut notes = facts.record.clone();
+    let more: Vec<String> = facts.changed.iter().skip(DELIVERABLES).take(TOLD).map(|path| format!("`{path}`")).collect();
+    if !more.is_empty() {
+        let rest = (facts.changed.len() + facts.changed_more).saturating_sub(DELIVERABLES + more.len());
+        let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+        notes.push(format!("Also changed: {}{rest}", more.join(", ")));
+    }
+    let file = |path: &String| Deliverable { path: path.clone(), description: Some("changed while the run was on".to_owned()) };
+    let mut warnings = vec!["the agent wrote no summary; this one was made from the run's record".to_owned()];
+    warnings.extend(facts.warning.clone());
+    let summary = Summary {
+        objective: Some(format!("{} ({})", fence::line(&facts.title, 500), facts.atom_id)),
+        accomplishments,
+        deliverables: facts.changed.iter().take(DELIVERABLES).map(file).collect(),
+        tests: Some(TestResults { outcome: None, text: "⏭️ Status unknown (the agent wrote no summary)".to_owned() }),
+        notes,
+        status: Some(SummaryStatus::Partial),
+        is_fallback: true,
+        warnings,
+    };
+    let mut text = render(&summary);
+    if !facts.output.trim().is_empty() {
+        let output = fence::block(&facts.output, 16 << 10);
+        let at = text.rfind("\n## Status\n").unwrap_or(text.len());
+        text.insert_str(at, &format!("\n## Last Output\n{output}\n"));
+    }
+    (summary, text)
+}
+
+/// A summary in the format in which it is asked for.
+pub fn render(summary: &Summary) -> String {
+    let list = |items: &[String]| -> String {
+        if items.is_empty() {
+            "- None\n".to_owned()
+        } else {
+            items.iter().map(|item| format!("- {}\n", item.replace('\n', "\n  "))).collect()
+        }
+    };
+    let files: Vec<String> = summary
+        .deliverables
+        .iter()
+        .map(|file| match &file.description {
+            Some(description) => format!("`{}` - {description}", file.path),
+            None => format!("`{}`", file.path),
+        })
+        .collect();
+    let status = match summary.status {
+        Some(SummaryStatus::Completed) => "✅ COMPLETED",
+        Some(SummaryStatus::Partial) if summary.is_fallback => "⚠️ PARTIAL - Summary not created by the agent",
+        Some(SummaryStatus::Partial) => "⚠️ PARTIAL",
+        Some(SummaryStatus::Failed) => "❌ FAILED",
+        None => "Not given",
+    };
+    format!(
+        "# Task Completion Summary\n\n## Objective\n{}\n\n## Accomplishments\n{}\n## Key Deliverables\n{}\n## Test Results\n{}\n\n## Important Notes\n{}\n## Status\n{status}\n",
+        summary.objective.as_deref().unwrap_or("Not given"),
+        list(&summary.accomplishments),
+        list(&files),
+        summary.tests.as_ref().map_or("Not given", |tests| tests.text.as_str()),
+        list(&summary.notes),
+    )
+}
+
+/// A summary in a few lines, for messages and lists: how it stands, what was done, what was handed back.
+pub fn in_words(summary: &Summary, lines_max: usize) -> String {
+    let mut said: Vec<String> = Vec::new();
+    said.push(match summary.status {
+        Some(status) => format!(
+            "Status: {}{}",
+            status.as_str().to_uppercase(),
+            if summary.is_fallback { " (the agent wrote no summary)" } else { "" }
+        ),
+        None => "Status: not given".to_owned(),
+    });
+    said.extend(
+        summary
+            .objective
+            .iter()
+            .filter(|_| !summary.is_fallback)
+            .map(|text| format!("Objective: {}", lines::cut(&text.replace('\n', " "), 300))),
+    );
+    said.extend(summary.accomplishments.iter().map(|text| format!("- {}", lines::cut(&text.replace('\n', " "), 300))));
+    said.extend(summary.deliverables.iter().map(|file| match &file.description {
+        Some(text) => format!("File: {} - {}", file.path, lines::cut(text, 200)),
+        None => format!("File: {}", file.path),
+    }));
+    let tests = summary.tests.as_ref().and_then(|tests| tests.text.lines().next()).filter(|_| !summary.is_fallback);
+    said.extend(tests.map(|text| format!("Tests: {}", lines::cut(text, 200))));
+    said.extend(summary.notes.iter().map(|text| format!("Note: {}", lines::cut(&text.replace('\n', " "), 300))));
+    if said.len() > lines_max {
+        let left_out = said.len() - lines_max + 1;
+        said.truncate(lines_max.saturating_sub(1));
+        said.push(format!("(… {left_out} more lines)"));
+    }
+    said.join("\n")
+}

@@ -1,0 +1,153 @@
+//! The text as its sections.
+
+use super::headings::{self, BOLD, BULLET, Heading, Section};
+use super::lines::Line;
+
+/// The lines of each section, in the order of the text.
+#[derive(Debug)]
+pub(super) struct Sections<'a> {
+    found: Vec<(Section, Vec<Line<'a>>)>,
+    /// What stands before and between the sections.
+    loose: Vec<Line<'a>>,
+}
+
+/// A section that lines go to, and the heading that began it.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    at: usize,
+    rank: u8,
+    indent: usize,
+}
+
+impl<'a> Sections<'a> {
+    pub(super) fn find(lines: &[Line<'a>]) -> Sections<'a> {
+        let read = |at: usize| headings::read(lines[at], lines.get(at + 1).copied());
+        let headings: Vec<Option<Heading<'_>>> = (0..lines.len()).map(read).collect();
+        let opens = Opens::new(&headings);
+        let mut sections = Sections { found: Vec::new(), loose: Vec::new() };
+        // The section that the line belongs to; below it, the one that it interrupted.
+        let mut current: Option<Place> = None;
+        let mut outer: Option<Place> = None;
+        for (line, heading) in lines.iter().zip(headings) {
+            match heading {
+                Some(Heading { section: Some(section), rank, rest }) if opens.opens(section, rank, rest) => {
+                    if let Some(before) = current.filter(|place| place.rank < rank) {
+                        outer = Some(before);
+                    } else if outer.is_some_and(|place| place.rank >= rank) {
+                        outer = None;
+                    }
+                    let rest = if rest.is_empty() { Vec::new() } else { vec![Line::plain(rest)] };
+                    sections.found.push((section, rest));
+                    current = Some(Place { at: sections.found.len() - 1, rank, indent: line.indent });
+                }
+                // Another heading ends a section unless it is one below it.
+                Some(Heading { section: None, rank, .. }) => {
+                    if current.is_some_and(|place| rank <= place.rank) {
+                        current = outer.filter(|place| place.rank < rank);
+                        outer = None;
+                    }
+                }
+                // A heading below the section's own is no text of it.
+                Some(Heading { rank, .. }) if rank < BOLD => {}
+                _ => {
+                    // A label in a list is its own line and what is below it; the next item belongs to the list again.
+                    let is_next = |place: &Place| place.rank == BULLET && line.indent <= place.indent;
+                    if current.as_ref().is_some_and(is_next) && outer.is_some() && super::items::bullet(line.text).is_some() {
+                        current = outer.take();
+                    }
+                    match current {
+                        Some(place) => sections.found[place.at].1.push(*line),
+                        None => sections.loose.push(*line),
+                    }
+                }
+            }
+        }
+        sections
+    }
+
+    /// No section at all was found.
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    pub(super) fn loose(&self) -> impl Iterator<Item = Line<'a>> + '_ {
+        self.loose.iter().copied()
+    }
+
+    /// The lines of a section; of one that is repeated, all of them, with a blank line between.
+    pub(super) fn of(&self, section: Section) -> impl Iterator<Item = Line<'a>> + '_ {
+        self.parts(section).flat_map(|lines| lines.iter().copied().chain([Line::plain("")]))
+    }
+
+    pub(super) fn parts(&self, section: Section) -> impl Iterator<Item = &[Line<'a>]> + '_ {
+        self.found.iter().filter(move |(found, _)| *found == section).map(|(_, lines)| lines.as_slice())
+    }
+
+    pub(super) fn has(&self, section: Section) -> bool {
+        self.found.iter().any(|(found, _)| *found == section)
+    }
+
+    /// Where the accomplishments are.
+    pub(super) fn accomplishments(&self) -> Option<Section> {
+        [Section::Accomplishments, Section::Overview].into_iter().find(|section| self.has(*section))
+    }
+
+    /// Where the deliverables are.
+    pub(super) fn deliverables(&self) -> Option<Section> {
+        [Section::Deliverables, Section::Changed].into_iter().find(|section| self.has(*section))
+    }
+
+    /// Tells what is missing or there more than once.
+    pub(super) fn warn(&self, warnings: &mut Vec<String>) {
+        if self.is_empty() {
+            warnings.push("it has no section of the format".to_owned());
+            return;
+        }
+        for section in Section::ALL {
+            if self.parts(section).count() > 1 {
+                warnings.push(format!("{}: this section is there more than once", section.title()));
+            }
+        }
+        let missing = [
+            Section::Objective,
+            Section::Accomplishments,
+            Section::Deliverables,
+            Section::Tests,
+            Section::Notes,
+            Section::Status,
+        ];
+        let missing: Vec<&str> = missing.into_iter().filter(|section| !self.has(*section)).map(Section::title).collect();
+        if !missing.is_empty() {
+            warnings.push(format!("missing: {}", missing.join(", ")));
+        }
+        if self.deliverables() == Some(Section::Changed) {
+            warnings.push("Key Deliverables: taken from the files that changed".to_owned());
+        }
+    }
+}
+
+/// Which headings begin a section. A heading by `#` does if no surer one names the same section; a label does where the text has no headings by
+/// `#`, or none for its section: so a `### Tests` or a `**Notes:**` inside of another section stays inside where the real section exists.
+struct Opens {
+    surest: [u8; Section::ALL.len()],
+    has_headings: bool,
+}
+
+impl Opens {
+    fn new(headings: &[Option<Heading<'_>>]) -> Opens {
+        let mut surest = [u8::MAX; Section::ALL.len()];
+        for heading in headings.iter().flatten() {
+            if let Some(section) = heading.section {
+                let at = section as usize;
+                surest[at] = surest[at].min(heading.rank);
+            }
+        }
+        Opens { surest, has_headings: surest.iter().any(|rank| *rank < BOLD) }
+    }
+
+    fn opens(&self, section: Section, rank: u8, rest: &str) -> bool {
+        // A status in its own line is one wherever it stands; every other label without emphasis is just a word in such a text.
+        let is_surely_meant = rank <= BOLD || !self.has_headings || section == Section::Status && super::words::has_status(rest);
+        rank <= self.surest[section as usize] && is_surely_meant
+    }
+}

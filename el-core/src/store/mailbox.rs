@@ -1,0 +1,64 @@
+use rusqlite::{OptionalExtension, params};
+
+use super::Tx;
+use crate::Result;
+use crate::error::Doing;
+use crate::model::Timestamp;
+
+/// A task of the mailbox, and the atom that it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Task {
+    pub(crate) task_id: String,
+    pub(crate) atom_id: String,
+    /// The state that the queue's file was last told.
+    pub(crate) told: Option<String>,
+}
+
+fn from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Task> {
+    Ok(Task { task_id: row.get(0)?, atom_id: row.get(1)?, told: row.get(2)? })
+}
+
+pub(crate) fn task(tx: &Tx<'_>, task_id: &str) -> Result<Option<Task>> {
+    tx.prepare_cached("SELECT task_id, atom_id, told FROM mailbox_tasks WHERE task_id = ?1")
+        .and_then(|mut s| s.query_row([task_id], from_row).optional())
+        .doing("look a task up")
+}
+
+/// The task that an atom is.
+pub(crate) fn task_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Task>> {
+    tx.prepare_cached("SELECT task_id, atom_id, told FROM mailbox_tasks WHERE atom_id = ?1")
+        .and_then(|mut s| s.query_row([atom], from_row).optional())
+        .doing("look a task up")
+}
+
+/// The tasks, oldest atom first: all but those that were told to be over and have not changed since `since`.
+pub(crate) fn tasks(tx: &Tx<'_>, since: Timestamp) -> Result<Vec<Task>> {
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT t.task_id, t.atom_id, t.told FROM mailbox_tasks t JOIN atoms a ON a.id = t.atom_id
+             WHERE t.told IS NULL OR t.told NOT IN ('completed','rejected') OR a.status NOT IN ('closed','wont_do','discard') OR a.updated_at >= ?1
+             ORDER BY a.seq",
+        )
+        .doing("read tasks")?;
+    let rows = statement.query_map([since.as_micros()], from_row).doing("read tasks")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read tasks")
+}
+
+pub(crate) fn add_task(tx: &Tx<'_>, task_id: &str, atom: &str) -> Result<()> {
+    tx.execute("INSERT INTO mailbox_tasks (task_id, atom_id) VALUES (?1, ?2)", params![task_id, atom]).doing("add a task")?;
+    Ok(())
+}
+
+pub(crate) fn set_told(tx: &Tx<'_>, task_id: &str, told: &str) -> Result<()> {
+    tx.execute("UPDATE mailbox_tasks SET told = ?2 WHERE task_id = ?1", params![task_id, told]).doing("change a task")?;
+    Ok(())
+}
+
+/// Marks the n-th message of this content in this file as dealt with. Whether it was new.
+pub(crate) fn see(tx: &Tx<'_>, file: &str, hash: &str, nth: i64, now: Timestamp) -> Result<bool> {
+    let changed = tx
+        .prepare_cached("INSERT OR IGNORE INTO mailbox_seen (file, hash, nth, at) VALUES (?1, ?2, ?3, ?4)")
+        .and_then(|mut s| s.execute(params![file, hash, nth, now.as_micros()]))
+        .doing("mark a message as seen")?;
+    Ok(changed > 0)
+}

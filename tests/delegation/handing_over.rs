@@ -1,0 +1,266 @@
+//! `el run` and `el tasks`.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::support::{Process, SOON, TestEnv, wait_until};
+
+#[test]
+fn a_task_is_handed_over_at_once_and_done_in_the_background() {
+    let env = TestEnv::with_tracker();
+    let before = Instant::now();
+    let answer =
+        env.hand_over(&["say working", "wait-file go", "sh echo oops >&2", "close All is well"], &["--title", "The task"]);
+    assert!(before.elapsed() < Duration::from_secs(10), "{answer}");
+    assert_eq!(
+        (&answer["status"], &answer["title"], &answer["queue"]["position"]),
+        (&json!("queued"), &json!("The task"), &json!(1))
+    );
+    let pid = u32::try_from(answer["started_worker"]["pid"].as_u64().unwrap()).unwrap();
+    let id = &answer["id"];
+    let running = wait_until("its agent", SOON, || Some(env.task(id)).filter(|task| task["pid"].is_number()));
+    assert_eq!((&running["status"], &running["agent"]), (&json!("running"), &json!("claude")));
+    env.go("go");
+    let task = env.wait_for_task(id, "completed");
+    assert_eq!(
+        (&task["exit_code"], &task["outcome"], &task["result_summary"], &task["pid"]),
+        (&json!(0), &json!("closed"), &json!("All is well"), &json!(null))
+    );
+    assert!(task["task_prompt"].as_str().unwrap().contains("script: say working"));
+    assert!(task["output"].as_str().unwrap().contains("working"), "{task:#}");
+    assert!(task["started_at"].is_string() && task["completed_at"].is_string());
+    assert_eq!(task["workdir"], env.project("").to_str().unwrap().trim_end_matches('/'));
+    env.wait_for_workers_to_leave();
+    wait_until("its process to end", SOON, || (!Process::runs(pid)).then_some(()));
+    assert!(env.processes().iter().all(|p| p.words.iter().all(|word| word != "work")), "{:?}", env.processes());
+}
+
+#[test]
+fn the_worker_in_the_background_has_nothing_of_whoever_started_it() {
+    let env = TestEnv::with_tracker();
+    let answer = env.hand_over(&["wait-file go", "close"], &[]);
+    let pid = answer["started_worker"]["pid"].as_u64().unwrap();
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    assert_eq!(fields[3], pid.to_string(), "it leads a session of its own");
+    let log = env.project(".eluent/worker.log");
+    for (number, want) in [(0, "/dev/null".into()), (1, log.clone()), (2, log)] {
+        assert_eq!(fs::read_link(format!("/proc/{pid}/fd/{number}")).unwrap(), want);
+    }
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap();
+    assert!(!String::from_utf8_lossy(&environment).contains("EL_RUN="));
+    env.go("go");
+    env.wait_for_task(&answer["id"], "completed");
+}
+
+#[test]
+fn many_who_hand_over_at_once_start_one_worker() {
+    let env = TestEnv::with_tracker();
+    let script = TestEnv::script(&["wait-file go", "close"]);
+    let started: Vec<_> = (0..6).map(|_| env.start(env.command("el").args(["--robot", "run", "--", &script]))).collect();
+    let answers: Vec<_> = started.into_iter().map(|running| running.wait(SOON).ok().json()["data"].take()).collect();
+    assert_eq!(answers.iter().filter(|a| a["started_worker"].is_object()).count(), 1, "{answers:#?}");
+    assert_eq!(env.workers_begun(), 1);
+    let queue = || Some(env.robot(&["queue"])["items"][0].take()).filter(|queue| queue["is_executing"] == true);
+    assert_eq!(wait_until("the first to begin", SOON, queue)["queued_tasks"], 5);
+    env.go("go");
+    for answer in &answers {
+        env.wait_for_task(&answer["id"], "completed");
+        assert_eq!(env.outcomes(answer["id"].as_str().unwrap()), ["closed"]);
+    }
+}
+
+#[test]
+fn a_worker_that_is_there_takes_it_and_none_is_started() {
+    let env = TestEnv::with_tracker();
+    let worker = env.start_work(&[]);
+    worker.wait_for("started");
+    let answer = env.hand_over(&["close"], &[]);
+    assert_eq!((&answer["started_worker"], &answer["queue"]["is_served"]), (&json!(null), &json!(true)));
+    env.wait_for_task(&answer["id"], "completed");
+    // One that is about to leave cannot be relied on.
+    let busy = env.hand_over(&["touch begun", "wait-file go", "close"], &[]);
+    env.wait_for_file("begun");
+    worker.signal(Signal::INT);
+    worker.wait_for("draining");
+    let answer = env.hand_over(&["close"], &[]);
+    assert!(answer["started_worker"].is_object(), "{answer}");
+    env.go("go");
+    env.wait_for_task(&busy["id"], "completed");
+    env.wait_for_task(&answer["id"], "completed");
+    worker.wait(SOON).ok();
+}
+
+#[test]
+fn the_worker_in_the_background_does_what_was_handed_over_and_nothing_else() {
+    let env = TestEnv::with_tracker();
+    let anyone = env.script_atom(&["close"]);
+    let answer = env.hand_over(&["close"], &[]);
+    env.wait_for_task(&answer["id"], "completed");
+    env.wait_for_workers_to_leave();
+    assert_eq!(env.status(&anyone), "open", "nobody asked for that to be done");
+}
+
+#[test]
+fn waiting_ends_with_the_outcome() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 1\n");
+    let wait = |steps: &[&str], more: &[&str]| {
+        let script = TestEnv::script(steps);
+        env.run(env.command("el").args(["--robot", "run", "--wait"]).args(more).args(["--", &script]))
+    };
+    let done = wait(&["close"], &[]).ok().json();
+    assert_eq!((&done["status"], &done["data"]["status"]), (&json!("ok"), &json!("completed")));
+    let failed = wait(&["stderr it broke", "exit 3"], &[]).fails_with(1).json();
+    assert_eq!(failed["error"]["code"], "task_failed");
+    let task = &failed["error"]["details"]["task"];
+    assert_eq!((&task["status"], &task["exit_code"], &task["outcome"]), (&json!("failed"), &json!(3), &json!("failed")));
+    assert!(task["error_lines"].as_str().unwrap().contains("it broke"), "{task:#}");
+    assert_eq!(wait(&["hang"], &["--timeout", "1s"]).fails_with(7).json()["error"]["code"], "timed_out");
+    assert_eq!(wait(&["update deferred"], &[]).fails_with(4).json()["error"]["details"]["task"]["status"], "deferred");
+    // For people: the states as lines where there is no terminal, the result at the end.
+    let ran = env.el(&["run", "--wait", "--", "script: close It is done"]).ok();
+    assert!(ran.stdout.contains("completed") && ran.stdout.contains("It is done"), "{ran:#?}");
+    assert!(ran.stderr.contains("is being worked on"), "{ran:#?}");
+}
+
+#[test]
+fn who_waits_does_not_wait_for_a_worker_that_is_gone() {
+    let env = TestEnv::with_tracker();
+    let first = env.hand_over(&["touch begun", "wait-file go", "close"], &[]);
+    env.wait_for_file("begun");
+    let waiting = env.start_el(&["--robot", "run", "--wait", "--", "script: close"]);
+    let worker = first["started_worker"]["pid"].as_u64().unwrap();
+    Process { pid: u32::try_from(worker).unwrap(), words: Vec::new() }.kill();
+    env.go("go");
+    waiting.wait(SOON).ok();
+    assert_eq!(env.outcomes(first["id"].as_str().unwrap()), ["closed"]);
+}
+
+#[test]
+fn a_prompt_of_any_size_comes_from_a_file_or_from_stdin() {
+    let env = TestEnv::with_tracker();
+    let filler = "Read all of this, line after line.\n".repeat(60_000);
+    let prompt = format!("# Big work\n\nscript: record seen.json\nscript: close\n\n{filler}THE-END\n");
+    fs::write(env.project("big.md"), &prompt).unwrap();
+    let answer = env.robot(&["run", "--file", "big.md"]);
+    assert_eq!(answer["title"], "Big work");
+    env.wait_for_task(&answer["id"], "completed");
+    let seen = env.recorded("seen.json");
+    let text = seen["prompt"].as_str().unwrap();
+    assert!(text.len() > prompt.len() && text.contains("THE-END"));
+    let mut piped = env.command("sh");
+    piped.args(["-c", "printf 'From a pipe\\nscript: close' | el --robot run -"]);
+    let answer = env.run(&mut piped).ok().json()["data"].take();
+    assert_eq!(answer["title"], "From a pipe");
+    env.wait_for_task(&answer["id"], "completed");
+    assert_eq!(env.el(&["--robot", "run", "  "]).fails_with(2).json()["error"]["details"]["field"], "prompt");
+}
+
+#[test]
+fn a_task_has_its_own_folder_and_time() {
+    let env = TestEnv::with_tracker();
+    let folder = env.path("elsewhere");
+    fs::create_dir(&folder).unwrap();
+    let more = ["--workdir", folder.to_str().unwrap(), "--timeout", "90m", "--priority", "urgent", "--label", "api"];
+    let answer = env.hand_over(&["record seen.json", "close"], &more);
+    let task = env.wait_for_task(&answer["id"], "completed");
+    assert_eq!((&task["timeout_ms"], &task["priority"]), (&json!(5_400_000), &json!(0)));
+    let seen: serde_json::Value = serde_json::from_slice(&fs::read(folder.join("seen.json")).unwrap()).unwrap();
+    assert_eq!(seen["cwd"], folder.to_str().unwrap());
+    let atom = env.show(answer["id"].as_str().unwrap());
+    assert_eq!((&atom["delegation"]["by"], &atom["labels"][0]), (&atom["created_by"], &json!("api")));
+    for (flag, value) in
+        [("--workdir", "/nonexistent"), ("--timeout", "soon"), ("--timeout", "0s"), ("--verify", "a | b"), ("--priority", "x")]
+    {
+        env.el(&["run", flag, value, "x"]).fails_with(2);
+    }
+}
+
+#[test]
+fn a_folder_that_is_gone_is_that_tasks_fault_alone() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 1\n");
+    let folder = env.path("gone");
+    fs::create_dir(&folder).unwrap();
+    let busy = env.hand_over(&["touch begun", "wait-file go", "close"], &[]);
+    env.wait_for_file("begun");
+    let lost = env.hand_over(&["close"], &["--workdir", folder.to_str().unwrap()]);
+    let after = env.hand_over(&["close"], &[]);
+    fs::remove_dir(&folder).unwrap();
+    env.go("go");
+    env.wait_for_task(&busy["id"], "completed");
+    env.wait_for_task(&after["id"], "completed");
+    let task = env.wait_for_task(&lost["id"], "failed");
+    assert!(task["detail"].as_str().unwrap().contains("gone"), "{task:#}");
+}
+
+#[test]
+fn a_task_is_called_off_whether_it_waits_or_runs() {
+    let env = TestEnv::with_tracker();
+    let running = env.hand_over(&["touch begun", "hang"], &[]);
+    let waiting = env.hand_over(&["touch never", "close"], &[]);
+    env.wait_for_file("begun");
+    let (running, waiting) = (&running["id"], &waiting["id"]);
+    let off = env.robot(&["tasks", "cancel", waiting.as_str().unwrap(), "--reason", "not needed"]);
+    assert_eq!((&off["was"], &off["status"]), (&json!("queued"), &json!("cancelled")));
+    let off = env.robot(&["tasks", "cancel", running.as_str().unwrap()]);
+    assert_eq!(off["was"], "running");
+    let task = env.wait_for_task(running, "cancelled");
+    assert_eq!(task["outcome"], "cancelled");
+    env.wait_for_workers_to_leave();
+    assert!(!env.project("never").exists());
+    assert_eq!(env.comments(waiting.as_str().unwrap()), ["Cancelled: not needed"]);
+    env.el(&["retry", waiting.as_str().unwrap()]).ok();
+    env.hand_over(&["close"], &[]);
+    env.wait_for_task(waiting, "completed");
+}
+
+#[test]
+fn only_those_on_the_list_may_hand_over() {
+    let env = TestEnv::with_tracker();
+    env.configure("delegates = [\"gendry\"]\n");
+    let refused = env.el(&["--robot", "--actor", "arya", "run", "script: close"]).fails_with(8).json();
+    assert_eq!(refused["error"]["code"], "refused");
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("delegates"), "{refused}");
+    let answer = env.robot(&["--actor", "gendry", "run", "script: close"]);
+    env.wait_for_task(&answer["id"], "completed");
+    assert_eq!(env.robot(&["tasks"])["total"], 1, "what was refused was not filed");
+}
+
+#[test]
+fn nothing_is_filed_that_nobody_could_begin() {
+    let mut env = TestEnv::with_tracker();
+    env.configure("claude_code_path = \"/nonexistent/claude\"\n");
+    let error = env.el(&["--robot", "run", "x"]).fails_with(6).json();
+    assert_eq!(error["error"]["details"]["field"], "claude_code_path");
+    env.configure("");
+    let bin = env.path("bin");
+    env.set("PATH", bin.to_str().unwrap());
+    assert_eq!(env.el(&["--robot", "run", "x"]).fails_with(6).json()["error"]["details"]["field"], "tmux");
+    assert_eq!(env.robot(&["list"])["total"], 0);
+}
+
+#[test]
+fn an_agent_hands_over_to_another_from_its_session() {
+    let env = TestEnv::with_tracker();
+    env.configure("[agents.claude]\nallowed_tools = [\"Bash(el *)\"]\n[agents.ada]\nmodel = \"haiku\"\n");
+    let outer = env.script_atom(&["el run --agent ada --title Part 'script: close by ada' > handed.txt", "close"]);
+    env.work(&["--drain", "--agent", "claude,ada"]);
+    assert_eq!(env.status(&outer), "closed");
+    let tasks = env.robot(&["tasks", "--agent", "ada"])["items"].take();
+    assert_eq!((&tasks[0]["status"], &tasks[0]["delegated_by"]), (&json!("completed"), &json!("claude")));
+    // A worker for one atom takes no other; a session starts none, and says so.
+    let lonely = env.script_atom(&["el run --agent ada 'script: close' 2> said.txt", "close"]);
+    env.work(&["--once"]);
+    assert_eq!(env.status(&lonely), "closed");
+    assert!(env.wait_for_file("said.txt").contains("no worker of ada"));
+    // It cannot wait for itself.
+    let waits = env.script_atom(&["el run --wait 'script: close' 2> refused.txt || echo \"code $?\" >> refused.txt", "close"]);
+    env.work(&["--once"]);
+    assert_eq!(env.status(&waits), "closed");
+    assert!(env.wait_for_file("refused.txt").contains("code 4"));
+}

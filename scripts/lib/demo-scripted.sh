@@ -2,21 +2,6 @@
 
 prepare() { :; }
 
-# Files an atom and prints its id: `file VARIABLE el create …`.
-file() {
-  variable=$1
-  shift
-  show "$@"
-  id=$("$@")
-  say "$id"
-  eval "$variable=\$id"
-}
-
-# Is this atom among those of that status?
-is() {
-  "$el" list -q --status "$2" 2>/dev/null | grep -qx "$1"
-}
-
 # While the second atom is worked on, somebody looks at tmux; its agent waits for that, so the look never comes too late.
 watch_tmux() {
   tries=0
@@ -37,11 +22,7 @@ watch_tmux() {
 }
 
 story() {
-  ln -s "$target/debug/fake-agent" "$bin/claude"
-  # The scripted agent keeps its conversations where Claude Code does; here that is not the real home.
-  mkdir "$scratch/home"
-  export HOME="$scratch/home"
-  unset XDG_CONFIG_HOME CLAUDE_CONFIG_DIR
+  scripted_claude
 
   chapter "A project, and work to be done"
   say "An empty folder becomes a project. All that el keeps is in its folder .eluent."
@@ -137,22 +118,6 @@ TASK
   say ""
   say "All of a run is in its folder: the prompt, the transcript as it came, what the pane showed, how it ended:"
   run ls "${run_folder#"$project"/}"
-}
-
-nothing_runs() {
-  tries=0
-  while [ "$tries" -lt 100 ]; do
-    tries=$((tries + 1))
-    socket=$(own_socket)
-    if [ -z "$socket" ] || ! tmux -L "$socket" list-sessions >/dev/null 2>&1; then
-      # Where there is /proc, nothing carries this project's mark any more.
-      [ -d /proc/self ] || return 0
-      left=$(grep -lazs "^EL_DB=$project/" /proc/[0-9]*/environ || :)
-      [ -n "$left" ] || return 0
-    fi
-    sleep 0.1
-  done
-  return 1
 }
 
 checks() {

@@ -122,3 +122,27 @@ fn a_task_goes_through_the_files_from_its_assignment_to_its_approval() {
     let told = env.el(&["mailbox", "sync"]).ok().stdout;
     assert!(told.contains("problem:") && told.contains("to-developer.json was set aside as"), "{told}");
 }
+
+#[test]
+fn an_agent_that_reports_in_the_file_itself_has_handed_its_work_over() {
+    let env = TestEnv::with_tracker();
+    env.el(&["mailbox", "sync"]).ok();
+    let watching = env.start_el(&["--robot", "mailbox", "sync", "--watch"]);
+    let report = json!({"messages": [{
+        "type": "completion_report", "taskId": "$EL_ATOM", "platform": "custom", "status": "awaiting_review", "summary": "Made it",
+        "filesCreated": ["a.txt"], "filesModified": [], "buildResult": {"status": "not_applicable"}, "timestamp": "2024-01-01T00:00:00Z"
+    }], "lastRead": null});
+    let id = env.script_atom(&["write a.txt x", &format!("write {TO_TEAM_LEAD} {report}"), "hang"]);
+    env.work(&["--once"]);
+    let run = env.last_run(&id);
+    assert_eq!((&run["outcome"], env.status(&id).as_str()), (&json!("review"), "review"), "{run:#}");
+    env.assert_settled(&run);
+    let waiting = env.robot(&["review"])["items"][0].take();
+    assert_eq!((&waiting["run"]["id"], &waiting["review"]["author"]), (&run["id"], &json!("claude")));
+    assert_eq!(waiting["review"]["report"]["summary"], "Made it");
+    let said = env.robot(&["chat", "list"])["items"][0]["name"].as_str().unwrap().to_owned();
+    assert!(env.robot(&["chat", "view", &said]).to_string().contains("Made it"), "whoever asked for it reads the report");
+    env.el(&["approve", &id]).ok();
+    wait_until("the files to be cleared", SOON, || (read(&env, TO_TEAM_LEAD)["messages"] == json!([])).then_some(()));
+    drop(watching);
+}

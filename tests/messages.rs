@@ -110,6 +110,20 @@ fn a_slow_a_broken_and_a_missing_program_hold_up_nobody() {
 }
 
 #[test]
+fn a_program_that_prints_without_end_fills_no_disk() {
+    let env = TestEnv::with_tracker();
+    env.configure("notify = [\"sh\", \"-c\", \"echo begin; yes flood\"]\nnotify_timeout = \"2s\"");
+    let id = env.script_atom(&["close done"]);
+    env.work(&["--once"]);
+    let run = env.last_run(&id);
+    wait_until("its end", SOON, || env.read_run_file(&run, "notify.log").contains("its time was up").then_some(()));
+    let log = env.read_run_file(&run, "notify.log");
+    assert!(log.starts_with("begin\nflood\n") && log.len() < 70_000, "{} bytes", log.len());
+    assert!(log.contains("more bytes of its output"), "{}", &log[log.len() - 300..]);
+    wait_until("it to be gone", SOON, || env.processes().iter().all(|p| !p.words.contains(&"flood".to_owned())).then_some(()));
+}
+
+#[test]
 fn an_attempt_that_is_tried_again_is_not_told_and_the_last_one_is() {
     let env = TestEnv::with_tracker();
     recorder(&env, "tell");

@@ -5,7 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -103,7 +103,13 @@ impl std::fmt::Display for Ended {
     }
 }
 
-/// Runs a command to its end, at most as long as `limit`, with our standard input, output and error. Blocks; to be called in a process that
+/// So much of what a command prints is kept, in bytes.
+const OUTPUT_MAX: u64 = 64 << 10;
+/// How long its last output may take to arrive after it has ended; something that it left behind may hold on to its end of the pipe.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
+
+/// Runs a command to its end, at most as long as `limit`, with our standard input. The beginning of what it prints goes to our standard
+/// error, the rest nowhere: a log that fills the disk would hold up everyone. Blocks; to be called in a process that
 /// has nothing else to do.
 ///
 /// # Errors
@@ -111,14 +117,24 @@ impl std::fmt::Display for Ended {
 pub fn run_bounded(argv: &[OsString], limit: Duration) -> io::Result<Ended> {
     let (program, arguments) = argv.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     // A group of its own, so that what it starts can be killed with it.
-    let mut child = Command::new(program).args(arguments).stdin(Stdio::inherit()).process_group(0).spawn()?;
+    let (output, pipe) = io::pipe()?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::inherit()).stdout(pipe.try_clone()?).stderr(pipe).process_group(0);
+    let mut child = command.spawn()?;
+    // Or our own ends of the pipe would keep it open.
+    drop(command);
+    let (all_read, is_read) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        keep_beginning(output, io::stderr());
+        drop(all_read);
+    });
     let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         // The receiver may have given up.
         let _ = sender.send(child.wait());
     });
-    match receiver.recv_timeout(limit) {
+    let ended = match receiver.recv_timeout(limit) {
         Ok(status) => status.map(Ended::Exited),
         Err(_) => {
             if let Some(group) = group {
@@ -127,6 +143,19 @@ pub fn run_bounded(argv: &[OsString], limit: Duration) -> io::Result<Ended> {
             }
             Ok(Ended::TimedOut)
         }
+    };
+    // Nothing is sent: it comes to an end, or not in time.
+    let _ = is_read.recv_timeout(LAST_OUTPUT);
+    ended
+}
+
+/// Copies the beginning, and reads the rest away, so that whoever writes it is not stopped.
+fn keep_beginning(mut from: impl Read, mut to: impl Write) {
+    // What cannot be read or written has nobody who could be told.
+    let kept = io::copy(&mut from.by_ref().take(OUTPUT_MAX), &mut to).unwrap_or_default();
+    let rest = io::copy(&mut from, &mut io::sink()).unwrap_or_default();
+    if rest > 0 {
+        let _ = writeln!(to, "\nel: notify: {rest} more bytes of its output after these {kept} are left out");
     }
 }
 
@@ -159,6 +188,20 @@ mod tests {
         let began = Instant::now();
         let ended = run_bounded(&words(&["sh", "-c", &line]), Duration::from_millis(300)).unwrap();
         assert!(matches!(ended, Ended::TimedOut) && began.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn only_the_beginning_of_the_output_is_kept() {
+        let kept = |bytes: usize| {
+            let mut log = Vec::new();
+            keep_beginning(io::Cursor::new(vec![b'x'; bytes]), &mut log);
+            (log.iter().filter(|b| **b == b'x').count(), String::from_utf8(log).unwrap())
+        };
+        let max = usize::try_from(OUTPUT_MAX).unwrap();
+        assert_eq!(kept(max).1.len(), max);
+        let (count, text) = kept(max + 7);
+        assert_eq!(count, max, "no x is in the note");
+        assert!(text.contains("7 more bytes"), "{}", &text[max..]);
     }
 
     #[test]

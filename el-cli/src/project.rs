@@ -106,6 +106,13 @@ pub(crate) fn main_worktree(folder: &Path) -> Option<PathBuf> {
     (common.file_name()? == ".git").then(|| common.parent().map(Path::to_owned))?
 }
 
+/// The linked git worktree of the project at `root` that `folder` lies in, if it lies in one.
+pub(crate) fn linked_worktree(folder: &Path, root: &Path) -> Option<PathBuf> {
+    // The nearest one decides: a folder of another repository within it belongs to that.
+    let top = folder.ancestors().find(|above| above.join(".git").exists())?;
+    (main_worktree(top)? == root).then(|| top.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +147,9 @@ mod tests {
         touch(&root.join("side/src/lib.rs"));
         fs::write(root.join("side/.git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
         assert_eq!(find_upwards(&root.join("side/src")).unwrap().root, root.join("main"));
+        assert_eq!(linked_worktree(&root.join("side/src"), &root.join("main")), Some(root.join("side")));
+        assert_eq!(linked_worktree(&root.join("side/src"), &root), None);
+        assert_eq!(linked_worktree(&root.join("main"), &root.join("main")), None);
     }
 
     #[test]

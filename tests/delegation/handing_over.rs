@@ -122,7 +122,11 @@ fn waiting_ends_with_the_outcome() {
     assert_eq!(wait(&["hang"], &["--timeout", "1s"]).fails_with(7).json()["error"]["code"], "timed_out");
     assert_eq!(wait(&["update deferred"], &[]).fails_with(4).json()["error"]["details"]["task"]["status"], "deferred");
     // For people: the states as lines where there is no terminal, the result at the end.
-    let ran = env.el(&["run", "--wait", "--", "script: close It is done"]).ok();
+    let waiting = env.start_el(&["run", "--wait", "--", "script: touch begun\nscript: wait-file seen\nscript: close It is done"]);
+    env.wait_for_file("begun");
+    wait_until("it to be told", SOON, || waiting.stderr().contains("is being worked on").then_some(()));
+    env.go("seen");
+    let ran = waiting.wait(SOON).ok();
     assert!(ran.stdout.contains("completed") && ran.stdout.contains("It is done"), "{ran:#?}");
     assert!(ran.stderr.contains("is being worked on"), "{ran:#?}");
 }
@@ -178,6 +182,81 @@ fn a_task_has_its_own_folder_and_time() {
     {
         env.el(&["run", flag, value, "x"]).fails_with(2);
     }
+}
+
+#[test]
+fn a_task_has_an_hour_unless_it_is_given_another_time() {
+    let env = TestEnv::with_tracker();
+    let limit = |task: &serde_json::Value| {
+        let run = env.last_run(env.wait_for_task(&task["id"], "completed")["id"].as_str().unwrap());
+        let launch: serde_json::Value = serde_json::from_str(&env.read_run_file(&run, "launch.json")).unwrap();
+        launch["agent"]["execution_timeout"].clone()
+    };
+    let usual = env.hand_over(&["close"], &[]);
+    assert_eq!(limit(&usual), json!({"secs": 3600, "nanos": 0}));
+    let longer = env.hand_over(&["close"], &["--timeout", "2h"]);
+    assert_eq!(limit(&longer), json!({"secs": 7200, "nanos": 0}));
+    // A worker that is still there has read its settings already.
+    env.wait_for_workers_to_leave();
+    env.configure("execution_timeout = \"10m\"\n");
+    let configured = env.hand_over(&["close"], &[]);
+    assert_eq!(limit(&configured), json!({"secs": 600, "nanos": 0}));
+}
+
+#[test]
+fn whoever_makes_more_than_two_run_at_once_is_warned() {
+    let env = TestEnv::with_tracker();
+    let warned = |answer: &serde_json::Value| answer["warnings"].to_string().contains("runs are at work at once");
+    let begin = |agent: &str| {
+        let answer = env.hand_over(&[&format!("touch begun-{agent}"), "wait-file go", "close"], &["--agent", agent]);
+        env.wait_for_file(format!("begun-{agent}"));
+        answer
+    };
+    let mut all: Vec<_> = ["ada", "bob"].into_iter().map(begin).collect();
+    assert!(all.iter().all(|answer| !warned(answer)), "{all:#?}");
+    // One that waits behind another makes no third.
+    all.push(env.hand_over(&["close"], &["--agent", "bob"]));
+    assert!(!warned(&all[2]), "{:#}", all[2]);
+    all.push(begin("cat"));
+    assert!(warned(&all[3]) && all[3]["warnings"].to_string().contains("3 runs"), "{:#}", all[3]);
+    let said = env.el(&["run", "--agent", "dan", "--", "script: close"]).ok();
+    assert!(said.stderr.contains("4 runs are at work at once"), "{said:#?}");
+    env.go("go");
+    for answer in &all {
+        env.wait_for_task(&answer["id"], "completed");
+    }
+    env.wait_for_workers_to_leave();
+}
+
+#[test]
+fn a_task_from_a_linked_worktree_is_done_there() {
+    let env = TestEnv::with_tracker();
+    let linked = env.path("linked tree");
+    let linked = linked.to_str().unwrap();
+    for words in
+        [&["init", "-q"][..], &["commit", "-q", "--allow-empty", "-m", "first"], &["worktree", "add", "-q", "-b", "side", linked]]
+    {
+        env.run(env.command("git").args(words)).ok();
+    }
+    let below = env.path("linked tree/below");
+    fs::create_dir(&below).unwrap();
+    let run = |more: &[&str]| {
+        let mut command = env.command("el");
+        command.current_dir(&below).args(["--robot", "run"]).args(more).args(["--", "script: touch made\nscript: close"]);
+        let answer = env.run(&mut command).ok().json()["data"].take();
+        env.wait_for_task(&answer["id"], "completed")
+    };
+    assert_eq!(run(&[])["workdir"], linked);
+    assert!(env.path("linked tree/made").exists() && !env.project("made").exists());
+    // What is said outranks where one stands.
+    assert_eq!(run(&["--workdir", "."])["workdir"], below.to_str().unwrap());
+    // A worker has the settings with which it began.
+    env.wait_for_workers_to_leave();
+    let named = env.path("named");
+    fs::create_dir(&named).unwrap();
+    env.configure(&format!("working_directory = \"{}\"\n", named.display()));
+    run(&[]);
+    assert!(named.join("made").exists());
 }
 
 #[test]

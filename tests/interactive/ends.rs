@@ -1,7 +1,7 @@
 //! How a run on a screen ends: by its atom, by its summary where the settings say so, and by every sudden death.
 
 use super::{project, summary_step, wait_for_action};
-use crate::support::SOON;
+use crate::support::{SOON, TestEnv, wait_until};
 
 #[test]
 fn a_summary_ends_the_run_where_the_settings_say_so() {
@@ -15,6 +15,39 @@ fn a_summary_ends_the_run_where_the_settings_say_so() {
     let events = env.robot(&["history", &id])["items"].take();
     let closed = events.as_array().unwrap().iter().find(|event| event["data"]["to"] == "closed").unwrap();
     assert_eq!((&closed["data"]["via"], &closed["run_id"]), (&"summary file".into(), &run["id"]), "{closed:#}");
+    env.assert_settled(&run);
+}
+
+#[test]
+fn a_summary_closes_nothing_before_a_required_check_has_passed() {
+    let env = project("completion = \"summary\"\n");
+    let steps = [
+        &summary_step("✅ COMPLETED"),
+        "wait-file seen",
+        "say all done",
+        "on-block",
+        "sh el close $EL_ATOM --reason early > early.txt 2>&1; echo \"code $?\" >> early.txt",
+        "touch mended",
+        "close mended",
+    ];
+    let script = TestEnv::script(&steps);
+    let task =
+        env.robot(&["run", "--verify", "sh -c 'test -e mended || { echo not yet; exit 1; }'", "--require-verify", "--", &script]);
+    let id = task["id"].as_str().unwrap();
+    let refused = || env.runs(id).pop().filter(|run| env.read_run_file(run, "pane.log").contains("it cannot be closed"));
+    let run = wait_until("the summary to be refused", SOON, refused);
+    assert_eq!(env.status(id), "in_progress", "{run:#}");
+    std::fs::write(env.project("seen"), "").unwrap();
+    env.wait_for_status(id, "closed");
+    let run = env.wait_for_end(id, 1);
+    assert_eq!(
+        (&run["outcome"], &run["stop_blocks"], &run["verify"]["status"]),
+        (&"closed".into(), &1.into(), &"passed".into()),
+        "{run:#}"
+    );
+    let early = env.wait_for_file("early.txt");
+    assert!(early.contains("not yet") && early.ends_with("code 8"), "{early}");
+    assert_eq!(env.show(id)["close_reason"], "mended");
     env.assert_settled(&run);
 }
 

@@ -8,8 +8,14 @@ use crate::support::{SOON, TestEnv, wait_until};
 #[test]
 fn an_agent_on_a_screen_is_given_its_work_and_closes_it() {
     let env = project("");
-    let id = env.script_atom(&["say I will", "record got.json", "close it works; tested"]);
-    env.work(&["--once"]);
+    let id = env.script_atom(&["say I will", "touch said", "wait-file shown", "record got.json", "close it works; tested"]);
+    let worker = env.start_work(&["--once"]);
+    env.wait_for_file("said");
+    // The screen is looked at from time to time: what nobody could have read is not in the log.
+    let run = env.last_run(&id);
+    wait_until("it to be logged", SOON, || env.read_run_file(&run, "pane.log").contains("● I will").then_some(()));
+    std::fs::write(env.project("shown"), "").unwrap();
+    worker.wait(SOON).ok();
     let run = env.last_run(&id);
     assert_eq!((&run["outcome"], &run["executor"]), (&"closed".into(), &"interactive".into()), "{run:#}");
     assert_eq!(env.show(&id)["close_reason"], "it works; tested");
@@ -57,7 +63,9 @@ fn what_a_client_asks_at_its_start_is_a_configuration_error_and_never_answered()
         env.work(&["--once"]);
         let run = env.last_run(&id);
         assert_eq!(run["outcome"], "launch_failed", "{manner}: {run:#}");
-        assert!(run["detail"].as_str().unwrap().contains(what), "{manner}: {run:#}");
+        let detail = run["detail"].as_str().unwrap();
+        assert!(detail.contains(what) && detail.contains("by hand"), "{manner}: {run:#}");
+        assert!(!detail.contains("works on"), "what el itself wrote there is no reason: {detail}");
         assert_eq!(env.status(&id), "open", "it will be tried again");
         assert!(!env.project("began").exists());
         env.assert_settled(&run);

@@ -73,6 +73,11 @@ impl Running {
         read(&self.output[0])
     }
 
+    /// What it has printed so far on stderr.
+    pub(crate) fn stderr(&self) -> String {
+        read(&self.output[1])
+    }
+
     /// Waits for its end, at most as long as `timeout`.
     #[track_caller]
     pub(crate) fn wait(mut self, timeout: Duration) -> Ran {

@@ -45,7 +45,7 @@ pub(super) fn text(told: &Told<'_>) -> Option<String> {
         text.push_str(&format!("- The work item is now: {}{retry}\n", atom.status));
     }
     if let Some(summary) = told.summary.filter(|_| says_so) {
-        text.push_str("\n## What the agent says\n\n");
+        text.push_str("\n## What the agent says\n\n- Status: FAILED\n");
         for note in summary.notes.iter().chain(&summary.accomplishments) {
             text.push_str(&format!("- {}\n", one_line(note, 500)));
         }

@@ -11,7 +11,7 @@ use super::conversation::{Conversation, Told};
 use super::history::History;
 use super::screen::{Question, Screen, State};
 use super::terminal::{Job, Terminal, leave};
-use super::typing::{Act, Typing, pasteable};
+use super::typing::{Act, REMEDY, Typing, pasteable};
 use crate::process::ProcessId;
 use crate::rundir::write_private;
 use crate::tmux::{OwnPane, PaneLook};
@@ -236,8 +236,11 @@ impl Front {
         let Told { error, .. } = self.conversation.told();
         let waited = self.question().filter(|_| record.end == EndKind::Stalled);
         if record.end == EndKind::SpawnFailed {
-            record.message =
-                self.failure.clone().or_else(|| Some(format!("its screen said: {}", Screen::last_words(&self.text, 3))));
+            record.message = self.failure.clone().or_else(|| {
+                // Our own first line stands there too.
+                let own: Vec<&str> = self.text.lines().filter(|line| !line.starts_with("el: ")).collect();
+                Some(format!("its screen said: {}; {REMEDY}", Screen::last_words(&own.join("\n"), 3)))
+            });
         } else if let Some(question) = waited {
             record.message = Some(format!("nobody answered: {}", question.text));
         } else if let Some(error) = error {

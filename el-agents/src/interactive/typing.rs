@@ -197,7 +197,8 @@ fn unanswered(kind: Kind, text: &str) -> String {
     format!("{what}, which el does not answer for you; {REMEDY}")
 }
 
-const REMEDY: &str =
+/// What a person does where the client wants one.
+pub(crate) const REMEDY: &str =
     "start `claude` by hand in the agent's working folder, with the same HOME and key, answer, and leave with /exit";
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use el_core::model::Timestamp;
 use el_core::protocol::mailbox::{Document, MailboxFile, numbered};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use serde_json::Value;
 
 /// More than any mailbox; what is larger is not read.
@@ -18,6 +20,9 @@ const LOCK_AGAIN: Duration = Duration::from_millis(5);
 /// A file that is empty or half written stays as it is for so long before that counts as what it is.
 const SETTLED: Duration = Duration::from_millis(500);
 const SETTLING: Duration = Duration::from_millis(25);
+/// Opening a pipe or a device in the place of a file must not wait for its other end.
+#[expect(clippy::cast_possible_wrap, reason = "flags of the system's own type, whose bits are meant")]
+const NO_WAIT: i32 = OFlags::NONBLOCK.union(OFlags::NOCTTY).bits() as i32;
 
 /// A file that could not be dealt with.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +65,18 @@ impl Lock {
         let mut name = path.as_os_str().to_owned();
         name.push(".lock");
         let lock = PathBuf::from(name);
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&lock).map_err(fault("open", &lock))?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).custom_flags(NO_WAIT);
+        let file = match options.open(&lock) {
+            // A pipe that nobody reads.
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+                return Err(FileError::NotAFile { path: lock });
+            }
+            opened => opened.map_err(fault("open", &lock))?,
+        };
+        if !file.metadata().map_err(fault("open", &lock))?.is_file() {
+            return Err(FileError::NotAFile { path: lock });
+        }
         let until = Instant::now() + LOCK_LIMIT;
         loop {
             match file.try_lock() {
@@ -90,9 +106,14 @@ impl Content {
     }
 }
 
+/// Opens what is there for reading. A pipe is opened too, at once: what it is comes out when it is read.
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path)
+}
+
 /// Reads a file as it is now.
 pub(super) fn read(path: &Path) -> Result<Content, FileError> {
-    match File::open(path) {
+    match open(path) {
         Ok(mut file) => read_from(&mut file, path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Content::Missing),
         Err(error) => Err(fault("read", path)(error)),
@@ -140,7 +161,7 @@ pub(super) fn replace(path: &Path, was: &Content, text: &str) -> Result<Option<O
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-    let old = File::open(path).ok();
+    let old = open(path).ok();
     let mode = old.as_ref().and_then(|file| file.metadata().ok()).map_or(0o644, |m| m.permissions().mode() & 0o777);
     let write = || -> io::Result<()> {
         let _ = fs::remove_file(&draft);
@@ -174,7 +195,7 @@ pub(super) fn replace(path: &Path, was: &Content, text: &str) -> Result<Option<O
 
 /// Moves a file out of the way, under a name that tells when; gives that, and the file, open.
 pub(super) fn set_aside(path: &Path, now: Timestamp) -> Result<(PathBuf, Option<File>), FileError> {
-    let handle = File::open(path).ok();
+    let handle = open(path).ok();
     let stamp: String = now.to_millis_text().chars().filter(char::is_ascii_alphanumeric).collect();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut aside = path.with_file_name(format!("{name}.bad-{stamp}"));
@@ -195,7 +216,7 @@ pub(super) fn append(path: &Path, begin: &str, lines: &str) -> Result<(), FileEr
             Ok(mut file) => file.write_all(format!("{begin}{lines}").as_bytes()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lines.is_empty() => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                OpenOptions::new().append(true).open(path)?.write_all(lines.as_bytes())
+                OpenOptions::new().append(true).custom_flags(NO_WAIT).open(path)?.write_all(lines.as_bytes())
             }
             Err(error) => Err(error),
         }

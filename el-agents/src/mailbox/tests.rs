@@ -270,6 +270,42 @@ fn a_folder_in_the_place_of_a_file_stops_no_other() {
 }
 
 #[test]
+fn a_pipe_or_a_device_in_the_place_of_a_file_or_a_lock_holds_up_nothing() {
+    fn pipe(path: &Path) {
+        let _ = fs::remove_file(path);
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    }
+    for file in MailboxFile::ALL {
+        for device in [None, Some("/dev/zero"), Some("/dev/full")] {
+            for of_lock in [false, true] {
+                let mut w = World::new();
+                w.sync();
+                let mut path = w.path(file).into_os_string();
+                if of_lock {
+                    path.push(".lock");
+                }
+                let path = PathBuf::from(path);
+                let _ = fs::remove_file(&path);
+                match device {
+                    None => pipe(&path),
+                    Some(device) => std::os::unix::fs::symlink(device, &path).unwrap(),
+                }
+                w.create("Ready");
+                let other = if file == MailboxFile::ToDeveloper { MailboxFile::ToTeamLead } else { MailboxFile::ToDeveloper };
+                let message = if other == MailboxFile::ToDeveloper { assignment("task-1") } else { report("task-1", "Made") };
+                w.add(other, message);
+                let (done, waited) = std::sync::mpsc::channel();
+                std::thread::spawn(move || drop(done.send((w.sync(), w))));
+                let (synced, w) = waited.recv_timeout(Duration::from_secs(60)).expect("it hangs");
+                assert_eq!(w.atoms().len(), 2, "{path:?}: what is in the other files arrives");
+                let is_used = file != MailboxFile::Log || (!of_lock && device != Some("/dev/zero"));
+                assert_eq!(!synced.errors.is_empty(), is_used, "{path:?} {device:?}: {synced:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_was_written_between_our_read_and_our_write_is_not_lost() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("to-developer.json");

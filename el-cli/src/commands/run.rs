@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
+use el_agents::settings::AgentSettings;
 use el_agents::worker;
 use el_core::model::Priority;
 use el_core::ops::{self, Delegated, NewTask};
@@ -14,6 +15,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style, tasks};
+use crate::project::{current_folder, linked_worktree};
 use crate::settings::{Settings, WorkSettings, duration};
 use crate::{complete, input};
 
@@ -163,11 +165,23 @@ fn task(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<NewT
         priority: args.priority,
         labels: args.label.clone(),
         blocked_by: args.blocked_by.clone(),
-        workdir: args.workdir.as_deref().map(folder).transpose()?,
+        workdir: match &args.workdir {
+            Some(path) => Some(folder(path)?),
+            None => own_worktree(app, &settings.agent(agent)?)?,
+        },
         timeout: args.timeout.as_deref().map(limit).transpose()?,
         verify,
         require_verify: args.require_verify,
     })
+}
+
+/// Whoever asks from a linked git worktree wants the work there, not in the main one, which holds the tracker; unless the settings name a folder.
+fn own_worktree(app: &App, agent: &AgentSettings) -> Result<Option<String>> {
+    let root = &app.project()?.root;
+    if app.session().is_some() || agent.working_directory != *root {
+        return Ok(None);
+    }
+    linked_worktree(&current_folder()?, root).map(|path| folder(&path)).transpose()
 }
 
 /// The folder as the agent will find it, from wherever that is.
@@ -225,8 +239,11 @@ fn warnings(settings: &Settings, work: &WorkSettings, delegated: &Delegated, age
     if !known.is_empty() && !known.contains(&agent) && !work.agents.iter().any(|name| name == agent) {
         warnings.push(format!("there is no [agents.{agent}] in the configuration: the general settings hold for it"));
     }
-    if delegated.running > MANY {
-        warnings.push(format!("{} runs are at work at once; they may get into each other's way", delegated.running));
+    let place = &delegated.queue;
+    let begins_now = place.position == Some(1) && place.executing.is_empty() && place.pause.is_none();
+    let at_once = delegated.running + usize::from(begins_now);
+    if at_once > MANY {
+        warnings.push(format!("{at_once} runs are at work at once; they may get into each other's way"));
     }
     warnings
 }

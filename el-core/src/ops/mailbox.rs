@@ -19,7 +19,7 @@ use crate::protocol::mailbox::{
 use crate::protocol::report::{CompletionReport, in_one_line};
 use crate::store::filter::Query;
 use crate::store::{Store, Tx, atom, comment, event, mailbox, review, run};
-use crate::{Ctx, Error, Result};
+use crate::{Ctx, Error, Result, SessionCredentials};
 
 /// What a look at a file brought.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -163,11 +163,20 @@ fn refuse_session(tx: &Tx<'_>, ctx: &Ctx<'_>) -> Result<()> {
     }
 }
 
-/// The atom that a task is: by its name in the mailbox, or by the atom's own id.
+/// The atom that a task is: by its name in the mailbox, or by the atom's own id, which makes it a task.
 fn atom_of(tx: &Tx<'_>, task_id: &str) -> Result<Option<Atom>> {
     match mailbox::task(tx, task_id)? {
         Some(task) => atom::find(tx, &task.atom_id),
-        None => atom::find(tx, &task_id.to_ascii_lowercase()),
+        None => {
+            let found = atom::find(tx, &task_id.to_ascii_lowercase())?;
+            // From now on the files tell of it, under the name that it was called by.
+            if let Some(atom) = &found
+                && mailbox::task_of(tx, &atom.id)?.is_none()
+            {
+                mailbox::add_task(tx, task_id, &atom.id)?;
+            }
+            Ok(found)
+        }
     }
 }
 
@@ -302,7 +311,13 @@ fn reported(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received
     if before.status == Status::Review && last.is_some_and(|review| review.report == *message) {
         return Ok(());
     }
-    hand_over(tx, ctx, &before, message)?;
+    // Whoever reports about work that a run is doing is taken for that run: it has handed its work over, and ends so.
+    let live = run::live_of(tx, &before.id)?.map(|run| (SessionCredentials { run: run.id, token: Some(run.token) }, run.agent));
+    let ctx = match &live {
+        Some((session, agent)) => Ctx { session: Some(session), actor: agent, ..*ctx },
+        None => *ctx,
+    };
+    hand_over(tx, &ctx, &before, message)?;
     received.notes.push(format!("{task} was handed over for review"));
     Ok(())
 }

@@ -10,13 +10,17 @@
 mod artifacts;
 mod cli;
 mod delegation;
+mod exchange;
 mod harness;
 mod interactive;
 mod listed;
 mod mailbox;
+mod mcp;
 mod messages;
+mod reading;
 mod real;
 mod real_client;
 mod review;
+mod setup;
 mod support;
 mod worker;

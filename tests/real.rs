@@ -3,6 +3,8 @@
 mod delegation;
 mod endings;
 mod failures;
+mod mcp;
+mod plugin;
 mod review;
 mod tools;
 

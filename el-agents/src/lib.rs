@@ -8,6 +8,7 @@ pub mod check;
 pub mod claude;
 mod clock;
 pub mod diffstat;
+pub mod end_signal;
 mod handover;
 mod interactive;
 mod launch;

@@ -28,6 +28,11 @@ impl App {
         App { printer, globals, project: OnceCell::new(), actor: OnceCell::new(), session: OnceCell::new() }
     }
 
+    /// The flags that all commands share.
+    pub(crate) fn globals(&self) -> &Globals {
+        &self.globals
+    }
+
     /// `-v`: how much more a person wants to see.
     pub(crate) fn verbosity(&self) -> u8 {
         self.globals.verbose

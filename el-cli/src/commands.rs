@@ -12,7 +12,7 @@ mod attach;
 mod cancel;
 mod chat;
 mod claim;
-mod close;
+pub(crate) mod close;
 mod comment;
 mod completions;
 mod config;
@@ -20,14 +20,21 @@ mod create;
 mod dep;
 mod discard;
 mod doctor;
+mod export;
+mod help;
 mod history;
 mod hook;
+mod import;
 mod inbox;
 mod init;
 mod list;
 mod logs;
 mod mailbox;
+mod man;
+mod mcp;
+mod merge_driver;
 mod next;
+mod prime;
 mod queue;
 mod ready;
 mod reject;
@@ -35,10 +42,12 @@ mod release;
 mod reopen;
 mod retry;
 mod review;
-mod run;
+pub(crate) mod run;
 mod runs;
+mod schema;
 mod search;
-mod show;
+mod setup;
+pub(crate) mod show;
 mod stats;
 mod submit;
 mod supervise;
@@ -72,6 +81,7 @@ pub(crate) enum Command {
     Release(release::Args),
     Discard(discard::Args),
     Search(search::Args),
+    Setup(setup::Args),
     History(history::Args),
     Stats(stats::Args),
     Run(run::Args),
@@ -93,6 +103,14 @@ pub(crate) enum Command {
     Config(config::Command),
     Doctor(doctor::Args),
     Completions(completions::Args),
+    Import(import::Args),
+    Export(export::Args),
+    MergeDriver(merge_driver::Args),
+    Prime(prime::Args),
+    Schema(schema::Args),
+    Man(man::Args),
+    Mcp(mcp::Args),
+    Help(help::Args),
     Work(work::Args),
     #[command(hide = true)]
     Supervise(supervise::Args),
@@ -125,6 +143,7 @@ impl Command {
             Command::Release(args) => release::run(&args, app),
             Command::Discard(args) => discard::run(args, app),
             Command::Search(args) => search::run(&args, app),
+            Command::Setup(args) => setup::run(&args, app),
             Command::History(args) => history::run(&args, app),
             Command::Stats(args) => stats::run(&args, app),
             Command::Run(args) => run::run(&args, app),
@@ -140,6 +159,14 @@ impl Command {
             Command::Config(command) => config::run(command, app),
             Command::Doctor(args) => doctor::run(&args, app),
             Command::Completions(args) => completions::run(&args, app),
+            Command::Import(args) => import::run(&args, app),
+            Command::Export(args) => export::run(&args, app),
+            Command::MergeDriver(args) => merge_driver::run(&args, app),
+            Command::Prime(args) => prime::run(&args, app),
+            Command::Schema(args) => schema::run(&args, app),
+            Command::Man(args) => man::run(&args, app),
+            Command::Mcp(args) => mcp::run(&args, app),
+            Command::Help(args) => help::run(&args, app),
             Command::Work(args) => work::run(&args, app),
             Command::Supervise(args) => supervise::run(&args, app),
             Command::Hook(command) => hook::run(&command, app),

@@ -10,10 +10,14 @@ mod complete;
 mod error;
 mod exit;
 mod input;
+mod mcp;
 mod output;
 mod project;
+mod replace;
+mod schema;
 mod session;
 mod settings;
+mod setup;
 
 use args::Parsed;
 use exit::Exit;

@@ -9,6 +9,7 @@ pub(crate) mod messages;
 pub(crate) mod page;
 pub(crate) mod panic;
 pub(crate) mod printer;
+pub(crate) mod progress;
 pub(crate) mod robot;
 pub(crate) mod runs;
 pub(crate) mod sanitize;

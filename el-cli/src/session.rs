@@ -22,6 +22,11 @@ fn is_another(a: &Path, b: &Path) -> bool {
     matches!((std::fs::canonicalize(a), std::fs::canonicalize(b)), (Ok(a), Ok(b)) if a != b)
 }
 
+/// The conversation of Claude Code that this process was started from, if from one: the client says so to its tools and hooks.
+pub(crate) fn conversation() -> Option<String> {
+    variable("CLAUDE_CODE_SESSION_ID")
+}
+
 fn variable(name: &str) -> Option<String> {
     env::var_os(name).filter(|value| !value.is_empty()).map(|value| value.to_string_lossy().into_owned())
 }

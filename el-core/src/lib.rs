@@ -6,6 +6,7 @@
 
 mod ctx;
 mod error;
+pub mod exchange;
 pub mod model;
 pub mod ops;
 pub mod protocol;

@@ -5,6 +5,7 @@ use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::atoms;
+use crate::session;
 
 /// Claim an atom for yourself: in progress, and assigned to you
 #[derive(Debug, clap::Args)]
@@ -33,7 +34,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Some(name) = &args.agent_id {
         ctx.actor = name;
     }
-    let claimed = ops::claim(&mut app.writer()?, &ctx, &args.id, args.force)?;
+    let claimed = ops::claim(&mut app.writer()?, &ctx, &args.id, args.force, session::conversation().as_deref())?;
     app.printer.emit(&claimed, |page| atoms::did(page, "Claimed", &claimed))?;
     Ok(Exit::Done)
 }

@@ -1,3 +1,4 @@
+use el_agents::verify;
 use el_core::Store;
 use el_core::model::Status;
 use el_core::ops::{self, Guard};
@@ -5,7 +6,7 @@ use el_core::protocol::words;
 
 use crate::app::App;
 use crate::args::values::word;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::atoms;
 use crate::output::list::List;
@@ -50,34 +51,50 @@ pub(crate) struct GuardArgs {
 impl GuardArgs {
     /// The guard, and whether the settings of this session's agent want its work to be reviewed.
     pub(super) fn guard(&self, app: &App) -> Guard {
-        // A mistake in the configuration must not keep an agent from ending its work.
-        let review = || app.settings().and_then(|settings| settings.agent(app.actor())).is_ok_and(|agent| agent.review);
-        Guard { if_status: self.if_status.clone(), review: app.session().is_some() && review() }
+        guard(app, self.if_status.clone())
     }
+}
+
+/// The guard of whoever calls: what the status must be, and whether the settings of this session's agent want its work to be reviewed.
+pub(crate) fn guard(app: &App, if_status: Vec<Status>) -> Guard {
+    // A mistake in the configuration must not keep an agent from ending its work.
+    let review = || app.settings().and_then(|settings| settings.agent(app.actor())).is_ok_and(|agent| agent.review);
+    Guard { if_status, review: app.session().is_some() && review() }
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let reason = args.reason.as_deref().map(|text| input::text(app, "reason", text)).transpose()?;
     let mut store = app.writer()?;
-    check_first(app, &mut store, &args.ids.ids)?;
+    check_first(app, &mut store, &args.ids.ids, &|| true)?;
     let closed = ops::close(&mut store, &app.ctx(), &args.ids.ids, reason.as_deref(), &args.guard.guard(app))?;
     report(app, args.ids.ids.len(), "Closed", &closed)
 }
 
 /// Runs the check of this session's work, if one has to pass before it is closed, and keeps its result: whether that is good enough, the store says in
-/// the transaction that closes.
-fn check_first(app: &App, store: &mut Store, ids: &[String]) -> Result<()> {
+/// the transaction that closes. Asks `goes_on` now and then; once that says no, the check is ended and nothing is kept.
+pub(crate) fn check_first(app: &App, store: &mut Store, ids: &[String], goes_on: &dyn Fn() -> bool) -> Result<()> {
     // What does not hold, the fence of the change itself tells.
     let Some((session, token)) = app.session().and_then(|s| Some((s, s.token.as_deref()?))) else { return Ok(()) };
     let Ok(run) = ops::run(store, &session.run) else { return Ok(()) };
-    let Some(verify) = run.verify.as_ref().filter(|verify| verify.required && run.is_live()) else { return Ok(()) };
+    let Some(required) = run.verify.as_ref().filter(|verify| verify.required && run.is_live()) else { return Ok(()) };
     let is_own = |id: &String| ops::brief(store, id).is_ok_and(|atom| atom.id == run.atom_id && atom.status != Status::Closed);
     if !ids.iter().any(is_own) {
         return Ok(());
     }
-    app.printer.note(&format!("checking first: {}", words::join(&verify.command)));
+    app.printer.note(&format!("checking first: {}", words::join(&required.command)));
     let environment: Vec<_> = std::env::vars_os().collect();
-    let result = el_agents::verify::run(verify, std::path::Path::new(&run.workdir), &environment);
+    let result = match verify::start(required, std::path::Path::new(&run.workdir), &environment) {
+        Ok(mut running) => loop {
+            if let Some(ended) = running.poll() {
+                break ended;
+            }
+            if !goes_on() {
+                return Err(CommandError::new(Exit::Conflict, "cancelled", "the close was called off; nothing was changed"));
+            }
+            std::thread::sleep(verify::LOOK);
+        },
+        Err(not_run) => *not_run,
+    };
     Ok(ops::record_verify(store, &app.ctx(), &run.id, token, &result)?)
 }
 

@@ -5,17 +5,23 @@ use std::time::Duration;
 use el_agents::notify;
 use el_core::ops::{self, Gate};
 use el_core::protocol::context::nudge;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::prime;
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::sanitize;
 
 /// What Claude Code calls at its own events
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// Send a session back that ends its turn with its atom still in progress
     Stop,
+    /// Tell a session that begins what el prime tells
+    SessionStart,
+    /// The same, for the summary of a conversation that is made shorter
+    PreCompact,
     /// Run the notification command, bounded in time; the supervisor of a run starts this
     Notify {
         /// How long it may take, in milliseconds
@@ -31,6 +37,9 @@ pub(crate) enum Command {
 const TIMES: i64 = 1;
 /// What a hook is told fits many times into this.
 const INPUT_MAX: u64 = 1 << 20;
+/// So many background tasks are named, each in so many columns.
+const TASKS: usize = 3;
+const DESCRIPTION: usize = 80;
 
 /// A hook never fails a session: whatever goes wrong, it says nothing and exits 0. (Claude Code takes an exit of 2 for "go on".)
 pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
@@ -42,6 +51,11 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
                 let _ = app.printer.write(format!("{answer}\n").as_bytes());
             }
         }
+        Command::SessionStart | Command::PreCompact => {
+            drop(input());
+            // Where there is no tracker, or a newer one, there is nothing to say.
+            let _ = prime::tell(app);
+        }
         Command::Notify { timeout_ms, command } => {
             let result = notify::run_bounded(command, Duration::from_millis(*timeout_ms));
             notify::note(command, &result);
@@ -50,14 +64,58 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// What the client says of its event. Read to the end, or it may find its pipe broken; anything but an object counts as nothing said.
+fn input() -> Value {
+    let mut bytes = Vec::new();
+    let _ = std::io::stdin().lock().take(INPUT_MAX).read_to_end(&mut bytes);
+    serde_json::from_slice(&bytes).unwrap_or_default()
+}
+
 fn stop(app: &App) -> Option<String> {
-    // Sessions that are no run of ours are never bothered, and cost nothing.
-    app.session()?;
-    // Read to the end, or the client may find its pipe broken.
-    let _ = std::io::stdin().lock().take(INPUT_MAX).read_to_end(&mut Vec::new());
+    let input = input();
+    if app.session().is_none() {
+        return stop_other(app, &input);
+    }
     let mut store = app.writer().ok()?;
     match ops::stop_gate(&mut store, &app.ctx(), TIMES).ok()? {
-        Gate::SendBack { atom_id, verify } => Some(nudge(&atom_id, verify.as_deref())),
+        Gate::SendBack { atom_id, verify } => Some(nudge(&atom_id, verify.as_deref()) + &still_running(&input)),
         Gate::Pass => None,
+    }
+}
+
+/// A session that is no run of `el work`. It is never bothered, unless it has claimed an atom itself and not ended it.
+fn stop_other(app: &App, input: &Value) -> Option<String> {
+    if input["stop_hook_active"] == true {
+        return None;
+    }
+    let conversation = input["session_id"].as_str().filter(|id| !id.is_empty())?;
+    // The many sessions that have claimed nothing write nothing.
+    if !ops::has_unfinished(&app.reader().ok()?, conversation).ok()? {
+        return None;
+    }
+    let found = ops::unfinished(&mut app.writer().ok()?, &app.ctx(), conversation).ok()??;
+    let (id, title) = (&found.id, sanitize::line(&found.title));
+    Some(format!(
+        "You have claimed {id} ({title}), and it is still in progress. If it is done: el close {id} --reason \"what was done\". If it cannot be done \
+         now: el update {id} --status deferred --reason \"why\". To give it back: el release {id}. If a person has to answer something first, say so and stop.{}",
+        still_running(input)
+    ))
+}
+
+/// What the agent has in the background, in words; the client would end it with the session.
+fn still_running(input: &Value) -> String {
+    let tasks: Vec<String> = input["background_tasks"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|task| task["status"] == "running")
+        .filter_map(|task| task["description"].as_str().or(task["command"].as_str()))
+        .map(|text| sanitize::truncate(&sanitize::line(text), DESCRIPTION).into_owned())
+        .take(TASKS)
+        .collect();
+    if tasks.is_empty() {
+        String::new()
+    } else {
+        format!("\nStill running in the background, wait for it first: {}", tasks.join("; "))
     }
 }

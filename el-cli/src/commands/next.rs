@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{atoms, style};
+use crate::session;
 
 /// Pick the best ready atom, and claim it if asked to
 #[derive(Debug, clap::Args)]
@@ -25,7 +26,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let which = ClaimNext { filter: args.filter.filter(app)?, claim: args.claim };
+    let which = ClaimNext { filter: args.filter.filter(app)?, claim: args.claim, conversation: session::conversation() };
     let mut store = if args.claim { app.writer()? } else { app.reader()? };
     let found = ops::next(&mut store, &app.ctx(), &which)?;
     app.printer.emit(&found, |page| match &found {

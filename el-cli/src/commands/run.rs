@@ -1,11 +1,12 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use el_agents::settings::AgentSettings;
 use el_agents::worker;
-use el_core::model::Priority;
-use el_core::ops::{self, Delegated, NewTask};
+use el_core::Store;
+use el_core::model::{Priority, TaskStatus};
+use el_core::ops::{self, Delegated, NewTask, Task};
 use el_core::protocol::words;
 use serde::Serialize;
 
@@ -22,7 +23,8 @@ use crate::{complete, input};
 mod start;
 mod wait;
 
-use start::{Background, Started};
+use start::Background;
+pub(crate) use start::{Started, is_served};
 
 /// Hand a task over to an agent, and go on at once
 #[derive(Debug, clap::Args)]
@@ -104,18 +106,56 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let work = settings.work()?;
     let agent = args.agent.clone().unwrap_or_else(|| work.agents[0].clone());
     let new = task(args, app, &settings, &agent)?;
-    refuse_to_wait_for_itself(args, app, &settings, &agent)?;
+    if args.wait {
+        refuse_to_wait_for_itself(app, &settings, &agent)?;
+    }
+    let done = hand_over(app, &settings, &work, &new)?;
+    done.warnings.iter().for_each(|warning| app.printer.warn(warning));
+    if args.wait {
+        if !app.printer.is_robot() {
+            let mut page = app.printer.page();
+            said(&mut page, &done.delegated, done.started.as_ref());
+            app.printer.write(page.into_text().as_bytes())?;
+        }
+        return wait::run(app, &done.store, &done.background, &done.delegated.task.id);
+    }
+    let answer = Answer { delegated: &done.delegated, started_worker: done.started.as_ref(), warnings: &done.warnings };
+    app.printer.emit(&answer, |page| said(page, &done.delegated, done.started.as_ref()))?;
+    Ok(Exit::Done)
+}
+
+/// A task that was handed over, and who takes it.
+pub(crate) struct HandedOver {
+    pub(crate) delegated: Delegated,
+    /// The worker that was started for it; `None` if one was there, or none may be started here.
+    pub(crate) started: Option<Started>,
+    pub(crate) warnings: Vec<String>,
+    store: Store,
+    background: Background,
+}
+
+/// Hands over a plain task to the first of the setting 'agent', as `el run PROMPT --workdir DIR` does.
+pub(crate) fn hand_over_plain(app: &App, prompt: String, workdir: Option<&Path>) -> Result<HandedOver> {
+    let settings = app.settings_with_warnings()?;
+    let work = settings.work()?;
+    let new = NewTask { prompt, agent: work.agents[0].clone(), workdir: workdir.map(folder).transpose()?, ..NewTask::default() };
+    hand_over(app, &settings, &work, &new)
+}
+
+/// Files the task, and starts a worker where none is there to take it.
+fn hand_over(app: &App, settings: &Settings, work: &WorkSettings, new: &NewTask) -> Result<HandedOver> {
+    let agent = &new.agent;
     let allowed = settings.delegates()?;
-    let background = Background::new(app, &settings, &work, &agent)?;
+    let background = Background::new(app, settings, work, agent)?;
     let mut store = app.writer()?;
-    if app.session().is_none() && !start::is_served(&store, &agent)? {
+    if app.session().is_none() && !start::is_served(&store, agent)? {
         // Nothing is filed that nobody could begin.
         background.preflight()?;
     }
     let ctx = app.ctx();
     let delegated =
-        ops::delegate(&mut store, &ctx, &new, &allowed, &worker::is_there).map_err(|error| refused(error, &allowed))?;
-    let mut warnings = warnings(&settings, &work, &delegated, &agent);
+        ops::delegate(&mut store, &ctx, new, &allowed, &worker::is_there).map_err(|error| refused(error, &allowed))?;
+    let mut warnings = warnings(settings, work, &delegated, agent);
     let started = match (delegated.queue.is_served, app.session()) {
         (true, _) => None,
         (false, None) => background.start(&store).map_err(|error| error.with_detail("task_id", delegated.task.id.as_str()))?,
@@ -126,18 +166,24 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             None
         }
     };
-    warnings.iter().for_each(|warning| app.printer.warn(warning));
-    if args.wait {
-        if !app.printer.is_robot() {
-            let mut page = app.printer.page();
-            said(&mut page, &delegated, started.as_ref());
-            app.printer.write(page.into_text().as_bytes())?;
-        }
-        return wait::run(app, &store, &background, &delegated.task.id);
+    Ok(HandedOver { delegated, started, warnings, store, background })
+}
+
+/// Before somebody waits for a task: refuses one that cannot begin while it waits.
+pub(crate) fn may_wait_for(app: &App, task: &Task) -> Result<()> {
+    match task.agent.as_deref().filter(|_| task.status == TaskStatus::Queued) {
+        Some(agent) => refuse_to_wait_for_itself(app, &app.settings()?, agent),
+        None => Ok(()),
     }
-    let answer = Answer { delegated: &delegated, started_worker: started.as_ref(), warnings: &warnings };
-    app.printer.emit(&answer, |page| said(page, &delegated, started.as_ref()))?;
-    Ok(Exit::Done)
+}
+
+/// While somebody waits for a task: starts a worker if the one that it had is gone.
+pub(crate) fn keep_served(app: &App, store: &Store, task: &Task) -> Result<()> {
+    if let Some(agent) = wait::abandoned(app, store, task)? {
+        let settings = app.settings()?;
+        Background::new(app, &settings, &settings.work()?, agent)?.start(store)?;
+    }
+    Ok(())
 }
 
 /// Everything that can be wrong with it is found before anything is filed.
@@ -185,7 +231,7 @@ fn own_worktree(app: &App, agent: &AgentSettings) -> Result<Option<String>> {
 }
 
 /// The folder as the agent will find it, from wherever that is.
-fn folder(path: &std::path::Path) -> Result<String> {
+fn folder(path: &Path) -> Result<String> {
     let found = std::fs::canonicalize(path).map_err(|source| {
         CommandError::invalid("workdir", format!("workdir: {} cannot be found", path.display())).with_source(source)
     })?;
@@ -206,9 +252,8 @@ fn limit(text: &str) -> Result<Duration> {
 }
 
 /// An agent that can do one thing at a time and waits for a second one waits for ever.
-fn refuse_to_wait_for_itself(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<()> {
-    if args.wait
-        && let Some(session) = app.session()
+fn refuse_to_wait_for_itself(app: &App, settings: &Settings, agent: &str) -> Result<()> {
+    if let Some(session) = app.session()
         && ops::run(&app.reader()?, &session.run).is_ok_and(|run| run.agent == agent)
         && settings.agent(agent)?.max_parallel.unwrap_or(1) == 1
     {
@@ -217,7 +262,7 @@ fn refuse_to_wait_for_itself(args: &Args, app: &App, settings: &Settings, agent:
             "in_session",
             format!("{agent} does one thing at a time, and that is this session"),
         )
-        .with_hint("leave out --wait: the task begins when this session has ended; or name another agent"));
+        .with_hint("do not wait: the task begins when this session has ended; or name another agent"));
     }
     Ok(())
 }

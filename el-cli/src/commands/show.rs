@@ -36,6 +36,15 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// What a person sees of an atom in a pipe: no colour, nothing wrapped.
+pub(crate) fn text(app: &App, id: &str) -> Result<String> {
+    let store = app.reader()?;
+    let shown = ops::show(&store, id)?;
+    let mut page = Page::new(false, None, false);
+    view(&mut page, &shown, &children(&store, &shown.atom)?, app);
+    Ok(page.into_text())
+}
+
 fn children(store: &el_core::Store, atom: &Atom) -> Result<Vec<Atom>> {
     let filter = AtomFilter { parent: Some(atom.id.clone()), include_over: true, ..AtomFilter::default() };
     Ok(ops::list(store, &filter, Sort::Priority, None, 0, atom.updated_at)?.items)

@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
 use el_agents::settings::Places;
@@ -148,8 +149,7 @@ fn resolve(args: &Args, app: &App) -> Result<Resolved> {
 /// Where this project's things are, and which `el` this is.
 pub(super) fn places(app: &App, work: &WorkSettings) -> Result<Places> {
     let project = app.project()?.clone();
-    let el = std::env::current_exe()
-        .map_err(|source| CommandError::internal("cannot tell where this program is").with_source(source))?;
+    let el = this_program()?;
     Ok(Places {
         database: std::path::absolute(&project.db).unwrap_or(project.db),
         runs: project.state.join("runs"),
@@ -157,6 +157,15 @@ pub(super) fn places(app: &App, work: &WorkSettings) -> Result<Places> {
         summaries: work.summaries_directory.clone(),
         el,
     })
+}
+
+/// This `el`, or what has taken its place: a process that lives long, as `el mcp` does, may outlive an upgrade, and then the system calls its file
+/// deleted.
+fn this_program() -> Result<PathBuf> {
+    let el = std::env::current_exe()
+        .map_err(|source| CommandError::internal("cannot tell where this program is").with_source(source))?;
+    let instead = el.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
+    Ok(instead.filter(|path| path.is_file() && !el.exists()).unwrap_or(el))
 }
 
 fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {

@@ -92,6 +92,16 @@ impl Printer {
         }
     }
 
+    /// Whether a person watches stderr, and wants to see how far a long step is.
+    pub(crate) fn shows_progress(&self) -> bool {
+        self.format == Format::Human && !self.quiet && self.stderr.width.is_some()
+    }
+
+    /// A line on stderr that the next one takes the place of; an empty text clears it. Only where [`Printer::shows_progress`].
+    pub(crate) fn progress(&self, text: &str) {
+        self.complain(&format!("\r\x1b[K{text}"));
+    }
+
     /// The end of a command that failed: the envelope on stdout, or a short text on stderr.
     pub(crate) fn fail(&self, error: &CommandError) {
         match self.format {

@@ -2,7 +2,7 @@
 //! whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item, Table};
@@ -10,6 +10,7 @@ use toml_edit::{DocumentMut, Item, Table};
 use super::keys::{Key, Scope};
 use super::value::Value;
 use crate::error::{CommandError, Result};
+use crate::replace::replace_file;
 
 /// A setting's name on the command line: `model`, or `agents.gendry.model` for one agent.
 #[derive(Debug, Clone)]
@@ -100,25 +101,8 @@ fn edit<T>(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<T>) -> R
             .with_hint("correct that line first; el does not change a file that it cannot read")
     })?;
     let done = change(&mut document)?;
-    replace(&target, &folder, document.to_string().as_bytes()).map_err(|source| CommandError::file("write", &target, source))?;
+    replace_file(&target, document.to_string().as_bytes()).map_err(|source| CommandError::file("write", &target, source))?;
     Ok(done)
-}
-
-/// Writes a file beside the old one, brings it to the disk, and puts it in the old one's place.
-fn replace(target: &Path, folder: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = File::create(&temporary).and_then(|mut file| {
-        if let Ok(old) = fs::metadata(target) {
-            file.set_permissions(old.permissions())?;
-        }
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    written.and_then(|()| fs::rename(&temporary, target)).inspect_err(|_| {
-        // The first error is the one to tell.
-        let _ = fs::remove_file(&temporary);
-    })
 }
 
 #[cfg(test)]

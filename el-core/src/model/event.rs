@@ -28,6 +28,8 @@ text_enum! {
         Nudged = "nudged",
         /// A person gave the atom fresh attempts.
         Retried = "retried",
+        /// A file was imported: `data` has whose it was and how much it brought.
+        Imported = "imported",
         /// Something was said in a channel.
         Posted = "posted",
         /// Handed over for review: `data` has the `review`'s id.

@@ -109,7 +109,7 @@ pub(super) fn set_status(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, status: Stat
 }
 
 /// `conditional_blocks`: the source ended without failing, so its targets are not needed.
-fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Result<()> {
+pub(super) fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Result<()> {
     for bond in bond::touching(tx, source)? {
         if bond.source_id != source || bond.dependency_type != BondKind::ConditionalBlocks {
             continue;

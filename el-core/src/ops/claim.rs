@@ -10,7 +10,8 @@ use crate::{Ctx, Error, Result};
 
 /// Claims an atom for the actor: `in_progress`, assigned to it. For people, and for agents that work without `el work`. Claiming what
 /// one has claimed is no error. `force` takes it from another assignee, and in spite of blockers, but never from a live run.
-pub fn claim(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool) -> Result<Atom> {
+/// `conversation`: the agent's conversation that claims it, whose Stop hook asks for it later ([`super::unfinished`]).
+pub fn claim(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool, conversation: Option<&str>) -> Result<Atom> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let before = resolved(tx, id)?;
@@ -41,7 +42,7 @@ pub fn claim(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool) -> Result<
                 format!("{} is not ready; `el why {}` says what holds it", before.id, before.id),
             ));
         }
-        take(tx, ctx, &before)
+        take(tx, ctx, &before, conversation)
     })
 }
 
@@ -52,6 +53,8 @@ pub struct ClaimNext {
     pub filter: AtomFilter,
     /// Claim it, in the transaction that picks it.
     pub claim: bool,
+    /// As for [`claim`].
+    pub conversation: Option<String>,
 }
 
 /// The best ready atom for the actor, if there is one.
@@ -69,7 +72,7 @@ pub fn next(store: &mut Store, ctx: &Ctx<'_>, which: &ClaimNext) -> Result<Optio
         if let Some(own) = run::fence(tx, ctx)? {
             return Err(only_its_own(&own.atom_id));
         }
-        pick(tx)?.map(|found| take(tx, ctx, &found)).transpose()
+        pick(tx)?.map(|found| take(tx, ctx, &found, which.conversation.as_deref())).transpose()
     })
 }
 
@@ -86,19 +89,16 @@ fn is_ready(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &Atom) -> Result<bool> {
     Query::ready(&AtomFilter::default(), ctx.now).matches(tx, &atom.id)
 }
 
-fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom) -> Result<Atom> {
+fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, conversation: Option<&str>) -> Result<Atom> {
     let owned = Atom { assignee: Some(ctx.actor.to_owned()), updated_at: ctx.now, ..before.clone() };
     atom::update_fields(tx, &owned)?;
     if before.status != Status::InProgress {
         set_status(tx, ctx, before, Status::InProgress, To::default())?;
     }
-    event::insert(
-        tx,
-        ctx,
-        EventKind::Claimed,
-        Some(&before.id),
-        None,
-        &json!({ "assignee": ctx.actor, "was": before.assignee }),
-    )?;
+    let mut data = json!({ "assignee": ctx.actor, "was": before.assignee });
+    if let Some(conversation) = conversation {
+        data["conversation"] = conversation.into();
+    }
+    event::insert(tx, ctx, EventKind::Claimed, Some(&before.id), None, &data)?;
     atom::get(tx, &before.id)
 }

@@ -1,8 +1,8 @@
 use serde::Serialize;
 
 use crate::Result;
-use crate::model::{Atom, Bond, Comment, Review, Run};
-use crate::store::{Store, atom, bond, comment, review, run};
+use crate::model::{Atom, Bond, Comment, Name, Review, Run};
+use crate::store::{Store, alias, atom, bond, comment, review, run};
 
 /// An atom with what hangs on it. Serialises as the atom's own row with more keys.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -12,6 +12,8 @@ pub struct Shown {
     pub dependencies: Dependencies,
     pub comments: Vec<Comment>,
     pub runs: Vec<Run>,
+    /// What it is called in the trackers that it came from.
+    pub aliases: Vec<Name>,
     /// Its hand-overs, oldest first.
     pub reviews: Vec<Review>,
     /// Id, title and status of every atom at the other end of a bond, for people.
@@ -43,6 +45,7 @@ pub fn show(store: &Store, id: &str) -> Result<Shown> {
             dependencies: Dependencies { outgoing, incoming },
             comments: comment::of(tx, &id)?,
             runs: run::of_atom(tx, &id)?,
+            aliases: alias::of(tx, &id)?,
             reviews: review::of_atom(tx, &id)?,
             neighbours,
         })

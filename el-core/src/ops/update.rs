@@ -175,7 +175,7 @@ fn fields(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, patch: &AtomPatch) -> Resul
 /// Fields that follow from others, and are not told as changes.
 const CONSEQUENCES: [&str; 3] = ["updated_at", "closed_at", "run_id"];
 
-fn difference(before: &Atom, after: &Atom) -> Map<String, Value> {
+pub(super) fn difference(before: &Atom, after: &Atom) -> Map<String, Value> {
     let row = |atom: &Atom| serde_json::to_value(atom).expect("an atom has string keys only");
     let (before, after) = (row(before), row(after));
     let (Value::Object(before), Value::Object(after)) = (before, after) else { return Map::new() };

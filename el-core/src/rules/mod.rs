@@ -6,3 +6,4 @@ pub mod ready;
 pub mod retry;
 pub mod task;
 pub mod verdict;
+pub mod waits;

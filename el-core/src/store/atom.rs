@@ -1,6 +1,6 @@
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Tx, label, meta};
+use super::{Tx, alias, label, meta};
 use crate::error::Doing;
 use crate::model::{self, Atom, Delegation, IssueType, Priority, Status, Timestamp};
 use crate::{Error, Result};
@@ -103,8 +103,8 @@ pub(crate) fn unknown(tx: &Tx<'_>) -> Result<Vec<String>> {
     rows.collect::<rusqlite::Result<_>>().doing("look for damaged records")
 }
 
-/// Finds the id that `text` means: a whole id, or any beginning of the short part that fits one atom, in any case, with or without the
-/// prefix. Never a match in the middle.
+/// Finds the id that `text` means: a whole id, a name that it has in another tracker, or any beginning of the short part that fits one
+/// atom, in any case, with or without the prefix; failing that, a beginning of a name in another tracker. Never a match in the middle.
 pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
     let wanted = text.trim();
     if wanted.is_empty() {
@@ -118,9 +118,27 @@ pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
     if let Some(id) = exact {
         return Ok(id);
     }
+    if let Some(id) = one_of(wanted, alias::exact(tx, wanted)?)? {
+        return Ok(id);
+    }
+    match resolve_short(tx, wanted, &lower) {
+        Err(Error::NotFound { what, id }) => one_of(wanted, alias::beginning(tx, wanted)?)?.ok_or(Error::NotFound { what, id }),
+        other => other,
+    }
+}
+
+/// The only candidate, if there is one.
+fn one_of(wanted: &str, mut candidates: Vec<(String, String)>) -> Result<Option<String>> {
+    if candidates.len() > 1 {
+        return Err(Error::Ambiguous { id: wanted.to_owned(), candidates });
+    }
+    Ok(candidates.pop().map(|(id, _)| id))
+}
+
+fn resolve_short(tx: &Tx<'_>, wanted: &str, lower: &str) -> Result<String> {
     // A short part never holds a '-', so what stands before the last one must be the project's prefix.
     let short = match lower.rsplit_once('-') {
-        None => lower.as_str(),
+        None => lower,
         Some((prefix, short)) if meta::get(tx, meta::PREFIX)?.as_deref() == Some(prefix) => short,
         Some(_) => return Err(Error::not_found("atom", wanted)),
     };
@@ -264,6 +282,51 @@ pub(crate) fn set_status(tx: &Tx<'_>, id: &str, status: Status, change: StatusCh
     })
     .doing("change a status")?;
     Ok(())
+}
+
+/// Writes everything back that an import may change, status and times included. A person stands behind it, so no run does.
+pub(crate) fn overwrite(tx: &Tx<'_>, atom: &Atom, sets_status: bool) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE atoms SET title = ?2, description = ?3, acceptance = ?4, status = ?5, issue_type = ?6, priority = ?7, assignee = ?8, parent_id = ?9,
+            defer_until = ?10, close_reason = ?11, updated_at = ?12, closed_at = ?13, metadata = ?14,
+            status_by_run = CASE WHEN ?15 THEN NULL ELSE status_by_run END, retry_at = CASE WHEN ?15 THEN NULL ELSE retry_at END WHERE id = ?1",
+    )
+    .and_then(|mut s| {
+        s.execute(params![
+            atom.id,
+            atom.title,
+            atom.description,
+            atom.acceptance,
+            atom.status.as_str(),
+            atom.issue_type.as_str(),
+            atom.priority.value(),
+            atom.assignee,
+            atom.parent_id,
+            atom.defer_until.map(Timestamp::as_micros),
+            atom.close_reason,
+            atom.updated_at.as_micros(),
+            atom.closed_at.map(Timestamp::as_micros),
+            atom.metadata.to_string(),
+            sets_status,
+        ])
+    })
+    .doing("change an atom")?;
+    Ok(())
+}
+
+/// Hangs an atom below another, for a new atom whose parent came after it.
+pub(crate) fn set_parent(tx: &Tx<'_>, id: &str, parent: &str) -> Result<()> {
+    tx.prepare_cached("UPDATE atoms SET parent_id = ?2 WHERE id = ?1")
+        .and_then(|mut s| s.execute([id, parent]))
+        .doing("set a parent")?;
+    Ok(())
+}
+
+/// Id and parent of every atom.
+pub(crate) fn parents(tx: &Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
+    let mut statement = tx.prepare("SELECT id, parent_id FROM atoms ORDER BY seq").doing("read parents")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).doing("read parents")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read parents")
 }
 
 pub(crate) fn touch(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {

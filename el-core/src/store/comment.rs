@@ -23,13 +23,44 @@ pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, content: &str) -> R
     Ok(comment)
 }
 
+/// Adds a comment as it is; `false` if there is one of its id.
+pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
+    let added = tx
+        .prepare_cached(
+            "INSERT OR IGNORE INTO comments (id, atom_id, author, content, run_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )
+        .and_then(|mut s| {
+            s.execute(params![
+                comment.id,
+                comment.parent_id,
+                comment.author,
+                comment.content,
+                comment.run_id,
+                comment.created_at.as_micros()
+            ])
+        })
+        .doing("add a comment")?;
+    Ok(added > 0)
+}
+
+/// Every comment of the project, by time and id.
+pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Comment>> {
+    select(tx, "SELECT id, atom_id, author, content, run_id, created_at FROM comments ORDER BY created_at, id", params![])
+}
+
 /// Oldest first.
 pub(crate) fn of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Comment>> {
-    let mut statement = tx
-        .prepare_cached("SELECT id, atom_id, author, content, run_id, created_at FROM comments WHERE atom_id = ?1 ORDER BY seq")
-        .doing("read comments")?;
+    select(
+        tx,
+        "SELECT id, atom_id, author, content, run_id, created_at FROM comments WHERE atom_id = ?1 ORDER BY seq",
+        params![atom],
+    )
+}
+
+fn select(tx: &Tx<'_>, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Comment>> {
+    let mut statement = tx.prepare_cached(sql).doing("read comments")?;
     let rows = statement
-        .query_map([atom], |row| {
+        .query_map(params, |row| {
             Ok(Comment {
                 record_type: Comment::RECORD_TYPE,
                 id: row.get(0)?,

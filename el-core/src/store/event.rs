@@ -1,4 +1,4 @@
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::Tx;
 use crate::error::Doing;
@@ -31,6 +31,21 @@ pub(crate) fn list(tx: &Tx<'_>, atom: Option<&str>, after: i64, limit: i64) -> R
         .doing("read events")?;
     let rows = statement.query_map(params![atom, after, limit], from_row).doing("read events")?;
     rows.collect::<rusqlite::Result<Vec<_>>>().doing("read events")?.into_iter().collect()
+}
+
+/// The latest atom whose last claim was made in this conversation, that is still in progress without a run, and of which that
+/// conversation was not reminded since.
+pub(crate) fn claimed_by(tx: &Tx<'_>, conversation: &str) -> Result<Option<String>> {
+    tx.prepare_cached(
+        "SELECT a.id FROM atoms a JOIN events e ON e.seq =
+           (SELECT max(c.seq) FROM events c WHERE c.atom_id = a.id AND c.kind = 'claimed')
+         WHERE a.status = 'in_progress' AND a.id NOT IN (SELECT r.atom_id FROM runs r WHERE r.outcome IS NULL)
+           AND e.data ->> '$.conversation' = ?1
+           AND NOT EXISTS (SELECT 1 FROM events n WHERE n.atom_id = a.id AND n.seq > e.seq AND n.kind = 'nudged')
+         ORDER BY e.seq DESC LIMIT 1",
+    )
+    .and_then(|mut s| s.query_row([conversation], |row| row.get(0)).optional())
+    .doing("look for what a conversation has claimed")
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Event>> {

@@ -184,6 +184,12 @@ impl Query {
         tx.prepare_cached(&sql).and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0))).doing("count atoms")
     }
 
+    /// How many there are, counted no further than `most`.
+    pub(crate) fn count_up_to(&self, tx: &Tx<'_>, most: i64) -> Result<i64> {
+        let sql = format!("SELECT count(*) FROM (SELECT 1 {} LIMIT {most})", self.from());
+        tx.prepare_cached(&sql).and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0))).doing("count atoms")
+    }
+
     /// Whether there is any; stops at the first.
     pub(crate) fn is_any(&self, tx: &Tx<'_>) -> Result<bool> {
         let sql = format!("SELECT EXISTS (SELECT 1 {})", self.from());

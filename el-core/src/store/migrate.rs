@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0002_artifacts.sql"),
     include_str!("../../../migrations/sqlite/0003_messages.sql"),
     include_str!("../../../migrations/sqlite/0004_delegation.sql"),
+    include_str!("../../../migrations/sqlite/0005_aliases.sql"),
 ];
 
 /// The newest schema that this `el` knows.
@@ -52,6 +53,7 @@ mod tests {
         include_str!("../../../migrations/sqlite/samples/0002_artifacts.sql"),
         include_str!("../../../migrations/sqlite/samples/0003_messages.sql"),
         include_str!("../../../migrations/sqlite/samples/0004_delegation.sql"),
+        include_str!("../../../migrations/sqlite/samples/0005_aliases.sql"),
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {

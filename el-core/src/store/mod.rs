@@ -3,6 +3,7 @@
 //! Nothing outside this crate sees a connection. [`Store::write`] and [`Store::read`] are the only ways to a transaction:
 //! writes begin IMMEDIATE, since a deferred read-then-write fails at once when another process writes in between.
 
+pub(crate) mod alias;
 pub(crate) mod artifact;
 pub(crate) mod atom;
 pub(crate) mod bond;

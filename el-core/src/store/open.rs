@@ -118,6 +118,14 @@ impl Store {
         Ok(done)
     }
 
+    /// Does the work as [`Store::write`] would, and undoes it: to tell what would happen.
+    pub(crate) fn rehearse<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
+        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).doing("begin a rehearsal")?;
+        let done = work(&tx)?;
+        tx.rollback().doing("end a rehearsal")?;
+        Ok(done)
+    }
+
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
         let tx = Transaction::new_unchecked(&self.conn, TransactionBehavior::Deferred).doing("begin to read")?;
         work(&tx)

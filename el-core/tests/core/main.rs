@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod delegation;
+mod exchange;
 mod lifecycle;
 mod messages;
 mod migrations;

@@ -159,9 +159,9 @@ fn a_claim_is_one_persons_until_it_is_released() {
     let id = p.create("one");
     let person = person(p.now);
     let bob = el_core::Ctx { actor: "bob", ..person };
-    ops::claim(&mut p.store, &person, &id, false).unwrap();
-    ops::claim(&mut p.store, &person, &id, false).unwrap();
-    assert_eq!(ops::claim(&mut p.store, &bob, &id, false).unwrap_err().code(), "claimed");
+    ops::claim(&mut p.store, &person, &id, false, None).unwrap();
+    ops::claim(&mut p.store, &person, &id, false, None).unwrap();
+    assert_eq!(ops::claim(&mut p.store, &bob, &id, false, None).unwrap_err().code(), "claimed");
     assert!(p.claim().is_none());
     ops::release(&mut p.store, &bob, &id).unwrap();
     let which = ops::ClaimNext { claim: true, ..Default::default() };

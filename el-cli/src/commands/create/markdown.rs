@@ -4,115 +4,49 @@
 //! an item is its description. Ticked items are done and left out; their open children stay, one level up. Everything
 //! else (headings, prose between lists) is for people.
 
+use el_core::exchange::outline::{self, Item, Kind};
 use el_core::model::IssueType;
 use el_core::ops::NewAtom;
 
-/// An open ancestor, or one that was ticked and left out.
-struct Level {
-    indent: usize,
-    /// Where in the result it is.
-    at: Option<usize>,
-}
-
 pub(super) fn read(text: &str) -> Vec<NewAtom> {
+    let items = outline::read(text);
+    // Where in the result an item is; what is ticked, and what is no task, is nowhere.
+    let mut places: Vec<Option<usize>> = Vec::with_capacity(items.len());
     let mut news: Vec<NewAtom> = Vec::new();
-    let mut levels: Vec<Level> = Vec::new();
-    let mut in_fence = false;
-    for line in text.lines() {
-        let indent = indent_of(line);
-        let content = line.trim_start();
-        let continues = levels.last().is_some_and(|level| indent > level.indent);
-        if content.starts_with("```") || content.starts_with("~~~") {
-            in_fence = !in_fence;
-            if continues {
-                describe(&mut news, &levels, line);
-            } else {
-                levels.clear();
+    for item in &items {
+        let is_open = item.kind == Kind::Task { ticked: false };
+        places.push(is_open.then_some(news.len()));
+        if is_open {
+            let parent = open_ancestor(&items, &places, item);
+            if let Some(parent) = parent {
+                news[parent].issue_type = Some(IssueType::Epic);
             }
-            continue;
+            news.push(NewAtom {
+                key: Some(key(news.len())),
+                title: item.title.clone(),
+                description: item.text.clone(),
+                parent: parent.map(key),
+                ..NewAtom::default()
+            });
         }
-        let item = if in_fence { None } else { task(content) };
-        match item {
-            Some((ticked, title)) => {
-                while levels.last().is_some_and(|level| level.indent >= indent) {
-                    levels.pop();
-                }
-                let parent = levels.iter().rev().find_map(|level| level.at);
-                let at = (!ticked).then_some(news.len());
-                if !ticked {
-                    news.push(new_atom(news.len(), title, parent.map(key)));
-                    if let Some(parent) = parent {
-                        news[parent].issue_type = Some(IssueType::Epic);
-                    }
-                }
-                levels.push(Level { indent, at });
-            }
-            None if content.is_empty() || continues => describe(&mut news, &levels, line),
-            // Text at the margin ends the list.
-            None if !in_fence => levels.clear(),
-            None => {}
-        }
-    }
-    for new in &mut news {
-        new.description = dedent(&new.description);
     }
     news
 }
 
-fn new_atom(at: usize, title: &str, parent: Option<String>) -> NewAtom {
-    NewAtom { key: Some(key(at)), title: title.to_owned(), parent, ..NewAtom::default() }
+fn open_ancestor(items: &[Item], places: &[Option<usize>], item: &Item) -> Option<usize> {
+    let mut next = item.parent;
+    while let Some(at) = next {
+        if places[at].is_some() {
+            return places[at];
+        }
+        next = items[at].parent;
+    }
+    None
 }
 
 /// A name within the batch that no id looks like.
 fn key(at: usize) -> String {
     format!("#{at}")
-}
-
-/// `- [ ] title`, with `*` or `+` or a number for the dash.
-fn task(content: &str) -> Option<(bool, &str)> {
-    let rest = match content.strip_prefix(['-', '*', '+']) {
-        Some(rest) => rest,
-        None => {
-            let digits = content.len() - content.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-            content.get(digits..).filter(|_| digits > 0)?.strip_prefix(['.', ')'])?
-        }
-    };
-    let rest = rest.strip_prefix([' ', '\t'])?.trim_start().strip_prefix('[')?;
-    let mut characters = rest.chars();
-    let ticked = match characters.next()? {
-        ' ' => false,
-        'x' | 'X' => true,
-        _ => return None,
-    };
-    let title = characters.as_str().strip_prefix(']')?;
-    let title = title.strip_prefix([' ', '\t'])?.trim();
-    (!title.is_empty()).then_some((ticked, title))
-}
-
-fn describe(news: &mut [NewAtom], levels: &[Level], line: &str) {
-    if let Some(new) = levels.last().and_then(|level| level.at).and_then(|at| news.get_mut(at)) {
-        new.description.push_str(line);
-        new.description.push('\n');
-    }
-}
-
-/// Columns of white space at the start; a tab counts four.
-fn indent_of(line: &str) -> usize {
-    line.chars()
-        .map_while(|c| match c {
-            ' ' => Some(1),
-            '\t' => Some(4),
-            _ => None,
-        })
-        .sum()
-}
-
-/// Removes the white space that all lines begin with, and blank lines around.
-fn dedent(text: &str) -> String {
-    let common =
-        text.lines().filter(|line| !line.trim().is_empty()).map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
-    let lines: Vec<&str> = text.lines().map(|line| line.get(common..).unwrap_or_default().trim_end()).collect();
-    lines.join("\n").trim_matches('\n').to_owned()
 }
 
 #[cfg(test)]

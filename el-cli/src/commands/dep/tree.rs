@@ -1,8 +1,10 @@
-use el_core::model::BondKind;
+use el_core::exchange::{self, Edge, Vertex};
+use el_core::model::{BondKind, IssueType};
 use el_core::ops::{self, TreeNode};
 use serde::Serialize;
 
 use crate::app::App;
+use crate::commands::export;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -16,6 +18,7 @@ Examples:
   el dep tree q5e6                   What hangs on q5e6
   el dep tree q5e6 --up              What q5e6 waits for and is part of
   el dep tree q5e6 --blocking-only
+  el dep tree q5e6 --format mermaid  For Markdown; dot is for Graphviz
 
 Each atom is unfolded once; further mentions are marked with ….")]
 pub(crate) struct Args {
@@ -28,6 +31,17 @@ pub(crate) struct Args {
     /// Only bonds that can hold something back
     #[arg(short, long)]
     blocking_only: bool,
+    /// As a tree for people, or as a graph for programs that draw
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "tree")]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    Tree,
+    Mermaid,
+    Dot,
 }
 
 #[derive(Serialize)]
@@ -35,17 +49,53 @@ struct Tree<'a> {
     atom_id: &'a str,
     direction: &'static str,
     tree: &'a TreeNode,
+    format: Format,
+    /// The graph, where one was asked for.
+    content: Option<&'a str>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let tree = ops::dep_tree(&app.reader()?, &args.id, args.up, args.blocking_only)?;
-    let data = Tree { atom_id: &tree.id, direction: if args.up { "up" } else { "down" }, tree: &tree };
+    let content = match args.format {
+        Format::Tree => None,
+        Format::Mermaid => Some(graph(&tree, args.up, exchange::mermaid)),
+        Format::Dot => Some(graph(&tree, args.up, exchange::dot)),
+    };
+    let direction = if args.up { "up" } else { "down" };
+    let data = Tree { atom_id: &tree.id, direction, tree: &tree, format: args.format, content: content.as_deref() };
+    if let Some(text) = content.as_deref().filter(|_| !app.printer.is_robot()) {
+        return export::raw(app, text).map(|()| Exit::Done);
+    }
     app.printer.emit(&data, |page| {
         let root = node(page, &tree);
         page.line(root);
         branches(page, &tree, "");
     })?;
     Ok(Exit::Done)
+}
+
+/// The tree as a graph: each atom once, each bond once.
+fn graph(root: &TreeNode, up: bool, write: impl Fn(&[Vertex], &[Edge]) -> String) -> String {
+    let (mut vertices, mut edges) = (Vec::new(), Vec::new());
+    let mut todo = vec![root];
+    while let Some(node) = todo.pop() {
+        if !node.repeated {
+            vertices.push(Vertex {
+                id: node.id.clone(),
+                title: node.title.clone(),
+                status: node.status,
+                // A tree does not tell types.
+                issue_type: IssueType::Task,
+            });
+        }
+        for child in &node.children {
+            let (source, target) = if up { (child, node) } else { (node, child) };
+            let kind = child.bond.unwrap_or(BondKind::Related);
+            edges.push(Edge { source: source.id.clone(), target: target.id.clone(), kind });
+        }
+        todo.extend(node.children.iter().rev());
+    }
+    write(&vertices, &edges)
 }
 
 fn branches(page: &mut Page, parent: &TreeNode, indent: &str) {

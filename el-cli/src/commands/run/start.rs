@@ -37,8 +37,8 @@ pub(super) struct Background {
 
 /// A worker that was started.
 #[derive(Debug, Serialize)]
-pub(super) struct Started {
-    pub(super) pid: u32,
+pub(crate) struct Started {
+    pub(crate) pid: u32,
     /// `null` if it had nothing to do any more when it came.
     worker_id: Option<String>,
     log: PathBuf,
@@ -98,15 +98,17 @@ impl Background {
             log: &log,
             environment: &self.environment,
         };
-        let child = worker::start_detached(&detached)
+        let mut child = worker::start_detached(&detached)
             .map_err(|source| CommandError::internal("a worker cannot be started").with_source(source))?;
-        let started = self.signed_on(store, child, log, begins_at)?;
+        let started = self.signed_on(store, &mut child, log, begins_at)?;
+        // Whoever started it may live longer than it does, as el mcp: then nothing of it is to stay behind.
+        std::thread::spawn(move || child.wait());
         drop(lock);
         Ok(Some(started))
     }
 
     /// Waits until it has signed on, which takes some ten milliseconds; the lock holds for so long.
-    fn signed_on(&self, store: &Store, mut child: Child, log: PathBuf, begins_at: u64) -> Result<Started> {
+    fn signed_on(&self, store: &Store, child: &mut Child, log: PathBuf, begins_at: u64) -> Result<Started> {
         let pid = child.id();
         let until = Instant::now() + SIGN_ON;
         loop {
@@ -146,7 +148,7 @@ fn last_lines(log: &PathBuf, begins_at: u64) -> Vec<String> {
 }
 
 /// Whether a live worker can be relied on to take what is assigned to this agent.
-pub(super) fn is_served(store: &Store, agent: &str) -> Result<bool> {
+pub(crate) fn is_served(store: &Store, agent: &str) -> Result<bool> {
     let serves = |worker: &Worker| {
         worker.takes != Takes::Some
             && !worker.stop_requested

@@ -54,16 +54,25 @@ fn follow(app: &App, store: &Store, background: &Background, id: &str) -> Result
 
 /// A worker that was there may be gone: then the task would wait, and we for it, for ever.
 fn keep_served(app: &App, store: &Store, background: &Background, task: &Task) -> Result<()> {
-    let Some(agent) = task.agent.as_deref() else { return Ok(()) };
-    let is_abandoned = match task.status {
-        TaskStatus::Queued => true,
-        // Its supervisor settles it by itself; a run that is silent for a lease has none.
-        _ => task.run_id.as_deref().and_then(|run| ops::run(store, run).ok()).is_some_and(|run| run.lease_until < app.now()),
-    };
-    if is_abandoned && app.session().is_none() && !start::is_served(store, agent)? {
+    if abandoned(app, store, task)?.is_some() {
         background.start(store)?;
     }
     Ok(())
+}
+
+/// The agent of a task that nobody is there to take, or to go on with, if one may start a worker here.
+pub(super) fn abandoned<'a>(app: &App, store: &Store, task: &'a Task) -> Result<Option<&'a str>> {
+    let Some(agent) = task.agent.as_deref() else { return Ok(None) };
+    let is_left_alone = match task.status {
+        TaskStatus::Queued => true,
+        TaskStatus::Running => {
+            // Its supervisor settles it by itself; a run that is silent for a lease has none.
+            task.run_id.as_deref().and_then(|run| ops::run(store, run).ok()).is_some_and(|run| run.lease_until < app.now())
+        }
+        _ => false,
+    };
+    let is_abandoned = is_left_alone && app.session().is_none() && !start::is_served(store, agent)?;
+    Ok(is_abandoned.then_some(agent))
 }
 
 /// How the task stands, in one line: rewritten in place on a terminal, and elsewhere printed when it has become another.

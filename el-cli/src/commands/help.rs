@@ -1,0 +1,123 @@
+use serde_json::json;
+
+use crate::app::App;
+use crate::args::{self, Parsed};
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::style;
+
+/// Explain a command, or a topic
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el help
+  el help create
+  el help dep add
+  el help topics
+  el help statuses")]
+pub(crate) struct Args {
+    /// A command, or one of the topics that `el help topics` lists
+    #[arg(value_name = "COMMAND|TOPIC")]
+    words: Vec<String>,
+}
+
+/// A text that belongs to no single command.
+struct Topic {
+    name: &'static str,
+    about: &'static str,
+    text: &'static str,
+}
+
+const TOPICS: [Topic; 7] = [
+    Topic {
+        name: "statuses",
+        about: "What each status means, to people and to workers",
+        text: include_str!("help/statuses.txt"),
+    },
+    Topic { name: "types", about: "Types of work, and priorities", text: include_str!("help/types.txt") },
+    Topic { name: "bonds", about: "What waits for what, and the other edges", text: include_str!("help/bonds.txt") },
+    Topic { name: "ids", about: "How atoms are named, and how little of a name is enough", text: include_str!("help/ids.txt") },
+    Topic { name: "exit-codes", about: "What the number says that el ends with", text: include_str!("help/exit-codes.txt") },
+    Topic { name: "robot", about: "The shapes of --robot output", text: include_str!("help/robot.txt") },
+    Topic { name: "moving", about: "Importing, exporting, keeping an export in git", text: include_str!("help/moving.txt") },
+];
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
+    if words == ["topics"] {
+        return topics(app);
+    }
+    if let [word] = words.as_slice()
+        && let Some(topic) = find(word)
+    {
+        app.printer.emit(&json!({ "topic": topic.name, "text": topic.text }), |page| page.line(topic.text.trim_end()))?;
+        return Ok(Exit::Done);
+    }
+    // What `el COMMAND --help` prints.
+    let line: Vec<_> = std::iter::once("el").chain(words.iter().copied()).chain(["--help"]).map(Into::into).collect();
+    match args::parse(&line) {
+        Parsed::Text { text, .. } if app.printer.is_robot() => {
+            app.printer.emit(&json!({ "command": words.join(" "), "text": text.to_string() }), |_| {})?;
+            Ok(Exit::Done)
+        }
+        Parsed::Text { text, .. } => app.printer.styled(&text).map(|()| Exit::Done),
+        _ => Err(CommandError::not_found(format!("'{}' is neither a command nor a topic", words.join(" ")))
+            .with_hint("el --help lists the commands, el help topics the topics")),
+    }
+}
+
+fn find(word: &str) -> Option<&'static Topic> {
+    let wanted = word.to_ascii_lowercase().replace('_', "-");
+    TOPICS.iter().find(|topic| topic.name == wanted || topic.name.strip_suffix('s') == Some(wanted.as_str()))
+}
+
+fn topics(app: &App) -> Result<Exit> {
+    let data: Vec<_> = TOPICS.iter().map(|topic| json!({ "topic": topic.name, "about": topic.about })).collect();
+    app.printer.emit(&json!({ "topics": data }), |page| {
+        for topic in &TOPICS {
+            let name = page.paint(style::ID, &format!("{:<12}", topic.name));
+            page.line(format!("{name} {}", topic.about));
+        }
+        let text = page.paint(style::DIM, "el help TOPIC tells more; el help COMMAND explains a command");
+        page.blank();
+        page.line(text);
+    })?;
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use el_core::model::{BondKind, IssueType, Priority, Status};
+
+    use super::*;
+
+    fn text(name: &str) -> &'static str {
+        find(name).unwrap().text
+    }
+
+    /// A word that stands at the beginning of an entry.
+    fn has_entry(text: &str, word: &str) -> bool {
+        text.lines().any(|line| line.split_whitespace().next() == Some(word))
+    }
+
+    #[test]
+    fn every_word_of_the_tracker_is_explained() {
+        assert!(Status::ALL.iter().all(|word| has_entry(text("statuses"), word.as_str())));
+        assert!(IssueType::ALL.iter().all(|word| has_entry(text("types"), word.as_str())));
+        assert!(Priority::WORDS.iter().all(|word| text("types").contains(word)));
+        assert!(BondKind::ALL.iter().all(|word| has_entry(text("bonds"), word.as_str())));
+        assert!((0..=8).all(|code| has_entry(text("exit-codes"), &code.to_string())));
+    }
+
+    #[test]
+    fn no_topic_hides_a_command_and_no_line_is_too_long() {
+        let mut command = args::Cli::command();
+        command.build();
+        for topic in &TOPICS {
+            assert!(command.find_subcommand(topic.name).is_none(), "{}", topic.name);
+            let longest = topic.text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+            assert!(longest <= 96, "{}: a line has {longest} columns", topic.name);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+use std::fs;
+use std::io::{self, IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
+
+use clap::builder::NonEmptyStringValueParser;
+use el_core::exchange::{self, BadLine, Batch, Note, NoteKind, Tracker};
+use el_core::ops::{self, Imported};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::progress::Progress;
+use crate::output::{sanitize, style};
+
+/// Bring in what another tracker's file holds
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el import .beads/issues.jsonl
+  el import old/.eluent/data.jsonl --dry-run
+  gh issue list --state all --limit 9999 --json \\
+    number,title,body,state,stateReason,labels,assignees,author,comments,\\
+    milestone,createdAt,updatedAt,closedAt,url | el import -
+  el import plan.md --from markdown
+  el import backup.jsonl --robot
+
+All or nothing, and again without doing anything twice: atoms are found by their ids there,
+which from then on are names of them here. What changed there since the last import is taken
+over; what was done here in the meantime stands. What did not fit is listed, and kept under
+metadata.source.")]
+pub(crate) struct Args {
+    /// The file; `-` is stdin
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    file: PathBuf,
+    /// Whose format it is [default: told from the text]
+    #[arg(long, value_name = "TRACKER", value_parser = ["el", "bd", "br", "eluent", "github", "markdown"])]
+    from: Option<String>,
+    /// Tell its ids from those of another project of the same tracker
+    #[arg(long = "as", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    name: Option<String>,
+    /// Say what would happen, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Leave out what cannot be read, and import the rest
+    #[arg(long)]
+    skip_bad: bool,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    file: &'a str,
+    format: &'static str,
+    dry_run: bool,
+    #[serde(flatten)]
+    imported: &'a Imported,
+    bad: &'a [BadLine],
+}
+
+/// So many bad lines are listed for people; robots get all.
+const LISTED: usize = 20;
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    // Asked for first: without a tracker there is no use in reading.
+    app.project()?;
+    let bytes = read(app, &args.file)?;
+    let file = if args.file == Path::new("-") { "stdin".to_owned() } else { args.file.display().to_string() };
+    if bytes.trim_ascii().is_empty() {
+        return Err(nothing(&file));
+    }
+    let tracker = tracker(args, &bytes, &file)?;
+    let name = args.file.file_name().filter(|name| *name != "-").map_or_else(|| "stdin".into(), |name| name.to_string_lossy());
+    let mut batch = exchange::read(&bytes, tracker, &name);
+    drop(bytes);
+    if let Some(name) = &args.name {
+        batch.source = format!("{}:{name}", tracker.as_str());
+    }
+    let bad = std::mem::take(&mut batch.bad);
+    if !bad.is_empty() && !args.skip_bad {
+        return Err(bad_lines(&file, &bad));
+    }
+    if is_empty(&batch) {
+        return Err(nothing(&file));
+    }
+    let imported = {
+        let progress = Progress::new(&app.printer, "importing");
+        ops::import(&mut app.writer()?, &app.ctx(), batch, args.dry_run, &mut |done, total| progress.show(done, total))?
+    };
+    let report = Report { file: &file, format: tracker.as_str(), dry_run: args.dry_run, imported: &imported, bad: &bad };
+    app.printer.emit(&report, |page| view(page, &report))?;
+    Ok(Exit::Done)
+}
+
+fn nothing(file: &str) -> CommandError {
+    CommandError::invalid("file", format!("{file} has nothing to import in it"))
+}
+
+fn is_empty(batch: &Batch) -> bool {
+    batch.records.is_empty() && batch.bonds.is_empty() && batch.comments.is_empty()
+}
+
+/// The whole file: an export may be larger than any text that the tracker takes.
+fn read(app: &App, path: &Path) -> Result<Vec<u8>> {
+    if path != Path::new("-") {
+        if path.is_dir() {
+            return Err(CommandError::invalid("file", format!("{} is a folder", path.display()))
+                .with_hint("name the file in it, such as .beads/issues.jsonl or .eluent/data.jsonl"));
+        }
+        return fs::read(path).map_err(|source| CommandError::file("read", path, source));
+    }
+    if io::stdin().is_terminal() {
+        app.printer.note("reading from the terminal; Ctrl-D ends it");
+    }
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .map_err(|source| CommandError::internal("cannot read stdin").with_source(source))?;
+    Ok(bytes)
+}
+
+fn tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
+    let is_markdown = args.file.extension().is_some_and(|extension| extension == "md" || extension == "markdown");
+    match args.from.as_deref() {
+        Some("br") => Ok(Tracker::Bd),
+        Some(word) => Ok(Tracker::ALL.iter().copied().find(|tracker| tracker.as_str() == word).unwrap_or(Tracker::El)),
+        None if is_markdown => Ok(Tracker::Markdown),
+        None => exchange::detect(bytes).ok_or_else(|| {
+            CommandError::invalid("from", format!("whose format {file} has cannot be told from its text"))
+                .with_hint("--from el, bd, eluent, github or markdown says it")
+        }),
+    }
+}
+
+fn bad_lines(file: &str, bad: &[BadLine]) -> CommandError {
+    let lines = if bad.len() == 1 { "a line of" } else { "lines of" };
+    let mut listing: Vec<String> = bad.iter().take(LISTED).map(|bad| format!("{file}:{}: {}", bad.line, bad.message)).collect();
+    if bad.len() > LISTED {
+        listing.push(format!("and {} more", bad.len() - LISTED));
+    }
+    CommandError::invalid("file", format!("{} {lines} {file} cannot be read; nothing was imported", bad.len()))
+        .with_listing(listing)
+        .with_detail("bad", serde_json::json!(bad))
+        .with_hint("--skip-bad imports the rest")
+}
+
+fn view(page: &mut Page, report: &Report<'_>) {
+    if page.quiet() {
+        return;
+    }
+    let done = report.imported;
+    let total = done.created + done.updated + done.unchanged;
+    let verb = if report.dry_run { "Would import" } else { "Imported" };
+    let verb = page.paint(style::GOOD, verb);
+    let mut facts = vec![format!("{} new, {} changed, {} unchanged", done.created, done.updated, done.unchanged)];
+    let counted = [
+        (done.bonds_added, "bonds"),
+        (done.bonds_removed, "bonds removed"),
+        (done.comments_added, "comments"),
+        (report.bad.len(), "bad lines left out"),
+    ];
+    facts.extend(counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+    let noun = if total == 1 { "atom" } else { "atoms" };
+    page.line(format!("{verb} {total} {noun} from {}: {}", sanitize::line(report.format), facts.join(" · ")));
+    if !report.bad.is_empty() {
+        page.blank();
+        page.heading("Lines that could not be read");
+        for bad in report.bad.iter().take(LISTED) {
+            page.line(format!("  line {}: {}", bad.line, sanitize::line(&bad.message)));
+        }
+        if report.bad.len() > LISTED {
+            page.line(format!("  and {} more", report.bad.len() - LISTED));
+        }
+    }
+    let kept = if report.format == "el" { "metadata.kept" } else { "metadata.source" };
+    let kept = format!("Kept under {kept}, having no place of its own");
+    let parts = [
+        (NoteKind::Approximated, "Became the nearest that there is here"),
+        (NoteKind::Kept, kept.as_str()),
+        (NoteKind::LeftOut, "Left out"),
+        (NoteKind::Conflict, "Changed on both sides"),
+        (NoteKind::Remark, "To know"),
+    ];
+    for (kind, heading) in parts {
+        let notes: Vec<&Note> = done.notes.iter().filter(|note| note.kind == kind).collect();
+        if notes.is_empty() {
+            continue;
+        }
+        page.blank();
+        page.heading(heading);
+        for note in notes {
+            let more = if note.count > note.places.len() { ", …" } else { "" };
+            let places = format!("{} × · {}{more}", note.count, note.places.join(", "));
+            let places = page.paint(style::DIM, &sanitize::line(&places));
+            page.line(format!("  {}  {places}", sanitize::line(&note.what)));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+use std::fs;
+use std::path::PathBuf;
+
+use clap::CommandFactory as _;
+use clap_mangen::Man;
+use serde_json::json;
+
+use crate::app::App;
+use crate::args::Cli;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{sanitize, style};
+
+/// Print the manual page
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el man | man -l -
+  el man create | man -l -
+  el man --dir ~/.local/share/man/man1        Write el.1 and a page for each command")]
+pub(crate) struct Args {
+    /// The command, such as create, or dep add [default: el itself]
+    #[arg(value_name = "COMMAND", conflicts_with = "dir")]
+    words: Vec<String>,
+    /// Write every page into this folder
+    #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    dir: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let mut root = Cli::command();
+    // Names such as `el-dep-add` come from the building.
+    root.build();
+    if let Some(dir) = &args.dir {
+        fs::create_dir_all(dir).map_err(|source| CommandError::file("create", dir, source))?;
+        let mut pages = Vec::new();
+        for (name, text) in all(&root, "el")? {
+            let path = dir.join(format!("{name}.1"));
+            super::export::write(&path, &text)?;
+            pages.push(path);
+        }
+        app.printer.emit(&json!({ "count": pages.len(), "pages": pages }), |page| {
+            if !page.quiet() {
+                let done = page.paint(style::GOOD, "Wrote");
+                page.line(format!("{done} {} pages into {}", pages.len(), sanitize::path(dir)));
+            }
+        })?;
+        return Ok(Exit::Done);
+    }
+    let mut command = &root;
+    for word in &args.words {
+        command = command.find_subcommand(word).ok_or_else(|| {
+            CommandError::not_found(format!("'{}' is no command of el", args.words.join(" ")))
+                .with_hint("el --help lists the commands")
+        })?;
+    }
+    let name = std::iter::once("el").chain(args.words.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
+    let text = String::from_utf8_lossy(&page(command, &name)?).into_owned();
+    app.printer.emit(&json!({ "name": name, "page": text }), |page| page.line(text.trim_end()))?;
+    Ok(Exit::Done)
+}
+
+/// The page of a command and of everything below it.
+fn all(command: &clap::Command, name: &str) -> Result<Vec<(String, Vec<u8>)>> {
+    let mut pages = vec![(name.to_owned(), page(command, name)?)];
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
+        pages.extend(all(sub, &format!("{name}-{}", sub.get_name()))?);
+    }
+    Ok(pages)
+}
+
+fn page(command: &clap::Command, name: &str) -> Result<Vec<u8>> {
+    // The overview of all commands is in the page already, as its list of subcommands.
+    let command = command.clone().version(env!("CARGO_PKG_VERSION"));
+    let title = name.to_ascii_uppercase();
+    let mut text = Vec::new();
+    Man::new(command)
+        .title(title)
+        .render(&mut text)
+        .map_err(|source| CommandError::internal("cannot make the manual page").with_source(source))?;
+    Ok(text)
+}

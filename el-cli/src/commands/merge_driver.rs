@@ -1,0 +1,157 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use el_core::exchange::merge::{self, Conflict};
+use serde::Serialize;
+use serde_json::json;
+
+use super::export::write;
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{sanitize, style};
+
+/// Merge two copies of an export that is kept in git
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el merge-driver --install issues.jsonl      Have git merge this file with el from now on
+  el merge-driver --print issues.jsonl        Show what that would change
+  el merge-driver %O %A %B %P                 What git calls
+
+Two people who changed different fields of one atom have no conflict. What both changed, and
+what one changed and the other removed, is written twice between git's marks, and the exit code
+is 1: keep one of the two lines, each is whole. Nothing is set up, exported or committed unless
+asked.")]
+pub(crate) struct Args {
+    /// The common origin of the two copies
+    #[arg(value_name = "BASE", required_unless_present_any = ["install", "print"])]
+    base: Option<PathBuf>,
+    /// Our copy, into which the result is written
+    #[arg(value_name = "OURS", required_unless_present_any = ["install", "print"])]
+    ours: Option<PathBuf>,
+    /// Their copy
+    #[arg(value_name = "THEIRS", required_unless_present_any = ["install", "print"])]
+    theirs: Option<PathBuf>,
+    /// The path in the repository, for messages
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+    /// Set the driver up in this clone, for this file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["base", "print"])]
+    install: Option<PathBuf>,
+    /// Print what --install would do
+    #[arg(long, value_name = "FILE", conflicts_with = "base")]
+    print: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    path: &'a Path,
+    conflicts: &'a [Conflict],
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    if let Some(file) = args.install.as_deref().or(args.print.as_deref()) {
+        return set_up(file, args.install.is_some(), app);
+    }
+    let (Some(base), Some(ours), Some(theirs)) = (&args.base, &args.ours, &args.theirs) else {
+        return Err(CommandError::usage("three files are needed: the common origin, ours, theirs"));
+    };
+    let read = |path: &Path| {
+        let bytes = fs::read(path).map_err(|source| CommandError::file("read", path, source))?;
+        String::from_utf8(bytes).map_err(|_| CommandError::invalid("file", format!("{} is no UTF-8 text", path.display())))
+    };
+    let merged = merge::merge(&read(base)?, &read(ours)?, &read(theirs)?);
+    write(ours, merged.text.as_bytes())?;
+    let path = args.path.as_deref().unwrap_or(ours);
+    let report = Report { path, conflicts: &merged.conflicts };
+    if app.printer.is_robot() {
+        app.printer.emit(&report, |_| {})?;
+    }
+    for conflict in merged.conflicts.iter().take(50).filter(|_| !app.printer.is_robot()) {
+        app.printer.warn(&told(path, conflict));
+    }
+    // Git takes 1 to 127 for "a person has to look"; 1 is what its own merge says.
+    Ok(if merged.conflicts.is_empty() { Exit::Done } else { Exit::Internal })
+}
+
+fn told(path: &Path, conflict: &Conflict) -> String {
+    let record = sanitize::line(&conflict.record).into_owned();
+    match &conflict.field {
+        Some(field) => {
+            let short = |value: &serde_json::Value| sanitize::truncate(&sanitize::line(&value.to_string()), 40).into_owned();
+            let (ours, theirs) = (short(&conflict.ours), short(&conflict.theirs));
+            format!("{}: {record}: both changed {field}: {ours} here, {theirs} there", sanitize::path(path))
+        }
+        None => format!("{}: {record}: one side removed what the other changed", sanitize::path(path)),
+    }
+}
+
+/// The name under which git knows the driver.
+const DRIVER: &str = "el merge-driver %O %A %B %P";
+
+fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
+    let root = repository()?;
+    let inside = std::path::absolute(file)
+        .ok()
+        .and_then(|path| path.strip_prefix(&root).ok().map(Path::to_owned))
+        .unwrap_or_else(|| file.to_owned());
+    let pattern = inside.display().to_string();
+    if pattern.chars().any(|c| c.is_whitespace() || matches!(c, '*' | '?' | '[' | '"' | '\\' | '!' | '#')) {
+        return Err(CommandError::invalid("file", format!("'{pattern}' has characters that mean something in .gitattributes")));
+    }
+    let attribute = format!("/{} merge=el", pattern.trim_start_matches('/'));
+    let attributes = root.join(".gitattributes");
+    let before = fs::read_to_string(&attributes).unwrap_or_default();
+    let has_attribute = before.lines().any(|line| line.trim() == attribute);
+    let config = [("merge.el.name", "el: field by field"), ("merge.el.driver", DRIVER)];
+    if does {
+        for (key, value) in config {
+            git(&root, &["config", key, value])?;
+        }
+        if !has_attribute {
+            let newline = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+            write(&attributes, format!("{before}{newline}{attribute}\n").as_bytes())?;
+        }
+    }
+    let commands: Vec<String> = config.iter().map(|(key, value)| format!("git config {key} '{value}'")).collect();
+    let data = json!({
+        "installed": does, "commands": commands, "attributes": attributes, "line": attribute, "had_line": has_attribute,
+    });
+    app.printer.emit(&data, |page| {
+        if page.quiet() {
+            return;
+        }
+        if does {
+            let done = page.paint(style::GOOD, "Installed");
+            page.line(format!("{done} the merge driver for {pattern} in this clone"));
+        }
+        for command in &commands {
+            page.line(format!("  {command}"));
+        }
+        let there = if has_attribute { " (was there)" } else { "" };
+        page.line(format!("  echo '{attribute}' >> {}{there}", sanitize::path(&attributes)));
+        if does {
+            let text = page.paint(style::DIM, "commit .gitattributes; every clone sets its own git config");
+            page.line(text);
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+fn repository() -> Result<PathBuf> {
+    let cwd = crate::project::current_folder()?;
+    Ok(PathBuf::from(git(&cwd, &["rev-parse", "--show-toplevel"])?))
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> Result<String> {
+    let failed = |why: String| CommandError::config("git", format!("git {} failed: {why}", arguments.join(" ")));
+    let output = Command::new("git").args(arguments).current_dir(folder).output().map_err(|source| {
+        CommandError::config("git", "git cannot be run").with_source(source).with_hint("install git, or run this inside a clone")
+    })?;
+    if !output.status.success() {
+        return Err(failed(sanitize::line(String::from_utf8_lossy(&output.stderr).trim()).into_owned()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned())
+}

@@ -1,0 +1,114 @@
+use el_core::model::Atom;
+use el_core::ops::{self, Primed};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::sanitize;
+
+/// Say in a few lines what an agent needs to know when it begins
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el prime
+  el prime --robot
+
+At most 3 kB: what is in progress for the actor, what is ready, the commands. Says nothing, with
+exit code 0, where there is no tracker: made for the hooks of agents, which run everywhere.")]
+pub(crate) struct Args {}
+
+/// So many atoms of each kind are named.
+const MOST: i64 = 5;
+/// So many columns of a title, and so many bytes: a column may hold many.
+const TITLE: usize = 80;
+const TITLE_BYTES: usize = 120;
+
+const COMMANDS: &str = "\
+Commands (each takes --robot for JSON; any unique beginning of an id will do):
+  el next --claim            take the best ready atom
+  el show ID                 read it whole: description, acceptance, comments, bonds
+  el comment add ID TEXT     say what you find out
+  el create TITLE -d TEXT --discovered-from ID     file what you find on the way
+  el dep add A B             B waits for A
+  el close ID -r REASON      it is done
+  el update ID --status deferred -r WHY    it cannot be done now (wont_do: not at all)
+  el help topics             statuses, bonds, exit codes, shapes of JSON
+";
+
+const OWN_COMMANDS: &str = "\
+End it with one of:
+  el close ID -r \"what was done\"
+  el update ID --status deferred -r \"what is missing\"     (wont_do: not to be done)
+On the way: el show ID · el comment add ID TEXT · el create TITLE -d TEXT --discovered-from ID
+";
+
+pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
+    tell(app)?;
+    Ok(Exit::Done)
+}
+
+/// Says it, or nothing where there is no tracker.
+pub(super) fn tell(app: &App) -> Result<()> {
+    // A hook runs in every folder; where no tracker is, there is nothing to say.
+    match app.project() {
+        Err(error) if error.code() == "no_database" => {
+            if app.printer.is_robot() {
+                app.printer.emit(&serde_json::Value::Null, |_| {})?;
+            }
+            return Ok(());
+        }
+        other => drop(other?),
+    }
+    let primed = ops::prime(&app.reader()?, &app.ctx(), MOST)?;
+    app.printer.emit(&primed, |page| view(page, &primed, app.actor()))?;
+    Ok(())
+}
+
+fn view(page: &mut Page, primed: &Primed, actor: &str) {
+    if let Some(own) = &primed.own {
+        page.line("You are at work on this atom of the tracker el:");
+        page.line(one(own));
+        page.line(OWN_COMMANDS.replace(" ID", &format!(" {}", own.id)).trim_end());
+        return;
+    }
+    page.line("This project tracks its work with el.");
+    let actor = short(actor, 40, 60);
+    atoms(page, &format!("In progress for {actor}"), &primed.in_progress, primed.in_progress_total);
+    atoms(page, "Ready", &primed.ready, primed.ready_total);
+    if primed.in_progress.is_empty() && primed.ready.is_empty() {
+        page.line("Nothing is in progress for you, and nothing is ready.");
+    }
+    page.line(COMMANDS.trim_end());
+}
+
+fn atoms(page: &mut Page, heading: &str, atoms: &[Atom], total: i64) {
+    if atoms.is_empty() {
+        return;
+    }
+    let here = i64::try_from(atoms.len()).unwrap_or(i64::MAX);
+    let total_text = if total >= ops::COUNTED { format!("{total} or more") } else { total.to_string() };
+    let count = if here < total { format!("{here} of {total_text}") } else { total_text };
+    page.line(format!("{heading} ({count}):"));
+    for atom in atoms {
+        page.line(one(atom));
+    }
+}
+
+/// One line; a title is data, and cannot be taken for a line of its own.
+fn one(atom: &Atom) -> String {
+    format!("  {} P{} {}  {}", atom.id, atom.priority.value(), atom.issue_type, short(&atom.title, TITLE, TITLE_BYTES))
+}
+
+fn short(text: &str, columns: usize, bytes: usize) -> String {
+    let clean = sanitize::line(text);
+    let fits = sanitize::truncate(&clean, columns);
+    if fits.len() <= bytes {
+        return fits.into_owned();
+    }
+    let mut end = bytes;
+    while !fits.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", fits[..end].trim_end())
+}

@@ -1,0 +1,49 @@
+use serde_json::json;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::style;
+use crate::schema;
+
+/// Print the JSON schema of a command's robot output
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el schema show
+  el schema dep add > bond.schema.json
+  el schema                  The commands that have one
+
+The schema is of the whole document: success and failure. It is of draft 2020-12.")]
+pub(crate) struct Args {
+    /// The command, such as show, or dep add
+    #[arg(value_name = "COMMAND")]
+    words: Vec<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let name = args.words.join(" ");
+    if name.is_empty() {
+        let names: Vec<&str> = schema::names().collect();
+        app.printer.emit(&json!({ "commands": names, "without": schema::NOT_DESCRIBED }), |page| {
+            names.iter().for_each(|name| page.line(name));
+            if !page.quiet() && page.width().is_some() {
+                let without = schema::NOT_DESCRIBED.join(", ");
+                page.blank();
+                let text = page.paint(style::DIM, &format!("el schema COMMAND prints it; {without} have none: they stream"));
+                page.line(text);
+            }
+        })?;
+        return Ok(Exit::Done);
+    }
+    let document = schema::document(&name).ok_or_else(|| {
+        let why = if schema::NOT_DESCRIBED.contains(&name.as_str()) {
+            "has no schema: it streams"
+        } else {
+            "is no command with a schema"
+        };
+        CommandError::not_found(format!("'{name}' {why}")).with_hint("el schema lists the commands that have one")
+    })?;
+    app.printer.emit(&document, |page| page.line(serde_json::to_string_pretty(&document).unwrap_or_default()))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,113 @@
+//! Making el known to other programs' agents, and taking it back.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{sanitize, style};
+
+mod agents;
+mod claude;
+mod file;
+
+use file::{Change, Plan};
+
+/// Make el known to agents: hooks, MCP server, slash commands, skill
+#[derive(Debug, clap::Args)]
+#[command(
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  el setup claude
+  el setup claude --user --print
+  el setup agents
+  el setup claude --remove
+
+Nothing is changed that others wrote; again changes nothing; --remove gives the files back as
+they were."
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Claude(claude::Args),
+    Agents(agents::Args),
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    match &args.command {
+        Command::Claude(args) => claude::run(args, app),
+        Command::Agents(args) => agents::run(args, app),
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    scope: &'static str,
+    removed: bool,
+    printed: bool,
+    files: Vec<Row<'a>>,
+    notes: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    path: &'a Path,
+    change: Change,
+    /// What it says then, with `--print`; `null` where it is removed or left alone.
+    content: Option<&'a str>,
+    backup: Option<PathBuf>,
+}
+
+/// Writes what was planned, or with `print` only shows it, and says so.
+fn carry_out(app: &App, scope: &'static str, remove: bool, print: bool, plans: &[Plan], notes: &[String]) -> Result<Exit> {
+    if !print {
+        // All can be written, or none is.
+        plans.iter().try_for_each(Plan::check)?;
+        plans.iter().try_for_each(Plan::write)?;
+    }
+    let files = plans.iter().map(|plan| Row {
+        path: &plan.path,
+        change: plan.change,
+        content: if print { plan.after.as_deref().filter(|_| plan.is_change()) } else { None },
+        backup: plan.backup().filter(|_| !print),
+    });
+    let answer = Answer { scope, removed: remove, printed: print, files: files.collect(), notes };
+    app.printer.emit(&answer, |page| {
+        if page.quiet() {
+            return;
+        }
+        for row in &answer.files {
+            let path = sanitize::path(row.path);
+            if print {
+                page.line(page.paint(style::TITLE, &format!("# {path}: {}", row.change.words(true))));
+                row.content.into_iter().flat_map(str::lines).for_each(|line| page.line(sanitize::line(line)));
+                page.blank();
+                continue;
+            }
+            let done =
+                page.paint(if row.change == Change::Unchanged { style::DIM } else { style::GOOD }, row.change.words(false));
+            page.line(format!("{done} {path}"));
+            if let Some(backup) = &row.backup {
+                let text = page.paint(style::DIM, &format!("  as it was: {}", sanitize::path(backup)));
+                page.line(text);
+            }
+        }
+        for note in notes {
+            page.line(page.paint(style::DIM, note));
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+fn refused(path: &Path, why: impl std::fmt::Display) -> CommandError {
+    CommandError::config("setup", format!("{}: {why}", path.display()))
+        .with_hint("nothing was changed; put that right, and run it again")
+}

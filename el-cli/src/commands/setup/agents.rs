@@ -1,0 +1,36 @@
+use super::carry_out;
+use super::file::Plan;
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::project;
+use crate::setup::{block_in, block_out};
+
+/// Other agents: a block in AGENTS.md
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el setup agents
+  el setup agents --print
+  el setup agents --remove
+
+The block stands between two marks; what is outside of them is never touched. Again renews it.")]
+pub(crate) struct Args {
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    print: bool,
+    /// Take it out again
+    #[arg(long)]
+    remove: bool,
+}
+
+const BLOCK: &str = include_str!("agents.md");
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let root = app.project().map_or_else(|_| project::current_folder(), |project| Ok(project.root.clone()))?;
+    let path = root.join("AGENTS.md");
+    let put_in = |text: &str| Ok(block_in(text, BLOCK));
+    let take_out = |text: &str| Ok(block_out(text).unwrap_or_else(|| text.to_owned()));
+    let plan = if args.remove { Plan::take_out(path, put_in, take_out)? } else { Plan::put_in(path, put_in, take_out)? };
+    carry_out(app, "project", args.remove, args.print, &[plan], &[])
+}

@@ -1,0 +1,170 @@
+//! The arguments of a call. Strict: a misspelt name must not lose what it was to say. Lenient where nothing can be mistaken: `null` is absent, one text stands
+//! for a list of one, a number may be written as a text.
+
+use std::str::FromStr;
+
+use el_core::model::Priority;
+use serde_json::{Map, Value};
+
+use crate::error::{CommandError, Result};
+
+#[derive(Debug, Default)]
+pub(super) struct Arguments(Map<String, Value>);
+
+impl Arguments {
+    pub(super) fn new(mut map: Map<String, Value>) -> Arguments {
+        map.retain(|_, value| !value.is_null());
+        Arguments(map)
+    }
+
+    /// Whether it is there and no plain zero.
+    pub(super) fn asks_for(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|value| !matches!(value, Value::Number(number) if number.as_u64() == Some(0)))
+    }
+
+    fn take(&mut self, name: &str) -> Option<Value> {
+        self.0.shift_remove(name)
+    }
+
+    pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            Some(other) => Err(wrong(name, "a text", &other)),
+        }
+    }
+
+    pub(super) fn needed(&mut self, name: &'static str) -> Result<String> {
+        self.text(name)?.ok_or_else(|| missing(name))
+    }
+
+    /// Texts; one alone may stand for itself.
+    pub(super) fn list(&mut self, name: &'static str) -> Result<Vec<String>> {
+        let items = match self.take(name) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(items)) => items,
+            Some(one) => vec![one],
+        };
+        let text = |item| match item {
+            Value::String(text) => Ok(text),
+            other => Err(wrong(name, "a list of texts", &other)),
+        };
+        items.into_iter().map(text).collect()
+    }
+
+    /// Atoms, one at least, by the name `ids` or `id`.
+    pub(super) fn ids(&mut self) -> Result<Vec<String>> {
+        let mut ids = self.list("ids")?;
+        ids.extend(self.list("id")?);
+        if ids.is_empty() { Err(missing("ids")) } else { Ok(ids) }
+    }
+
+    /// A word of the tracker: a status, a type, …
+    pub(super) fn word<T: FromStr<Err = el_core::Error>>(&mut self, name: &'static str) -> Result<Option<T>> {
+        Ok(self.text(name)?.map(|text| text.parse()).transpose()?)
+    }
+
+    pub(super) fn words<T: FromStr<Err = el_core::Error>>(&mut self, name: &'static str) -> Result<Vec<T>> {
+        self.list(name)?.iter().map(|text| Ok(text.parse()?)).collect()
+    }
+
+    /// A number from 0 to 5, or its word.
+    pub(super) fn priority(&mut self) -> Result<Option<Priority>> {
+        self.word("priority")
+    }
+
+    pub(super) fn flag(&mut self, name: &'static str) -> Result<bool> {
+        match self.take(name) {
+            None => Ok(false),
+            Some(Value::Bool(value)) => Ok(value),
+            Some(other) => Err(wrong(name, "true or false", &other)),
+        }
+    }
+
+    /// A whole number that is not negative.
+    pub(super) fn number(&mut self, name: &'static str) -> Result<Option<u32>> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let number = match &value {
+            Value::String(text) => text.trim().parse().ok(),
+            // Some clients know no whole numbers.
+            Value::Number(number) => number
+                .as_u64()
+                .or_else(|| number.as_f64().filter(|n| n.fract() == 0.0).and_then(|n| format!("{n:.0}").parse().ok())),
+            _ => None,
+        };
+        match number.map(u32::try_from) {
+            Some(Ok(number)) => Ok(Some(number)),
+            _ => Err(wrong(name, "a whole number from 0 to 4294967295", &value)),
+        }
+    }
+
+    /// To be called before anything is done: fails if there is something that nobody asked for.
+    pub(super) fn done(self, tool: &str) -> Result<()> {
+        let Some((name, _)) = self.0.iter().next() else { return Ok(()) };
+        let known = super::tools::parameters(tool);
+        let name: String = name.chars().take(60).collect();
+        Err(CommandError::usage(format!("{tool} has no argument '{}'", name.escape_debug()))
+            .with_hint(format!("it takes {}", known.join(", "))))
+    }
+}
+
+fn missing(name: &str) -> CommandError {
+    CommandError::usage(format!("the argument '{name}' is missing")).with_detail("field", name)
+}
+
+fn wrong(name: &str, wanted: &str, value: &Value) -> CommandError {
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    let is_same = wanted.starts_with(kind);
+    let given = if is_same || wanted.contains("number") && value.is_number() { value.to_string() } else { kind.to_owned() };
+    let given: String = given.chars().take(60).collect();
+    CommandError::invalid(name, format!("{name}: {wanted} is needed, not {given}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use el_core::model::Status;
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(value: Value) -> Arguments {
+        let Value::Object(map) = value else { panic!("{value} is no object") };
+        Arguments::new(map)
+    }
+
+    #[test]
+    fn what_cannot_be_mistaken_is_taken() {
+        let mut given =
+            of(json!({"a": null, "ids": "x", "id": ["y"], "priority": 1, "n": "7", "f": 8.0, "s": ["Open", "in-progress"]}));
+        assert_eq!(given.text("a").unwrap(), None);
+        assert_eq!(given.ids().unwrap(), ["x", "y"]);
+        assert_eq!(given.priority().unwrap().unwrap().value(), 1);
+        assert_eq!((given.number("n").unwrap(), given.number("f").unwrap()), (Some(7), Some(8)));
+        assert_eq!(given.words::<Status>("s").unwrap(), [Status::Open, Status::InProgress]);
+        given.done("list").unwrap();
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let message = |error: CommandError| error.to_string();
+        assert_eq!(message(of(json!({"t": []})).text("t").unwrap_err()), "t: a text is needed, not a list");
+        assert_eq!(message(of(json!({"l": [1]})).list("l").unwrap_err()), "l: a list of texts is needed, not a number");
+        for bad in [json!(-1), json!(1.5), json!(1e30), json!("x"), json!([])] {
+            let error = of(json!({ "n": bad })).number("n").unwrap_err();
+            assert!(message(error).starts_with("n: a whole number"), "{bad}");
+        }
+        assert_eq!(message(of(json!({"b": "yes"})).flag("b").unwrap_err()), "b: true or false is needed, not a text");
+        assert_eq!(message(of(json!({})).needed("task").unwrap_err()), "the argument 'task' is missing");
+        let unknown = of(json!({"titel": "x"})).done("create").unwrap_err();
+        assert_eq!(unknown.to_string(), "create has no argument 'titel'");
+        assert!(unknown.hints()[0].contains("title"), "{:?}", unknown.hints());
+    }
+}

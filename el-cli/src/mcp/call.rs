@@ -1,0 +1,92 @@
+//! A call of a tool while it is done: its world, and its line to the client.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::reply::Out;
+use super::version::Version;
+use super::wire;
+use crate::app::App;
+use crate::error::CommandError;
+use crate::exit::Exit;
+
+/// Progress is told at most so often.
+const TELL_EVERY: Duration = Duration::from_secs(1);
+
+/// What may end a call before its time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stops {
+    /// The client has called it off.
+    pub(super) cancelled: Arc<AtomicBool>,
+    /// The server ends.
+    pub(super) ending: Arc<AtomicBool>,
+}
+
+impl Stops {
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn goes_on(&self) -> bool {
+        !self.is_cancelled() && !self.ending.load(Ordering::SeqCst)
+    }
+}
+
+/// Where a client wants to hear how far a call is.
+#[derive(Debug, Clone)]
+pub(super) struct Progress {
+    pub(super) out: Arc<Out>,
+    pub(super) token: Value,
+    pub(super) version: Version,
+}
+
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) app: App,
+    stops: Stops,
+    progress: Option<Progress>,
+    began: Instant,
+    told: Cell<Option<Instant>>,
+}
+
+impl Call {
+    pub(super) fn new(app: App, stops: Stops, progress: Option<Progress>) -> Call {
+        Call { app, stops, progress, began: Instant::now(), told: Cell::new(None) }
+    }
+
+    /// Neither was it called off, nor does the server end.
+    pub(super) fn goes_on(&self) -> bool {
+        self.stops.goes_on()
+    }
+
+    /// How long it has taken so far.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Tells the client how it stands, if it wants to know and has not just heard. The figure is the seconds that it has taken: it only grows, as the
+    /// protocol asks, and nobody knows of how many.
+    pub(super) fn tell(&self, words: impl FnOnce() -> String) {
+        let Some(progress) = &self.progress else { return };
+        // Of a call that was called off the client wants to hear nothing more.
+        if self.stops.is_cancelled() || self.told.get().is_some_and(|at| at.elapsed() < TELL_EVERY) {
+            return;
+        }
+        self.told.set(Some(Instant::now()));
+        let seconds = (self.elapsed().as_secs_f64() * 10.0).round() / 10.0;
+        let mut params = json!({ "progressToken": progress.token, "progress": seconds });
+        if progress.version.has_progress_messages() {
+            params["message"] = words().into();
+        }
+        progress.out.send(&wire::notification("notifications/progress", params));
+    }
+}
+
+/// The end of a call that was called off. Nobody reads it: there is no answer to such a call.
+pub(super) fn called_off() -> CommandError {
+    CommandError::new(Exit::Conflict, "cancelled", "the call was called off; nothing was changed")
+}

@@ -1,0 +1,148 @@
+//! The calls, in the order in which they came. What may take long gets a thread of its own once its turn has come.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use serde_json::Value;
+
+use super::arguments::Arguments;
+use super::call::{Call, Progress, Stops};
+use super::reply::Reply;
+use super::tools::{self, Tool};
+use super::version::Version;
+use crate::app::App;
+use crate::args::Globals;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::output::printer::{Format, Printer};
+use crate::output::terminal::ColorWhen;
+
+/// So many calls may wait for something at once.
+const WAITING_MAX: usize = 64;
+/// So many may be in the queue.
+const QUEUE_MAX: usize = 1_000;
+
+/// A call that was asked for.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) id: Value,
+    pub(super) tool: &'static Tool,
+    pub(super) arguments: Arguments,
+    pub(super) globals: Globals,
+    pub(super) version: Version,
+    pub(super) stops: Stops,
+    pub(super) progress: Option<Progress>,
+    pub(super) reply: Reply,
+}
+
+/// The calls that are not answered yet, which can be called off.
+#[derive(Debug, Default)]
+pub(super) struct Open(Mutex<Vec<(Value, Stops)>>);
+
+impl Open {
+    fn add(&self, id: &Value, stops: &Stops) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((id.clone(), stops.clone()));
+    }
+
+    fn remove(&self, stops: &Stops) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|(_, other)| !Arc::ptr_eq(&other.cancelled, &stops.cancelled));
+    }
+
+    /// Calls off what has this id; there may be nothing any more.
+    pub(super) fn cancel(&self, id: &Value) {
+        let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.iter().filter(|(other, _)| other == id).for_each(|(_, stops)| stops.cancelled.store(true, Ordering::SeqCst));
+    }
+
+    pub(super) fn cancel_all(&self) {
+        let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.iter().for_each(|(_, stops)| stops.cancelled.store(true, Ordering::SeqCst));
+    }
+}
+
+/// The lane's entrance.
+#[derive(Debug)]
+pub(super) struct Lane {
+    jobs: Sender<Job>,
+    queued: Arc<AtomicUsize>,
+    open: Arc<Open>,
+    thread: JoinHandle<()>,
+}
+
+impl Lane {
+    pub(super) fn new(open: Arc<Open>) -> std::io::Result<Lane> {
+        let (jobs, queue) = channel();
+        let queued = Arc::new(AtomicUsize::new(0));
+        let (counter, known) = (Arc::clone(&queued), Arc::clone(&open));
+        let thread = std::thread::Builder::new().name("calls".to_owned()).spawn(move || work(&queue, &counter, &known))?;
+        Ok(Lane { jobs, queued, open, thread })
+    }
+
+    pub(super) fn put(&self, job: Job) {
+        if self.queued.load(Ordering::SeqCst) >= QUEUE_MAX {
+            job.answer(Err(busy("calls are in the queue")));
+            return;
+        }
+        self.open.add(&job.id, &job.stops);
+        self.queued.fetch_add(1, Ordering::SeqCst);
+        // It ends only after this entrance is gone.
+        let _ = self.jobs.send(job);
+    }
+
+    /// No call comes any more. Waits for those that are there.
+    pub(super) fn close(self) {
+        drop(self.jobs);
+        let _ = self.thread.join();
+    }
+}
+
+fn work(queue: &Receiver<Job>, queued: &AtomicUsize, open: &Arc<Open>) {
+    let mut waiting: Vec<JoinHandle<()>> = Vec::new();
+    for job in queue {
+        queued.fetch_sub(1, Ordering::SeqCst);
+        waiting.retain(|thread| !thread.is_finished());
+        if !(job.tool.may_take_long)(&job.arguments) {
+            job.run(open);
+        } else if waiting.len() >= WAITING_MAX {
+            open.remove(&job.stops);
+            job.answer(Err(busy("calls wait for something")));
+        } else {
+            let open = Arc::clone(open);
+            waiting.push(std::thread::spawn(move || job.run(&open)));
+        }
+    }
+    for thread in waiting {
+        let _ = thread.join();
+    }
+}
+
+fn busy(what: &str) -> CommandError {
+    let message = format!("as many {what} as this server takes at once; nothing was changed");
+    CommandError::new(Exit::TimedOut, "busy", message).with_retryable(true)
+}
+
+impl Job {
+    fn run(mut self, open: &Open) {
+        let arguments = std::mem::take(&mut self.arguments);
+        let done = if self.stops.is_cancelled() {
+            Err(super::call::called_off())
+        } else {
+            // Warnings go to stderr; stdout is the protocol's.
+            let printer = Printer::new(Format::Human, ColorWhen::Never, true);
+            let app = App::new(self.globals.clone(), printer);
+            let call = Call::new(app, self.stops.clone(), self.progress.clone());
+            (self.tool.run)(&call, arguments)
+        };
+        open.remove(&self.stops);
+        self.answer(done);
+    }
+
+    /// A call that was called off has no answer, whatever became of it.
+    fn answer(&self, done: Result<String, CommandError>) {
+        let answer = (!self.stops.is_cancelled()).then(|| tools::answer(&self.id, done, self.version));
+        self.reply.give(answer);
+    }
+}

@@ -1,0 +1,66 @@
+//! Lines from a stream, none of them endless.
+
+use std::io::{self, BufRead};
+
+/// The longest message, in bytes: the longest prompt that the tracker takes fits, however it is escaped.
+pub(super) const LONGEST: usize = 64 << 20;
+
+/// One line of the input.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// Without its end.
+    Whole(Vec<u8>),
+    /// It had more than the longest; it was read to its end and thrown away.
+    TooLong,
+}
+
+/// The next line; `None` at the end of the stream. The last one may lack its newline.
+pub(super) fn read(from: &mut impl BufRead, longest: usize) -> io::Result<Option<Line>> {
+    let mut line = Vec::new();
+    let (mut is_too_long, mut has_begun) = (false, false);
+    loop {
+        let available = match from.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            other => other?,
+        };
+        if available.is_empty() {
+            return Ok(has_begun.then(|| finished(line, is_too_long)));
+        }
+        has_begun = true;
+        let end = available.iter().position(|byte| *byte == b'\n');
+        let part = &available[..end.unwrap_or(available.len())];
+        if line.len() + part.len() > longest {
+            is_too_long = true;
+            line = Vec::new();
+        } else if !is_too_long {
+            line.extend_from_slice(part);
+        }
+        let used = end.map_or(available.len(), |at| at + 1);
+        from.consume(used);
+        if end.is_some() {
+            return Ok(Some(finished(line, is_too_long)));
+        }
+    }
+}
+
+fn finished(line: Vec<u8>, is_too_long: bool) -> Line {
+    if is_too_long { Line::TooLong } else { Line::Whole(line) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    #[test]
+    fn lines_end_at_newlines_and_at_the_end() {
+        let mut from = BufReader::with_capacity(3, &b"one\n\ntoo long it is\nlast"[..]);
+        let mut next = || read(&mut from, 8).unwrap();
+        assert_eq!(next(), Some(Line::Whole(b"one".to_vec())));
+        assert_eq!(next(), Some(Line::Whole(Vec::new())));
+        assert_eq!(next(), Some(Line::TooLong));
+        assert_eq!(next(), Some(Line::Whole(b"last".to_vec())));
+        assert_eq!(next(), None);
+    }
+}

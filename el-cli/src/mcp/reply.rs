@@ -1,0 +1,70 @@
+//! Where answers go: to stdout, one by one or, for a batch, together.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use crate::output::printer::Printer;
+
+/// The client's end of the line. A client that went away is told to whoever asked to know, once and for all.
+#[derive(Debug)]
+pub(super) struct Out {
+    printer: Printer,
+    gone: Box<dyn Gone>,
+}
+
+/// Somebody who wants to know that the client went away.
+pub(super) trait Gone: std::fmt::Debug + Send + Sync {
+    fn gone(&self);
+}
+
+impl Out {
+    pub(super) fn new(printer: Printer, gone: Box<dyn Gone>) -> Out {
+        Out { printer, gone }
+    }
+
+    /// One message, whole, on a line of its own.
+    pub(super) fn send(&self, message: &Value) {
+        if self.printer.json_line(message).is_err() {
+            self.gone.gone();
+        }
+    }
+}
+
+/// Where the answer to a request goes.
+#[derive(Debug, Clone)]
+pub(super) enum Reply {
+    Alone(Arc<Out>),
+    InBatch(Arc<Batch>),
+}
+
+/// The answers to a batch, which go out together once the last one is there.
+#[derive(Debug)]
+pub(super) struct Batch {
+    out: Arc<Out>,
+    state: Mutex<(usize, Vec<Value>)>,
+}
+
+impl Batch {
+    /// For so many messages, of which each [`Reply::give`]s once, be it nothing.
+    pub(super) fn new(out: Arc<Out>, messages: usize) -> Arc<Batch> {
+        Arc::new(Batch { out, state: Mutex::new((messages, Vec::new())) })
+    }
+}
+
+impl Reply {
+    /// The answer; `None` if there is to be none.
+    pub(super) fn give(&self, answer: Option<Value>) {
+        match self {
+            Reply::Alone(out) => answer.iter().for_each(|answer| out.send(answer)),
+            Reply::InBatch(batch) => {
+                let mut state = batch.state.lock().unwrap_or_else(PoisonError::into_inner);
+                state.0 = state.0.saturating_sub(1);
+                state.1.extend(answer);
+                if state.0 == 0 && !state.1.is_empty() {
+                    batch.out.send(&Value::Array(std::mem::take(&mut state.1)));
+                }
+            }
+        }
+    }
+}

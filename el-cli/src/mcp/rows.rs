@@ -1,0 +1,154 @@
+//! Answers in few words: a row begins with its id, and what is long is cut at a place that is told.
+
+use el_core::model::{Atom, InboxMessage, TaskStatus, Timestamp};
+use el_core::ops::Task;
+
+use crate::output::{runs, sanitize, time};
+
+/// So many bytes of a text are given at once; a client gives its model little more.
+const WINDOW: usize = 20_000;
+
+/// `el-q5e6 P1 open bug @gendry [parser]: Fix the parser`.
+pub(super) fn atom(atom: &Atom) -> String {
+    let mut row = format!("{} P{} {} {}", atom.id, atom.priority.value(), atom.status, atom.issue_type);
+    if let Some(name) = &atom.assignee {
+        row.push_str(&format!(" @{}", sanitize::line(name)));
+    }
+    if !atom.labels.is_empty() {
+        row.push_str(&format!(" [{}]", sanitize::line(&atom.labels.join(","))));
+    }
+    if let Some(run) = &atom.run_id {
+        row.push_str(&format!(" {run}"));
+    }
+    row.push_str(&format!(": {}", sanitize::line(&atom.title)));
+    row
+}
+
+/// `Closed el-q5e6 P1 …`: what was done, a line for each.
+pub(super) fn did<'a>(verb: &str, atoms: impl IntoIterator<Item = &'a Atom>) -> String {
+    atoms.into_iter().map(|one| format!("{verb} {}\n", atom(one))).collect()
+}
+
+/// A list, and below it how many there are if that is more. `more` says how to get them.
+pub(super) fn page(rows: &[String], offset: i64, total: i64, nothing: &str) -> String {
+    let here = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+    let mut text = rows.join("\n");
+    if rows.is_empty() {
+        text = if offset > 0 && total > 0 { format!("there are only {total}") } else { nothing.to_owned() };
+    } else if offset + here < total {
+        text.push_str(&format!("\n({here} of {total}; offset {} shows more)", offset + here));
+    }
+    text
+}
+
+/// `el-q5e6 running (claude, attempt 2, 3m 05s, turn 14, $0.12; Bash: cargo test): Mend it`.
+pub(super) fn task(task: &Task, position: Option<usize>, now: Timestamp) -> String {
+    let mut facts: Vec<String> = task.agent.iter().map(|name| sanitize::line(name).into_owned()).collect();
+    match (task.status, position) {
+        (TaskStatus::Queued, Some(at)) => facts.push(format!("at place {at}")),
+        (TaskStatus::Queued, None) => match task.retry_at.filter(|at| *at > now) {
+            Some(at) => facts.push(format!("tried again {}", time::relative(now, at))),
+            None => facts.push("held back".to_owned()),
+        },
+        _ => {}
+    }
+    if task.attempts > 1 {
+        facts.push(format!("attempt {}", task.attempts));
+    }
+    if let Some(from) = task.started_at.filter(|_| task.status != TaskStatus::Queued) {
+        facts.push(time::span(task.completed_at.unwrap_or(now).since(from)));
+    }
+    if task.turns > 0 {
+        facts.push(format!("turn {}", task.turns));
+    }
+    if task.cost_micros > 0 {
+        facts.push(runs::cost(task.cost_micros));
+    }
+    if let Some(outcome) = task.outcome.filter(|_| !task.status.is_under_way()) {
+        facts.push(outcome.to_string());
+    }
+    let doing = task.action.as_deref().map(|action| format!("; {}", sanitize::line(action))).unwrap_or_default();
+    format!("{} {} ({}{doing}): {}", task.id, task.status, facts.join(", "), sanitize::line(&task.title))
+}
+
+/// Who said it where and when, about what, and then what.
+pub(super) fn message(item: &InboxMessage, now: Timestamp) -> String {
+    let said = &item.message;
+    let about = said.atom_id.as_ref().map(|id| format!(" about {id}")).unwrap_or_default();
+    let mark = if item.read_at.is_none() { "new, " } else { "" };
+    format!(
+        "{} in #{}{about} ({mark}{}):\n{}",
+        sanitize::line(&said.author),
+        said.channel,
+        time::relative(now, said.created_at),
+        indented(&said.content)
+    )
+}
+
+/// A part of a view: a heading, and a text of any origin below it, which cannot be taken for a heading of its own.
+pub(super) fn part(heading: &str, text: Option<&str>) -> String {
+    match text.map(str::trim_end).filter(|text| !text.trim().is_empty()) {
+        Some(text) => format!("\n{heading}:\n{}", indented(text)),
+        None => String::new(),
+    }
+}
+
+fn indented(text: &str) -> String {
+    sanitize::block(text.trim_end()).lines().map(|line| format!("  {line}\n")).collect()
+}
+
+/// A part of a long text, from a byte on, and how to see the rest.
+pub(super) fn window(text: &str, offset: usize) -> String {
+    let text = text.trim_end();
+    let from = boundary(text, offset.min(text.len()));
+    let to = boundary(text, from.saturating_add(WINDOW).min(text.len()));
+    match (from, to == text.len()) {
+        (0, true) => text.to_owned(),
+        (_, true) => format!("{}\n(bytes {from} to {to}: the end)", &text[from..]),
+        _ => format!("{}\n(bytes {from} to {to} of {}; offset {to} shows more)", &text[from..to], text.len()),
+    }
+}
+
+/// The next boundary of a character at or before this byte.
+fn boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_meet_without_a_gap_and_cut_no_character() {
+        let text = "ü漢x".repeat(9_000);
+        let (mut seen, mut offset) = (String::new(), 0);
+        loop {
+            let shown = window(&text, offset);
+            let (body, foot) = shown.rsplit_once('\n').unwrap();
+            seen.push_str(body);
+            let Some(next) = foot.split("offset ").nth(1) else { break };
+            offset = next.split(' ').next().unwrap().parse().unwrap();
+        }
+        assert_eq!(seen, text);
+        assert_eq!(window("short", 0), "short");
+        assert!(window("short", 99).ends_with("the end)"));
+    }
+
+    #[test]
+    fn a_cut_list_says_how_to_go_on() {
+        let rows = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(page(&rows, 0, 2, "none"), "a\nb");
+        assert_eq!(page(&rows, 4, 9, "none"), "a\nb\n(2 of 9; offset 6 shows more)");
+        assert_eq!(page(&[], 0, 0, "none"), "none");
+        assert_eq!(page(&[], 10, 3, "none"), "there are only 3");
+    }
+
+    #[test]
+    fn a_text_cannot_pass_for_a_heading() {
+        assert_eq!(part("Output", Some("a\nErrors:\n")), "\nOutput:\n  a\n  Errors:\n");
+        assert_eq!(part("Output", Some(" \n")), "");
+    }
+}

@@ -1,0 +1,307 @@
+//! What decides: from messages to answers, until the client, a signal or the end of stdin says that it is over.
+
+use std::io::{self, BufReader, IsTerminal as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use serde_json::{Map, Value, json};
+
+use super::arguments::Arguments;
+use super::call::{Progress, Stops};
+use super::lane::{Job, Lane, Open};
+use super::lines::{self, Line};
+use super::reply::{Batch, Gone, Out, Reply};
+use super::tools::{self, Tool};
+use super::version::Version;
+use super::wire::{
+    self, INVALID_PARAMS, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, PARSE_ERROR, Parsed, UNSUPPORTED_VERSION, WireError,
+};
+use crate::app::App;
+use crate::args::Globals;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::panic;
+use crate::output::printer::{Format, Printer};
+use crate::output::terminal::ColorWhen;
+
+const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// What a client's model reads before it has called anything.
+const INSTRUCTIONS: &str = "\
+el tracks this project's work as atoms. An id such as el-q5e6 may be cut to any unique beginning of its short part. \
+Take work: ready, then claim; read it: show; end it: close with what was done, or update to deferred or wont_do with the reason. \
+File what you find on the way: create. claude_code hands a task to a background agent and returns at once; inbox tells its end. \
+A failed call says what to do next; after stale_run, stop working on that atom.";
+
+/// What the deciding thread hears.
+#[derive(Debug)]
+enum Event {
+    Line(Line),
+    /// stdin is at its end: the client asks for nothing more, but may still read.
+    End,
+    /// Nobody reads any more.
+    Gone,
+    Signal,
+    /// All calls are done.
+    Drained,
+}
+
+#[derive(Debug)]
+struct Hangup(SyncSender<Event>);
+
+impl Gone for Hangup {
+    fn gone(&self) {
+        // A full queue holds other events, and the next answer fails as well.
+        let _ = self.0.try_send(Event::Gone);
+    }
+}
+
+/// Serves until the client has had enough.
+pub(crate) fn serve(app: &App) -> Result<Exit> {
+    // Whatever flags are given: a bug must not be told on stdout, which is the protocol's.
+    panic::install(false, app.globals().debug);
+    if io::stdin().is_terminal() {
+        app.printer.note("this speaks the Model Context Protocol with a program; Ctrl-D ends it");
+    }
+    let cannot = |source: io::Error| CommandError::internal("cannot start to serve").with_source(source);
+    let (events, heard) = sync_channel(4);
+    let asked_to_end = Arc::new(AtomicBool::new(false));
+    hear_signals(events.clone(), Arc::clone(&asked_to_end)).map_err(cannot)?;
+    let printer = Printer::new(Format::Robot, ColorWhen::Never, true);
+    let out = Arc::new(Out::new(printer, Box::new(Hangup(events.clone()))));
+    let open = Arc::new(Open::default());
+    let lane = Lane::new(Arc::clone(&open)).map_err(cannot)?;
+    let reader = events.clone();
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(move || read(&reader)).map_err(cannot)?;
+    let server = Server {
+        out,
+        open,
+        lane,
+        ending: Arc::default(),
+        asked_to_end,
+        version: Version::DEFAULT,
+        globals: app.globals().clone(),
+    };
+    server.run(&heard, events);
+    Ok(Exit::Done)
+}
+
+/// The first signal ends the server as soon as nothing is half-done. A second one does not wait for that; what was committed by then stands.
+fn hear_signals(events: SyncSender<Event>, asked_to_end: Arc<AtomicBool>) -> io::Result<()> {
+    el_agents::end_signal::listen(move || {
+        if asked_to_end.swap(true, Ordering::SeqCst) {
+            #[expect(clippy::exit, reason = "the thread that decides may hang in a write that nobody reads")]
+            std::process::exit(Exit::Done.code().into());
+        }
+        // Where there is no room for it, the flag is seen at the next event.
+        let _ = events.try_send(Event::Signal);
+        true
+    })
+}
+
+fn read(events: &SyncSender<Event>) {
+    let mut stdin = BufReader::with_capacity(64 << 10, io::stdin());
+    loop {
+        let event = match lines::read(&mut stdin, lines::LONGEST) {
+            Ok(Some(line)) => Event::Line(line),
+            // A terminal that went away, say: there is nothing more to come.
+            Ok(None) | Err(_) => Event::End,
+        };
+        let is_end = matches!(event, Event::End);
+        if events.send(event).is_err() || is_end {
+            return;
+        }
+    }
+}
+
+struct Server {
+    out: Arc<Out>,
+    open: Arc<Open>,
+    lane: Lane,
+    ending: Arc<AtomicBool>,
+    /// By a signal.
+    asked_to_end: Arc<AtomicBool>,
+    /// What `initialize` has agreed on.
+    version: Version,
+    globals: Globals,
+}
+
+impl Server {
+    fn run(mut self, heard: &Receiver<Event>, events: SyncSender<Event>) {
+        for event in heard {
+            let event = if self.asked_to_end.load(Ordering::SeqCst) { Event::Signal } else { event };
+            match event {
+                Event::Line(Line::Whole(line)) => self.line(&line),
+                Event::Line(Line::TooLong) => {
+                    let text = format!("Parse error: a message has at most {} bytes", lines::LONGEST);
+                    self.wrong(&Reply::Alone(Arc::clone(&self.out)), None, WireError::new(PARSE_ERROR, text));
+                }
+                Event::End => break,
+                Event::Gone | Event::Signal => {
+                    // Nobody hears of what is still in the queue: it is not begun.
+                    self.open.cancel_all();
+                    break;
+                }
+                Event::Drained => {}
+            }
+        }
+        // What waits ends waiting. What writes ends writing: it is a matter of milliseconds, and then nothing is half-done.
+        self.ending.store(true, Ordering::SeqCst);
+        let Server { lane, open, .. } = self;
+        let _ = std::thread::Builder::new().spawn(move || {
+            lane.close();
+            let _ = events.send(Event::Drained);
+        });
+        for event in heard {
+            match event {
+                Event::Drained => return,
+                Event::Signal | Event::Gone => open.cancel_all(),
+                _ => {}
+            }
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        let alone = Reply::Alone(Arc::clone(&self.out));
+        match wire::parse(line) {
+            Parsed::Nothing => {}
+            Parsed::Bad(error) => self.wrong(&alone, None, error),
+            Parsed::One(message) => self.message(message, &alone),
+            Parsed::Batch(messages) if self.version.has_batches() => {
+                let reply = Reply::InBatch(Batch::new(Arc::clone(&self.out), messages.len()));
+                for message in messages {
+                    self.message(message, &reply);
+                }
+            }
+            Parsed::Batch(_) => {
+                let text = format!("Version {} of the protocol has no batches", self.version.as_str());
+                self.wrong(&alone, None, WireError::new(INVALID_REQUEST, text));
+            }
+        }
+    }
+
+    fn wrong(&self, reply: &Reply, id: Option<&Value>, error: WireError) {
+        reply.give(Some(wire::failure(id, error, self.version)));
+    }
+
+    fn message(&mut self, message: Incoming, reply: &Reply) {
+        match message {
+            Incoming::Answer => reply.give(None),
+            Incoming::Wrong { id, error } => self.wrong(reply, id.as_ref(), error),
+            Incoming::Notification { method, params } => {
+                if method == "notifications/cancelled"
+                    && let Some(id) = params.get("requestId")
+                {
+                    self.open.cancel(id);
+                }
+                reply.give(None);
+            }
+            Incoming::Request { id, method, params } => {
+                if method == "initialize" && matches!(reply, Reply::InBatch(_)) {
+                    return self.wrong(reply, Some(&id), WireError::new(INVALID_REQUEST, "initialize is no part of a batch"));
+                }
+                match self.request(&id, &method, params, reply) {
+                    Ok(Some(result)) => reply.give(Some(wire::result(&id, result))),
+                    // Its answer comes later.
+                    Ok(None) => {}
+                    Err(error) => self.wrong(reply, Some(&id), error),
+                }
+            }
+        }
+    }
+
+    fn request(
+        &mut self,
+        id: &Value,
+        method: &str,
+        params: Map<String, Value>,
+        reply: &Reply,
+    ) -> Result<Option<Value>, WireError> {
+        let version = self.version_of(method, &params)?;
+        match method {
+            "initialize" => self.initialize(&params).map(Some),
+            "server/discover" => Ok(Some(discovered())),
+            // It went with the handshake.
+            "ping" if !version.is_stateless() => Ok(Some(json!({}))),
+            "tools/list" if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) => {
+                Err(WireError::new(INVALID_PARAMS, "There is no such cursor: the list has one page"))
+            }
+            "tools/list" => Ok(Some(tools::listed(version))),
+            "tools/call" => self.call(id, params, version, reply).map(|()| None),
+            _ => Err(WireError::new(METHOD_NOT_FOUND, format!("Method not found: {method}"))),
+        }
+    }
+
+    /// In which version a request is: by its own words, or by what was agreed on.
+    fn version_of(&self, method: &str, params: &Map<String, Value>) -> Result<Version, WireError> {
+        let meta = params.get("_meta").and_then(Value::as_object);
+        let about = |key: &str| meta.and_then(|meta| meta.get(key));
+        let missing = |key: &str| WireError::new(INVALID_PARAMS, format!("_meta lacks a good {key}"));
+        let Some(asked) = about(VERSION_KEY) else {
+            return if method == "server/discover" { Err(missing(VERSION_KEY)) } else { Ok(self.version) };
+        };
+        let asked = asked.as_str().ok_or_else(|| missing(VERSION_KEY))?;
+        let version = Version::exactly(asked).ok_or_else(|| {
+            let supported: Vec<&str> = Version::all().collect();
+            WireError::new(UNSUPPORTED_VERSION, "Unsupported protocol version")
+                .with_data(json!({ "requested": asked, "supported": supported }))
+        })?;
+        if version.is_stateless() && !about(CAPABILITIES_KEY).is_some_and(Value::is_object) {
+            return Err(missing(CAPABILITIES_KEY));
+        }
+        Ok(version)
+    }
+
+    fn initialize(&mut self, params: &Map<String, Value>) -> Result<Value, WireError> {
+        let asked = params.get("protocolVersion").and_then(Value::as_str);
+        let asked = asked.ok_or_else(|| WireError::new(INVALID_PARAMS, "protocolVersion must be a text"))?;
+        self.version = Version::negotiated(asked);
+        Ok(json!({
+            "protocolVersion": self.version.as_str(),
+            "capabilities": { "tools": {} },
+            "serverInfo": tools::server_info(),
+            "instructions": INSTRUCTIONS,
+        }))
+    }
+
+    fn call(&self, id: &Value, mut params: Map<String, Value>, version: Version, reply: &Reply) -> Result<(), WireError> {
+        let Some(Value::String(name)) = params.remove("name") else {
+            return Err(WireError::new(INVALID_PARAMS, "The name of the tool must be a text"));
+        };
+        let tool = Tool::find(&name).ok_or_else(|| WireError::new(INVALID_PARAMS, format!("Unknown tool: {name}")))?;
+        let arguments = match params.remove("arguments") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(arguments)) => arguments,
+            Some(_) => return Err(WireError::new(INVALID_PARAMS, "The arguments must be an object")),
+        };
+        let token = params.get("_meta").and_then(|meta| meta.get("progressToken"));
+        let token = token.filter(|token| token.is_string() || token.is_i64() || token.is_u64());
+        let progress = token.map(|token| Progress { out: Arc::clone(&self.out), token: token.clone(), version });
+        self.lane.put(Job {
+            id: id.clone(),
+            tool,
+            arguments: Arguments::new(arguments),
+            globals: self.globals.clone(),
+            version,
+            stops: Stops { cancelled: Arc::default(), ending: Arc::clone(&self.ending) },
+            progress,
+            reply: reply.clone(),
+        });
+        Ok(())
+    }
+}
+
+fn discovered() -> Value {
+    let supported: Vec<&str> = Version::all().collect();
+    json!({
+        "resultType": "complete",
+        "supportedVersions": supported,
+        "capabilities": { "tools": {} },
+        "instructions": INSTRUCTIONS,
+        "ttlMs": tools::FRESH_MS,
+        "cacheScope": "public",
+        "_meta": { tools::SERVER_KEY: tools::server_info() },
+    })
+}

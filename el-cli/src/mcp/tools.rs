@@ -1,0 +1,183 @@
+//! The tools: what a client is told of them, and which function does which.
+
+use serde_json::{Value, json};
+
+use super::arguments::Arguments;
+use super::call::Call;
+use super::version::Version;
+use super::{rows, wire};
+use crate::error::{CommandError, Result};
+
+mod changes;
+mod finding;
+mod tasks;
+
+/// The list as clients get it. Each of its bytes is paid for by every conversation that loads it.
+const LIST: &str = include_str!("tools.json");
+
+/// The list does not change while we run.
+pub(super) const FRESH_MS: u64 = 3_600_000;
+pub(super) const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
+/// Where a program finds what the text of a failure says to a model.
+const ERROR_KEY: &str = "el/error";
+
+/// A tool and what does it.
+#[derive(Debug)]
+pub(super) struct Tool {
+    name: &'static str,
+    pub(super) run: fn(&Call, Arguments) -> Result<String>,
+    /// It may wait for something: other calls do not wait for it.
+    pub(super) may_take_long: fn(&Arguments) -> bool,
+}
+
+const fn quick(name: &'static str, run: fn(&Call, Arguments) -> Result<String>) -> Tool {
+    Tool { name, run, may_take_long: |_| false }
+}
+
+static TOOLS: [Tool; 14] = [
+    // A worker may have to be started.
+    Tool { name: "claude_code", run: tasks::claude_code, may_take_long: |_| true },
+    quick("claude_code_status", tasks::status),
+    Tool { name: "claude_code_result", run: tasks::result, may_take_long: |arguments| arguments.asks_for("wait") },
+    quick("claude_code_cancel", tasks::cancel),
+    quick("ready", finding::ready),
+    quick("list", finding::list),
+    quick("show", finding::show),
+    quick("inbox", finding::inbox),
+    quick("create", changes::create),
+    quick("claim", changes::claim),
+    quick("update", changes::update),
+    // In a session, a check may have to pass first.
+    Tool { name: "close", run: changes::close, may_take_long: |_| std::env::var_os("EL_RUN").is_some() },
+    quick("comment", changes::comment),
+    quick("dependencies", changes::dependencies),
+];
+
+impl Tool {
+    pub(super) fn find(name: &str) -> Option<&'static Tool> {
+        TOOLS.iter().find(|tool| tool.name == name)
+    }
+}
+
+fn all() -> Value {
+    serde_json::from_str(LIST).expect("a test reads the list")
+}
+
+/// The answer to `tools/list`.
+pub(super) fn listed(version: Version) -> Value {
+    let mut result = json!({ "tools": all() });
+    if version.is_stateless() {
+        result["ttlMs"] = FRESH_MS.into();
+        result["cacheScope"] = "public".into();
+        complete(&mut result);
+    }
+    result
+}
+
+/// The names of a tool's arguments.
+pub(super) fn parameters(tool: &str) -> Vec<String> {
+    let all = all();
+    let found = all.as_array().into_iter().flatten().find(|one| one["name"] == tool);
+    let names = found.and_then(|one| one["inputSchema"]["properties"].as_object());
+    names.map(|names| names.keys().cloned().collect()).unwrap_or_default()
+}
+
+pub(super) fn server_info() -> Value {
+    json!({ "name": "el", "version": env!("CARGO_PKG_VERSION") })
+}
+
+/// What every result without a handshake says.
+fn complete(result: &mut Value) {
+    result["resultType"] = "complete".into();
+    result["_meta"][SERVER_KEY] = server_info();
+}
+
+/// The answer to `tools/call`.
+pub(super) fn answer(id: &Value, done: Result<String>, version: Version) -> Value {
+    let mut result = match done {
+        Ok(text) => json!({ "content": [{ "type": "text", "text": text.trim_end() }] }),
+        Err(error) => json!({
+            "content": [{ "type": "text", "text": failure(&error) }],
+            "isError": true,
+            "_meta": { ERROR_KEY: {
+                "code": error.code(),
+                "exit": error.exit().code(),
+                "retryable": error.is_retryable(),
+                "details": error.details(),
+            } },
+        }),
+    };
+    if version.is_stateless() {
+        complete(&mut result);
+    }
+    wire::result(id, result)
+}
+
+/// The code, what is wrong, why, and what to do next.
+fn failure(error: &CommandError) -> String {
+    let mut text = format!("{} (exit {}): {}", error.code(), error.exit().code(), error.message());
+    for cause in error.causes() {
+        text.push_str(&format!("\nbecause: {cause}"));
+    }
+    for line in error.listing() {
+        text.push_str(&format!("\n  {line}"));
+    }
+    let hints = error.hints().iter().map(String::as_str);
+    let own = match error.code() {
+        "no_database" => Some("no restart is needed then: every call looks anew"),
+        "newer_database" => Some("if a newer el is installed by now, restart this server, which is still the old one"),
+        "not_found" => Some("the tools list and ready show ids too"),
+        _ => None,
+    };
+    for hint in hints.chain(own) {
+        text.push_str(&format!("\nnext: {hint}"));
+    }
+    if error.is_retryable() {
+        text.push_str("\nnext: the same call may succeed later");
+    }
+    rows::window(&text, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_listed_is_what_there_is() {
+        let names: Vec<String> = all().as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(names, TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>());
+        for tool in all().as_array().unwrap() {
+            assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+            assert!(tool["inputSchema"]["properties"].is_object(), "{tool}");
+            assert!(tool["description"].is_string(), "{tool}");
+        }
+    }
+
+    #[test]
+    fn the_list_is_sent_without_a_byte_too_many() {
+        let sent = serde_json::to_string(&all()).unwrap();
+        // About four bytes a token: docs/mcp.md gives the figures.
+        assert!(sent.len() <= 4_800, "{} bytes", sent.len());
+    }
+
+    #[test]
+    fn handing_over_is_as_it_was_specified() {
+        let all = all();
+        let tool = &all[0];
+        assert_eq!(
+            tool,
+            &json!({
+                "name": "claude_code",
+                "description": "Delegate a coding task to Claude Code. Returns immediately with task ID. You'll be notified when complete.",
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {
+                        "task": { "type": "string", "description": "The coding task/prompt for Claude Code" },
+                        "workdir": { "type": "string", "description": "Working directory (default: current project)" },
+                    },
+                    "required": ["task"],
+                },
+            })
+        );
+    }
+}

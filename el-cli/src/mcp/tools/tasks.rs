@@ -1,0 +1,139 @@
+//! Delegated tasks: `el run` and `el tasks` as tools.
+
+use std::path::Path;
+use std::time::Duration;
+
+use el_core::Store;
+use el_core::model::TaskStatus;
+use el_core::ops::{self, Task, TaskFilter};
+use el_core::protocol::words;
+
+use crate::commands::run::{self, is_served};
+use crate::error::Result;
+use crate::mcp::arguments::Arguments;
+use crate::mcp::call::Call;
+use crate::mcp::rows;
+use crate::output::page::Page;
+use crate::output::{sanitize, tasks};
+
+/// The longest that a call waits for a task.
+const WAIT_MAX: Duration = Duration::from_secs(3600);
+/// Between two looks for changes; a look costs microseconds.
+const LOOK: Duration = Duration::from_millis(100);
+/// Figures change without a change that the database tells.
+const SECOND: Duration = Duration::from_secs(1);
+
+pub(super) fn claude_code(call: &Call, mut given: Arguments) -> Result<String> {
+    let (task, workdir) = (given.needed("task")?, given.text("workdir")?);
+    given.done("claude_code")?;
+    let workdir = workdir.filter(|text| !text.trim().is_empty());
+    let done = run::hand_over_plain(&call.app, task, workdir.as_deref().map(Path::new))?;
+    let task = &done.delegated.task;
+    let agent = sanitize::line(task.agent.as_deref().unwrap_or_default()).into_owned();
+    let mut page = Page::new(false, None, false);
+    page.line(format!("Task {} for {agent}: {}", task.id, sanitize::line(&task.title)));
+    tasks::place(&mut page, &done.delegated.queue);
+    if let Some(started) = &done.started {
+        page.line(format!("A worker was started for it (pid {}).", started.pid));
+    }
+    for warning in &done.warnings {
+        page.line(format!("warning: {}", sanitize::line(warning)));
+    }
+    page.line("Its end comes to your inbox; claude_code_result tells what it handed back.");
+    Ok(page.into_text())
+}
+
+/// How it stands, in a row; and if nobody is there to take it, that too.
+fn row(call: &Call, store: &Store, task: &Task) -> Result<String> {
+    let now = call.app.now();
+    let mut row = rows::task(task, ops::task_position(store, task, now)?, now);
+    if let Some(agent) = task.agent.as_deref().filter(|_| task.status == TaskStatus::Queued)
+        && !is_served(store, agent)?
+    {
+        row.push_str("\n  no worker is there to take it: el work is one, and the next claude_code starts one");
+    }
+    Ok(row)
+}
+
+pub(super) fn status(call: &Call, mut given: Arguments) -> Result<String> {
+    let id = given.text("task_id")?;
+    given.done("claude_code_status")?;
+    let store = call.app.reader()?;
+    if let Some(id) = id {
+        return row(call, &store, &ops::task(&store, &id)?);
+    }
+    let under_way: Vec<TaskStatus> = TaskStatus::ALL.iter().copied().filter(|status| status.is_under_way()).collect();
+    let found = ops::tasks(&store, &TaskFilter { agent: None, statuses: under_way, limit: Some(50) })?;
+    let rows = found.items.iter().map(|task| row(call, &store, task)).collect::<Result<Vec<_>>>()?;
+    Ok(match rows.len() {
+        0 => "no task is under way".to_owned(),
+        here if i64::try_from(here).is_ok_and(|here| here < found.total) => {
+            format!("{}\n({here} of {}; el tasks shows all)", rows.join("\n"), found.total)
+        }
+        _ => rows.join("\n"),
+    })
+}
+
+pub(super) fn result(call: &Call, mut given: Arguments) -> Result<String> {
+    let id = given.needed("task_id")?;
+    let wait = Duration::from_secs(given.number("wait")?.unwrap_or(0).into()).min(WAIT_MAX);
+    let offset = given.number("offset")?.unwrap_or(0);
+    given.done("claude_code_result")?;
+    let store = call.app.reader()?;
+    let task = wait_for_end(call, &store, &id, wait)?;
+    let mut text = row(call, &store, &task)?;
+    text.push('\n');
+    if task.status.is_under_way() {
+        text.push_str("It has not ended yet.\n");
+    }
+    if let Some(check) = &task.verify {
+        text.push_str(&format!("Check {}: {}\n", sanitize::line(&words::join(&check.command)), check.status));
+    }
+    let said = task.verify.as_ref().and_then(|check| check.output.as_deref());
+    for (heading, part) in [
+        ("Result", task.result_summary.as_deref()),
+        ("Detail", task.detail.as_deref().filter(|detail| task.result_summary.as_deref() != Some(detail))),
+        ("What the check said", said),
+        ("Errors", task.error_lines.as_deref()),
+        ("Last output", task.output.as_deref()),
+    ] {
+        text.push_str(&rows::part(heading, part));
+    }
+    Ok(rows::window(&text, usize::try_from(offset).unwrap_or(usize::MAX)))
+}
+
+/// The task when it has ended, or when the time is up, or when there is no more point in waiting. No transaction is open meanwhile. As with
+/// `el run --wait`, a worker that was there and is gone is replaced.
+fn wait_for_end(call: &Call, store: &Store, id: &str, wait: Duration) -> Result<Task> {
+    let mut task = ops::task(store, id)?;
+    if !wait.is_zero() {
+        run::may_wait_for(&call.app, &task)?;
+    }
+    let mut seen = store.data_version()?;
+    let mut looked = call.elapsed();
+    while task.status.is_under_way() && call.elapsed() < wait && call.goes_on() {
+        std::thread::sleep(LOOK.min(wait.saturating_sub(call.elapsed())));
+        let version = store.data_version()?;
+        if version != seen || call.elapsed() - looked >= SECOND {
+            seen = version;
+            looked = call.elapsed();
+            task = ops::task(store, id)?;
+            run::keep_served(&call.app, store, &task)?;
+            let now = call.app.now();
+            call.tell(|| rows::task(&task, None, now));
+        }
+    }
+    Ok(task)
+}
+
+pub(super) fn cancel(call: &Call, mut given: Arguments) -> Result<String> {
+    let (id, reason) = (given.needed("task_id")?, given.text("reason")?);
+    given.done("claude_code_cancel")?;
+    let cancelled = ops::cancel_task(&mut call.app.writer()?, &call.app.ctx(), &id, reason.as_deref())?;
+    let task = &cancelled.task;
+    let then = match cancelled.was {
+        TaskStatus::Running => "its agent is being ended, and it is held then",
+        _ => "it is held",
+    };
+    Ok(format!("Called off {}: {then}, until el retry {}", task.id, task.id))
+}

@@ -1,0 +1,61 @@
+//! A bar for a person who waits for a long step. Forty lines of our own: a crate for it would bring a second way to the terminal.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use super::printer::Printer;
+
+/// A step that ends sooner shows no bar.
+const PATIENCE: Duration = Duration::from_millis(300);
+const BETWEEN: Duration = Duration::from_millis(80);
+const WIDTH: usize = 30;
+
+pub(crate) struct Progress<'a> {
+    printer: &'a Printer,
+    verb: &'static str,
+    next: Cell<Instant>,
+    is_drawn: Cell<bool>,
+}
+
+impl<'a> Progress<'a> {
+    pub(crate) fn new(printer: &'a Printer, verb: &'static str) -> Progress<'a> {
+        Progress { printer, verb, next: Cell::new(Instant::now() + PATIENCE), is_drawn: Cell::new(false) }
+    }
+
+    /// So many of so many are done.
+    pub(crate) fn show(&self, done: usize, total: usize) {
+        let now = Instant::now();
+        if now < self.next.get() || !self.printer.shows_progress() {
+            return;
+        }
+        self.next.set(now + BETWEEN);
+        self.is_drawn.set(true);
+        self.printer.progress(&bar(self.verb, done, total));
+    }
+}
+
+impl Drop for Progress<'_> {
+    fn drop(&mut self) {
+        if self.is_drawn.get() {
+            self.printer.progress("");
+        }
+    }
+}
+
+fn bar(verb: &str, done: usize, total: usize) -> String {
+    let filled = (done.min(total) * WIDTH).checked_div(total).unwrap_or(WIDTH);
+    format!("{verb} {}{} {done} of {total}", "█".repeat(filled), "░".repeat(WIDTH - filled))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bar;
+
+    #[test]
+    fn a_bar_is_as_full_as_the_work_is_done() {
+        assert!(bar("importing", 0, 10).starts_with("importing ░"));
+        assert!(bar("importing", 10, 10).contains(&"█".repeat(30)));
+        assert!(bar("importing", 11, 10).ends_with("11 of 10"));
+        assert!(bar("importing", 0, 0).ends_with("0 of 0"));
+    }
+}

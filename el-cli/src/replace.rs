@@ -1,0 +1,23 @@
+//! Files that are replaced as a whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// Writes a file beside the old one, with its permissions, brings it to the disk, and puts it in the old one's place. `target` is no link.
+pub(crate) fn replace_file(target: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = target.parent().unwrap_or(Path::new("."));
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = folder.join(format!(".{name}.{}", std::process::id()));
+    let written = File::create(&temporary).and_then(|mut file| {
+        if let Ok(old) = fs::metadata(target) {
+            file.set_permissions(old.permissions())?;
+        }
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.and_then(|()| fs::rename(&temporary, target)).inspect_err(|_| {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&temporary);
+    })
+}

@@ -1,0 +1,245 @@
+//! bd (Beads) and br (its Rust sibling): `.beads/issues.jsonl`, one issue a line with its labels, dependencies and comments in it.
+//! docs/import-export.md tells which versions this was checked against.
+
+use serde_json::{Map, Value};
+
+use super::draft::{Draft, Seen};
+use super::read::each_object;
+use super::record::{Batch, Record, RecordBond};
+use super::{NoteKind, Tracker};
+use crate::model::{BondKind, IssueType, Name, Status};
+
+pub(super) fn read(bytes: &[u8]) -> Batch {
+    let mut batch = Batch::new(Tracker::Bd);
+    let mut seen = Seen::default();
+    each_object(bytes, &mut batch, |batch, line, object| {
+        match object.get("_type").and_then(Value::as_str) {
+            None | Some("issue") => {}
+            Some(other) => {
+                batch.notes.add(
+                    NoteKind::LeftOut,
+                    format!("a record of the kind '{other}' is no issue"),
+                    &format!("line {line}"),
+                );
+                return Ok(());
+            }
+        }
+        issue(batch, &mut seen, line, object)
+    });
+    seen.finish(&mut batch);
+    batch
+}
+
+fn issue(batch: &mut Batch, seen: &mut Seen, line: usize, mut object: Map<String, Value>) -> Result<(), String> {
+    object.remove("_type");
+    // Counted from the dependencies by whoever wrote the file.
+    for derived in ["dependency_count", "dependent_count", "comment_count", "original_size"] {
+        object.remove(derived);
+    }
+    let id = match object.remove("id") {
+        Some(Value::String(id)) if !id.trim().is_empty() => id.trim().to_owned(),
+        _ => return Err("it has no id".to_owned()),
+    };
+    let mut notes = std::mem::take(&mut batch.notes);
+    let mut draft = Draft::new(line, id, object, &mut notes);
+    let read = one(&mut draft);
+    batch.notes = notes;
+    let (record, bonds, comments) = read?;
+    seen.push(batch, record);
+    batch.bonds.extend(bonds);
+    batch.comments.extend(comments);
+    Ok(())
+}
+
+type Parts = (Record, Vec<RecordBond>, Vec<super::RecordComment>);
+
+fn one(draft: &mut Draft<'_>) -> Result<Parts, String> {
+    let title = draft.title("title")?;
+    let description = description(draft)?;
+    let acceptance = draft.long_text("acceptance_criteria")?;
+    let is_template = draft.take("is_template") == Some(Value::Bool(true));
+    let mut status = draft.status("status", status);
+    let is_work = is_work(draft);
+    let mut issue_type = draft.issue_type("issue_type", issue_type);
+    if is_template {
+        draft.keep("is_template", true.into(), NoteKind::Approximated, "a template became type formula");
+        issue_type = IssueType::Formula;
+    }
+    if !is_work && status == Status::Open {
+        draft.note(NoteKind::Approximated, "an open record that is no work became deferred, so that no worker takes it");
+        status = Status::Deferred;
+    }
+    let defer_until = draft.time("defer_until");
+    // bd hides an open issue until that time; here that is what deferred means.
+    if status == Status::Open && defer_until.is_some() {
+        status = Status::Deferred;
+    }
+    let priority = draft.priority("priority");
+    let texts = strings(draft.list("labels"));
+    let labels = draft.labels("labels", texts);
+    let assignee = draft.text("assignee").and_then(|who| draft.name("assignee", &who));
+    let created_by = draft.text("created_by").and_then(|who| draft.name("created_by", &who));
+    let mut close_reason = draft.reason("close_reason")?;
+    let mut closed_at = draft.time("closed_at");
+    if status == Status::Discard {
+        close_reason = close_reason.or(draft.reason("delete_reason")?);
+        closed_at = closed_at.or(draft.time("deleted_at"));
+    }
+    let names = match draft.text("external_ref") {
+        Some(reference) => {
+            draft.keep_quietly("external_ref", reference.clone().into());
+            vec![Name { source: Tracker::Bd.as_str().to_owned(), alias: reference }]
+        }
+        None => Vec::new(),
+    };
+    let (parent, bonds) = dependencies(draft);
+    // Some versions name the parent besides.
+    let parent = parent.or(draft.text("parent")).inspect(|_| drop(draft.take("parent")));
+    let comments = comments(draft)?;
+    let record = Record {
+        line: draft.line,
+        id: draft.id.clone(),
+        names,
+        title,
+        description,
+        acceptance: Some(acceptance).filter(|text| !text.is_empty()),
+        status,
+        issue_type,
+        priority,
+        labels,
+        assignee,
+        parent,
+        defer_until,
+        close_reason,
+        created_by,
+        created_at: draft.time("created_at"),
+        updated_at: draft.time("updated_at"),
+        closed_at,
+        metadata: draft.metadata(Tracker::Bd.as_str(), Map::new()),
+    };
+    Ok((record, bonds, comments))
+}
+
+/// The description, with what bd keeps beside it under headings of its own: an agent is to read all of it.
+fn description(draft: &mut Draft<'_>) -> Result<String, String> {
+    let mut text = draft.text("description").unwrap_or_default();
+    for (key, heading) in [("design", "Design"), ("prerequisites", "Prerequisites"), ("notes", "Notes")] {
+        if let Some(more) = draft.text(key) {
+            if !text.is_empty() {
+                text.push_str("\n\n");
+            }
+            text.push_str(&format!("## {heading}\n\n{more}"));
+        }
+    }
+    draft.long("description", &text)
+}
+
+fn status(word: &str) -> Option<(Status, bool)> {
+    Some(match word {
+        "tombstone" => (Status::Discard, true),
+        "hooked" => (Status::InProgress, false),
+        // A standing note, and what is not yet decided: nothing that a worker is to take.
+        "pinned" | "draft" => (Status::Deferred, false),
+        _ => return None,
+    })
+}
+
+fn issue_type(word: &str) -> Option<(IssueType, bool)> {
+    Some(match word {
+        "chore" | "docs" => (IssueType::Task, false),
+        "story" => (IssueType::Feature, false),
+        "question" | "decision" | "spike" => (IssueType::Discovery, false),
+        "molecule" | "milestone" => (IssueType::Epic, false),
+        _ => return None,
+    })
+}
+
+/// bd keeps messages, agents, gates and the like in the same file. They are not for a worker to do.
+fn is_work(draft: &mut Draft<'_>) -> bool {
+    const NO_WORK: [&str; 10] = ["message", "gate", "agent", "role", "rig", "convoy", "event", "slot", "merge-request", "memory"];
+    let kind = draft.take("issue_type");
+    let is_work = kind.as_ref().and_then(Value::as_str).is_none_or(|kind| !NO_WORK.contains(&kind));
+    if let Some(kind) = kind {
+        draft.put_back("issue_type", kind);
+    }
+    is_work
+}
+
+/// What bd's word means between our two ends, and whether that is the same. `true` first: the issue that tells of it is the target.
+fn bond(word: &str) -> (bool, BondKind, bool) {
+    match word.replace('-', "_").as_str() {
+        "blocks" | "blocked_by" => (true, BondKind::Blocks, true),
+        "parent_child" => (true, BondKind::ParentChild, true),
+        "conditional_blocks" => (true, BondKind::ConditionalBlocks, true),
+        "waits_for" => (true, BondKind::WaitsFor, true),
+        "discovered_from" => (true, BondKind::DiscoveredFrom, true),
+        "related" | "relates_to" => (true, BondKind::Related, true),
+        "duplicates" => (false, BondKind::Duplicates, true),
+        "replies_to" => (false, BondKind::RepliesTo, true),
+        _ => (false, BondKind::Related, false),
+    }
+}
+
+fn dependencies(draft: &mut Draft<'_>) -> (Option<String>, Vec<RecordBond>) {
+    let mut parent: Option<String> = None;
+    let mut bonds = Vec::new();
+    let mut kept = Vec::new();
+    for value in draft.list("dependencies") {
+        let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let Some(other) = text("depends_on_id") else {
+            draft.note(NoteKind::Kept, "a dependency without 'depends_on_id'");
+            kept.push(value);
+            continue;
+        };
+        let word = text("type").unwrap_or("blocks");
+        let (is_target, kind, is_same) = bond(word);
+        if !is_same {
+            draft.note(NoteKind::Approximated, format!("dependency '{word}' became related"));
+            kept.push(value.clone());
+        } else if text("metadata").is_some_and(|more| more.trim() != "{}") || text("thread_id").is_some() {
+            draft.note(NoteKind::Kept, "a dependency's 'metadata' and 'thread_id' have no place here");
+            kept.push(value.clone());
+        }
+        if kind == BondKind::ParentChild {
+            match &parent {
+                None => parent = Some(other.to_owned()),
+                Some(first) if first == other => {}
+                Some(_) => {
+                    draft.note(NoteKind::LeftOut, "a second parent; the first one holds");
+                    kept.push(value.clone());
+                }
+            }
+            continue;
+        }
+        let (source, target) =
+            if is_target { (other.to_owned(), draft.id.clone()) } else { (draft.id.clone(), other.to_owned()) };
+        let created_at = text("created_at").and_then(super::detect::time);
+        bonds.push(RecordBond { line: draft.line, owner: draft.id.clone(), source, target, kind, created_at });
+    }
+    if !kept.is_empty() {
+        draft.keep_quietly("dependencies", Value::Array(kept));
+    }
+    (parent, bonds)
+}
+
+fn comments(draft: &mut Draft<'_>) -> Result<Vec<super::RecordComment>, String> {
+    let mut comments = Vec::new();
+    for value in draft.list("comments") {
+        let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+        let at = super::detect::time(text("created_at"));
+        comments.extend(draft.comment(text("author"), text("text"), at)?);
+    }
+    Ok(comments)
+}
+
+/// The texts of a list; numbers count as such.
+fn strings(values: Vec<Value>) -> Vec<String> {
+    values
+        .into_iter()
+        .filter_map(|value| match value {
+            Value::String(text) => Some(text),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,107 @@
+use serde_json::Value;
+
+use super::lines;
+use crate::model::Timestamp;
+
+/// Which tracker's file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Tracker {
+    /// Our own export.
+    El,
+    /// `.beads/issues.jsonl` of bd and br.
+    Bd,
+    /// `data.jsonl` of Eluent.
+    Eluent,
+    /// What `gh issue list --json …` prints.
+    Github,
+    /// Task lists, and plans of headings.
+    Markdown,
+}
+
+impl Tracker {
+    pub const ALL: &'static [Tracker] = &[Tracker::El, Tracker::Bd, Tracker::Eluent, Tracker::Github, Tracker::Markdown];
+
+    /// The word on the command line and in the store.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Tracker::El => "el",
+            Tracker::Bd => "bd",
+            Tracker::Eluent => "eluent",
+            Tracker::Github => "github",
+            Tracker::Markdown => "markdown",
+        }
+    }
+}
+
+/// Tells the format from the text: from the first record that can be read, or from marks of Markdown. `None` if nothing tells.
+pub fn detect(bytes: &[u8]) -> Option<Tracker> {
+    let mut seen = 0;
+    for (_, value) in lines::values(bytes) {
+        let Ok(Value::Object(object)) = value else { continue };
+        let has = |key: &str| object.contains_key(key);
+        let kind = object.get("_type").and_then(Value::as_str).unwrap_or_default();
+        match kind {
+            "header" if object.get("format").and_then(Value::as_str) == Some("el") => return Some(Tracker::El),
+            "header" => return Some(Tracker::Eluent),
+            "issue" => return Some(Tracker::Bd),
+            "atom" => return Some(if has("created_by") { Tracker::El } else { Tracker::Eluent }),
+            // Other records of bd (`memory`, `event`) and of ours say too little; the next ones say more.
+            "" if has("issue_type") || (has("id") && has("title") && has("status")) => return Some(Tracker::Bd),
+            "" if has("number") && has("title") => return Some(Tracker::Github),
+            _ => {}
+        }
+        seen += 1;
+        if seen == 100 {
+            break;
+        }
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let looks_like_json = matches!(text.trim_start().chars().next(), Some('{')) || seen > 0;
+    let outline = super::outline::read(&text);
+    (!looks_like_json && !outline.is_empty()).then_some(Tracker::Markdown)
+}
+
+/// Reads a time as other trackers write it: RFC 3339, or a date alone.
+pub(super) fn time(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let text = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    let parsed = Timestamp::parse(&text).ok().or_else(|| Timestamp::parse(&text.replacen(' ', "T", 1)).ok())?;
+    // Go's zero time stands for "none".
+    (parsed.as_secs() > -62_135_500_000).then_some(parsed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_format_is_told_from_its_text() {
+        for (text, want) in [
+            ("{\"_type\":\"header\",\"format\":\"el\",\"version\":1}", Some(Tracker::El)),
+            ("{\"_type\":\"header\",\"repo_name\":\"x\",\"generator\":\"eluent/0.1.0\"}", Some(Tracker::Eluent)),
+            ("{\"_type\":\"atom\",\"id\":\"x-1\",\"title\":\"t\"}", Some(Tracker::Eluent)),
+            ("{\"_type\":\"memory\",\"key\":\"k\"}\n{\"_type\":\"issue\",\"id\":\"bd-1\"}", Some(Tracker::Bd)),
+            ("\n{\"id\":\"bd-1\",\"title\":\"t\",\"status\":\"open\"}", Some(Tracker::Bd)),
+            ("not json\n{\"id\":\"bd-1\",\"issue_type\":\"task\"}", Some(Tracker::Bd)),
+            ("[\n {\"number\": 1, \"title\": \"t\"}\n]", Some(Tracker::Github)),
+            ("{\"number\":1,\"title\":\"t\"}", Some(Tracker::Github)),
+            ("# Plan\n\n- [ ] a task\n", Some(Tracker::Markdown)),
+            ("## First\ntext\n## Second\n", Some(Tracker::Markdown)),
+            ("just prose", None),
+            ("", None),
+            ("{\"a\":1}", None),
+            ("{broken", None),
+        ] {
+            assert_eq!(detect(text.as_bytes()), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_as_others_write_them() {
+        assert!(time("2025-12-16T13:26:47.117226-08:00").is_some());
+        assert!(time("2026-08-04T05:47:45.219884793Z").is_some());
+        assert!(time("2025-12-16").is_some() && time("2025-12-16 13:26:47Z").is_some());
+        assert_eq!(time("0001-01-01T00:00:00Z"), None);
+        assert_eq!(time("soon"), None);
+    }
+}

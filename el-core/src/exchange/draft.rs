@@ -1,0 +1,315 @@
+//! A record in the making: fields are taken out of the other tracker's object one by one, and what is left at the end is kept.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::detect::time;
+use super::record::{Batch, Record, RecordComment};
+use super::{NoteKind, Notes, clean};
+use crate::model::{IssueType, Priority, Status, Timestamp, limits};
+
+/// One object of a file.
+pub(super) struct Draft<'a> {
+    pub(super) line: usize,
+    pub(super) id: String,
+    notes: &'a mut Notes,
+    object: Map<String, Value>,
+    /// What becomes `metadata.source`.
+    source: Map<String, Value>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(line: usize, id: String, object: Map<String, Value>, notes: &'a mut Notes) -> Draft<'a> {
+        Draft { line, id, notes, object, source: Map::new() }
+    }
+
+    pub(super) fn place(&self) -> String {
+        format!("line {} ({})", self.line, self.id)
+    }
+
+    pub(super) fn note(&mut self, kind: NoteKind, what: impl Into<String>) {
+        let place = self.place();
+        self.notes.add(kind, what, &place);
+    }
+
+    /// Takes a field out; what is `null` is not there.
+    pub(super) fn take(&mut self, key: &str) -> Option<Value> {
+        self.object.remove(key).filter(|value| !value.is_null())
+    }
+
+    /// Puts a field back that was only looked at.
+    pub(super) fn put_back(&mut self, key: &str, value: Value) {
+        self.object.insert(key.to_owned(), value);
+    }
+
+    /// Takes a text out. One that is no text is kept and told; an empty one is none.
+    pub(super) fn text(&mut self, key: &str) -> Option<String> {
+        match self.take(key)? {
+            Value::String(text) => Some(text).filter(|text| !text.is_empty()),
+            Value::Number(number) => Some(number.to_string()),
+            other => {
+                self.keep(key, other, NoteKind::Kept, format!("field '{key}' is no text"));
+                None
+            }
+        }
+    }
+
+    /// Takes the first of these that is there.
+    pub(super) fn first_text(&mut self, keys: &[&str]) -> Option<String> {
+        keys.iter().find_map(|key| self.text(key))
+    }
+
+    /// Takes a list out; a single value counts as a list of one.
+    pub(super) fn list(&mut self, key: &str) -> Vec<Value> {
+        match self.take(key) {
+            None => Vec::new(),
+            Some(Value::Array(items)) => items,
+            Some(one) => vec![one],
+        }
+    }
+
+    /// Takes a time out. One that cannot be read is kept and told.
+    pub(super) fn time(&mut self, key: &str) -> Option<Timestamp> {
+        let text = self.text(key)?;
+        let read = time(&text);
+        if read.is_none() && !text.starts_with("0001-") {
+            self.keep(key, Value::String(text), NoteKind::Kept, format!("field '{key}' is no time"));
+        }
+        read
+    }
+
+    /// Puts a value under `metadata.source` and tells of it.
+    pub(super) fn keep(&mut self, key: &str, value: Value, kind: NoteKind, what: impl Into<String>) {
+        self.keep_quietly(key, value);
+        self.note(kind, what);
+    }
+
+    /// Puts a value under `metadata.source` that is told of elsewhere, or is in its place besides.
+    pub(super) fn keep_quietly(&mut self, key: &str, value: Value) {
+        self.source.insert(key.to_owned(), value);
+    }
+
+    /// The title; a record without one is an error in words.
+    pub(super) fn title(&mut self, key: &str) -> Result<String, String> {
+        let text = self.text(key).ok_or("it has no title")?;
+        let cleaned = clean::title(&text).ok_or("its title is blank")?;
+        if cleaned.is_changed {
+            self.keep(
+                key,
+                Value::String(text),
+                NoteKind::Approximated,
+                "a title of several lines or too many characters was cut",
+            );
+        }
+        Ok(cleaned.value)
+    }
+
+    /// A long text, blank if there is none.
+    pub(super) fn long_text(&mut self, key: &str) -> Result<String, String> {
+        let text = self.text(key).unwrap_or_default();
+        self.long(key, &text)
+    }
+
+    pub(super) fn long(&mut self, key: &str, text: &str) -> Result<String, String> {
+        self.within(key, text, limits::TEXT)
+    }
+
+    /// A reason for closing.
+    pub(super) fn reason(&mut self, key: &str) -> Result<Option<String>, String> {
+        let Some(text) = self.text(key).filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+        self.within(key, text.trim(), limits::REASON).map(Some)
+    }
+
+    fn within(&mut self, key: &str, text: &str, most: usize) -> Result<String, String> {
+        let cleaned = clean::text(text, most).map_err(|why| format!("{key}: {why}"))?;
+        if cleaned.is_changed {
+            self.note(NoteKind::Approximated, format!("a NUL character in '{key}' became \u{fffd}"));
+        }
+        Ok(cleaned.value)
+    }
+
+    /// A name; what had to be changed is kept and told.
+    pub(super) fn name(&mut self, key: &str, text: &str) -> Option<String> {
+        let cleaned = clean::name(text)?;
+        if cleaned.is_changed {
+            self.keep(key, Value::String(text.to_owned()), NoteKind::Approximated, format!("a name in '{key}' was cut"));
+        }
+        Some(cleaned.value)
+    }
+
+    /// Labels, sorted, each once. What had to be changed is kept and told.
+    pub(super) fn labels(&mut self, key: &str, texts: Vec<String>) -> Vec<String> {
+        let mut labels: Vec<String> = Vec::with_capacity(texts.len());
+        let mut originals = Vec::new();
+        for text in texts {
+            match clean::label(&text) {
+                Some(cleaned) => {
+                    if cleaned.is_changed {
+                        self.note(NoteKind::Approximated, format!("label '{text}' became {}", cleaned.value));
+                        originals.push(Value::String(text));
+                    }
+                    labels.push(cleaned.value);
+                }
+                None if text.is_empty() => {}
+                None => originals.push(Value::String(text)),
+            }
+        }
+        labels.sort();
+        labels.dedup();
+        if labels.len() > limits::LABELS {
+            self.note(NoteKind::Kept, format!("more than {} labels", limits::LABELS));
+            originals.extend(labels.split_off(limits::LABELS).into_iter().map(Value::String));
+        }
+        if !originals.is_empty() {
+            self.keep_quietly(key, Value::Array(originals));
+        }
+        labels
+    }
+
+    /// A priority as a number, in words, or `P1`; beyond our range it becomes the nearest.
+    pub(super) fn priority(&mut self, key: &str) -> Priority {
+        let Some(value) = self.take(key) else { return Priority::DEFAULT };
+        let read = match &value {
+            Value::Number(number) => number.as_i64().map(|n| (n.clamp(0, 5), (0..=5).contains(&n))),
+            Value::String(text) => text.parse::<Priority>().ok().map(|p| (i64::from(p.value()), true)),
+            _ => None,
+        };
+        let (level, is_same) = read.unwrap_or((i64::from(Priority::DEFAULT.value()), false));
+        if !is_same {
+            let what = format!("priority {value} became {level}");
+            self.keep(key, value, NoteKind::Approximated, what);
+        }
+        Priority::new(level).unwrap_or(Priority::DEFAULT)
+    }
+
+    /// The status in our words: `map` says what the other tracker's word is here, and whether it means the same. A word that nobody knows
+    /// becomes `deferred`, which no worker takes, rather than `open`, which one would.
+    pub(super) fn status(&mut self, key: &str, map: impl Fn(&str) -> Option<(Status, bool)>) -> Status {
+        let Some(text) = self.text(key) else { return Status::Open };
+        let folded = text.trim().to_ascii_lowercase().replace('-', "_");
+        let (status, is_same) =
+            map(&folded).or_else(|| folded.parse().ok().map(|same| (same, true))).unwrap_or((Status::Deferred, false));
+        if !is_same {
+            self.keep(key, Value::String(text), NoteKind::Approximated, format!("status '{folded}' became {status}"));
+        }
+        status
+    }
+
+    /// The type in our words. One that nobody knows becomes `task`.
+    pub(super) fn issue_type(&mut self, key: &str, map: impl Fn(&str) -> Option<(IssueType, bool)>) -> IssueType {
+        let Some(text) = self.text(key) else { return IssueType::Task };
+        let folded = text.trim().to_ascii_lowercase().replace(['-', ' '], "_");
+        let (kind, is_same) =
+            map(&folded).or_else(|| folded.parse().ok().map(|same| (same, true))).unwrap_or((IssueType::Task, false));
+        if !is_same {
+            self.keep(key, Value::String(text), NoteKind::Approximated, format!("type '{folded}' became {kind}"));
+        }
+        kind
+    }
+
+    /// A comment, unless it is blank.
+    pub(super) fn comment(
+        &mut self,
+        author: &str,
+        content: &str,
+        at: Option<Timestamp>,
+    ) -> Result<Option<RecordComment>, String> {
+        if content.trim().is_empty() {
+            return Ok(None);
+        }
+        let content = self.long("comment", content)?;
+        let author = clean::name(author).map_or_else(|| "unknown".to_owned(), |name| name.value);
+        Ok(Some(RecordComment {
+            line: self.line,
+            id: None,
+            atom: self.id.clone(),
+            author,
+            content,
+            run_id: None,
+            created_at: at,
+        }))
+    }
+
+    /// Keeps every field that nobody took and that says something, and tells of it.
+    pub(super) fn keep_the_rest(&mut self) {
+        for (key, value) in std::mem::take(&mut self.object) {
+            if !says_nothing(&value) {
+                let what = format!("field '{key}' has no place here");
+                self.keep(&key, value, NoteKind::Kept, what);
+            }
+        }
+    }
+
+    /// `metadata` with what was kept under `source`, which begins with whose record it is.
+    pub(super) fn metadata(&mut self, tracker: &str, mut own: Map<String, Value>) -> Map<String, Value> {
+        self.keep_the_rest();
+        let mut source = Map::new();
+        source.insert("tracker".to_owned(), tracker.into());
+        source.insert("id".to_owned(), self.id.clone().into());
+        source.append(&mut self.source);
+        own.insert("source".to_owned(), Value::Object(source));
+        own
+    }
+}
+
+impl Draft<'_> {
+    /// `metadata` of our own export: as it is, and `kept` only if something had no place.
+    pub(super) fn metadata_if_kept(&mut self, mut own: Map<String, Value>) -> Map<String, Value> {
+        if !self.source.is_empty() {
+            own.insert("kept".to_owned(), Value::Object(std::mem::take(&mut self.source)));
+        }
+        own
+    }
+}
+
+/// Whether a field is as good as absent.
+pub(super) fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+    }
+}
+
+/// The records of a batch by their ids.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    index: HashMap<String, usize>,
+    /// Lines whose record a later line took the place of.
+    replaced: HashSet<usize>,
+}
+
+impl Seen {
+    /// Puts a record into the batch. One whose id was there already takes its place, as in a file that was appended to.
+    pub(super) fn push(&mut self, batch: &mut Batch, record: Record) {
+        match self.index.get(&record.id) {
+            Some(&at) => {
+                let place = format!("line {} ({})", record.line, record.id);
+                batch.notes.add(NoteKind::Remark, "an id stands in the file twice; the later line holds", &place);
+                self.replaced.insert(batch.records[at].line);
+                batch.records[at] = record;
+            }
+            None => {
+                self.index.insert(record.id.clone(), batch.records.len());
+                batch.records.push(record);
+            }
+        }
+    }
+
+    /// The record with this id.
+    pub(super) fn get<'b>(&self, batch: &'b mut Batch, id: &str) -> Option<&'b mut Record> {
+        self.index.get(id).and_then(|at| batch.records.get_mut(*at))
+    }
+
+    /// Takes out what the lines said besides that were replaced.
+    pub(super) fn finish(self, batch: &mut Batch) {
+        if !self.replaced.is_empty() {
+            batch.bonds.retain(|bond| !self.replaced.contains(&bond.line));
+            batch.comments.retain(|comment| !self.replaced.contains(&comment.line));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Our own export (docs/export-format.md): a header, then each atom with its bonds and comments after it.
+
+use serde_json::{Map, Value};
+
+use super::draft::{Draft, Seen};
+use super::jsonl::FORMAT_VERSION;
+use super::read::each_object;
+use super::record::{Batch, Record, RecordBond, RecordComment};
+use super::{NoteKind, Tracker};
+use crate::model::{BondKind, Name};
+
+pub(super) fn read(bytes: &[u8]) -> Batch {
+    let mut batch = Batch::new(Tracker::El);
+    let mut seen = Seen::default();
+    each_object(bytes, &mut batch, |batch, line, mut object| match object.remove("_type").as_ref().and_then(Value::as_str) {
+        Some("header") => header(batch, line, &object),
+        Some("atom") => {
+            let mut notes = std::mem::take(&mut batch.notes);
+            let read = atom(line, object, &mut notes);
+            batch.notes = notes;
+            seen.push(batch, read?);
+            Ok(())
+        }
+        Some("bond") => bond(batch, line, &object),
+        Some("comment") => comment(batch, line, &object),
+        Some(other) => {
+            let what = format!("a record of the kind '{other}' is not known to this el");
+            batch.notes.add(NoteKind::LeftOut, what, &format!("line {line}"));
+            Ok(())
+        }
+        None => Err("it has no '_type'".to_owned()),
+    });
+    seen.finish(&mut batch);
+    batch
+}
+
+fn header(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
+    match object.get("version").and_then(Value::as_i64) {
+        Some(version) if version > FORMAT_VERSION => Err(format!(
+            "the file is of version {version} of the export format; this el reads up to {FORMAT_VERSION}; use a newer el"
+        )),
+        Some(_) => Ok(()),
+        None => {
+            batch.notes.add(NoteKind::Remark, "the header has no version; taken for the first", &format!("line {line}"));
+            Ok(())
+        }
+    }
+}
+
+fn atom(line: usize, mut object: Map<String, Value>, notes: &mut super::Notes) -> Result<Record, String> {
+    let id = match object.remove("id") {
+        Some(Value::String(id)) if !id.trim().is_empty() => id.trim().to_ascii_lowercase(),
+        _ => return Err("it has no id".to_owned()),
+    };
+    // What only the project that wrote it knows: its own runs and their back-off.
+    object.remove("run_id");
+    object.remove("retry_at");
+    let mut draft = Draft::new(line, id, object, notes);
+    let title = draft.title("title")?;
+    let description = draft.long_text("description")?;
+    let acceptance = match draft.take("acceptance") {
+        Some(Value::String(text)) => Some(draft.long("acceptance", &text)?),
+        Some(other) => {
+            draft.put_back("acceptance", other);
+            None
+        }
+        None => None,
+    };
+    let status = draft.status("status", |_| None);
+    let issue_type = draft.issue_type("issue_type", |_| None);
+    let priority = draft.priority("priority");
+    let texts = draft.list("labels").into_iter().filter_map(|l| l.as_str().map(str::to_owned)).collect();
+    let labels = draft.labels("labels", texts);
+    let assignee = draft.text("assignee").and_then(|who| draft.name("assignee", &who));
+    let created_by = draft.text("created_by").and_then(|who| draft.name("created_by", &who));
+    let names = draft.list("aliases").iter().filter_map(name).collect();
+    let metadata = match draft.take("metadata") {
+        Some(Value::Object(map)) => map,
+        None => Map::new(),
+        Some(other) => {
+            draft.keep("metadata", other, NoteKind::Kept, "metadata that is no object");
+            Map::new()
+        }
+    };
+    let parent = draft.text("parent_id").map(|id| id.to_ascii_lowercase());
+    let defer_until = draft.time("defer_until");
+    let close_reason = draft.reason("close_reason")?;
+    let (created_at, updated_at, closed_at) = (draft.time("created_at"), draft.time("updated_at"), draft.time("closed_at"));
+    draft.keep_the_rest();
+    let id = draft.id.clone();
+    let metadata = draft.metadata_if_kept(metadata);
+    Ok(Record {
+        line,
+        id,
+        names,
+        title,
+        description,
+        acceptance,
+        status,
+        issue_type,
+        priority,
+        labels,
+        assignee,
+        parent,
+        defer_until,
+        close_reason,
+        created_by,
+        created_at,
+        updated_at,
+        closed_at,
+        metadata,
+    })
+}
+
+fn name(value: &Value) -> Option<Name> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
+    Some(Name { source: text("source")?, alias: text("alias")? })
+}
+
+fn id_of(object: &Map<String, Value>, key: &str) -> Result<String, String> {
+    let id = object.get(key).and_then(Value::as_str).map(str::trim).filter(|id| !id.is_empty());
+    id.map(str::to_ascii_lowercase).ok_or_else(|| format!("it has no '{key}'"))
+}
+
+fn time(object: &Map<String, Value>, key: &str) -> Option<crate::model::Timestamp> {
+    object.get(key).and_then(Value::as_str).and_then(super::detect::time)
+}
+
+/// An edge between two atoms; `parent_child` is known to the atom, and is taken from there.
+fn bond(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
+    let (source, target) = (id_of(object, "source_id")?, id_of(object, "target_id")?);
+    let word = object.get("dependency_type").and_then(Value::as_str).unwrap_or("blocks");
+    let kind: BondKind = word.parse().map_err(|error: crate::Error| error.to_string())?;
+    if kind != BondKind::ParentChild {
+        let created_at = time(object, "created_at");
+        batch.bonds.push(RecordBond { line, owner: target.clone(), source, target, kind, created_at });
+    }
+    Ok(())
+}
+
+fn comment(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
+    let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
+    if text("content").trim().is_empty() {
+        return Err("the comment is blank".to_owned());
+    }
+    let content = super::clean::text(text("content"), crate::model::limits::TEXT)?.value;
+    let author = super::clean::name(text("author")).map_or_else(|| "unknown".to_owned(), |name| name.value);
+    batch.comments.push(RecordComment {
+        line,
+        id: Some(text("id").to_owned()).filter(|id| !id.is_empty()),
+        atom: id_of(object, "parent_id")?,
+        author,
+        content,
+        run_id: Some(text("run_id").to_owned()).filter(|id| !id.is_empty()),
+        created_at: time(object, "created_at"),
+    });
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! Eluent, the Ruby tracker that `el` follows: `.eluent/data.jsonl` (and `ephemeral.jsonl`), a header, then atoms, bonds and comments in
+//! the order in which they were written.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::draft::{Draft, Seen};
+use super::read::each_object;
+use super::record::{Batch, Record, RecordBond, RecordComment};
+use super::{NoteKind, Tracker};
+use crate::model::{BondKind, Timestamp};
+
+pub(super) fn read(bytes: &[u8]) -> Batch {
+    let mut batch = Batch::new(Tracker::Eluent);
+    let mut seen = Seen::default();
+    let mut parents = Vec::new();
+    let mut said = HashSet::new();
+    each_object(bytes, &mut batch, |batch, line, mut object| {
+        match object.remove("_type").as_ref().and_then(Value::as_str) {
+            Some("header") => Ok(()),
+            Some("atom") => {
+                let mut notes = std::mem::take(&mut batch.notes);
+                let read = atom(line, object, &mut notes);
+                batch.notes = notes;
+                seen.push(batch, read?);
+                Ok(())
+            }
+            Some("bond") => bond(batch, &mut parents, line, &object),
+            Some("comment") => {
+                let made = comment(line, &object)?;
+                // Two clones give two comments one id, so the content tells them apart.
+                if said.insert((made.atom.clone(), made.author.clone(), made.created_at, made.content.clone())) {
+                    batch.comments.push(made);
+                }
+                Ok(())
+            }
+            other => {
+                let what = format!("a record of the kind '{}' is not known", other.unwrap_or("none"));
+                batch.notes.add(NoteKind::LeftOut, what, &format!("line {line}"));
+                Ok(())
+            }
+        }
+    });
+    for (line, parent, child) in parents {
+        contain(&mut batch, &seen, line, parent, &child);
+    }
+    seen.finish(&mut batch);
+    batch
+}
+
+/// A `parent_child` bond: the target's parent, unless it has one.
+fn contain(batch: &mut Batch, seen: &Seen, line: usize, parent: String, child: &str) {
+    let place = format!("line {line}");
+    match seen.get(batch, child) {
+        Some(record) if record.parent.as_ref() == Some(&parent) => {}
+        Some(record) if record.parent.is_none() => record.parent = Some(parent),
+        Some(_) => batch.notes.add(NoteKind::LeftOut, "a second parent; the first one holds", &place),
+        None => batch.notes.add(NoteKind::LeftOut, "a parent_child bond of an atom that is not in the file", &place),
+    }
+}
+
+fn atom(line: usize, mut object: Map<String, Value>, notes: &mut super::Notes) -> Result<Record, String> {
+    let id = match object.remove("id") {
+        Some(Value::String(id)) if !id.trim().is_empty() => id.trim().to_owned(),
+        _ => return Err("it has no id".to_owned()),
+    };
+    let mut draft = Draft::new(line, id, object, notes);
+    let title = draft.title("title")?;
+    let description = draft.long_text("description")?;
+    let status = draft.status("status", |_| None);
+    let issue_type = draft.issue_type("issue_type", |_| None);
+    let priority = draft.priority("priority");
+    let texts = draft.list("labels").into_iter().filter_map(|l| l.as_str().map(str::to_owned)).collect();
+    let labels = draft.labels("labels", texts);
+    let assignee = draft.text("assignee").and_then(|who| draft.name("assignee", &who));
+    let own = match draft.take("metadata") {
+        Some(Value::Object(map)) => map,
+        Some(other) => {
+            draft.keep("metadata", other, NoteKind::Kept, "metadata that is no object");
+            Map::new()
+        }
+        None => Map::new(),
+    };
+    let close_reason = draft.reason("close_reason")?;
+    let updated_at = draft.time("updated_at");
+    Ok(Record {
+        line,
+        id: draft.id.clone(),
+        names: Vec::new(),
+        title,
+        description,
+        acceptance: None,
+        status,
+        issue_type,
+        priority,
+        labels,
+        assignee,
+        parent: draft.text("parent_id"),
+        defer_until: draft.time("defer_until"),
+        close_reason,
+        created_by: None,
+        created_at: draft.time("created_at"),
+        updated_at,
+        // It kept no time of closing: the last change is the nearest.
+        closed_at: updated_at.filter(|_| status.is_over()),
+        metadata: draft.metadata(Tracker::Eluent.as_str(), own),
+    })
+}
+
+fn text<'a>(object: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    object.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
+}
+
+fn time(object: &Map<String, Value>) -> Option<Timestamp> {
+    text(object, "created_at").and_then(super::detect::time)
+}
+
+fn bond(
+    batch: &mut Batch,
+    parents: &mut Vec<(usize, String, String)>,
+    line: usize,
+    object: &Map<String, Value>,
+) -> Result<(), String> {
+    let end = |key: &str| text(object, key).map(str::to_owned).ok_or_else(|| format!("it has no '{key}'"));
+    let (source, target) = (end("source_id")?, end("target_id")?);
+    let word = text(object, "dependency_type").unwrap_or("blocks");
+    let kind: BondKind = word.parse().map_err(|error: crate::Error| error.to_string())?;
+    match kind {
+        BondKind::ParentChild => parents.push((line, source, target)),
+        kind => {
+            if kind == BondKind::ConditionalBlocks {
+                let what = "conditional_blocks holds its target unless the source fails (Eluent's code did the opposite of its documents)";
+                batch.notes.add(NoteKind::Remark, what, &format!("line {line}"));
+            }
+            batch.bonds.push(RecordBond { line, owner: target.clone(), source, target, kind, created_at: time(object) });
+        }
+    }
+    Ok(())
+}
+
+fn comment(line: usize, object: &Map<String, Value>) -> Result<RecordComment, String> {
+    let content =
+        object.get("content").and_then(Value::as_str).filter(|text| !text.trim().is_empty()).ok_or("the comment is blank")?;
+    Ok(RecordComment {
+        line,
+        id: None,
+        atom: text(object, "parent_id").ok_or("it has no 'parent_id'")?.to_owned(),
+        author: text(object, "author").and_then(super::clean::name).map_or_else(|| "unknown".to_owned(), |name| name.value),
+        content: super::clean::text(content, crate::model::limits::TEXT)?.value,
+        run_id: None,
+        created_at: time(object),
+    })
+}

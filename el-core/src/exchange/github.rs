@@ -1,0 +1,239 @@
+//! GitHub's issues: what `gh issue list --json …` prints, and what its REST interface answers.
+
+use serde_json::{Map, Value, json};
+
+use super::draft::{Draft, Seen};
+use super::read::each_object;
+use super::record::{Batch, Record, RecordBond, RecordComment};
+use super::{NoteKind, Tracker};
+use crate::model::{BondKind, IssueType, Name, Priority, Status};
+
+pub(super) fn read(bytes: &[u8]) -> Batch {
+    let mut batch = Batch::new(Tracker::Github);
+    let mut seen = Seen::default();
+    each_object(bytes, &mut batch, |batch, line, object| {
+        let number = object.get("number").and_then(Value::as_i64).ok_or("it has no number")?;
+        if object.contains_key("pull_request") {
+            let what = "a pull request is no issue";
+            batch.notes.add(NoteKind::LeftOut, what, &format!("line {line} (#{number})"));
+            return Ok(());
+        }
+        let mut notes = std::mem::take(&mut batch.notes);
+        let mut draft = Draft::new(line, format!("#{number}"), object, &mut notes);
+        let read = issue(&mut draft, number);
+        batch.notes = notes;
+        let (record, bonds, comments) = read?;
+        seen.push(batch, record);
+        batch.bonds.extend(bonds);
+        batch.comments.extend(comments);
+        Ok(())
+    });
+    contain(&mut batch, &seen);
+    seen.finish(&mut batch);
+    batch
+}
+
+/// What an issue says of its sub-issues is said of them.
+fn contain(batch: &mut Batch, seen: &Seen) {
+    let (inside, bonds): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut batch.bonds).into_iter().partition(|bond| bond.kind == BondKind::ParentChild);
+    batch.bonds = bonds;
+    for bond in inside {
+        let place = format!("line {} ({})", bond.line, bond.source);
+        match seen.get(batch, &bond.target) {
+            Some(record) if record.parent.as_ref() == Some(&bond.source) => {}
+            Some(record) if record.parent.is_none() => record.parent = Some(bond.source),
+            Some(_) => batch.notes.add(NoteKind::LeftOut, "a second parent; the first one holds", &place),
+            None => batch.notes.add(NoteKind::LeftOut, format!("sub-issue {} is not in the file", bond.target), &place),
+        }
+    }
+}
+
+type Parts = (Record, Vec<RecordBond>, Vec<RecordComment>);
+
+fn issue(draft: &mut Draft<'_>, number: i64) -> Result<Parts, String> {
+    let url = draft.first_text(&["html_url", "url"]);
+    let repository = url.as_deref().and_then(repository);
+    draft.id = repository.as_deref().map_or_else(|| format!("#{number}"), |repository| format!("{repository}#{number}"));
+    let names = names(draft, number, url.as_deref());
+    if let Some(url) = url {
+        draft.keep_quietly("url", url.into());
+    }
+    for told_elsewhere in ["number", "id", "node_id", "closed", "subIssuesSummary", "projectCards", "reactionGroups", "isPinned"]
+    {
+        let value = draft.take(told_elsewhere);
+        if told_elsewhere == "isPinned" && value == Some(true.into()) {
+            draft.keep_quietly(told_elsewhere, true.into());
+        }
+    }
+    let title = draft.title("title")?;
+    let description = draft.long_text("body")?;
+    let state = draft.text("state").unwrap_or_default();
+    let reason = draft.first_text(&["stateReason", "state_reason"]).unwrap_or_default();
+    let is_closed = state.eq_ignore_ascii_case("closed");
+    let not_planned = reason.eq_ignore_ascii_case("not_planned") || reason.eq_ignore_ascii_case("duplicate");
+    let status = match (is_closed, not_planned) {
+        (true, true) => Status::WontDo,
+        (true, false) => Status::Closed,
+        _ => Status::Open,
+    };
+    let close_reason = (is_closed && !reason.is_empty()).then(|| reason.to_ascii_lowercase().replace('_', " "));
+    let labels: Vec<String> = draft.list("labels").iter().filter_map(name_of).collect();
+    let issue_type = issue_type(draft, &labels);
+    let priority = labels.iter().find_map(|label| priority(label)).unwrap_or(Priority::DEFAULT);
+    let labels = draft.labels("labels", labels);
+    let assignee = assignee(draft);
+    let author = draft.take("author").or_else(|| draft.take("user"));
+    let created_by = author.as_ref().and_then(login).and_then(|who| draft.name("author", &who));
+    if let Some(milestone) = draft.take("milestone") {
+        let title = milestone.get("title").cloned().unwrap_or(milestone);
+        draft.keep("milestone", title, NoteKind::Kept, "field 'milestone' has no place here");
+    }
+    let parent = draft.take("parent").as_ref().and_then(|value| id_of(value, repository.as_deref()));
+    let bonds = bonds(draft, repository.as_deref());
+    let comments = comments(draft)?;
+    let created_at = draft.time("createdAt").or_else(|| draft.time("created_at"));
+    let updated_at = draft.time("updatedAt").or_else(|| draft.time("updated_at"));
+    let closed_at = draft.time("closedAt").or_else(|| draft.time("closed_at"));
+    let record = Record {
+        line: draft.line,
+        id: draft.id.clone(),
+        names,
+        title,
+        description,
+        acceptance: None,
+        status,
+        issue_type,
+        priority,
+        labels,
+        assignee,
+        parent,
+        defer_until: None,
+        close_reason,
+        created_by,
+        created_at,
+        updated_at,
+        closed_at,
+        metadata: draft.metadata(Tracker::Github.as_str(), Map::new()),
+    };
+    Ok((record, bonds, comments))
+}
+
+/// `owner/repo` of an address such as `https://github.com/owner/repo/issues/12`.
+fn repository(url: &str) -> Option<String> {
+    let path = url.split_once("://")?.1.split_once('/')?.1;
+    let mut parts = path.strip_prefix("repos/").unwrap_or(path).split('/');
+    let (owner, name) = (parts.next()?, parts.next()?);
+    (parts.next() == Some("issues") && !owner.is_empty() && !name.is_empty()).then(|| format!("{owner}/{name}"))
+}
+
+/// `#12`, `gh-12` and the address find it too.
+fn names(draft: &Draft<'_>, number: i64, url: Option<&str>) -> Vec<Name> {
+    let github = Tracker::Github.as_str();
+    // Numbers are unique within a repository only.
+    let source = draft.id.split_once('#').map_or("", |(repository, _)| repository);
+    let source = if source.is_empty() { github.to_owned() } else { format!("{github}:{source}") };
+    let mut aliases = vec![format!("gh-{number}")];
+    if draft.id.contains('/') {
+        aliases.push(format!("#{number}"));
+    }
+    aliases.extend(url.map(str::to_owned));
+    aliases.into_iter().map(|alias| Name { source: source.clone(), alias }).collect()
+}
+
+fn name_of(value: &Value) -> Option<String> {
+    value.as_str().or_else(|| value.get("name")?.as_str()).map(str::to_owned)
+}
+
+fn login(value: &Value) -> Option<String> {
+    value.as_str().or_else(|| value.get("login")?.as_str()).filter(|login| !login.is_empty()).map(str::to_owned)
+}
+
+/// The type that GitHub knows, or else what a label says.
+fn issue_type(draft: &mut Draft<'_>, labels: &[String]) -> IssueType {
+    let own = draft.take("issueType").or_else(|| draft.take("type")).as_ref().and_then(name_of);
+    let words = own.into_iter().chain(labels.iter().map(|label| label.rsplit([':', '/']).next().unwrap_or(label).to_owned()));
+    let known = |word: &str| {
+        Some(match word.trim().to_ascii_lowercase().as_str() {
+            "bug" => IssueType::Bug,
+            "feature" | "enhancement" | "feature request" => IssueType::Feature,
+            "epic" => IssueType::Epic,
+            "question" | "discovery" | "spike" => IssueType::Discovery,
+            _ => return None,
+        })
+    };
+    words.into_iter().find_map(|word| known(&word)).unwrap_or(IssueType::Task)
+}
+
+/// `P1`, `priority: high`, `priority/2`.
+fn priority(label: &str) -> Option<Priority> {
+    let label = label.trim().to_ascii_lowercase();
+    if let Some(level) = label.strip_prefix('p').and_then(|level| level.parse::<i64>().ok()) {
+        return Priority::new(level).ok();
+    }
+    let word = label.strip_prefix("priority")?.trim_start_matches([':', '/', '-', ' ', '_']);
+    word.trim().parse().ok()
+}
+
+/// The first one is ours; the others are kept.
+fn assignee(draft: &mut Draft<'_>) -> Option<String> {
+    let mut logins: Vec<String> = draft.list("assignees").iter().filter_map(login).collect();
+    let single = draft.take("assignee").as_ref().and_then(login);
+    if logins.is_empty() {
+        logins.extend(single);
+    }
+    if logins.len() > 1 {
+        draft.keep("assignees", json!(logins), NoteKind::Approximated, "of several assignees the first is the assignee");
+    }
+    let first = logins.into_iter().next()?;
+    draft.name("assignee", &first)
+}
+
+/// The id of another issue that a field names.
+fn id_of(value: &Value, repository_of_this: Option<&str>) -> Option<String> {
+    let number = value.get("number").and_then(Value::as_i64)?;
+    let own = value.get("url").and_then(Value::as_str).and_then(repository);
+    Some(
+        own.as_deref().or(repository_of_this).map_or_else(|| format!("#{number}"), |repository| format!("{repository}#{number}")),
+    )
+}
+
+/// `blockedBy` and `blocking`: lists of issues, or objects with such a list under `nodes`.
+fn bonds(draft: &mut Draft<'_>, repository: Option<&str>) -> Vec<RecordBond> {
+    let mut bonds = Vec::new();
+    let kinds = [
+        ("blockedBy", true, BondKind::Blocks),
+        ("blocking", false, BondKind::Blocks),
+        ("subIssues", false, BondKind::ParentChild),
+    ];
+    for (key, is_target, kind) in kinds {
+        let Some(value) = draft.take(key) else { continue };
+        let items = value.get("nodes").and_then(Value::as_array).or(value.as_array()).cloned().unwrap_or_default();
+        for other in items.iter().filter_map(|item| id_of(item, repository)) {
+            let own = draft.id.clone();
+            let (source, target) = if is_target { (other, own.clone()) } else { (own.clone(), other) };
+            bonds.push(RecordBond { line: draft.line, owner: own, source, target, kind, created_at: None });
+        }
+    }
+    bonds
+}
+
+/// The comments, where they were asked for; the REST interface gives a number only.
+fn comments(draft: &mut Draft<'_>) -> Result<Vec<RecordComment>, String> {
+    let mut comments = Vec::new();
+    match draft.take("comments") {
+        Some(Value::Array(items)) => {
+            for value in items {
+                let author = value.get("author").or_else(|| value.get("user")).and_then(login).unwrap_or_default();
+                let text = |key: &str| value.get(key).and_then(Value::as_str);
+                let at = text("createdAt").or_else(|| text("created_at")).and_then(super::detect::time);
+                comments.extend(draft.comment(&author, text("body").unwrap_or_default(), at)?);
+            }
+        }
+        Some(Value::Number(count)) if count.as_i64() != Some(0) => {
+            draft.note(NoteKind::Remark, "its comments are not in the file (ask for them: --json …,comments)");
+        }
+        _ => {}
+    }
+    Ok(comments)
+}

@@ -1,0 +1,80 @@
+//! A file as a sequence of JSON values with their places: JSON Lines, one array, or one object over several lines.
+
+use serde_json::Value;
+
+/// Every value with its line (in an array: its number), in order; what cannot be read is told with its line. Blank lines are skipped.
+pub(super) fn values(bytes: &[u8]) -> Box<dyn Iterator<Item = (usize, Result<Value, String>)> + '_> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(bytes.len());
+    // One document over several lines: an array, or an object that someone formatted.
+    if matches!(bytes.get(start), Some(b'[' | b'{')) && first_line_is_partial(&bytes[start..]) {
+        match serde_json::from_slice::<Value>(bytes) {
+            Ok(Value::Array(items)) => return Box::new(items.into_iter().enumerate().map(|(at, value)| (at + 1, Ok(value)))),
+            Ok(value) => return Box::new(std::iter::once((1, Ok(value)))),
+            Err(error) if bytes[start] == b'[' => return Box::new(std::iter::once((error.line().max(1), Err(plain(&error))))),
+            Err(_) => {}
+        }
+    }
+    Box::new(bytes.split(|b| *b == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty()).map(|(at, line)| {
+        let value = std::str::from_utf8(line).map_err(|error| format!("it is no UTF-8 text (byte {})", error.valid_up_to() + 1));
+        (at + 1, value.and_then(parse))
+    }))
+}
+
+fn first_line_is_partial(bytes: &[u8]) -> bool {
+    let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+    bytes.starts_with(b"[") || serde_json::from_slice::<Value>(line).is_err()
+}
+
+fn parse(line: &str) -> Result<Value, String> {
+    serde_json::from_str(line).map_err(|error| {
+        if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark)) {
+            return "a merge conflict is not settled here".to_owned();
+        }
+        plain(&error)
+    })
+}
+
+/// serde_json's message without the place, which it counts within the line.
+fn plain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    format!("it is no JSON: {}", text.split(" at line ").next().unwrap_or(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn outline(text: &str) -> Vec<(usize, bool)> {
+        values(text.as_bytes()).map(|(line, value)| (line, value.is_ok())).collect()
+    }
+
+    #[test]
+    fn lines_keep_their_numbers_and_one_bad_line_stops_none() {
+        assert_eq!(outline("{\"a\":1}\n\nrubbish\r\n{\"b\":2}\r\n"), [(1, true), (3, false), (4, true)]);
+        assert_eq!(values(b"\xff\n{}").map(|(line, v)| (line, v.is_ok())).collect::<Vec<_>>(), [(1, false), (2, true)]);
+    }
+
+    #[test]
+    fn an_array_and_a_formatted_object_are_read_too() {
+        assert_eq!(outline("[{\"a\":1},\n {\"b\":2}]"), [(1, true), (2, true)]);
+        assert_eq!(outline("{\n  \"a\": 1\n}\n"), [(1, true)]);
+        assert_eq!(outline("[{\"a\":1},\n rubbish]"), [(2, false)]);
+    }
+
+    #[test]
+    fn an_open_merge_conflict_is_named_as_such() {
+        let told: Vec<_> = values(b"<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n").filter_map(|(_, v)| v.err()).collect();
+        assert_eq!(told.len(), 3);
+        assert!(told[0].contains("merge conflict"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = values(&bytes).count();
+        }
+    }
+}

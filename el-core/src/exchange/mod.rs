@@ -1,0 +1,32 @@
+//! Work that comes from other trackers and goes to other programs: the texts, and nothing but the texts.
+//!
+//! Readers turn a file of another tracker into a [`Batch`], in our words, and tell what did not fit ([`Notes`]); [`crate::ops::import`]
+//! brings a batch into the store. Writers turn a [`Snapshot`] into a text. [`merge`] puts two copies of an export together again.
+//! Everything here is pure, tolerant of what it reads, and never drops a value in silence: what has no place of its own stays under
+//! `metadata.source`.
+
+mod bd;
+mod clean;
+mod detect;
+mod draft;
+mod el;
+mod eluent;
+mod github;
+mod graph;
+mod jsonl;
+mod lines;
+pub mod merge;
+mod notes;
+pub mod outline;
+mod plan;
+mod read;
+mod record;
+mod tables;
+
+pub use detect::{Tracker, detect};
+pub use graph::{Edge, Vertex, dot, mermaid};
+pub use jsonl::{FORMAT_VERSION, jsonl};
+pub use notes::{Note, NoteKind, Notes};
+pub use read::read;
+pub use record::{BadLine, Batch, Record, RecordBond, RecordComment, Snapshot};
+pub use tables::{csv, markdown};

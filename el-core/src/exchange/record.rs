@@ -1,0 +1,114 @@
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{Notes, Tracker};
+use crate::model::{Atom, Bond, BondKind, Comment, IssueType, Name, Priority, Status, Timestamp};
+
+/// An atom as it comes from elsewhere, in our words. Ids are the other tracker's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Where it stands in the file.
+    pub line: usize,
+    /// Its id there: what a later import finds it by.
+    pub id: String,
+    /// Further names that people know it by; they resolve like its id.
+    pub names: Vec<Name>,
+    pub title: String,
+    pub description: String,
+    pub acceptance: Option<String>,
+    pub status: Status,
+    pub issue_type: IssueType,
+    pub priority: Priority,
+    /// Sorted, without repetition.
+    pub labels: Vec<String>,
+    pub assignee: Option<String>,
+    /// The id, there, of what contains it.
+    pub parent: Option<String>,
+    pub defer_until: Option<Timestamp>,
+    pub close_reason: Option<String>,
+    pub created_by: Option<String>,
+    pub created_at: Option<Timestamp>,
+    pub updated_at: Option<Timestamp>,
+    pub closed_at: Option<Timestamp>,
+    pub metadata: Map<String, Value>,
+}
+
+/// An edge as it comes from elsewhere. Ids are the other tracker's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordBond {
+    pub line: usize,
+    /// The record that told of it: an edge that this record tells of no more is removed.
+    pub owner: String,
+    pub source: String,
+    pub target: String,
+    pub kind: BondKind,
+    pub created_at: Option<Timestamp>,
+}
+
+/// A comment as it comes from elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordComment {
+    pub line: usize,
+    /// Ours alone: other trackers' ids of comments are not unique enough to be kept.
+    pub id: Option<String>,
+    /// The other tracker's id of the atom.
+    pub atom: String,
+    pub author: String,
+    pub content: String,
+    pub run_id: Option<String>,
+    pub created_at: Option<Timestamp>,
+}
+
+/// A line that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BadLine {
+    /// Counts from 1; in a JSON array, the element.
+    pub line: usize,
+    pub message: String,
+}
+
+/// Everything that a file brings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batch {
+    pub tracker: Tracker,
+    /// Whose ids these are: the tracker, with more after a colon where ids are unique only within that.
+    pub source: String,
+    pub records: Vec<Record>,
+    pub bonds: Vec<RecordBond>,
+    pub comments: Vec<RecordComment>,
+    pub notes: Notes,
+    pub bad: Vec<BadLine>,
+}
+
+impl Batch {
+    pub(super) fn new(tracker: Tracker) -> Batch {
+        Batch {
+            tracker,
+            source: tracker.as_str().to_owned(),
+            records: Vec::new(),
+            bonds: Vec::new(),
+            comments: Vec::new(),
+            notes: Notes::default(),
+            bad: Vec::new(),
+        }
+    }
+
+    pub(super) fn bad(&mut self, line: usize, message: impl Into<String>) {
+        self.bad.push(BadLine { line, message: message.into() });
+    }
+}
+
+/// A project, or the part of it that filters chose, of one moment.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Snapshot {
+    /// The first part of the project's ids.
+    pub prefix: String,
+    /// By time of creation, then id.
+    pub atoms: Vec<Atom>,
+    /// Every bond whose target is among the atoms, by target's place, source and kind. Containment is the atoms' `parent_id`.
+    pub bonds: Vec<Bond>,
+    /// Of these atoms, by the atom's place, time and id.
+    pub comments: Vec<Comment>,
+    /// What the atoms are called elsewhere, by atom's place.
+    pub names: Vec<(String, Name)>,
+}

@@ -1,0 +1,373 @@
+//! Brings what another tracker's file holds into this one: all in one transaction, and again without doing anything twice.
+//!
+//! A later import of the same file finds its atoms by their ids there, and changes only what changed *there* since: what was done here in
+//! the meantime stands. Where both changed one field, the newer record stands, and that is told.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::exchange::{Batch, Note, NoteKind, Notes, Record, RecordBond, RecordComment, Tracker};
+use crate::model::{self, Atom, BondKind, Comment, EventKind, Name, Run, Timestamp};
+use crate::store::{Store, Tx, alias, atom, comment, event, meta, run};
+use crate::{Ctx, Error, Result};
+
+mod edges;
+mod fields;
+mod ids;
+
+/// What an import did, or would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Imported {
+    /// Whose ids these are.
+    pub source: String,
+    pub created: usize,
+    pub updated: usize,
+    pub unchanged: usize,
+    pub bonds_added: usize,
+    pub bonds_removed: usize,
+    pub comments_added: usize,
+    /// What did not fit as it was.
+    pub notes: Vec<Note>,
+}
+
+/// A record with what is known of it here.
+struct Planned {
+    record: Record,
+    atom_id: String,
+    /// The atom as it is; `None` if it is to be made.
+    before: Option<Atom>,
+    /// What the last import brought.
+    last: Option<alias::Imported>,
+    /// The parent here, once it is known.
+    parent: Option<String>,
+    /// The bonds that it tells of and that can be.
+    bonds: Vec<edges::Ends>,
+    /// The file holds all of the metadata: what it has not is to go.
+    owns_metadata: bool,
+}
+
+/// Imports a batch; with `dry_run` nothing stays written, and the answer is the same. `progress` is told how many of how many atoms are done.
+pub fn import(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    batch: Batch,
+    dry_run: bool,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Imported> {
+    let work = |tx: &Tx<'_>| run_in(tx, ctx, batch, progress);
+    if dry_run { store.rehearse(work) } else { store.write(work) }
+}
+
+fn run_in(tx: &Tx<'_>, ctx: &Ctx<'_>, batch: Batch, progress: &mut dyn FnMut(usize, usize)) -> Result<Imported> {
+    let session = run::fence(tx, ctx)?;
+    let prefix =
+        meta::get(tx, meta::PREFIX)?.ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
+    let Batch { tracker, source, records, bonds, comments, mut notes, .. } = batch;
+    let mut planned = identify(tx, &prefix, tracker, &source, records, &mut notes)?;
+    let known: HashMap<String, usize> = planned.iter().enumerate().map(|(at, p)| (p.record.id.clone(), at)).collect();
+    let lookup = Lookup { tx, source: &source, known: &known };
+    let changes = edges::plan(&lookup, &mut planned, bonds, &mut notes)?;
+    let mut done = Imported {
+        source: source.clone(),
+        created: 0,
+        updated: 0,
+        unchanged: 0,
+        bonds_added: 0,
+        bonds_removed: 0,
+        comments_added: 0,
+        notes: Vec::new(),
+    };
+    let total = planned.len();
+    let mut touched = vec![false; total];
+    for (at, plan) in planned.iter().enumerate() {
+        if at % 512 == 0 {
+            progress(at, total);
+        }
+        touched[at] = match &plan.before {
+            None => {
+                create(tx, ctx, &source, plan)?;
+                false
+            }
+            Some(before) => update(tx, ctx, session.as_ref(), before, plan, &mut notes)?,
+        };
+    }
+    // A parent may stand after its children.
+    for plan in planned.iter().filter(|plan| plan.before.is_none()) {
+        if let Some(parent) = &plan.parent {
+            atom::set_parent(tx, &plan.atom_id, parent)?;
+            bond_event(tx, ctx, EventKind::BondAdded, (parent, &plan.atom_id, BondKind::ParentChild))?;
+        }
+    }
+    for plan in &planned {
+        remember(tx, &source, plan)?;
+    }
+    edges::write(tx, ctx, &changes, &mut done)?;
+    for (at, owner) in changes.owners() {
+        touched[at] |= owner;
+    }
+    for said in comments {
+        let at = known.get(&said.atom).copied();
+        if add_comment(tx, ctx, &lookup, &planned, &source, said, &mut notes)? {
+            done.comments_added += 1;
+            at.into_iter().for_each(|at| touched[at] = true);
+        }
+    }
+    for (plan, touched) in planned.iter().zip(touched) {
+        match (&plan.before, touched) {
+            (None, _) => done.created += 1,
+            (Some(_), true) => done.updated += 1,
+            (Some(_), false) => done.unchanged += 1,
+        }
+    }
+    progress(total, total);
+    done.notes = notes.into_list();
+    let data = json!({
+        "source": source, "created": done.created, "updated": done.updated, "unchanged": done.unchanged,
+        "bonds_added": done.bonds_added, "bonds_removed": done.bonds_removed, "comments_added": done.comments_added,
+    });
+    event::insert(tx, ctx, EventKind::Imported, None, None, &data)?;
+    Ok(done)
+}
+
+/// Finds an atom by an id of the file.
+struct Lookup<'a> {
+    tx: &'a Tx<'a>,
+    source: &'a str,
+    known: &'a HashMap<String, usize>,
+}
+
+/// Where an id of the file leads.
+enum Found {
+    /// To a record of the file.
+    Record(usize),
+    /// To an atom that was here already.
+    Atom(String),
+    Nothing,
+}
+
+impl Lookup<'_> {
+    /// Whole ids and whole names only: a beginning that happens to fit is another atom.
+    fn find(&self, id: &str) -> Result<Found> {
+        if let Some(at) = self.known.get(id) {
+            return Ok(Found::Record(*at));
+        }
+        if let Some(imported) = alias::find(self.tx, self.source, id)? {
+            return Ok(Found::Atom(imported.atom_id));
+        }
+        if let Some(found) = atom::find(self.tx, &id.to_ascii_lowercase())? {
+            return Ok(Found::Atom(found.id));
+        }
+        let mut named = alias::exact(self.tx, id)?;
+        Ok(if named.len() == 1 { Found::Atom(named.remove(0).0) } else { Found::Nothing })
+    }
+}
+
+fn identify(
+    tx: &Tx<'_>,
+    prefix: &str,
+    tracker: Tracker,
+    source: &str,
+    records: Vec<Record>,
+    notes: &mut Notes,
+) -> Result<Vec<Planned>> {
+    let mut ids = ids::Pool::default();
+    let mut planned = Vec::with_capacity(records.len());
+    for record in records {
+        let last = alias::find(tx, source, &record.id)?;
+        let mut before = last.as_ref().map(|last| atom::get(tx, &last.atom_id)).transpose()?;
+        if let Some(other) = before.as_ref().filter(|before| record.created_at.is_some_and(|at| at != before.created_at)) {
+            return Err(Error::conflict(
+                "other_project",
+                format!(
+                    "{} was imported before as {}, from another project: that one was made at {}; give this project's ids a name of their own with --as",
+                    record.id, other.id, other.created_at
+                ),
+            ));
+        }
+        if tracker == Tracker::El && last.is_none() {
+            // Our own ids are the same everywhere; the moment of creation tells an atom from another one that happens to have its id.
+            before = atom::find(tx, &record.id)?.filter(|found| record.created_at.is_none_or(|at| at == found.created_at));
+        }
+        let atom_id = match &before {
+            Some(before) => before.id.clone(),
+            None if tracker == Tracker::El && ids.take(tx, &record.id)? => record.id.clone(),
+            None => {
+                let id = ids.fresh(tx, prefix)?;
+                if tracker == Tracker::El {
+                    let place = format!("line {} ({})", record.line, record.id);
+                    notes.add(
+                        NoteKind::Approximated,
+                        "an id that another atom has here became a new one; the old one is a name",
+                        &place,
+                    );
+                }
+                id
+            }
+        };
+        planned.push(Planned {
+            record,
+            atom_id,
+            before,
+            last,
+            parent: None,
+            bonds: Vec::new(),
+            owns_metadata: tracker == Tracker::El,
+        });
+    }
+    Ok(planned)
+}
+
+fn create(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str, plan: &Planned) -> Result<()> {
+    let record = &plan.record;
+    let created_at = record.created_at.unwrap_or(ctx.now);
+    let updated_at = record.updated_at.or(record.created_at).unwrap_or(ctx.now);
+    let made = Atom {
+        record_type: Atom::RECORD_TYPE,
+        id: plan.atom_id.clone(),
+        title: record.title.clone(),
+        description: record.description.clone(),
+        acceptance: record.acceptance.clone(),
+        status: record.status,
+        issue_type: record.issue_type,
+        priority: record.priority,
+        labels: record.labels.clone(),
+        assignee: record.assignee.clone(),
+        parent_id: None,
+        defer_until: record.defer_until,
+        retry_at: None,
+        close_reason: record.close_reason.clone(),
+        created_by: record.created_by.clone().unwrap_or_else(|| ctx.actor.to_owned()),
+        created_at,
+        updated_at,
+        closed_at: record.status.is_over().then(|| record.closed_at.unwrap_or(updated_at)),
+        run_id: None,
+        metadata: serde_json::Value::Object(record.metadata.clone()),
+        delegation: None,
+    };
+    atom::insert(tx, &made)?;
+    let data = json!({
+        "title": made.title, "type": made.issue_type, "priority": made.priority, "status": made.status,
+        "imported_from": { "source": source, "id": record.id },
+    });
+    event::insert(tx, ctx, EventKind::Created, Some(&made.id), None, &data)
+}
+
+/// Changes what changed in the file since the last import; says whether anything did.
+fn update(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, plan: &Planned, notes: &mut Notes) -> Result<bool> {
+    let after = fields::merged(before, plan, notes);
+    if after == *before {
+        return Ok(false);
+    }
+    let sets_status = after.status != before.status;
+    if sets_status {
+        super::change::may_set_status(tx, session, before)?;
+    }
+    let after = Atom { updated_at: before.updated_at.max(plan.record.updated_at.unwrap_or(ctx.now)), ..after };
+    atom::overwrite(tx, &after, sets_status)?;
+    for label in before.labels.iter().filter(|label| !after.labels.contains(label)) {
+        crate::store::label::remove(tx, &before.id, label)?;
+    }
+    for label in &after.labels {
+        crate::store::label::add(tx, &before.id, label)?;
+    }
+    let mut changes = super::update::difference(before, &after);
+    for key in ["status", "close_reason", "defer_until", "parent_id"] {
+        changes.shift_remove(key);
+    }
+    if !changes.is_empty() {
+        event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &serde_json::Value::Object(changes))?;
+    }
+    if sets_status || after.close_reason != before.close_reason || after.defer_until != before.defer_until {
+        let data =
+            json!({ "from": before.status, "to": after.status, "reason": after.close_reason, "defer_until": after.defer_until });
+        event::insert(tx, ctx, EventKind::Status, Some(&before.id), None, &data)?;
+    }
+    if after.parent_id != before.parent_id {
+        let (kind, parent) = match (&after.parent_id, &before.parent_id) {
+            (Some(parent), _) => (EventKind::BondAdded, parent),
+            (None, Some(parent)) => (EventKind::BondRemoved, parent),
+            (None, None) => return Ok(true),
+        };
+        bond_event(tx, ctx, kind, (parent, &before.id, BondKind::ParentChild))?;
+    }
+    let failed = crate::rules::ready::has_failed(after.status, after.close_reason.as_deref());
+    if after.status.is_over() && !before.status.is_over() && !failed {
+        super::change::mark_not_needed(tx, ctx, &before.id)?;
+    }
+    Ok(true)
+}
+
+fn bond_event(tx: &Tx<'_>, ctx: &Ctx<'_>, kind: EventKind, (source, target, bond): (&str, &str, BondKind)) -> Result<()> {
+    event::insert(tx, ctx, kind, Some(target), None, &json!({ "source": source, "target": target, "type": bond }))
+}
+
+/// Keeps what this import brought, and the atom's names.
+fn remember(tx: &Tx<'_>, source: &str, plan: &Planned) -> Result<()> {
+    let told: Vec<_> = plan.bonds.iter().map(edges::Ends::as_words).collect();
+    let imported = alias::Imported {
+        atom_id: plan.atom_id.clone(),
+        fields: Some(fields::hashes(plan)),
+        bonds: (!told.is_empty()).then(|| json!(told).to_string()),
+    };
+    if plan.last.as_ref() != Some(&imported) {
+        alias::put(tx, source, &plan.record.id, &imported)?;
+    }
+    for name in &plan.record.names {
+        // A file of bd that is told apart by a name of its own has names of its own too.
+        let name = if source.starts_with(&format!("{}:", name.source)) {
+            &Name { source: source.to_owned(), alias: name.alias.clone() }
+        } else {
+            name
+        };
+        alias::add_name(tx, name, &plan.atom_id)?;
+    }
+    Ok(())
+}
+
+/// Adds a comment that is not there yet; whether it did.
+fn add_comment(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    lookup: &Lookup<'_>,
+    planned: &[Planned],
+    source: &str,
+    said: RecordComment,
+    notes: &mut Notes,
+) -> Result<bool> {
+    let parent_id = match lookup.find(&said.atom)? {
+        Found::Record(at) => planned[at].atom_id.clone(),
+        Found::Atom(id) => id,
+        Found::Nothing => {
+            let place = format!("line {} ({})", said.line, said.atom);
+            notes.add(NoteKind::LeftOut, "a comment on an atom that is not in the file", &place);
+            return Ok(false);
+        }
+    };
+    let id = said.id.unwrap_or_else(|| {
+        let at = said.created_at.map_or_else(String::new, |at| at.to_string());
+        ids::of_text(&[source, &said.atom, &said.author, &at, &said.content])
+    });
+    let made = Comment {
+        record_type: Comment::RECORD_TYPE,
+        id,
+        parent_id,
+        author: said.author,
+        content: said.content,
+        run_id: said.run_id,
+        created_at: said.created_at.unwrap_or(ctx.now),
+    };
+    if !comment::insert_as_is(tx, &made)? {
+        return Ok(false);
+    }
+    event::insert(
+        tx,
+        ctx,
+        EventKind::Commented,
+        Some(&made.parent_id),
+        None,
+        &json!({ "comment": made.id, "author": made.author }),
+    )?;
+    Ok(true)
+}

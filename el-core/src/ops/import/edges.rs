@@ -1,0 +1,275 @@
+//! The bonds and parents of what is imported: found, checked for cycles all at once, and written.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::*;
+use crate::rules::waits::{self, Edge, Wait};
+use crate::store::bond;
+
+/// A bond between two atoms here.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Ends {
+    pub(super) source: String,
+    pub(super) target: String,
+    pub(super) kind: BondKind,
+}
+
+impl Ends {
+    pub(super) fn as_words(&self) -> [&str; 3] {
+        [&self.source, &self.target, self.kind.as_str()]
+    }
+}
+
+/// What is to change, by the record that told of it.
+#[derive(Default)]
+pub(super) struct Changes {
+    add: Vec<(Option<usize>, Ends, Option<Timestamp>)>,
+    remove: Vec<(usize, Ends)>,
+}
+
+impl Changes {
+    /// The records whose bonds change.
+    pub(super) fn owners(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
+        self.add.iter().filter_map(|(owner, ..)| *owner).chain(self.remove.iter().map(|(owner, _)| *owner)).map(|at| (at, true))
+    }
+}
+
+/// Finds the ends of every bond and parent, and leaves out what cannot be.
+pub(super) fn plan(lookup: &Lookup<'_>, planned: &mut [Planned], bonds: Vec<RecordBond>, notes: &mut Notes) -> Result<Changes> {
+    find_parents(lookup, planned, notes)?;
+    let mut new = find_bonds(lookup, planned, bonds, notes)?;
+    let present: HashSet<Ends> = bond::all(lookup.tx)?
+        .into_iter()
+        .map(|b| Ends { source: b.source_id, target: b.target_id, kind: b.dependency_type })
+        .collect();
+    let remove = removed(planned, &new, &present);
+    new.retain(|bond| !present.contains(&bond.ends) && !was_removed_here(planned, bond));
+    let parents = parents_to_be(lookup.tx, planned)?;
+    leave_cycles_out(planned, &mut new, &present, &remove, &parents, notes);
+    let add = new.into_iter().map(|bond| (bond.owner, bond.ends, bond.created_at)).collect();
+    Ok(Changes { add, remove })
+}
+
+/// A bond of the file whose ends are known.
+struct New {
+    owner: Option<usize>,
+    ends: Ends,
+    created_at: Option<Timestamp>,
+    /// In the file's own words, for the report.
+    told: RecordBond,
+}
+
+fn find_parents(lookup: &Lookup<'_>, planned: &mut [Planned], notes: &mut Notes) -> Result<()> {
+    for at in 0..planned.len() {
+        let Some(parent) = planned[at].record.parent.clone() else { continue };
+        planned[at].parent = match lookup.find(&parent)? {
+            Found::Record(other) => Some(planned[other].atom_id.clone()),
+            Found::Atom(id) => Some(id),
+            Found::Nothing => {
+                let own = planned[at].record.id.clone();
+                leave_out(&mut planned[at], (&parent, &own, BondKind::ParentChild), "whose other end is nowhere", notes);
+                None
+            }
+        };
+    }
+    Ok(())
+}
+
+fn find_bonds(lookup: &Lookup<'_>, planned: &mut [Planned], bonds: Vec<RecordBond>, notes: &mut Notes) -> Result<Vec<New>> {
+    let mut new = Vec::with_capacity(bonds.len());
+    let mut seen = HashSet::new();
+    for told in bonds {
+        let owner = lookup.known.get(&told.owner).copied();
+        let end = |id: &str| -> Result<Option<String>> {
+            Ok(match lookup.find(id)? {
+                Found::Record(at) => Some(planned[at].atom_id.clone()),
+                Found::Atom(id) => Some(id),
+                Found::Nothing => None,
+            })
+        };
+        let why = match (end(&told.source)?, end(&told.target)?) {
+            (Some(source), Some(target)) if source == target => "of an atom with itself",
+            (Some(source), Some(target)) => {
+                let ends = Ends { source, target, kind: told.kind };
+                if seen.insert(ends.clone()) {
+                    if let Some(owner) = owner {
+                        planned[owner].bonds.push(ends.clone());
+                    }
+                    new.push(New { owner, ends, created_at: told.created_at, told });
+                }
+                continue;
+            }
+            _ => "whose other end is nowhere",
+        };
+        match owner {
+            Some(owner) => leave_out(&mut planned[owner], (&told.source, &told.target, told.kind), why, notes),
+            None => notes.add(NoteKind::LeftOut, format!("a bond '{}' {why}", told.kind), &format!("line {}", told.line)),
+        }
+    }
+    Ok(new)
+}
+
+/// Tells of a bond that cannot be, and keeps it with the atom that told of it.
+fn leave_out(plan: &mut Planned, (source, target, kind): (&str, &str, BondKind), why: &str, notes: &mut Notes) {
+    let place = format!("line {} ({source} → {target})", plan.record.line);
+    notes.add(NoteKind::LeftOut, format!("a bond '{kind}' {why}"), &place);
+    let kept = plan.record.metadata.entry("source").or_insert_with(|| Value::Object(Map::new()));
+    if let Some(kept) = kept.as_object_mut() {
+        let list = kept.entry("left_out").or_insert_with(|| Value::Array(Vec::new()));
+        if let Some(list) = list.as_array_mut() {
+            list.push(json!({ "source_id": source, "target_id": target, "dependency_type": kind }));
+        }
+    }
+}
+
+/// What the last import brought.
+fn last_told(plan: &Planned) -> Vec<Ends> {
+    let text = plan.last.as_ref().and_then(|last| last.bonds.as_deref());
+    let words: Vec<[String; 3]> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    words.into_iter().filter_map(|[source, target, kind]| Some(Ends { source, target, kind: kind.parse().ok()? })).collect()
+}
+
+/// Bonds that the last import brought and the file has no more.
+fn removed(planned: &[Planned], new: &[New], present: &HashSet<Ends>) -> Vec<(usize, Ends)> {
+    let told: HashSet<&Ends> = new.iter().map(|bond| &bond.ends).collect();
+    let gone = |(at, plan): (usize, &Planned)| {
+        let gone = last_told(plan).into_iter().filter(|ends| !told.contains(ends) && present.contains(ends));
+        gone.map(move |ends| (at, ends)).collect::<Vec<_>>()
+    };
+    planned.iter().enumerate().filter(|(_, plan)| plan.last.is_some()).flat_map(gone).collect()
+}
+
+/// Whether the last import brought it and someone here removed it since: that stands.
+fn was_removed_here(planned: &[Planned], bond: &New) -> bool {
+    bond.owner.is_some_and(|at| planned[at].last.is_some() && last_told(&planned[at]).contains(&bond.ends))
+}
+
+/// The parent of every atom, as it will be, and of which record it is news.
+fn parents_to_be(tx: &Tx<'_>, planned: &[Planned]) -> Result<HashMap<String, (String, Option<usize>)>> {
+    let mut parents: HashMap<String, (String, Option<usize>)> =
+        atom::parents(tx)?.into_iter().filter_map(|(id, parent)| Some((id, (parent?, None)))).collect();
+    for (at, plan) in planned.iter().enumerate() {
+        let Some(parent) = &plan.parent else { continue };
+        let is_there = parents.get(&plan.atom_id).is_some_and(|(there, _)| there == parent);
+        if !is_there {
+            parents.insert(plan.atom_id.clone(), (parent.clone(), Some(at)));
+        }
+    }
+    Ok(parents)
+}
+
+const fn wait(kind: BondKind) -> Option<Wait> {
+    match kind {
+        BondKind::Blocks | BondKind::ConditionalBlocks => Some(Wait::Hold),
+        BondKind::WaitsFor => Some(Wait::Tree),
+        BondKind::ParentChild => Some(Wait::Contain),
+        _ => None,
+    }
+}
+
+/// Leaves out what would make an atom wait for itself.
+fn leave_cycles_out(
+    planned: &mut [Planned],
+    new: &mut Vec<New>,
+    present: &HashSet<Ends>,
+    remove: &[(usize, Ends)],
+    parents: &HashMap<String, (String, Option<usize>)>,
+    notes: &mut Notes,
+) {
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut number = |id: &str| match numbers.get(id) {
+        Some(number) => *number,
+        None => {
+            let next = numbers.len();
+            numbers.insert(id.to_owned(), next);
+            next
+        }
+    };
+    let mut edge = |source: &str, target: &str, kind: BondKind| {
+        wait(kind).map(|wait| Edge { source: number(source), target: number(target), wait })
+    };
+    let gone: HashSet<&Ends> = remove.iter().map(|(_, ends)| ends).collect();
+    let mut held: Vec<Edge> = present
+        .iter()
+        .filter(|ends| ends.kind != BondKind::ParentChild && !gone.contains(ends))
+        .filter_map(|ends| edge(&ends.source, &ends.target, ends.kind))
+        .collect();
+    // Families first: a bond that contradicts them gives way. In the order of the file, so that the result is always the same.
+    let mut fresh: Vec<Edge> = Vec::new();
+    let mut whose = Vec::new();
+    let mut by_place: Vec<_> = parents.iter().collect();
+    by_place.sort_by_key(|(child, (_, at))| (*at, (*child).clone()));
+    for (child, (parent, at)) in by_place {
+        let Some(edge) = edge(parent, child, BondKind::ParentChild) else { continue };
+        match at {
+            None => held.push(edge),
+            Some(at) => {
+                fresh.push(edge);
+                whose.push(Whose::Parent(*at));
+            }
+        }
+    }
+    for (at, bond) in new.iter().enumerate() {
+        if let Some(edge) = edge(&bond.ends.source, &bond.ends.target, bond.ends.kind) {
+            fresh.push(edge);
+            whose.push(Whose::Bond(at));
+        }
+    }
+    let atoms = numbers.len();
+    let mut out = HashSet::new();
+    for refused in waits::refused(atoms, &held, &fresh) {
+        match whose[refused] {
+            Whose::Parent(at) => {
+                let (parent, own) = (planned[at].record.parent.clone().unwrap_or_default(), planned[at].record.id.clone());
+                planned[at].parent = planned[at].before.as_ref().and_then(|before| before.parent_id.clone());
+                leave_out(&mut planned[at], (&parent, &own, BondKind::ParentChild), CYCLE, notes);
+            }
+            Whose::Bond(at) => {
+                let bond = &new[at];
+                out.insert(at);
+                if let Some(owner) = bond.owner {
+                    planned[owner].bonds.retain(|ends| *ends != bond.ends);
+                    let told = &bond.told;
+                    leave_out(&mut planned[owner], (&told.source, &told.target, told.kind), CYCLE, notes);
+                } else {
+                    notes.add(
+                        NoteKind::LeftOut,
+                        format!("a bond '{}' {CYCLE}", bond.ends.kind),
+                        &format!("line {}", bond.told.line),
+                    );
+                }
+            }
+        }
+    }
+    let mut at = 0;
+    new.retain(|_| {
+        at += 1;
+        !out.contains(&(at - 1))
+    });
+}
+
+const CYCLE: &str = "that would make an atom wait for itself";
+
+enum Whose {
+    Parent(usize),
+    Bond(usize),
+}
+
+/// Writes the bonds, with their events.
+pub(super) fn write(tx: &Tx<'_>, ctx: &Ctx<'_>, changes: &Changes, done: &mut Imported) -> Result<()> {
+    for (_, ends) in &changes.remove {
+        for bond in bond::remove(tx, &ends.source, &ends.target, Some(ends.kind))? {
+            done.bonds_removed += 1;
+            bond_event(tx, ctx, EventKind::BondRemoved, (&bond.source_id, &bond.target_id, bond.dependency_type))?;
+        }
+    }
+    for (_, ends, created_at) in &changes.add {
+        if bond::add(tx, &ends.source, &ends.target, ends.kind, created_at.unwrap_or(ctx.now))? {
+            done.bonds_added += 1;
+            bond_event(tx, ctx, EventKind::BondAdded, (&ends.source, &ends.target, ends.kind))?;
+        }
+    }
+    Ok(())
+}

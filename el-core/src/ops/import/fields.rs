@@ -1,0 +1,210 @@
+//! Field by field: what the file says now, what it said at the last import, and what is here.
+
+use serde_json::{Map, Value};
+
+use super::*;
+
+/// One field, or several that say one thing together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Title,
+    Description,
+    Acceptance,
+    /// Status, reason and date.
+    Standing,
+    Type,
+    Priority,
+    Labels,
+    Assignee,
+    Parent,
+    Metadata,
+}
+
+/// In the order of the hashes that are kept: only ever appended to.
+const FIELDS: [Field; 10] = [
+    Field::Title,
+    Field::Description,
+    Field::Acceptance,
+    Field::Standing,
+    Field::Type,
+    Field::Priority,
+    Field::Labels,
+    Field::Assignee,
+    Field::Parent,
+    Field::Metadata,
+];
+
+/// The hashes of a record's fields, eight characters each.
+pub(super) fn hashes(plan: &Planned) -> String {
+    FIELDS.iter().map(|field| hash(&theirs(plan, *field))).collect()
+}
+
+fn hash(text: &str) -> String {
+    // FNV-1a: it need not withstand anybody, only stay the same in every version.
+    let full =
+        text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    format!("{:08x}", (full >> 32) ^ (full & 0xffff_ffff))
+}
+
+fn words(standing: (model::Status, Option<&str>, Option<Timestamp>)) -> String {
+    let (status, reason, until) = standing;
+    format!("{status}\u{0}{}\u{0}{}", reason.unwrap_or_default(), until.map_or_else(String::new, |until| until.to_string()))
+}
+
+/// The record's value, as a text.
+fn theirs(plan: &Planned, field: Field) -> String {
+    let record = &plan.record;
+    match field {
+        Field::Title => record.title.clone(),
+        Field::Description => record.description.clone(),
+        Field::Acceptance => record.acceptance.clone().unwrap_or_default(),
+        Field::Standing => words((record.status, record.close_reason.as_deref(), record.defer_until)),
+        Field::Type => record.issue_type.to_string(),
+        Field::Priority => record.priority.value().to_string(),
+        Field::Labels => record.labels.join(","),
+        Field::Assignee => record.assignee.clone().unwrap_or_default(),
+        Field::Parent => plan.parent.clone().unwrap_or_default(),
+        Field::Metadata => canonical(&record.metadata),
+    }
+}
+
+/// The atom's own value, as a text. Of its metadata, the keys that the record has: the others are not the file's.
+fn ours(atom: &Atom, plan: &Planned, field: Field) -> String {
+    match field {
+        Field::Title => atom.title.clone(),
+        Field::Description => atom.description.clone(),
+        Field::Acceptance => atom.acceptance.clone().unwrap_or_default(),
+        Field::Standing => words((atom.status, atom.close_reason.as_deref(), atom.defer_until)),
+        Field::Type => atom.issue_type.to_string(),
+        Field::Priority => atom.priority.value().to_string(),
+        Field::Labels => atom.labels.join(","),
+        Field::Assignee => atom.assignee.clone().unwrap_or_default(),
+        Field::Parent => atom.parent_id.clone().unwrap_or_default(),
+        Field::Metadata => {
+            let own = atom.metadata.as_object();
+            if plan.owns_metadata {
+                return own.map_or_else(String::new, canonical);
+            }
+            let keys = plan.record.metadata.keys();
+            canonical(&keys.filter_map(|key| Some((key.clone(), own?.get(key)?.clone()))).collect())
+        }
+    }
+}
+
+/// One text for one value, whatever the order of its keys.
+fn canonical(map: &Map<String, Value>) -> String {
+    fn write(value: &Value, out: &mut String) {
+        match value {
+            Value::Object(map) => {
+                let mut keys: Vec<_> = map.iter().collect();
+                keys.sort_by(|a, b| a.0.cmp(b.0));
+                out.push('{');
+                for (key, value) in keys {
+                    out.push_str(&Value::String(key.clone()).to_string());
+                    out.push(':');
+                    write(value, out);
+                    out.push(',');
+                }
+                out.push('}');
+            }
+            Value::Array(items) => {
+                out.push('[');
+                for item in items {
+                    write(item, out);
+                    out.push(',');
+                }
+                out.push(']');
+            }
+            scalar => out.push_str(&scalar.to_string()),
+        }
+    }
+    let mut out = String::new();
+    for (key, value) in map.iter().collect::<std::collections::BTreeMap<_, _>>() {
+        out.push_str(key);
+        out.push('\u{0}');
+        write(value, &mut out);
+        out.push('\u{0}');
+    }
+    out
+}
+
+/// Whether the file's value is to be taken.
+pub(super) fn is_taken(last: Option<&str>, ours: &str, theirs: &str, file_is_newer: bool) -> (bool, bool) {
+    if ours == theirs {
+        return (false, false);
+    }
+    match last {
+        Some(last) if hash(theirs) == last => (false, false),
+        Some(last) if hash(ours) == last => (true, false),
+        // Both changed it.
+        Some(_) => (file_is_newer, true),
+        // It was never imported: the same atom reached us by another way.
+        None => (file_is_newer, false),
+    }
+}
+
+/// The atom as it is to be.
+pub(super) fn merged(before: &Atom, plan: &Planned, notes: &mut Notes) -> Atom {
+    let record = &plan.record;
+    let mut after = before.clone();
+    let file_is_newer = record.updated_at.is_none_or(|at| at > before.updated_at);
+    let last = plan.last.as_ref().and_then(|last| last.fields.as_deref());
+    for (at, field) in FIELDS.iter().enumerate() {
+        let last = last.and_then(|last| last.get(at * 8..at * 8 + 8));
+        let (theirs, ours) = (theirs(plan, *field), ours(before, plan, *field));
+        let (take, both) = is_taken(last, &ours, &theirs, file_is_newer);
+        if both {
+            let stands = if take { "the file's" } else { "ours" };
+            let what = format!("{} changed here and in the file; {stands} is newer and stands", name(*field));
+            notes.add(NoteKind::Conflict, what, &format!("line {} ({})", record.line, before.id));
+        }
+        if take {
+            set(&mut after, plan, *field);
+        }
+    }
+    after
+}
+
+fn name(field: Field) -> &'static str {
+    match field {
+        Field::Title => "title",
+        Field::Description => "description",
+        Field::Acceptance => "acceptance",
+        Field::Standing => "status",
+        Field::Type => "type",
+        Field::Priority => "priority",
+        Field::Labels => "labels",
+        Field::Assignee => "assignee",
+        Field::Parent => "parent",
+        Field::Metadata => "metadata",
+    }
+}
+
+fn set(after: &mut Atom, plan: &Planned, field: Field) {
+    let record = &plan.record;
+    match field {
+        Field::Title => after.title.clone_from(&record.title),
+        Field::Description => after.description.clone_from(&record.description),
+        Field::Acceptance => after.acceptance.clone_from(&record.acceptance),
+        Field::Standing => {
+            after.status = record.status;
+            after.close_reason.clone_from(&record.close_reason);
+            after.defer_until = record.defer_until;
+            let over = record.status.is_over();
+            after.closed_at =
+                over.then(|| record.closed_at.or(record.updated_at).or(after.closed_at).unwrap_or(after.updated_at));
+        }
+        Field::Type => after.issue_type = record.issue_type,
+        Field::Priority => after.priority = record.priority,
+        Field::Labels => after.labels.clone_from(&record.labels),
+        Field::Assignee => after.assignee.clone_from(&record.assignee),
+        Field::Parent => after.parent_id.clone_from(&plan.parent),
+        Field::Metadata => {
+            if let Some(own) = after.metadata.as_object_mut().filter(|_| !plan.owns_metadata) {
+                own.extend(record.metadata.iter().map(|(key, value)| (key.clone(), value.clone())));
+            } else {
+                after.metadata = Value::Object(record.metadata.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+use serde::Serialize;
+
+use super::{AssigneeFilter, AtomFilter};
+use crate::model::{Atom, Status};
+use crate::store::filter::Query;
+use crate::store::{Store, atom, ready, run};
+use crate::{Ctx, Result};
+
+/// What an agent needs to know when it begins.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Primed {
+    /// The atom of the session that asks, if it is a live run's.
+    pub own: Option<Atom>,
+    /// What the actor has in progress, best first.
+    pub in_progress: Vec<Atom>,
+    pub in_progress_total: i64,
+    /// What the actor could take, best first.
+    pub ready: Vec<Atom>,
+    /// Counted no further than [`COUNTED`]: a hook has to answer in milliseconds.
+    pub ready_total: i64,
+}
+
+/// Of so many ready atoms and more, it does not matter how many there are.
+pub const COUNTED: i64 = 1_000;
+
+/// Looks at what concerns the actor: at most `most` atoms of each kind, and how many there are.
+pub fn prime(store: &Store, ctx: &Ctx<'_>, most: i64) -> Result<Primed> {
+    store.read(|tx| {
+        let own = match ctx.session {
+            Some(session) => match run::find(tx, &session.run)?.filter(|run| run.is_live()) {
+                Some(live) => atom::find(tx, &live.atom_id)?,
+                None => None,
+            },
+            None => None,
+        };
+        let mine = AssigneeFilter::Is(ctx.actor.to_owned());
+        let mine = AtomFilter { statuses: vec![Status::InProgress], assignee: Some(mine), ..AtomFilter::default() };
+        let mine = Query::new(&mine);
+        let free = AtomFilter { assignee: Some(AssigneeFilter::NobodyOr(ctx.actor.to_owned())), ..AtomFilter::default() };
+        let free = Query::ready(&free, ctx.now);
+        Ok(Primed {
+            own,
+            in_progress: mine.rows(tx, ready::QUEUE_ORDER, Some(most), 0)?,
+            in_progress_total: mine.count(tx)?,
+            ready: free.rows(tx, ready::QUEUE_ORDER, Some(most), 0)?,
+            ready_total: free.count_up_to(tx, COUNTED)?,
+        })
+    })
+}

@@ -1,0 +1,249 @@
+//! Which of many new edges would make atoms wait for themselves: for thousands at once, where asking for each would take minutes.
+
+/// How one atom depends on another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// The target waits for the source: `blocks`, `conditional_blocks`.
+    Hold,
+    /// The target waits for the source and everything below it: `waits_for`.
+    Tree,
+    /// The source contains the target: `parent_child`.
+    Contain,
+}
+
+/// An edge between two atoms, which are numbers below the count of atoms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edge {
+    pub source: usize,
+    pub target: usize,
+    pub wait: Wait,
+}
+
+/// Steps that the search may take in all before it gives up and refuses the rest of the suspects: some seconds.
+const BUDGET: usize = 100_000_000;
+
+/// The positions in `new` of those edges that cannot be added to `held` (which has no cycle) and to the new ones before them.
+///
+/// Each atom `a` has two vertices: `2a`, itself, and `2a + 1`, "something below me is not over": that is what the targets of `waits_for`
+/// wait for, and it leads from each child to its parent. So the graph stays as small as the project, however deep the families.
+pub fn refused(atoms: usize, held: &[Edge], new: &[Edge]) -> Vec<usize> {
+    let mut graph = Graph::new(atoms * 2);
+    for atom in 0..atoms {
+        graph.add((atom * 2, atom * 2 + 1));
+    }
+    for edge in held.iter().chain(new) {
+        arcs(edge).for_each(|arc| graph.add(arc));
+    }
+    let component = graph.components();
+    let in_a_cycle = |edge: &Edge| arcs(edge).any(|(from, to)| from == to || component[from] == component[to]);
+    if !new.iter().any(in_a_cycle) {
+        return Vec::new();
+    }
+    // Now the certain ones first, then the suspects one by one.
+    let mut graph = Graph::new(atoms * 2);
+    for atom in 0..atoms {
+        graph.add((atom * 2, atom * 2 + 1));
+    }
+    for edge in held.iter().chain(new.iter().filter(|edge| !in_a_cycle(edge))) {
+        arcs(edge).for_each(|arc| graph.add(arc));
+    }
+    let mut refused = Vec::new();
+    let mut search = Search { seen: vec![0; atoms * 2], round: 0, budget: BUDGET };
+    for (at, edge) in new.iter().enumerate().filter(|(_, edge)| in_a_cycle(edge)) {
+        let mut added = 0;
+        let is_fine = edge.source != edge.target
+            && arcs(edge).all(|(from, to)| {
+                let is_free = !search.reaches(&graph, &component, to, from);
+                if is_free {
+                    graph.add((from, to));
+                    added += 1;
+                }
+                is_free
+            });
+        if !is_fine {
+            arcs(edge).take(added).for_each(|(from, _)| graph.undo(from));
+            refused.push(at);
+        }
+    }
+    refused
+}
+
+fn arcs(edge: &Edge) -> impl Iterator<Item = (usize, usize)> {
+    let (source, target) = (edge.source * 2, edge.target * 2);
+    let (first, second) = match edge.wait {
+        Wait::Hold => ((source, target), None),
+        Wait::Tree => ((source + 1, target), None),
+        Wait::Contain => ((source, target), Some((target + 1, source + 1))),
+    };
+    std::iter::once(first).chain(second)
+}
+
+struct Graph {
+    next: Vec<Vec<usize>>,
+}
+
+impl Graph {
+    fn new(vertices: usize) -> Graph {
+        Graph { next: vec![Vec::new(); vertices] }
+    }
+
+    fn add(&mut self, (from, to): (usize, usize)) {
+        self.next[from].push(to);
+    }
+
+    /// Takes back what was added last from there.
+    fn undo(&mut self, from: usize) {
+        self.next[from].pop();
+    }
+
+    /// By vertex, the number of its strongly connected component (Tarjan's algorithm, without recursion).
+    fn components(&self) -> Vec<usize> {
+        const NONE: usize = usize::MAX;
+        let count = self.next.len();
+        let (mut index, mut low, mut component) = (vec![NONE; count], vec![0; count], vec![NONE; count]);
+        let (mut stack, mut calls): (Vec<usize>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+        let (mut clock, mut found) = (0, 0);
+        for root in 0..count {
+            if index[root] != NONE {
+                continue;
+            }
+            calls.push((root, 0));
+            while let Some((vertex, tried)) = calls.last_mut() {
+                let vertex = *vertex;
+                if *tried == 0 {
+                    index[vertex] = clock;
+                    low[vertex] = clock;
+                    clock += 1;
+                    stack.push(vertex);
+                }
+                if let Some(&to) = self.next[vertex].get(*tried) {
+                    *tried += 1;
+                    if index[to] == NONE {
+                        calls.push((to, 0));
+                    } else if component[to] == NONE {
+                        low[vertex] = low[vertex].min(index[to]);
+                    }
+                    continue;
+                }
+                calls.pop();
+                if let Some((parent, _)) = calls.last() {
+                    low[*parent] = low[*parent].min(low[vertex]);
+                }
+                if low[vertex] == index[vertex] {
+                    while let Some(member) = stack.pop() {
+                        component[member] = found;
+                        if member == vertex {
+                            break;
+                        }
+                    }
+                    found += 1;
+                }
+            }
+        }
+        component
+    }
+}
+
+struct Search {
+    seen: Vec<usize>,
+    round: usize,
+    budget: usize,
+}
+
+impl Search {
+    /// Whether there is a way, which can only lead through one component. Out of budget, it says yes.
+    fn reaches(&mut self, graph: &Graph, component: &[usize], start: usize, goal: usize) -> bool {
+        if start == goal {
+            return true;
+        }
+        self.round += 1;
+        let mut todo = vec![start];
+        while let Some(vertex) = todo.pop() {
+            for &to in &graph.next[vertex] {
+                self.budget = self.budget.saturating_sub(1);
+                if to == goal || self.budget == 0 {
+                    return true;
+                }
+                if component[to] == component[goal] && self.seen[to] != self.round {
+                    self.seen[to] = self.round;
+                    todo.push(to);
+                }
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::convert::Infallible;
+
+    use proptest::prelude::*;
+
+    use super::super::graph::cycle_through;
+    use super::*;
+
+    fn edge(source: usize, target: usize, wait: Wait) -> Edge {
+        Edge { source, target, wait }
+    }
+
+    #[test]
+    fn the_edge_that_closes_a_circle_is_refused_and_no_other() {
+        let held = [edge(0, 1, Wait::Hold)];
+        let new = [edge(1, 2, Wait::Hold), edge(2, 0, Wait::Hold), edge(2, 3, Wait::Hold), edge(3, 3, Wait::Hold)];
+        assert_eq!(refused(4, &held, &new), [1, 3]);
+    }
+
+    #[test]
+    fn a_parent_cannot_wait_for_its_child_nor_a_member_for_its_family() {
+        assert_eq!(refused(2, &[edge(0, 1, Wait::Contain)], &[edge(1, 0, Wait::Hold)]), [0]);
+        assert_eq!(refused(2, &[edge(0, 1, Wait::Contain)], &[edge(0, 1, Wait::Tree)]), [0]);
+        assert_eq!(refused(3, &[edge(0, 1, Wait::Tree)], &[edge(2, 0, Wait::Contain), edge(1, 2, Wait::Hold)]), [1]);
+        assert_eq!(refused(2, &[edge(0, 1, Wait::Contain)], &[edge(1, 0, Wait::Contain)]), [0]);
+    }
+
+    /// The definition that single writes go by, over the same edges.
+    fn has_cycle(atoms: usize, edges: &[Edge]) -> bool {
+        let mut parents: HashMap<usize, Vec<usize>> = HashMap::new();
+        for edge in edges.iter().filter(|e| e.wait == Wait::Contain) {
+            parents.entry(edge.target).or_default().push(edge.source);
+        }
+        let successors = |node: &str| -> Result<Vec<String>, Infallible> {
+            let node: usize = node.parse().unwrap();
+            let mut up = vec![node];
+            let mut at = 0;
+            while at < up.len() {
+                for parent in parents.get(&up[at]).into_iter().flatten() {
+                    if !up.contains(parent) {
+                        up.push(*parent);
+                    }
+                }
+                at += 1;
+            }
+            let follows = |e: &&Edge| match e.wait {
+                Wait::Hold | Wait::Contain => e.source == node,
+                Wait::Tree => up.contains(&e.source),
+            };
+            Ok(edges.iter().filter(follows).map(|e| e.target.to_string()).collect())
+        };
+        (0..atoms).any(|start| cycle_through(&start.to_string(), successors).unwrap().is_some())
+    }
+
+    proptest! {
+        #[test]
+        fn what_stays_has_no_cycle_and_what_is_refused_would_make_one(
+            raw in prop::collection::vec((0_usize..7, 0_usize..7, prop::sample::select(vec![Wait::Hold, Wait::Tree, Wait::Contain])), 0..14)
+        ) {
+            let new: Vec<Edge> = raw.into_iter().map(|(s, t, w)| edge(s, t, w)).collect();
+            let refused = refused(7, &[], &new);
+            let kept: Vec<Edge> = new.iter().enumerate().filter(|(at, _)| !refused.contains(at)).map(|(_, e)| *e).collect();
+            prop_assert!(!has_cycle(7, &kept));
+            for at in refused {
+                let mut with: Vec<Edge> = kept.clone();
+                with.push(new[at]);
+                prop_assert!(has_cycle(7, &with));
+            }
+        }
+    }
+}

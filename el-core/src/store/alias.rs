@@ -1,0 +1,96 @@
+//! What atoms are called in other trackers.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::Tx;
+use crate::Result;
+use crate::error::Doing;
+use crate::model::Name;
+
+/// An atom that came from elsewhere, as it was when it came last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Imported {
+    pub(crate) atom_id: String,
+    /// A hash of each field; `None` if it was never imported by this name.
+    pub(crate) fields: Option<String>,
+    /// The bonds that it told of, as JSON.
+    pub(crate) bonds: Option<String>,
+}
+
+/// The atom of exactly this name in that tracker.
+pub(crate) fn find(tx: &Tx<'_>, source: &str, alias: &str) -> Result<Option<Imported>> {
+    tx.prepare_cached("SELECT atom_id, imported, bonds FROM aliases WHERE source = ?1 AND alias = ?2")
+        .and_then(|mut s| {
+            s.query_row([source, alias], |row| Ok(Imported { atom_id: row.get(0)?, fields: row.get(1)?, bonds: row.get(2)? }))
+                .optional()
+        })
+        .doing("look an imported atom up")
+}
+
+/// Keeps what was imported.
+pub(crate) fn put(tx: &Tx<'_>, source: &str, alias: &str, imported: &Imported) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO aliases (source, alias, atom_id, imported, bonds) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (source, alias) DO UPDATE SET atom_id = ?3, imported = ?4, bonds = ?5",
+    )
+    .and_then(|mut s| s.execute(params![source, alias, imported.atom_id, imported.fields, imported.bonds]))
+    .doing("keep what was imported")?;
+    Ok(())
+}
+
+/// Adds a name, unless it is taken.
+pub(crate) fn add_name(tx: &Tx<'_>, name: &Name, atom: &str) -> Result<()> {
+    tx.prepare_cached("INSERT OR IGNORE INTO aliases (source, alias, atom_id) VALUES (?1, ?2, ?3)")
+        .and_then(|mut s| s.execute([&name.source, &name.alias, atom]))
+        .doing("add a name")?;
+    Ok(())
+}
+
+/// Id and title of the atoms that have this name anywhere, in any case.
+pub(crate) fn exact(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, String)>> {
+    candidates(tx, "n.alias = ?1 COLLATE NOCASE", name)
+}
+
+/// A shorter beginning of a name says too little.
+const BEGINNING_MIN: usize = 4;
+
+/// Id and title of the atoms that have a name which begins so.
+pub(crate) fn beginning(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, String)>> {
+    if name.len() < BEGINNING_MIN {
+        return Ok(Vec::new());
+    }
+    candidates(tx, "n.alias >= ?1 COLLATE NOCASE AND n.alias < ?1 || char(1114111) COLLATE NOCASE", name)
+}
+
+fn candidates(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(String, String)>> {
+    let sql = format!(
+        "SELECT DISTINCT a.id, a.title FROM aliases n JOIN atoms a ON a.id = n.atom_id WHERE {condition} ORDER BY a.seq LIMIT ?2"
+    );
+    let limit = i64::try_from(crate::ops::MAX_CANDIDATES).expect("a small constant");
+    let mut statement = tx.prepare_cached(&sql).doing("look a name up")?;
+    let rows = statement.query_map(params![name, limit], |row| Ok((row.get(0)?, row.get(1)?))).doing("look a name up")?;
+    rows.collect::<rusqlite::Result<_>>().doing("look a name up")
+}
+
+/// What an atom is called elsewhere.
+pub(crate) fn of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Name>> {
+    let rows = select(tx, "WHERE atom_id = ?1", params![atom])?;
+    Ok(rows.into_iter().map(|(_, name)| name).collect())
+}
+
+/// Every name of the project, with the atom's id.
+pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<(String, Name)>> {
+    select(tx, "", params![])
+}
+
+/// Names that `el` itself gave are the ids of the export that they came from: they say nothing to people unless they differ.
+fn select(tx: &Tx<'_>, condition: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<(String, Name)>> {
+    let sql = format!("SELECT atom_id, source, alias FROM aliases {condition} ORDER BY atom_id, source, alias");
+    let mut statement = tx.prepare_cached(&sql).doing("read names")?;
+    let rows = statement
+        .query_map(params, |row| Ok((row.get(0)?, Name { source: row.get(1)?, alias: row.get(2)? })))
+        .doing("read names")?;
+    let mut names: Vec<(String, Name)> = rows.collect::<rusqlite::Result<_>>().doing("read names")?;
+    names.retain(|(atom, name)| *atom != name.alias);
+    Ok(names)
+}

@@ -1,0 +1,6 @@
+//! Work comes in from other trackers, goes out to files, and is merged in git.
+
+mod export;
+pub(crate) mod import;
+mod large;
+mod merge_driver;

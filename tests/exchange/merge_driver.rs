@@ -1,0 +1,115 @@
+use std::fs;
+
+use crate::support::TestEnv;
+
+impl TestEnv {
+    #[track_caller]
+    fn git(&self, arguments: &[&str]) -> String {
+        self.run(self.command("git").args(arguments)).ok().stdout
+    }
+
+    /// Exports, and commits the export.
+    #[track_caller]
+    fn commit_export(&self, message: &str) {
+        self.el(&["export", "-o", "issues.jsonl"]).ok();
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", message]);
+    }
+}
+
+/// A repository whose export two branches have changed: `main` gave the title, `side` the priority and a second atom.
+fn two_branches(env: &TestEnv) -> String {
+    env.git(&["init", "-q"]);
+    let id = env.create("First", &[]);
+    env.el(&["merge-driver", "--install", "issues.jsonl"]).ok();
+    env.commit_export("begin");
+    env.git(&["checkout", "-q", "-b", "side"]);
+    env.el(&["update", &id, "--priority", "critical"]).ok();
+    env.create("Second", &[]);
+    env.commit_export("side");
+    env.git(&["checkout", "-q", "main"]);
+    id
+}
+
+#[test]
+fn git_merges_what_two_people_changed_of_one_atom() {
+    let env = TestEnv::with_tracker();
+    let id = two_branches(&env);
+    // The other clone's tracker never saw what happened on the side.
+    let text = fs::read_to_string(env.project("issues.jsonl")).unwrap().replace("\"title\":\"First\"", "\"title\":\"Renamed\"");
+    fs::write(env.project("issues.jsonl"), text).unwrap();
+    env.git(&["commit", "-q", "-a", "-m", "main"]);
+    env.git(&["merge", "-q", "side", "-m", "merge"]);
+    let merged = fs::read_to_string(env.project("issues.jsonl")).unwrap();
+    let line = merged.lines().find(|line| line.contains(&id)).unwrap();
+    assert!(line.contains("\"title\":\"Renamed\"") && line.contains("\"priority\":0"), "{line}");
+    assert!(merged.contains("Second"));
+    env.el(&["import", "issues.jsonl"]).ok();
+    env.el(&["show", &id]).ok();
+}
+
+#[test]
+fn a_conflict_is_marked_reported_and_kept_out_of_the_tracker() {
+    let env = TestEnv::with_tracker();
+    let id = two_branches(&env);
+    let text = fs::read_to_string(env.project("issues.jsonl")).unwrap().replace("\"priority\":2", "\"priority\":4");
+    fs::write(env.project("issues.jsonl"), text).unwrap();
+    env.git(&["commit", "-q", "-a", "-m", "main"]);
+    let ran = env.run(env.command("git").args(["merge", "side"])).fails_with(1);
+    let told = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(told.contains(&format!("issues.jsonl: {id}: both changed priority: 4 here, 0 there")), "{told}");
+    let marked = fs::read_to_string(env.project("issues.jsonl")).unwrap();
+    assert!(marked.contains("<<<<<<< ours\n") && marked.contains("Second"), "{marked}");
+    let refused = env.el(&["import", "issues.jsonl"]).fails_with(2).stderr;
+    assert!(refused.contains("a merge conflict is not settled here"), "{refused}");
+    // Either line is whole: taking theirs is enough.
+    let settled: Vec<&str> = {
+        let from = marked.find("=======\n").unwrap();
+        let keep = |at: usize| at < marked.find("<<<<<<<").unwrap() || at > from;
+        let mut at = 0;
+        marked
+            .lines()
+            .filter(|line| {
+                let here = at;
+                at += line.len() + 1;
+                keep(here) && !line.starts_with(['=', '>'])
+            })
+            .collect()
+    };
+    fs::write(env.project("issues.jsonl"), settled.join("\n") + "\n").unwrap();
+    env.el(&["import", "issues.jsonl"]).ok();
+}
+
+#[test]
+fn nothing_is_set_up_unless_asked() {
+    let env = TestEnv::with_tracker();
+    env.git(&["init", "-q"]);
+    let told = env.el(&["merge-driver", "--print", "issues.jsonl"]).ok().stdout;
+    assert!(told.contains("git config merge.el.driver 'el merge-driver %O %A %B %P'"), "{told}");
+    assert!(!env.project(".gitattributes").exists());
+    env.run(env.command("git").args(["config", "merge.el.driver"])).fails_with(1);
+    for _ in 0..2 {
+        env.el(&["merge-driver", "--install", "issues.jsonl"]).ok();
+    }
+    assert_eq!(fs::read_to_string(env.project(".gitattributes")).unwrap(), "/issues.jsonl merge=el\n");
+    assert_eq!(env.git(&["config", "merge.el.driver"]), "el merge-driver %O %A %B %P\n");
+}
+
+#[test]
+fn a_robot_is_told_of_conflicts_as_data() {
+    let env = TestEnv::with_tracker();
+    let atom = |title: &str| {
+        format!("{{\"_type\":\"atom\",\"id\":\"t-aaaa\",\"title\":\"{title}\",\"created_at\":\"2026-01-01T00:00:00Z\"}}\n")
+    };
+    for (name, title) in [("base", "One"), ("ours", "Two"), ("theirs", "Three")] {
+        fs::write(env.project(name), atom(title)).unwrap();
+    }
+    let ran =
+        env.run(env.command("el").args(["--robot", "merge-driver", "base", "ours", "theirs", "issues.jsonl"])).fails_with(1);
+    let conflict = &ran.json()["data"]["conflicts"][0];
+    assert_eq!(
+        (&conflict["record"], &conflict["field"], &conflict["theirs"]),
+        (&"t-aaaa".into(), &"title".into(), &"Three".into())
+    );
+    env.el(&["merge-driver", "base", "ours"]).fails_with(2);
+}

@@ -1,0 +1,189 @@
+//! The rules of the command line hold here too: the fence of a run, its check, its review; who acts; which project.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::Client;
+use crate::support::{SOON, TestEnv, wait_until};
+
+/// A project with a live run of the scripted agent, which ends once `go` is there.
+fn at_work(more: &str) -> (TestEnv, crate::support::Running, String, Value) {
+    let env = TestEnv::with_tracker();
+    env.configure(more);
+    let id = env.script_atom(&["touch begun", "wait-file go"]);
+    let worker = env.start_work(&["--once"]);
+    env.wait_for_file("begun");
+    let run = env.last_run(&id);
+    (env, worker, id, run)
+}
+
+fn in_session(env: &TestEnv, run: &Value) -> Client {
+    let mut client = Client::of(&mut env.el_as_run(run, &["mcp"]));
+    client.initialize("2025-06-18");
+    client
+}
+
+#[test]
+fn a_session_does_its_own_work_and_is_refused_once_its_run_is_over() {
+    let (env, worker, id, run) = at_work("");
+    let mut client = in_session(&env, &run);
+    let other = env.create("Another", &[]);
+    assert!(client.fails("in_session", "claim", json!({"id": other})).contains(&id));
+    client.fails("in_session", "claim", json!({}));
+    let own = client.ok("claude_code", json!({"task": "script: close"}));
+    assert!(own.contains("does not start one") || own.contains("it waits for"), "{own}");
+    let own = own.split_whitespace().nth(1).unwrap().to_owned();
+    client.fails("in_session", "claude_code_result", json!({"task_id": own, "wait": 60}));
+    client.ok("claude_code_cancel", json!({"task_id": own}));
+    client.ok("comment", json!({"id": id, "text": "half way"}));
+    client.ok("create", json!({"title": "Found on the way", "discovered_from": id}));
+    client.ok("close", json!({"ids": [id], "reason": "by MCP"}));
+    std::fs::write(env.project("go"), "").unwrap();
+    worker.wait(SOON).ok();
+    assert_eq!(env.outcomes(&id), ["closed"]);
+    // It was of the run's tree, of which nothing is left. One that escaped can do nothing.
+    client.ended();
+    let mut client = in_session(&env, &run);
+    let before = (env.show(&id), env.show(&other));
+    for (tool, arguments) in [
+        ("close", json!({"ids": [other]})),
+        ("comment", json!({"id": id, "text": "late"})),
+        ("create", json!({"title": "late"})),
+        ("update", json!({"ids": [id], "status": "open"})),
+        ("dependencies", json!({"id": other, "source": id})),
+        ("claim", json!({"id": other})),
+        ("claude_code", json!({"task": "script: close"})),
+        ("claude_code_cancel", json!({"task_id": other})),
+    ] {
+        let said = client.fails("stale_run", tool, arguments);
+        assert!(said.contains("(exit 5)") && said.contains("stop working on it"), "{tool}: {said}");
+    }
+    client.ok("show", json!({"id": id}));
+    assert_eq!((env.show(&id), env.show(&other)), before);
+}
+
+#[test]
+fn a_wrong_token_and_a_missing_one_are_refused() {
+    let (env, worker, id, run) = at_work("");
+    for token in ["not-the-token", ""] {
+        let mut command = env.el_as_run(&run, &["mcp"]);
+        let mut client = Client::of(command.env("EL_TOKEN", token));
+        client.initialize("2025-06-18");
+        client.fails("stale_run", "close", json!({"ids": [id]}));
+    }
+    assert_eq!(env.status(&id), "in_progress");
+    in_session(&env, &run).ok("close", json!({"ids": [id]}));
+    std::fs::write(env.project("go"), "").unwrap();
+    worker.wait(SOON).ok();
+}
+
+#[test]
+fn work_that_is_to_be_reviewed_is_not_closed_by_whoever_did_it() {
+    let (env, worker, id, run) = at_work("review = true\n");
+    let mut client = in_session(&env, &run);
+    let said = client.fails("refused", "close", json!({"ids": [id]}));
+    assert!(said.contains("el submit"), "{said}");
+    client.fails("refused", "update", json!({"ids": [id], "status": "closed"}));
+    client.ok("update", json!({"ids": [id], "status": "review"}));
+    std::fs::write(env.project("go"), "").unwrap();
+    worker.wait(SOON).ok();
+    assert_eq!(env.status(&id), "review");
+}
+
+#[test]
+fn a_required_check_runs_before_a_close_and_can_be_called_off() {
+    let (env, worker, id, run) = at_work(
+        "verify = \"sh -c 'touch checking; while [ ! -e may-pass ]; do sleep 0.1; done; exit 0'\"\nrequire_verify = true\n",
+    );
+    let mut client = in_session(&env, &run);
+    let closing = client.begin("tools/call", json!({"name": "close", "arguments": {"ids": [id]}, "_meta": {"progressToken": 7}}));
+    env.wait_for_file("checking");
+    let told = client.wait_for("progress", |message| message["method"] == "notifications/progress");
+    assert_eq!(told["params"]["progressToken"], 7);
+    client.ok("show", json!({"id": id}));
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": closing}}));
+    let is_over = || env.processes().iter().all(|p| !p.words.iter().any(|word| word.contains("may-pass"))).then_some(());
+    wait_until("the check to be ended", SOON, is_over);
+    assert_eq!(env.status(&id), "in_progress");
+    assert_eq!(env.last_run(&id)["verify"]["status"], "pending");
+    std::fs::write(env.project("may-pass"), "").unwrap();
+    client.ok("close", json!({"ids": [id], "reason": "checked"}));
+    assert_eq!(env.last_run(&id)["verify"]["status"], "passed");
+    assert!(client.rest(Duration::from_millis(200)).iter().all(|m| m["id"] != closing), "it was called off");
+    std::fs::write(env.project("go"), "").unwrap();
+    worker.wait(SOON).ok();
+    assert_eq!(env.outcomes(&id), ["closed"]);
+}
+
+#[test]
+fn who_acts_is_told_as_for_every_command() {
+    let mut env = TestEnv::with_tracker();
+    let by = |env: &TestEnv, arguments: &[&str]| {
+        let mut client = Client::of(env.command("el").args(arguments));
+        client.initialize("2025-06-18");
+        let said = client.ok("create", json!({"title": "Whose?"}));
+        env.show(said.split_whitespace().nth(1).unwrap())["created_by"].as_str().unwrap().to_owned()
+    };
+    // Git's name, and not the client's, which is "tester" here.
+    assert_eq!(by(&env, &["mcp"]), "Test");
+    env.set("EL_ACTOR", "ann");
+    assert_eq!(by(&env, &["mcp"]), "ann");
+    assert_eq!(by(&env, &["mcp", "--actor", "gendry"]), "gendry");
+}
+
+#[test]
+fn where_there_is_no_tracker_that_is_told_until_there_is_one() {
+    let env = TestEnv::new();
+    let mut client = Client::start(&env);
+    let calls =
+        [("list", json!({})), ("create", json!({"title": "x"})), ("claude_code", json!({"task": "x"})), ("inbox", json!({}))];
+    for (tool, arguments) in calls {
+        let said = client.fails("no_database", tool, arguments);
+        assert!(said.contains("el init"), "{said}");
+    }
+    env.el(&["init", "--name", "t"]).ok();
+    client.ok("create", json!({"title": "Now there is"}));
+    std::fs::remove_dir_all(env.project(".eluent")).unwrap();
+    client.fails("no_database", "list", json!({}));
+    std::fs::create_dir(env.project(".eluent")).unwrap();
+    std::fs::write(env.project(".eluent/el.db"), "no database at all, but long enough to be looked at").unwrap();
+    client.fails("not_a_database", "list", json!({}));
+    assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
+}
+
+#[test]
+fn a_database_of_a_newer_el_is_refused_and_left_alone() {
+    let env = TestEnv::with_tracker();
+    let mut client = Client::start(&env);
+    client.ok("create", json!({"title": "Before"}));
+    let version: i64 = env.database().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    env.database().pragma_update(None, "user_version", 9_999).unwrap();
+    for (tool, arguments) in [("list", json!({})), ("create", json!({"title": "x"}))] {
+        let said = client.fails("newer_database", tool, arguments);
+        assert!(said.contains("exit 6") && said.contains("restart this server"), "{said}");
+    }
+    env.database().pragma_update(None, "user_version", version).unwrap();
+    assert_eq!(client.ok("list", json!({})).lines().count(), 1);
+}
+
+#[test]
+fn between_two_calls_the_database_is_nobodys() {
+    let env = TestEnv::with_tracker();
+    let mut client = Client::start(&env);
+    client.ok("create", json!({"title": "One"}));
+    let held = std::fs::read_dir(format!("/proc/{}/fd", client.pid()))
+        .unwrap()
+        .filter_map(|fd| std::fs::read_link(fd.unwrap().path()).ok());
+    let held: Vec<_> = held.filter(|path| path.to_string_lossy().contains("el.db")).collect();
+    assert!(held.is_empty(), "{held:?}");
+    // One that waits holds it open, but no transaction: others write at once.
+    let id = client.ok("claude_code", json!({"task": TestEnv::script(&["wait-file go", "close"])}));
+    let id = id.split_whitespace().nth(1).unwrap().to_owned();
+    client.begin_call("claude_code_result", json!({"task_id": id, "wait": 60}));
+    client.ok("ready", json!({}));
+    let before = Instant::now();
+    env.create("Two", &[]);
+    assert!(before.elapsed() < Duration::from_secs(10));
+    std::fs::write(env.project("go"), "").unwrap();
+}

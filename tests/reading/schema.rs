@@ -1,0 +1,238 @@
+//! The schemas, held against what the commands really print.
+
+use serde_json::{Value, json};
+
+use crate::exchange::import::sample;
+use crate::support::TestEnv;
+
+/// What is wrong with a value, as paths and words; empty if it fits. Knows the part of JSON Schema that our schemas use.
+fn problems(root: &Value, schema: &Value, value: &Value, path: &str, out: &mut Vec<String>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let target = &root["$defs"][name.strip_prefix("#/$defs/").unwrap()];
+        assert!(target.is_object(), "{name} is not defined");
+        return problems(root, target, value, path, out);
+    }
+    for (key, exactly_one) in [("oneOf", true), ("anyOf", false)] {
+        if let Some(options) = schema[key].as_array() {
+            let tries: Vec<Vec<String>> = options
+                .iter()
+                .map(|option| {
+                    let mut found = Vec::new();
+                    problems(root, option, value, path, &mut found);
+                    found
+                })
+                .collect();
+            let fitting = tries.iter().filter(|found| found.is_empty()).count();
+            if fitting == 0 || exactly_one && fitting > 1 {
+                out.push(format!("{path}: fits {fitting} of {key}: {tries:?}"));
+            }
+        }
+    }
+    if let Some(constant) = schema.get("const").filter(|constant| *constant != value) {
+        out.push(format!("{path}: {value} is not {constant}"));
+    }
+    if let Some(words) = schema["enum"].as_array().filter(|words| !words.contains(value)) {
+        out.push(format!("{path}: {value} is none of {words:?}"));
+    }
+    let is = |kind: &str| match kind {
+        "null" => value.is_null(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        other => panic!("unknown type {other}"),
+    };
+    let kinds: Vec<&str> = match &schema["type"] {
+        Value::String(kind) => vec![kind],
+        Value::Array(kinds) => kinds.iter().map(|kind| kind.as_str().unwrap()).collect(),
+        _ => Vec::new(),
+    };
+    if !kinds.is_empty() && !kinds.iter().any(|kind| is(kind)) {
+        out.push(format!("{path}: {value} is no {kinds:?}"));
+    }
+    if let (Some(items), Some(values)) = (schema.get("items"), value.as_array()) {
+        values.iter().enumerate().for_each(|(at, item)| problems(root, items, item, &format!("{path}[{at}]"), out));
+    }
+    if let (Some(properties), Some(object)) = (schema["properties"].as_object(), value.as_object()) {
+        for key in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            if !object.contains_key(key) {
+                out.push(format!("{path}: '{key}' is missing"));
+            }
+        }
+        for (key, value) in object {
+            match properties.get(key) {
+                Some(schema) => problems(root, schema, value, &format!("{path}.{key}"), out),
+                None if schema["additionalProperties"] == false => out.push(format!("{path}: '{key}' is not in the schema")),
+                None => {}
+            }
+        }
+    }
+}
+
+/// Runs commands and checks each document; which commands were run.
+struct Checker<'a> {
+    env: &'a TestEnv,
+    seen: Vec<String>,
+}
+
+impl Checker<'_> {
+    #[track_caller]
+    fn run(&mut self, name: &str, arguments: &[&str]) -> Value {
+        let words: Vec<&str> = name.split(' ').collect();
+        let schema = self.env.robot(&[&["schema"], words.as_slice()].concat());
+        let ran = self.env.run(self.env.command("el").arg("--robot").args(words).args(arguments));
+        let document = ran.json();
+        let mut found = Vec::new();
+        problems(&schema, &schema, &document, "$", &mut found);
+        assert!(found.is_empty(), "el {name} {arguments:?} printed {document:#}\n{found:#?}");
+        self.seen.push(name.to_owned());
+        document["data"].clone()
+    }
+}
+
+#[test]
+fn every_document_fits_its_schema() {
+    let env = TestEnv::new();
+    let mut check = Checker { env: &env, seen: Vec::new() };
+    let c = &mut check;
+    assert_eq!(c.run("prime", &[]), Value::Null);
+    c.run("list", &[]);
+    c.run("init", &["--name", "t"]);
+    env.configure("");
+    let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
+    let epic = id(&c.run("create", &["Epic", "--type", "epic"]));
+    let one = id(&c.run("create", &["One", "--parent", &epic, "-l", "api", "-d", "text", "--acceptance", "done"]));
+    let two = id(&c.run("create", &["Two", "--blocked-by", &one, "--defer-until", "3d", "--metadata", "{\"k\":1}"]));
+    c.run("create", &["--file", &sample("plan.md")]);
+    c.run("create", &[]);
+    c.run("comment add", &[&one, "hello"]);
+    c.run("comment list", &[&one]);
+    c.run("dep add", &[&epic, &two, "--type", "related"]);
+    c.run("dep list", &[&two]);
+    c.run("dep tree", &[&epic]);
+    c.run("dep tree", &[&epic, "--format", "mermaid"]);
+    c.run("dep check", &[]);
+    c.run("dep remove", &[&epic, &two]);
+    c.run("dep remove", &[&epic, &two]);
+    c.run("list", &["--all"]);
+    c.run("list", &["--limit", "1"]);
+    c.run("ready", &[]);
+    c.run("search", &["one"]);
+    c.run("why", &[&two]);
+    c.run("why", &[&epic]);
+    c.run("show", &["banana"]);
+    c.run("update", &[&one, "--priority", "high"]);
+    c.run("update", &[&one, &two, "--add-label", "x"]);
+    c.run("next", &[]);
+    c.run("claim", &[&one]);
+    c.run("release", &[&one]);
+    c.run("close", &[&one, "-r", "done"]);
+    c.run("close", &[&one, &two]);
+    c.run("reopen", &[&one]);
+    c.run("discard", &[&two]);
+    c.run("discard list", &[]);
+    c.run("discard restore", &[&two]);
+    c.run("discard", &[&two]);
+    c.run("discard prune", &["--days", "0", "--force"]);
+    c.run("history", &[&one]);
+    c.run("history", &[]);
+    c.run("import", &[&sample("bd.jsonl")]);
+    c.run("import", &["nowhere"]);
+    c.run("export", &[]);
+    c.run("export", &["-o", "out.jsonl", "--format", "csv"]);
+    for name in ["base", "ours", "theirs"] {
+        std::fs::write(env.project(name), format!("{{\"_type\":\"atom\",\"id\":\"t-aaaa\",\"title\":\"{name}\"}}\n")).unwrap();
+    }
+    c.run("merge-driver", &["base", "ours", "theirs"]);
+    env.run(env.command("git").args(["init", "-q"])).ok();
+    c.run("merge-driver", &["--print", "out.jsonl"]);
+    c.run("prime", &[]);
+    c.run("stats", &[]);
+    c.run("doctor", &[]);
+    c.run("config show", &[]);
+    c.run("config get", &["model"]);
+    c.run("config set", &["model", "opus"]);
+    c.run("config unset", &["model"]);
+    c.run("config get", &["banana"]);
+    c.run("completions", &["bash"]);
+    c.run("schema", &[]);
+    c.run("schema", &["show"]);
+    c.run("man", &["dep", "add"]);
+    c.run("man", &["--dir", "man1"]);
+    for words in [&["topics"][..], &["bonds"], &["create"], &["banana"]] {
+        c.run("help", words);
+    }
+    let task = env.script_atom(&["close"]);
+    env.work(&["--once"]);
+    c.run("runs", &[]);
+    c.run("runs list", &["--atom", &task]);
+    c.run("runs show", &[&task]);
+    c.run("show", &[&task]);
+    c.run("show", &["demo-a1b"]);
+    c.run("why", &[&task]);
+    c.run("cancel", &[&task]);
+    c.run("retry", &[&one]);
+    c.run("retry", &[&task]);
+
+    let review = id(&c.run("create", &["Reviewed"]));
+    c.run("review", &[]);
+    let report = env.robot(&["submit", &review, "--template"]);
+    c.run("submit", &[&review, "--template"]);
+    std::fs::write(env.project("report.json"), report.to_string().replacen("\"summary\":\"\"", "\"summary\":\"done\"", 1))
+        .unwrap();
+    c.run("submit", &[&review, "--report", "report.json"]);
+    c.run("review", &[]);
+    c.run("reject", &[&review, "--reason", "no"]);
+    c.run("reject", &[&review, "--reason", "no"]);
+    c.run("submit", &[&review, "--report", "report.json"]);
+    c.run("approve", &[&review]);
+    c.run("chat post", &["general", "@test hello"]);
+    c.run("chat list", &[]);
+    c.run("chat view", &["general"]);
+    c.run("inbox", &["--agent", "test"]);
+    c.run("mailbox sync", &[]);
+    c.run("mailbox post", &["to-developer", "report.json"]);
+    let prompt = TestEnv::script(&["write made.txt made", "close done"]);
+    let handed = id(&c.run("run", &[&prompt, "--verify", "true"]));
+    c.run("run", &[&prompt, "--wait"]);
+    c.run("queue", &[]);
+    c.run("tasks", &[]);
+    c.run("tasks", &[&handed]);
+    c.run("tasks cancel", &[&handed]);
+    c.run("artifacts", &[&handed]);
+    c.run("artifacts get", &[&handed, "summary"]);
+    c.run("show", &[&review]);
+    c.run("runs show", &[&handed]);
+
+    c.run("setup claude", &["--print"]);
+    c.run("setup agents", &[]);
+
+    let named = env.robot(&["schema"])["commands"].take();
+    let unseen: Vec<_> =
+        named.as_array().unwrap().iter().filter(|name| !check.seen.iter().any(|seen| json!(seen) == **name)).collect();
+    assert!(unseen.is_empty(), "no document was checked for {unseen:?}");
+}
+
+#[test]
+fn a_schema_is_refused_where_there_is_none() {
+    let env = TestEnv::new();
+    let refused = env.el(&["schema", "work"]).fails_with(3).stderr;
+    assert!(refused.contains("it streams"), "{refused}");
+    env.el(&["schema", "banana"]).fails_with(3);
+    assert!(env.el(&["schema", "show"]).ok().stdout.starts_with("{\n  \"$schema\""));
+}
+
+#[test]
+fn the_checker_finds_what_is_wrong() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": ["integer", "null"]}}, "required": ["a"], "additionalProperties": false});
+    let found = |value: Value| {
+        let mut out = Vec::new();
+        problems(&schema, &schema, &value, "$", &mut out);
+        out.len()
+    };
+    assert_eq!(
+        [found(json!({"a": 1})), found(json!({"a": null})), found(json!({})), found(json!({"a": "x", "b": 1}))],
+        [0, 0, 1, 2]
+    );
+}

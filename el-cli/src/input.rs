@@ -1,6 +1,6 @@
 //! Text that comes from a file or from stdin.
 
-use std::fs;
+use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::Path;
 
@@ -20,7 +20,16 @@ pub(crate) fn file(app: &App, field: &str, path: &Path) -> Result<String> {
     if path == Path::new("-") {
         return stdin(app, field);
     }
-    let bytes = fs::read(path).map_err(|source| CommandError::file("read", path, source))?;
+    let unreadable = |source| CommandError::file("read", path, source);
+    let opened = File::open(path).map_err(unreadable)?;
+    if opened.metadata().map_err(unreadable)?.is_dir() {
+        return Err(CommandError::invalid(field, format!("{field}: {} is a folder", path.display())));
+    }
+    let mut bytes = Vec::new();
+    opened.take(LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(CommandError::invalid(field, format!("{field}: {} has more than {} MiB", path.display(), LIMIT >> 20)));
+    }
     utf8(field, &path.display().to_string(), bytes)
 }
 

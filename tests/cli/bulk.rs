@@ -137,3 +137,16 @@ fn two_thousand_at_once_take_one_moment_and_keep_their_order() {
     assert_eq!(titles(&listed), titles(&made), "a robot's list has no small default limit");
     assert_eq!(env.robot(&["doctor"])["serious"], 0);
 }
+
+#[test]
+fn a_text_comes_from_a_file_of_bounded_size_and_from_no_folder() {
+    let env = TestEnv::with_tracker();
+    for arguments in [&["create", "x", "--description-file"][..], &["run", "--file"]] {
+        for (path, why) in [("/", "is a folder"), ("/dev/zero", "MiB")] {
+            let told = env.el(&[arguments, &[path]].concat()).fails_with(2).stderr;
+            assert!(told.contains(why), "{arguments:?} {path}: {told}");
+        }
+        env.el(&[arguments, &["/nowhere"]].concat()).fails_with(3);
+    }
+    assert_eq!(env.robot(&["list", "--all"])["count"], 0);
+}

@@ -237,9 +237,8 @@ impl Front {
         let waited = self.question().filter(|_| record.end == EndKind::Stalled);
         if record.end == EndKind::SpawnFailed {
             record.message = self.failure.clone().or_else(|| {
-                // Our own first line stands there too.
-                let own: Vec<&str> = self.text.lines().filter(|line| !line.starts_with("el: ")).collect();
-                Some(format!("its screen said: {}; {REMEDY}", Screen::last_words(&own.join("\n"), 3)))
+                let words: Vec<&str> = self.text.lines().map(without_ours).collect();
+                Some(format!("its screen said: {}; {REMEDY}", Screen::last_words(&words.join("\n"), 3)))
             });
         } else if let Some(question) = waited {
             record.message = Some(format!("nobody answered: {}", question.text));
@@ -308,5 +307,22 @@ pub(crate) fn keep_terminal() -> impl FnOnce() {
             // A terminal that is gone needs nothing.
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &before);
         }
+    }
+}
+
+/// Our own first line stands on the screen too, perhaps behind words of the client that had no newline yet.
+fn without_ours(line: &str) -> &str {
+    let is_ours = |at: &usize| line[*at..].contains(" works on ");
+    line.find("el: ").filter(is_ours).map_or(line, |at| &line[..at])
+}
+
+#[cfg(test)]
+mod own_words {
+    #[test]
+    fn our_own_line_is_no_word_of_the_clients() {
+        let line = "el: claude works on t-njs3 — Play a script (run-s8a11c1j; detach with C-b d, end with C-c)";
+        assert_eq!(super::without_ours(line), "");
+        assert_eq!(super::without_ours(&format!("EAI_AGAIN{line}")), "EAI_AGAIN");
+        assert_eq!(super::without_ours("Unable to connect"), "Unable to connect");
     }
 }

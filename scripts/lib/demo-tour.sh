@@ -92,6 +92,7 @@ story() {
   say "A file in the run's folder says the same, for whoever has only files:"
   wait_for test -s "$folder/STATUS.txt" || :
   run cat "$folder/STATUS.txt"
+  cp "$folder/STATUS.txt" "$scratch/status" || :
   : >"$scratch/seen"
   wait_for stands "$timer" review || :
   wait_for stands "$usage" completed || :
@@ -130,7 +131,9 @@ story() {
 checks() {
   check "while the first one ran, the second waited for it" grep -q "$usage" "$scratch/queue"
   check "the usage is closed" is "$usage" closed
+  check "the run's folder said how it stands" grep -q "^atom: $timer" "$scratch/status"
   check "its file came back" sh -c "el artifacts get $usage USAGE.md | grep -qx 'sh timer.sh 180'"
+  check "the inbox has both ends" test "$(el inbox | grep -c 'Task .* completed (exit 0)')" -ge 2
   check "the lead was told of it" sh -c "el chat view claude-code-you | grep -q '@you Task $usage completed'"
   check "the reason reached the second attempt" grep -q 'There is no test. Write one, and run it.' "$scratch/rejected"
   check "which wrote the test and ran it" grep -qx passed test-result.txt

@@ -80,7 +80,7 @@ fn the_end_of_a_run_reaches_the_channel_the_inbox_and_the_program() {
     }
     assert!(environment.lines().any(|line| line.starts_with("EL_DB=")));
     env.assert_settled(&run);
-    wait_until("its note", SOON, || env.read_run_file(&run, "notify.log").contains("it ended with code 0").then_some(()));
+    wait_until("its note", SOON, || env.run_file_says(&run, "notify.log", "it ended with code 0").then_some(()));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_slow_a_broken_and_a_missing_program_hold_up_nobody() {
     let run = went_on("[\"slow\"]");
     env.wait_for_file("slow.started");
     let noted = |run: &Value, what: &str| {
-        wait_until(what, SOON, || env.read_run_file(run, "notify.log").contains(what).then_some(()));
+        wait_until(what, SOON, || env.run_file_says(run, "notify.log", what).then_some(()));
     };
     noted(&run, "its time was up, so it was killed");
     wait_until("its end", SOON, || env.processes().iter().all(|p| !p.words.iter().any(|w| w == "300")).then_some(()));
@@ -116,7 +116,7 @@ fn a_program_that_prints_without_end_fills_no_disk() {
     let id = env.script_atom(&["close done"]);
     env.work(&["--once"]);
     let run = env.last_run(&id);
-    wait_until("its end", SOON, || env.read_run_file(&run, "notify.log").contains("its time was up").then_some(()));
+    wait_until("its end", SOON, || env.run_file_says(&run, "notify.log", "its time was up").then_some(()));
     let log = env.read_run_file(&run, "notify.log");
     assert!(log.starts_with("begin\nflood\n") && log.len() < 70_000, "{} bytes", log.len());
     assert!(log.contains("more bytes of its output"), "{}", &log[log.len() - 300..]);

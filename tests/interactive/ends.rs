@@ -34,7 +34,7 @@ fn a_summary_closes_nothing_before_a_required_check_has_passed() {
     let task =
         env.robot(&["run", "--verify", "sh -c 'test -e mended || { echo not yet; exit 1; }'", "--require-verify", "--", &script]);
     let id = task["id"].as_str().unwrap();
-    let refused = || env.runs(id).pop().filter(|run| env.read_run_file(run, "pane.log").contains("it cannot be closed"));
+    let refused = || env.runs(id).pop().filter(|run| env.run_file_says(run, "pane.log", "it cannot be closed"));
     let run = wait_until("the summary to be refused", SOON, refused);
     assert_eq!(env.status(id), "in_progress", "{run:#}");
     std::fs::write(env.project("seen"), "").unwrap();

@@ -13,7 +13,7 @@ fn an_agent_on_a_screen_is_given_its_work_and_closes_it() {
     env.wait_for_file("said");
     // The screen is looked at from time to time: what nobody could have read is not in the log.
     let run = env.last_run(&id);
-    wait_until("it to be logged", SOON, || env.read_run_file(&run, "pane.log").contains("● I will").then_some(()));
+    wait_until("it to be logged", SOON, || env.run_file_says(&run, "pane.log", "● I will").then_some(()));
     std::fs::write(env.project("shown"), "").unwrap();
     worker.wait(SOON).ok();
     let run = env.last_run(&id);

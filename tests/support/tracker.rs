@@ -126,6 +126,11 @@ impl TestEnv {
         String::from_utf8_lossy(&fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))).into_owned()
     }
 
+    /// Whether a file of a run's folder is there and has this text in it: what a wait asks, since the run may only have begun.
+    pub(crate) fn run_file_says(&self, run: &Value, name: &str, text: &str) -> bool {
+        fs::read(self.run_file(run, name)).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(text))
+    }
+
     /// Where the context of an atom is while its run is on.
     pub(crate) fn context(&self, id: &str) -> PathBuf {
         self.project(".eluent/agent-context").join(format!("{id}.md"))

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, Seen};
+use super::draft::{Draft, Parts, Seen};
 use super::read::each_object;
 use super::record::{Batch, Record, RecordBond};
 use super::{NoteKind, Tracker};
@@ -40,18 +40,8 @@ fn issue(batch: &mut Batch, seen: &mut Seen, line: usize, mut object: Map<String
         Some(Value::String(id)) if !id.trim().is_empty() => id.trim().to_owned(),
         _ => return Err("it has no id".to_owned()),
     };
-    let mut notes = std::mem::take(&mut batch.notes);
-    let mut draft = Draft::new(line, id, object, &mut notes);
-    let read = one(&mut draft);
-    batch.notes = notes;
-    let (record, bonds, comments) = read?;
-    seen.push(batch, record);
-    batch.bonds.extend(bonds);
-    batch.comments.extend(comments);
-    Ok(())
+    seen.take(batch, |notes| one(&mut Draft::new(line, id, object, notes)))
 }
-
-type Parts = (Record, Vec<RecordBond>, Vec<super::RecordComment>);
 
 fn one(draft: &mut Draft<'_>) -> Result<Parts, String> {
     let title = draft.title("title")?;

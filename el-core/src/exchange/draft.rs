@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::detect::time;
-use super::record::{Batch, Record, RecordComment};
+use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::{NoteKind, Notes, clean};
 use crate::model::{IssueType, Priority, Status, Timestamp, limits};
 
@@ -283,9 +283,25 @@ pub(super) struct Seen {
     replaced: HashSet<usize>,
 }
 
+/// What one item of a file gives: the record, and what it says besides of itself.
+pub(super) type Parts = (Record, Vec<RecordBond>, Vec<RecordComment>);
+
 impl Seen {
+    /// Reads one item into the batch. What `read` notes is kept, whether or not it can take the item.
+    pub(super) fn take(
+        &mut self,
+        batch: &mut Batch,
+        read: impl FnOnce(&mut Notes) -> Result<Parts, String>,
+    ) -> Result<(), String> {
+        let (record, bonds, comments) = read(&mut batch.notes)?;
+        self.push(batch, record);
+        batch.bonds.extend(bonds);
+        batch.comments.extend(comments);
+        Ok(())
+    }
+
     /// Puts a record into the batch. One whose id was there already takes its place, as in a file that was appended to.
-    pub(super) fn push(&mut self, batch: &mut Batch, record: Record) {
+    fn push(&mut self, batch: &mut Batch, record: Record) {
         match self.index.get(&record.id) {
             Some(&at) => {
                 let place = format!("line {} ({})", record.line, record.id);

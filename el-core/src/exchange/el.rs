@@ -14,13 +14,7 @@ pub(super) fn read(bytes: &[u8]) -> Batch {
     let mut seen = Seen::default();
     each_object(bytes, &mut batch, |batch, line, mut object| match object.remove("_type").as_ref().and_then(Value::as_str) {
         Some("header") => header(batch, line, &object),
-        Some("atom") => {
-            let mut notes = std::mem::take(&mut batch.notes);
-            let read = atom(line, object, &mut notes);
-            batch.notes = notes;
-            seen.push(batch, read?);
-            Ok(())
-        }
+        Some("atom") => seen.take(batch, |notes| Ok((atom(line, object, notes)?, Vec::new(), Vec::new()))),
         Some("bond") => bond(batch, line, &object),
         Some("comment") => comment(batch, line, &object),
         Some(other) => {

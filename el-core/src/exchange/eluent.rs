@@ -19,13 +19,7 @@ pub(super) fn read(bytes: &[u8]) -> Batch {
     each_object(bytes, &mut batch, |batch, line, mut object| {
         match object.remove("_type").as_ref().and_then(Value::as_str) {
             Some("header") => Ok(()),
-            Some("atom") => {
-                let mut notes = std::mem::take(&mut batch.notes);
-                let read = atom(line, object, &mut notes);
-                batch.notes = notes;
-                seen.push(batch, read?);
-                Ok(())
-            }
+            Some("atom") => seen.take(batch, |notes| Ok((atom(line, object, notes)?, Vec::new(), Vec::new()))),
             Some("bond") => bond(batch, &mut parents, line, &object),
             Some("comment") => {
                 let made = comment(line, &object)?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::draft::{Draft, Seen};
+use super::draft::{Draft, Parts, Seen};
 use super::read::each_object;
 use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::{NoteKind, Tracker};
@@ -18,15 +18,7 @@ pub(super) fn read(bytes: &[u8]) -> Batch {
             batch.notes.add(NoteKind::LeftOut, what, &format!("line {line} (#{number})"));
             return Ok(());
         }
-        let mut notes = std::mem::take(&mut batch.notes);
-        let mut draft = Draft::new(line, format!("#{number}"), object, &mut notes);
-        let read = issue(&mut draft, number);
-        batch.notes = notes;
-        let (record, bonds, comments) = read?;
-        seen.push(batch, record);
-        batch.bonds.extend(bonds);
-        batch.comments.extend(comments);
-        Ok(())
+        seen.take(batch, |notes| issue(&mut Draft::new(line, format!("#{number}"), object, notes), number))
     });
     contain(&mut batch, &seen);
     seen.finish(&mut batch);
@@ -48,8 +40,6 @@ fn contain(batch: &mut Batch, seen: &Seen) {
         }
     }
 }
-
-type Parts = (Record, Vec<RecordBond>, Vec<RecordComment>);
 
 fn issue(draft: &mut Draft<'_>, number: i64) -> Result<Parts, String> {
     let url = draft.first_text(&["html_url", "url"]);

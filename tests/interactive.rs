@@ -40,6 +40,21 @@ fn wait_until_shown(env: &TestEnv, run: &Value, text: &str) {
     wait_until(&format!("{text:?} on the screen"), SOON, || shown(env, run).contains(text).then_some(()));
 }
 
+/// Works on the atom until its client waits for a person at a permission prompt, and cancels it there: it ends, is held, and what it
+/// asked for (`touch allowed`) was not done.
+#[track_caller]
+fn is_cancelled_at_its_question(env: &TestEnv, id: &str, action: &str) {
+    let worker = env.start_work(&["--once"]);
+    let run = wait_for_action(env, id, action);
+    wait_until_shown(env, &run, "Do you want to proceed?");
+    env.el(&["cancel", id]).ok();
+    worker.wait(SOON).ok();
+    let run = env.last_run(id);
+    assert_eq!((&run["outcome"], env.status(id).as_str()), (&"cancelled".into(), "deferred"), "{run:#}");
+    assert!(!env.project("allowed").exists());
+    env.assert_settled(&run);
+}
+
 /// The words that the agent was called with, as `record FILE` wrote them down.
 fn words(recorded: &Value) -> Vec<&str> {
     recorded["argv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()

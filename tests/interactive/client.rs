@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{shown, wait_for_action, wait_until_shown};
+use super::{is_cancelled_at_its_question, shown, wait_for_action};
 use crate::support::{RealClaude, SOON, TestEnv};
 
 /// What a person's first start of the client leaves in the home: no more questions.
@@ -54,15 +54,7 @@ fn it_waits_at_a_permission_prompt_and_is_cancelled() {
     let steps = json!({"steps": [{"text": "I will.", "bash": "touch allowed"}, {"text": "end"}]});
     let Some((env, _api)) = project(&steps, "permission_mode = \"default\"") else { return };
     let id = env.create("Do it", &[]);
-    let worker = env.start_work(&["--once"]);
-    let run = wait_for_action(&env, &id, "waiting for a person: Do you want to");
-    wait_until_shown(&env, &run, "Do you want to proceed?");
-    env.el(&["cancel", &id]).ok();
-    worker.wait(SOON).ok();
-    let run = env.last_run(&id);
-    assert_eq!((&run["outcome"], env.status(&id).as_str()), (&"cancelled".into(), "deferred"), "{run:#}");
-    assert!(!env.project("allowed").exists());
-    env.assert_settled(&run);
+    is_cancelled_at_its_question(&env, &id, "waiting for a person: Do you want to");
 }
 
 #[test]

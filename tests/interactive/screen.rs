@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{project, shown, wait_for_action, wait_until_shown, words};
+use super::{is_cancelled_at_its_question, project, shown, wait_for_action, wait_until_shown, words};
 use crate::support::{SOON, TestEnv, wait_until};
 
 #[test]
@@ -105,15 +105,7 @@ fn a_question_waits_for_a_person_who_answers_it_in_the_session() {
 fn a_run_that_waits_for_a_person_can_be_cancelled() {
     let env = project("");
     let id = env.script_atom(&["ask touch allowed", "close after the answer"]);
-    let worker = env.start_work(&["--once"]);
-    let run = wait_for_action(&env, &id, "waiting for a person");
-    wait_until_shown(&env, &run, "Do you want to proceed?");
-    env.el(&["cancel", &id]).ok();
-    worker.wait(SOON).ok();
-    let run = env.last_run(&id);
-    assert_eq!((&run["outcome"], env.status(&id).as_str()), (&"cancelled".into(), "deferred"), "{run:#}");
-    assert!(!env.project("allowed").exists());
-    env.assert_settled(&run);
+    is_cancelled_at_its_question(&env, &id, "waiting for a person");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::args::values::word;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::atoms;
-use crate::output::list::List;
+use crate::output::list::OneOrMany;
 use crate::{complete, input};
 
 /// Close atoms: they are done
@@ -101,9 +101,6 @@ pub(crate) fn check_first(app: &App, store: &mut Store, ids: &[String], goes_on:
 /// One atom for one id, a list for several; a line for each.
 pub(super) fn report(app: &App, asked: usize, verb: &str, changed: &[el_core::model::Atom]) -> Result<Exit> {
     let human = |page: &mut crate::output::page::Page| changed.iter().for_each(|atom| atoms::did(page, verb, atom));
-    match changed {
-        [one] if asked == 1 => app.printer.emit(one, human)?,
-        several => app.printer.emit(&List::all(several), human)?,
-    }
+    app.printer.emit(&OneOrMany::of(asked, changed), human)?;
     Ok(Exit::Done)
 }

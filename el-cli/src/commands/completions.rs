@@ -1,4 +1,5 @@
 use clap_complete::env::Shells;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::complete::VARIABLE;
@@ -20,6 +21,12 @@ pub(crate) struct Args {
     shell: String,
 }
 
+#[derive(Serialize)]
+struct Script<'a> {
+    shell: &'a str,
+    script: &'a str,
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let shells = Shells::builtins();
     let shell = shells
@@ -30,6 +37,6 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         .write_registration(VARIABLE, "el", "el", "el", &mut script)
         .map_err(|source| CommandError::internal("cannot make the script").with_source(source))?;
     let script = String::from_utf8_lossy(&script).into_owned();
-    app.printer.emit(&serde_json::json!({ "shell": args.shell, "script": script }), |page| page.line(script.trim_end()))?;
+    app.printer.emit(&Script { shell: &args.shell, script: &script }, |page| page.line(script.trim_end()))?;
     Ok(Exit::Done)
 }

@@ -9,7 +9,7 @@ use crate::args::values::word;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::atoms;
-use crate::output::list::List;
+use crate::output::list::{List, OneOrMany};
 use crate::output::time::{self, Towards};
 use crate::{complete, input};
 
@@ -93,12 +93,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             let text = input::file(app, "file", file)?;
             let news = batch::read(file, &text, &defaults(args, app)?, app.now())?;
             let made = ops::create_many(&mut app.writer()?, &app.ctx(), &news)?;
-            app.printer.emit(&List::all(&made), |page| report(page, &made))?;
+            app.printer.emit(&OneOrMany::Many(List::all(&made)), |page| report(page, &made))?;
         }
         None => {
             let new = one(args, app)?;
             let made = ops::create(&mut app.writer()?, &app.ctx(), &new)?;
-            app.printer.emit(&made, |page| report(page, std::slice::from_ref(&made)))?;
+            app.printer.emit(&OneOrMany::One(&made), |page| report(page, std::slice::from_ref(&made)))?;
         }
     }
     Ok(Exit::Done)

@@ -1,4 +1,5 @@
 use el_core::ops::{self, Finding};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::app::App;
@@ -25,6 +26,15 @@ pub(crate) struct Args {
     fix: bool,
 }
 
+#[derive(Serialize)]
+struct Report<'a> {
+    count: usize,
+    serious: usize,
+    /// What `--fix` rebuilt.
+    fixed: &'a [&'static str],
+    findings: &'a [Finding],
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut fixed = Vec::new();
     if args.fix {
@@ -35,11 +45,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     findings.extend(machine::look(app)?);
     findings.sort_by_key(|finding| !finding.serious);
     let serious = findings.iter().filter(|finding| finding.serious).count();
-    let data = json!({ "count": findings.len(), "serious": serious, "fixed": fixed, "findings": findings });
+    let data = Report { count: findings.len(), serious, fixed: &fixed, findings: &findings };
     if serious > 0 && app.printer.is_robot() {
         return Err(CommandError::new(Exit::Internal, "unhealthy", format!("{serious} things are seriously wrong"))
             .with_hint("details.findings has them, each with its own hint")
-            .with_detail("findings", data["findings"].clone()));
+            .with_detail("findings", json!(findings)));
     }
     app.printer.emit(&data, |page| view(page, &findings, app))?;
     Ok(if serious > 0 { Exit::Internal } else { Exit::Done })

@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::args::{self, Parsed};
@@ -19,6 +19,20 @@ pub(crate) struct Args {
     /// A command, or one of the topics that `el help topics` lists
     #[arg(value_name = "COMMAND|TOPIC")]
     words: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Help<'a> {
+    Topic { topic: &'a str, text: &'a str },
+    Command { command: String, text: String },
+    Topics { topics: Vec<Entry> },
+}
+
+#[derive(Serialize)]
+struct Entry {
+    topic: &'static str,
+    about: &'static str,
 }
 
 /// A text that belongs to no single command.
@@ -50,14 +64,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let [word] = words.as_slice()
         && let Some(topic) = find(word)
     {
-        app.printer.emit(&json!({ "topic": topic.name, "text": topic.text }), |page| page.line(topic.text.trim_end()))?;
+        app.printer.emit(&Help::Topic { topic: topic.name, text: topic.text }, |page| page.line(topic.text.trim_end()))?;
         return Ok(Exit::Done);
     }
     // What `el COMMAND --help` prints.
     let line: Vec<_> = std::iter::once("el").chain(words.iter().copied()).chain(["--help"]).map(Into::into).collect();
     match args::parse(&line) {
         Parsed::Text { text, .. } if app.printer.is_robot() => {
-            app.printer.emit(&json!({ "command": words.join(" "), "text": text.to_string() }), |_| {})?;
+            app.printer.emit(&Help::Command { command: words.join(" "), text: text.to_string() }, |_| {})?;
             Ok(Exit::Done)
         }
         Parsed::Text { text, .. } => app.printer.styled(&text).map(|()| Exit::Done),
@@ -72,8 +86,8 @@ fn find(word: &str) -> Option<&'static Topic> {
 }
 
 fn topics(app: &App) -> Result<Exit> {
-    let data: Vec<_> = TOPICS.iter().map(|topic| json!({ "topic": topic.name, "about": topic.about })).collect();
-    app.printer.emit(&json!({ "topics": data }), |page| {
+    let entries = TOPICS.iter().map(|topic| Entry { topic: topic.name, about: topic.about });
+    app.printer.emit(&Help::Topics { topics: entries.collect() }, |page| {
         for topic in &TOPICS {
             let name = page.paint(style::ID, &format!("{:<12}", topic.name));
             page.line(format!("{name} {}", topic.about));

@@ -51,7 +51,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct Report<'a> {
     file: &'a str,
-    format: &'static str,
+    format: Tracker,
     dry_run: bool,
     #[serde(flatten)]
     imported: &'a Imported,
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let progress = Progress::new(&app.printer, "importing");
         ops::import(&mut app.writer()?, &app.ctx(), batch, args.dry_run, &mut |done, total| progress.show(done, total))?
     };
-    let report = Report { file: &file, format: tracker.as_str(), dry_run: args.dry_run, imported: &imported, bad: &bad };
+    let report = Report { file: &file, format: tracker, dry_run: args.dry_run, imported: &imported, bad: &bad };
     app.printer.emit(&report, |page| view(page, &report))?;
     Ok(Exit::Done)
 }
@@ -162,7 +162,7 @@ fn view(page: &mut Page, report: &Report<'_>) {
     ];
     facts.extend(counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
     let noun = if total == 1 { "atom" } else { "atoms" };
-    page.line(format!("{verb} {total} {noun} from {}: {}", sanitize::line(report.format), facts.join(" · ")));
+    page.line(format!("{verb} {total} {noun} from {}: {}", report.format.as_str(), facts.join(" · ")));
     if !report.bad.is_empty() {
         page.blank();
         page.heading("Lines that could not be read");
@@ -173,7 +173,7 @@ fn view(page: &mut Page, report: &Report<'_>) {
             page.line(format!("  and {} more", report.bad.len() - LISTED));
         }
     }
-    let kept = if report.format == "el" { "metadata.kept" } else { "metadata.source" };
+    let kept = if report.format == Tracker::El { "metadata.kept" } else { "metadata.source" };
     let kept = format!("Kept under {kept}, having no place of its own");
     let parts = [
         (NoteKind::Approximated, "Became the nearest that there is here"),

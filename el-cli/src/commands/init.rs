@@ -3,7 +3,7 @@ use std::path::Path;
 
 use el_core::Store;
 use el_core::model::safe_prefix;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -32,6 +32,15 @@ pub(crate) struct Args {
     nested: bool,
 }
 
+#[derive(Serialize)]
+struct Made<'a> {
+    /// The tracker's folder.
+    path: &'a Path,
+    db: &'a Path,
+    /// What ids begin with.
+    repo_name: &'a str,
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let project = place(args, app)?;
     let folder_name = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -41,7 +50,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         write_gitignore(&project.state.join(".gitignore"))?;
     }
     Store::create(&project.db, &prefix, app.now())?;
-    let data = json!({ "path": project.state, "db": project.db, "repo_name": prefix });
+    let data = Made { path: &project.state, db: &project.db, repo_name: &prefix };
     app.printer.emit(&data, |page| {
         if page.quiet() {
             return;

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use clap::CommandFactory as _;
 use clap_mangen::Man;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::args::Cli;
@@ -27,6 +27,20 @@ pub(crate) struct Args {
     dir: Option<PathBuf>,
 }
 
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Manual<'a> {
+    Page {
+        name: &'a str,
+        page: &'a str,
+    },
+    /// With `--dir`, the files that were written.
+    Pages {
+        count: usize,
+        pages: &'a [PathBuf],
+    },
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut root = Cli::command();
     // Names such as `el-dep-add` come from the building.
@@ -39,7 +53,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             super::export::write(&path, &text)?;
             pages.push(path);
         }
-        app.printer.emit(&json!({ "count": pages.len(), "pages": pages }), |page| {
+        app.printer.emit(&Manual::Pages { count: pages.len(), pages: &pages }, |page| {
             if !page.quiet() {
                 let done = page.paint(style::GOOD, "Wrote");
                 page.line(format!("{done} {} pages into {}", pages.len(), sanitize::path(dir)));
@@ -56,7 +70,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let name = std::iter::once("el").chain(args.words.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
     let text = String::from_utf8_lossy(&page(command, &name)?).into_owned();
-    app.printer.emit(&json!({ "name": name, "page": text }), |page| page.line(text.trim_end()))?;
+    app.printer.emit(&Manual::Page { name: &name, page: &text }, |page| page.line(text.trim_end()))?;
     Ok(Exit::Done)
 }
 

@@ -4,7 +4,6 @@ use std::process::Command;
 
 use el_core::exchange::merge::{self, Conflict};
 use serde::Serialize;
-use serde_json::json;
 
 use super::export::write;
 use crate::app::App;
@@ -46,9 +45,20 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
-    path: &'a Path,
-    conflicts: &'a [Conflict],
+#[serde(untagged)]
+enum Report<'a> {
+    Merged {
+        path: &'a Path,
+        conflicts: &'a [Conflict],
+    },
+    /// With `--install` or `--print`: what git has to know.
+    SetUp {
+        installed: bool,
+        commands: &'a [String],
+        attributes: &'a Path,
+        line: &'a str,
+        had_line: bool,
+    },
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -65,7 +75,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let merged = merge::merge(&read(base)?, &read(ours)?, &read(theirs)?);
     write(ours, merged.text.as_bytes())?;
     let path = args.path.as_deref().unwrap_or(ours);
-    let report = Report { path, conflicts: &merged.conflicts };
+    let report = Report::Merged { path, conflicts: &merged.conflicts };
     if app.printer.is_robot() {
         app.printer.emit(&report, |_| {})?;
     }
@@ -116,9 +126,13 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
         }
     }
     let commands: Vec<String> = config.iter().map(|(key, value)| format!("git config {key} '{value}'")).collect();
-    let data = json!({
-        "installed": does, "commands": commands, "attributes": attributes, "line": attribute, "had_line": has_attribute,
-    });
+    let data = Report::SetUp {
+        installed: does,
+        commands: &commands,
+        attributes: &attributes,
+        line: &attribute,
+        had_line: has_attribute,
+    };
     app.printer.emit(&data, |page| {
         if page.quiet() {
             return;

@@ -54,7 +54,7 @@ pub(super) fn tell(app: &App) -> Result<()> {
     match app.project() {
         Err(error) if error.code() == "no_database" => {
             if app.printer.is_robot() {
-                app.printer.emit(&serde_json::Value::Null, |_| {})?;
+                app.printer.emit(&None::<Primed>, |_| {})?;
             }
             return Ok(());
         }

@@ -91,9 +91,17 @@ pub(crate) struct Args {
 /// More runs at a time than this are worth a warning.
 const MANY: usize = 2;
 
-/// The answer: the task's row, its place in the queue, and who takes it.
 #[derive(Debug, Serialize)]
-struct Answer<'a> {
+#[serde(untagged)]
+pub(super) enum Answer<'a> {
+    Filed(Filed<'a>),
+    /// With `--wait`: the task as it ended.
+    Ended(&'a Task),
+}
+
+/// The task's row, its place in the queue, and who takes it.
+#[derive(Debug, Serialize)]
+pub(super) struct Filed<'a> {
     #[serde(flatten)]
     delegated: &'a Delegated,
     /// The worker that was started for it; `null` if one was there.
@@ -119,8 +127,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         return wait::run(app, &done.store, &done.background, &done.delegated.task.id);
     }
-    let answer = Answer { delegated: &done.delegated, started_worker: done.started.as_ref(), warnings: &done.warnings };
-    app.printer.emit(&answer, |page| said(page, &done.delegated, done.started.as_ref()))?;
+    let filed = Filed { delegated: &done.delegated, started_worker: done.started.as_ref(), warnings: &done.warnings };
+    app.printer.emit(&Answer::Filed(filed), |page| said(page, &done.delegated, done.started.as_ref()))?;
     Ok(Exit::Done)
 }
 

@@ -1,10 +1,11 @@
-use serde_json::json;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::style;
-use crate::schema;
+use crate::schema::{self, NOT_DESCRIBED, names};
 
 /// Print the JSON schema of a command's robot output
 #[derive(Debug, clap::Args)]
@@ -21,14 +22,25 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Answer<'a> {
+    Commands {
+        commands: &'a [&'static str],
+        without: &'a [&'static str],
+    },
+    /// The schema of a command's documents.
+    Schema(&'a Value),
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = args.words.join(" ");
     if name.is_empty() {
-        let names: Vec<&str> = schema::names().collect();
-        app.printer.emit(&json!({ "commands": names, "without": schema::NOT_DESCRIBED }), |page| {
+        let names: Vec<&str> = names().collect();
+        app.printer.emit(&Answer::Commands { commands: &names, without: NOT_DESCRIBED }, |page| {
             names.iter().for_each(|name| page.line(name));
             if !page.quiet() && page.width().is_some() {
-                let without = schema::NOT_DESCRIBED.join(", ");
+                let without = NOT_DESCRIBED.join(", ");
                 page.blank();
                 let text = page.paint(style::DIM, &format!("el schema COMMAND prints it; {without} have none: they stream"));
                 page.line(text);
@@ -37,13 +49,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let document = schema::document(&name).ok_or_else(|| {
-        let why = if schema::NOT_DESCRIBED.contains(&name.as_str()) {
-            "has no schema: it streams"
-        } else {
-            "is no command with a schema"
-        };
+        let why =
+            if NOT_DESCRIBED.contains(&name.as_str()) { "has no schema: it streams" } else { "is no command with a schema" };
         CommandError::not_found(format!("'{name}' {why}")).with_hint("el schema lists the commands that have one")
     })?;
-    app.printer.emit(&document, |page| page.line(serde_json::to_string_pretty(&document).unwrap_or_default()))?;
+    app.printer
+        .emit(&Answer::Schema(&document), |page| page.line(serde_json::to_string_pretty(&document).unwrap_or_default()))?;
     Ok(Exit::Done)
 }

@@ -48,9 +48,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
 }
 
+/// For whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Scope {
+    Project,
+    User,
+}
+
 #[derive(Debug, Serialize)]
 struct Answer<'a> {
-    scope: &'static str,
+    scope: Scope,
     removed: bool,
     printed: bool,
     files: Vec<Row<'a>>,
@@ -67,7 +75,7 @@ struct Row<'a> {
 }
 
 /// Writes what was planned, or with `print` only shows it, and says so.
-fn carry_out(app: &App, scope: &'static str, remove: bool, print: bool, plans: &[Plan], notes: &[String]) -> Result<Exit> {
+fn carry_out(app: &App, scope: Scope, remove: bool, print: bool, plans: &[Plan], notes: &[String]) -> Result<Exit> {
     if !print {
         // All can be written, or none is.
         plans.iter().try_for_each(Plan::check)?;

@@ -1,8 +1,7 @@
 use std::time::Duration;
 
 use el_core::model::Priority;
-use el_core::ops::{self, Stats};
-use serde_json::{Map, Value};
+use el_core::ops::{self, Counts, Stats};
 
 use crate::app::App;
 use crate::error::Result;
@@ -54,8 +53,8 @@ fn view(page: &mut Page, stats: &Stats) {
     }
 }
 
-fn bars(page: &mut Page, heading: &str, counts: &Map<String, Value>, name: impl Fn(&str) -> (anstyle::Style, String)) {
-    let most = counts.values().filter_map(Value::as_i64).max().unwrap_or(0);
+fn bars(page: &mut Page, heading: &str, counts: &Counts, name: impl Fn(&str) -> (anstyle::Style, String)) {
+    let most = counts.values().copied().max().unwrap_or(0);
     if most == 0 {
         return;
     }
@@ -63,8 +62,7 @@ fn bars(page: &mut Page, heading: &str, counts: &Map<String, Value>, name: impl 
     page.heading(heading);
     let mut table =
         Table::new([Column::new("NAME"), Column::new("COUNT").right(), Column::new("BAR").spare(1)]).without_heading(2);
-    for (word, count) in counts {
-        let count = count.as_i64().unwrap_or(0);
+    for (word, &count) in counts {
         let (style, name) = name(word);
         let length = if count > 0 { (count.saturating_mul(BAR) / most).max(1) } else { 0 };
         let bar = "▇".repeat(usize::try_from(length).unwrap_or(0));

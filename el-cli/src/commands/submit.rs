@@ -1,7 +1,8 @@
 use std::path::PathBuf;
 
-use el_core::ops;
-use el_core::protocol::report::CompletionReport;
+use el_core::ops::{self, Submitted};
+use el_core::protocol::report::{CompletionReport, ReportTemplate};
+use serde::Serialize;
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -34,11 +35,19 @@ pub(crate) struct Args {
     template: bool,
 }
 
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Answer<'a> {
+    Submitted(&'a Submitted),
+    /// With `--template`: a report to be filled in.
+    Template(&'a ReportTemplate),
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let Some(path) = &args.report else { return template(args, app) };
     let report = input::file(app, "report", path)?;
     let submitted = ops::submit(&mut app.writer()?, &app.ctx(), &args.id, &report)?;
-    app.printer.emit(&submitted, |page| {
+    app.printer.emit(&Answer::Submitted(&submitted), |page| {
         atoms::did(page, "Submitted", &submitted.atom);
         if !page.quiet() {
             let text = page.paint(style::DIM, "  it waits for el approve or el reject");
@@ -53,6 +62,6 @@ fn template(args: &Args, app: &App) -> Result<Exit> {
     let template = CompletionReport::template(&id, app.now());
     let text = serde_json::to_string_pretty(&template)
         .map_err(|source| CommandError::internal("cannot write the report as JSON").with_source(source))?;
-    app.printer.emit(&template, |page| text.lines().for_each(|line| page.line(line)))?;
+    app.printer.emit(&Answer::Template(&template), |page| text.lines().for_each(|line| page.line(line)))?;
     Ok(Exit::Done)
 }

@@ -1,9 +1,13 @@
 //! Delegated tasks: atoms that somebody handed over with `el run`.
 
+use el_core::ops::Task;
+use serde::Serialize;
+
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::list::List;
 
 mod cancel;
 mod list;
@@ -35,6 +39,22 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Cancel(cancel::Args),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Answer<'a> {
+    Listed(&'a List<'a, Task>),
+    Shown(Placed<'a>),
+}
+
+/// A task, and its place in its agent's queue.
+#[derive(Serialize)]
+pub(super) struct Placed<'a> {
+    #[serde(flatten)]
+    task: &'a Task,
+    /// Counts from 1; `null` if it does not wait for its turn.
+    position: Option<usize>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {

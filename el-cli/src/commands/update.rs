@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::args::values::word;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::list::List;
+use crate::output::list::OneOrMany;
 use crate::output::page::Page;
 use crate::output::time::{self, Towards};
 use crate::output::{atoms, sanitize, style};
@@ -90,10 +90,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let patch = patch(args, app)?;
     let updated = ops::update(&mut app.writer()?, &app.ctx(), &args.ids.ids, &patch, &args.guard.guard(app))?;
     let human = |page: &mut Page| updated.iter().for_each(|one| report(page, one));
-    match updated.as_slice() {
-        [one] if args.ids.ids.len() == 1 => app.printer.emit(one, human)?,
-        several => app.printer.emit(&List::all(several), human)?,
-    }
+    app.printer.emit(&OneOrMany::of(args.ids.ids.len(), &updated), human)?;
     Ok(Exit::Done)
 }
 

@@ -46,6 +46,24 @@ impl<'a, T> List<'a, T> {
     }
 }
 
+/// One where one was named, a list where several were.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum OneOrMany<'a, T> {
+    One(&'a T),
+    Many(List<'a, T>),
+}
+
+impl<'a, T> OneOrMany<'a, T> {
+    /// `asked`: how many were named.
+    pub(crate) fn of(asked: usize, changed: &'a [T]) -> OneOrMany<'a, T> {
+        match changed {
+            [one] if asked == 1 => OneOrMany::One(one),
+            several => OneOrMany::Many(List::all(several)),
+        }
+    }
+}
+
 /// `--limit` and `--offset`.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Window {

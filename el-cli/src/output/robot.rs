@@ -10,30 +10,30 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use super::sanitize::is_deceptive;
 use crate::error::CommandError;
 
+/// The whole of what a command prints.
 #[derive(Debug, Serialize)]
-struct Success<'a, T: ?Sized> {
-    status: &'static str,
-    data: &'a T,
+#[serde(tag = "status", rename_all = "lowercase")]
+pub(crate) enum Document<'a, T: ?Sized> {
+    Ok { data: &'a T },
+    Error { error: ErrorBody<'a> },
 }
 
 #[derive(Debug, Serialize)]
-struct Failure<'a> {
-    status: &'static str,
-    error: ErrorBody<'a>,
-}
-
-#[derive(Debug, Serialize)]
-struct ErrorBody<'a> {
+pub(crate) struct ErrorBody<'a> {
+    /// A stable word for programs.
     code: &'a str,
     message: &'a str,
+    /// What to do next.
     hint: Option<String>,
+    /// What there is to know besides; which keys depends on the code.
     details: &'a serde_json::Map<String, serde_json::Value>,
+    /// The same call may succeed later.
     retryable: bool,
 }
 
 /// The document for a success, newline included.
 pub(crate) fn success<T: Serialize + ?Sized>(data: &T) -> serde_json::Result<Vec<u8>> {
-    json_line(&Success { status: "ok", data })
+    json_line(&Document::Ok { data })
 }
 
 /// The document for a failure, newline included.
@@ -45,7 +45,8 @@ pub(crate) fn failure(error: &CommandError) -> Vec<u8> {
         details: &error.details(),
         retryable: error.is_retryable(),
     };
-    json_line(&Failure { status: "error", error: body }).expect("strings and maps of JSON values always serialize")
+    let document: Document<'_, ()> = Document::Error { error: body };
+    json_line(&document).expect("strings and maps of JSON values always serialize")
 }
 
 /// One JSON value and a newline. Control characters of the C1 set, DEL and characters that reorder text are escaped

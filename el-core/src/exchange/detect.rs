@@ -1,10 +1,12 @@
+use serde::Serialize;
 use serde_json::Value;
 
 use super::lines;
 use crate::model::Timestamp;
 
 /// Which tracker's file it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Tracker {
     /// Our own export.
     El,

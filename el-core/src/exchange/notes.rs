@@ -25,7 +25,8 @@ pub struct Note {
     /// In words, such as `status 'hooked' became in_progress`.
     pub what: String,
     pub count: usize,
-    /// The first places, at most [`Notes::PLACES`]: a line and the other tracker's id.
+    // At most `Notes::PLACES`.
+    /// The first places, of `count`: a line and the other tracker's id.
     pub places: Vec<String>,
 }
 

@@ -5,7 +5,8 @@ use super::{Delegation, Timestamp};
 use crate::{Error, Result};
 
 text_enum! {
-    /// Where an atom stands. What each status *means* to the machine is defined here and nowhere else.
+    // What each status *means* to the machine is defined here and nowhere else.
+    /// Where an atom stands.
     pub enum Status as "status" {
         /// To be done.
         Open = "open",
@@ -127,7 +128,7 @@ impl std::str::FromStr for Priority {
     }
 }
 
-/// The unit of work. Serialises with Eluent's keys; absent values are `null`, `[]` or `{}`, never left out.
+/// The unit of work, with Eluent's keys; absent values are `null`, `[]` or `{}`, never left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Atom {
     #[serde(rename = "_type")]

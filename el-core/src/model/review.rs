@@ -23,7 +23,7 @@ pub struct Review {
     /// The run that handed it over, if a run did.
     pub run_id: Option<String>,
     pub author: String,
-    /// The completion report, as it was given.
+    /// The completion report, as it was given; `null` where someone set the status by hand.
     pub report: serde_json::Value,
     pub created_at: Timestamp,
     /// `null` while it waits.

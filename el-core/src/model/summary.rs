@@ -21,7 +21,8 @@ text_enum! {
     }
 }
 
-/// What an agent wrote about its work, read by [`crate::protocol::summary::parse`]; or what was put together where it wrote nothing.
+// Read by `protocol::summary::parse`.
+/// What an agent wrote about its work; or what was put together where it wrote nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {

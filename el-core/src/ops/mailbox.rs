@@ -276,10 +276,10 @@ fn without_instructions(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &Atom, assignment: &As
     }
     let task = &assignment.task_id;
     let mut report = CompletionReport::template(task, ctx.now);
-    report["summary"] = json!(format!(
+    report.summary = format!(
         "No instructions were found: the assignment of {task} says nothing of what is to be done. Nothing was done. Assign it again with instructions, or reject this with them."
-    ));
-    hand_over(tx, &Ctx { actor: DEVELOPER, ..*ctx }, atom, &report)?;
+    );
+    hand_over(tx, &Ctx { actor: DEVELOPER, ..*ctx }, atom, &json!(report))?;
     received.notes.push(format!("{task} has no instructions, which was reported"));
     Ok(())
 }

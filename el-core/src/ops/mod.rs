@@ -92,7 +92,7 @@ pub use runs::{RunFilter, attempts, resolve_run, run, runs, target_run};
 pub use search::search;
 pub use settle::{Settled, foresee, settle, settle_lost};
 pub use show::{Dependencies, Shown, brief, resolve, show};
-pub use stats::{RunStats, Stats, stats};
+pub use stats::{Counts, RunStats, Stats, stats};
 pub use stop_gate::{Gate, stop_gate};
 pub use submit::{Submitted, submit};
 pub use supervise::{Beat, Watch, beat, nudged, register_supervisor, set_agent_pid, watch};

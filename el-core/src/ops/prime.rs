@@ -16,7 +16,8 @@ pub struct Primed {
     pub in_progress_total: i64,
     /// What the actor could take, best first.
     pub ready: Vec<Atom>,
-    /// Counted no further than [`COUNTED`]: a hook has to answer in milliseconds.
+    // `COUNTED`.
+    /// Counted no further than 1000: a hook has to answer in milliseconds.
     pub ready_total: i64,
 }
 

@@ -6,7 +6,7 @@ use crate::model::{Atom, Review, Run, Status, Timestamp};
 use crate::store::filter::Query;
 use crate::store::{Store, review, run};
 
-/// An atom that waits for review. Serialises as the atom's own row with more keys.
+/// An atom that waits for review: the atom's own row with more keys.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Waiting {
     #[serde(flatten)]

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::model::{Atom, Bond, Comment, Name, Review, Run};
 use crate::store::{Store, alias, atom, bond, comment, review, run};
 
-/// An atom with what hangs on it. Serialises as the atom's own row with more keys.
+/// An atom with what hangs on it: the atom's own row with more keys.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Shown {
     #[serde(flatten)]

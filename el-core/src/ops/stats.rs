@@ -1,5 +1,6 @@
+use std::collections::BTreeMap;
+
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::AtomFilter;
 use crate::Result;
@@ -8,15 +9,18 @@ use crate::model::Timestamp;
 use crate::store::filter::Query;
 use crate::store::{Store, Tx};
 
+/// Word → how many. In the order of the words, as the queries give them.
+pub type Counts = BTreeMap<String, i64>;
+
 /// The project in numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stats {
     pub total: i64,
     pub ready: i64,
-    pub by_status: Map<String, Value>,
-    pub by_type: Map<String, Value>,
+    pub by_status: Counts,
+    pub by_type: Counts,
     /// Of what is not over.
-    pub by_priority: Map<String, Value>,
+    pub by_priority: Counts,
     pub runs: RunStats,
 }
 
@@ -25,7 +29,7 @@ pub struct Stats {
 pub struct RunStats {
     pub total: i64,
     pub live: i64,
-    pub by_outcome: Map<String, Value>,
+    pub by_outcome: Counts,
     pub turns: i64,
     pub tokens_in: i64,
     pub tokens_out: i64,
@@ -68,9 +72,8 @@ pub fn stats(store: &Store, now: Timestamp) -> Result<Stats> {
     })
 }
 
-fn counts(tx: &Tx<'_>, sql: &str) -> Result<Map<String, Value>> {
+fn counts(tx: &Tx<'_>, sql: &str) -> Result<Counts> {
     let mut statement = tx.prepare(sql).doing("count")?;
     let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))).doing("count")?;
-    let pairs: Vec<(String, i64)> = rows.collect::<rusqlite::Result<_>>().doing("count")?;
-    Ok(pairs.into_iter().map(|(key, count)| (key, count.into())).collect())
+    rows.collect::<rusqlite::Result<_>>().doing("count")
 }

@@ -7,7 +7,7 @@ use crate::protocol::report::{CompletionReport, FieldProblem};
 use crate::store::{Store, Tx, atom, event, mailbox, review, run};
 use crate::{Ctx, Error, Result};
 
-/// An atom that waits for review now. Serialises as the atom's own row with its review.
+/// An atom that waits for review now: the atom's own row with its review.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Submitted {
     #[serde(flatten)]

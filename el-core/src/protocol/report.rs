@@ -1,7 +1,7 @@
 //! The completion report with which work is handed over for review: read strictly, field by field, with every mistake named at once.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::model::Timestamp;
 use crate::model::limits;
@@ -17,6 +17,36 @@ pub struct CompletionReport {
     pub files_modified: Vec<String>,
     pub build_result: BuildResult,
     pub timestamp: Timestamp,
+}
+
+/// A report to be filled in, as the protocol's JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportTemplate {
+    #[serde(rename = "type")]
+    report_type: &'static str,
+    task_id: String,
+    platform: &'static str,
+    status: &'static str,
+    /// What was done: the one thing that is missing.
+    pub summary: String,
+    files_created: Vec<String>,
+    files_modified: Vec<String>,
+    build_result: BuildTemplate,
+    timestamp: String,
+}
+
+/// What is to be said of the build.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct BuildTemplate {
+    status: BuildStatus,
+    command: &'static str,
+    errors: u64,
+    output: &'static str,
+}
+
+impl ReportTemplate {
+    const TYPE: &'static str = "completion_report";
 }
 
 /// What came of the build.
@@ -116,18 +146,18 @@ impl CompletionReport {
     }
 
     /// A report to be filled in, with what is known already.
-    pub fn template(task_id: &str, now: Timestamp) -> Value {
-        json!({
-            "type": "completion_report",
-            "taskId": task_id,
-            "platform": "custom",
-            "status": "awaiting_review",
-            "summary": "",
-            "filesCreated": [],
-            "filesModified": [],
-            "buildResult": { "status": "not_verified", "command": "", "errors": 0, "output": "" },
-            "timestamp": now.to_millis_text(),
-        })
+    pub fn template(task_id: &str, now: Timestamp) -> ReportTemplate {
+        ReportTemplate {
+            report_type: ReportTemplate::TYPE,
+            task_id: task_id.to_owned(),
+            platform: "custom",
+            status: "awaiting_review",
+            summary: String::new(),
+            files_created: Vec::new(),
+            files_modified: Vec::new(),
+            build_result: BuildTemplate { status: BuildStatus::NotVerified, command: "", errors: 0, output: "" },
+            timestamp: now.to_millis_text(),
+        }
     }
 
     /// Every file that it names, once.

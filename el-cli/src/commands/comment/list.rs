@@ -1,3 +1,4 @@
+use el_core::model::Comment;
 use el_core::ops;
 use serde::Serialize;
 
@@ -21,10 +22,10 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Said<'a, T> {
+struct Said<'a> {
     atom_id: &'a str,
     #[serde(flatten)]
-    list: List<'a, T>,
+    list: List<'a, Comment>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {

@@ -1,10 +1,11 @@
-use serde_json::json;
+use serde::Serialize;
 
 use super::load;
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::settings::Resolved;
 use crate::settings::write::Name;
 
 /// Print the value of one setting
@@ -19,10 +20,17 @@ pub(crate) struct Args {
     key: String,
 }
 
+#[derive(Serialize)]
+struct Setting<'a> {
+    key: &'a str,
+    #[serde(flatten)]
+    resolved: &'a Resolved,
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = Name::parse(&args.key)?;
     let resolved = load(app)?.get(name.key, name.agent.as_deref())?;
-    let data = json!({ "key": args.key, "value": resolved.value, "origin": resolved.origin });
+    let data = Setting { key: &args.key, resolved: &resolved };
     app.printer.emit(&data, |page| page.line(crate::output::sanitize::line(&resolved.value.to_text())))?;
     Ok(Exit::Done)
 }

@@ -1,4 +1,6 @@
-use serde_json::json;
+use std::path::Path;
+
+use serde::Serialize;
 
 use super::{Place, load};
 use crate::app::App;
@@ -6,6 +8,7 @@ use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{sanitize, style};
+use crate::settings::value::Value;
 use crate::settings::write::{self, Name};
 
 /// Change one setting in a file; comments stay
@@ -29,11 +32,19 @@ pub(crate) struct Args {
     place: Place,
 }
 
+#[derive(Serialize)]
+struct Set<'a> {
+    key: &'a str,
+    value: &'a Value,
+    /// The file.
+    path: &'a Path,
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = Name::parse(&args.key)?;
     let path = args.place.path(app)?;
     let value = write::set(&path, &name, &args.value)?;
-    let data = json!({ "key": args.key, "value": value, "path": path });
+    let data = Set { key: &args.key, value: &value, path: &path };
     app.printer.emit(&data, |page| {
         if !page.quiet() {
             let done = page.paint(style::GOOD, "Set");

@@ -31,7 +31,9 @@ struct Shown {
     path: Option<std::path::PathBuf>,
     user_path: Option<std::path::PathBuf>,
     agent: Option<String>,
+    /// Setting → value; `null` also for one that cannot be used, which `problems` tells.
     config: Map<String, Json>,
+    /// Setting → where its value comes from.
     origins: Map<String, Json>,
     agents: Vec<String>,
     problems: Vec<String>,

@@ -1,4 +1,6 @@
-use serde_json::json;
+use std::path::Path;
+
+use serde::Serialize;
 
 use super::Place;
 use crate::app::App;
@@ -24,11 +26,20 @@ pub(crate) struct Args {
     place: Place,
 }
 
+#[derive(Serialize)]
+struct Unset<'a> {
+    key: &'a str,
+    /// Whether it was there.
+    removed: bool,
+    /// The file.
+    path: &'a Path,
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = Name::parse(&args.key)?;
     let path = args.place.path(app)?;
     let removed = write::unset(&path, &name)?;
-    app.printer.emit(&json!({ "key": args.key, "removed": removed, "path": path }), |page| {
+    app.printer.emit(&Unset { key: &args.key, removed, path: &path }, |page| {
         if !page.quiet() {
             let done = page.paint(style::GOOD, if removed { "Removed" } else { "Unchanged" });
             page.line(format!("{done} {} in {}", sanitize::line(&args.key), sanitize::path(&path)));

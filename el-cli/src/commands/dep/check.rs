@@ -1,4 +1,5 @@
 use el_core::ops::{self, GraphIssue};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::app::App;
@@ -16,10 +17,17 @@ Examples:
 Exit code 4 if something is found; the error's details list it.")]
 pub(crate) struct Args {}
 
+#[derive(Serialize)]
+struct Checked<'a> {
+    issues_count: usize,
+    /// None: a graph that has some is a failure, and its details list them.
+    issues: &'a [GraphIssue],
+}
+
 pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
     let issues = ops::dep_check(&app.reader()?)?;
     if issues.is_empty() {
-        app.printer.emit(&json!({ "issues_count": 0, "issues": [] }), |page| {
+        app.printer.emit(&Checked { issues_count: issues.len(), issues: &issues }, |page| {
             if !page.quiet() {
                 let text = page.paint(style::GOOD, "The graph is sound");
                 page.line(text);

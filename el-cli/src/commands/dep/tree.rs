@@ -44,10 +44,18 @@ enum Format {
     Dot,
 }
 
+/// Which way the bonds are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Direction {
+    Up,
+    Down,
+}
+
 #[derive(Serialize)]
 struct Tree<'a> {
     atom_id: &'a str,
-    direction: &'static str,
+    direction: Direction,
     tree: &'a TreeNode,
     format: Format,
     /// The graph, where one was asked for.
@@ -61,7 +69,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         Format::Mermaid => Some(graph(&tree, args.up, exchange::mermaid)),
         Format::Dot => Some(graph(&tree, args.up, exchange::dot)),
     };
-    let direction = if args.up { "up" } else { "down" };
+    let direction = if args.up { Direction::Up } else { Direction::Down };
     let data = Tree { atom_id: &tree.id, direction, tree: &tree, format: args.format, content: content.as_deref() };
     if let Some(text) = content.as_deref().filter(|_| !app.printer.is_robot()) {
         return export::raw(app, text).map(|()| Exit::Done);

@@ -4,7 +4,8 @@ use clap::ValueEnum;
 use el_agents::mailbox::{Mailbox, MailboxError};
 use el_core::protocol::mailbox::{MailboxFile, read_assignment, type_of};
 use el_core::protocol::report::{CompletionReport, FieldProblem};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -36,6 +37,12 @@ enum Which {
     ToTeamLead,
 }
 
+#[derive(Serialize)]
+struct Appended {
+    /// Where the message is now, in the project.
+    file: &'static str,
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let text = input::file(app, "message", &args.message)?;
     let message: Value = serde_json::from_str(&text)
@@ -46,7 +53,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         Which::ToTeamLead => MailboxFile::ToTeamLead,
     };
     Mailbox::new(&app.project()?.root).post(file, message).map_err(failure)?;
-    let data = json!({ "file": file.path() });
+    let data = Appended { file: file.path() };
     app.printer.emit(&data, |page| {
         if !page.quiet() {
             let line = format!("{} {}", page.paint(style::GOOD, "Appended to"), file.path());

@@ -6,6 +6,7 @@ use el_core::Store;
 use el_core::model::{Outcome, TaskStatus, Timestamp, VerifyStatus};
 use el_core::ops::{self, Task};
 
+use super::Answer;
 use super::start::{self, Background};
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -21,7 +22,7 @@ pub(super) fn run(app: &App, store: &Store, background: &Background, id: &str) -
     let task = follow(app, store, background, id)?;
     match verdict(&task) {
         None => {
-            app.printer.emit(&task, |page| tasks::ended(page, &task))?;
+            app.printer.emit(&Answer::Ended(&task), |page| tasks::ended(page, &task))?;
             Ok(Exit::Done)
         }
         Some(error) => Err(error),

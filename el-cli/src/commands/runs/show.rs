@@ -1,5 +1,8 @@
+use std::path::Path;
+
 use el_core::model::{Run, Timestamp};
 use el_core::ops;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::complete;
@@ -21,17 +24,22 @@ pub(crate) struct Args {
     target: String,
 }
 
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    run: &'a Run,
+    /// Where its files are.
+    folder: &'a Path,
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let found = ops::target_run(&app.reader()?, &args.target)?;
     let folder = app.project()?.state.join("runs").join(&found.id);
-    let mut data = serde_json::to_value(&found)
-        .map_err(|source| crate::error::CommandError::internal("cannot write the run as JSON").with_source(source))?;
-    data["folder"] = serde_json::json!(folder);
-    app.printer.emit(&data, |page| view(page, &found, &folder, app.now()))?;
+    app.printer.emit(&Shown { run: &found, folder: &folder }, |page| view(page, &found, &folder, app.now()))?;
     Ok(Exit::Done)
 }
 
-fn view(page: &mut Page, run: &Run, folder: &std::path::Path, now: Timestamp) {
+fn view(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
     let state = runs::state(run, now);
     let id = page.paint(style::TITLE, &run.id);
     let atom = page.paint(style::ID, &run.atom_id);

@@ -1,5 +1,5 @@
-use super::carry_out;
 use super::file::Plan;
+use super::{Scope, carry_out};
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -32,5 +32,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let put_in = |text: &str| Ok(block_in(text, BLOCK));
     let take_out = |text: &str| Ok(block_out(text).unwrap_or_else(|| text.to_owned()));
     let plan = if args.remove { Plan::take_out(path, put_in, take_out)? } else { Plan::put_in(path, put_in, take_out)? };
-    carry_out(app, "project", args.remove, args.print, &[plan], &[])
+    carry_out(app, Scope::Project, args.remove, args.print, &[plan], &[])
 }

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::file::Plan;
-use super::{carry_out, refused};
+use super::{Scope, carry_out, refused};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -37,11 +37,11 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let (scope, root, folder) = if args.user {
-        ("user", None, user_folder()?)
+        (Scope::User, None, user_folder()?)
     } else {
         let root = app.project().map_or_else(|_| project::current_folder(), |project| Ok(project.root.clone()))?;
         let folder = root.join(".claude");
-        ("project", Some(root), folder)
+        (Scope::Project, Some(root), folder)
     };
     let mut plans = vec![edited(folder.join("settings.json"), args.remove, hooks_in, hooks_out)?];
     let mut notes = Vec::new();

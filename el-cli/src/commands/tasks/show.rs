@@ -1,5 +1,6 @@
 use el_core::ops;
 
+use super::{Answer, Placed};
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -10,9 +11,6 @@ pub(super) fn run(id: &str, app: &App) -> Result<Exit> {
     let task = ops::task(&store, id)?;
     let now = app.now();
     let position = ops::task_position(&store, &task, now)?;
-    let mut data = serde_json::to_value(&task)
-        .map_err(|source| crate::error::CommandError::internal("cannot write the task as JSON").with_source(source))?;
-    data["position"] = position.into();
-    app.printer.emit(&data, |page| tasks::view(page, &task, position, now))?;
+    app.printer.emit(&Answer::Shown(Placed { task: &task, position }), |page| tasks::view(page, &task, position, now))?;
     Ok(Exit::Done)
 }

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 
@@ -63,7 +64,7 @@ fn a_build_is_reported_honestly() {
 #[test]
 fn a_template_lacks_only_the_summary() {
     let template = CompletionReport::template("t-1a2b", Timestamp::from_micros(0));
-    let found = CompletionReport::from_value(&template).unwrap_err();
+    let found = CompletionReport::from_value(&json!(template)).unwrap_err();
     assert_eq!(found.into_iter().map(|p| p.field).collect::<Vec<_>>(), ["summary"]);
 }
 

@@ -8,6 +8,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use el_core::model::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What all calls of git for one question may take together.
@@ -21,7 +22,7 @@ const NEW_FILE_MAX: u64 = 4 << 20;
 const NOT_WORK: [&str; 2] = [".eluent/", ".claude-orchestrator/"];
 
 /// Lines added and removed, file by file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DiffStat {
     pub added: u64,
     pub removed: u64,
@@ -31,7 +32,7 @@ pub struct DiffStat {
 }
 
 /// One file's part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileStat {
     /// Relative to the folder that was asked about.
     pub path: String,

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use el_core::ops::{self, AtomFilter, Received};
 use el_core::protocol::mailbox::{self, AgentState, Document, MailboxFile, NotADocument, TaskState};
 use el_core::{Ctx, Error, Store};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -37,7 +38,7 @@ pub enum MailboxError {
 }
 
 /// What one look at all files brought.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Synced {
     /// Messages that were not known before.
     pub arrived: usize,

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use el_agents::settings::{AgentSettings, Completion, Executor, RunRules};
 use etcetera::BaseStrategy as _;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};
@@ -26,7 +27,7 @@ use keys::Key;
 use value::Value;
 
 /// Where a value came from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "layer", rename_all = "snake_case")]
 pub(crate) enum Origin {
     Default,
@@ -47,7 +48,7 @@ impl std::fmt::Display for Origin {
     }
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Resolved {
     pub(crate) value: Value,
     pub(crate) origin: Origin,

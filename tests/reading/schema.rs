@@ -1,19 +1,50 @@
 //! The schemas, held against what the commands really print.
 
-use serde_json::{Value, json};
+use el_core::model::Timestamp;
+use serde_json::{Map, Value, json};
 
 use crate::exchange::import::sample;
 use crate::support::TestEnv;
 
-/// What is wrong with a value, as paths and words; empty if it fits. Knows the part of JSON Schema that our schemas use.
+/// The keywords of JSON Schema that our schemas use, and all that the checker knows.
+const KNOWN: [&str; 17] = [
+    "$schema",
+    "$defs",
+    "$ref",
+    "title",
+    "description",
+    "type",
+    "const",
+    "enum",
+    "format",
+    "minimum",
+    "maximum",
+    "items",
+    "properties",
+    "required",
+    "additionalProperties",
+    "oneOf",
+    "anyOf",
+];
+
+/// What is wrong with a value, as paths and words; empty if it fits.
+///
+/// More strictly than JSON Schema has it, exactly one part of an `anyOf` has to fit: what a command prints is one of its answers, and tells which.
 fn problems(root: &Value, schema: &Value, value: &Value, path: &str, out: &mut Vec<String>) {
-    if let Some(name) = schema["$ref"].as_str() {
+    let schema = match schema {
+        Value::Bool(true) => return,
+        Value::Object(schema) => schema,
+        other => panic!("{path}: {other} is no schema of ours"),
+    };
+    let unknown: Vec<_> = schema.keys().filter(|key| !KNOWN.contains(&key.as_str())).collect();
+    assert!(unknown.is_empty(), "{path}: the checker does not know {unknown:?}");
+    if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
         let target = &root["$defs"][name.strip_prefix("#/$defs/").unwrap()];
         assert!(target.is_object(), "{name} is not defined");
-        return problems(root, target, value, path, out);
+        problems(root, target, value, path, out);
     }
-    for (key, exactly_one) in [("oneOf", true), ("anyOf", false)] {
-        if let Some(options) = schema[key].as_array() {
+    for key in ["oneOf", "anyOf"] {
+        if let Some(options) = schema.get(key).and_then(Value::as_array) {
             let tries: Vec<Vec<String>> = options
                 .iter()
                 .map(|option| {
@@ -23,50 +54,67 @@ fn problems(root: &Value, schema: &Value, value: &Value, path: &str, out: &mut V
                 })
                 .collect();
             let fitting = tries.iter().filter(|found| found.is_empty()).count();
-            if fitting == 0 || exactly_one && fitting > 1 {
+            if fitting != 1 {
                 out.push(format!("{path}: fits {fitting} of {key}: {tries:?}"));
             }
         }
     }
+    plain(schema, value, path, out);
+    if let (Some(items), Some(values)) = (schema.get("items"), value.as_array()) {
+        values.iter().enumerate().for_each(|(at, item)| problems(root, items, item, &format!("{path}[{at}]"), out));
+    }
+    let Some(object) = value.as_object() else { return };
+    for key in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+        if !object.contains_key(key) {
+            out.push(format!("{path}: '{key}' is missing"));
+        }
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (key, value) in object {
+        match properties.and_then(|named| named.get(key)).or(schema.get("additionalProperties")) {
+            Some(Value::Bool(false)) => out.push(format!("{path}: '{key}' is not in the schema")),
+            Some(schema) => problems(root, schema, value, &format!("{path}.{key}"), out),
+            None => {}
+        }
+    }
+}
+
+/// What is wrong with a value by itself, whatever is in it.
+fn plain(schema: &Map<String, Value>, value: &Value, path: &str, out: &mut Vec<String>) {
     if let Some(constant) = schema.get("const").filter(|constant| *constant != value) {
         out.push(format!("{path}: {value} is not {constant}"));
     }
-    if let Some(words) = schema["enum"].as_array().filter(|words| !words.contains(value)) {
+    if let Some(words) = schema.get("enum").and_then(Value::as_array).filter(|words| !words.contains(value)) {
         out.push(format!("{path}: {value} is none of {words:?}"));
     }
     let is = |kind: &str| match kind {
         "null" => value.is_null(),
         "string" => value.is_string(),
         "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
         "boolean" => value.is_boolean(),
         "array" => value.is_array(),
         "object" => value.is_object(),
         other => panic!("unknown type {other}"),
     };
-    let kinds: Vec<&str> = match &schema["type"] {
-        Value::String(kind) => vec![kind],
-        Value::Array(kinds) => kinds.iter().map(|kind| kind.as_str().unwrap()).collect(),
+    let kinds: Vec<&str> = match schema.get("type") {
+        Some(Value::String(kind)) => vec![kind],
+        Some(Value::Array(kinds)) => kinds.iter().map(|kind| kind.as_str().unwrap()).collect(),
         _ => Vec::new(),
     };
     if !kinds.is_empty() && !kinds.iter().any(|kind| is(kind)) {
         out.push(format!("{path}: {value} is no {kinds:?}"));
     }
-    if let (Some(items), Some(values)) = (schema.get("items"), value.as_array()) {
-        values.iter().enumerate().for_each(|(at, item)| problems(root, items, item, &format!("{path}[{at}]"), out));
+    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+    if let Some(number) = value.as_f64().filter(|number| {
+        bound("minimum").is_some_and(|least| *number < least) || bound("maximum").is_some_and(|most| *number > most)
+    }) {
+        out.push(format!("{path}: {number} is out of bounds"));
     }
-    if let (Some(properties), Some(object)) = (schema["properties"].as_object(), value.as_object()) {
-        for key in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            if !object.contains_key(key) {
-                out.push(format!("{path}: '{key}' is missing"));
-            }
-        }
-        for (key, value) in object {
-            match properties.get(key) {
-                Some(schema) => problems(root, schema, value, &format!("{path}.{key}"), out),
-                None if schema["additionalProperties"] == false => out.push(format!("{path}: '{key}' is not in the schema")),
-                None => {}
-            }
-        }
+    match (schema.get("format").and_then(Value::as_str), value.as_str()) {
+        (Some("date-time"), Some(text)) if Timestamp::parse(text).is_err() => out.push(format!("{path}: '{text}' is no time")),
+        (None | Some("date-time"), _) => {}
+        (Some(other), _) => panic!("unknown format {other}"),
     }
 }
 
@@ -225,14 +273,21 @@ fn a_schema_is_refused_where_there_is_none() {
 
 #[test]
 fn the_checker_finds_what_is_wrong() {
-    let schema = json!({"type": "object", "properties": {"a": {"type": ["integer", "null"]}}, "required": ["a"], "additionalProperties": false});
-    let found = |value: Value| {
+    let found = |schema: &Value, value: Value| {
         let mut out = Vec::new();
-        problems(&schema, &schema, &value, "$", &mut out);
+        problems(schema, schema, &value, "$", &mut out);
         out.len()
     };
-    assert_eq!(
-        [found(json!({"a": 1})), found(json!({"a": null})), found(json!({})), found(json!({"a": "x", "b": 1}))],
-        [0, 0, 1, 2]
-    );
+    let closed = json!({"type": "object", "properties": {"a": {"type": ["integer", "null"], "minimum": 0}}, "required": ["a"], "additionalProperties": false});
+    for (value, wrong) in
+        [(json!({"a": 1}), 0), (json!({"a": null}), 0), (json!({}), 1), (json!({"a": -1}), 1), (json!({"a": "x", "b": 1}), 2)]
+    {
+        assert_eq!(found(&closed, value.clone()), wrong, "{value}");
+    }
+    let time = json!({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]});
+    assert_eq!([json!("2026-11-28T09:30:00Z"), json!(null), json!("noon")].map(|value| found(&time, value)), [0, 0, 1]);
+    let counts = json!({"type": "object", "additionalProperties": {"type": "integer"}});
+    assert_eq!([json!({"x": 1}), json!({"x": "y"})].map(|value| found(&counts, value)), [0, 1]);
+    let both = json!({"anyOf": [{"type": "integer"}, {"type": "number"}]});
+    assert_eq!([json!(1), json!(1.5)].map(|value| found(&both, value)), [1, 0]);
 }

@@ -4,8 +4,8 @@ use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
 
-mod get;
-mod list;
+pub(super) mod get;
+pub(super) mod list;
 
 /// Show what a run handed back: its summary and its key files
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 
 mod list;
 mod post;
-mod view;
+pub(super) mod view;
 
 /// Read and write the channels in which agents and people tell each other things
 #[derive(Debug, clap::Subcommand)]

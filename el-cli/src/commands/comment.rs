@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 
 mod add;
-mod list;
+pub(super) mod list;
 
 /// Say something about an atom, or read what was said
 #[derive(Debug, clap::Subcommand)]

@@ -1,4 +1,5 @@
 use clap_complete::env::Shells;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -21,8 +22,8 @@ pub(crate) struct Args {
     shell: String,
 }
 
-#[derive(Serialize)]
-struct Script<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Script<'a> {
     shell: &'a str,
     script: &'a str,
 }

@@ -8,10 +8,10 @@ use crate::exit::Exit;
 use crate::project::Project;
 use crate::settings::{self, Settings};
 
-mod get;
-mod set;
-mod show;
-mod unset;
+pub(super) mod get;
+pub(super) mod set;
+pub(super) mod show;
+pub(super) mod unset;
 
 /// Show and change the configuration
 #[derive(Debug, clap::Subcommand)]

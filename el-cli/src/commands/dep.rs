@@ -5,10 +5,10 @@ use crate::error::Result;
 use crate::exit::Exit;
 
 mod add;
-mod check;
-mod list;
+pub(super) mod check;
+pub(super) mod list;
 mod remove;
-mod tree;
+pub(super) mod tree;
 
 /// Bind atoms to each other: what waits for what
 #[derive(Debug, clap::Subcommand)]

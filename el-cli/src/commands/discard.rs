@@ -9,7 +9,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
 mod list;
-mod prune;
+pub(super) mod prune;
 mod restore;
 
 /// Throw atoms away; they can be restored until they are pruned

@@ -1,4 +1,5 @@
 use el_core::ops::{self, Finding};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
@@ -26,8 +27,8 @@ pub(crate) struct Args {
     fix: bool,
 }
 
-#[derive(Serialize)]
-struct Report<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Report<'a> {
     count: usize,
     serious: usize,
     /// What `--fix` rebuilt.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use el_core::exchange::{self, Edge, Snapshot, Vertex};
 use el_core::model::{BondKind, Status};
 use el_core::ops::{self, AtomFilter};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::list::FilterArgs;
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     filter: FilterArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Format {
     Jsonl,
@@ -54,8 +55,8 @@ pub(super) enum Format {
     Mermaid,
 }
 
-#[derive(Serialize)]
-struct Report<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Report<'a> {
     format: Format,
     /// Where it was written; `null` if it is in `content`.
     path: Option<&'a Path>,

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -21,16 +22,16 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Help<'a> {
+pub(super) enum Help<'a> {
     Topic { topic: &'a str, text: &'a str },
     Command { command: String, text: String },
     Topics { topics: Vec<Entry> },
 }
 
-#[derive(Serialize)]
-struct Entry {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Entry {
     topic: &'static str,
     about: &'static str,
 }

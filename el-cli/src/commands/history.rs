@@ -1,5 +1,6 @@
 use el_core::model::{Comment, Event};
 use el_core::ops;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -29,8 +30,8 @@ pub(crate) struct Args {
     limit: Option<usize>,
 }
 
-#[derive(Serialize)]
-struct History<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct History<'a> {
     atom_id: Option<&'a str>,
     #[serde(flatten)]
     list: List<'a, Event>,

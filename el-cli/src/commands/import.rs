@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::NonEmptyStringValueParser;
 use el_core::exchange::{self, BadLine, Batch, Note, NoteKind, Tracker};
 use el_core::ops::{self, Imported};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -48,8 +49,8 @@ pub(crate) struct Args {
     skip_bad: bool,
 }
 
-#[derive(Serialize)]
-struct Report<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Report<'a> {
     file: &'a str,
     format: Tracker,
     dry_run: bool,

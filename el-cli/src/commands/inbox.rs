@@ -4,6 +4,7 @@ use clap::builder::NonEmptyStringValueParser;
 use el_core::Store;
 use el_core::model::InboxMessage;
 use el_core::ops::{self, InboxFilter, Page};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -43,8 +44,8 @@ pub(crate) struct Args {
 /// Between two looks; a look costs microseconds.
 const LOOK: Duration = Duration::from_millis(150);
 
-#[derive(Serialize)]
-struct Inbox<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Inbox<'a> {
     reader: &'a str,
     #[serde(flatten)]
     list: List<'a, InboxMessage>,

@@ -3,6 +3,7 @@ use std::path::Path;
 
 use el_core::Store;
 use el_core::model::safe_prefix;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -32,8 +33,8 @@ pub(crate) struct Args {
     nested: bool,
 }
 
-#[derive(Serialize)]
-struct Made<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Made<'a> {
     /// The tracker's folder.
     path: &'a Path,
     db: &'a Path,

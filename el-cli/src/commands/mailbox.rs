@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
 
-mod post;
+pub(super) mod post;
 mod sync;
 
 /// Keep the files under .claude-orchestrator/ in step with the tracker

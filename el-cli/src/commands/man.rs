@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use clap::CommandFactory as _;
 use clap_mangen::Man;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -27,9 +28,9 @@ pub(crate) struct Args {
     dir: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Manual<'a> {
+pub(super) enum Manual<'a> {
     Page {
         name: &'a str,
         page: &'a str,

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use el_core::exchange::merge::{self, Conflict};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::export::write;
@@ -44,9 +45,9 @@ pub(crate) struct Args {
     print: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Report<'a> {
+pub(super) enum Report<'a> {
     Merged {
         path: &'a Path,
         conflicts: &'a [Conflict],

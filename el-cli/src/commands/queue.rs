@@ -1,6 +1,7 @@
 use clap::builder::NonEmptyStringValueParser;
 use el_agents::worker;
 use el_core::ops::{self, AgentQueue};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -25,8 +26,8 @@ pub(crate) struct Args {
     agent: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct Row {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Row {
     #[serde(flatten)]
     queue: AgentQueue,
     /// How many things it may do at a time; `null`: as many as its worker was told to.

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use el_agents::diffstat::{DiffStat, diff_stat};
 use el_core::model::Timestamp;
 use el_core::ops::{self, Waiting};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -33,8 +34,8 @@ const FILES_SHOWN: usize = 12;
 /// Of these many atoms git is asked what changed; each may take seconds.
 const DIFFS: usize = 50;
 
-#[derive(Serialize)]
-struct Row<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Row<'a> {
     #[serde(flatten)]
     waiting: &'a Waiting,
     /// `null` where git cannot tell; `diff_note` says why then.

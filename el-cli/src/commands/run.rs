@@ -8,6 +8,7 @@ use el_core::Store;
 use el_core::model::{Priority, TaskStatus};
 use el_core::ops::{self, Delegated, NewTask, Task};
 use el_core::protocol::words;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -91,7 +92,7 @@ pub(crate) struct Args {
 /// More runs at a time than this are worth a warning.
 const MANY: usize = 2;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Answer<'a> {
     Filed(Filed<'a>),
@@ -100,7 +101,7 @@ pub(super) enum Answer<'a> {
 }
 
 /// The task's row, its place in the queue, and who takes it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Filed<'a> {
     #[serde(flatten)]
     delegated: &'a Delegated,

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 
 mod list;
-mod show;
+pub(super) mod show;
 
 /// List runs, newest first, or show one
 #[derive(Debug, clap::Args)]

@@ -1,11 +1,15 @@
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::style;
-use crate::schema::{self, NOT_DESCRIBED, names};
+
+mod answers;
+
+use answers::{NOT_DESCRIBED, names};
 
 /// Print the JSON schema of a command's robot output
 #[derive(Debug, clap::Args)]
@@ -22,7 +26,7 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Answer<'a> {
     Commands {
@@ -30,7 +34,7 @@ enum Answer<'a> {
         without: &'a [&'static str],
     },
     /// The schema of a command's documents.
-    Schema(&'a Value),
+    Schema(#[schemars(with = "Map<String, Value>", extend("required" = ["$schema"]))] &'a Value),
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -48,7 +52,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         })?;
         return Ok(Exit::Done);
     }
-    let document = schema::document(&name).ok_or_else(|| {
+    let document = answers::document(&name).ok_or_else(|| {
         let why =
             if NOT_DESCRIBED.contains(&name.as_str()) { "has no schema: it streams" } else { "is no command with a schema" };
         CommandError::not_found(format!("'{name}' {why}")).with_hint("el schema lists the commands that have one")

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -49,15 +50,15 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 /// For whom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Scope {
     Project,
     User,
 }
 
-#[derive(Debug, Serialize)]
-struct Answer<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer<'a> {
     scope: Scope,
     removed: bool,
     printed: bool,
@@ -65,7 +66,7 @@ struct Answer<'a> {
     notes: &'a [String],
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Row<'a> {
     path: &'a Path,
     change: Change,

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use el_core::ops::{self, Submitted};
 use el_core::protocol::report::{CompletionReport, ReportTemplate};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -35,9 +36,9 @@ pub(crate) struct Args {
     template: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Answer<'a> {
+pub(super) enum Answer<'a> {
     Submitted(&'a Submitted),
     /// With `--template`: a report to be filled in.
     Template(&'a ReportTemplate),

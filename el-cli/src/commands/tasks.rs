@@ -1,6 +1,7 @@
 //! Delegated tasks: atoms that somebody handed over with `el run`.
 
 use el_core::ops::Task;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -41,7 +42,7 @@ enum Command {
     Cancel(cancel::Args),
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Answer<'a> {
     Listed(&'a List<'a, Task>),
@@ -49,7 +50,7 @@ pub(super) enum Answer<'a> {
 }
 
 /// A task, and its place in its agent's queue.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Placed<'a> {
     #[serde(flatten)]
     task: &'a Task,

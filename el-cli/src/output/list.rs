@@ -1,13 +1,15 @@
 //! The shape of every list, and how a person is told that something was left out.
 
 use el_core::ops::Page as CorePage;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::page::Page;
 use super::style;
 
 /// `{"count","total","truncated","items"}`: nothing is cut without saying so.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub(crate) struct List<'a, T> {
     /// How many are here.
     count: usize,
@@ -47,7 +49,7 @@ impl<'a, T> List<'a, T> {
 }
 
 /// One where one was named, a list where several were.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum OneOrMany<'a, T> {
     One(&'a T),

@@ -4,6 +4,7 @@
 
 use std::io;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
@@ -11,14 +12,15 @@ use super::sanitize::is_deceptive;
 use crate::error::CommandError;
 
 /// The whole of what a command prints.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub(crate) enum Document<'a, T: ?Sized> {
     Ok { data: &'a T },
     Error { error: ErrorBody<'a> },
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Error")]
 pub(crate) struct ErrorBody<'a> {
     /// A stable word for programs.
     code: &'a str,

@@ -123,6 +123,20 @@ impl Serialize for Value {
     }
 }
 
+impl schemars::JsonSchema for Value {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Value".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A length of time is its text; unset is null.",
+            "type": ["null", "boolean", "integer", "number", "string", "array"],
+            "items": { "type": "string" },
+        })
+    }
+}
+
 fn in_range(key: &Key, number: i64) -> Result<Value, String> {
     match key.kind {
         Kind::Int { min, max } if !(min..=max).contains(&number) => Err(format!("{number} is not between {min} and {max}")),

@@ -1,9 +1,10 @@
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What became of something that did not fit as it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NoteKind {
     /// It became the nearest that we have; the original stays under `metadata.source`.
@@ -19,7 +20,7 @@ pub enum NoteKind {
 }
 
 /// One kind of thing that did not fit, and how often.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Note {
     pub kind: NoteKind,
     /// In words, such as `status 'hooked' became in_progress`.

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::text_enum::text_enum;
@@ -75,9 +76,10 @@ impl NotSent {
 }
 
 /// A file that a run handed back, or one that its summary names and that was not handed over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Artifact {
     #[serde(rename = "_type")]
+    #[schemars(extend("const" = Self::RECORD_TYPE))]
     pub record_type: &'static str,
     pub run_id: String,
     /// Its number among those of its run, from 1: the summary first.

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::text_enum::text_enum;
@@ -74,8 +75,8 @@ impl IssueType {
 }
 
 /// How much an atom matters: 0 (critical) to 5 (someday). Atoms with a lower number are worked on first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Priority(u8);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+pub struct Priority(#[schemars(range(min = 0, max = 5))] u8);
 
 impl Priority {
     /// What an atom gets when nobody says.
@@ -129,9 +130,10 @@ impl std::str::FromStr for Priority {
 }
 
 /// The unit of work, with Eluent's keys; absent values are `null`, `[]` or `{}`, never left out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Atom {
     #[serde(rename = "_type")]
+    #[schemars(extend("const" = Self::RECORD_TYPE))]
     pub record_type: &'static str,
     pub id: String,
     pub title: String,
@@ -157,6 +159,7 @@ pub struct Atom {
     pub run_id: Option<String>,
     /// It was handed over with `el run`.
     pub delegation: Option<Delegation>,
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub metadata: serde_json::Value,
 }
 

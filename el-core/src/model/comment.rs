@@ -1,11 +1,13 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Timestamp;
 
 /// What someone said about an atom.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Comment {
     #[serde(rename = "_type")]
+    #[schemars(extend("const" = Self::RECORD_TYPE))]
     pub record_type: &'static str,
     pub id: String,
     /// The atom that it is about (Eluent's key).

@@ -1,10 +1,11 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
 use super::text_enum::text_enum;
 
 /// What a task that was handed over with `el run` says of how it is to be run. What it leaves open is the agent's own setting.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Delegation {
     /// Who handed it over.
     pub by: String,
@@ -32,7 +33,7 @@ text_enum! {
 }
 
 /// The check of a run's work: what is run, and what came of it last.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verify {
     /// The program and its arguments.
     #[serde(default)]

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Timestamp;
@@ -46,7 +47,7 @@ text_enum! {
 }
 
 /// One line of the audit trail, written in the transaction of the change that it tells.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Event {
     pub seq: i64,
     pub at: Timestamp,
@@ -54,5 +55,6 @@ pub struct Event {
     pub kind: EventKind,
     pub atom_id: Option<String>,
     pub run_id: Option<String>,
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub data: serde_json::Value,
 }

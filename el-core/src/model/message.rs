@@ -1,12 +1,14 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Timestamp, limits};
 use crate::{Error, Result};
 
 /// Something that an agent or a person said in a channel.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Message {
     #[serde(rename = "_type")]
+    #[schemars(extend("const" = Self::RECORD_TYPE))]
     pub record_type: &'static str,
     /// Grows with time; what comes later has the higher number.
     pub seq: i64,
@@ -28,7 +30,7 @@ impl Message {
 }
 
 /// A message in somebody's inbox.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InboxMessage {
     #[serde(flatten)]
     pub message: Message,
@@ -37,7 +39,7 @@ pub struct InboxMessage {
 }
 
 /// A channel, as one reader sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Channel {
     pub name: String,
     pub messages: i64,

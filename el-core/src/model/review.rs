@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Timestamp;
@@ -14,9 +15,10 @@ text_enum! {
 }
 
 /// One hand-over of an atom for review.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Review {
     #[serde(rename = "_type")]
+    #[schemars(extend("const" = Self::RECORD_TYPE))]
     pub record_type: &'static str,
     pub id: String,
     pub atom_id: String,
@@ -24,6 +26,7 @@ pub struct Review {
     pub run_id: Option<String>,
     pub author: String,
     /// The completion report, as it was given; `null` where someone set the status by hand.
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub report: serde_json::Value,
     pub created_at: Timestamp,
     /// `null` while it waits.

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::text_enum::text_enum;
@@ -72,7 +73,7 @@ text_enum! {
 }
 
 /// Which process, on which boot of which machine. Enough to tell *alive* from *absent* without mistaking a reused pid.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stamp {
     pub pid: i64,
     /// The kernel's start time of the process, in its own unit (clock ticks since boot on Linux).
@@ -82,7 +83,7 @@ pub struct Stamp {
 }
 
 /// What an agent has done so far, as its event stream tells.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
     pub turns: i64,
     pub tokens_in: i64,
@@ -94,9 +95,10 @@ pub struct Progress {
 }
 
 /// One attempt at one atom by one agent.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Run {
     #[serde(rename = "_type")]
+    #[schemars(extend("const" = Self::RECORD_TYPE))]
     pub record_type: &'static str,
     pub id: String,
     pub atom_id: String,

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::text_enum::text_enum;
@@ -23,7 +24,7 @@ text_enum! {
 
 // Read by `protocol::summary::parse`.
 /// What an agent wrote about its work; or what was put together where it wrote nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Summary {
     pub objective: Option<String>,
@@ -41,7 +42,7 @@ pub struct Summary {
 }
 
 /// A file that a summary names.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Deliverable {
     /// As written, without back-ticks, line numbers and a leading `./`.
@@ -50,7 +51,7 @@ pub struct Deliverable {
 }
 
 /// The section about tests.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct TestResults {
     /// `null` where the words do not tell.

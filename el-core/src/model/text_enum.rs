@@ -1,9 +1,9 @@
 /// An enum that is a closed set of words: its names in the store, in JSON and on the command line are one.
 ///
-/// Reading is forgiving in case and in `-` for `_`; the error names the values that exist.
+/// Reading is forgiving in case and in `-` for `_`; the error names the values that exist. Its schema is the words.
 macro_rules! text_enum {
-    ($(#[$meta:meta])* pub enum $name:ident as $field:literal { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$meta])*
+    ($(#[doc = $doc:literal])* pub enum $name:ident as $field:literal { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[doc = $doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name { $($(#[$vmeta])* $variant,)+ }
 
@@ -45,6 +45,21 @@ macro_rules! text_enum {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
                 text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn schema_id() -> std::borrow::Cow<'static, str> {
+                concat!(module_path!(), "::", stringify!($name)).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let words: Vec<_> = $name::ALL.iter().map(|v| v.as_str()).collect();
+                schemars::json_schema!({ "description": concat!($($doc, "\n"),*).trim(), "type": "string", "enum": words })
             }
         }
     };

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
@@ -6,7 +7,7 @@ use crate::store::{Store, Tx, comment, event, run};
 use crate::{Ctx, Error, Result};
 
 /// What was asked to end.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Cancelled {
     pub run_id: String,
     pub atom_id: String,

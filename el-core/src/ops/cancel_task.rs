@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cancel::request;
@@ -8,7 +9,7 @@ use crate::store::{Store, comment, run};
 use crate::{Ctx, Error, Result};
 
 /// A task that was called off.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CancelledTask {
     #[serde(flatten)]
     pub task: Task,

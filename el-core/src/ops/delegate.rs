@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::NewAtom;
@@ -34,7 +35,7 @@ pub struct NewTask {
 }
 
 /// What was handed over, and when its turn comes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Delegated {
     #[serde(flatten)]
     pub task: Task,
@@ -44,7 +45,7 @@ pub struct Delegated {
 }
 
 /// The place of a task in its agent's queue.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Place {
     /// Counts from 1; `null` if something else than its turn holds it back.
     pub position: Option<usize>,

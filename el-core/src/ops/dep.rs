@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, HashSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
@@ -94,7 +95,7 @@ pub fn dep_all(store: &Store) -> Result<Vec<Bond>> {
 }
 
 /// One atom in a tree of what waits for what.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TreeNode {
     pub id: String,
     pub title: String,
@@ -144,7 +145,7 @@ fn unfold(
 }
 
 /// Something about the graph that will keep atoms waiting for ever.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum GraphIssue {
     /// Everything on the path waits for itself. Writes refuse this; it can only come from outside.

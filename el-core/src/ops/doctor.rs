@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::dep::{GraphIssue, dep_check};
@@ -10,7 +11,7 @@ use crate::store::filter::Query;
 use crate::store::{Store, atom, bond, run, search};
 
 /// One thing that is not as it should be, and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// A stable word for programs.
     pub code: &'static str,

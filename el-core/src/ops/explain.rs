@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::resolved;
@@ -10,7 +11,7 @@ use crate::rules::ready::{Hold, Node, Snapshot};
 use crate::store::{Store, Tx, atom, bond, comment, run};
 
 /// Why an atom stands where it stands.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Explanation {
     pub atom: Atom,
     pub ready: bool,

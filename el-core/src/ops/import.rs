@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
@@ -18,7 +19,7 @@ mod fields;
 mod ids;
 
 /// What an import did, or would do.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Imported {
     /// Whose ids these are.
     pub source: String,

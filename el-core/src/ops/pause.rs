@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Result;
@@ -5,7 +6,7 @@ use crate::model::Timestamp;
 use crate::store::{Store, Tx, meta};
 
 /// Nothing is claimed for now: the account's usage limit was reached.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Pause {
     pub until: Timestamp,
     pub reason: String,

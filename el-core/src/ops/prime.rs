@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{AssigneeFilter, AtomFilter};
@@ -7,7 +8,7 @@ use crate::store::{Store, atom, ready, run};
 use crate::{Ctx, Result};
 
 /// What an agent needs to know when it begins.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Primed {
     /// The atom of the session that asks, if it is a live run's.
     pub own: Option<Atom>,

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{AssigneeFilter, AtomFilter};
@@ -7,7 +8,7 @@ use crate::store::filter::Query;
 use crate::store::{Store, Tx, atom, ready, run, worker};
 
 /// One agent: what it does, and what waits for it in which order.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AgentQueue {
     pub agent_name: String,
     pub is_executing: bool,
@@ -28,7 +29,7 @@ pub struct AgentQueue {
 }
 
 /// Something that an agent works on.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Executing {
     pub task_id: String,
     pub run_id: String,
@@ -38,7 +39,7 @@ pub struct Executing {
 }
 
 /// Something that waits.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct QueuedTask {
     /// Counts from 1; `null` for what is held back.
     pub position: Option<usize>,

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{AtomFilter, Sort};
@@ -7,7 +8,7 @@ use crate::store::filter::Query;
 use crate::store::{Store, review, run};
 
 /// An atom that waits for review: the atom's own row with more keys.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Waiting {
     #[serde(flatten)]
     pub atom: Atom,

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Result;
@@ -5,7 +6,7 @@ use crate::model::{Atom, Bond, Comment, Name, Review, Run};
 use crate::store::{Store, alias, atom, bond, comment, review, run};
 
 /// An atom with what hangs on it: the atom's own row with more keys.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Shown {
     #[serde(flatten)]
     pub atom: Atom,
@@ -22,7 +23,7 @@ pub struct Shown {
 }
 
 /// The bonds of an atom, by direction.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Dependencies {
     /// It is the source.
     pub outgoing: Vec<Bond>,

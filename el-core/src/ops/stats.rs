@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::AtomFilter;
@@ -13,7 +14,7 @@ use crate::store::{Store, Tx};
 pub type Counts = BTreeMap<String, i64>;
 
 /// The project in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Stats {
     pub total: i64,
     pub ready: i64,
@@ -25,7 +26,7 @@ pub struct Stats {
 }
 
 /// The runs in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunStats {
     pub total: i64,
     pub live: i64,

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ use crate::store::{Store, Tx, atom, event, mailbox, review, run};
 use crate::{Ctx, Error, Result};
 
 /// An atom that waits for review now: the atom's own row with its review.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Submitted {
     #[serde(flatten)]
     pub atom: Atom,

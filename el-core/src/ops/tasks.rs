@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Page;
@@ -9,9 +10,10 @@ use crate::rules::task;
 use crate::store::{Store, Tx, atom, run};
 
 /// A delegated task, with its live run or else its last one, in one row.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Task {
     #[serde(rename = "_type")]
+    #[schemars(extend("const" = Self::RECORD_TYPE))]
     pub record_type: &'static str,
     pub id: String,
     pub agent: Option<String>,

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -29,7 +30,7 @@ pub struct AtomPatch {
 }
 
 /// What one call changed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Updated {
     #[serde(flatten)]
     pub atom: Atom,

@@ -1,5 +1,6 @@
 //! The completion report with which work is handed over for review: read strictly, field by field, with every mistake named at once.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -20,10 +21,11 @@ pub struct CompletionReport {
 }
 
 /// A report to be filled in, as the protocol's JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReportTemplate {
     #[serde(rename = "type")]
+    #[schemars(extend("const" = Self::TYPE))]
     report_type: &'static str,
     task_id: String,
     platform: &'static str,
@@ -37,7 +39,7 @@ pub struct ReportTemplate {
 }
 
 /// What is to be said of the build.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 struct BuildTemplate {
     status: BuildStatus,
     command: &'static str,
@@ -59,7 +61,7 @@ pub struct BuildResult {
 }
 
 /// How the build ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BuildStatus {
     Success,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::{BondKind, IssueType, Status, Timestamp};
@@ -27,7 +28,7 @@ pub struct Snapshot {
 }
 
 /// One thing that holds an atom back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "hold", rename_all = "snake_case")]
 pub enum Hold {
     /// Its own status is not one from which work begins.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use el_agents::artifacts::{open, sha256};
 use el_core::model::{Artifact, ArtifactState, Run};
 use el_core::ops;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -42,8 +43,8 @@ pub(crate) struct Args {
 /// With `--robot`, texts up to this size come with the answer, in bytes.
 const CONTENT_MAX: u64 = 4 << 20;
 
-#[derive(Serialize)]
-struct Answer<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Answer<'a> {
     #[serde(flatten)]
     artifact: &'a Artifact,
     /// Where it was read from.

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use el_core::model::{Artifact, Summary};
 use el_core::ops::{self, HandedBack};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -19,8 +20,8 @@ pub(crate) struct ListArgs {
     target: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Answer<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Answer<'a> {
     run_id: &'a str,
     atom_id: &'a str,
     attempt: i64,

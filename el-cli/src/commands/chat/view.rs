@@ -1,5 +1,6 @@
 use el_core::model::Message;
 use el_core::ops;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -28,8 +29,8 @@ pub(crate) struct Args {
     after: i64,
 }
 
-#[derive(Serialize)]
-struct Viewed<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Viewed<'a> {
     channel: &'a str,
     #[serde(flatten)]
     list: List<'a, Message>,

@@ -1,5 +1,6 @@
 use el_core::model::Comment;
 use el_core::ops;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -21,8 +22,8 @@ pub(crate) struct Args {
     id: String,
 }
 
-#[derive(Serialize)]
-struct Said<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Said<'a> {
     atom_id: &'a str,
     #[serde(flatten)]
     list: List<'a, Comment>,

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::load;
@@ -20,8 +21,8 @@ pub(crate) struct Args {
     key: String,
 }
 
-#[derive(Serialize)]
-struct Setting<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Setting<'a> {
     key: &'a str,
     #[serde(flatten)]
     resolved: &'a Resolved,

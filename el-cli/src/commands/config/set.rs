@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Place, load};
@@ -32,8 +33,8 @@ pub(crate) struct Args {
     place: Place,
 }
 
-#[derive(Serialize)]
-struct Set<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Set<'a> {
     key: &'a str,
     value: &'a Value,
     /// The file.

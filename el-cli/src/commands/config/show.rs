@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
@@ -25,8 +26,8 @@ pub(crate) struct Args {
     agent: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Shown {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Shown {
     /// The project's file.
     path: Option<std::path::PathBuf>,
     user_path: Option<std::path::PathBuf>,

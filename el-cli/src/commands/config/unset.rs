@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Place;
@@ -26,8 +27,8 @@ pub(crate) struct Args {
     place: Place,
 }
 
-#[derive(Serialize)]
-struct Unset<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Unset<'a> {
     key: &'a str,
     /// Whether it was there.
     removed: bool,

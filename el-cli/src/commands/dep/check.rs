@@ -1,4 +1,5 @@
 use el_core::ops::{self, GraphIssue};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
@@ -17,8 +18,8 @@ Examples:
 Exit code 4 if something is found; the error's details list it.")]
 pub(crate) struct Args {}
 
-#[derive(Serialize)]
-struct Checked<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Checked<'a> {
     issues_count: usize,
     /// None: a graph that has some is a failure, and its details list them.
     issues: &'a [GraphIssue],

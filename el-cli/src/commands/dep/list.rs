@@ -1,5 +1,6 @@
 use el_core::model::Bond;
 use el_core::ops;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -20,8 +21,8 @@ pub(crate) struct Args {
     id: String,
 }
 
-#[derive(Serialize)]
-struct Bonds<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Bonds<'a> {
     atom_id: &'a str,
     outgoing: &'a [Bond],
     incoming: &'a [Bond],

@@ -1,6 +1,7 @@
 use el_core::exchange::{self, Edge, Vertex};
 use el_core::model::{BondKind, IssueType};
 use el_core::ops::{self, TreeNode};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -36,7 +37,7 @@ pub(crate) struct Args {
     format: Format,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Format {
     Tree,
@@ -45,15 +46,15 @@ enum Format {
 }
 
 /// Which way the bonds are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Direction {
     Up,
     Down,
 }
 
-#[derive(Serialize)]
-struct Tree<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Tree<'a> {
     atom_id: &'a str,
     direction: Direction,
     tree: &'a TreeNode,

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use el_core::model::Atom;
 use el_core::ops;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -32,8 +33,8 @@ pub(crate) struct Args {
     force: bool,
 }
 
-#[derive(Serialize)]
-struct Pruned<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Pruned<'a> {
     pruned_count: usize,
     pruned_ids: Vec<&'a str>,
     dry_run: bool,

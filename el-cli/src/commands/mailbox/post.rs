@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use el_agents::mailbox::{Mailbox, MailboxError};
 use el_core::protocol::mailbox::{MailboxFile, read_assignment, type_of};
 use el_core::protocol::report::{CompletionReport, FieldProblem};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -37,8 +38,8 @@ enum Which {
     ToTeamLead,
 }
 
-#[derive(Serialize)]
-struct Appended {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Appended {
     /// Where the message is now, in the project.
     file: &'static str,
 }

@@ -13,6 +13,7 @@ use el_agents::worker::{self, Detached, Served, WorkOptions};
 use el_core::Store;
 use el_core::model::{Takes, Worker};
 use el_core::ops::{self, AtomFilter};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -36,7 +37,7 @@ pub(super) struct Background {
 }
 
 /// A worker that was started.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Started {
     pub(crate) pid: u32,
     /// `null` if it had nothing to do any more when it came.

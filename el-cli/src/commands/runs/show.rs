@@ -2,6 +2,7 @@ use std::path::Path;
 
 use el_core::model::{Run, Timestamp};
 use el_core::ops;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
@@ -24,8 +25,8 @@ pub(crate) struct Args {
     target: String,
 }
 
-#[derive(Serialize)]
-struct Shown<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Shown<'a> {
     #[serde(flatten)]
     run: &'a Run,
     /// Where its files are.

@@ -5,13 +5,14 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::Access;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::refused;
 use crate::error::{CommandError, Result};
 use crate::replace::replace_file;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Change {
     Created,

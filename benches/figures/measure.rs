@@ -1,5 +1,6 @@
 //! Timing and counting of whole processes.
 
+use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,31 +16,47 @@ pub(crate) struct Cost {
 }
 
 /// Runs the command `times` times, made anew for each run.
-pub(crate) fn cost(times: usize, mut command: impl FnMut() -> Command) -> Cost {
+pub(crate) fn cost(times: usize, command: impl FnMut() -> Command) -> Cost {
+    cost_fed(times, Path::new("/dev/null"), command)
+}
+
+/// The same, with this file as stdin.
+pub(crate) fn cost_fed(times: usize, input: &Path, mut command: impl FnMut() -> Command) -> Cost {
     let mut walls = Vec::new();
     for _ in 0..times {
         let mut command = command();
         let begin = Instant::now();
-        let status = command.stdout(Stdio::null()).status().unwrap();
+        let status = command.stdin(File::open(input).unwrap()).stdout(Stdio::null()).status().unwrap();
         walls.push(begin.elapsed());
         assert!(status.success(), "{command:?}");
     }
     walls.sort();
-    Cost { min: walls[0], median: walls[walls.len() / 2], memory: memory(command()), instructions: instructions(&command()) }
+    Cost {
+        min: walls[0],
+        median: walls[walls.len() / 2],
+        memory: memory(command(), input),
+        instructions: instructions(&command(), input),
+    }
 }
 
 /// Peak resident memory of one run, by GNU time where it is installed.
-fn memory(command: Command) -> u64 {
+fn memory(command: Command, input: &Path) -> u64 {
     let mut timed = wrapped(&command, "/usr/bin/time", &["-f", "%M"]);
-    let Ok(output) = timed.stdout(Stdio::null()).stderr(Stdio::piped()).output() else { return 0 };
+    let Ok(output) = timed.stdin(File::open(input).unwrap()).stdout(Stdio::null()).stderr(Stdio::piped()).output() else {
+        return 0;
+    };
     String::from_utf8_lossy(&output.stderr).lines().last().and_then(|l| l.trim().parse().ok()).unwrap_or(0)
 }
 
-fn instructions(command: &Command) -> Option<u64> {
+fn instructions(command: &Command, input: &Path) -> Option<u64> {
     let folder = tempfile::tempdir().unwrap();
     let out = format!("--callgrind-out-file={}", folder.path().join("out").display());
-    let output =
-        wrapped(command, "valgrind", &["--tool=callgrind", &out]).stdout(Stdio::null()).stderr(Stdio::piped()).output().ok()?;
+    let output = wrapped(command, "valgrind", &["--tool=callgrind", &out])
+        .stdin(File::open(input).unwrap())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .output()
+        .ok()?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     text.lines().find_map(|line| line.split_once("Collected : ")).and_then(|(_, n)| n.trim().parse().ok())
 }

@@ -76,6 +76,17 @@ impl Project {
         self.ok(&["create", "--file", file.to_str().unwrap(), "-q"]);
     }
 
+    /// Makes every sixth open atom somebody's, in progress, claimed by a conversation.
+    pub(crate) fn claim_some(&self) {
+        let raw = rusqlite::Connection::open(self.folder().join(".eluent/el.db")).unwrap();
+        raw.execute_batch(
+            "UPDATE atoms SET status = 'in_progress', assignee = 'agent-' || (seq % 50) WHERE status = 'open' AND seq % 120 = 0;
+             INSERT INTO events (at, actor, kind, atom_id, data)
+             SELECT updated_at, assignee, 'claimed', id, json_object('conversation', 'c-' || seq) FROM atoms WHERE status = 'in_progress';",
+        )
+        .unwrap();
+    }
+
     /// The id of one open atom.
     pub(crate) fn an_id(&self) -> String {
         self.ok(&["list", "--limit", "1", "-q"]).trim().to_owned()

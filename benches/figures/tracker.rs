@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::measure::{cost, row};
+use crate::measure::{cost, cost_fed, row};
 use crate::project::Project;
 
 const RUNS: usize = 15;
@@ -50,4 +50,15 @@ fn commands(project: &Project) {
     let holder = rusqlite::Connection::open(project.folder().join(".eluent/el.db")).unwrap();
     let _: i64 = holder.query_row("SELECT count(*) FROM meta", [], |r| r.get(0)).unwrap();
     row("create, while a worker runs", &cost(RUNS, || project.el(&["create", "One more", "-q"])));
+    drop(holder);
+    hooks(project);
+}
+
+/// What the hooks of an agent's session cost where every sixth open atom is in progress, claimed by another conversation.
+fn hooks(project: &Project) {
+    project.claim_some();
+    let input = project.path("input.json");
+    std::fs::write(&input, r#"{"session_id":"another"}"#).unwrap();
+    row("hook session-start", &cost_fed(RUNS, &input, || project.el(&["hook", "session-start"])));
+    row("hook stop, nothing claimed", &cost_fed(RUNS, &input, || project.el(&["hook", "stop"])));
 }

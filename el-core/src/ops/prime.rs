@@ -23,7 +23,7 @@ pub struct Primed {
 }
 
 /// Of so many ready atoms and more, it does not matter how many there are.
-pub const COUNTED: i64 = 1_000;
+pub const COUNTED: i64 = 100;
 
 /// Looks at what concerns the actor: at most `most` atoms of each kind, and how many there are.
 pub fn prime(store: &Store, ctx: &Ctx<'_>, most: i64) -> Result<Primed> {

@@ -101,6 +101,12 @@ impl Query {
             if filter.parent.is_none() {
                 self.index = Some("atoms_active");
             }
+        } else if filter.statuses == [Status::InProgress] {
+            // A literal: a partial index does not know what a parameter will be.
+            self.conditions.push("a.status = 'in_progress'".to_owned());
+            if matches!(filter.assignee, Some(AssigneeFilter::Is(_))) {
+                self.index = Some("atoms_in_progress");
+            }
         } else if !filter.statuses.is_empty() {
             self.any_of("a.status", filter.statuses.iter().map(|s| s.as_str().to_owned().into()));
         }

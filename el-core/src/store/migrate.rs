@@ -12,6 +12,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0003_messages.sql"),
     include_str!("../../../migrations/sqlite/0004_delegation.sql"),
     include_str!("../../../migrations/sqlite/0005_aliases.sql"),
+    include_str!("../../../migrations/sqlite/0006_hooks.sql"),
 ];
 
 /// The newest schema that this `el` knows.
@@ -54,6 +55,7 @@ mod tests {
         include_str!("../../../migrations/sqlite/samples/0003_messages.sql"),
         include_str!("../../../migrations/sqlite/samples/0004_delegation.sql"),
         include_str!("../../../migrations/sqlite/samples/0005_aliases.sql"),
+        include_str!("../../../migrations/sqlite/samples/0006_hooks.sql"),
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {

@@ -9,6 +9,8 @@ pub(crate) mod atom;
 pub(crate) mod bond;
 mod busy;
 pub(crate) mod comment;
+#[cfg(test)]
+mod cost_tests;
 pub(crate) mod event;
 pub(crate) mod filter;
 pub(crate) mod label;

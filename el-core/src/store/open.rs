@@ -111,6 +111,23 @@ impl Store {
         Ok(found)
     }
 
+    /// How many steps SQLite's machine takes for this work: what it costs, whatever the clock says.
+    #[cfg(test)]
+    pub(crate) fn steps(&mut self, work: impl FnOnce(&Store)) -> u64 {
+        use std::sync::Arc;
+        use std::sync::atomic::{AtomicU64, Ordering};
+        let count = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&count);
+        let each = move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        self.conn.progress_handler(1, Some(each)).expect("the connection is open");
+        work(self);
+        self.conn.progress_handler(0, None::<fn() -> bool>).expect("the connection is open");
+        count.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).doing("begin a change")?;
         let done = work(&tx)?;

@@ -59,6 +59,8 @@ pub(super) struct Report<'a> {
     bad: &'a [BadLine],
 }
 
+/// So many bytes are read between two words about how far it is.
+const CHUNK: u64 = 1 << 20;
 /// So many bad lines are listed for people; robots get all.
 const LISTED: usize = 20;
 
@@ -72,7 +74,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let tracker = tracker(args, &bytes, &file)?;
     let name = args.file.file_name().filter(|name| *name != "-").map_or_else(|| "stdin".into(), |name| name.to_string_lossy());
-    let mut batch = exchange::read(&bytes, tracker, &name);
+    let mut batch = {
+        let progress = Progress::new(&app.printer, "reading");
+        exchange::read(&bytes, tracker, &name, &mut |done, total| progress.show(done, total))
+    };
     drop(bytes);
     if let Some(name) = &args.name {
         batch.source = format!("{}:{name}", tracker.as_str());
@@ -103,21 +108,29 @@ fn is_empty(batch: &Batch) -> bool {
 
 /// The whole file: an export may be larger than any text that the tracker takes.
 fn read(app: &App, path: &Path) -> Result<Vec<u8>> {
+    let progress = Progress::new(&app.printer, "loading");
     if path != Path::new("-") {
         if path.is_dir() {
             return Err(CommandError::invalid("file", format!("{} is a folder", path.display()))
                 .with_hint("name the file in it, such as .beads/issues.jsonl or .eluent/data.jsonl"));
         }
-        return fs::read(path).map_err(|source| CommandError::file("read", path, source));
+        let failed = |source| CommandError::file("read", path, source);
+        let file = fs::File::open(path).map_err(failed)?;
+        let size = usize::try_from(file.metadata().map_err(failed)?.len()).unwrap_or(0);
+        return all(file, size, &progress).map_err(failed);
     }
     if io::stdin().is_terminal() {
         app.printer.note("reading from the terminal; Ctrl-D ends it");
     }
-    let mut bytes = Vec::new();
-    io::stdin()
-        .lock()
-        .read_to_end(&mut bytes)
-        .map_err(|source| CommandError::internal("cannot read stdin").with_source(source))?;
+    all(io::stdin().lock(), 0, &progress).map_err(|source| CommandError::internal("cannot read stdin").with_source(source))
+}
+
+/// Everything; `size` is how much that will be, 0 if nobody knows.
+fn all(mut from: impl io::Read, size: usize, progress: &Progress<'_>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(size);
+    while from.by_ref().take(CHUNK).read_to_end(&mut bytes)? > 0 {
+        progress.show(bytes.len(), size);
+    }
     Ok(bytes)
 }
 

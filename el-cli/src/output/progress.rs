@@ -22,7 +22,7 @@ impl<'a> Progress<'a> {
         Progress { printer, verb, next: Cell::new(Instant::now() + PATIENCE), is_drawn: Cell::new(false) }
     }
 
-    /// So many of so many are done.
+    /// So much of so much is done; a total of 0 is one that nobody knows.
     pub(crate) fn show(&self, done: usize, total: usize) {
         let now = Instant::now();
         if now < self.next.get() || !self.printer.shows_progress() {
@@ -43,8 +43,12 @@ impl Drop for Progress<'_> {
 }
 
 fn bar(verb: &str, done: usize, total: usize) -> String {
-    let filled = (done.min(total) * WIDTH).checked_div(total).unwrap_or(WIDTH);
-    format!("{verb} {}{} {done} of {total}", "█".repeat(filled), "░".repeat(WIDTH - filled))
+    if total == 0 {
+        return format!("{verb} …");
+    }
+    let done = done.min(total);
+    let filled = done * WIDTH / total;
+    format!("{verb} {}{} {} %", "█".repeat(filled), "░".repeat(WIDTH - filled), done * 100 / total)
 }
 
 #[cfg(test)]
@@ -55,7 +59,7 @@ mod tests {
     fn a_bar_is_as_full_as_the_work_is_done() {
         assert!(bar("importing", 0, 10).starts_with("importing ░"));
         assert!(bar("importing", 10, 10).contains(&"█".repeat(30)));
-        assert!(bar("importing", 11, 10).ends_with("11 of 10"));
-        assert!(bar("importing", 0, 0).ends_with("0 of 0"));
+        assert!(bar("importing", 1, 3).ends_with("░ 33 %") && bar("importing", 11, 10).ends_with("█ 100 %"));
+        assert_eq!(bar("reading", 7, 0), "reading …");
     }
 }

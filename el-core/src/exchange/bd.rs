@@ -3,16 +3,16 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, Parts, Seen};
-use super::read::each_object;
+use super::draft::{Draft, Parts, Seen, take_id};
+use super::read::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, IssueType, Name, Status};
 
-pub(super) fn read(bytes: &[u8]) -> Batch {
+pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     let mut batch = Batch::new(Tracker::Bd);
     let mut seen = Seen::default();
-    each_object(bytes, &mut batch, |batch, line, object| {
+    each_object(bytes, &mut batch, progress, |batch, line, object| {
         match object.get("_type").and_then(Value::as_str) {
             None | Some("issue") => {}
             Some(other) => {
@@ -33,13 +33,10 @@ pub(super) fn read(bytes: &[u8]) -> Batch {
 fn issue(batch: &mut Batch, seen: &mut Seen, line: usize, mut object: Map<String, Value>) -> Result<(), String> {
     object.remove("_type");
     // Counted from the dependencies by whoever wrote the file.
-    for derived in ["dependency_count", "dependent_count", "comment_count", "original_size"] {
+    for derived in ["dependency_count", "dependent_count", "original_size"] {
         object.remove(derived);
     }
-    let id = match object.remove("id") {
-        Some(Value::String(id)) if !id.trim().is_empty() => id.trim().to_owned(),
-        _ => return Err("it has no id".to_owned()),
-    };
+    let id = take_id(&mut object)?;
     seen.take(batch, |notes| one(&mut Draft::new(line, id, object, notes)))
 }
 
@@ -65,10 +62,9 @@ fn one(draft: &mut Draft<'_>) -> Result<Parts, String> {
         status = Status::Deferred;
     }
     let priority = draft.priority("priority");
-    let texts = strings(draft.list("labels"));
-    let labels = draft.labels("labels", texts);
-    let assignee = draft.text("assignee").and_then(|who| draft.name("assignee", &who));
-    let created_by = draft.text("created_by").and_then(|who| draft.name("created_by", &who));
+    let labels = draft.labels("labels");
+    let assignee = draft.who("assignee");
+    let created_by = draft.who("created_by");
     let mut close_reason = draft.reason("close_reason")?;
     let mut closed_at = draft.time("closed_at");
     if status == Status::Discard {
@@ -190,6 +186,9 @@ fn dependencies(draft: &mut Draft<'_>) -> (Option<String>, Vec<RecordBond>) {
             draft.note(NoteKind::Kept, "a dependency's 'metadata' and 'thread_id' have no place here");
             kept.push(value.clone());
         }
+        if text("created_by").is_some() {
+            draft.note(NoteKind::LeftOut, "who made a dependency");
+        }
         if kind == BondKind::ParentChild {
             match &parent {
                 None => parent = Some(other.to_owned()),
@@ -214,22 +213,16 @@ fn dependencies(draft: &mut Draft<'_>) -> (Option<String>, Vec<RecordBond>) {
 
 fn comments(draft: &mut Draft<'_>) -> Result<Vec<super::RecordComment>, String> {
     let mut comments = Vec::new();
-    for value in draft.list("comments") {
+    // Some versions count them and do not write them.
+    let counted = draft.take("comment_count").and_then(|count| count.as_u64()).unwrap_or(0);
+    let values = draft.list("comments");
+    if counted > values.len() as u64 {
+        draft.note(NoteKind::Remark, "it has more comments than the file holds");
+    }
+    for value in values {
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
         let at = super::detect::time(text("created_at"));
         comments.extend(draft.comment(text("author"), text("text"), at)?);
     }
     Ok(comments)
-}
-
-/// The texts of a list; numbers count as such.
-fn strings(values: Vec<Value>) -> Vec<String> {
-    values
-        .into_iter()
-        .filter_map(|value| match value {
-            Value::String(text) => Some(text),
-            Value::Number(number) => Some(number.to_string()),
-            _ => None,
-        })
-        .collect()
 }

@@ -39,7 +39,7 @@ impl Tracker {
 /// Tells the format from the text: from the first record that can be read, or from marks of Markdown. `None` if nothing tells.
 pub fn detect(bytes: &[u8]) -> Option<Tracker> {
     let mut seen = 0;
-    for (_, value) in lines::values(bytes) {
+    for (_, value) in lines::values(bytes).items {
         let Ok(Value::Object(object)) = value else { continue };
         let has = |key: &str| object.contains_key(key);
         let kind = object.get("_type").and_then(Value::as_str).unwrap_or_default();

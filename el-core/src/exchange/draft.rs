@@ -138,11 +138,33 @@ impl<'a> Draft<'a> {
         Some(cleaned.value)
     }
 
-    /// Labels, sorted, each once. What had to be changed is kept and told.
-    pub(super) fn labels(&mut self, key: &str, texts: Vec<String>) -> Vec<String> {
-        let mut labels: Vec<String> = Vec::with_capacity(texts.len());
+    /// Takes out who it is, as [`Draft::name`].
+    pub(super) fn who(&mut self, key: &str) -> Option<String> {
+        let text = self.text(key)?;
+        self.name(key, &text)
+    }
+
+    /// Takes labels out, sorted, each once. What had to be changed is kept and told.
+    pub(super) fn labels(&mut self, key: &str) -> Vec<String> {
+        let values = self.list(key);
+        self.labels_of(key, values)
+    }
+
+    /// The same, of labels that were taken out.
+    pub(super) fn labels_of(&mut self, key: &str, values: Vec<Value>) -> Vec<String> {
+        let mut labels: Vec<String> = Vec::with_capacity(values.len());
         let mut originals = Vec::new();
-        for text in texts {
+        for value in values {
+            let text = match value {
+                Value::String(text) => text,
+                Value::Number(number) => number.to_string(),
+                Value::Null => continue,
+                other => {
+                    self.note(NoteKind::Kept, "a label that is no text");
+                    originals.push(other);
+                    continue;
+                }
+            };
             match clean::label(&text) {
                 Some(cleaned) => {
                     if cleaned.is_changed {
@@ -231,6 +253,18 @@ impl<'a> Draft<'a> {
         }))
     }
 
+    /// Takes the record's own metadata out. What is no object is kept and told.
+    pub(super) fn own_metadata(&mut self) -> Map<String, Value> {
+        match self.take("metadata") {
+            Some(Value::Object(map)) => map,
+            Some(other) => {
+                self.keep("metadata", other, NoteKind::Kept, "metadata that is no object");
+                Map::new()
+            }
+            None => Map::new(),
+        }
+    }
+
     /// Keeps every field that nobody took and that says something, and tells of it.
     pub(super) fn keep_the_rest(&mut self) {
         for (key, value) in std::mem::take(&mut self.object) {
@@ -272,6 +306,14 @@ pub(super) fn says_nothing(value: &Value) -> bool {
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
         Value::Object(map) => map.is_empty(),
+    }
+}
+
+/// Takes the id out; a record without one is an error in words.
+pub(super) fn take_id(object: &mut Map<String, Value>) -> Result<String, String> {
+    match object.remove("id") {
+        Some(Value::String(id)) if !id.trim().is_empty() => Ok(id.trim().to_owned()),
+        _ => Err("it has no id".to_owned()),
     }
 }
 

@@ -2,27 +2,29 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, Seen};
+use super::draft::{Draft, Seen, take_id};
 use super::jsonl::FORMAT_VERSION;
-use super::read::each_object;
+use super::read::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, Name};
 
-pub(super) fn read(bytes: &[u8]) -> Batch {
+pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     let mut batch = Batch::new(Tracker::El);
     let mut seen = Seen::default();
-    each_object(bytes, &mut batch, |batch, line, mut object| match object.remove("_type").as_ref().and_then(Value::as_str) {
-        Some("header") => header(batch, line, &object),
-        Some("atom") => seen.take(batch, |notes| Ok((atom(line, object, notes)?, Vec::new(), Vec::new()))),
-        Some("bond") => bond(batch, line, &object),
-        Some("comment") => comment(batch, line, &object),
-        Some(other) => {
-            let what = format!("a record of the kind '{other}' is not known to this el");
-            batch.notes.add(NoteKind::LeftOut, what, &format!("line {line}"));
-            Ok(())
+    each_object(bytes, &mut batch, progress, |batch, line, mut object| {
+        match object.remove("_type").as_ref().and_then(Value::as_str) {
+            Some("header") => header(batch, line, &object),
+            Some("atom") => seen.take(batch, |notes| Ok((atom(line, object, notes)?, Vec::new(), Vec::new()))),
+            Some("bond") => bond(batch, line, &object),
+            Some("comment") => comment(batch, line, &object),
+            Some(other) => {
+                let what = format!("a record of the kind '{other}' is not known to this el");
+                batch.notes.add(NoteKind::LeftOut, what, &format!("line {line}"));
+                Ok(())
+            }
+            None => Err("it has no '_type'".to_owned()),
         }
-        None => Err("it has no '_type'".to_owned()),
     });
     seen.finish(&mut batch);
     batch
@@ -42,10 +44,7 @@ fn header(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result
 }
 
 fn atom(line: usize, mut object: Map<String, Value>, notes: &mut super::Notes) -> Result<Record, String> {
-    let id = match object.remove("id") {
-        Some(Value::String(id)) if !id.trim().is_empty() => id.trim().to_ascii_lowercase(),
-        _ => return Err("it has no id".to_owned()),
-    };
+    let id = take_id(&mut object)?.to_ascii_lowercase();
     // What only the project that wrote it knows: its own runs and their back-off.
     object.remove("run_id");
     object.remove("retry_at");
@@ -63,19 +62,11 @@ fn atom(line: usize, mut object: Map<String, Value>, notes: &mut super::Notes) -
     let status = draft.status("status", |_| None);
     let issue_type = draft.issue_type("issue_type", |_| None);
     let priority = draft.priority("priority");
-    let texts = draft.list("labels").into_iter().filter_map(|l| l.as_str().map(str::to_owned)).collect();
-    let labels = draft.labels("labels", texts);
-    let assignee = draft.text("assignee").and_then(|who| draft.name("assignee", &who));
-    let created_by = draft.text("created_by").and_then(|who| draft.name("created_by", &who));
+    let labels = draft.labels("labels");
+    let assignee = draft.who("assignee");
+    let created_by = draft.who("created_by");
     let names = draft.list("aliases").iter().filter_map(name).collect();
-    let metadata = match draft.take("metadata") {
-        Some(Value::Object(map)) => map,
-        None => Map::new(),
-        Some(other) => {
-            draft.keep("metadata", other, NoteKind::Kept, "metadata that is no object");
-            Map::new()
-        }
-    };
+    let metadata = draft.own_metadata();
     let parent = draft.text("parent_id").map(|id| id.to_ascii_lowercase());
     let defer_until = draft.time("defer_until");
     let close_reason = draft.reason("close_reason")?;

@@ -5,18 +5,18 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, Seen};
-use super::read::each_object;
+use super::draft::{Draft, Seen, take_id};
+use super::read::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, Timestamp};
 
-pub(super) fn read(bytes: &[u8]) -> Batch {
+pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     let mut batch = Batch::new(Tracker::Eluent);
     let mut seen = Seen::default();
     let mut parents = Vec::new();
     let mut said = HashSet::new();
-    each_object(bytes, &mut batch, |batch, line, mut object| {
+    each_object(bytes, &mut batch, progress, |batch, line, mut object| {
         match object.remove("_type").as_ref().and_then(Value::as_str) {
             Some("header") => Ok(()),
             Some("atom") => seen.take(batch, |notes| Ok((atom(line, object, notes)?, Vec::new(), Vec::new()))),
@@ -55,27 +55,16 @@ fn contain(batch: &mut Batch, seen: &Seen, line: usize, parent: String, child: &
 }
 
 fn atom(line: usize, mut object: Map<String, Value>, notes: &mut super::Notes) -> Result<Record, String> {
-    let id = match object.remove("id") {
-        Some(Value::String(id)) if !id.trim().is_empty() => id.trim().to_owned(),
-        _ => return Err("it has no id".to_owned()),
-    };
+    let id = take_id(&mut object)?;
     let mut draft = Draft::new(line, id, object, notes);
     let title = draft.title("title")?;
     let description = draft.long_text("description")?;
     let status = draft.status("status", |_| None);
     let issue_type = draft.issue_type("issue_type", |_| None);
     let priority = draft.priority("priority");
-    let texts = draft.list("labels").into_iter().filter_map(|l| l.as_str().map(str::to_owned)).collect();
-    let labels = draft.labels("labels", texts);
-    let assignee = draft.text("assignee").and_then(|who| draft.name("assignee", &who));
-    let own = match draft.take("metadata") {
-        Some(Value::Object(map)) => map,
-        Some(other) => {
-            draft.keep("metadata", other, NoteKind::Kept, "metadata that is no object");
-            Map::new()
-        }
-        None => Map::new(),
-    };
+    let labels = draft.labels("labels");
+    let assignee = draft.who("assignee");
+    let own = draft.own_metadata();
     let close_reason = draft.reason("close_reason")?;
     let updated_at = draft.time("updated_at");
     Ok(Record {

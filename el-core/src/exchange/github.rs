@@ -3,15 +3,15 @@
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, Parts, Seen};
-use super::read::each_object;
+use super::read::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, IssueType, Name, Priority, Status};
 
-pub(super) fn read(bytes: &[u8]) -> Batch {
+pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     let mut batch = Batch::new(Tracker::Github);
     let mut seen = Seen::default();
-    each_object(bytes, &mut batch, |batch, line, object| {
+    each_object(bytes, &mut batch, progress, |batch, line, object| {
         let number = object.get("number").and_then(Value::as_i64).ok_or("it has no number")?;
         if object.contains_key("pull_request") {
             let what = "a pull request is no issue";
@@ -71,7 +71,7 @@ fn issue(draft: &mut Draft<'_>, number: i64) -> Result<Parts, String> {
     let labels: Vec<String> = draft.list("labels").iter().filter_map(name_of).collect();
     let issue_type = issue_type(draft, &labels);
     let priority = labels.iter().find_map(|label| priority(label)).unwrap_or(Priority::DEFAULT);
-    let labels = draft.labels("labels", labels);
+    let labels = draft.labels_of("labels", labels.into_iter().map(Value::String).collect());
     let assignee = assignee(draft);
     let author = draft.take("author").or_else(|| draft.take("user"));
     let created_by = author.as_ref().and_then(login).and_then(|who| draft.name("author", &who));

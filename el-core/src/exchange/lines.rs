@@ -2,23 +2,36 @@
 
 use serde_json::Value;
 
-/// Every value with its line (in an array: its number), in order; what cannot be read is told with its line. Blank lines are skipped.
-pub(super) fn values(bytes: &[u8]) -> Box<dyn Iterator<Item = (usize, Result<Value, String>)> + '_> {
+/// A file's values.
+pub(super) struct Values<'a> {
+    /// Every value with its line (in an array: its number), in order; what cannot be read is told with its line. Blank lines are skipped.
+    pub(super) items: Box<dyn Iterator<Item = (usize, Result<Value, String>)> + 'a>,
+    /// How many lines there are (in an array: values).
+    pub(super) lines: usize,
+}
+
+pub(super) fn values(bytes: &[u8]) -> Values<'_> {
+    let one = |line, value| Values { items: Box::new(std::iter::once((line, value))), lines: line };
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(bytes.len());
     // One document over several lines: an array, or an object that someone formatted.
     if matches!(bytes.get(start), Some(b'[' | b'{')) && first_line_is_partial(&bytes[start..]) {
         match serde_json::from_slice::<Value>(bytes) {
-            Ok(Value::Array(items)) => return Box::new(items.into_iter().enumerate().map(|(at, value)| (at + 1, Ok(value)))),
-            Ok(value) => return Box::new(std::iter::once((1, Ok(value)))),
-            Err(error) if bytes[start] == b'[' => return Box::new(std::iter::once((error.line().max(1), Err(plain(&error))))),
+            Ok(Value::Array(items)) => {
+                let lines = items.len();
+                return Values { items: Box::new((1..).zip(items.into_iter().map(Ok))), lines };
+            }
+            Ok(value) => return one(1, Ok(value)),
+            Err(error) if bytes[start] == b'[' => return one(error.line().max(1), Err(plain(&error))),
             Err(_) => {}
         }
     }
-    Box::new(bytes.split(|b| *b == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty()).map(|(at, line)| {
+    let lines = bytes.split(|b| *b == b'\n');
+    let items = (1..).zip(lines.clone()).filter(|(_, line)| !line.trim_ascii().is_empty()).map(|(at, line)| {
         let value = std::str::from_utf8(line).map_err(|error| format!("it is no UTF-8 text (byte {})", error.valid_up_to() + 1));
-        (at + 1, value.and_then(parse))
-    }))
+        (at, value.and_then(parse))
+    });
+    Values { items: Box::new(items), lines: lines.count() }
 }
 
 fn first_line_is_partial(bytes: &[u8]) -> bool {
@@ -48,13 +61,13 @@ mod tests {
     use super::*;
 
     fn outline(text: &str) -> Vec<(usize, bool)> {
-        values(text.as_bytes()).map(|(line, value)| (line, value.is_ok())).collect()
+        values(text.as_bytes()).items.map(|(line, value)| (line, value.is_ok())).collect()
     }
 
     #[test]
     fn lines_keep_their_numbers_and_one_bad_line_stops_none() {
         assert_eq!(outline("{\"a\":1}\n\nrubbish\r\n{\"b\":2}\r\n"), [(1, true), (3, false), (4, true)]);
-        assert_eq!(values(b"\xff\n{}").map(|(line, v)| (line, v.is_ok())).collect::<Vec<_>>(), [(1, false), (2, true)]);
+        assert_eq!(values(b"\xff\n{}").items.map(|(line, v)| (line, v.is_ok())).collect::<Vec<_>>(), [(1, false), (2, true)]);
     }
 
     #[test]
@@ -66,7 +79,8 @@ mod tests {
 
     #[test]
     fn an_open_merge_conflict_is_named_as_such() {
-        let told: Vec<_> = values(b"<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n").filter_map(|(_, v)| v.err()).collect();
+        let told: Vec<_> =
+            values(b"<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n").items.filter_map(|(_, v)| v.err()).collect();
         assert_eq!(told.len(), 3);
         assert!(told[0].contains("merge conflict"));
     }
@@ -74,7 +88,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = values(&bytes).count();
+            let _ = values(&bytes).items.count();
         }
     }
 }

@@ -27,6 +27,6 @@ pub use detect::{Tracker, detect};
 pub use graph::{Edge, Vertex, dot, mermaid};
 pub use jsonl::{FORMAT_VERSION, jsonl};
 pub use notes::{Note, NoteKind, Notes};
-pub use read::read;
+pub use read::{Progress, read};
 pub use record::{BadLine, Batch, Record, RecordBond, RecordComment, Snapshot};
 pub use tables::{csv, markdown};

@@ -238,7 +238,6 @@ fn record(draft: &mut Draft<'_>, plan: &Plan<'_>, at: usize) -> Result<Record, S
     let description = draft.long_text("description")?;
     let acceptance = draft.long_text("acceptance")?;
     let said = draft.issue_type("issue_type", |_| None);
-    let texts = draft.list("labels").into_iter().filter_map(|l| l.as_str().map(str::to_owned)).collect();
     Ok(Record {
         line: draft.line,
         id: draft.id.clone(),
@@ -249,7 +248,7 @@ fn record(draft: &mut Draft<'_>, plan: &Plan<'_>, at: usize) -> Result<Record, S
         status: if plan.is_done(at) { Status::Closed } else { Status::Open },
         issue_type: if plan.has_children(at) { IssueType::Epic } else { said },
         priority: draft.priority("priority"),
-        labels: draft.labels("labels", texts),
+        labels: draft.labels("labels"),
         assignee: draft.text("assignee").and_then(|who| draft.name("assignee", who.trim().trim_start_matches('@'))),
         parent: plan.atom_above(at).map(|parent| plan.ids[parent].clone()),
         defer_until: None,

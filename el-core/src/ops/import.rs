@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::exchange::{Batch, Note, NoteKind, Notes, Record, RecordBond, RecordComment, Tracker};
+use crate::exchange::{Batch, Note, NoteKind, Notes, Progress, Record, RecordBond, RecordComment, Tracker};
 use crate::model::{self, Atom, BondKind, Comment, EventKind, Name, Run, Timestamp};
 use crate::store::{Store, Tx, alias, atom, comment, event, meta, run};
 use crate::{Ctx, Error, Result};
@@ -17,6 +17,9 @@ use crate::{Ctx, Error, Result};
 mod edges;
 mod fields;
 mod ids;
+mod steps;
+
+use steps::Steps;
 
 /// What an import did, or would do.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -49,24 +52,19 @@ struct Planned {
     owns_metadata: bool,
 }
 
-/// Imports a batch; with `dry_run` nothing stays written, and the answer is the same. `progress` is told how many of how many atoms are done.
-pub fn import(
-    store: &mut Store,
-    ctx: &Ctx<'_>,
-    batch: Batch,
-    dry_run: bool,
-    progress: &mut dyn FnMut(usize, usize),
-) -> Result<Imported> {
+/// Imports a batch; with `dry_run` nothing stays written, and the answer is the same. `progress` is told how many of how many steps are done.
+pub fn import(store: &mut Store, ctx: &Ctx<'_>, batch: Batch, dry_run: bool, progress: &mut Progress<'_>) -> Result<Imported> {
     let work = |tx: &Tx<'_>| run_in(tx, ctx, batch, progress);
     if dry_run { store.rehearse(work) } else { store.write(work) }
 }
 
-fn run_in(tx: &Tx<'_>, ctx: &Ctx<'_>, batch: Batch, progress: &mut dyn FnMut(usize, usize)) -> Result<Imported> {
+fn run_in(tx: &Tx<'_>, ctx: &Ctx<'_>, batch: Batch, progress: &mut Progress<'_>) -> Result<Imported> {
     let session = run::fence(tx, ctx)?;
     let prefix =
         meta::get(tx, meta::PREFIX)?.ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
     let Batch { tracker, source, records, bonds, comments, mut notes, .. } = batch;
-    let mut planned = identify(tx, &prefix, tracker, &source, records, &mut notes)?;
+    let mut steps = Steps::new(3 * records.len() + bonds.len() + comments.len(), progress);
+    let mut planned = identify(tx, &prefix, tracker, &source, records, &mut notes, &mut steps)?;
     let known: HashMap<String, usize> = planned.iter().enumerate().map(|(at, p)| (p.record.id.clone(), at)).collect();
     let lookup = Lookup { tx, source: &source, known: &known };
     let changes = edges::plan(&lookup, &mut planned, bonds, &mut notes)?;
@@ -80,12 +78,9 @@ fn run_in(tx: &Tx<'_>, ctx: &Ctx<'_>, batch: Batch, progress: &mut dyn FnMut(usi
         comments_added: 0,
         notes: Vec::new(),
     };
-    let total = planned.len();
-    let mut touched = vec![false; total];
+    let mut touched = vec![false; planned.len()];
     for (at, plan) in planned.iter().enumerate() {
-        if at % 512 == 0 {
-            progress(at, total);
-        }
+        steps.next();
         touched[at] = match &plan.before {
             None => {
                 create(tx, ctx, &source, plan)?;
@@ -102,13 +97,15 @@ fn run_in(tx: &Tx<'_>, ctx: &Ctx<'_>, batch: Batch, progress: &mut dyn FnMut(usi
         }
     }
     for plan in &planned {
+        steps.next();
         remember(tx, &source, plan)?;
     }
-    edges::write(tx, ctx, &changes, &mut done)?;
+    edges::write(tx, ctx, &changes, &mut done, &mut steps)?;
     for (at, owner) in changes.owners() {
         touched[at] |= owner;
     }
     for said in comments {
+        steps.next();
         let at = known.get(&said.atom).copied();
         if add_comment(tx, ctx, &lookup, &planned, &source, said, &mut notes)? {
             done.comments_added += 1;
@@ -122,7 +119,7 @@ fn run_in(tx: &Tx<'_>, ctx: &Ctx<'_>, batch: Batch, progress: &mut dyn FnMut(usi
             (Some(_), false) => done.unchanged += 1,
         }
     }
-    progress(total, total);
+    steps.end();
     done.notes = notes.into_list();
     let data = json!({
         "source": source, "created": done.created, "updated": done.updated, "unchanged": done.unchanged,
@@ -172,10 +169,12 @@ fn identify(
     source: &str,
     records: Vec<Record>,
     notes: &mut Notes,
+    steps: &mut Steps<'_, '_>,
 ) -> Result<Vec<Planned>> {
     let mut ids = ids::Pool::default();
     let mut planned = Vec::with_capacity(records.len());
     for record in records {
+        steps.next();
         let last = alias::find(tx, source, &record.id)?;
         let mut before = last.as_ref().map(|last| atom::get(tx, &last.atom_id)).transpose()?;
         if let Some(other) = before.as_ref().filter(|before| record.created_at.is_some_and(|at| at != before.created_at)) {

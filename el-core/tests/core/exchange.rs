@@ -32,7 +32,7 @@ impl Project {
     }
 
     pub(crate) fn try_import(&mut self, text: &str, tracker: Tracker, dry_run: bool) -> Result<Imported, Error> {
-        let batch = exchange::read(text.as_bytes(), tracker, "plan.md");
+        let batch = exchange::read(text.as_bytes(), tracker, "plan.md", &mut |_, _| {});
         assert_eq!(batch.bad, [], "{text}");
         let ctx = self.person();
         ops::import(&mut self.store, &ctx, batch, dry_run, &mut |_, _| {})
@@ -180,7 +180,7 @@ fn ids_of_another_project_are_not_mistaken_for_those_that_were_imported_before()
     let other = BD.replace("2025-12-01T00:00:00Z", "2024-01-01T00:00:00Z");
     let error = p.try_import(&other, Tracker::Bd, false).unwrap_err();
     assert_eq!(error.code(), "other_project");
-    let mut batch = exchange::read(other.as_bytes(), Tracker::Bd, "");
+    let mut batch = exchange::read(other.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
     batch.source = "bd:other".to_owned();
     let ctx = p.person();
     assert_eq!(ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap().created, 3);
@@ -195,7 +195,7 @@ fn an_import_in_a_session_is_fenced() {
     let credentials = crate::support::session(&claimed);
     p.settle(&claimed.run.id, 1);
     let ctx = el_core::Ctx { session: Some(&credentials), ..p.person() };
-    let batch = exchange::read(BD.as_bytes(), Tracker::Bd, "");
+    let batch = exchange::read(BD.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
     let error = ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap_err();
     assert!(matches!(error, Error::StaleRun { .. }), "{error}");
 }
@@ -214,10 +214,14 @@ fn a_file_of_thousands_of_atoms_and_bonds_is_checked_as_a_whole() {
     }
     let mut steps = Vec::new();
     let ctx = p.person();
-    let batch = exchange::read(text.as_bytes(), Tracker::Bd, "");
+    let mut lines = Vec::new();
+    let batch = exchange::read(text.as_bytes(), Tracker::Bd, "", &mut |at, of| lines.push((at, of)));
+    assert_eq!(lines, [(1, 3_001), (513, 3_001), (1_025, 3_001), (1_537, 3_001), (2_049, 3_001), (2_561, 3_001)]);
     let told = ops::import(&mut p.store, &ctx, batch, false, &mut |at, of| steps.push((at, of))).unwrap();
     assert_eq!((told.created, told.bonds_added), (3_000, 3 * 3_000 - 6));
-    assert_eq!((steps.first(), steps.last()), (Some(&(0, 3_000)), Some(&(3_000, 3_000))));
+    let total = 3 * 3_000 + 3 * 3_000 - 6;
+    assert_eq!((steps.first(), steps.last()), (Some(&(0, total)), Some(&(total, total))));
+    assert!(steps.len() > 30 && steps.is_sorted() && steps.iter().all(|(_, of)| *of == total));
     assert_eq!(p.ready().len(), 1);
     let Store { .. } = p.store;
 }

@@ -258,7 +258,7 @@ enum Whose {
 }
 
 /// Writes the bonds, with their events.
-pub(super) fn write(tx: &Tx<'_>, ctx: &Ctx<'_>, changes: &Changes, done: &mut Imported) -> Result<()> {
+pub(super) fn write(tx: &Tx<'_>, ctx: &Ctx<'_>, changes: &Changes, done: &mut Imported, steps: &mut Steps<'_, '_>) -> Result<()> {
     for (_, ends) in &changes.remove {
         for bond in bond::remove(tx, &ends.source, &ends.target, Some(ends.kind))? {
             done.bonds_removed += 1;
@@ -266,6 +266,7 @@ pub(super) fn write(tx: &Tx<'_>, ctx: &Ctx<'_>, changes: &Changes, done: &mut Im
         }
     }
     for (_, ends, created_at) in &changes.add {
+        steps.next();
         if bond::add(tx, &ends.source, &ends.target, ends.kind, created_at.unwrap_or(ctx.now))? {
             done.bonds_added += 1;
             bond_event(tx, ctx, EventKind::BondAdded, (&ends.source, &ends.target, ends.kind))?;

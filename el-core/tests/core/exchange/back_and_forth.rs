@@ -155,6 +155,7 @@ fn an_atom_that_happens_to_have_the_same_id_is_another_one() {
 
 #[test]
 fn a_file_of_a_newer_version_is_refused() {
-    let batch = el_core::exchange::read(b"{\"_type\":\"header\",\"format\":\"el\",\"version\":99}\n", Tracker::El, "");
+    let batch =
+        el_core::exchange::read(b"{\"_type\":\"header\",\"format\":\"el\",\"version\":99}\n", Tracker::El, "", &mut |_, _| {});
     assert!(batch.bad[0].message.contains("newer el"), "{:?}", batch.bad);
 }

@@ -88,7 +88,7 @@ fn a_plan_becomes_epics_and_tasks_and_grows_with_its_file() {
 #[test]
 fn a_bad_line_is_named_and_stops_no_other() {
     let text = "{\"id\":\"b-1\",\"title\":\"One\",\"status\":\"open\"}\n{\"id\":\"b-2\",\"status\":\"open\"}\nrubbish\n{\"title\":\"no id\",\"status\":\"open\"}\n";
-    let batch = exchange::read(text.as_bytes(), Tracker::Bd, "");
+    let batch = exchange::read(text.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
     let bad: Vec<_> = batch.bad.iter().map(|b| (b.line, b.message.as_str())).collect();
     assert_eq!(bad, [(2, "it has no title"), (3, "it is no JSON: expected value"), (4, "it has no id")]);
     assert_eq!(batch.records.len(), 1);
@@ -98,7 +98,7 @@ proptest! {
     #[test]
     fn no_text_of_any_format_panics(text in "([\\[{}\\],:]|\"(id|title|status|number|_type|atom|labels|dependencies)\"|[0-9]{1,3}|\n|## x|- \\[ \\] y|.){0,60}") {
         for tracker in Tracker::ALL {
-            let batch = exchange::read(text.as_bytes(), *tracker, "x");
+            let batch = exchange::read(text.as_bytes(), *tracker, "x", &mut |_, _| {});
             prop_assert!(batch.bad.iter().all(|bad| bad.line > 0 && !bad.message.is_empty()));
         }
         let _ = detect(text.as_bytes());
@@ -112,7 +112,7 @@ proptest! {
         for tracker in [Tracker::Bd, Tracker::Eluent, Tracker::El] {
             let text = if tracker == Tracker::Bd { text.clone() } else { text.replacen('{', "{\"_type\":\"atom\",", 1) };
             let mut p = Project::new();
-            let batch = exchange::read(text.as_bytes(), tracker, "");
+            let batch = exchange::read(text.as_bytes(), tracker, "", &mut |_, _| {});
             prop_assert!(batch.bad.is_empty(), "{:?}", batch.bad);
             let ctx = p.person();
             prop_assert_eq!(ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap().created, 1);

@@ -1,0 +1,32 @@
+//! How far an import is.
+
+use crate::exchange::Progress;
+
+/// So many steps are taken between two words about it.
+const BETWEEN: usize = 512;
+
+/// To find, to write and to remember a record is a step each, and so is each bond and comment.
+pub(super) struct Steps<'a, 'p> {
+    done: usize,
+    total: usize,
+    progress: &'a mut Progress<'p>,
+}
+
+impl<'a, 'p> Steps<'a, 'p> {
+    pub(super) fn new(total: usize, progress: &'a mut Progress<'p>) -> Steps<'a, 'p> {
+        Steps { done: 0, total, progress }
+    }
+
+    /// One more is about to be taken.
+    pub(super) fn next(&mut self) {
+        if self.done.is_multiple_of(BETWEEN) {
+            (self.progress)(self.done, self.total);
+        }
+        self.done += 1;
+    }
+
+    /// All are; those that were not needed too.
+    pub(super) fn end(&mut self) {
+        (self.progress)(self.total, self.total);
+    }
+}

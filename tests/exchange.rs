@@ -4,3 +4,4 @@ mod export;
 pub(crate) mod import;
 mod large;
 mod merge_driver;
+mod real;

@@ -41,8 +41,10 @@ impl World {
             conversation: "c".into(),
             workdir: root.display().to_string(),
             check: None,
+            review: false,
             filter: AtomFilter::default(),
             lease: Duration::from_secs(60),
+            policy: el_core::rules::retry::RetryPolicy::default(),
         };
         let claimed = ops::claim_run(&mut store, &ctx, &request).unwrap().unwrap();
         let places = Places {

@@ -119,8 +119,10 @@ impl State<'_> {
             conversation: fresh_uuid(),
             workdir: agent.working_directory.display().to_string(),
             check: Some(Check { command: agent.verify.clone(), required: agent.require_verify, timeout: agent.verify_timeout }),
+            review: agent.review,
             filter: self.options.filter.clone(),
             lease: self.options.rules.lease,
+            policy: self.options.rules.retry_policy(),
         }
     }
 

@@ -192,6 +192,7 @@ pub mod limits {
 /// Checks on write. Each gives the value as it is to be stored.
 pub mod validate {
     use super::limits;
+    use crate::model::Timestamp;
     use crate::{Error, Result};
 
     /// One line, not blank, white space folded at the ends.
@@ -261,6 +262,14 @@ pub mod validate {
             ));
         }
         Ok(text.to_owned())
+    }
+
+    /// A date until which something is put off: one that has passed puts nothing off.
+    pub fn date(date: Timestamp, now: Timestamp) -> Result<()> {
+        if date > now {
+            return Ok(());
+        }
+        Err(Error::invalid("defer-until", format!("{date} is not in the future; give a later time, such as 3h or tomorrow")))
     }
 
     /// A name of a person or an agent.

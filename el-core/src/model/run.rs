@@ -140,6 +140,9 @@ pub struct Run {
     pub summary: Option<Summary>,
     /// How many files it handed back, the summary among them.
     pub artifacts: i64,
+    /// Its work is handed over for review: so it was when the run began, whatever is changed meanwhile.
+    #[serde(skip)]
+    pub review: bool,
     /// The check of its work, if there is one.
     pub verify: Option<Verify>,
     /// The last lines of what the agent said, once it has ended; the whole is in the run's folder.

@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
+use super::change::may_open;
 use crate::model::{CancelMode, EventKind, Run};
 use crate::store::{Store, Tx, comment, event, run};
 use crate::{Ctx, Error, Result};
@@ -15,11 +16,18 @@ pub struct Cancelled {
 }
 
 /// Asks a live run to end (by its id, or by its atom's). Its supervisor ends the agent cleanly and settles the run; asking again is no
-/// error.
+/// error. A session only holds what it cancels: put back into the queue, it would be started again.
 pub fn cancel(store: &mut Store, ctx: &Ctx<'_>, target: &str, mode: CancelMode, reason: Option<&str>) -> Result<Cancelled> {
     store.write(|tx| {
-        run::fence(tx, ctx)?;
+        let session = run::fence(tx, ctx)?;
         let found = super::runs::target(tx, target)?;
+        if let Some(session) = session.filter(|_| mode == CancelMode::Requeue) {
+            may_open(&session, &found.atom_id)?;
+            return Err(Error::Refused(format!(
+                "a session does not put a cancelled atom back into the queue: `el cancel {0}` holds it, and a person decides",
+                found.atom_id
+            )));
+        }
         if !found.is_live() {
             return Err(Error::conflict(
                 "over",

@@ -25,9 +25,13 @@ pub(super) fn resolved_all<S: AsRef<str>>(tx: &Tx<'_>, ids: &[S]) -> Result<Vec<
     Ok(atoms)
 }
 
-/// A session may set the status of its own atom and of atoms that nobody works on; another run's atom is not its to end.
-pub(super) fn may_set_status(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom) -> Result<()> {
+/// A session may set the status of its own atom and of atoms that nobody works on; another run's atom is not its to end. Its own it ends,
+/// or says how it stands, but never puts it back into the queue: it would be started again at once, and so for ever.
+pub(super) fn may_set_status(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom, to: Status) -> Result<()> {
     let Some(session) = session else { return Ok(()) };
+    if to == Status::Open {
+        may_open(session, &atom.id)?;
+    }
     match run::live_of(tx, &atom.id)? {
         Some(live) if live.id != session.id => Err(Error::conflict(
             "claimed",
@@ -40,15 +44,40 @@ pub(super) fn may_set_status(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom) ->
     }
 }
 
-/// Work that is to be reviewed is not closed by whoever did it. `by_setting`: the project wants that of every run.
+/// Refused of the session's own atom.
+pub(super) fn may_open(session: &Run, atom: &str) -> Result<()> {
+    if session.atom_id != atom {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "{atom} is what this session works on, and a session does not put its own work back: end it with `el close {atom}`, or with \
+         `el update {atom} --status deferred --reason WHY` if it cannot be done now"
+    )))
+}
+
+/// Work that is to be reviewed is not closed by whoever did it. What was asked for when the run began
+/// counts, and what is asked for now; `by_setting`: the project wants it of every run.
 pub(super) fn may_close(session: Option<&Run>, atom: &Atom, by_setting: bool) -> Result<()> {
     let Some(session) = session else { return Ok(()) };
-    if atom.status == Status::Closed || !(atom.asks_for_review() || (by_setting && session.atom_id == atom.id)) {
+    let own = session.atom_id == atom.id && (session.review || by_setting);
+    if atom.status == Status::Closed || !(own || atom.asks_for_review()) {
         return Ok(());
     }
     Err(Error::Refused(format!(
         "{0} is to be reviewed before it is closed: hand it over with `el submit {0} --report FILE`",
         atom.id
+    )))
+}
+
+/// Whoever is to be reviewed does not decide that there is no review: what asks for it is taken away by people alone.
+pub(super) fn may_lift_review(session: Option<&Run>, before: &Atom, after: &Atom) -> Result<()> {
+    if session.is_none() || !before.asks_for_review() || after.asks_for_review() {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "what asks for a review of {0} (its label, or its metadata) is taken away by a person, not in an agent's session; \
+         `el submit {0} --report FILE` hands it over",
+        before.id
     )))
 }
 
@@ -84,7 +113,8 @@ pub(super) fn set_status(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, status: Stat
         defer_until: to.defer_until,
         retry_at: to.retry_at,
         by_run: own_run,
-        fresh: to.fresh,
+        // Only a person gives fresh attempts: agents that open each other's work would go on for ever.
+        fresh: to.fresh && ctx.session.is_none(),
     };
     if before.status == Status::Review && status != Status::Review {
         // A hand-over that nobody decided is decided by whatever came instead.

@@ -7,8 +7,9 @@ use super::list::with_parent;
 use super::pause::paused_in;
 use super::{AssigneeFilter, AtomFilter};
 use crate::model::{Atom, EventKind, Progress, Run, Status, Verify, validate};
+use crate::rules::retry::{Again, RetryPolicy};
 use crate::store::filter::Query;
-use crate::store::{Store, Tx, atom, event, ready, run, worker};
+use crate::store::{Store, Tx, atom, comment, event, ready, run, worker};
 use crate::{Ctx, Error, Result};
 
 /// A worker's wish for one atom. Id and token are made by the claimer before it asks, so that after a broken call, asking for the run
@@ -28,9 +29,13 @@ pub struct ClaimRequest {
     pub workdir: String,
     /// How the agent's work is checked, unless the atom has a check of its own.
     pub check: Option<Check>,
+    /// The agent hands its work over for review; beside what the atom says.
+    pub review: bool,
     pub filter: AtomFilter,
     /// How long the claim holds without a heartbeat.
     pub lease: Duration,
+    /// How often, and after which waits, an atom is begun that only comes round.
+    pub policy: RetryPolicy,
 }
 
 /// The agent's own check.
@@ -68,15 +73,45 @@ pub fn claim_best(store: &mut Store, ctx: &Ctx<'_>, requests: &[ClaimRequest]) -
         if let Some(pause) = paused_in(tx, ctx.now)? {
             return Err(Error::Paused { until: pause.until, reason: pause.reason });
         }
-        let mut best: Option<(Atom, &ClaimRequest, String)> = None;
-        for (request, agent) in requests.iter().zip(agents) {
-            let Some(found) = first_for(tx, ctx, request, &agent)? else { continue };
-            if best.as_ref().is_none_or(|(other, ..)| (found.priority, found.created_at) < (other.priority, other.created_at)) {
-                best = Some((found, request, agent));
+        loop {
+            let mut best: Option<(Atom, &ClaimRequest, &String)> = None;
+            for (request, agent) in requests.iter().zip(&agents) {
+                let Some(found) = first_for(tx, ctx, request, agent)? else { continue };
+                if best.as_ref().is_none_or(|(other, ..)| (found.priority, found.created_at) < (other.priority, other.created_at))
+                {
+                    best = Some((found, request, agent));
+                }
+            }
+            let Some((found, request, agent)) = best else { return Ok(None) };
+            let ctx = Ctx { actor: agent, ..*ctx };
+            if !is_held_back(tx, &ctx, &found, &request.policy)? {
+                return take(tx, &ctx, &found, request, agent).map(Some);
             }
         }
-        best.map(|(found, request, agent)| take(tx, &Ctx { actor: &agent, ..*ctx }, &found, request, &agent)).transpose()
     })
+}
+
+/// An atom that only comes round is not begun: it is put off, or given up. Then it is ready no more.
+fn is_held_back(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, policy: &RetryPolicy) -> Result<bool> {
+    let earlier = run::attempts_since(tx, &found.id, atom::fresh_since(tx, &found.id)?)?;
+    match policy.again(&earlier, ctx.now) {
+        Again::Now => return Ok(false),
+        Again::Later(at) => {
+            let to = To { retry_at: Some(at), via: Some("back-off"), ..To::default() };
+            set_status(tx, ctx, found, Status::Open, to)?;
+        }
+        Again::Never(attempts) => {
+            set_status(tx, ctx, found, Status::Blocked, To::default())?;
+            let last = earlier.last().map_or("unknown", |attempt| attempt.outcome.as_str());
+            let text = format!(
+                "Given up after {attempts} attempt(s) in a row that were over within a minute and left it ready again at once; the last \
+                 ended as {last}. `el retry` gives it fresh attempts."
+            );
+            let said = comment::insert(tx, ctx, &found.id, &text)?;
+            event::insert(tx, ctx, EventKind::Commented, Some(&found.id), None, &json!({ "comment": said.id }))?;
+        }
+    }
+    Ok(true)
 }
 
 fn first_for(tx: &Tx<'_>, ctx: &Ctx<'_>, request: &ClaimRequest, agent: &str) -> Result<Option<Atom>> {
@@ -121,6 +156,7 @@ fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, request: &ClaimRequest, agent:
         cancel_requested: None,
         summary: None,
         artifacts: 0,
+        review: request.review || found.asks_for_review(),
         verify: check_of(found, request.check.as_ref()),
         output: None,
         error_lines: None,

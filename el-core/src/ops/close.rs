@@ -36,7 +36,7 @@ pub fn close<S: AsRef<str>>(
         let atoms = resolved_all(tx, ids)?;
         for atom in &atoms {
             guard.check(atom)?;
-            may_set_status(tx, session.as_ref(), atom)?;
+            may_set_status(tx, session.as_ref(), atom, Status::Closed)?;
             may_close(session.as_ref(), atom, guard.review)?;
             may_close_unverified(session.as_ref(), atom, true)?;
             match atom.status {

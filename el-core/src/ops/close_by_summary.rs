@@ -21,7 +21,7 @@ pub fn close_by_summary(store: &mut Store, ctx: &Ctx<'_>, id: &str, summary: &st
         if atom.status != Status::InProgress {
             return Ok(());
         }
-        may_set_status(tx, session.as_ref(), &atom)?;
+        may_set_status(tx, session.as_ref(), &atom, Status::Closed)?;
         may_close(session.as_ref(), &atom, review)?;
         may_close_unverified(session.as_ref(), &atom, false)?;
         set_status(tx, ctx, &atom, Status::Closed, To { reason: Some(&reason), via: Some("summary file"), ..To::default() })

@@ -80,6 +80,9 @@ fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Ato
     if labels.len() > limits::LABELS {
         return Err(Error::invalid("label", format!("an atom has at most {} labels", limits::LABELS)));
     }
+    if let Some(date) = new.defer_until {
+        validate::date(date, ctx.now)?;
+    }
     let metadata = new.metadata.clone().unwrap_or_else(|| json!({}));
     if !metadata.is_object() {
         return Err(Error::invalid("metadata", "metadata is a JSON object"));

@@ -16,7 +16,7 @@ pub fn discard<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S], reaso
         let session = run::fence(tx, ctx)?;
         let atoms = resolved_all(tx, ids)?;
         for atom in atoms.iter().filter(|a| a.status != Status::Discard) {
-            may_set_status(tx, session.as_ref(), atom)?;
+            may_set_status(tx, session.as_ref(), atom, Status::Discard)?;
             set_status(tx, ctx, atom, Status::Discard, To { reason: reason.as_deref(), ..To::default() })?;
         }
         atoms.iter().map(|a| atom::get(tx, &a.id)).collect()
@@ -28,7 +28,7 @@ pub fn restore(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let before = super::change::resolved(tx, id)?;
-        may_set_status(tx, session.as_ref(), &before)?;
+        may_set_status(tx, session.as_ref(), &before, Status::Open)?;
         if before.status != Status::Discard {
             return Err(Error::conflict("guard", format!("{} is {}, not discarded", before.id, before.status)));
         }

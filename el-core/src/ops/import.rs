@@ -262,10 +262,18 @@ fn update(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, plan
     }
     let sets_status = after.status != before.status;
     if sets_status {
-        super::change::may_set_status(tx, session, before)?;
+        super::change::may_set_status(tx, session, before, after.status)?;
+        // How a session ends its own atom has rules (a review, a check) that a file does not go by.
+        if session.is_some_and(|own| own.atom_id == before.id) {
+            return Err(Error::Refused(format!(
+                "{0} is what this session works on: an import does not end it; `el close {0}` does",
+                before.id
+            )));
+        }
     }
+    super::change::may_lift_review(session, before, &after)?;
     let after = Atom { updated_at: before.updated_at.max(plan.record.updated_at.unwrap_or(ctx.now)), ..after };
-    atom::overwrite(tx, &after, sets_status)?;
+    atom::overwrite(tx, &after, sets_status, (sets_status && session.is_none()).then_some(ctx.now))?;
     for label in before.labels.iter().filter(|label| !after.labels.contains(label)) {
         crate::store::label::remove(tx, &before.id, label)?;
     }

@@ -1,15 +1,16 @@
 use serde_json::json;
 
-use super::change::{To, resolved, set_status};
+use super::change::{To, may_set_status, resolved, set_status};
 use crate::model::{Atom, EventKind, Status};
 use crate::store::{Store, atom, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Gives an atom fresh attempts: open, no back-off, the earlier failures counted no longer.
+/// Gives an atom fresh attempts: open, no back-off, the earlier failures counted no longer (if a person asks; of an agent, they still count).
 pub fn retry(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
     store.write(|tx| {
-        run::fence(tx, ctx)?;
+        let session = run::fence(tx, ctx)?;
         let before = resolved(tx, id)?;
+        may_set_status(tx, session.as_ref(), &before, Status::Open)?;
         if let Some(live) = &before.run_id {
             return Err(Error::conflict(
                 "claimed",

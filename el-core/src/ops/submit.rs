@@ -25,7 +25,7 @@ pub fn submit(store: &mut Store, ctx: &Ctx<'_>, id: &str, report: &str) -> Resul
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let before = resolved(tx, id)?;
-        may_set_status(tx, session.as_ref(), &before)?;
+        may_set_status(tx, session.as_ref(), &before, Status::Review)?;
         if !is_about(tx, &report, &before)? {
             let message = format!("the report is about '{}', and this is {}", report.task_id, before.id);
             return Err(Error::Report { problems: vec![FieldProblem { field: "taskId".to_owned(), message }] });

@@ -1,10 +1,14 @@
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::change::{To, check_parent, may_close, may_close_unverified, may_set_status, resolved_all, set_status};
+use super::change::{
+    To, check_parent, may_close, may_close_unverified, may_lift_review, may_set_status, resolved_all, set_status,
+};
 use super::close::Guard;
-use crate::model::{Atom, BondKind, EventKind, IssueType, Priority, Status, Timestamp, limits, validate};
+use crate::model::{Atom, BondKind, EventKind, IssueType, Priority, Run, Status, Timestamp, limits, validate};
 use crate::store::{Store, Tx, atom, event, label, run};
 use crate::{Ctx, Error, Result};
 
@@ -55,16 +59,20 @@ pub fn update<S: AsRef<str>>(
     let reason = patch.reason.as_deref().map(validate::reason).transpose()?;
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
+        if let Some(date) = patch.defer_until.flatten() {
+            validate::date(date, ctx.now)?;
+        }
         let atoms = resolved_all(tx, ids)?;
         let mut done = Vec::with_capacity(atoms.len());
         for before in &atoms {
             guard.check(before)?;
-            let changes = fields(tx, ctx, before, patch)?;
+            let changes = fields(tx, ctx, session.as_ref(), before, patch)?;
             if !changes.is_empty() {
                 event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &Value::Object(changes))?;
             }
             if let Some((status, to)) = status_change(before, patch, reason.as_deref()) {
-                may_set_status(tx, session.as_ref(), before)?;
+                may_put_off(ctx, session.as_ref(), before, to.defer_until)?;
+                may_set_status(tx, session.as_ref(), before, status)?;
                 if status == Status::Closed {
                     may_close(session.as_ref(), before, guard.review)?;
                     may_close_unverified(session.as_ref(), before, false)?;
@@ -83,6 +91,22 @@ pub fn update<S: AsRef<str>>(
     })
 }
 
+/// The shortest time for which a run puts its own work off.
+const PUT_OFF: Duration = Duration::from_secs(60);
+
+/// A run that puts its work off for a moment would be started again and again.
+fn may_put_off(ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, until: Option<Timestamp>) -> Result<()> {
+    match until {
+        Some(until) if session.is_some_and(|own| own.atom_id == before.id) && until < ctx.now.plus(PUT_OFF) => {
+            Err(Error::invalid(
+                "defer-until",
+                format!("{until} is less than {} seconds away, for which no session puts its work off", PUT_OFF.as_secs()),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn status_change<'a>(before: &Atom, patch: &'a AtomPatch, reason: Option<&'a str>) -> Option<(Status, To<'a>)> {
     let date = patch.defer_until.flatten();
     let status = match (patch.status, date) {
@@ -96,13 +120,13 @@ fn status_change<'a>(before: &Atom, patch: &'a AtomPatch, reason: Option<&'a str
     if is_same {
         return None;
     }
-    let fresh = status == Status::Open && before.status != Status::InProgress;
+    let fresh = status == Status::Open;
     let defer_until = if status == Status::Deferred { date } else { None };
     Some((status, To { reason, defer_until, fresh, ..To::default() }))
 }
 
 /// Applies everything but the status; says what changed.
-fn fields(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, patch: &AtomPatch) -> Result<Map<String, Value>> {
+fn fields(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, patch: &AtomPatch) -> Result<Map<String, Value>> {
     let mut after = before.clone();
     if let Some(title) = &patch.title {
         after.title = validate::title(title)?;
@@ -144,6 +168,7 @@ fn fields(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, patch: &AtomPatch) -> Resul
         after.labels.retain(|l| l != text.trim());
     }
     after.labels.sort();
+    may_lift_review(session, before, &after)?;
     if after.labels.len() > limits::LABELS {
         return Err(Error::invalid("label", format!("an atom has at most {} labels", limits::LABELS)));
     }

@@ -129,6 +129,7 @@ mod tests {
             stop_blocks: 0,
             resumes: 0,
             cancel_requested: None,
+            review: false,
             summary: None,
             artifacts: 0,
             verify: None,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::Outcome;
+use crate::model::{Outcome, Timestamp};
 
 /// How many attempts of each kind an atom gets before it is `blocked`, and the back-off between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,9 +54,67 @@ impl RetryPolicy {
             return Next::GiveUp(same);
         }
         let failed = u32::try_from(earlier.iter().filter(|o| o.is_failure()).count()).unwrap_or(u32::MAX);
-        let full = self.base.saturating_mul(2_u32.saturating_pow(failed.min(20))).min(self.cap);
+        let full = self.wait(failed);
         let jitter = if jitter.is_finite() { jitter.clamp(0.0, 1.0) } else { 1.0 };
         Next::Retry(full.mul_f64(0.5 + jitter / 2.0))
+    }
+}
+
+/// An attempt that is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    pub started: Timestamp,
+    pub ended: Timestamp,
+    pub outcome: Outcome,
+}
+
+/// Whether an atom that is ready may be begun again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    Now,
+    /// Not before this moment.
+    Later(Timestamp),
+    /// So many attempts in a row were over at once, and left it ready.
+    Never(u32),
+}
+
+/// An attempt that is over sooner has hardly done anything.
+const QUICK: Duration = Duration::from_secs(60);
+/// An atom that is begun again sooner after an attempt (and its back-off) has only come round.
+const AT_ONCE: Duration = Duration::from_secs(5 * 60);
+
+impl RetryPolicy {
+    /// Keeps an atom from going round: whichever way it becomes ready again, attempts that are over within a minute and begin again within a few
+    /// are waited for, and bounded in number, as failures are. `earlier`: the attempts since the atom last got a fresh start, oldest first. Those
+    /// that failed, that a person called off or that the account's limit ended are none of these; [`RetryPolicy::next`] sees to the first.
+    pub fn again(&self, earlier: &[Attempt], now: Timestamp) -> Again {
+        let is_free = |outcome: Outcome| outcome.is_failure() || matches!(outcome, Outcome::Cancelled | Outcome::UsageLimit);
+        let mut round = 0_u32;
+        let mut free_at = None;
+        for attempt in earlier.iter().filter(|attempt| !is_free(attempt.outcome)) {
+            if free_at.is_some_and(|at: Timestamp| attempt.started > at.plus(AT_ONCE)) {
+                round = 0;
+            }
+            round = if attempt.ended.since(attempt.started) < QUICK { round.saturating_add(1) } else { 0 };
+            free_at = (round > 0).then(|| attempt.ended.plus(self.wait(round - 1)));
+        }
+        match free_at {
+            Some(at) if now <= at.plus(AT_ONCE) => {
+                if round >= self.failures.max(1) {
+                    Again::Never(round)
+                } else if now < at {
+                    Again::Later(at)
+                } else {
+                    Again::Now
+                }
+            }
+            _ => Again::Now,
+        }
+    }
+
+    /// The whole wait after as many earlier waits.
+    fn wait(&self, earlier: u32) -> Duration {
+        self.base.saturating_mul(2_u32.saturating_pow(earlier.min(20))).min(self.cap)
     }
 }
 
@@ -109,7 +167,67 @@ mod tests {
         assert_eq!(policy.next(Outcome::Failed, &[Outcome::UsageLimit, Outcome::Cancelled], 1.0), Next::Retry(policy.base));
     }
 
+    fn seconds(n: u64) -> Timestamp {
+        Timestamp::from_micros(1_800_000_000_000_000).plus(Duration::from_secs(n))
+    }
+
+    /// Attempts that begin when they may and take as long as said.
+    fn rounds(took: &[(u64, Outcome)], pause: u64) -> (Vec<Attempt>, Timestamp) {
+        let mut at = seconds(0);
+        let mut made = Vec::new();
+        for (length, outcome) in took {
+            let ended = at.plus(Duration::from_secs(*length));
+            made.push(Attempt { started: at, ended, outcome: *outcome });
+            at = ended.plus(Duration::from_secs(pause));
+        }
+        (made, at)
+    }
+
+    #[test]
+    fn an_atom_that_comes_round_at_once_waits_and_is_given_up_like_one_that_fails() {
+        let policy = RetryPolicy::default();
+        for outcome in [Outcome::Superseded, Outcome::Deferred, Outcome::Closed, Outcome::Review, Outcome::Blocked] {
+            let (once, now) = rounds(&[(1, outcome)], 0);
+            assert_eq!(policy.again(&once, now), Again::Later(seconds(31)), "{outcome}");
+            assert_eq!(policy.again(&once, seconds(31)), Again::Now, "{outcome}");
+            let (twice, now) = rounds(&[(1, outcome); 2], 30);
+            assert_eq!(policy.again(&twice, now), Again::Later(seconds(32 + 60)), "{outcome}");
+            let (thrice, now) = rounds(&[(1, outcome); 3], 60);
+            assert_eq!(policy.again(&thrice, now), Again::Never(3), "{outcome}");
+        }
+    }
+
+    #[test]
+    fn an_attempt_that_takes_its_time_or_begins_later_is_no_round() {
+        let policy = RetryPolicy::default();
+        let (long, now) = rounds(&[(61, Outcome::Deferred); 9], 0);
+        assert_eq!(policy.again(&long, now), Again::Now);
+        let (polls, now) = rounds(&[(5, Outcome::Deferred); 9], 600);
+        assert_eq!(policy.again(&polls, now), Again::Now, "put off for ten minutes each time");
+        let (others, now) =
+            rounds(&[(1, Outcome::Failed), (1, Outcome::Cancelled), (1, Outcome::UsageLimit), (1, Outcome::Lost)], 0);
+        assert_eq!(policy.again(&others, now), Again::Now, "they have their own counts, or none");
+        assert_eq!(policy.again(&[], now), Again::Now);
+    }
+
     proptest! {
+        #[test]
+        fn whatever_attempts_do_those_that_come_round_end(took in prop::collection::vec(0_u64..60, 0..60), most in 1_u32..40) {
+            let policy = RetryPolicy { failures: most, ..RetryPolicy::default() };
+            let (mut made, mut now) = (Vec::new(), seconds(0));
+            for length in took {
+                match policy.again(&made, now) {
+                    Again::Now => {}
+                    Again::Later(at) => { prop_assert!(at > now && at <= now.plus(policy.cap)); now = at; }
+                    Again::Never(count) => { prop_assert_eq!(count, most); return Ok(()); }
+                }
+                let ended = now.plus(Duration::from_secs(length));
+                made.push(Attempt { started: now, ended, outcome: Outcome::Superseded });
+                now = ended;
+            }
+            prop_assert!(made.len() <= most as usize);
+        }
+
         #[test]
         fn a_wait_is_bounded_and_an_atom_is_given_up_in_the_end(count in 0_usize..40, jitter in any::<f64>()) {
             let policy = RetryPolicy::default();

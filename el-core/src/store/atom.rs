@@ -285,11 +285,13 @@ pub(crate) fn set_status(tx: &Tx<'_>, id: &str, status: Status, change: StatusCh
 }
 
 /// Writes everything back that an import may change, status and times included. A person stands behind it, so no run does.
-pub(crate) fn overwrite(tx: &Tx<'_>, atom: &Atom, sets_status: bool) -> Result<()> {
+/// `fresh_since`: attempts before then count no longer.
+pub(crate) fn overwrite(tx: &Tx<'_>, atom: &Atom, sets_status: bool, fresh_since: Option<Timestamp>) -> Result<()> {
     tx.prepare_cached(
         "UPDATE atoms SET title = ?2, description = ?3, acceptance = ?4, status = ?5, issue_type = ?6, priority = ?7, assignee = ?8, parent_id = ?9,
             defer_until = ?10, close_reason = ?11, updated_at = ?12, closed_at = ?13, metadata = ?14,
-            status_by_run = CASE WHEN ?15 THEN NULL ELSE status_by_run END, retry_at = CASE WHEN ?15 THEN NULL ELSE retry_at END WHERE id = ?1",
+            status_by_run = CASE WHEN ?15 THEN NULL ELSE status_by_run END, retry_at = CASE WHEN ?15 THEN NULL ELSE retry_at END,
+            fresh_since = coalesce(?16, fresh_since) WHERE id = ?1",
     )
     .and_then(|mut s| {
         s.execute(params![
@@ -308,6 +310,7 @@ pub(crate) fn overwrite(tx: &Tx<'_>, atom: &Atom, sets_status: bool) -> Result<(
             atom.closed_at.map(Timestamp::as_micros),
             atom.metadata.to_string(),
             sets_status,
+            fresh_since.map(Timestamp::as_micros),
         ])
     })
     .doing("change an atom")?;

@@ -13,6 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0004_delegation.sql"),
     include_str!("../../../migrations/sqlite/0005_aliases.sql"),
     include_str!("../../../migrations/sqlite/0006_hooks.sql"),
+    include_str!("../../../migrations/sqlite/0007_review.sql"),
 ];
 
 /// The newest schema that this `el` knows.
@@ -56,6 +57,7 @@ mod tests {
         include_str!("../../../migrations/sqlite/samples/0004_delegation.sql"),
         include_str!("../../../migrations/sqlite/samples/0005_aliases.sql"),
         include_str!("../../../migrations/sqlite/samples/0006_hooks.sql"),
+        include_str!("../../../migrations/sqlite/samples/0007_review.sql"),
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {

@@ -3,12 +3,13 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::Tx;
 use crate::error::Doing;
 use crate::model::{ExitRecord, Outcome, Progress, RUN_PREFIX, Run, Stamp, Timestamp, Verify, canonical_short};
+use crate::rules::retry::Attempt;
 use crate::{Ctx, Error, Result};
 
 const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token, r.worker_id, r.session, r.conversation, r.workdir, r.started_at, \
      r.heartbeat_at, r.lease_until, r.ended_at, r.outcome, r.detail, r.exit_code, r.exit_signal, r.supervisor_pid, r.supervisor_start, r.supervisor_boot, \
      r.agent_pid, r.turns, r.tokens_in, r.tokens_out, r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, r.cancel_requested, \
-     r.verify, r.output, r.error_lines, r.summary, \
+     r.verify, r.output, r.error_lines, r.summary, r.review, \
      (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') AS artifact_count";
 
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
@@ -55,6 +56,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
         cancel_requested: word(30)?.and_then(|text| text.parse().ok()),
         summary: row.get::<_, Option<String>>("summary")?.and_then(|text| serde_json::from_str(&text).ok()),
         artifacts: row.get("artifact_count")?,
+        review: row.get("review")?,
         // One that a newer el wrote is as good as none.
         verify: row.get::<_, Option<String>>("verify")?.and_then(|text| serde_json::from_str(&text).ok()),
         output: row.get("output")?,
@@ -65,8 +67,8 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
 pub(crate) fn insert(tx: &Tx<'_>, run: &Run) -> Result<()> {
     tx.execute(
         "INSERT INTO runs (id, atom_id, attempt, agent, executor, token, worker_id, session, conversation, workdir, started_at, heartbeat_at, lease_until,
-            verify)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13)",
+            verify, review)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14)",
         params![
             run.id,
             run.atom_id,
@@ -81,6 +83,7 @@ pub(crate) fn insert(tx: &Tx<'_>, run: &Run) -> Result<()> {
             run.started_at.as_micros(),
             run.lease_until.as_micros(),
             run.verify.as_ref().map(verify_text),
+            run.review,
         ],
     )
     .doing("begin a run")?;
@@ -168,6 +171,26 @@ pub(crate) fn outcomes_since(tx: &Tx<'_>, atom: &str, fresh_since: Timestamp) ->
         .doing("read earlier attempts")?;
     let words: Vec<String> = rows.collect::<rusqlite::Result<_>>().doing("read earlier attempts")?;
     Ok(words.iter().map(|word| word.parse().unwrap_or(Outcome::Failed)).collect())
+}
+
+/// The attempts since `fresh_since` that are over, oldest first.
+pub(crate) fn attempts_since(tx: &Tx<'_>, atom: &str, fresh_since: Timestamp) -> Result<Vec<Attempt>> {
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT started_at, coalesce(ended_at, started_at), outcome FROM runs
+             WHERE atom_id = ?1 AND outcome IS NOT NULL AND started_at > ?2 ORDER BY seq",
+        )
+        .doing("read earlier attempts")?;
+    let rows = statement
+        .query_map(params![atom, fresh_since.as_micros()], |row| {
+            Ok(Attempt {
+                started: Timestamp::from_micros(row.get(0)?),
+                ended: Timestamp::from_micros(row.get(1)?),
+                outcome: row.get::<_, String>(2)?.parse().unwrap_or(Outcome::Failed),
+            })
+        })
+        .doing("read earlier attempts")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read earlier attempts")
 }
 
 /// The fence. Every write begins here: a caller in an agent session goes on only as the live run that it says it is.

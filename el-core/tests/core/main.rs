@@ -10,5 +10,6 @@ mod messages;
 mod migrations;
 mod ready;
 mod reviews;
+mod rounds;
 mod support;
 mod tracker;

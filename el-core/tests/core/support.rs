@@ -71,8 +71,10 @@ pub(crate) fn request() -> ClaimRequest {
         conversation: model::fresh_uuid(),
         workdir: "/tmp".to_owned(),
         check: None,
+        review: false,
         filter: AtomFilter::default(),
         lease: LEASE,
+        policy: RetryPolicy::default(),
     }
 }
 

@@ -7,6 +7,10 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use el_core::model::validate;
+
+use crate::error::{CommandError, Result};
+
 /// Git answers in milliseconds; a broken git must not hold up a change for long.
 const GIT_DEADLINE: Duration = Duration::from_secs(2);
 
@@ -14,6 +18,14 @@ const GIT_DEADLINE: Duration = Duration::from_secs(2);
 pub(crate) fn resolve(flag: Option<&str>) -> String {
     let given = flag.and_then(clean).or_else(|| clean(&env::var("EL_ACTOR").ok()?));
     given.or_else(git_user).or_else(login).unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// A name that was given and is none is refused, rather than recorded as another.
+pub(crate) fn check(flag: Option<&str>) -> Result<()> {
+    let variable = env::var_os("EL_ACTOR").map(|name| name.to_string_lossy().into_owned());
+    // The variable counts only where there is no flag; a blank one says nothing.
+    let Some(name) = flag.map(str::to_owned).or(variable).filter(|name| !name.trim().is_empty()) else { return Ok(()) };
+    validate::name("actor", &name).map(drop).map_err(CommandError::from)
 }
 
 /// A name that fits the store: one line, trimmed, not endless.

@@ -10,7 +10,8 @@ use el_core::{Ctx, Durability, SessionCredentials, Store};
 use crate::args::Globals;
 use crate::error::Result;
 use crate::output::printer::Printer;
-use crate::project::Project;
+use crate::owner::Foreign;
+use crate::project::{self, Project};
 use crate::settings::Settings;
 use crate::{actor, session};
 
@@ -65,6 +66,32 @@ impl App {
     /// The same, and the person hears of what is wrong in the files.
     pub(crate) fn settings_with_warnings(&self) -> Result<Settings> {
         let settings = self.settings()?;
+        for problem in settings.problems() {
+            self.printer.warn(&problem.to_string());
+        }
+        Ok(settings)
+    }
+
+    /// What of the tracker is another user's, if it was only found here. One that was named is the caller's own choice.
+    pub(crate) fn foreign(&self) -> Result<Option<Foreign>> {
+        if project::named(self.globals.db.as_deref()).is_some() {
+            return Ok(None);
+        }
+        match Foreign::look(self.project()?) {
+            Some(found) if !found.is_trusted(&self.settings()?) => Ok(Some(found)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Before anything is started or ended for the tracker.
+    pub(crate) fn refuse_foreign(&self) -> Result<()> {
+        self.foreign()?.map_or(Ok(()), |foreign| Err(foreign.refused()))
+    }
+
+    /// The settings by which agents are started: refused if a file says anything that cannot be relied on.
+    pub(crate) fn settings_for_agents(&self) -> Result<Settings> {
+        self.refuse_foreign()?;
+        let settings = self.settings()?.trusted()?;
         for problem in settings.problems() {
             self.printer.warn(&problem.to_string());
         }

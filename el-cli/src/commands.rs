@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 
+use crate::actor;
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -25,6 +26,7 @@ mod help;
 mod history;
 mod hook;
 mod import;
+mod in_session;
 mod inbox;
 mod init;
 mod list;
@@ -120,6 +122,11 @@ pub(crate) enum Command {
 
 impl Command {
     pub(crate) fn run(self, app: &App) -> Result<Exit> {
+        // A hook never fails, and a supervisor has no caller.
+        if !matches!(self, Command::Hook(_) | Command::Supervise(_)) {
+            actor::check(app.globals().actor.as_deref())?;
+        }
+        self.check_session(app)?;
         match self {
             Command::Init(args) => init::run(&args, app),
             Command::Create(args) => create::run(&args, app),

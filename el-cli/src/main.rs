@@ -12,6 +12,7 @@ mod exit;
 mod input;
 mod mcp;
 mod output;
+mod owner;
 mod project;
 mod replace;
 mod schema;

@@ -1,7 +1,7 @@
 //! The agent session that this process runs in, if it runs in one.
 
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use el_core::SessionCredentials;
 
@@ -15,6 +15,16 @@ pub(crate) fn from_env(database: Option<&Path>) -> Option<SessionCredentials> {
         return None;
     }
     Some(SessionCredentials { run, token: variable("EL_TOKEN") })
+}
+
+/// Whether this process runs in the session of any agent, whichever tracker it is about to use.
+pub(crate) fn is_one() -> bool {
+    variable("EL_RUN").is_some()
+}
+
+/// The run of the session, and the database that it is in.
+pub(crate) fn run_and_database() -> Option<(String, Option<PathBuf>)> {
+    Some((variable("EL_RUN")?, variable("EL_DB").map(PathBuf::from)))
 }
 
 /// Whether these are two files. What cannot be told is taken for the same: then the fence decides.

@@ -81,6 +81,11 @@ impl Settings {
         })
     }
 
+    /// What holds where nothing is set.
+    pub(crate) fn defaults(root: &Path) -> Settings {
+        Settings { given: Vec::new(), project: ConfigFile::default(), user: ConfigFile::default(), root: root.to_owned() }
+    }
+
     fn from_layers(root: &Path, config: &Path, user: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Settings {
         let given = keys::KEYS
             .iter()
@@ -93,7 +98,7 @@ impl Settings {
             .collect();
         Settings {
             given,
-            project: ConfigFile::read(config),
+            project: ConfigFile::read(config).of_project(),
             user: user.map(ConfigFile::read).unwrap_or_default(),
             root: root.to_owned(),
         }
@@ -112,6 +117,21 @@ impl Settings {
     /// What is wrong in the files and stops nothing.
     pub(crate) fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.project.problems.iter().chain(&self.user.problems)
+    }
+
+    /// Whether agents may be started by these settings: a file that cannot be read, or a line of it, may be what bounds them.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file and line; the others are listed.
+    pub(crate) fn trusted(self) -> Result<Settings> {
+        let wrong: Vec<CommandError> = [&self.project, &self.user].into_iter().flat_map(faults).collect();
+        let listed: Vec<String> = wrong.iter().skip(1).map(|error| error.message().to_owned()).collect();
+        match wrong.into_iter().next() {
+            None => Ok(self),
+            Some(first) => Err(first
+                .with_listing(listed)
+                .with_hint("put that right first: no agent is started while a setting that was made does not hold")),
+        }
     }
 
     /// Every value that cannot be used, also those that something else overrides.
@@ -301,6 +321,19 @@ fn agents(text: &str) -> Result<Vec<String>> {
 /// The user's configuration file, by the XDG rules. `None` without a home.
 pub(crate) fn user_config_path() -> Option<PathBuf> {
     Some(etcetera::choose_base_strategy().ok()?.config_dir().join("el").join("config.toml"))
+}
+
+/// What keeps this file from being relied on, in the order of its lines.
+fn faults(file: &ConfigFile) -> Vec<CommandError> {
+    let of_lines = file.problems.iter().filter(|problem| problem.is_serious).map(|problem| {
+        let error = CommandError::config("config.toml", problem.to_string());
+        (problem.line, error.with_detail("path", problem.path.display().to_string()).with_detail("line", problem.line))
+    });
+    let of_values =
+        file.entries.iter().filter_map(|entry| Some((entry.line, bad_entry(file, entry, entry.value.as_ref().err()?))));
+    let mut found: Vec<_> = of_lines.chain(of_values).collect();
+    found.sort_by_key(|(line, _)| *line);
+    found.into_iter().map(|(_, error)| error).collect()
 }
 
 fn bad_entry(file: &ConfigFile, entry: &Entry, message: &str) -> CommandError {

@@ -167,3 +167,36 @@ fn a_log_that_another_process_left_behind_is_taken_in() {
     let copy = env.robot(&["show", &id, "--db", env.path("el.db").to_str().unwrap()]);
     assert_eq!(copy["comments"][0]["content"], "in the log");
 }
+
+#[test]
+fn a_new_database_is_its_owners_alone_and_one_that_is_there_keeps_its_mode() {
+    let env = TestEnv::new();
+    env.el(&["init"]).ok();
+    env.create("One", &[]);
+    let mode = |name: &str| std::fs::metadata(env.project(name)).ok().map(|meta| meta.permissions().mode() & 0o777);
+    assert_eq!(mode(".eluent/el.db"), Some(0o600));
+    let writer = rusqlite::Connection::open(env.project(".eluent/el.db")).unwrap();
+    writer.execute("UPDATE atoms SET priority = 1", []).unwrap();
+    for beside in [".eluent/el.db-wal", ".eluent/el.db-shm"] {
+        assert_eq!(mode(beside), Some(0o600), "{beside}");
+    }
+    drop(writer);
+    std::fs::set_permissions(env.project(".eluent/el.db"), std::fs::Permissions::from_mode(0o660)).unwrap();
+    env.create("Two", &[]);
+    assert_eq!(mode(".eluent/el.db"), Some(0o660));
+}
+
+#[test]
+fn an_actor_that_is_no_name_is_refused() {
+    let mut env = TestEnv::with_tracker();
+    let long = "x".repeat(101);
+    for actor in ["a\u{1b}[2Jb", "two\nlines", &long] {
+        let error = env.el(&["--robot", "create", "x", "--actor", actor]).fails_with(2).json();
+        assert_eq!(error["error"]["details"]["field"], "actor", "{error}");
+        env.set("EL_ACTOR", actor);
+        env.el(&["create", "x"]).fails_with(2);
+        env.el(&["create", "x", "--actor", "ann"]).ok();
+        assert!(!env.el(&["hook", "pre-compact"]).ok().stdout.is_empty());
+        env.unset("EL_ACTOR");
+    }
+}

@@ -179,7 +179,7 @@ fn an_agent_starts_no_worker_of_its_own() {
     let id = env.script_atom(&["sh el --robot work --once > nested.json; echo $? > code", "close done"]);
     let other = env.create("Not for it", &["--priority", "low"]);
     env.work(&["--once"]);
-    assert_eq!(env.wait_for_file("code"), "4");
+    assert_eq!(env.wait_for_file("code"), "8");
     assert!(env.wait_for_file("nested.json").contains("in_session"));
     assert_eq!((env.outcomes(&id), env.outcomes(&other).len()), (vec!["closed".to_owned()], 0));
 }

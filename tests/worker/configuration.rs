@@ -128,16 +128,59 @@ fn an_agents_own_command_is_not_there() {
 }
 
 #[test]
-fn a_mistyped_key_or_a_torn_file_is_a_warning_that_names_the_line_and_stops_nothing() {
+fn a_name_that_is_like_no_setting_is_a_warning_and_one_that_was_mistyped_is_refused() {
     let env = TestEnv::with_tracker();
     let id = env.create("Done all the same", &[]);
-    env.configure("max_turn = 5\n");
+    env.configure("banana = 5\n");
     let ran = env.el(&["work", "--once"]).ok();
-    assert!(
-        ran.stderr.contains("max_turn") && ran.stderr.contains("max_turns") && ran.stderr.contains("config.toml:"),
-        "{ran:#?}"
-    );
+    assert!(ran.stderr.contains("banana") && ran.stderr.contains("config.toml:"), "{ran:#?}");
     assert_eq!(env.status(&id), "closed");
+    let env = TestEnv::with_tracker();
+    env.configure("max_turn = 5\n");
+    let error = refused(&env, &[], "config.toml");
+    says(&error, "there is no setting 'max_turn'; is 'max_turns' meant?", "put that right first");
+    assert!(error["details"]["line"].as_u64().is_some_and(|line| line > 1), "{error}");
+}
+
+/// A limit that was written down, and does not hold because something else is wrong in the file.
+#[test]
+fn no_agent_is_started_by_a_file_that_cannot_be_relied_on() {
+    let env = TestEnv::with_tracker();
+    let torn = [
+        (
+            "max_budget_usd = 1.0\nallowed_tools = [\"Bash(a)\",\nmax_turns = 3\nlease = \"60s\"\n[agents.x]\nmodel = \"y\"\n",
+            "config.toml:",
+        ),
+        ("max_turns = \n", "config.toml:1"),
+        ("[agents.claude]\nlease = \"60s\"\n", "config.toml:2"),
+        ("agents = 3\n", "config.toml:1"),
+    ];
+    let user = env.home().join(".config/el/config.toml");
+    std::fs::create_dir_all(user.parent().unwrap()).unwrap();
+    for path in [env.project(".eluent/config.toml"), user.clone()] {
+        for (text, place) in torn {
+            std::fs::write(&path, text).unwrap();
+            let error = refused(&env, &[], "config.toml");
+            assert!(error["message"].as_str().unwrap().contains(place), "{error}");
+            let warned = env.el(&["config", "show"]).ok().stderr;
+            assert_eq!(warned.matches("config.toml").count(), 1, "one mistake, one warning: {warned}");
+        }
+        // A value that cannot be used, of an agent that is not asked for.
+        std::fs::write(&path, "[agents.other]\nmax_turns = \"many\"\n").unwrap();
+        refused(&env, &[], "agents.other.max_turns");
+        env.run(env.command("el").args(["run", "A task"])).fails_with(6);
+        env.run(env.command("el").args(["work", "--dry-run"])).fails_with(6);
+        // What starts nothing goes on, and workers can be stopped.
+        env.el(&["list"]).ok();
+        env.el(&["work", "--stop"]).ok();
+        std::fs::remove_file(&path).unwrap();
+    }
+    std::fs::create_dir(&user).unwrap();
+    says(&refused(&env, &[], "config.toml"), "cannot be read", "");
+    std::fs::remove_dir(&user).unwrap();
+    assert_eq!(env.robot(&["tasks"])["count"], 0, "nothing was filed");
+    let ran = env.el(&["doctor"]).ok();
+    assert!(!ran.stdout.contains("config.toml"), "{ran:#?}");
 }
 
 #[test]

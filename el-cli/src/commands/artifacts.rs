@@ -1,5 +1,7 @@
 //! What runs hand back.
 
+use std::path::Path;
+
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -32,6 +34,13 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Get(get::Args),
+}
+
+impl Args {
+    pub(super) fn output(&self) -> Option<&Path> {
+        let Some(Command::Get(args)) = &self.command else { return None };
+        args.output()
+    }
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {

@@ -15,7 +15,8 @@ Examples:
   el cancel run-7kq2m9xd --requeue   The atom is open again, for the next worker
   el cancel q5e6 --reason \"wrong branch\"
 
-The run's supervisor ends the agent and everything it started. Asking again is no error.")]
+The run's supervisor ends the agent and everything it started. Asking again is no error.
+An agent's session has no --requeue.")]
 pub(crate) struct Args {
     /// An atom, or a run
     #[arg(value_name = "ATOM|RUN", add = complete::runs())]

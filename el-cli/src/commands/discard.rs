@@ -47,6 +47,12 @@ enum Command {
     Prune(prune::Args),
 }
 
+impl Args {
+    pub(super) fn prunes(&self) -> bool {
+        matches!(self.command, Some(Command::Prune(_)))
+    }
+}
+
 pub(super) fn run(args: Args, app: &App) -> Result<Exit> {
     match args.command {
         Some(Command::List(args)) => list::run(&args, app),

@@ -27,6 +27,12 @@ pub(crate) struct Args {
     fix: bool,
 }
 
+impl Args {
+    pub(super) fn fixes(&self) -> bool {
+        self.fix
+    }
+}
+
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Report<'a> {
     count: usize,

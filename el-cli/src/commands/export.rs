@@ -45,6 +45,12 @@ pub(crate) struct Args {
     filter: FilterArgs,
 }
 
+impl Args {
+    pub(super) fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Format {

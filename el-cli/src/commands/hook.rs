@@ -33,6 +33,12 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    pub(super) fn runs_a_program(&self) -> bool {
+        matches!(self, Command::Notify { .. })
+    }
+}
+
 /// How often one run is sent back.
 const TIMES: i64 = 1;
 /// What a hook is told fits many times into this.
@@ -89,6 +95,9 @@ fn stop_other(app: &App, input: &Value) -> Option<String> {
         return None;
     }
     let conversation = input["session_id"].as_str().filter(|id| !id.is_empty())?;
+    if app.foreign().ok()?.is_some() {
+        return None;
+    }
     // The many sessions that have claimed nothing write nothing.
     if !ops::has_unfinished(&app.reader().ok()?, conversation).ok()? {
         return None;

@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
 use clap_mangen::Man;
@@ -26,6 +26,12 @@ pub(crate) struct Args {
     /// Write every page into this folder
     #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     dir: Option<PathBuf>,
+}
+
+impl Args {
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.dir.as_deref()
+    }
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -45,6 +45,16 @@ pub(crate) struct Args {
     print: Option<PathBuf>,
 }
 
+impl Args {
+    pub(super) fn installs(&self) -> bool {
+        self.install.is_some()
+    }
+
+    pub(super) fn ours(&self) -> Option<&Path> {
+        self.ours.as_deref()
+    }
+}
+
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Report<'a> {

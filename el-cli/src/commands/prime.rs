@@ -48,17 +48,19 @@ pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Says it, or nothing where there is no tracker.
+/// Says it, or nothing where there is no tracker, or another user's.
 pub(super) fn tell(app: &App) -> Result<()> {
     // A hook runs in every folder; where no tracker is, there is nothing to say.
-    match app.project() {
-        Err(error) if error.code() == "no_database" => {
-            if app.printer.is_robot() {
-                app.printer.emit(&None::<Primed>, |_| {})?;
-            }
-            return Ok(());
+    let is_there = match app.foreign() {
+        Err(error) if error.code() == "no_database" => false,
+        // What another user has put there is no word to our agents.
+        other => other?.is_none(),
+    };
+    if !is_there {
+        if app.printer.is_robot() {
+            app.printer.emit(&None::<Primed>, |_| {})?;
         }
-        other => drop(other?),
+        return Ok(());
     }
     let primed = ops::prime(&app.reader()?, &app.ctx(), MOST)?;
     app.printer.emit(&primed, |page| view(page, &primed, app.actor()))?;

@@ -89,6 +89,16 @@ pub(crate) struct Args {
     wait: bool,
 }
 
+impl Args {
+    pub(super) fn names_a_command(&self) -> bool {
+        self.verify.is_some()
+    }
+
+    pub(super) fn workdir(&self) -> Option<&Path> {
+        self.workdir.as_deref()
+    }
+}
+
 /// More runs at a time than this are worth a warning.
 const MANY: usize = 2;
 
@@ -111,7 +121,7 @@ pub(super) struct Filed<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let settings = app.settings_with_warnings()?;
+    let settings = app.settings_for_agents()?;
     let work = settings.work()?;
     let agent = args.agent.clone().unwrap_or_else(|| work.agents[0].clone());
     let new = task(args, app, &settings, &agent)?;
@@ -145,7 +155,8 @@ pub(crate) struct HandedOver {
 
 /// Hands over a plain task to the first of the setting 'agent', as `el run PROMPT --workdir DIR` does.
 pub(crate) fn hand_over_plain(app: &App, prompt: String, workdir: Option<&Path>) -> Result<HandedOver> {
-    let settings = app.settings_with_warnings()?;
+    super::in_session::may_work_in(app, workdir)?;
+    let settings = app.settings_for_agents()?;
     let work = settings.work()?;
     let new = NewTask { prompt, agent: work.agents[0].clone(), workdir: workdir.map(folder).transpose()?, ..NewTask::default() };
     hand_over(app, &settings, &work, &new)
@@ -189,7 +200,7 @@ pub(crate) fn may_wait_for(app: &App, task: &Task) -> Result<()> {
 /// While somebody waits for a task: starts a worker if the one that it had is gone.
 pub(crate) fn keep_served(app: &App, store: &Store, task: &Task) -> Result<()> {
     if let Some(agent) = wait::abandoned(app, store, task)? {
-        let settings = app.settings()?;
+        let settings = app.settings_for_agents()?;
         Background::new(app, &settings, &settings.work()?, agent)?.start(store)?;
     }
     Ok(())

@@ -27,7 +27,8 @@ Examples:
   el update q5e6 x2 --assignee gendry --if-status open
 
 Several ids are changed together or not at all. In a session of el work, the statuses closed,
-deferred, wont_do, discard and review end the session's work; blocked and testing only report.")]
+deferred, wont_do, discard and review end the session's work; blocked and testing only report;
+open is refused for the session's own atom.")]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: Ids,

@@ -53,6 +53,12 @@ pub(crate) struct Args {
     overrides: Overrides,
 }
 
+impl Args {
+    pub(super) fn only_looks(&self) -> bool {
+        self.dry_run
+    }
+}
+
 /// Settings for this worker, as flags.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Overrides {
@@ -112,14 +118,10 @@ struct Resolved {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let resolved = resolve(args, app)?;
     if args.stop {
-        return stop::run(app, &resolved);
+        return stop::run(app);
     }
-    if let Some(session) = app.session() {
-        return Err(CommandError::new(Exit::Conflict, "in_session", format!("this is an agent's session ({})", session.run))
-            .with_hint("a worker is started by a person, or by a program outside of agents' sessions"));
-    }
+    let resolved = resolve(args, app)?;
     let options = options(args, app, resolved)?;
     if args.dry_run {
         return dry_run::run(app, &options);
@@ -136,7 +138,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 fn resolve(args: &Args, app: &App) -> Result<Resolved> {
-    let settings = args.overrides.apply(app.settings_with_warnings()?);
+    let settings = args.overrides.apply(app.settings_for_agents()?);
     let work = settings.work()?;
     let mut agents = settings.served(&work)?;
     for served in &mut agents {

@@ -16,17 +16,21 @@ pub(crate) struct Entry {
     pub(crate) agent: Option<String>,
     /// Counted from 1.
     pub(crate) line: usize,
+    /// Where its value ends.
+    last_line: usize,
     /// A value that cannot be used matters only where the setting is needed.
     pub(crate) value: Result<Value, String>,
 }
 
-/// Something wrong in a file that stops nothing.
+/// Something wrong in a file. It stops nobody from reading and writing the tracker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) path: PathBuf,
     /// Counted from 1; 0 is the file as a whole.
     pub(crate) line: usize,
     pub(crate) message: String,
+    /// Something that was said may not hold, such as a limit: then nothing is started. Otherwise it is only a name that nobody knows.
+    pub(crate) is_serious: bool,
 }
 
 impl std::fmt::Display for Problem {
@@ -49,7 +53,14 @@ impl ConfigFile {
     /// Reads a file. One that is not there has no entries; one that cannot be read is a problem.
     pub(crate) fn read(path: &Path) -> ConfigFile {
         match fs::read(path) {
-            Ok(bytes) => ConfigFile::parse(path, &String::from_utf8_lossy(&bytes)),
+            Ok(bytes) => {
+                let mut file = ConfigFile::parse(path, &String::from_utf8_lossy(&bytes));
+                if let Err(error) = std::str::from_utf8(&bytes) {
+                    let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+                    file.problem(line, "it is no UTF-8 text from here on".to_owned());
+                }
+                file
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 ConfigFile { path: path.to_owned(), ..ConfigFile::default() }
             }
@@ -69,14 +80,17 @@ impl ConfigFile {
             .iter()
             .map(|error| {
                 let line = error.span().map_or(0, |span| line_of(text, span.start));
-                Problem { path: path.to_owned(), line, message: error.message().to_owned() }
+                Problem { path: path.to_owned(), line, message: error.message().to_owned(), is_serious: true }
             })
             .collect();
         // What the parser made of a broken line is a guess.
-        let is_broken = |line: usize| broken.iter().any(|problem| problem.line == line);
-        file.entries.retain(|entry| !is_broken(entry.line));
-        file.problems.retain(|problem| !is_broken(problem.line));
-        file.problems.extend(broken);
+        let is_broken = |entry: &Entry| broken.iter().any(|problem| (entry.line..=entry.last_line).contains(&problem.line));
+        file.entries.retain(|entry| !is_broken(entry));
+        if let Some(first) = broken.iter().min_by_key(|problem| problem.line) {
+            // What follows the first mistake is mostly made by it: a bracket that is not closed breaks every line to the end.
+            file.problems.retain(|problem| problem.line < first.line);
+            file.problems.push(first.clone());
+        }
         file.problems.sort_by_key(|problem| problem.line);
         file
     }
@@ -84,6 +98,7 @@ impl ConfigFile {
     fn read_table(&mut self, text: &str, table: &DeTable<'_>, agent: Option<&str>) {
         for (name, value) in table {
             let line = line_of(text, name.span().start);
+            let last_line = line_of(text, value.span().end).max(line);
             let name = name.get_ref();
             match (Key::find(name), value.get_ref()) {
                 (Some(key), _) if agent.is_some() && key.scope != Scope::Agent => {
@@ -91,7 +106,7 @@ impl ConfigFile {
                 }
                 (Some(key), value) => {
                     let value = Value::from_toml(key, value);
-                    self.entries.push(Entry { key, agent: agent.map(str::to_owned), line, value });
+                    self.entries.push(Entry { key, agent: agent.map(str::to_owned), line, last_line, value });
                 }
                 (None, DeValue::Table(agents)) if agent.is_none() && name == "agents" => {
                     for (name, table) in agents {
@@ -105,15 +120,29 @@ impl ConfigFile {
                     }
                 }
                 (None, _) => {
-                    let meant = Key::similar(name).map_or_else(String::new, |meant| format!("; is '{meant}' meant?"));
-                    self.problem(line, format!("there is no setting '{name}'{meant}"));
+                    let meant = Key::similar(name);
+                    let asked = meant.map_or_else(String::new, |meant| format!("; is '{meant}' meant?"));
+                    self.problem(line, format!("there is no setting '{name}'{asked}"));
+                    if let Some(last) = self.problems.last_mut() {
+                        last.is_serious = meant.is_some();
+                    }
                 }
             }
         }
     }
 
+    /// What is said here of settings that are the user's own counts for nothing.
+    pub(super) fn of_project(mut self) -> ConfigFile {
+        let (kept, own): (Vec<Entry>, Vec<Entry>) = self.entries.into_iter().partition(|entry| entry.key.scope != Scope::User);
+        self.entries = kept;
+        for entry in own {
+            self.problem(entry.line, format!("'{}' counts only in the user's own file", entry.key.name));
+        }
+        self
+    }
+
     fn problem(&mut self, line: usize, message: String) {
-        self.problems.push(Problem { path: self.path.clone(), line, message });
+        self.problems.push(Problem { path: self.path.clone(), line, message, is_serious: true });
     }
 }
 
@@ -163,6 +192,29 @@ mod tests {
         let names: Vec<_> = file.entries.iter().map(|entry| entry.key.name).collect();
         assert!(names.contains(&"model") && names.contains(&"concurrency") && !names.contains(&"lease"));
         assert_eq!(file.problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn a_bracket_that_is_not_closed_is_one_problem() {
+        let text = "model = \"opus\"\nallowed_tools = [\"Bash(a)\",\nmax_turns = 3\nmax_budget_usd = 1.0\nlease = \"60s\"\n[agents.x]\nmodel = \"y\"\n";
+        let file = parse(text);
+        assert_eq!(file.problems.len(), 1, "{:?}", file.problems);
+        assert!(file.problems[0].is_serious);
+        assert!(file.entries.iter().any(|entry| entry.key.name == "model" && entry.line == 1));
+    }
+
+    #[test]
+    fn only_a_name_that_is_like_none_is_not_serious() {
+        let serious = |text: &str| parse(text).problems.iter().map(|problem| problem.is_serious).collect::<Vec<_>>();
+        assert_eq!(serious("banana = 1\n"), [false]);
+        assert_eq!(serious("max_turn = 1\n"), [true]);
+        assert_eq!(serious("[agents.x]\nlease = \"60s\"\n"), [true]);
+        assert_eq!(serious("lease = \n"), [true]);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, b"model = \"x\"\n# \xff\n").unwrap();
+        assert_eq!(ConfigFile::read(&path).problems.iter().map(|p| (p.line, p.is_serious)).collect::<Vec<_>>(), [(2, true)]);
+        assert!(ConfigFile::read(dir.path()).problems[0].is_serious);
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub(crate) enum Scope {
     Worker,
     /// The project as a whole.
     Project,
+    /// The user, in whatever project: only in the user's file.
+    User,
 }
 
 #[derive(Debug)]
@@ -225,6 +227,13 @@ pub(crate) static KEYS: &[Key] = &[
     key("delegates", Kind::List, Some(""), Scope::Project, "Who may hand over tasks with el run; empty: everyone"),
     key("env_pass", Kind::List, Some(""), Scope::Agent, "Variables the agent gets although they would be stripped"),
     key("env_strip", Kind::List, Some(""), Scope::Agent, "Variables the agent does not get, besides those el always strips"),
+    key(
+        "safe_directories",
+        Kind::List,
+        Some(""),
+        Scope::User,
+        "Folders of projects that belong to other users and are trusted; * trusts all; only in the user's file",
+    ),
     key(
         "durability",
         Kind::Choice(&["normal", "full"]),

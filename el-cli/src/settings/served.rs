@@ -1,5 +1,7 @@
 //! Which agents a worker serves, how many things each may do at a time, who may hand over, and how work is checked.
 
+use std::path::PathBuf;
+
 use el_agents::worker::Served;
 use el_core::protocol::words;
 
@@ -36,6 +38,16 @@ impl Settings {
     fn origin(&self, name: &str, agent: Option<&str>) -> Result<Origin> {
         let key = Key::find(name).expect("the names in this file are those of the list of keys");
         Ok(self.get(key, agent)?.origin)
+    }
+
+    /// Projects of other users that are trusted. Whatever stands in a project's own file.
+    pub(crate) fn safe_directories(&self) -> Result<Vec<PathBuf>> {
+        let home = std::env::home_dir();
+        let path = |text: String| match (text.strip_prefix("~/"), &home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(text),
+        };
+        Ok(self.list("safe_directories", None)?.into_iter().map(path).collect())
     }
 
     /// Who may hand over tasks; empty: everyone.

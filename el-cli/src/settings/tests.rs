@@ -28,6 +28,14 @@ impl Layers {
     }
 }
 
+#[test]
+fn what_is_the_users_own_to_say_no_project_says() {
+    let settings = Layers::new("safe_directories = [\"*\"]\n", "safe_directories = [\"/a\", \"~/b\"]\n").load();
+    assert_eq!(settings.safe_directories().unwrap()[0], Path::new("/a"));
+    assert_eq!(settings.problems().count(), 1);
+    assert!(settings.trusted().is_err());
+}
+
 fn origin(settings: &Settings, key: &str, agent: Option<&str>) -> (String, &'static str) {
     let resolved = settings.get(Key::find(key).unwrap(), agent).unwrap();
     let layer = match resolved.origin {

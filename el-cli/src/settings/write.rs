@@ -38,6 +38,15 @@ impl Name {
         }
         Ok(Name { key, agent })
     }
+
+    /// Refused in a project's file: it is the user who says it.
+    pub(crate) fn may_be_in_project(&self) -> Result<()> {
+        if self.key.scope != Scope::User {
+            return Ok(());
+        }
+        Err(CommandError::invalid(self.key.name, format!("{} counts only in the user's own file", self.key.name))
+            .with_hint("--user writes it there"))
+    }
 }
 
 /// Sets a value in the file at `path`, which is made if it is missing.

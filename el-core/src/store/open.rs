@@ -1,3 +1,5 @@
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
@@ -50,6 +52,9 @@ impl Store {
 
     /// Creates the database of a project whose atoms are called `<prefix>-…`. Refused if there is one.
     pub fn create(path: &Path, prefix: &str, now: Timestamp) -> Result<Store> {
+        // It holds the tokens of runs. The files that SQLite keeps beside it get its permissions. A file that is there keeps its own; what else
+        // is wrong, SQLite tells.
+        let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut conn = connect(path, flags, Durability::Normal)?;
         let found = migrate::version(&conn).map_err(|error| not_ours(path, error))?;

@@ -40,6 +40,12 @@ pub(crate) struct Args {
     force: bool,
 }
 
+impl Args {
+    pub(super) fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+}
+
 /// With `--robot`, texts up to this size come with the answer, in bytes.
 const CONTENT_MAX: u64 = 4 << 20;
 

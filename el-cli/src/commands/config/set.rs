@@ -43,7 +43,7 @@ pub(in crate::commands) struct Set<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = Name::parse(&args.key)?;
-    let path = args.place.path(app)?;
+    let path = args.place.path(app, &name)?;
     let value = write::set(&path, &name, &args.value)?;
     let data = Set { key: &args.key, value: &value, path: &path };
     app.printer.emit(&data, |page| {

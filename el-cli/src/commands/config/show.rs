@@ -74,7 +74,9 @@ fn data(app: &App, args: &Args, settings: &Settings, values: &[(&Key, Result<Res
 }
 
 fn view(page: &mut Page, app: &App, values: &[(&Key, Result<Resolved>)]) {
-    for (scope, heading) in [(Scope::Worker, "The worker"), (Scope::Agent, "Its agents"), (Scope::Project, "The project")] {
+    for (scope, heading) in
+        [(Scope::Worker, "The worker"), (Scope::Agent, "Its agents"), (Scope::Project, "The project"), (Scope::User, "You")]
+    {
         if scope != Scope::Worker {
             page.blank();
         }

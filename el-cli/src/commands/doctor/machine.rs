@@ -14,9 +14,12 @@ pub(super) fn look(app: &App) -> Result<Vec<Finding>> {
     let settings = app.settings()?;
     let untidy = settings.problems().map(|problem| Finding {
         code: "config",
-        serious: false,
+        serious: problem.is_serious,
         message: problem.to_string(),
-        hint: "el config show lists every setting".to_owned(),
+        hint: match problem.is_serious {
+            true => "put that line right; until then el work and el run start no agent".to_owned(),
+            false => "el config show lists every setting".to_owned(),
+        },
     });
     let bad = settings.bad_values().into_iter().map(|error| Finding {
         code: "config",

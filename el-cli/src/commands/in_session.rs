@@ -1,0 +1,251 @@
+//! What an agent may do with `el` in its session, where `Bash(el *)` lets it call anything: the one table of it. What starts programs, names
+//! one for others to start, or decides how agents run is a person's; what is written is written into the folder in which the agent works.
+//!
+//! Which atoms it may change, and how, is the tracker's to say (`el_core::ops`), for the tools of `el mcp` too.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use el_core::{Durability, Store, ops};
+
+use super::Command;
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::sanitize;
+use crate::project::{Project, linked_worktree};
+use crate::session;
+
+/// What a session may do with a command as it was called.
+#[derive(Debug, PartialEq, Eq)]
+enum May<'a> {
+    Do,
+    /// If this file or folder, which it writes, is in the agent's folder.
+    Write(&'a Path),
+    /// If the work that is handed over stays in this folder of the project.
+    Within(Option<&'a Path>),
+    /// Never; what it does that is for people.
+    Not(&'static str),
+}
+
+impl Command {
+    /// Every command is here: a new one does not compile before it is decided.
+    fn in_session(&self) -> May<'_> {
+        match self {
+            Command::Create(_)
+            | Command::List(_)
+            | Command::Show(_)
+            | Command::Ready(_)
+            | Command::Next(_)
+            | Command::Update(_)
+            | Command::Close(_)
+            | Command::Reopen(_)
+            | Command::Submit(_)
+            | Command::Review(_)
+            | Command::Approve(_)
+            | Command::Reject(_)
+            | Command::Comment(_)
+            | Command::Dep(_)
+            | Command::Claim(_)
+            | Command::Release(_)
+            | Command::Search(_)
+            | Command::History(_)
+            | Command::Stats(_)
+            | Command::Tasks(_)
+            | Command::Queue(_)
+            | Command::Runs(_)
+            | Command::Logs(_)
+            | Command::Why(_)
+            | Command::Cancel(_)
+            | Command::Retry(_)
+            | Command::Chat(_)
+            | Command::Inbox(_)
+            | Command::Import(_)
+            | Command::Completions(_)
+            | Command::Prime(_)
+            | Command::Schema(_)
+            | Command::Mcp(_)
+            | Command::Help(_) => May::Do,
+            // What the client calls. The program that `el hook notify` runs is started by a supervisor, outside of sessions.
+            Command::Hook(command) if command.runs_a_program() => May::Not("it runs a program"),
+            Command::Hook(_) => May::Do,
+            Command::Init(_) => May::Not("a tracker's configuration names programs that are started"),
+            Command::Config(super::config::Command::Set(_) | super::config::Command::Unset(_)) => {
+                May::Not("the settings say which programs are started, and what holds for agents")
+            }
+            Command::Config(super::config::Command::Show(_) | super::config::Command::Get(_)) => May::Do,
+            Command::Setup(_) => May::Not("it changes what other programs start"),
+            Command::Work(args) if args.only_looks() => May::Do,
+            Command::Work(_) => May::Not("workers are started and stopped from outside of sessions"),
+            Command::Run(args) if args.names_a_command() => {
+                May::Not("--verify names a command to be run; the setting 'verify' is a check that a person chose")
+            }
+            Command::Run(args) => May::Within(args.workdir()),
+            Command::Attach(_) => May::Not("a session's screen is for people; el logs shows what an agent says"),
+            Command::Supervise(_) => May::Not("el work starts it"),
+            Command::Mailbox(super::mailbox::Command::Sync(_)) => May::Not("it decides in the name of others"),
+            Command::Mailbox(super::mailbox::Command::Post(_)) => May::Do,
+            Command::Discard(args) if args.prunes() => May::Not("what is pruned cannot be restored"),
+            Command::Discard(_) => May::Do,
+            Command::Doctor(args) if args.fixes() => May::Not("el doctor without --fix says what is wrong"),
+            Command::Doctor(_) => May::Do,
+            Command::MergeDriver(args) if args.installs() => May::Not("it names a program for git to start"),
+            Command::Export(args) => written(args.output()),
+            Command::Artifacts(args) => written(args.output()),
+            Command::Man(args) => written(args.folder()),
+            Command::MergeDriver(args) => written(args.ours()),
+        }
+    }
+
+    /// Refuses what a session may not do. Outside of one, nothing is refused here.
+    pub(super) fn check_session(&self, app: &App) -> Result<()> {
+        if !session::is_one() {
+            return Ok(());
+        }
+        match self.in_session() {
+            May::Do => Ok(()),
+            May::Not(why) => Err(refused(format!("an agent's session may not do this: {why}"))
+                .with_hint("leave it to a person: say what is needed in a comment (el comment add), or put the work off")),
+            May::Write(path) => may_write(path, app),
+            May::Within(folder) => may_work_in(app, folder),
+        }
+    }
+}
+
+fn written(path: Option<&Path>) -> May<'_> {
+    path.filter(|path| *path != Path::new("-")).map_or(May::Do, May::Write)
+}
+
+fn refused(message: String) -> CommandError {
+    CommandError::new(Exit::Refused, "in_session", message)
+}
+
+/// The names of git's own copies, which a merge driver is given.
+const GIT_MERGES: &[u8] = b".merge_file_";
+
+/// Only below the folder in which the run works, and there nothing hidden: that is the tracker, git's hooks, other programs' settings.
+fn may_write(path: &Path, app: &App) -> Result<()> {
+    let folder = workplace(app)?;
+    let is_inside = resolved(path).as_deref().and_then(|path| path.strip_prefix(&folder).ok()).is_some_and(|below| {
+        let is_open = |name: &std::ffi::OsStr| {
+            !name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(GIT_MERGES)
+        };
+        below.components().all(|part| matches!(part, Component::Normal(name) if is_open(name)))
+    });
+    if is_inside {
+        return Ok(());
+    }
+    Err(refused(format!("an agent's session writes no file at {}", sanitize::path(path)))
+        .with_detail("path", path.display().to_string())
+        .with_hint(format!("write below {}, and nothing hidden; without the option it is printed", sanitize::path(&folder))))
+}
+
+/// A session hands work over into its own project: the folder of the tracker, a linked worktree of it, or where it works itself.
+pub(super) fn may_work_in(app: &App, folder: Option<&Path>) -> Result<()> {
+    let Some(folder) = folder.filter(|_| session::is_one()) else { return Ok(()) };
+    // A folder that is not there is told by whoever looks for it next.
+    let Ok(wanted) = fs::canonicalize(folder) else { return Ok(()) };
+    let root =
+        fs::canonicalize(&app.project()?.root).unwrap_or_else(|_| app.project().map(|p| p.root.clone()).unwrap_or_default());
+    if wanted.starts_with(&root) || linked_worktree(&wanted, &root).is_some() || wanted.starts_with(workplace(app)?) {
+        return Ok(());
+    }
+    Err(refused(format!(
+        "an agent's session hands no work over into {}, which is outside of its project",
+        sanitize::path(folder)
+    ))
+    .with_detail("path", folder.display().to_string())
+    .with_hint("leave the folder out, or name one of this project"))
+}
+
+/// Where the run of this session works, without links.
+fn workplace(app: &App) -> Result<PathBuf> {
+    let own = session::run_and_database();
+    let found = own.and_then(|(run, database)| {
+        let database = database.or_else(|| app.project().ok().map(|project: &Project| project.db.clone()))?;
+        let store = Store::open(&database, Durability::Normal).ok()?;
+        let run = ops::run(&store, &run).ok()?;
+        fs::canonicalize(run.workdir).ok()
+    });
+    found.ok_or_else(|| {
+        refused("this is an agent's session, and the run that it belongs to cannot be found".to_owned())
+            .with_hint("without the option it is printed")
+    })
+}
+
+/// The path as it will be opened: a link leads where it leads, and what is not there yet is in its folder.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    if let Ok(found) = fs::canonicalize(path) {
+        return Some(found);
+    }
+    // A link that leads nowhere yet is written through all the same.
+    if fs::symlink_metadata(path).is_ok() {
+        return None;
+    }
+    let whole = std::path::absolute(path).ok()?;
+    let name = whole.file_name()?.to_owned();
+    Some(fs::canonicalize(whole.parent()?).ok()?.join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Parsed, parse};
+
+    fn may(line: &str) -> String {
+        let words: Vec<std::ffi::OsString> = line.split_whitespace().map(Into::into).collect();
+        let Parsed::Run(cli) = parse(&words) else { panic!("{line}") };
+        match cli.command.in_session() {
+            May::Not(_) => "not".to_owned(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_starts_or_configures_something_is_not_an_agents() {
+        for line in [
+            "el init",
+            "el config set notify x",
+            "el config set review false --user",
+            "el config unset verify",
+            "el setup claude",
+            "el setup agents",
+            "el work",
+            "el work --once",
+            "el work --stop",
+            "el run x --verify make",
+            "el attach q5",
+            "el supervise run-1",
+            "el mailbox sync",
+            "el discard prune",
+            "el doctor --fix",
+            "el merge-driver --install issues.jsonl",
+            "el hook notify --timeout-ms 1 -- sh",
+        ] {
+            assert_eq!(may(line), "not", "{line}");
+        }
+    }
+
+    #[test]
+    fn what_tells_or_files_is() {
+        for line in [
+            "el work --dry-run",
+            "el config show",
+            "el doctor",
+            "el discard q5",
+            "el export",
+            "el artifacts get q5 1 -o -",
+            "el hook stop",
+            "el mcp",
+            "el close q5",
+            "el import x.jsonl",
+        ] {
+            assert_eq!(may(line), "Do", "{line}");
+        }
+        assert_eq!(may("el export -o a/b"), "Write(\"a/b\")");
+        assert_eq!(may("el man --dir pages"), "Write(\"pages\")");
+        assert_eq!(may("el artifacts get q5 1 -o x"), "Write(\"x\")");
+        assert_eq!(may("el merge-driver a b c"), "Write(\"b\")");
+        assert_eq!(may("el run x --workdir /y"), "Within(Some(\"/y\"))");
+    }
+}

@@ -1,0 +1,89 @@
+//! Whose a tracker is. One that lies on the way up from the current folder may have been put there by another user, and its configuration names
+//! programs: by itself, nothing is started for it, and no agent is told what stands in it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::project::Project;
+use crate::settings::Settings;
+
+/// What of a tracker belongs to another user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Foreign {
+    path: PathBuf,
+    owner: u32,
+    root: PathBuf,
+}
+
+impl Foreign {
+    /// Looks at the tracker's folder, its database and its configuration; nothing if they are ours, or root's.
+    pub(crate) fn look(project: &Project) -> Option<Foreign> {
+        let (own, sudo) = (rustix::process::geteuid().as_raw(), std::env::var("SUDO_UID").ok());
+        let parts = [project.state.clone(), project.db.clone(), project.config_path()];
+        let (path, owner) = parts.into_iter().find_map(|path| {
+            let owner = fs::metadata(&path).ok()?.uid();
+            (!is_ours(owner, own, sudo.as_deref())).then_some((path, owner))
+        })?;
+        Some(Foreign { path, owner, root: project.root.clone() })
+    }
+
+    /// Whether the user trusts the project's folder whosever it is. A list that cannot be read trusts nobody.
+    pub(crate) fn is_trusted(&self, settings: &Settings) -> bool {
+        settings.safe_directories().unwrap_or_default().iter().any(|safe| is_in(&self.root, safe))
+    }
+
+    /// Why nothing is started.
+    pub(crate) fn refused(&self) -> CommandError {
+        let root = self.root.display();
+        CommandError::new(
+            Exit::Refused,
+            "dubious_owner",
+            format!(
+                "{} belongs to another user (uid {}), whose settings would name the programs to start",
+                self.path.display(),
+                self.owner
+            ),
+        )
+        .with_detail("path", self.path.display().to_string())
+        .with_detail("owner", self.owner)
+        .with_hint(format!("if you trust whoever that is: el config set --user safe_directories '[\"{root}\"]'"))
+        .with_hint("the folders that are in that list already have to be named again; * trusts all")
+    }
+}
+
+/// Root's files are trusted: root could change this very program. Under sudo, those of who called it are too.
+fn is_ours(owner: u32, own: u32, sudo: Option<&str>) -> bool {
+    owner == own || owner == 0 || (own == 0 && sudo.and_then(|uid| uid.parse().ok()) == Some(owner))
+}
+
+fn is_in(root: &Path, safe: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    safe == Path::new("*") || real(safe) == real(root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_and_roots_files_are_trusted_and_those_of_who_called_sudo() {
+        assert!(is_ours(1000, 1000, None) && is_ours(0, 1000, None) && is_ours(0, 0, None));
+        assert!(!is_ours(1001, 1000, None) && !is_ours(1000, 0, None));
+        assert!(is_ours(1000, 0, Some("1000")) && !is_ours(1001, 0, Some("1000")));
+        assert!(!is_ours(1000, 1001, Some("1000")), "only root can have been called by sudo");
+        assert!(!is_ours(1000, 0, Some("")) && !is_ours(1000, 0, Some("x")));
+    }
+
+    #[test]
+    fn a_folder_is_trusted_by_its_own_path_or_with_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("p");
+        fs::create_dir(&root).unwrap();
+        std::os::unix::fs::symlink(&root, dir.path().join("link")).unwrap();
+        assert!(is_in(&root, &root) && is_in(&root, Path::new("*")) && is_in(&root, &dir.path().join("link")));
+        assert!(!is_in(&root, dir.path()) && !is_in(&root, &root.join("x")));
+    }
+}

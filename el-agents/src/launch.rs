@@ -235,6 +235,7 @@ pub(crate) fn claude_options(
         settings_file: Some(settings_file.to_owned()),
         append_system_prompt_file: None,
         summary_file: None,
+        database: None,
         add_dirs: Vec::new(),
         extra_args: agent.extra_args.clone(),
     }
@@ -250,6 +251,7 @@ impl LaunchSpec {
                 let mut options = claude_options(&self.agent, &self.program, &self.conversation, &folder.settings(), resume);
                 options.max_budget_usd = self.budget_left(resumed_at.unwrap_or(0));
                 options.summary_file = Some(summary_file::summary_file(&self.places, &self.atom));
+                options.database = Some(self.places.database.clone());
                 options.add_dirs = self.folders_to_add();
                 claude::argv(&options)
             }

@@ -41,6 +41,33 @@ fn el_itself_is_allowed_where_nothing_else_is() {
     assert!(!env.project("forbidden").exists());
 }
 
+/// With `acceptEdits` the agent may edit what lies in its folder, and there lies the tracker too.
+#[test]
+fn what_governs_its_runs_is_not_the_agents_to_edit() {
+    let refused = [".eluent/config.toml", ".eluent/runs/x/launch.json", ".eluent/el.db-journal"];
+    let allowed = ["src.rs", "config.toml", ".eluent/summaries/notes.md"];
+    let write = |path: &&str| json!({"tool": "Write", "input": {"file_path": path, "content": "review = false\n"}});
+    let mut steps: Vec<_> = refused.iter().chain(&allowed).map(write).collect();
+    // The commands that this mode lets it run are held to the same.
+    let commands = ["cp src.rs .eluent/config.toml", "mv src.rs .eluent/config.toml", "cat src.rs > .eluent/config.toml"];
+    steps.extend(commands.iter().map(|line| json!({"bash": line})));
+    steps.extend([json!({"bash": "el close ${ID} --reason tried"}), json!({"text": "Closed."})]);
+    let Some((env, _api)) = project(&json!({"steps": steps})) else { return };
+    // Where it is missing, it could be made; the client edits no file that it has not read.
+    std::fs::remove_file(env.project(".eluent/config.toml")).unwrap();
+    let id = env.create("Write them", &[]);
+    env.work(&["--once"]);
+    let run = env.last_run(&id);
+    assert_run(&env, &run, "closed");
+    for path in refused {
+        assert!(!env.project(path).exists(), "{path}");
+    }
+    for path in allowed {
+        assert!(env.project(path).exists(), "{path}: {}", env.read_run_file(&run, "transcript.jsonl"));
+    }
+    assert_eq!(result(&env, &run)["permission_denials"].as_array().unwrap().len(), refused.len() + commands.len());
+}
+
 #[test]
 fn a_run_whose_time_is_up_while_a_tool_hangs_takes_the_tool_along() {
     let Some((env, _api)) = project(&json!({"steps": [{"bash": "slow-tool"}]})) else { return };

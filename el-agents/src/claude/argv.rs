@@ -53,6 +53,8 @@ pub struct ClaudeOptions {
     pub append_system_prompt_file: Option<PathBuf>,
     /// Where the agent writes its summary: it may, whatever its permission mode.
     pub summary_file: Option<PathBuf>,
+    /// The tracker's database: it, the configuration beside it and what runs keep there are no file of the work, and no agent edits them.
+    pub database: Option<PathBuf>,
     /// Folders besides the working folder in which the agent may work.
     pub add_dirs: Vec<PathBuf>,
     /// Further words from the configuration, put last.
@@ -76,6 +78,7 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     words.extend(options.summary_file.as_deref().map(own_files).unwrap_or_default());
     words.push("--disallowedTools".into());
     words.extend(rules("disallowed_tools", NEVER, &options.disallowed_tools)?);
+    words.extend(options.database.as_deref().map(not_the_trackers).unwrap_or_default());
     for folder in &options.add_dirs {
         let mut word = OsString::from("--add-dir=");
         word.push(folder);
@@ -140,12 +143,27 @@ fn bounds_are_kept(options: &ClaudeOptions) -> Result<(), ConfigurationError> {
 /// Rules that let the agent read and write one file; the two slashes begin an absolute path. What would be read as a pattern, or end the rule, gets
 /// none: then it is up to the permission mode. Edit stands for every tool that writes files.
 fn own_files(file: &Path) -> Vec<OsString> {
-    let is_plain = |path: &&str| path.starts_with('/') && path.chars().all(|c| c.is_alphanumeric() || "/-_.+@ ".contains(c));
+    plain(file).iter().flat_map(|path| [format!("Edit(/{path})"), format!("Read(/{path})")]).map(OsString::from).collect()
+}
+
+/// Rules that keep the agent from editing what its run, and those to come, are governed by: `acceptEdits` would let it, since they lie in its folder.
+fn not_the_trackers(database: &Path) -> Vec<OsString> {
+    let beside = |name: &str, all: &str| {
+        plain(&database.with_file_name(name)).into_iter().map(move |path| format!("Edit(/{path}{all})")).collect()
+    };
+    let own = plain(database).into_iter().map(|path| format!("Edit(/{path}*)")).collect();
+    let rules: [Vec<String>; 3] = [beside("config.toml", ""), beside("runs", "/**"), own];
+    rules.into_iter().flatten().map(OsString::from).collect()
+}
+
+/// The path as it is and with the links of its folder resolved, where that is absolute and can stand in a rule.
+fn plain(file: &Path) -> Vec<String> {
+    let is_plain = |path: &String| path.starts_with('/') && path.chars().all(|c| c.is_alphanumeric() || "/-_.+@ ".contains(c));
     let real = crate::summary_file::real(file);
-    let mut paths: Vec<&str> =
-        [Some(file), real.as_deref()].into_iter().flatten().filter_map(Path::to_str).filter(is_plain).collect();
+    let both = [Some(file.to_owned()), real].into_iter().flatten();
+    let mut paths: Vec<String> = both.filter_map(|path| path.into_os_string().into_string().ok()).filter(is_plain).collect();
     paths.dedup();
-    paths.iter().flat_map(|path| [format!("Edit(/{path})"), format!("Read(/{path})")]).map(OsString::from).collect()
+    paths
 }
 
 fn rules(field: &'static str, own: &str, given: &[String]) -> Result<Vec<OsString>, ConfigurationError> {
@@ -236,6 +254,16 @@ mod tests {
              --session-id 11111111-2222-4333-8444-555555555555 --output-format stream-json --verbose --permission-mode \
              acceptEdits --model opus --max-turns 40 --max-budget-usd 2.5 --settings /run/settings.json \
              --append-system-prompt-file /run/role.md --fallback-model sonnet"
+        );
+    }
+
+    #[test]
+    fn what_governs_the_runs_is_not_edited() {
+        let words = words(&ClaudeOptions { database: Some("/p/.eluent/el.db".into()), ..options() });
+        let from = words.iter().position(|word| word == "--disallowedTools").unwrap();
+        assert_eq!(
+            words[from + 1..from + 5],
+            ["AskUserQuestion", "Edit(//p/.eluent/config.toml)", "Edit(//p/.eluent/runs/**)", "Edit(//p/.eluent/el.db*)"]
         );
     }
 

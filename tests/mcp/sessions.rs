@@ -187,3 +187,24 @@ fn between_two_calls_the_database_is_nobodys() {
     assert!(before.elapsed() < Duration::from_secs(10));
     std::fs::write(env.project("go"), "").unwrap();
 }
+
+#[test]
+fn what_a_session_may_not_do_by_the_command_line_it_may_not_here() {
+    let (env, worker, id, run) = at_work("");
+    let outside = env.path("outside");
+    std::fs::create_dir(&outside).unwrap();
+    env.el(&["update", &id, "--label", "review"]).ok();
+    let mut client = in_session(&env, &run);
+    let said = client.fails("in_session", "claude_code", json!({"task": "x", "workdir": outside.display().to_string()}));
+    assert!(said.contains("(exit 8)") && said.contains("outside of its project"), "{said}");
+    let said = client.fails("refused", "update", json!({"ids": [id], "status": "open"}));
+    assert!(said.contains("(exit 8)") && said.contains("el close"), "{said}");
+    client.fails("refused", "update", json!({"ids": [id], "remove_labels": ["review"]}));
+    client.fails("invalid_value", "update", json!({"ids": [id], "status": "deferred", "defer_until": "10s"}));
+    client.fails("invalid_value", "update", json!({"ids": [id], "status": "deferred", "defer_until": "yesterday"}));
+    assert_eq!(env.robot(&["tasks"])["count"], 0);
+    std::fs::write(env.project("go"), "").unwrap();
+    client.ok("update", json!({"ids": [id], "status": "wont_do"}));
+    worker.wait(SOON).ok();
+    assert_eq!(env.outcomes(&id), ["wont_do"]);
+}

@@ -6,7 +6,6 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::project::Project;
-use crate::settings::write::Name;
 use crate::settings::{self, Settings};
 
 pub(super) mod get;
@@ -54,14 +53,13 @@ struct Place {
 }
 
 impl Place {
-    fn path(&self, app: &App, name: &Name) -> Result<PathBuf> {
+    fn path(&self, app: &App) -> Result<PathBuf> {
         if self.user {
             return settings::user_config_path().ok_or_else(|| {
                 CommandError::config("user", "there is no home folder for the user's configuration")
                     .with_hint("set HOME or XDG_CONFIG_HOME")
             });
         }
-        name.may_be_in_project()?;
         app.project().map(Project::config_path).map_err(|error| error.with_hint("--user changes the user's file, from anywhere"))
     }
 }

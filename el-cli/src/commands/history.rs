@@ -101,7 +101,8 @@ fn details(event: &Event, said: &[Comment]) -> String {
     let from_to = |change: &Value| Some(format!("{} → {}", text(change.get("from")?), text(change.get("to")?)));
     if let (Some(from), Some(to)) = (data.get("from"), data.get("to")) {
         let reason = data.get("reason").map(|reason| format!(": {}", text(reason))).unwrap_or_default();
-        return format!("{} → {}{reason}", text(from), text(to));
+        let via = data.get("via").map(|via| format!(" ({})", text(via))).unwrap_or_default();
+        return format!("{} → {}{via}{reason}", text(from), text(to));
     }
     if let (Some(source), Some(target)) = (data.get("source"), data.get("target")) {
         let kind = data.get("type").map(text).unwrap_or_default();
@@ -140,6 +141,7 @@ mod tests {
     #[test]
     fn changes_bonds_and_facts_are_told_in_a_line() {
         assert_eq!(told(json!({"from": "open", "to": "closed", "reason": "done"})), "open → closed: done");
+        assert_eq!(told(json!({"from": "open", "to": "open", "via": "back-off"})), "open → open (back-off)");
         assert_eq!(told(json!({"source": "a-1", "target": "a-2", "type": "blocks"})), "a-1 —blocks→ a-2");
         assert_eq!(told(json!({"labels": {"from": [], "to": ["x", "y"]}})), "labels: none → x y");
         assert_eq!(told(json!({"agent": "fake", "worker": null})), "agent: fake");

@@ -72,7 +72,9 @@ fn words(hold: &Hold, reason: Option<&str>, now: Timestamp) -> String {
         Hold::Deferred { until: Some(until) } => {
             format!("It is deferred until {} ({}).", time::local(*until), time::relative(now, *until))
         }
-        Hold::BackOff { until } => format!("An attempt failed; the next one begins {}.", time::relative(now, *until)),
+        Hold::BackOff { until } => {
+            format!("An attempt failed, or was over at once; the next one begins {}.", time::relative(now, *until))
+        }
         Hold::Running { run } => format!("{run} is working on it; el logs {run} shows what it does."),
         Hold::Blocked { by, bond, via } => {
             let holds = match bond {
@@ -122,6 +124,6 @@ mod tests {
         let formula = Hold::Abstract { issue_type: el_core::model::IssueType::Formula };
         assert!(words(&formula, None, NOW).starts_with("It is a formula,"));
         let soon = Hold::BackOff { until: NOW.plus(std::time::Duration::from_secs(90)) };
-        assert_eq!(words(&soon, None, NOW), "An attempt failed; the next one begins in 1m.");
+        assert_eq!(words(&soon, None, NOW), "An attempt failed, or was over at once; the next one begins in 1m.");
     }
 }

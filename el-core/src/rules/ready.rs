@@ -37,7 +37,7 @@ pub enum Hold {
     Abstract { issue_type: IssueType },
     /// Deferred, with or without a date.
     Deferred { until: Option<Timestamp> },
-    /// An attempt failed a moment ago.
+    /// An attempt failed, or was over at once, a moment ago.
     BackOff { until: Timestamp },
     /// A run works on it, or is just being settled.
     Running { run: String },

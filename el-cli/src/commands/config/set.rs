@@ -43,7 +43,10 @@ pub(in crate::commands) struct Set<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = Name::parse(&args.key)?;
-    let path = args.place.path(app, &name)?;
+    if !args.place.user {
+        name.may_be_in_project()?;
+    }
+    let path = args.place.path(app)?;
     let value = write::set(&path, &name, &args.value)?;
     let data = Set { key: &args.key, value: &value, path: &path };
     app.printer.emit(&data, |page| {

@@ -38,7 +38,7 @@ pub(in crate::commands) struct Unset<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = Name::parse(&args.key)?;
-    let path = args.place.path(app, &name)?;
+    let path = args.place.path(app)?;
     let removed = write::unset(&path, &name)?;
     app.printer.emit(&Unset { key: &args.key, removed, path: &path }, |page| {
         if !page.quiet() {

@@ -13,7 +13,7 @@ Examples:
   el retry q5e6
 
 For what was blocked after its last attempt, or held by el cancel. The failures so far are
-counted no longer, unless an agent asks for it in its session, which it cannot for its own atom.")]
+counted no longer. An agent's session gives no fresh attempts, and does not retry its own atom.")]
 pub(crate) struct Args {
     /// The atom
     #[arg(value_name = "ATOM", add = complete::atoms())]

@@ -37,16 +37,16 @@ impl Store {
         }
         let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, durability)?;
         let found = migrate::version(&conn).map_err(|error| not_ours(path, error))?;
-        if found == migrate::SCHEMA_VERSION {
-            return Ok(Store { conn, path: path.to_owned() });
-        }
+        // Another program's version may be the same number.
         let application_id: i64 = conn.query_row("PRAGMA application_id", [], |row| row.get(0)).doing("read its mark")?;
         if application_id != migrate::APPLICATION_ID {
             let why =
                 if found == 0 { "it has no schema; `el init` was never finished here" } else { "it belongs to another program" };
             return Err(Error::NotADatabase { path: path.to_owned(), why: why.to_owned() });
         }
-        migrate::migrate(&mut conn, path)?;
+        if found != migrate::SCHEMA_VERSION {
+            migrate::migrate(&mut conn, path)?;
+        }
         Ok(Store { conn, path: path.to_owned() })
     }
 

@@ -5,6 +5,7 @@ pub mod fence;
 pub mod mailbox;
 pub mod notice;
 pub mod report;
+pub mod response;
 pub mod summary;
 pub mod words;
 pub mod workspace;

@@ -1,0 +1,127 @@
+//! What a reading gives for the phase that was asked for.
+
+use serde::Serialize;
+
+use super::block::Block;
+use super::check::FieldFault;
+use super::fault::{Fault, FaultKind};
+use super::phases::{self, Payload};
+use super::scanner::Reading;
+use crate::model::Phase;
+
+/// What a reading gives.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum Answer {
+    /// Data that fits, and where.
+    Good(Box<Good>),
+    /// A block was meant, and cannot be used.
+    Faulty(Faulty),
+    /// No block at all: the fallback may know something.
+    NotFound,
+}
+
+/// Data that fits its phase.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Good {
+    /// Which block of the reading.
+    pub block: usize,
+    pub payload: Payload,
+    /// Optional fields that did not fit and were left out, and hints that contradict each other.
+    pub slight: Vec<FieldFault>,
+}
+
+/// A block that cannot be used. At least one of the two is there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Faulty {
+    /// Which block of the reading; none, if the delimiters were only mentioned.
+    pub block: Option<usize>,
+    /// What is wrong with the block.
+    pub fault: Option<Fault>,
+    /// What is wrong in its data.
+    pub fields: Vec<FieldFault>,
+}
+
+impl Faulty {
+    /// Everything that is wrong, a line each, in words that a model can be told.
+    pub fn lines(&self) -> Vec<String> {
+        let block = self.fault.as_ref().map(|fault| match fault.kind {
+            FaultKind::NoPhase | FaultKind::NoData | FaultKind::NotAnObject => format!("The block: {}.", fault.message),
+            _ => format!("At {}: {}. There it says: {}", fault.at, fault.message, fault.excerpt),
+        });
+        block.into_iter().chain(self.fields.iter().map(|fault| format!("{fault}."))).collect()
+    }
+}
+
+/// A block alone, whatever its phase: what a running agent tells.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_block(block: &Block) -> Result<(Payload, Vec<FieldFault>), Faulty> {
+    if let Some(fault) = &block.fault {
+        return Err(Faulty { block: None, fault: Some(fault.clone()), fields: Vec::new() });
+    }
+    let Some(phase) = block.known_phase() else {
+        let phase = super::json::short(block.phase.as_deref().unwrap_or_default());
+        let known: Vec<&str> = Phase::ALL.iter().map(|phase| phase.as_str()).collect();
+        return Err(Faulty {
+            block: None,
+            fault: None,
+            fields: vec![FieldFault {
+                field: "phase".to_owned(),
+                message: format!("\"{phase}\" is no phase; there are \"{}\"", known.join("\", \"")),
+                is_grave: true,
+            }],
+        });
+    };
+    match phases::check(phase, &block.data) {
+        (Some(payload), slight) => Ok((payload, slight)),
+        (None, fields) => Err(Faulty { block: None, fault: None, fields }),
+    }
+}
+
+/// The answer for `wanted`, about `task` if the phase is about one.
+///
+/// The last block counts that is of this phase, or whose phase cannot be told: a model that corrects itself does so below. A good block before a
+/// broken one is not taken, since it may be what the broken one was to replace.
+pub fn answer(reading: &Reading, wanted: Phase, task: Option<&str>) -> Answer {
+    let mut other = None;
+    for (n, block) in reading.blocks.iter().enumerate().rev() {
+        let fields = match check_block(block) {
+            Ok((payload, slight)) if payload.phase() == wanted => {
+                let about = payload.task_id().map(str::trim);
+                if let (Some(about), Some(task)) = (about, task)
+                    && about != task
+                {
+                    let message = format!("is \"{}\", but this is about \"{task}\"", super::json::short(about));
+                    other.get_or_insert((n, field("task_id", message)));
+                    continue;
+                }
+                return Answer::Good(Box::new(Good { block: n, payload, slight }));
+            }
+            Ok((payload, _)) => {
+                let message = format!("is \"{}\", but \"{wanted}\" was asked for", payload.phase());
+                other.get_or_insert((n, field("phase", message)));
+                continue;
+            }
+            Err(faulty) => match block.known_phase() {
+                Some(phase) if phase != wanted => {
+                    let message = format!("is \"{phase}\", but \"{wanted}\" was asked for");
+                    other.get_or_insert((n, field("phase", message)));
+                    continue;
+                }
+                _ => faulty,
+            },
+        };
+        return Answer::Faulty(Faulty { block: Some(n), ..fields });
+    }
+    match (other, reading.mentions.first()) {
+        (Some((n, fault)), _) => Answer::Faulty(Faulty { block: Some(n), fault: None, fields: vec![fault] }),
+        (None, Some(mention)) => Answer::Faulty(Faulty { block: None, fault: Some(mention.clone()), fields: Vec::new() }),
+        (None, None) => Answer::NotFound,
+    }
+}
+
+fn field(name: &str, message: String) -> FieldFault {
+    FieldFault { field: name.to_owned(), message, is_grave: true }
+}

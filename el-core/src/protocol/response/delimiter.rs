@@ -1,0 +1,166 @@
+//! The delimiters of a block, and their sloppy forms.
+
+/// Begins a block.
+pub const START: &str = "<<<ORCHESTRATOR_RESPONSE>>>";
+/// Ends a block.
+pub const END: &str = "<<<END_ORCHESTRATOR_RESPONSE>>>";
+
+/// A delimiter that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Delimiter {
+    pub(super) is_end: bool,
+    pub(super) len: usize,
+    /// Not letter by letter as it is to be.
+    pub(super) is_loose: bool,
+}
+
+/// What stands at a `<`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    Delimiter(Delimiter),
+    /// What there is could become one; the text ends too early to tell.
+    Maybe,
+    Nothing,
+}
+
+/// Looks for a delimiter at the very beginning of `text`; fewer than 64 bytes of it are looked at.
+pub(super) fn at(text: &[u8]) -> Seen {
+    if text.starts_with(END.as_bytes()) {
+        return Seen::Delimiter(Delimiter { is_end: true, len: END.len(), is_loose: false });
+    }
+    if text.starts_with(START.as_bytes()) {
+        return Seen::Delimiter(Delimiter { is_end: false, len: START.len(), is_loose: false });
+    }
+    loose(text)
+}
+
+/// `<<<`, an optional `/` or `END`, the name, an optional `END`, two or three `>`; spaces, `_` and `-` between the words, in any case.
+fn loose(text: &[u8]) -> Seen {
+    let mut look = Look { text, at: 0 };
+    for _ in 0..3 {
+        match look.text.get(look.at) {
+            Some(b'<') => look.at += 1,
+            Some(_) => return Seen::Nothing,
+            None => return Seen::Maybe,
+        }
+    }
+    look.gap();
+    let mut is_end = false;
+    if look.text.get(look.at) == Some(&b'/') {
+        look.at += 1;
+        is_end = true;
+    }
+    for word in ["END", "ORCHESTRATOR", "RESPONSE", "END"] {
+        match look.word(word) {
+            Some(true) => is_end |= word == "END",
+            Some(false) if word == "END" => {}
+            Some(false) => return Seen::Nothing,
+            None => return Seen::Maybe,
+        }
+        look.gap();
+    }
+    let from = look.at;
+    while look.at < from + 3 && look.text.get(look.at) == Some(&b'>') {
+        look.at += 1;
+    }
+    match look.at - from {
+        3 => {}
+        _ if look.at >= text.len() => return Seen::Maybe,
+        2 => {}
+        _ => return Seen::Nothing,
+    }
+    Seen::Delimiter(Delimiter { is_end, len: look.at, is_loose: true })
+}
+
+struct Look<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl Look<'_> {
+    /// At most two characters that may stand between words.
+    fn gap(&mut self) {
+        let from = self.at;
+        while self.at < from + 2 && matches!(self.text.get(self.at), Some(b' ' | b'\t' | b'_' | b'-')) {
+            self.at += 1;
+        }
+    }
+
+    /// Whether the word is here, which is then passed; `None` if the text ends within it.
+    fn word(&mut self, word: &str) -> Option<bool> {
+        let rest = &self.text[self.at..];
+        let len = rest.len().min(word.len());
+        if !rest[..len].eq_ignore_ascii_case(&word.as_bytes()[..len]) {
+            return Some(false);
+        }
+        if len < word.len() {
+            return None;
+        }
+        self.at += len;
+        Some(true)
+    }
+}
+
+/// The first `<` at or after `from` at which a delimiter stands or may stand.
+pub(super) fn find(text: &[u8], from: usize) -> Option<(usize, Seen)> {
+    let mut at_byte = from;
+    loop {
+        let step = text[at_byte.min(text.len())..].iter().position(|b| *b == b'<')?;
+        at_byte += step;
+        match at(&text[at_byte..]) {
+            Seen::Nothing => at_byte += 1,
+            seen => return Some((at_byte, seen)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sloppy_delimiters_are_seen_and_others_are_not() {
+        for (text, is_end) in [
+            (START, false),
+            (END, true),
+            ("<<<ORCHESTRATOR_RESPONSE>>\n", false),
+            ("<<< ORCHESTRATOR_RESPONSE >>>", false),
+            ("<<<orchestrator_response>>>", false),
+            ("<<<END ORCHESTRATOR RESPONSE>>>", true),
+            ("<<</ORCHESTRATOR_RESPONSE>>>", true),
+            ("<<<ORCHESTRATOR_RESPONSE_END>>>", true),
+            ("<<<End-Orchestrator-Response>>>", true),
+        ] {
+            let Seen::Delimiter(seen) = at(text.as_bytes()) else { panic!("{text}") };
+            assert_eq!((seen.is_end, seen.len), (is_end, text.trim_end().len()), "{text}");
+            assert_eq!(seen.is_loose, text != START && text != END);
+        }
+        for text in [
+            "<<",
+            "<<<",
+            "<<<ORCH",
+            "<<<END_",
+            "<<<ORCHESTRATOR_RESPONSE",
+            "<<<ORCHESTRATOR_RESPONSE>",
+            "<<<ORCHESTRATOR_RESPONSE>>",
+        ] {
+            assert_eq!(at(text.as_bytes()), Seen::Maybe, "{text}");
+        }
+        for text in [
+            "<<x",
+            "<<<x",
+            "<<<<ORCHESTRATOR_RESPONSE>>>",
+            "<<<ORCHESTRATOR_RESPONSE> ",
+            "<<<ORCHESTRATOR>>>",
+            "<<ORCHESTRATOR_RESPONSE>>",
+        ] {
+            assert_eq!(at(text.as_bytes()), Seen::Nothing, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_longest_form_fits() {
+        let longest = b"<<<  /END--ORCHESTRATOR__RESPONSE  END  >>>";
+        assert!(matches!(at(longest), Seen::Delimiter(d) if d.len == longest.len() && d.len < 64));
+    }
+}

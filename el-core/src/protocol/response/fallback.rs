@@ -1,0 +1,181 @@
+//! What can be told from the words of an answer that never came in its form. It is little: a word carries a status, never a list of tasks.
+
+use serde::Serialize;
+
+use crate::model::{CompletionStatus, Phase};
+
+/// Bytes of a text that are kept.
+const KEPT: usize = 16 << 10;
+
+/// What the words say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Signal {
+    /// *analysis complete*, *exploration finished* …
+    AnalysisComplete,
+    /// *task list ready*, *breakdown created* …
+    TasksReady,
+    /// *task complete*, *work done* …
+    WorkerDone,
+    /// *error*, *failed*, *could not*.
+    WorkerError,
+}
+
+/// What goes on without a structured answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "carried", rename_all = "snake_case")]
+pub enum Carried {
+    /// The analysis in the model's own words. How many tasks it would make of it is not known, and not made up.
+    Analysis { summary: String },
+    /// How a worker says that it ended, and its words.
+    Completion { status: CompletionStatus, summary: String },
+}
+
+/// What can be carried of `text` for the phase; `None`: nothing, and the phase stops. Tasks and merged results are data, which no word stands for;
+/// and words that say both that it is done and that it failed say nothing.
+pub fn fallback(text: &str, phase: Phase) -> Option<Carried> {
+    let summary = || kept(text).to_owned();
+    match (phase, signal(text, phase)?) {
+        (Phase::Analysis, Signal::AnalysisComplete) => Some(Carried::Analysis { summary: summary() }),
+        (Phase::Completion, Signal::WorkerDone) => {
+            Some(Carried::Completion { status: CompletionStatus::Success, summary: summary() })
+        }
+        (Phase::Completion, Signal::WorkerError) => {
+            Some(Carried::Completion { status: CompletionStatus::Failed, summary: summary() })
+        }
+        _ => None,
+    }
+}
+
+/// What the words of `text` say where an answer of the phase was asked for.
+pub fn signal(text: &str, phase: Phase) -> Option<Signal> {
+    let words = words(text);
+    let pairs = |first: &[&[&str]], second: &[&str]| has(&words, first, second);
+    match phase {
+        Phase::Analysis => pairs(&[&["analysis"], &["exploration"]], &["complete", "completed", "done", "finished"])
+            .then_some(Signal::AnalysisComplete),
+        Phase::TaskList => pairs(&[&["task", "list"], &["breakdown"]], &["ready", "complete", "completed", "created"])
+            .then_some(Signal::TasksReady),
+        Phase::Progress | Phase::Completion => {
+            let done = pairs(&[&["task"], &["work"]], &["complete", "completed", "done", "finished"]);
+            match (done, says_error(&words)) {
+                (true, false) => Some(Signal::WorkerDone),
+                (false, true) => Some(Signal::WorkerError),
+                _ => None,
+            }
+        }
+        Phase::Aggregation => None,
+    }
+}
+
+/// Words in lower case, a full stop or another mark between two of them as a word of its own.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for c in text.chars() {
+        match c {
+            c if c.is_alphanumeric() || matches!(c, '\'' | '’') => {
+                if let Some(word) = words.last_mut() {
+                    word.extend(c.to_lowercase());
+                }
+            }
+            '.' | '!' | '?' | ';' | ',' | '(' | ')' | '\n' => words.extend([c.to_string(), String::new()]),
+            _ => words.push(String::new()),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// One of `first`, then `is`, `was`, `has been` or nothing, then one of `second`, and nothing that turns it round before or after.
+fn has(words: &[String], first: &[&[&str]], second: &[&str]) -> bool {
+    (0..words.len()).any(|at| {
+        first.iter().any(|first| {
+            let Some(rest) = words[at..].strip_prefix_words(first) else { return false };
+            let linking = rest
+                .iter()
+                .take_while(|word| matches!(word.as_str(), "is" | "was" | "has" | "been" | "are" | "now"))
+                .take(3)
+                .count();
+            let Some(end) = rest.get(linking) else { return false };
+            second.contains(&end.as_str()) && !is_turned(&words[..at])
+        })
+    })
+}
+
+/// Whether one of the last words of the sentence before says *not*, *when*, *until* …
+fn is_turned(before: &[String]) -> bool {
+    before.iter().rev().take_while(|word| !matches!(word.as_str(), "." | "!" | "?" | ";" | "\n")).take(5).any(|word| {
+        matches!(
+            word.as_str(),
+            "not"
+                | "no"
+                | "never"
+                | "when"
+                | "once"
+                | "until"
+                | "before"
+                | "after"
+                | "if"
+                | "cannot"
+                | "can't"
+                | "isn't"
+                | "will"
+        )
+    })
+}
+
+/// An error that is told of, not one that is denied, counted to none, or that is the matter of the work.
+fn says_error(words: &[String]) -> bool {
+    words.iter().enumerate().any(|(at, word)| {
+        let is_error = match word.as_str() {
+            "error" | "errors" | "failed" => true,
+            "could" => words.get(at + 1).is_some_and(|next| next == "not"),
+            "couldn't" | "couldn’t" => true,
+            _ => false,
+        };
+        let denied =
+            words[at.saturating_sub(2)..at].iter().any(|word| matches!(word.as_str(), "no" | "0" | "zero" | "without" | "any"));
+        let is_matter = word.starts_with("error")
+            && words.get(at + 1).is_some_and(|next| {
+                matches!(
+                    next.as_str(),
+                    "handling"
+                        | "handler"
+                        | "handlers"
+                        | "message"
+                        | "messages"
+                        | "code"
+                        | "codes"
+                        | "type"
+                        | "types"
+                        | "path"
+                        | "paths"
+                        | "case"
+                        | "cases"
+                        | "response"
+                        | "responses"
+                )
+            });
+        is_error && !denied && !is_matter
+    })
+}
+
+trait Words {
+    fn strip_prefix_words(&self, prefix: &[&str]) -> Option<&[String]>;
+}
+
+impl Words for [String] {
+    fn strip_prefix_words(&self, prefix: &[&str]) -> Option<&[String]> {
+        let (head, rest) = self.split_at_checked(prefix.len())?;
+        head.iter().zip(prefix).all(|(word, wanted)| word == wanted).then_some(rest)
+    }
+}
+
+fn kept(text: &str) -> &str {
+    let text = text.trim();
+    let mut end = text.len().min(KEPT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

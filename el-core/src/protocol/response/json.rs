@@ -1,0 +1,393 @@
+//! JSON as models write it. What is right JSON is read as any reader does; what is not is put right where it has one reading only, and refused where
+//! it has none or several. Every byte is looked at a bounded number of times.
+
+mod strings;
+
+use serde_json::{Map, Value};
+
+use super::delimiter::{self, Delimiter, Seen};
+use super::fault::{FaultKind, Repair};
+
+/// Deeper nesting is refused; readers of what we pass on stop at 128.
+pub(super) const DEPTH_MAX: usize = 100;
+/// More values than this in one block are refused.
+pub(super) const VALUES_MAX: usize = 500_000;
+/// So many repairs are remembered.
+const REPAIRS_MAX: usize = 100;
+
+const LEFT_OUT: &str = "`...` stands for something that was left out; everything must be written";
+
+/// Why it went no further, and at which byte.
+#[derive(Debug, PartialEq)]
+pub(super) struct Stop {
+    pub(super) kind: FaultKind,
+    pub(super) message: String,
+    pub(super) at: usize,
+}
+
+pub(super) type Outcome<T> = Result<T, Stop>;
+
+#[derive(Debug)]
+pub(super) struct Parser<'a> {
+    pub(super) text: &'a str,
+    bytes: &'a [u8],
+    pub(super) at: usize,
+    /// Bytes at which a message of a stream ended.
+    seams: &'a [usize],
+    /// A delimiter within a text, and within its line, is part of the text.
+    delimiters_in_texts: bool,
+    /// One such was passed.
+    pub(super) crossed: bool,
+    /// It looked beyond the end of the text: with more text it could have gone on.
+    pub(super) hit_end: bool,
+    depth: usize,
+    values: usize,
+    repairs: Vec<(Repair, usize)>,
+    repairs_made: usize,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(text: &'a str, at: usize, seams: &'a [usize], delimiters_in_texts: bool) -> Parser<'a> {
+        Parser {
+            text,
+            bytes: text.as_bytes(),
+            at,
+            seams,
+            delimiters_in_texts,
+            crossed: false,
+            hit_end: false,
+            depth: 0,
+            values: 0,
+            repairs: Vec::new(),
+            repairs_made: 0,
+        }
+    }
+
+    /// The repairs with their bytes, in order, as many as are remembered; and how many were made.
+    pub(super) fn into_repairs(self) -> (Vec<(Repair, usize)>, usize) {
+        let mut repairs = self.repairs;
+        repairs.sort_by_key(|(_, at)| *at);
+        (repairs, self.repairs_made)
+    }
+
+    pub(super) fn repair(&mut self, repair: Repair, at: usize) {
+        // A fence has a beginning and an end, and is one.
+        if repair == Repair::CodeFence && self.repairs.iter().any(|(known, _)| *known == repair) {
+            return;
+        }
+        self.repairs_made += 1;
+        if self.repairs.len() < REPAIRS_MAX {
+            self.repairs.push((repair, at));
+        }
+    }
+
+    pub(super) fn stop<T>(&self, kind: FaultKind, message: impl Into<String>) -> Outcome<T> {
+        self.stop_at(kind, message, self.at)
+    }
+
+    pub(super) fn stop_at<T>(&self, kind: FaultKind, message: impl Into<String>, at: usize) -> Outcome<T> {
+        Err(Stop { kind, message: message.into(), at })
+    }
+
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        let byte = self.bytes.get(self.at).copied();
+        self.hit_end |= byte.is_none();
+        byte
+    }
+
+    /// Passes `word` if it is here. At the end of the text a part of it may be all that is there.
+    pub(super) fn eat(&mut self, word: &str) -> bool {
+        let rest = &self.bytes[self.at..];
+        let is_here = rest.starts_with(word.as_bytes());
+        if is_here {
+            self.at += word.len();
+        } else if rest.len() < word.len() && word.as_bytes().starts_with(rest) {
+            self.hit_end = true;
+        }
+        is_here
+    }
+
+    /// The delimiter that stands here, if one does.
+    pub(super) fn delimiter(&mut self) -> Option<Delimiter> {
+        if self.bytes.get(self.at) != Some(&b'<') {
+            return None;
+        }
+        match delimiter::at(&self.bytes[self.at..]) {
+            Seen::Delimiter(found) => Some(found),
+            Seen::Maybe => {
+                self.hit_end = true;
+                None
+            }
+            Seen::Nothing => None,
+        }
+    }
+
+    /// The character that stands here, for a message.
+    pub(super) fn here(&self) -> String {
+        match self.text[self.at..].chars().next() {
+            Some(c) if c.is_control() => format!("the character U+{:04X}", u32::from(c)),
+            Some(c) => format!("`{c}`"),
+            None => "the end".to_owned(),
+        }
+    }
+
+    /// Passes spaces and comments; whether a line ended among them.
+    pub(super) fn skip(&mut self) -> Outcome<bool> {
+        let mut new_line = false;
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(b'\n') => {
+                    new_line = true;
+                    self.at += 1;
+                }
+                Some(b'/' | b'#') => match self.comment()? {
+                    Some(has_line) => new_line |= has_line,
+                    None => return Ok(new_line),
+                },
+                _ => return Ok(new_line),
+            }
+        }
+    }
+
+    /// Passes a comment, if one begins here; whether a line ended in it.
+    fn comment(&mut self) -> Outcome<Option<bool>> {
+        let from = self.at;
+        if self.eat("/*") {
+            while !self.eat("*/") {
+                if self.peek().is_none() || self.delimiter().is_some() {
+                    return self.stop_at(FaultKind::Syntax, "a comment is opened and not closed", from);
+                }
+                self.at += 1;
+            }
+        } else if self.eat("//") || self.eat("#") {
+            while self.peek().is_some_and(|byte| byte != b'\n') && self.delimiter().is_none() {
+                self.at += 1;
+            }
+        } else {
+            return Ok(None);
+        }
+        let comment = &self.text[from..self.at];
+        if says_left_out(comment) {
+            let message = "a comment says that something was left out here; everything must be written";
+            return self.stop_at(FaultKind::LeftOut, message, from);
+        }
+        self.repair(Repair::Comment, from);
+        Ok(Some(comment.contains('\n')))
+    }
+
+    /// One value, the spaces before it passed already.
+    pub(super) fn value(&mut self) -> Outcome<Value> {
+        self.count()?;
+        if self.delimiter().is_some() {
+            return self.cut_off("a value is missing");
+        }
+        match self.peek() {
+            None => self.cut_off("a value is missing"),
+            Some(b'{') => self.nested(Parser::object),
+            Some(b'[') => self.nested(Parser::array),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(byte) => match self.quoted()? {
+                Some(text) => Ok(Value::String(text)),
+                None if byte.is_ascii_alphabetic() || byte == b'_' => self.word(),
+                None if self.is_ellipsis() => self.stop(FaultKind::LeftOut, LEFT_OUT),
+                None => self.stop(FaultKind::Syntax, format!("{} cannot begin a value", self.here())),
+            },
+        }
+    }
+
+    fn count(&mut self) -> Outcome<()> {
+        self.values += 1;
+        if self.values > VALUES_MAX {
+            return self.stop(FaultKind::TooLarge, format!("it holds more than {VALUES_MAX} keys and values"));
+        }
+        Ok(())
+    }
+
+    fn is_ellipsis(&self) -> bool {
+        self.text[self.at..].starts_with("..") || self.text[self.at..].starts_with('…')
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Outcome<Value>) -> Outcome<Value> {
+        if self.depth == DEPTH_MAX {
+            return self.stop(FaultKind::TooLarge, format!("it is nested more than {DEPTH_MAX} deep"));
+        }
+        self.depth += 1;
+        self.at += 1;
+        let value = read(self);
+        self.depth -= 1;
+        value
+    }
+
+    fn array(&mut self) -> Outcome<Value> {
+        let mut items = Vec::new();
+        let mut comma = None;
+        let mut new_line = self.skip()?;
+        loop {
+            if self.closes(b']', comma, items.is_empty())? {
+                return Ok(Value::Array(items));
+            }
+            if comma.is_none() && !items.is_empty() {
+                let alike = match items.last() {
+                    Some(Value::Object(_)) => self.peek() == Some(b'{'),
+                    Some(Value::Array(_)) => self.peek() == Some(b'['),
+                    _ => false,
+                };
+                self.missing_comma(new_line && alike)?;
+            }
+            items.push(self.value()?);
+            self.skip_to_comma(&mut comma, &mut new_line)?;
+        }
+    }
+
+    fn object(&mut self) -> Outcome<Value> {
+        let mut map = Map::new();
+        let mut comma = None;
+        let mut new_line = self.skip()?;
+        loop {
+            if self.closes(b'}', comma, map.is_empty())? {
+                return Ok(Value::Object(map));
+            }
+            if comma.is_none() && !map.is_empty() {
+                let is_key = self.peek() == Some(b'"');
+                self.missing_comma(new_line && is_key)?;
+            }
+            let at = self.at;
+            let key = self.key()?;
+            self.skip()?;
+            if !self.eat(":") {
+                let key = short(&key);
+                if self.delimiter().is_some() || self.peek().is_none() {
+                    return self.cut_off(&format!("after the key `{key}` its value is missing"));
+                }
+                let message = format!("after the key `{key}` comes {} instead of a colon", self.here());
+                return self.stop(FaultKind::Syntax, message);
+            }
+            self.skip()?;
+            let value = self.value()?;
+            match map.get(&key) {
+                None => drop(map.insert(key, value)),
+                Some(known) if *known == value => self.repair(Repair::RepeatedKey, at),
+                Some(_) => {
+                    let message = format!("the key `{}` stands twice with different values", short(&key));
+                    return self.stop_at(FaultKind::RepeatedKey, message, at);
+                }
+            }
+            self.skip_to_comma(&mut comma, &mut new_line)?;
+        }
+    }
+
+    /// After an item: passes the comma, if there is one, and tells where it was.
+    fn skip_to_comma(&mut self, comma: &mut Option<usize>, new_line: &mut bool) -> Outcome<()> {
+        *new_line = self.skip()?;
+        *comma = None;
+        if self.peek() == Some(b',') {
+            *comma = Some(self.at);
+            self.at += 1;
+            self.skip()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the array or object ends here, with the repairs that this may need.
+    fn closes(&mut self, closer: u8, comma: Option<usize>, is_empty: bool) -> Outcome<bool> {
+        match self.peek() {
+            Some(byte) if byte == closer => self.at += 1,
+            Some(b',') if comma.is_some() => {
+                return self.stop(FaultKind::Ambiguous, "two commas: an item is missing between them");
+            }
+            Some(b',') => return self.stop(FaultKind::Ambiguous, "a comma with no item before it"),
+            Some(byte @ (b'}' | b']')) => {
+                let (byte, closer) = (char::from(byte), char::from(closer));
+                let message = format!("`{byte}` where `{closer}` is to be: a closer is missing before it, or this one is wrong");
+                return self.stop(FaultKind::Ambiguous, message);
+            }
+            None => return self.cut_off("it is not closed"),
+            Some(_) => match self.delimiter() {
+                // A block that was ended by its writer lost only its closers; one that just stops may have lost more.
+                Some(found) if found.is_end && comma.is_none() && !is_empty => self.repair(Repair::MissingCloser, self.at),
+                Some(_) => return self.cut_off("it is not closed"),
+                None => return Ok(false),
+            },
+        }
+        if let Some(comma) = comma {
+            self.repair(Repair::TrailingComma, comma);
+        }
+        Ok(true)
+    }
+
+    fn missing_comma(&mut self, is_clear: bool) -> Outcome<()> {
+        if is_clear {
+            self.repair(Repair::MissingComma, self.at);
+            return Ok(());
+        }
+        self.stop(FaultKind::Syntax, format!("after a value comes {} instead of a comma or a closer", self.here()))
+    }
+
+    fn cut_off<T>(&self, what: &str) -> Outcome<T> {
+        self.stop(FaultKind::Unclosed, format!("the JSON ends too early: {what}"))
+    }
+
+    fn key(&mut self) -> Outcome<String> {
+        self.count()?;
+        let from = self.at;
+        if let Some(text) = self.quoted()? {
+            return Ok(text);
+        }
+        if self.is_ellipsis() {
+            return self.stop(FaultKind::LeftOut, LEFT_OUT);
+        }
+        if !self.peek().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'$') {
+            return self.stop(FaultKind::Syntax, format!("{} cannot begin a key", self.here()));
+        }
+        while self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-')) {
+            self.at += 1;
+        }
+        self.repair(Repair::UnquotedKey, from);
+        Ok(self.text[from..self.at].to_owned())
+    }
+
+    fn word(&mut self) -> Outcome<Value> {
+        let from = self.at;
+        while self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_') {
+            self.at += 1;
+        }
+        let word = &self.text[from..self.at];
+        if matches!(word, "True" | "False" | "None") {
+            self.repair(Repair::PythonLiteral, from);
+        }
+        match word {
+            "true" | "True" => Ok(Value::Bool(true)),
+            "false" | "False" => Ok(Value::Bool(false)),
+            "null" | "None" => Ok(Value::Null),
+            _ => {
+                let message = format!("`{}` is no value; a text stands in double quotes", short(word));
+                self.stop_at(FaultKind::Syntax, message, from)
+            }
+        }
+    }
+
+    fn number(&mut self) -> Outcome<Value> {
+        let from = self.at;
+        while self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.' | b'_' | b'%')) {
+            self.at += 1;
+        }
+        let digits = &self.text[from..self.at];
+        serde_json::from_str::<Value>(digits)
+            .or_else(|_| self.stop_at(FaultKind::Syntax, format!("`{}` is no JSON number", short(digits)), from))
+    }
+}
+
+/// Whether a comment stands for what it does not say.
+fn says_left_out(comment: &str) -> bool {
+    const WORDS: [&str; 9] =
+        ["omitted", "left out", "truncated", "abbreviated", "and so on", "etc.", "remaining", "more tasks", "more items"];
+    let lower = comment.to_ascii_lowercase();
+    comment.contains("...") || comment.contains('…') || WORDS.iter().any(|words| lower.contains(words))
+}
+
+/// The beginning of a text, for a message.
+pub(super) fn short(text: &str) -> String {
+    let cut: String = text.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(40).is_some() { format!("{cut}…") } else { cut }
+}

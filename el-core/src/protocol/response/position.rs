@@ -1,0 +1,60 @@
+//! Where in a text something stands.
+
+use serde::Serialize;
+
+/// A place in a text. Line and column count from 1, the column in characters; the byte from 0. Of a text that came in pieces: in all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Position {
+    pub line: usize,
+    pub column: usize,
+    pub byte: usize,
+}
+
+impl Position {
+    /// The beginning of a text.
+    pub const START: Position = Position { line: 1, column: 1, byte: 0 };
+
+    /// Where one stands after reading on over `text`. Lines end with LF, with or without a CR before it.
+    pub(super) fn after(mut self, text: &str) -> Position {
+        self.byte += text.len();
+        let mut last = text;
+        if let Some(at) = text.rfind('\n') {
+            self.line += text.as_bytes().iter().filter(|b| **b == b'\n').count();
+            self.column = 1;
+            last = &text[at + 1..];
+        }
+        self.column += last.chars().count();
+        self
+    }
+}
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// Turns places of one text into positions, read from front to back: places that are asked for in their order cost one pass in all.
+#[derive(Debug)]
+pub(super) struct Ruler<'a> {
+    text: &'a str,
+    base: Position,
+    read: usize,
+    at: Position,
+}
+
+impl<'a> Ruler<'a> {
+    pub(super) fn new(text: &'a str, base: Position) -> Ruler<'a> {
+        Ruler { text, base, read: 0, at: base }
+    }
+
+    /// The position of a byte of the text, which begins a character or ends the text.
+    pub(super) fn position(&mut self, byte: usize) -> Position {
+        if byte < self.read {
+            (self.read, self.at) = (0, self.base);
+        }
+        self.at = self.at.after(&self.text[self.read..byte]);
+        self.read = byte;
+        self.at
+    }
+}

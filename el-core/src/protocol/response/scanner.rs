@@ -1,0 +1,292 @@
+//! Finds the blocks in a text, or in the messages of a stream as they come.
+//!
+//! However the text is cut into pieces, the same blocks are found. Work and memory are linear in it: a block is tried when an end delimiter has come,
+//! and what has to be looked at again is counted, and bounded by what has been read in all.
+
+use serde::Serialize;
+
+use super::block::{self, Block, Source, Step, Work};
+use super::delimiter::{self, Delimiter, Seen};
+use super::fault::{Fault, FaultKind};
+use super::json::Stop;
+use super::position::Position;
+
+/// A block that is longer than this is given up.
+pub const BLOCK_MAX: usize = 16 << 20;
+/// So many bytes of the texts around the blocks are kept.
+pub const TEXTS_MAX: usize = 16 << 20;
+/// So many blocks are read; what would be further ones is text.
+pub const BLOCKS_MAX: usize = 10_000;
+/// A long piece is taken in steps of this many bytes.
+const STEP: usize = 1 << 20;
+/// Mentions that are remembered.
+const MENTIONS_MAX: usize = 20;
+/// Bytes that may be looked at again in any case, and for each byte that was read.
+const AGAIN: usize = 64 << 10;
+const AGAIN_FOR_EACH: usize = 4;
+
+/// Everything that was found in a text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Reading {
+    pub blocks: Vec<Block>,
+    /// One more than there are blocks: what stands before the first, between them, and after the last; trimmed.
+    pub texts: Vec<String>,
+    /// Places where the delimiters are mentioned with no JSON between them. They are part of the texts.
+    pub mentions: Vec<Fault>,
+    /// A part of the texts was not kept, or further blocks were not read.
+    pub is_cut: bool,
+}
+
+impl Reading {
+    /// Whether there is a block that was meant as an answer.
+    pub fn found(&self) -> bool {
+        !self.blocks.is_empty()
+    }
+
+    /// What stands before the first block; all, if there is none.
+    pub fn before(&self) -> &str {
+        self.texts.first().map_or("", String::as_str)
+    }
+
+    /// What stands after the last block; nothing, if there is none.
+    pub fn after(&self) -> &str {
+        if self.blocks.is_empty() { "" } else { self.texts.last().map_or("", String::as_str) }
+    }
+}
+
+/// Reads a whole text.
+pub fn read(text: &str) -> Reading {
+    let mut scanner = Scanner::default();
+    scanner.push(text);
+    scanner.finish()
+}
+
+/// Reads a text that comes in pieces.
+#[derive(Debug, Default)]
+pub struct Scanner {
+    reading: Reading,
+    /// What is not settled yet.
+    rest: String,
+    /// Up to here it is.
+    head: usize,
+    /// Where `head` is in all that came.
+    base: Option<Position>,
+    /// Bytes of `rest` at which a message ended within a block.
+    seams: Vec<usize>,
+    /// The start delimiter at `head`, of a block that is not whole yet.
+    open: Option<Delimiter>,
+    /// Up to here there is no end delimiter that was not tried.
+    searched: usize,
+    text: String,
+    kept: usize,
+    total: usize,
+    work: Work,
+}
+
+impl Scanner {
+    /// Takes the next piece, which goes on where the last one ended; gives the blocks that it makes whole.
+    pub fn push(&mut self, mut piece: &str) -> &[Block] {
+        let known = self.reading.blocks.len();
+        while !piece.is_empty() {
+            let mut len = piece.len().min(STEP);
+            while !piece.is_char_boundary(len) {
+                len -= 1;
+            }
+            self.rest.push_str(&piece[..len]);
+            self.total += len;
+            piece = &piece[len..];
+            self.advance(false);
+            self.forget();
+        }
+        &self.reading.blocks[known..]
+    }
+
+    /// Tells that a message ended here, and the next piece begins another. Between blocks that is a line end; within one, or within
+    /// a delimiter, where a model that was cut off goes on in its next message, it is nothing, but that a delimiter can begin there.
+    pub fn end_message(&mut self) -> &[Block] {
+        // A delimiter of which there is more than its first signs may go on as well.
+        let is_begun = self.rest.len() - self.head > 3;
+        if self.open.is_none() && !is_begun {
+            return self.push("\n");
+        }
+        self.seams.push(self.rest.len());
+        &[]
+    }
+
+    /// Whether a block is begun and not ended.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Everything, with what can only be told at the end.
+    pub fn finish(mut self) -> Reading {
+        self.close().0
+    }
+
+    pub(super) fn close(&mut self) -> (Reading, Work) {
+        self.advance(true);
+        let last = std::mem::take(&mut self.text);
+        self.reading.texts.push(last.trim().to_owned());
+        (std::mem::take(&mut self.reading), self.work)
+    }
+
+    fn advance(&mut self, is_final: bool) {
+        loop {
+            let went_on = match self.open {
+                None => self.outside(is_final),
+                Some(start) => self.inside(start, is_final),
+            };
+            if !went_on {
+                return;
+            }
+        }
+    }
+
+    /// Between blocks: settles the text up to the next start delimiter. Whether there is one.
+    fn outside(&mut self, is_final: bool) -> bool {
+        let mut from = self.head;
+        loop {
+            let found = delimiter::find(self.rest.as_bytes(), from);
+            self.work.looked += found.map_or(self.rest.len(), |(at, _)| at) - from;
+            match found {
+                Some((at, Seen::Delimiter(start))) if !start.is_end && self.reading.blocks.len() < BLOCKS_MAX => {
+                    self.settle_text(at);
+                    self.open = Some(start);
+                    self.searched = at + start.len;
+                    return true;
+                }
+                Some((at, Seen::Delimiter(passed))) => {
+                    self.reading.is_cut |= !passed.is_end;
+                    from = at + passed.len;
+                }
+                Some((at, _)) if !is_final => {
+                    self.settle_text(at);
+                    return false;
+                }
+                _ => {
+                    self.settle_text(self.rest.len());
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Within a block: reads it, if it may be whole. Whether it was settled, or is to be tried again.
+    fn inside(&mut self, start: Delimiter, is_final: bool) -> bool {
+        if !is_final && !self.next_end() {
+            if self.rest.len() - self.head <= BLOCK_MAX {
+                return false;
+            }
+            return self.give_up(start);
+        }
+        let bound = self.total.saturating_mul(AGAIN_FOR_EACH) + AGAIN;
+        if !is_final && self.work.again > bound {
+            return true;
+        }
+        let source = Source {
+            text: &self.rest,
+            base: self.base.unwrap_or(Position::START),
+            begin: self.head,
+            seams: &self.seams,
+            is_final,
+        };
+        match block::read(&source, start, self.work.again <= bound, &mut self.work) {
+            Step::More => return true,
+            Step::Mention(fault, end) => {
+                if self.reading.mentions.len() < MENTIONS_MAX {
+                    self.reading.mentions.push(fault);
+                }
+                self.open = None;
+                self.settle_text(end);
+            }
+            Step::Block(block, end) => self.settle_block(*block, end),
+        }
+        true
+    }
+
+    /// Looks for an end delimiter that was not tried yet.
+    fn next_end(&mut self) -> bool {
+        loop {
+            let from = self.searched;
+            let found = delimiter::find(self.rest.as_bytes(), from);
+            self.work.looked += found.map_or(self.rest.len(), |(at, _)| at) - from;
+            match found {
+                Some((at, Seen::Delimiter(passed))) => {
+                    self.searched = at + passed.len;
+                    if passed.is_end {
+                        return true;
+                    }
+                }
+                Some((at, _)) => {
+                    self.searched = at;
+                    return false;
+                }
+                None => {
+                    self.searched = self.rest.len();
+                    return false;
+                }
+            }
+        }
+    }
+
+    fn give_up(&mut self, start: Delimiter) -> bool {
+        let source = Source {
+            text: &self.rest,
+            base: self.base.unwrap_or(Position::START),
+            begin: self.head,
+            seams: &self.seams,
+            is_final: true,
+        };
+        let stop = Stop {
+            kind: FaultKind::TooLarge,
+            message: format!("it is longer than {BLOCK_MAX} bytes"),
+            at: self.head + start.len,
+        };
+        let block = block::given_up(&source, start, &stop);
+        self.settle_block(block, self.rest.len());
+        true
+    }
+
+    fn settle_text(&mut self, end: usize) {
+        let text = &self.rest[self.head..end];
+        if self.kept + text.len() <= TEXTS_MAX {
+            self.text.push_str(text);
+            self.kept += text.len();
+        } else {
+            self.reading.is_cut = true;
+        }
+        self.settle(end);
+    }
+
+    fn settle_block(&mut self, block: Block, end: usize) {
+        let text = std::mem::take(&mut self.text);
+        self.reading.texts.push(text.trim().to_owned());
+        self.reading.blocks.push(block);
+        self.open = None;
+        self.settle(end);
+    }
+
+    fn settle(&mut self, end: usize) {
+        let base = self.base.unwrap_or(Position::START);
+        self.base = Some(base.after(&self.rest[self.head..end]));
+        self.work.looked += end - self.head;
+        self.head = end;
+        self.searched = self.searched.max(end);
+        if self.open.is_none() {
+            let kept = self.seams.partition_point(|seam| *seam <= end);
+            self.seams.drain(..kept);
+        }
+    }
+
+    /// Drops what is settled, when that is more than what is left.
+    fn forget(&mut self) {
+        if self.head > self.rest.len() / 2 {
+            self.rest.drain(..self.head);
+            self.searched -= self.head;
+            for seam in &mut self.seams {
+                *seam -= self.head;
+            }
+            self.head = 0;
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Whether a list of tasks is one that can be worked on: names that are there and there once, and an order that exists.
+
+use std::collections::{HashMap, HashSet};
+
+use super::check::Check;
+use super::json::short;
+use super::phases::{ProposedTask, TaskList};
+use crate::model::{limits, validate};
+
+/// More tasks than this in one list are refused.
+pub const TASKS_MAX: usize = 1_000;
+
+/// Puts names as they are compared: without spaces around, a dependency once.
+pub(super) fn tidy(list: &mut TaskList) {
+    let trim = |name: &mut String| *name = name.trim().to_owned();
+    for task in &mut list.tasks {
+        trim(&mut task.id);
+        task.dependencies.iter_mut().for_each(trim);
+        let mut seen = HashSet::new();
+        task.dependencies.retain(|name| seen.insert(name.clone()));
+    }
+    list.parallelizable_groups.iter_mut().flatten().for_each(trim);
+    list.execution_order.iter_mut().for_each(trim);
+}
+
+pub(super) fn check(list: &TaskList, check: &mut Check) {
+    let tasks = &list.tasks;
+    if tasks.is_empty() {
+        check.fault("tasks", "is empty; there is to be one task at the least", true);
+    }
+    if tasks.len() > TASKS_MAX {
+        return check.fault("tasks", format!("has {} tasks; {TASKS_MAX} are the most", tasks.len()), true);
+    }
+    if let Some(total) = list.total_tasks.filter(|total| usize::try_from(*total) != Ok(tasks.len())) {
+        check.fault(
+            "total_tasks",
+            format!("says {total}, but `tasks` has {}: write all tasks, or the right number", tasks.len()),
+            true,
+        );
+    }
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (n, task) in tasks.iter().enumerate() {
+        texts(task, n, check);
+        match places.get(task.id.as_str()) {
+            None => drop(places.insert(&task.id, n)),
+            Some(first) => {
+                let message = format!("\"{}\" is the id of tasks[{first}] already; each task has its own", short(&task.id));
+                check.fault(format!("tasks[{n}].id"), message, true);
+            }
+        }
+    }
+    let known = |name: &str, field: String, check: &mut Check| {
+        let is_known = places.contains_key(name);
+        if !is_known {
+            check.fault(field, format!("\"{}\" is the id of no task in the list", short(name)), true);
+        }
+        is_known
+    };
+    for (n, task) in tasks.iter().enumerate() {
+        for (k, name) in task.dependencies.iter().enumerate() {
+            let field = format!("tasks[{n}].dependencies[{k}]");
+            if *name == task.id {
+                check.fault(field, "is the task itself", true);
+            } else {
+                known(name, field, check);
+            }
+        }
+    }
+    if let Some(cycle) = cycle(tasks, &places) {
+        let message = format!("go in a circle: {}; one of them must not wait for the next", cycle.join(" waits for "));
+        check.fault("tasks", message, true);
+    }
+    let mut group_of: HashMap<&str, usize> = HashMap::new();
+    for (g, group) in list.parallelizable_groups.iter().enumerate() {
+        for (k, name) in group.iter().enumerate() {
+            let field = format!("parallelizable_groups[{g}][{k}]");
+            if known(name, field.clone(), check) && group_of.insert(name, g).is_some() {
+                check.fault(field, format!("\"{}\" stands in the groups twice", short(name)), true);
+            }
+        }
+    }
+    let mut turn_of: HashMap<&str, usize> = HashMap::new();
+    for (k, name) in list.execution_order.iter().enumerate() {
+        let field = format!("execution_order[{k}]");
+        if known(name, field.clone(), check) && turn_of.insert(name, k).is_some() {
+            check.fault(field, format!("\"{}\" stands in the order twice", short(name)), true);
+        }
+    }
+    // The dependencies are what is obeyed; a hint that goes against them is told, and not followed.
+    for (n, task) in tasks.iter().enumerate() {
+        for name in &task.dependencies {
+            let field = format!("tasks[{n}].dependencies");
+            let (id, name) = (task.id.as_str(), name.as_str());
+            if id != name && group_of.get(id).is_some_and(|group| group_of.get(name) == Some(group)) {
+                check.fault(
+                    field.clone(),
+                    format!("waits for \"{}\", which stands in the same parallelizable group", short(name)),
+                    false,
+                );
+            }
+            if turn_of.get(id).zip(turn_of.get(name)).is_some_and(|(mine, theirs)| mine < theirs) {
+                check.fault(field, format!("waits for \"{}\", which comes later in `execution_order`", short(name)), false);
+            }
+        }
+    }
+}
+
+fn texts(task: &ProposedTask, n: usize, check: &mut Check) {
+    if task.id.chars().count() > limits::WORD || task.id.chars().any(char::is_control) {
+        check.fault(format!("tasks[{n}].id"), format!("is to be one word of at most {} characters", limits::WORD), true);
+    }
+    if validate::title(&task.title).is_err() {
+        let message = format!("is to be one line of at most {} characters", limits::TITLE);
+        check.fault(format!("tasks[{n}].title"), message, true);
+    }
+    if validate::text("description", &task.description).is_err() {
+        check.fault(
+            format!("tasks[{n}].description"),
+            format!("is to be a text of at most {} bytes, without NUL", limits::TEXT),
+            true,
+        );
+    }
+}
+
+/// The names of a circle among the tasks, its first at its end again; `None` if there is none.
+fn cycle<'a>(tasks: &'a [ProposedTask], places: &HashMap<&str, usize>) -> Option<Vec<&'a str>> {
+    let waits_for = |n: usize| {
+        tasks[n]
+            .dependencies
+            .iter()
+            .filter(move |name| **name != tasks[n].id)
+            .filter_map(|name| places.get(name.as_str()).copied())
+    };
+    let stuck = order(tasks.len(), waits_for).1;
+    // Each that is stuck waits for another that is: following that leads into a circle.
+    let mut at = *stuck.iter().min()?;
+    let mut path: Vec<usize> = Vec::new();
+    let mut seen: HashMap<usize, usize> = HashMap::new();
+    while let std::collections::hash_map::Entry::Vacant(place) = seen.entry(at) {
+        place.insert(path.len());
+        path.push(at);
+        at = waits_for(at).find(|next| stuck.contains(next))?;
+    }
+    let mut names: Vec<&str> = path[seen[&at]..].iter().map(|n| tasks[*n].id.as_str()).collect();
+    names.push(&tasks[at].id);
+    Some(names)
+}
+
+/// Nodes in layers, each of which waits for earlier layers only; and those that wait in a circle, or for one.
+fn order<I: Iterator<Item = usize>>(count: usize, waits_for: impl Fn(usize) -> I) -> (Vec<Vec<usize>>, HashSet<usize>) {
+    let mut open = vec![0_usize; count];
+    let mut followers: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (n, open) in open.iter_mut().enumerate() {
+        for before in waits_for(n) {
+            *open += 1;
+            followers[before].push(n);
+        }
+    }
+    let mut stuck: HashSet<usize> = (0..count).collect();
+    let mut layers = Vec::new();
+    let mut layer: Vec<usize> = (0..count).filter(|n| open[*n] == 0).collect();
+    while !layer.is_empty() {
+        let mut next = Vec::new();
+        for n in &layer {
+            stuck.remove(n);
+            for follower in &followers[*n] {
+                open[*follower] -= 1;
+                if open[*follower] == 0 {
+                    next.push(*follower);
+                }
+            }
+        }
+        next.sort_unstable();
+        layers.push(std::mem::replace(&mut layer, next));
+    }
+    (layers, stuck)
+}
+
+/// The tasks of a list that was checked, in layers by their ids: those of a layer wait only for tasks of earlier layers. Within a layer they stand
+/// by `execution_order`, then by `parallelizable_groups`, then by priority, then as listed.
+pub fn layers(list: &TaskList) -> Vec<Vec<&str>> {
+    let places: HashMap<&str, usize> = list.tasks.iter().enumerate().map(|(n, task)| (task.id.as_str(), n)).collect();
+    let turns: HashMap<&str, usize> = list.execution_order.iter().enumerate().map(|(k, name)| (name.as_str(), k)).collect();
+    let groups: HashMap<&str, usize> = list
+        .parallelizable_groups
+        .iter()
+        .enumerate()
+        .flat_map(|(g, group)| group.iter().map(move |name| (name.as_str(), g)))
+        .collect();
+    let waits_for = |n: usize| {
+        list.tasks[n].dependencies.iter().filter_map(|name| places.get(name.as_str()).copied()).collect::<Vec<_>>().into_iter()
+    };
+    let (mut layers, _) = order(list.tasks.len(), waits_for);
+    for layer in &mut layers {
+        layer.sort_by_key(|n| {
+            let task = &list.tasks[*n];
+            let of = |map: &HashMap<&str, usize>| map.get(task.id.as_str()).copied().unwrap_or(usize::MAX);
+            (of(&turns), of(&groups), super::phases::priority(task.priority), *n)
+        });
+    }
+    layers.into_iter().map(|layer| layer.into_iter().map(|n| list.tasks[n].id.as_str()).collect()).collect()
+}

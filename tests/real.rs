@@ -4,6 +4,7 @@ mod delegation;
 mod endings;
 mod failures;
 mod mcp;
+mod orchestrate;
 mod plugin;
 mod review;
 mod tools;

@@ -14,6 +14,7 @@ mod owners;
 mod people;
 mod policy;
 mod processes;
+mod resources;
 mod rounds;
 mod sessions;
 mod signals;

@@ -1,5 +1,7 @@
 //! From a claim to a session: everything is written down, then tmux is asked to start `el supervise`.
 
+mod workplace;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,6 +13,7 @@ use el_core::{Error, Store};
 use crate::check::{self, ConfigurationError};
 use crate::claude::{self, ChildEnvironment};
 use crate::clock;
+use crate::git::GitError;
 use crate::rundir::{LaunchSpec, RunDir, RunDirError, private_folder, write_private};
 use crate::settings::{AgentSettings, Executor, Places, RunRules};
 use crate::summary_file::{self, FileStamp};
@@ -45,6 +48,15 @@ pub(crate) enum LaunchError {
     /// The folder that the atom names cannot be worked in.
     #[error(transparent)]
     Folder(ConfigurationError),
+    /// The agent's worktree could not be had.
+    #[error("the worktree could not be prepared")]
+    Worktree(#[from] GitError),
+    /// The same, and another attempt would meet the same.
+    #[error(transparent)]
+    Held(GitError),
+    /// A step came to no end that is known.
+    #[error("the worktree was not finished")]
+    Unfinished,
     /// The session could not be started.
     #[error("the session could not be started")]
     Session(#[from] SessionError),
@@ -68,6 +80,7 @@ impl Launcher {
         let tmux = Tmux::discover(&crate::tmux::socket_name(&places.database), &environment)?;
         check::tmux_version(tmux.bin())?;
         check::working_directory(&agent.working_directory)?;
+        workplace::preflight(&agent)?;
         let program = program(&agent, &environment)?;
         check::context_directory(&places.contexts)?;
         check::summaries_directory(&summary_file::folder(&places))?;
@@ -102,10 +115,15 @@ impl Launcher {
     /// If it could not be launched. The claim stands; the caller settles it as `launch_failed`.
     pub(crate) fn launch(&self, store: &mut Store, claimed: &ClaimedRun) -> Result<(String, SessionIds), LaunchError> {
         let run = &claimed.run;
-        let agent = self.agent_for(claimed)?;
+        let mut agent = self.agent_for(claimed)?;
+        let worktree = workplace::prepare(&agent, store, claimed, &self.environment)?;
+        if let Some(worktree) = &worktree {
+            agent.working_directory.clone_from(&worktree.workdir);
+        }
         let folder = RunDir::new(&self.places.runs, &run.id);
         folder.create()?;
-        let mut context = ops::context(store, run, self.preamble.as_deref())?;
+        let preamble = workplace::preamble(self.preamble.as_deref(), worktree.as_ref());
+        let mut context = ops::context(store, run, preamble.as_deref())?;
         context.review |= self.agent.review;
         let summary = summary_file::summary_file(&self.places, &run.atom_id);
         context.summary_path = Some(summary_file::as_seen_from(&summary, &agent.working_directory));

@@ -3,15 +3,18 @@
 //! **Invariants.** The only tokio of the project is here. This crate never prints to people (a supervisor's pane is its own), never parses a
 //! command line, and knows no SQL: it asks `el_core::ops`.
 
+pub mod account;
 pub mod artifacts;
 pub mod check;
 pub mod claude;
 mod clock;
 pub mod diffstat;
 pub mod end_signal;
+pub mod git;
 mod handover;
 mod interactive;
 mod launch;
+mod machine;
 pub mod mailbox;
 pub mod notify;
 mod output;
@@ -23,6 +26,7 @@ mod summary_file;
 mod supervisor;
 pub mod tmux;
 pub mod verify;
+pub mod whole_check;
 pub mod worker;
 
 pub use supervisor::{SuperviseError, supervise};

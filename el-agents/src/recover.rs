@@ -43,6 +43,15 @@ pub(crate) fn sweep(run: &str) -> Result<(), RecoverError> {
     }
 }
 
+/// Why a run could not be launched.
+#[derive(Debug)]
+pub(crate) struct NotLaunched {
+    /// In words.
+    pub(crate) why: String,
+    /// Another attempt would meet the same, until a person has done something.
+    pub(crate) is_hopeless: bool,
+}
+
 /// Settles a run whose tree was swept, by its exit record if its supervisor wrote one, and takes away what its session leaves behind,
 /// unless that is to be preserved. `run` is as it was before the sweep: refused if a supervisor has registered since then.
 pub(crate) fn settle_lost(
@@ -52,7 +61,7 @@ pub(crate) fn settle_lost(
     places: &Places,
     rules: &RunRules,
     preserve: bool,
-    why: Option<String>,
+    why: Option<NotLaunched>,
 ) -> Result<Settled, RecoverError> {
     let folder = RunDir::new(&places.runs, &run.id);
     folder.forget_environment();
@@ -62,7 +71,8 @@ pub(crate) fn settle_lost(
     }
     let record = folder.read_exit().filter(|record| record.run == run.id).unwrap_or_else(|| {
         let kind = if run.supervisor.is_some() { EndKind::SupervisorLost } else { EndKind::LaunchFailed };
-        ExitRecord { message: why, ..ExitRecord::new(&run.id, kind, clock::now()) }
+        let is_hopeless = why.as_ref().is_some_and(|why| why.is_hopeless);
+        ExitRecord { message: why.map(|why| why.why), is_hopeless, ..ExitRecord::new(&run.id, kind, clock::now()) }
     });
     let kept = RunOutput::of(&folder, run.executor != "command");
     // The run is settled with or without its last lines.

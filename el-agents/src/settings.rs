@@ -6,6 +6,8 @@ use std::time::Duration;
 use el_core::rules::retry::RetryPolicy;
 use serde::{Deserialize, Serialize};
 
+use crate::git::Isolation;
+
 /// How one agent is run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgentSettings {
@@ -59,6 +61,9 @@ pub struct AgentSettings {
     /// How long a check may take.
     #[serde(default)]
     pub verify_timeout: Duration,
+    /// Each run in a worktree of its own; `None`: all in the working directory.
+    #[serde(default)]
+    pub isolation: Option<Isolation>,
     /// Variables that the agent gets although they would be stripped.
     pub env_pass: Vec<String>,
     /// Variables that the agent does not get, besides those that are always stripped.

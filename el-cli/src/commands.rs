@@ -19,6 +19,7 @@ mod completions;
 mod config;
 mod create;
 mod dep;
+mod diff;
 mod discard;
 mod doctor;
 mod export;
@@ -29,6 +30,7 @@ mod import;
 mod in_session;
 mod inbox;
 mod init;
+mod land;
 mod list;
 mod logs;
 mod mailbox;
@@ -36,6 +38,8 @@ mod man;
 mod mcp;
 mod merge_driver;
 mod next;
+mod orchestrate;
+mod phase;
 mod prime;
 mod queue;
 mod ready;
@@ -57,6 +61,7 @@ mod tasks;
 mod update;
 mod why;
 mod work;
+mod worktrees;
 
 /// What `el` can do.
 #[derive(Debug, Subcommand)]
@@ -86,6 +91,9 @@ pub(crate) enum Command {
     Setup(setup::Args),
     History(history::Args),
     Stats(stats::Args),
+    Orchestrate(Box<orchestrate::Args>),
+    #[command(subcommand)]
+    Phase(phase::Command),
     Run(run::Args),
     Tasks(tasks::Args),
     Queue(queue::Args),
@@ -94,6 +102,9 @@ pub(crate) enum Command {
     Logs(logs::Args),
     Attach(attach::Args),
     Why(why::Args),
+    Diff(diff::Args),
+    Land(land::Args),
+    Worktrees(worktrees::Args),
     Cancel(cancel::Args),
     Retry(retry::Args),
     #[command(subcommand)]
@@ -113,7 +124,7 @@ pub(crate) enum Command {
     Man(man::Args),
     Mcp(mcp::Args),
     Help(help::Args),
-    Work(work::Args),
+    Work(Box<work::Args>),
     #[command(hide = true)]
     Supervise(supervise::Args),
     #[command(subcommand, hide = true)]
@@ -153,6 +164,8 @@ impl Command {
             Command::Setup(args) => setup::run(&args, app),
             Command::History(args) => history::run(&args, app),
             Command::Stats(args) => stats::run(&args, app),
+            Command::Orchestrate(args) => orchestrate::run(&args, app),
+            Command::Phase(command) => phase::run(&command, app),
             Command::Run(args) => run::run(&args, app),
             Command::Tasks(args) => tasks::run(&args, app),
             Command::Queue(args) => queue::run(&args, app),
@@ -160,6 +173,9 @@ impl Command {
             Command::Artifacts(args) => artifacts::run(&args, app),
             Command::Logs(args) => logs::run(&args, app),
             Command::Attach(args) => attach::run(&args, app),
+            Command::Diff(args) => diff::run(&args, app),
+            Command::Land(args) => land::run(&args, app),
+            Command::Worktrees(args) => worktrees::run(&args, app),
             Command::Why(args) => why::run(&args, app),
             Command::Cancel(args) => cancel::run(&args, app),
             Command::Retry(args) => retry::run(&args, app),

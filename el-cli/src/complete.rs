@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use clap::CommandFactory as _;
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
+use el_core::model::{Atom, IssueType};
 use el_core::ops::{self, AtomFilter, RunFilter, Sort};
 use el_core::{Durability, Store};
 
@@ -39,6 +40,11 @@ pub(crate) fn all_atoms() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| atom_candidates(current, true))
 }
 
+/// Ids of epics, with their titles.
+pub(crate) fn epics() -> ArgValueCompleter {
+    ArgValueCompleter::new(|current: &OsStr| candidates(current, true, |atom| atom.issue_type == IssueType::Epic))
+}
+
 /// Ids of runs, live ones first, and of atoms.
 pub(crate) fn runs() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| run_candidates(current).unwrap_or_default())
@@ -58,6 +64,10 @@ pub(crate) fn settings() -> ArgValueCandidates {
 }
 
 fn atom_candidates(current: &OsStr, include_over: bool) -> Vec<CompletionCandidate> {
+    candidates(current, include_over, |_| true)
+}
+
+fn candidates(current: &OsStr, include_over: bool, is_meant: impl Fn(&Atom) -> bool) -> Vec<CompletionCandidate> {
     let found = || {
         let store = store()?;
         let filter = AtomFilter { include_over, ..AtomFilter::default() };
@@ -65,7 +75,8 @@ fn atom_candidates(current: &OsStr, include_over: bool) -> Vec<CompletionCandida
     };
     let current = current.to_string_lossy().to_ascii_lowercase();
     let fits = |id: &str| id.starts_with(&current) || short_part(id).starts_with(&current);
-    let candidates = found().map(|page| page.items).unwrap_or_default().into_iter().filter(|atom| fits(&atom.id));
+    let candidates =
+        found().map(|page| page.items).unwrap_or_default().into_iter().filter(|atom| fits(&atom.id) && is_meant(atom));
     candidates
         .take(usize::try_from(MOST).unwrap_or(usize::MAX))
         .map(|atom| {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use el_agents::settings::{AgentSettings, Completion, Executor, RunRules};
+use el_agents::worker::Resources;
 use etcetera::BaseStrategy as _;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +18,8 @@ use crate::error::{CommandError, Result};
 pub(crate) mod duration;
 mod file;
 pub(crate) mod keys;
-mod served;
+mod orchestrate;
+pub(crate) mod served;
 pub(crate) mod value;
 pub(crate) mod write;
 
@@ -264,6 +266,7 @@ impl Settings {
             verify: self.check(agent)?,
             require_verify: self.value("require_verify", agent)? == Value::Bool(true),
             verify_timeout: self.time("verify_timeout", agent)?.unwrap_or_default(),
+            isolation: None,
             env_pass: self.list("env_pass", agent)?,
             env_strip: self.list("env_strip", agent)?,
         })
@@ -279,6 +282,7 @@ impl Settings {
                 max_attempts: self.int("max_attempts", None)?.unwrap_or(1),
                 retry_backoff: self.time("retry_backoff", None)?.unwrap_or_default(),
             },
+            resources: self.resources()?,
             context_directory: self.path("context_directory", None)?.unwrap_or_else(|| self.root.clone()),
             summaries_directory: self.path("summaries_directory", None)?.unwrap_or_else(|| self.root.clone()),
         })
@@ -294,12 +298,13 @@ impl Settings {
 }
 
 /// How a worker works.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WorkSettings {
     /// The agents that el work serves; one at least, each once.
     pub(crate) agents: Vec<String>,
     pub(crate) concurrency: u32,
     pub(crate) rules: RunRules,
+    pub(crate) resources: Resources,
     pub(crate) context_directory: PathBuf,
     pub(crate) summaries_directory: PathBuf,
 }

@@ -3,11 +3,6 @@ use std::fs;
 use crate::support::TestEnv;
 
 impl TestEnv {
-    #[track_caller]
-    fn git(&self, arguments: &[&str]) -> String {
-        self.run(self.command("git").args(arguments)).ok().stdout
-    }
-
     /// Exports, and commits the export.
     #[track_caller]
     fn commit_export(&self, message: &str) {
@@ -92,7 +87,7 @@ fn nothing_is_set_up_unless_asked() {
         env.el(&["merge-driver", "--install", "issues.jsonl"]).ok();
     }
     assert_eq!(fs::read_to_string(env.project(".gitattributes")).unwrap(), "/issues.jsonl merge=el\n");
-    assert_eq!(env.git(&["config", "merge.el.driver"]), "el merge-driver %O %A %B %P\n");
+    assert_eq!(env.git(&["config", "merge.el.driver"]), "el merge-driver %O %A %B %P");
 }
 
 #[test]

@@ -253,6 +253,8 @@ fn every_document_fits_its_schema() {
     c.run("show", &[&review]);
     c.run("runs show", &[&handed]);
 
+    worktrees(c, &env);
+    orchestration(c, &env);
     c.run("setup claude", &["--print"]);
     c.run("setup agents", &[]);
 
@@ -260,6 +262,56 @@ fn every_document_fits_its_schema() {
     let unseen: Vec<_> =
         named.as_array().unwrap().iter().filter(|name| !check.seen.iter().any(|seen| json!(seen) == **name)).collect();
     assert!(unseen.is_empty(), "no document was checked for {unseen:?}");
+}
+
+fn worktrees(c: &mut Checker<'_>, env: &TestEnv) {
+    let commit = |at: &str| {
+        std::fs::write(std::path::Path::new(at).join("file.txt"), at).unwrap();
+        env.git(&["-C", at, "add", "file.txt"]);
+        env.git(&["-C", at, "commit", "-q", "-m", "file"]);
+    };
+    commit(env.project("").to_str().unwrap());
+    for name in ["first", "second"] {
+        let atom = env.create(name, &[]);
+        let tree = env.path("tmp").join(name);
+        env.git(&["worktree", "add", "-q", "-b", &format!("el/{atom}"), tree.to_str().unwrap()]);
+        commit(tree.to_str().unwrap());
+        c.run("diff", &[&atom]);
+        c.run("diff", &[&atom, "--stat"]);
+        env.el(&["close", &atom]).ok();
+    }
+    c.run("worktrees", &[]);
+    c.run("diff", &["banana"]);
+    c.run("land", &["--all", "--dry-run"]);
+    c.run("land", &["--all"]);
+    c.run("land", &["--all"]);
+    c.run("worktrees prune", &["--dry-run"]);
+    c.run("worktrees prune", &[]);
+    assert_eq!(c.run("worktrees", &[])["count"], 1, "what is in conflict stays");
+}
+
+fn orchestration(c: &mut Checker<'_>, env: &TestEnv) {
+    c.run("orchestrate status", &[]);
+    let answers = env.path("answers");
+    std::fs::create_dir_all(&answers).unwrap();
+    let analysis = r#"{"summary":"Two parts","recommended_splits":2,"key_files":["a"]}"#;
+    let list =
+        r#"{"tasks":[{"id":"a","title":"A","description":"d"},{"id":"b","title":"B","description":"d","dependencies":["a"]}]}"#;
+    for (phase, data) in [("analysis", analysis), ("task_list", list)] {
+        std::fs::write(answers.join(phase), format!("answer {phase} {data}\n")).unwrap();
+    }
+    let mut begin = env.command("el");
+    begin.args(["orchestrate", "Document the API", "--plan-only", "--isolate", "none", "-q"]).env("FAKE_AGENT_ANSWERS", &answers);
+    let epic = env.run(&mut begin).ok().stdout.trim().to_owned();
+    c.run("orchestrate status", &[]);
+    c.run("orchestrate status", &[&epic]);
+    c.run("orchestrate status", &["banana"]);
+    c.run("phase show", &[&epic, "--phase", "analysis"]);
+    c.run("phase show", &[&epic, "--phase", "aggregation"]);
+    std::fs::write(env.project("list.json"), list).unwrap();
+    c.run("phase set", &[&epic, "--phase", "task_list", "--file", "list.json"]);
+    c.run("phase set", &[&epic, "--phase", "analysis", "--file", "list.json"]);
+    c.run("orchestrate status", &[&epic]);
 }
 
 #[test]

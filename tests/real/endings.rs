@@ -43,6 +43,31 @@ fn it_closes_its_atom() {
 }
 
 #[test]
+fn it_works_in_a_worktree_and_what_it_commits_lands() {
+    let steps = json!({"steps": [
+        {"bash": "echo hello > hello.txt && git add hello.txt && git commit -q -m hello"},
+        {"bash": "git status --porcelain; el close ${ID} --reason committed"},
+        {"text": "Closed."},
+    ]});
+    let Some((env, api)) = project(&steps) else { return };
+    env.configure("isolate = \"worktree\"\nallowed_tools = [\"Bash(git *)\", \"Bash(echo *)\"]\n");
+    env.git(&["init", "-q"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
+    let id = env.create("Say hello", &[]);
+    env.work(&["--once"]);
+    let run = env.last_run(&id);
+    assert_run(&env, &run, "closed");
+    assert_eq!(env.show(&id)["close_reason"], "committed");
+    let first = api.messages().remove(0)["body"].to_string();
+    assert!(first.contains(&format!("on the branch el/{id}")) && first.contains(".eluent/worktrees"), "{first}");
+    assert!(!env.project("hello.txt").exists());
+    assert_eq!(env.robot(&["diff", &id])["uncommitted"], json!([]), "the client leaves nothing of its own there");
+    assert_eq!(env.robot(&["land", &id])["landed"], 1);
+    assert_eq!(std::fs::read_to_string(env.project("hello.txt")).unwrap(), "hello\n");
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
+}
+
+#[test]
 fn it_defers_its_atom_and_says_why() {
     let steps = json!({"steps": [
         {"bash": "el comment add ${ID} 'the API is down; try tomorrow'"},

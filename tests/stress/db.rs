@@ -118,6 +118,17 @@ impl Db {
         self.rows("SELECT id, status FROM atoms ORDER BY seq", |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
+    /// Id and title of every task of a plan.
+    pub(crate) fn planned(&self) -> Vec<(String, String)> {
+        let sql = "SELECT a.id, a.title FROM planned_tasks p JOIN atoms a ON a.id = p.atom_id ORDER BY a.seq";
+        self.rows(sql, |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    /// Who blocks whom.
+    pub(crate) fn blocking(&self) -> Vec<(String, String)> {
+        self.rows("SELECT source_id, target_id FROM bonds WHERE kind = 'blocks'", |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     /// In progress, with neither a run nor a person who has it: both read in one moment.
     pub(crate) fn ownerless(&self) -> Vec<String> {
         let sql = "SELECT a.id FROM atoms a WHERE a.status = 'in_progress' AND a.assignee IS NULL

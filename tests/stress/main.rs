@@ -10,12 +10,14 @@
 //!    settled run's `EL_RUN` lives;
 //! 4. what its run closed is closed, and the run's outcome says so;
 //!
-//! and whether every atom's events tell a legal story. `crowd` lets thirty processes write at once.
+//! and whether every atom's events tell a legal story. `crowd` lets thirty processes write at once. `plan` has a plan of a hundred tasks worked on,
+//! sixteen at a time.
 //!
 //! ```text
 //! cargo test -p el-cli --features test-fakes --test stress                      the short part, as in CI
 //! cargo test … --test stress -- --rounds 200 --seed 7 --jobs 4                  the long part
 //! cargo test … --test stress -- --seed 7 --round 31                             one round again
+//! cargo test … --test stress -- --plan 100 --strikes 30 --seed 7                the plan alone
 //! cargo test … --test stress -- --rounds 50 --step Late                         at one step alone (`chaos.rs`); also
 //!                                                                               --strike KillWorker --kind breeder
 //! ```
@@ -28,6 +30,7 @@
 mod chaos;
 mod crowd;
 mod db;
+mod plan;
 mod procs;
 mod rng;
 mod round;
@@ -51,6 +54,9 @@ struct Options {
     seed: u64,
     jobs: u64,
     crowd: bool,
+    /// Tasks of the plan, and how often it is struck.
+    plan: usize,
+    strikes: u64,
     verbose: bool,
     /// At this step alone, with this strike alone, among atoms of this kind alone.
     only: Only,
@@ -76,6 +82,9 @@ fn main() -> ExitCode {
     let began = Instant::now();
     let mut violations = if options.crowd { crowd::run(options.seed) } else { 0 };
     violations += rounds(&options);
+    if options.plan > 0 {
+        violations += plan::run(options.seed, options.plan, options.strikes);
+    }
     println!("stress: {violations} violation(s) in {:.0} s", began.elapsed().as_secs_f64());
     if violations == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -112,17 +121,25 @@ fn rounds(options: &Options) -> usize {
 
 /// The arguments; also those that a test runner gives to every test program.
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
-    let mut options = Options { rounds: 4, first: 0, seed: 1, jobs: 2, crowd: true, verbose: false, only: Only::default() };
+    let only = Only::default();
+    let mut options =
+        Options { rounds: 4, first: 0, seed: 1, jobs: 2, crowd: true, plan: 100, strikes: 20, verbose: false, only };
     while let Some(word) = words.next() {
         let mut number = || -> Result<u64, String> {
             words.next().and_then(|w| w.parse().ok()).ok_or_else(|| format!("{word} needs a number"))
         };
         match word.as_str() {
-            "--rounds" => (options.rounds, options.crowd) = (number()?, false),
-            "--round" => (options.first, options.rounds, options.crowd) = (number()?, 1, false),
+            "--rounds" => (options.rounds, options.crowd, options.plan) = (number()?, false, 0),
+            "--round" => {
+                (options.first, options.rounds, options.crowd, options.plan) = (number()?, 1, false, 0);
+            }
             "--seed" => options.seed = number()?,
             "--jobs" => options.jobs = number()?,
-            "--crowd" => (options.crowd, options.rounds) = (true, 0),
+            "--crowd" => (options.crowd, options.rounds, options.plan) = (true, 0, 0),
+            "--plan" => {
+                (options.plan, options.crowd, options.rounds) = (usize::try_from(number()?).unwrap_or(usize::MAX), false, 0);
+            }
+            "--strikes" => options.strikes = number()?,
             "--step" => options.only.step = words.next(),
             "--strike" => options.only.strike = words.next(),
             "--kind" => options.only.kind = words.next(),

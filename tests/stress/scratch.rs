@@ -82,6 +82,11 @@ impl Scratch {
         scratch
     }
 
+    /// Sets a variable for what is started from now on.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.environment.push((name.to_owned(), value.to_owned()));
+    }
+
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }

@@ -56,7 +56,7 @@ pub(crate) fn verify(round: &Round, rng: &mut Rng) {
 }
 
 /// Reads an atom's events as a story; what is wrong with it.
-fn story(events: &[&EventRow], runs: &[&RunRow], status: &str) -> Result<(), String> {
+pub(crate) fn story(events: &[&EventRow], runs: &[&RunRow], status: &str) -> Result<(), String> {
     let mut now = "";
     let mut set_by: Option<&str> = None;
     let mut live: Option<&str> = None;

@@ -145,6 +145,12 @@ impl TestEnv {
         self.start(command).wait(COMMAND)
     }
 
+    /// Git in the project's folder; what it prints.
+    #[track_caller]
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        self.run(self.command("git").args(arguments)).ok().stdout.trim_end().to_owned()
+    }
+
     /// Runs `el` to its end.
     #[track_caller]
     pub(crate) fn el(&self, arguments: &[&str]) -> Ran {

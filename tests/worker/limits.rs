@@ -118,3 +118,16 @@ fn bounds_on_turns_and_money_are_failures_with_their_reason() {
         assert!(run["detail"].as_str().unwrap().contains(reason), "{run}");
     }
 }
+
+#[test]
+fn a_run_over_its_own_budget_is_tried_again_as_other_failures_are() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 2\nmax_budget_usd = 1\n");
+    let turn = ["usage 1 1 1.5", "say 1", "result", "hang"];
+    let script = [&turn[..], &["on-attempt 2"], &turn].concat();
+    let id = env.script_atom(&script);
+    env.work(&["--drain"]);
+    assert_eq!((env.outcomes(&id), env.status(&id)), (vec!["failed".to_owned(); 2], "blocked".to_owned()));
+    let detail = env.last_run(&id)["detail"].to_string();
+    assert!(detail.contains("over budget: this run cost $1.50 of the $1.00"), "{detail}");
+}

@@ -43,6 +43,7 @@ impl World {
             check: None,
             review: false,
             filter: AtomFilter::default(),
+            caps: el_core::ops::Caps::default(),
             lease: Duration::from_secs(60),
             policy: el_core::rules::retry::RetryPolicy::default(),
         };

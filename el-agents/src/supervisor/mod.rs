@@ -4,7 +4,9 @@
 //! It needs nobody: a worker may die, or detach, and every run is still settled. It trusts nothing that its agent says of its own success.
 
 mod agent;
+mod answering;
 mod contact;
+mod ear;
 mod finish;
 mod handing;
 mod on_screen;
@@ -20,9 +22,8 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
-use el_core::model::{EndKind, ExitRecord, Stamp, Status};
-use el_core::ops::{self, Settled, Watch};
-use el_core::protocol::context::nudge;
+use el_core::model::{EndKind, ExitRecord, Stamp};
+use el_core::ops::{self, Settled};
 use el_core::{Ctx, Durability, Error, Store};
 
 use self::contact::Contact;
@@ -37,11 +38,9 @@ use crate::clock;
 use crate::launch::context_file;
 use crate::notify;
 use crate::process::{self, Marker, ProcessId};
-use crate::rundir::{LaunchSpec, RunDir, RunDirError, write_private};
+use crate::rundir::{LaunchSpec, RunDir, RunDirError};
 use crate::settings::Executor;
 
-/// How often an agent that left its atom open is resumed within its run.
-const RESUMES: u32 = 1;
 /// Between two tries to settle a run in a store that cannot be used.
 const SETTLE_AGAIN: Duration = Duration::from_secs(2);
 /// Tries before the settling is left to a worker, which finds the exit record.
@@ -142,21 +141,16 @@ impl Supervisor {
         self.watcher.pane.show(&format!("{hello} ({}; detach with C-b d, end with C-c)", self.spec.run));
         self.keep_status();
         let mut resumes = 0;
+        let mut prompt = self.prompt();
         let record = loop {
-            let prompt = if resumes == 0 { self.prompt() } else { self.nudge() };
             let end = match prompt {
                 Ok(prompt) => self.call(prompt, resumes > 0).await,
                 Err(error) => Err(error),
             };
             let record = self.record(end, resumes);
-            if self.is_to_be_resumed(&record) {
-                resumes += 1;
-                self.note_nudge();
-                self.watcher.pane.show("el: the agent ended without closing its atom; it is sent back once");
-                self.watcher.reader.next_call();
-                continue;
-            }
-            break record;
+            let Some(again) = self.after(&record) else { break record };
+            resumes += 1;
+            prompt = self.again(&again);
         };
         // Should this fail, a worker settles the run as lost; the store below is told the truth all the same.
         if let Err(error) = self.folder.write_exit(&record) {
@@ -167,25 +161,10 @@ impl Supervisor {
         self.settle(&record).await;
     }
 
-    /// For the audit trail; the agent is sent back whether or not it is written.
-    fn note_nudge(&mut self) {
-        let contact = &mut self.watcher.contact;
-        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
-        let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
-        let _ = ops::nudged(contact.store(), &ctx, &run, &token);
-    }
-
     fn prompt(&self) -> std::io::Result<File> {
         let context = context_file(&self.spec.places, &self.spec.atom);
         // Somebody may have cleaned the context folder; the run's own copy is the same text.
         File::open(context).or_else(|_| File::open(self.folder.prompt()))
-    }
-
-    fn nudge(&mut self) -> std::io::Result<File> {
-        let verify = self.verify();
-        let path = self.folder.path().join("nudge.md");
-        write_private(&path, nudge(&self.spec.atom, verify.as_ref()).as_bytes()).map_err(std::io::Error::other)?;
-        File::open(path)
     }
 
     /// One call of the agent, from its start to the end of its tree.
@@ -223,30 +202,6 @@ impl Supervisor {
             Err(error) => record.message = Some(format!("{}: {error}", self.spec.program.display())),
         }
         record
-    }
-
-    /// A violation is resumed once: the agent ended by itself, without an error, and its atom is still in progress.
-    fn is_to_be_resumed(&mut self, record: &ExitRecord) -> bool {
-        let ended_well =
-            record.end == EndKind::Exited && !record.is_error && record.signal.is_none() && record.exit_code.unwrap_or(0) == 0;
-        if self.spec.agent.executor != Executor::Claude
-            || !ended_well
-            || record.usage_limit.is_some()
-            || record.resumes >= RESUMES
-        {
-            return false;
-        }
-        if self.watcher.began.elapsed() >= self.spec.agent.execution_timeout || self.watcher.signals.hung_up() {
-            return false;
-        }
-        let progress = self.watcher.reader.progress();
-        if self.spec.budget_left(progress.cost_micros).is_some_and(|left| left <= 0.0) {
-            return false;
-        }
-        let contact = &mut self.watcher.contact;
-        let is_ours = contact.beat(None, &progress).is_ok() && contact.watched() == Watch::Work;
-        let status = ops::brief(contact.store(), &self.spec.atom).map(|atom| atom.status);
-        is_ours && matches!(status, Ok(Status::InProgress))
     }
 
     /// Settles the run. A store that cannot be used now is tried again for a minute; then a worker does it, from the exit record.

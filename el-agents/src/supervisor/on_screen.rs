@@ -10,10 +10,11 @@ use el_core::Ctx;
 use el_core::model::{EndKind, ExitRecord, Progress};
 use el_core::ops::{self, Watch};
 
+use super::Supervisor;
 use super::agent::{self, Agent};
+use super::answering::RESUMES;
 use super::watch::{CallEnd, Watcher};
 use super::watchdog::EndNow;
-use super::{RESUMES, Supervisor};
 use crate::clock;
 use crate::interactive::{Front, Seen, SummaryWatch, keep_terminal};
 use crate::settings::{Completion, Places};
@@ -45,7 +46,7 @@ impl Supervisor {
             file.read_to_end(&mut bytes)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
-        let (prompt, nudge) = (text(prompt)?, text(self.nudge()?)?);
+        let (prompt, nudge) = (text(prompt)?, self.nudge());
         let pane = own_pane(&self.spec.places)?;
         let typed = self.folder.path().join("typed.md");
         let front = Front::new(pane, &prompt, typed, &self.environment, &self.spec.conversation)?;

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use el_core::model::{ExitRecord, Progress, Timestamp, UsageLimit};
+use el_core::protocol::response::Reading;
 
+use super::ear::Ear;
 use crate::claude::{self, Line, LineSplitter, Renderer, RunResult, StreamEvent, one_line, parse_line};
 
 /// Longest message that goes into an exit record, in characters.
@@ -31,6 +33,8 @@ pub(crate) struct Reader {
     errors: LineSplitter,
     /// Background tasks of the agent that have not ended.
     tasks: BTreeSet<String>,
+    /// For the structured answers in what it says.
+    ear: Ear,
 }
 
 /// Denied tools that a record names.
@@ -53,6 +57,7 @@ impl Reader {
             last_error: None,
             errors: LineSplitter::with_limit(64 << 10),
             tasks: BTreeSet::new(),
+            ear: Ear::default(),
         }
     }
 
@@ -63,6 +68,12 @@ impl Reader {
         self.result = None;
         self.result_at = None;
         self.tasks.clear();
+        self.ear.next_call();
+    }
+
+    /// Everything that the agent said in this call, with its structured answers.
+    pub(crate) fn take_reading(&mut self) -> Reading {
+        self.ear.take_reading()
     }
 
     /// Takes bytes of standard output; gives what the pane is to show.
@@ -108,6 +119,7 @@ impl Reader {
                 if !text.is_empty() {
                     self.last_line = Some(text.clone());
                 }
+                self.ear.hear_line(&String::from_utf8_lossy(&line));
                 format!("{text}\n")
             }
         }
@@ -115,6 +127,11 @@ impl Reader {
 
     fn event(&mut self, event: &StreamEvent) -> String {
         self.progress.apply(event);
+        if let StreamEvent::Text { text, subagent: false } = event
+            && let Some(action) = self.ear.hear_message(text)
+        {
+            self.progress.action = action;
+        }
         match event {
             StreamEvent::Result(result) => {
                 self.denied.extend(result.permission_denials.iter().take(DENIED_MAX).cloned());
@@ -146,6 +163,7 @@ impl Reader {
             tokens_out: count(self.progress.tokens_out),
             cost_micros: count(self.progress.cost_usd_micros),
             action: action.filter(|text| !text.is_empty()).map(|text| one_line(&text, 120)),
+            ..self.ear.progress()
         }
     }
 

@@ -37,6 +37,7 @@ impl StatusFile {
             Watch::Finished(status) => format!("finishing, the work item is {status}"),
             Watch::Superseded => "ending, somebody else changed the work item".to_owned(),
             Watch::Cancelled(_) => "cancelling".to_owned(),
+            Watch::OverBudget => "over budget".to_owned(),
             Watch::Over => "over".to_owned(),
         };
         let body = body(&state, progress);
@@ -72,8 +73,14 @@ impl StatusFile {
 fn body(state: &str, progress: &Progress) -> String {
     #[expect(clippy::cast_precision_loss, reason = "an amount of dollars is far below the range where a float loses cents")]
     let dollars = progress.cost_micros as f64 / 1e6;
+    let percent = progress.percent.map_or_else(String::new, |percent| format!("percent: {percent}\n"));
+    let files = match (progress.files_processed, progress.files_total) {
+        (Some(done), Some(total)) => format!("files: {done} of {total}\n"),
+        (Some(done), None) => format!("files: {done}\n"),
+        _ => String::new(),
+    };
     format!(
-        "status: {state}\nturns: {}\ntokens_in: {}\ntokens_out: {}\ncost_usd: {dollars:.4}\ndoing: {}\n",
+        "status: {state}\n{percent}{files}turns: {}\ntokens_in: {}\ntokens_out: {}\ncost_usd: {dollars:.4}\ndoing: {}\n",
         progress.turns,
         progress.tokens_in,
         progress.tokens_out,

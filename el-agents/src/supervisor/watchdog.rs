@@ -57,7 +57,7 @@ pub(crate) fn decide(bounds: &Bounds, moment: &Moment) -> Option<EndNow> {
         // Somebody else has settled the run: not one more word of this agent counts.
         Watch::Over => return Some(EndNow { kind: EndKind::LeaseLost, grace: Duration::ZERO }),
         Watch::Superseded => return end(EndKind::Finished),
-        Watch::Cancelled(_) => return end(EndKind::Cancelled),
+        Watch::Cancelled(_) | Watch::OverBudget => return end(EndKind::Cancelled),
         Watch::Work | Watch::Finished(_) => {}
     }
     if moment.hung_up {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use el_core::model::{Run, fresh_run_id, fresh_token, fresh_uuid};
-use el_core::ops::{self, Check, ClaimRequest, WorkerView};
+use el_core::ops::{self, Caps, Check, ClaimRequest, WorkerView};
+use el_core::rules::budget::micros;
 use el_core::{Ctx, Error};
 
 use super::report::Report;
@@ -13,7 +14,7 @@ use super::{Served, WorkError};
 use crate::clock;
 use crate::launch::{LaunchError, Launcher};
 use crate::process::ProcessId;
-use crate::recover::{settle_lost, sweep, tell_lost};
+use crate::recover::{NotLaunched, settle_lost, sweep, tell_lost};
 
 /// Launches that may fail in a row before the worker gives up.
 const LAUNCH_FAILURES: usize = 3;
@@ -64,9 +65,12 @@ impl State<'_> {
     }
 
     /// Claims and launches up to `at_most`; whether any was.
-    pub(super) async fn claim(&mut self, at_most: usize) -> Result<bool, WorkError> {
+    pub(super) async fn claim(&mut self, at_most: usize, live: usize) -> Result<bool, WorkError> {
         let mut any = false;
-        for _ in 0..at_most {
+        for n in 0..at_most {
+            if !self.may_start(live + n) {
+                break;
+            }
             let requests: Vec<ClaimRequest> = self.options.agents.iter().map(|served| self.request(served)).collect();
             let ctx = Ctx { now: clock::now(), actor: &self.id, session: None };
             let claimed = match ops::claim_best(&mut self.store, &ctx, &requests) {
@@ -75,6 +79,7 @@ impl State<'_> {
                 Err(error) => return Err(error.into()),
             };
             any = true;
+            self.started();
             self.summary.claimed += 1;
             let (run, atom) = (claimed.run.id.clone(), claimed.atom.id.clone());
             let launcher = launcher_of(&self.launchers, &claimed.run.agent);
@@ -91,9 +96,10 @@ impl State<'_> {
                     });
                 }
                 // A folder that the atom names is the atom's own fault: it says nothing of the others.
-                Err(error @ LaunchError::Folder(_)) => {
+                Err(error @ (LaunchError::Folder(_) | LaunchError::Held(_))) => {
                     self.remember(&claimed.run).is_own_fault = true;
-                    self.not_launched(&claimed.run, &in_one_line(&error)).await?;
+                    let is_hopeless = matches!(error, LaunchError::Held(_));
+                    self.not_launched(&claimed.run, NotLaunched { why: in_one_line(&error), is_hopeless }).await?;
                 }
                 Err(error) => self.launch_failed(&claimed.run, &in_one_line(&error)).await?,
             }
@@ -121,6 +127,10 @@ impl State<'_> {
             check: Some(Check { command: agent.verify.clone(), required: agent.require_verify, timeout: agent.verify_timeout }),
             review: agent.review,
             filter: self.options.filter.clone(),
+            caps: Caps {
+                run: agent.max_budget_usd.and_then(micros),
+                epic: self.options.resources.budget_per_epic.and_then(micros),
+            },
             lease: self.options.rules.lease,
             policy: self.options.rules.retry_policy(),
         }
@@ -128,21 +138,25 @@ impl State<'_> {
 
     /// From now on the run is ours to report.
     fn remember(&mut self, run: &Run) -> &mut Mine {
-        self.mine.entry(run.id.clone()).or_insert_with(|| Mine { folder: run.workdir.clone(), ..Mine::default() })
+        self.mine.entry(run.id.clone()).or_default()
     }
 
     async fn launch_failed(&mut self, run: &Run, error: &str) -> Result<(), WorkError> {
         self.launch_failures += 1;
-        self.not_launched(run, error).await?;
+        self.not_launched(run, NotLaunched { why: error.to_owned(), is_hopeless: false }).await?;
         if self.launch_failures >= LAUNCH_FAILURES {
             return Err(WorkError::CannotLaunch { attempts: self.launch_failures, message: error.to_owned() });
         }
         Ok(())
     }
 
-    async fn not_launched(&mut self, run: &Run, error: &str) -> Result<(), WorkError> {
+    async fn not_launched(&mut self, run: &Run, error: NotLaunched) -> Result<(), WorkError> {
         self.remember(run);
-        self.listener.report(&Report::LaunchFailed { run: run.id.clone(), atom: run.atom_id.clone(), message: error.to_owned() });
+        self.listener.report(&Report::LaunchFailed {
+            run: run.id.clone(),
+            atom: run.atom_id.clone(),
+            message: error.why.clone(),
+        });
         // After a time-out the session may be there after all. If its supervisor has the run, all is well; else the session is ended before
         // the run is settled.
         let fresh = ops::run(&self.store, &run.id)?;
@@ -153,7 +167,7 @@ impl State<'_> {
         let swept = tokio::task::spawn_blocking(move || sweep(&id)).await;
         if matches!(swept, Ok(Ok(()))) {
             let tmux = &launcher_of(&self.launchers, &run.agent).tmux;
-            let (places, rules, why) = (&self.options.places, &self.options.rules, Some(error.to_owned()));
+            let (places, rules, why) = (&self.options.places, &self.options.rules, Some(error));
             // Should it fail, it is recovered when its lease is over.
             if let Ok(settled) = settle_lost(&mut self.store, tmux, &fresh, places, rules, false, why) {
                 tell_lost(&settled, &self.options.places, &self.launcher(&run.agent).agent, &self.options.environment);
@@ -163,12 +177,16 @@ impl State<'_> {
     }
 
     fn warn_of_shared_folder(&mut self) {
-        let mut folders: HashMap<&str, usize> = HashMap::new();
-        for mine in self.mine.values() {
-            *folders.entry(mine.folder.as_str()).or_default() += 1;
+        if self.warned_of_folder || self.mine.len() <= SHARED_FOLDER {
+            return;
+        }
+        // As it stands in the store: an agent may have got a worktree of its own since its claim.
+        let mut folders: HashMap<String, usize> = HashMap::new();
+        for run in self.mine.keys().filter_map(|id| ops::run(&self.store, id).ok()) {
+            *folders.entry(run.workdir).or_default() += 1;
         }
         let shared = folders.into_iter().filter(|(_, many)| *many > SHARED_FOLDER).max_by_key(|(_, many)| *many);
-        if let Some((folder, many)) = shared.filter(|_| !self.warned_of_folder) {
+        if let Some((folder, many)) = shared {
             let message = format!("{many} agents share the folder {folder}: they see, and may undo, each other's changes");
             self.warned_of_folder = true;
             self.warn(message);

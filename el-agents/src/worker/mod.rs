@@ -2,7 +2,9 @@
 //! store and by time, and may die at any moment: supervisors go on without it, and the next worker adopts them.
 
 mod actions;
+mod admission;
 mod detached;
+mod drive;
 mod report;
 mod state;
 mod stop;
@@ -17,6 +19,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::MissedTickBehavior;
 
 pub use self::detached::{Detached, start_detached};
+pub use self::drive::Drive;
 pub use self::report::{Listener, Live, Report, Summary};
 use self::state::State;
 pub use self::state::is_there;
@@ -54,6 +57,21 @@ pub struct WorkOptions {
     pub environment: Vec<(OsString, OsString)>,
     /// Put at the head of each context.
     pub preamble: Option<String>,
+    /// What it may take of the machine, and spend.
+    pub resources: Resources,
+    /// The plan that it drives on; `filter` is then to take what is below its epic.
+    pub drive: Option<Drive>,
+}
+
+/// Bounds on what a worker takes of the machine, and spends.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Resources {
+    /// When a session may start.
+    pub limits: el_core::rules::admit::Limits,
+    /// What everything below an epic may cost, in US dollars, unless its metadata say otherwise.
+    pub budget_per_epic: Option<f64>,
+    /// What all runs of the project may cost on one day (UTC).
+    pub budget_per_day: Option<f64>,
 }
 
 /// One agent that a worker serves.

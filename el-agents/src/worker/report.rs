@@ -1,6 +1,7 @@
 //! What a worker tells whoever listens: one event a happening, made for lines of JSON and for people alike.
 
 use el_core::model::{Atom, Outcome, Run, Status, Timestamp};
+use el_core::rules::orchestrate::Step;
 use serde::Serialize;
 
 /// One happening in a worker's life.
@@ -33,6 +34,12 @@ pub enum Report {
     Paused { until: Timestamp, reason: String },
     /// Claiming goes on.
     Resumed {},
+    /// Something is ready and not started, because of the machine.
+    HeldBack { reason: String },
+    /// Nothing is held back any more.
+    Released {},
+    /// A plan that is driven on has come to another step.
+    Step { epic: String, step: Step },
     /// Something a person should know.
     Warning { message: String },
     /// No more is claimed; the worker waits for what it runs.
@@ -44,7 +51,7 @@ pub enum Report {
 }
 
 /// A worker's work in numbers.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Summary {
     pub claimed: usize,
     /// By outcome, in the order of their first occurrence.
@@ -54,6 +61,9 @@ pub struct Summary {
     pub seconds: u64,
     /// Runs that go on without this worker.
     pub left_running: usize,
+    /// The step at which a plan that was driven on stands.
+    #[serde(skip)]
+    pub step: Option<Step>,
 }
 
 /// One running session, for a live line.

@@ -5,11 +5,15 @@ use std::time::{Duration, Instant};
 
 use el_core::model::{Outcome, Run, Takes, Timestamp, Worker, fresh_short};
 use el_core::ops::{self, WorkerView};
+use el_core::rules::budget::micros;
 use el_core::rules::plan::{self, Action, Phase, Snapshot};
 use el_core::{Error, Store};
 
+use super::admission::Starts;
+use super::drive::Driven;
 use super::report::{Listener, Live, Report, Summary};
 use super::{WorkError, WorkOptions};
+use crate::account::Account;
 use crate::clock;
 use crate::launch::Launcher;
 use crate::process::{Liveness, ProcessId};
@@ -28,7 +32,7 @@ pub(super) struct State<'a> {
     /// One for each agent, in the order of the options; one at least.
     pub(super) launchers: Vec<Launcher>,
     /// The names of the agents.
-    agents: Vec<String>,
+    pub(super) agents: Vec<String>,
     pub(super) listener: &'a mut dyn Listener,
     pub(super) id: String,
     phase: Phase,
@@ -44,6 +48,11 @@ pub(super) struct State<'a> {
     hold_until: Option<Instant>,
     is_paused: bool,
     pub(super) warned_of_folder: bool,
+    pub(super) starts: Starts,
+    /// Of the first agent that has one.
+    account: Option<Account>,
+    warned_of_account: bool,
+    pub(super) driven: Driven,
 }
 
 /// What the worker remembers of one of its runs.
@@ -53,8 +62,6 @@ pub(super) struct Mine {
     pub(super) pane: Option<ProcessId>,
     /// Not before this is its recovery tried again.
     pub(super) recover_after: Option<Instant>,
-    /// Where its agent works.
-    pub(super) folder: String,
     /// It could not be launched for a reason of its own atom's.
     pub(super) is_own_fault: bool,
 }
@@ -82,6 +89,7 @@ impl<'a> State<'a> {
             stop_requested: false,
         };
         ops::worker_join(&mut store, &worker)?;
+        ops::set_budget_per_day(&mut store, options.resources.budget_per_day.and_then(micros))?;
         listener.report(&Report::Started {
             worker: id.clone(),
             agent: worker.agent,
@@ -107,6 +115,10 @@ impl<'a> State<'a> {
             hold_until: None,
             is_paused: false,
             warned_of_folder: false,
+            starts: Starts::default(),
+            account: options.agents.iter().find_map(|served| Account::of(&served.agent, &options.environment)),
+            warned_of_account: false,
+            driven: Driven::default(),
         })
     }
 
@@ -131,6 +143,18 @@ impl<'a> State<'a> {
             let _ = ops::worker_retires(&mut self.store, &self.id);
             self.listener.report(&Report::Draining { running: self.mine.len() });
         }
+    }
+
+    /// The same without a word: there is nothing to be told of.
+    pub(super) fn claim_no_more(&mut self) {
+        if self.phase == Phase::Working {
+            self.phase = Phase::Draining;
+            let _ = ops::worker_retires(&mut self.store, &self.id);
+        }
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.phase == Phase::Draining
     }
 
     /// Leaves what runs to its supervisors.
@@ -164,6 +188,8 @@ impl<'a> State<'a> {
             // The log is moved in idle moments, so that no writer has to.
             let _ = self.store.checkpoint();
         }
+        self.share_pause(now);
+        self.drive(now)?;
         let mut view = self.look(now)?;
         if view.stop_requested {
             self.drain();
@@ -173,11 +199,14 @@ impl<'a> State<'a> {
         self.notice_pause(&view);
         let actions = self.plan(&view, now);
         let mut claimed = false;
+        if !actions.iter().any(|action| matches!(action, Action::Claim { .. })) {
+            self.no_longer_held();
+        }
         for action in actions {
             match action {
                 Action::Recover { run } => self.recover(&view, &run).await?,
                 Action::Adopt { run } => self.adopt(&view, &run),
-                Action::Claim { at_most } => claimed |= self.claim(at_most).await?,
+                Action::Claim { at_most } => claimed |= self.claim(at_most, view.live.len()).await?,
             }
         }
         if claimed {
@@ -185,6 +214,22 @@ impl<'a> State<'a> {
         }
         self.show(&view)?;
         self.may_leave(&view)
+    }
+
+    /// A usage limit that another project learnt of is ours too, and the other way round. What is wrong with the record is said once.
+    fn share_pause(&mut self, now: Timestamp) {
+        let Some(account) = &self.account else { return };
+        let message = match account.share(&mut self.store, now) {
+            Ok(warning) => warning,
+            Err(error) if self.warned_of_account => return drop(error),
+            Err(error) => {
+                self.warned_of_account = true;
+                Some(super::actions::in_one_line(&error))
+            }
+        };
+        if let Some(message) = message {
+            self.warn(message);
+        }
     }
 
     fn look(&mut self, now: Timestamp) -> Result<WorkerView, Error> {
@@ -315,6 +360,9 @@ impl<'a> State<'a> {
     fn may_leave(&mut self, view: &WorkerView) -> Result<bool, WorkError> {
         if !self.is_done(view) {
             return Ok(false);
+        }
+        if let Some(drive) = &self.options.drive {
+            return self.has_driven(&drive.epic);
         }
         if self.phase == Phase::Draining || self.options.takes() == Takes::Some {
             return Ok(true);

@@ -43,7 +43,7 @@ struct Topic {
     text: &'static str,
 }
 
-const TOPICS: [Topic; 7] = [
+const TOPICS: [Topic; 8] = [
     Topic {
         name: "statuses",
         about: "What each status means, to people and to workers",
@@ -53,6 +53,11 @@ const TOPICS: [Topic; 7] = [
     Topic { name: "bonds", about: "What waits for what, and the other edges", text: include_str!("help/bonds.txt") },
     Topic { name: "ids", about: "How atoms are named, and how little of a name is enough", text: include_str!("help/ids.txt") },
     Topic { name: "exit-codes", about: "What the number says that el ends with", text: include_str!("help/exit-codes.txt") },
+    Topic {
+        name: "orchestration",
+        about: "How a goal becomes a plan, what can go wrong, and how to put it right by hand",
+        text: include_str!("help/orchestration.txt"),
+    },
     Topic { name: "robot", about: "The shapes of --robot output", text: include_str!("help/robot.txt") },
     Topic { name: "moving", about: "Importing, exporting, keeping an export in git", text: include_str!("help/moving.txt") },
 ];
@@ -90,7 +95,7 @@ fn topics(app: &App) -> Result<Exit> {
     let entries = TOPICS.iter().map(|topic| Entry { topic: topic.name, about: topic.about });
     app.printer.emit(&Help::Topics { topics: entries.collect() }, |page| {
         for topic in &TOPICS {
-            let name = page.paint(style::ID, &format!("{:<12}", topic.name));
+            let name = page.paint(style::ID, &format!("{:<13}", topic.name));
             page.line(format!("{name} {}", topic.about));
         }
         let text = page.paint(style::DIM, "el help TOPIC tells more; el help COMMAND explains a command");

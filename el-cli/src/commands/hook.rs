@@ -2,7 +2,7 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::time::Duration;
 
-use el_agents::notify;
+use el_agents::{notify, whole_check};
 use el_core::ops::{self, Gate};
 use el_core::protocol::context::nudge;
 use serde_json::{Value, json};
@@ -22,6 +22,11 @@ pub(crate) enum Command {
     SessionStart,
     /// The same, for the summary of a conversation that is made shorter
     PreCompact,
+    /// End the check of an orchestration whose process is killed; el orchestrate starts this, and says on stdin that all is well
+    GuardCheck {
+        /// By what its processes are known
+        once: String,
+    },
     /// Run the notification command, bounded in time; the supervisor of a run starts this
     Notify {
         /// How long it may take, in milliseconds
@@ -62,6 +67,7 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
             // Where there is no tracker, or a newer one, there is nothing to say.
             let _ = prime::tell(app);
         }
+        Command::GuardCheck { once } => whole_check::guard(once),
         Command::Notify { timeout_ms, command } => {
             let result = notify::run_bounded(command, Duration::from_millis(*timeout_ms));
             notify::note(command, &result);

@@ -64,6 +64,7 @@ impl Command {
             | Command::Completions(_)
             | Command::Prime(_)
             | Command::Schema(_)
+            | Command::Diff(_)
             | Command::Mcp(_)
             | Command::Help(_) => May::Do,
             // What the client calls. The program that `el hook notify` runs is started by a supervisor, outside of sessions.
@@ -81,6 +82,13 @@ impl Command {
                 May::Not("--verify names a command to be run; the setting 'verify' is a check that a person chose")
             }
             Command::Run(args) => May::Within(args.workdir()),
+            Command::Orchestrate(args) if args.only_looks() => May::Do,
+            Command::Orchestrate(_) => May::Not("plans are begun and driven on from outside of sessions"),
+            Command::Phase(super::phase::Command::Show(_)) => May::Do,
+            Command::Phase(super::phase::Command::Set(_)) => May::Not("an agent's answer is what it says"),
+            Command::Land(_) => May::Not("what is brought in is a person's to decide"),
+            Command::Worktrees(args) if args.prunes() => May::Not("other agents may be at work there"),
+            Command::Worktrees(_) => May::Do,
             Command::Attach(_) => May::Not("a session's screen is for people; el logs shows what an agent says"),
             Command::Supervise(_) => May::Not("el work starts it"),
             Command::Mailbox(super::mailbox::Command::Sync(_)) => May::Not("it decides in the name of others"),

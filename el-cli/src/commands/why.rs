@@ -1,5 +1,6 @@
 use el_core::model::{BondKind, Run, Timestamp};
 use el_core::ops::{self, Explanation};
+use el_core::rules::budget::usd;
 use el_core::rules::ready::Hold;
 
 use crate::app::App;
@@ -41,6 +42,18 @@ fn view(page: &mut Page, explained: &Explanation, now: Timestamp) {
     }
     if let Some(pause) = &explained.pause {
         page.paragraph(&format!("Nothing is claimed until {}: {}", time::local(pause.until), sanitize::line(&pause.reason)), 2);
+    }
+    if let Some(spent) = &explained.spent_budget {
+        let (amount, cap) = (usd(spent.spent_micros), usd(spent.budget_micros));
+        let text = format!(
+            "Its budget is spent: {amount} of the {cap} that {} and what is below it may cost. Raise it (el update {} --metadata \
+             '{{\"budget_usd\": …}}', or budget_per_epic), then el reopen what is deferred for it.",
+            spent.atom_id, spent.atom_id
+        );
+        page.paragraph(&text, 2);
+    }
+    if let Some(reason) = explained.held_back.as_ref().filter(|_| explained.ready) {
+        page.paragraph(&format!("The worker holds back: {}", sanitize::line(reason)), 2);
     }
     if explained.attempts.is_empty() {
         return;

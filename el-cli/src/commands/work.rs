@@ -12,7 +12,8 @@ use crate::exit::Exit;
 use crate::settings::{Settings, WorkSettings};
 
 mod dry_run;
-mod live;
+pub(super) mod live;
+mod resume;
 mod stop;
 mod words;
 
@@ -24,9 +25,11 @@ Examples:
   el work --once                   One atom
   el work --drain --concurrency 3  Until nothing is ready
   el work --type bug --label api --timeout 30m
+  el work --concurrency 3 --isolate worktree
   el work --dry-run                What would be claimed, and how the agent would be called
   el work --agent gendry,ada       For several agents; each does one thing at a time
   el work --stop                   End every worker and every session cleanly
+  el work --resume                 Claim again in spite of a usage limit or a spent budget
 
 Ctrl-C stops the claiming and waits for what runs; a second Ctrl-C leaves the sessions running:
 each has its own supervisor, and a later el work adopts it. With --robot, each happening is one
@@ -44,6 +47,9 @@ pub(crate) struct Args {
     /// End every worker of this project, and its sessions, and wait until they have ended
     #[arg(long)]
     stop: bool,
+    /// Go on claiming: ends the account's pause in all its projects, and lifts the budget of this day (UTC)
+    #[arg(long, conflicts_with_all = ["once", "drain", "max", "stop", "dry_run"])]
+    resume: bool,
     /// Say what would be claimed and how the agent would be called; claim nothing
     #[arg(long, conflicts_with = "stop")]
     dry_run: bool,
@@ -77,6 +83,9 @@ pub(crate) struct Overrides {
     /// The folder in which agents work
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     workdir: Option<String>,
+    /// Whether each run gets a git worktree of its own, or all work in one folder
+    #[arg(long, value_name = "HOW", value_parser = ["worktree", "none"])]
+    isolate: Option<String>,
     /// The model
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
@@ -85,27 +94,40 @@ pub(crate) struct Overrides {
     permission_mode: Option<String>,
     /// A tool or rule that the agent may use without asking, such as 'Bash(cargo *)'; may be repeated
     #[arg(long = "allow", value_name = "RULE")]
-    allowed_tools: Vec<String>,
+    pub(super) allowed_tools: Vec<String>,
     /// Turns after which the agent gives up
     #[arg(long, value_name = "N")]
     max_turns: Option<String>,
     /// What one run may cost, in US dollars
     #[arg(long, value_name = "USD")]
     max_budget: Option<String>,
+    /// What all runs may cost on one day (UTC), in US dollars
+    #[arg(long, value_name = "USD")]
+    budget_per_day: Option<String>,
+    /// The one-minute load for each core above which no session starts
+    #[arg(long, value_name = "LOAD")]
+    max_load: Option<String>,
+    /// MiB that stay free beside what a session takes, or none starts
+    #[arg(long, value_name = "MIB")]
+    min_memory: Option<String>,
 }
 
 impl Overrides {
-    fn apply(&self, settings: Settings) -> Settings {
+    pub(super) fn apply(&self, settings: Settings) -> Settings {
         settings
             .with_flag("--concurrency", "concurrency", self.concurrency.as_deref())
             .with_flag("--agent", "agent", self.agent.as_deref())
             .with_flag("--timeout", "execution_timeout", self.timeout.as_deref())
             .with_flag("--preserve-sessions", "preserve_sessions", self.preserve_sessions.then_some("true"))
             .with_flag("--workdir", "working_directory", self.workdir.as_deref())
+            .with_flag("--isolate", "isolate", self.isolate.as_deref())
             .with_flag("--model", "model", self.model.as_deref())
             .with_flag("--permission-mode", "permission_mode", self.permission_mode.as_deref())
             .with_flag("--max-turns", "max_turns", self.max_turns.as_deref())
             .with_flag("--max-budget", "max_budget_usd", self.max_budget.as_deref())
+            .with_flag("--budget-per-day", "budget_per_day", self.budget_per_day.as_deref())
+            .with_flag("--max-load", "max_load", self.max_load.as_deref())
+            .with_flag("--min-memory", "min_memory", self.min_memory.as_deref())
     }
 }
 
@@ -120,6 +142,9 @@ struct Resolved {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if args.stop {
         return stop::run(app);
+    }
+    if args.resume {
+        return resume::run(app, &resolve(args, app)?);
     }
     let resolved = resolve(args, app)?;
     let options = options(args, app, resolved)?;
@@ -183,13 +208,15 @@ fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
         drain: args.drain || max_claims.is_some(),
         environment: std::env::vars_os().collect(),
         preamble: None,
+        resources: resolved.work.resources,
+        drive: None,
     })
 }
 
 /// How long `--stop` waits: an agent has five seconds to end by itself, then it is killed.
 const STOP_LIMIT: Duration = Duration::from_secs(90);
 
-fn failure(error: WorkError) -> CommandError {
+pub(super) fn failure(error: WorkError) -> CommandError {
     match error {
         WorkError::Configuration(error) => error.into(),
         WorkError::Store(error) => error.into(),

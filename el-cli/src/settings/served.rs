@@ -1,11 +1,15 @@
 //! Which agents a worker serves, how many things each may do at a time, who may hand over, and how work is checked.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use el_agents::worker::Served;
+use el_agents::git::{Isolation, Mode, Repository};
+use el_agents::worker::{Resources, Served};
 use el_core::protocol::words;
+use el_core::rules::admit::Limits;
 
 use super::keys::Key;
+use super::value::Value;
 use super::{Origin, Settings, WorkSettings};
 use crate::error::{CommandError, Result};
 
@@ -22,7 +26,8 @@ impl Settings {
         work.agents
             .iter()
             .map(|name| {
-                let agent = self.agent(name)?;
+                let mut agent = self.agent(name)?;
+                agent.isolation = self.isolation(name, &agent.working_directory, concurrency)?;
                 let own = agent.max_parallel.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
                 let at_most = match own {
                     Some(most) if is_alone && asked_for => most.max(concurrency),
@@ -35,7 +40,77 @@ impl Settings {
             .collect()
     }
 
-    fn origin(&self, name: &str, agent: Option<&str>) -> Result<Origin> {
+    /// What a worker may take of the machine, and spend.
+    pub(super) fn resources(&self) -> Result<Resources> {
+        let amount = |name| -> Result<Option<f64>> {
+            Ok(match self.value(name, None)? {
+                Value::Amount(amount) => Some(amount),
+                _ => None,
+            })
+        };
+        Ok(Resources {
+            limits: Limits {
+                max_load: amount("max_load")?,
+                min_memory: self.int("min_memory", None)?.map(|mib| u64::from(mib) << 20),
+                start_interval: self.time("start_interval", None)?.unwrap_or_default(),
+            },
+            budget_per_epic: amount("budget_per_epic")?,
+            budget_per_day: amount("budget_per_day")?,
+        })
+    }
+
+    /// Whether, and how, runs get worktrees of their own. Where nothing is said: if several run at a time, in a repository with a commit.
+    fn isolation(&self, agent: &str, folder: &std::path::Path, concurrency: usize) -> Result<Option<Isolation>> {
+        let name = Some(agent);
+        let wanted = match self.text("isolate", name)?.as_deref() {
+            Some(word) => word == "worktree",
+            None => concurrency > 1 && Repository::of(folder).and_then(|found| found.head()).is_ok(),
+        };
+        if !wanted {
+            return Ok(None);
+        }
+        let limit = self.time("worktree_setup_timeout", name)?.unwrap_or_default();
+        Ok(Some(Isolation {
+            folder: self.worktrees()?,
+            base: self.text("worktree_base", name)?,
+            copy: self.list("worktree_copy", name)?,
+            link: self.list("worktree_link", name)?,
+            setup: self.words("worktree_setup", name)?,
+            setup_timeout_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+        }))
+    }
+
+    /// The folder of the worktrees.
+    pub(crate) fn worktrees(&self) -> Result<std::path::PathBuf> {
+        Ok(self.path("worktrees_directory", None)?.unwrap_or_else(|| self.root.join(".eluent/worktrees")))
+    }
+
+    /// What el itself puts into worktrees: no change of anybody's.
+    pub(crate) fn put_into_worktrees(&self) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for agent in self.agents().into_iter().map(Some).chain([None]) {
+            names.extend(self.list("worktree_copy", agent)?);
+            names.extend(self.list("worktree_link", agent)?);
+        }
+        Ok(names)
+    }
+
+    /// How `el land` brings branches in.
+    pub(crate) fn landing(&self) -> Result<Landing> {
+        let mode = if self.text("land_mode", None)?.as_deref() == Some("merge") { Mode::Merge } else { Mode::Rebase };
+        Ok(Landing {
+            mode,
+            onto: self.text("land_onto", None)?,
+            check: self.words("land_check", None)?,
+            copy: self.list("worktree_copy", None)?,
+            link: self.list("worktree_link", None)?,
+            setup: self.words("worktree_setup", None)?,
+            setup_limit: self.time("worktree_setup_timeout", None)?.unwrap_or_default(),
+            check_limit: self.time("land_check_timeout", None)?.unwrap_or_default(),
+        })
+    }
+
+    pub(super) fn origin(&self, name: &str, agent: Option<&str>) -> Result<Origin> {
         let key = Key::find(name).expect("the names in this file are those of the list of keys");
         Ok(self.get(key, agent)?.origin)
     }
@@ -57,11 +132,32 @@ impl Settings {
 
     /// The words of the check's command; empty: there is none.
     pub(super) fn check(&self, agent: Option<&str>) -> Result<Vec<String>> {
-        let Some(text) = self.text("verify", agent)? else { return Ok(Vec::new()) };
+        self.words("verify", agent)
+    }
+
+    /// The words of a command; empty: there is none.
+    pub(super) fn words(&self, name: &'static str, agent: Option<&str>) -> Result<Vec<String>> {
+        let Some(text) = self.text(name, agent)? else { return Ok(Vec::new()) };
         words::split(&text).map_err(|error| {
-            let origin = self.origin("verify", agent).map_or_else(|_| String::new(), |origin| format!("{origin}: "));
-            CommandError::config("verify", format!("{origin}verify: {error}"))
+            let origin = self.origin(name, agent).map_or_else(|_| String::new(), |origin| format!("{origin}: "));
+            CommandError::config(name, format!("{origin}{name}: {error}"))
                 .with_hint("no shell reads the check's command; sh -c '…' gives it one")
         })
     }
+}
+
+/// How `el land` works.
+#[derive(Debug, Clone)]
+pub(crate) struct Landing {
+    pub(crate) mode: Mode,
+    pub(crate) onto: Option<String>,
+    /// In words; empty: none.
+    pub(crate) check: Vec<String>,
+    /// What the checkout in which it is tried gets of the main one.
+    pub(crate) copy: Vec<String>,
+    pub(crate) link: Vec<String>,
+    /// What makes it ready for the check; empty: nothing.
+    pub(crate) setup: Vec<String>,
+    pub(crate) setup_limit: Duration,
+    pub(crate) check_limit: Duration,
 }

@@ -41,6 +41,10 @@ text_enum! {
         Rejected = "rejected",
         /// The check of a run's work was run: `data` has its `status`.
         Verified = "verified",
+        /// Its plan is made and worked on from now on: `data` has the settings.
+        Orchestrated = "orchestrated",
+        /// A question of a plan got an answer, or one that cannot be used: `data` has `question` and `came`.
+        Answered = "answered",
         /// Removed for good.
         Pruned = "pruned",
     }

@@ -60,6 +60,9 @@ pub struct ExitRecord {
     /// How often the supervisor resumed the conversation because the atom was left open.
     #[serde(default)]
     pub resumes: u32,
+    /// Another attempt would meet the same, until a person has done something.
+    #[serde(default)]
+    pub is_hopeless: bool,
 }
 
 /// That the account's usage limit was reached.
@@ -84,6 +87,7 @@ impl ExitRecord {
             message: None,
             denied_tools: Vec::new(),
             resumes: 0,
+            is_hopeless: false,
         }
     }
 }

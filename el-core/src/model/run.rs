@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text_enum::text_enum;
 use super::{Summary, Timestamp, Verify};
+use crate::protocol::response::Completion;
 
 text_enum! {
     /// How a run ended. A run ends once, with one of these.
@@ -92,6 +93,10 @@ pub struct Progress {
     pub cost_micros: i64,
     /// What the agent is doing now, in one line.
     pub action: Option<String>,
+    /// How far its task is, from 0 to 100, as it says itself where it was asked to.
+    pub percent: Option<i64>,
+    pub files_processed: Option<i64>,
+    pub files_total: Option<i64>,
 }
 
 /// One attempt at one atom by one agent.
@@ -138,6 +143,8 @@ pub struct Run {
     pub cancel_requested: Option<CancelMode>,
     /// What its agent wrote about its work, or what was made in its stead. `null` until it has been collected, which is when the run ends.
     pub summary: Option<Summary>,
+    /// How it says that its task of a larger plan ended. Told on, never believed.
+    pub completion: Option<Completion>,
     /// How many files it handed back, the summary among them.
     pub artifacts: i64,
     /// Its work is handed over for review: so it was when the run began, whatever is changed meanwhile.

@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use crate::model::{Atom, BondKind, EventKind, ReviewVerdict, Run, Status, Timestamp};
+use crate::rules::budget::EPIC_KEY;
 use crate::rules::{graph, ready};
-use crate::store::{Tx, atom, bond, event, review, run};
+use crate::store::{Tx, atom, bond, budget, event, orchestration, review, run};
 use crate::{Ctx, Error, Result};
 
 /// Resolves what a person typed and reads the atom.
@@ -32,6 +33,9 @@ pub(super) fn may_set_status(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom, to
     if to == Status::Open {
         may_open(session, &atom.id)?;
     }
+    if session.atom_id != atom.id {
+        leave_alone(tx, session, atom)?;
+    }
     match run::live_of(tx, &atom.id)? {
         Some(live) if live.id != session.id => Err(Error::conflict(
             "claimed",
@@ -55,10 +59,16 @@ pub(super) fn may_open(session: &Run, atom: &str) -> Result<()> {
     )))
 }
 
-/// Work that is to be reviewed is not closed by whoever did it. What was asked for when the run began
-/// counts, and what is asked for now; `by_setting`: the project wants it of every run.
-pub(super) fn may_close(session: Option<&Run>, atom: &Atom, by_setting: bool) -> Result<()> {
+/// Work that is to be reviewed is not closed by whoever did it, nor is a question by whoever is to answer it. What was asked for when the run began
+/// counts, and what is asked for now; `by_setting`: the project wants a review of every run.
+pub(super) fn may_close(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom, by_setting: bool) -> Result<()> {
     let Some(session) = session else { return Ok(()) };
+    if atom.status != Status::Closed && orchestration::asks(tx, &atom.id)? {
+        return Err(Error::Refused(format!(
+            "{} is a question: your answer ends it, in the form that it asks for, as the last thing that you say; no command does",
+            atom.id
+        )));
+    }
     let own = session.atom_id == atom.id && (session.review || by_setting);
     if atom.status == Status::Closed || !(own || atom.asks_for_review()) {
         return Ok(());
@@ -79,6 +89,36 @@ pub(super) fn may_lift_review(session: Option<&Run>, before: &Atom, after: &Atom
          `el submit {0} --report FILE` hands it over",
         before.id
     )))
+}
+
+/// The parts of a plan, and what holds the session's own work, are not its to end or to let go: the plan would be told of work that nobody did, and a
+/// budget would bound nothing.
+fn leave_alone(tx: &Tx<'_>, session: &Run, atom: &Atom) -> Result<()> {
+    if orchestration::is_part(tx, &atom.id)? {
+        return Err(Error::Refused(format!("{} belongs to a plan: its own run, or a person, changes its status", atom.id)));
+    }
+    if atom.status.holds_children() && budget::parents(tx, &session.atom_id)?.contains(&atom.id) {
+        return Err(Error::Refused(format!(
+            "{} is {} and holds the work of this session; a person lets it go on",
+            atom.id, atom.status
+        )));
+    }
+    Ok(())
+}
+
+/// What work may cost, and to which epic its cost belongs, is a person's to say.
+pub(super) fn may_change_bounds(session: Option<&Run>, before: &Atom, after: &Atom) -> Result<()> {
+    let Some(session) = session else { return Ok(()) };
+    if before.metadata.get(EPIC_KEY) != after.metadata.get(EPIC_KEY) {
+        return Err(Error::Refused(format!(
+            "what {} may cost ({EPIC_KEY}) is set by a person, not in an agent's session",
+            before.id
+        )));
+    }
+    if before.id == session.atom_id && before.parent_id != after.parent_id {
+        return Err(Error::Refused(format!("{} stays where it belongs while its session works on it", before.id)));
+    }
+    Ok(())
 }
 
 /// Work whose check is required is not closed by its session before the check has passed. `el close` runs it; a plain change of the status does not, and

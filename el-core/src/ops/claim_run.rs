@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::budget::{self, Caps};
 use super::change::{To, set_status};
 use super::list::with_parent;
 use super::pause::paused_in;
@@ -32,6 +33,8 @@ pub struct ClaimRequest {
     /// The agent hands its work over for review; beside what the atom says.
     pub review: bool,
     pub filter: AtomFilter,
+    /// What the run, and the epics that it belongs to, may cost.
+    pub caps: Caps,
     /// How long the claim holds without a heartbeat.
     pub lease: Duration,
     /// How often, and after which waits, an atom is begun that only comes round.
@@ -114,6 +117,9 @@ fn is_held_back(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, policy: &RetryPolicy) 
     Ok(true)
 }
 
+/// Epics that one claim may find to have spent their money; the next claim goes on with the rest.
+const SPENT_EPICS: usize = 100;
+
 fn first_for(tx: &Tx<'_>, ctx: &Ctx<'_>, request: &ClaimRequest, agent: &str) -> Result<Option<Atom>> {
     if let Some(limit) = request.agent_limit
         && run::live_count(tx, agent)? >= i64::try_from(limit).unwrap_or(i64::MAX)
@@ -122,7 +128,14 @@ fn first_for(tx: &Tx<'_>, ctx: &Ctx<'_>, request: &ClaimRequest, agent: &str) ->
     }
     let mut filter = with_parent(tx, &request.filter)?;
     filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.to_owned()));
-    Ok(Query::ready(&filter, ctx.now).rows(tx, ready::QUEUE_ORDER, Some(1), 0)?.pop())
+    // What belongs to an epic whose money is spent is ready no more once that is found, so each round looks at another.
+    for _ in 0..SPENT_EPICS {
+        let Some(found) = Query::ready(&filter, ctx.now).rows(tx, ready::QUEUE_ORDER, Some(1), 0)?.pop() else { return Ok(None) };
+        if budget::may_begin(tx, ctx, &found.id, request.caps)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, request: &ClaimRequest, agent: &str) -> Result<ClaimedRun> {
@@ -155,6 +168,7 @@ fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, request: &ClaimRequest, agent:
         resumes: 0,
         cancel_requested: None,
         summary: None,
+        completion: None,
         artifacts: 0,
         review: request.review || found.asks_for_review(),
         verify: check_of(found, request.check.as_ref()),
@@ -163,6 +177,7 @@ fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, request: &ClaimRequest, agent:
     };
     set_status(tx, ctx, found, Status::InProgress, To::default())?;
     run::insert(tx, &made)?;
+    budget::keep(tx, &made.id, request.caps)?;
     let data = json!({ "agent": made.agent, "attempt": made.attempt, "worker": made.worker_id });
     event::insert(tx, ctx, EventKind::RunStarted, Some(&found.id), Some(&made.id), &data)?;
     Ok(ClaimedRun { atom: atom::get(tx, &found.id)?, run: made })

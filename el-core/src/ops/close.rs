@@ -37,7 +37,7 @@ pub fn close<S: AsRef<str>>(
         for atom in &atoms {
             guard.check(atom)?;
             may_set_status(tx, session.as_ref(), atom, Status::Closed)?;
-            may_close(session.as_ref(), atom, guard.review)?;
+            may_close(tx, session.as_ref(), atom, guard.review)?;
             may_close_unverified(session.as_ref(), atom, true)?;
             match atom.status {
                 Status::Closed => {

@@ -22,7 +22,7 @@ pub fn close_by_summary(store: &mut Store, ctx: &Ctx<'_>, id: &str, summary: &st
             return Ok(());
         }
         may_set_status(tx, session.as_ref(), &atom, Status::Closed)?;
-        may_close(session.as_ref(), &atom, review)?;
+        may_close(tx, session.as_ref(), &atom, review)?;
         may_close_unverified(session.as_ref(), &atom, false)?;
         set_status(tx, ctx, &atom, Status::Closed, To { reason: Some(&reason), via: Some("summary file"), ..To::default() })
     })

@@ -24,6 +24,8 @@ pub fn context(store: &Store, of: &Run, preamble: Option<&str>) -> Result<Contex
             review: found.asks_for_review(),
             verify: of.verify.clone(),
             summary_path: None,
+            question: super::orchestrate::question(tx, &found.id)?,
+            larger_work: super::orchestrate::larger_work(tx, &found)?,
             preamble: preamble.map(str::to_owned),
             atom: found,
         })

@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::change::{check_parent, refuse_cycle};
 use crate::model::{Atom, BondKind, Delegation, EventKind, IssueType, Priority, Status, Timestamp, limits, validate};
+use crate::rules::budget;
 use crate::store::{Store, Tx, atom, bond, event, meta, run};
 use crate::{Ctx, Error, Result};
 
@@ -87,6 +88,7 @@ fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Ato
     if !metadata.is_object() {
         return Err(Error::invalid("metadata", "metadata is a JSON object"));
     }
+    budget::check(&metadata)?;
     let atom = Atom {
         record_type: Atom::RECORD_TYPE,
         id: format!("{prefix}-{}", atom::unused_short(tx)?),

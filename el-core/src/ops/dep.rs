@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::change::{check_parent, refuse_cycle, resolved};
+use super::change::{check_parent, may_change_bounds, refuse_cycle, resolved};
 use crate::model::{Atom, Bond, BondKind, EventKind, Status};
 use crate::rules::graph;
 use crate::store::{Store, Tx, atom, bond, event, run};
@@ -13,10 +13,13 @@ use crate::{Ctx, Error, Result};
 /// Binds `source` to `target`; for a blocking kind, `target` waits for `source`. Adding what is there is no error.
 pub fn dep_add(store: &mut Store, ctx: &Ctx<'_>, source: &str, target: &str, kind: BondKind) -> Result<Bond> {
     store.write(|tx| {
-        run::fence(tx, ctx)?;
+        let session = run::fence(tx, ctx)?;
         let (source, target) = (resolved(tx, source)?, resolved(tx, target)?);
         if source.id == target.id {
             return Err(Error::conflict("cycle", format!("{} cannot be bound to itself", source.id)));
+        }
+        if kind == BondKind::ParentChild {
+            may_change_bounds(session.as_ref(), &target, &Atom { parent_id: Some(source.id.clone()), ..target.clone() })?;
         }
         let bond = Bond {
             record_type: Bond::RECORD_TYPE,
@@ -53,8 +56,11 @@ pub fn dep_add(store: &mut Store, ctx: &Ctx<'_>, source: &str, target: &str, kin
 /// Removes a bond, or all bonds between the two if `kind` is `None`. An error if there was none.
 pub fn dep_remove(store: &mut Store, ctx: &Ctx<'_>, source: &str, target: &str, kind: Option<BondKind>) -> Result<Vec<Bond>> {
     store.write(|tx| {
-        run::fence(tx, ctx)?;
+        let session = run::fence(tx, ctx)?;
         let (source, target) = (resolved(tx, source)?, resolved(tx, target)?);
+        if kind.is_none_or(|k| k == BondKind::ParentChild) && target.parent_id.as_deref() == Some(&source.id) {
+            may_change_bounds(session.as_ref(), &target, &Atom { parent_id: None, ..target.clone() })?;
+        }
         let mut removed = bond::remove(tx, &source.id, &target.id, kind)?;
         if kind.is_none_or(|k| k == BondKind::ParentChild) && target.parent_id.as_deref() == Some(&source.id) {
             atom::update_fields(tx, &Atom { parent_id: None, updated_at: ctx.now, ..target.clone() })?;

@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::budget::SpentBudget;
 use super::change::resolved;
 use super::pause::{Pause, paused_in};
 use crate::Result;
@@ -23,6 +24,10 @@ pub struct Explanation {
     pub last_comment: Option<Comment>,
     /// Nothing at all is claimed for now.
     pub pause: Option<Pause>,
+    /// A worker holds back what is ready, because of the machine.
+    pub held_back: Option<String>,
+    /// The budget that holds it.
+    pub spent_budget: Option<SpentBudget>,
 }
 
 /// Explains one atom: what holds it, and how each attempt at it ended.
@@ -36,6 +41,8 @@ pub fn explain(store: &Store, id: &str, now: Timestamp) -> Result<Explanation> {
             attempts: run::of_atom(tx, &atom.id)?,
             last_comment: comment::of(tx, &atom.id)?.pop(),
             pause: paused_in(tx, now)?,
+            held_back: super::budget::held_back(tx, now)?,
+            spent_budget: if atom.status.is_over() { None } else { super::budget::spent(tx, &atom.id)? },
             atom,
         })
     })

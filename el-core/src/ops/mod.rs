@@ -5,6 +5,8 @@
 mod adopt;
 mod approve;
 mod artifacts;
+mod budget;
+mod builds_on;
 mod cancel;
 mod cancel_task;
 mod change;
@@ -28,8 +30,10 @@ mod import;
 mod inbox;
 mod list;
 mod mailbox;
+mod orchestrate;
 mod output;
 mod pause;
+mod place_run;
 mod post;
 mod prime;
 mod queue;
@@ -56,6 +60,8 @@ pub use crate::store::filter::{AssigneeFilter, AtomFilter, Page, Sort};
 pub use adopt::adopt;
 pub use approve::approve;
 pub use artifacts::{HandedBack, artifacts};
+pub use budget::{Caps, SpentBudget, set_budget_per_day, set_held_back};
+pub use builds_on::builds_on;
 pub use cancel::{Cancelled, cancel, cancel_all};
 pub use cancel_task::{CancelledTask, cancel_task};
 pub use channels::{channel, channels};
@@ -78,8 +84,13 @@ pub use import::{Imported, import};
 pub use inbox::{InboxFilter, inbox, last_message, mark_read};
 pub use list::{list, ready};
 pub use mailbox::{Received, mailbox_decide, mailbox_outlook, mailbox_receive, mailbox_sent, mailbox_told};
+pub use orchestrate::{
+    Advanced, Begin, CheckView, Goal, Heard, Overview, PhaseView, PlanSettings, Reply, TaskView, advance, begin_orchestration,
+    heard, is_asked, is_below_running, orchestrated, overview, record_whole_check, supply,
+};
 pub use output::record_output;
-pub use pause::{Pause, paused, resume};
+pub use pause::{Pause, adopt_pause, known_pause, paused, resume};
+pub use place_run::place_run;
 pub use post::{NewMessage, post};
 pub use prime::{COUNTED, Primed, prime};
 pub use queue::{AgentQueue, Executing, QueuedTask, queue};

@@ -4,6 +4,7 @@ use super::change::{To, set_status};
 use super::pause::pause_in;
 use crate::model::{Atom, EventKind, ExitRecord, Message, Outcome, Run, Stamp, Status, Timestamp, claude_code_channel, handle};
 use crate::protocol::{notice, report, summary};
+use crate::rules::orchestrate::contradiction;
 use crate::rules::retry::RetryPolicy;
 use crate::rules::verdict::{AtomChange, Facts, Verdict, decide};
 use crate::store::{Store, Tx, atom, comment, event, review, run};
@@ -95,14 +96,25 @@ fn settle_if(
             }
         }
         if let Some(until) = verdict.pause_until {
-            pause_in(tx, until, &verdict.detail)?;
+            pause_in(tx, until, &verdict.detail, ctx.now)?;
         }
         let ended = run::get(tx, &before.id)?;
         let atom = atom::find(tx, &before.atom_id)?;
+        if let Some(atom) = &atom {
+            tell_contradiction(tx, ctx, &ended, atom)?;
+        }
         let is_tried_again = matches!(verdict.atom, AtomChange::Reopen { .. });
         let message = if is_tried_again { None } else { Some(tell(tx, ctx, &ended, atom.as_ref())?) };
         Ok(Settled { run: ended, atom, outcome: verdict.outcome, was_settled: false, message })
     })
+}
+
+/// What the agent said of its task's end counts for nothing, but where it contradicts the status, whoever looks at the atom is told.
+fn tell_contradiction(tx: &Tx<'_>, ctx: &Ctx<'_>, ended: &Run, atom: &Atom) -> Result<()> {
+    let Some(said) = &ended.completion else { return Ok(()) };
+    let Some(words) = contradiction(said.status, atom.status, atom.close_reason.as_deref()) else { return Ok(()) };
+    let added = comment::insert(tx, ctx, &atom.id, &format!("A contradiction: {words}. The status stands."))?;
+    event::insert(tx, ctx, EventKind::Commented, Some(&atom.id), Some(&ended.id), &json!({ "comment": added.id }))
 }
 
 /// How a run would be settled now, for whoever has to write it down before: its outcome and why. Writes nothing.
@@ -120,10 +132,12 @@ pub fn foresee(store: &Store, now: Timestamp, exit: &ExitRecord, policy: &RetryP
 fn verdict(tx: &Tx<'_>, run: &Run, now: Timestamp, exit: &ExitRecord, policy: &RetryPolicy, jitter: f64) -> Result<Verdict> {
     let status = atom::status(tx, &run.atom_id)?;
     let fresh_since = atom::fresh_since(tx, &run.atom_id)?;
+    let over = super::budget::over(tx, &run.id)?;
     Ok(decide(&Facts {
         atom: status.map(|(status, by_run)| (status, by_run.as_deref() == Some(run.id.as_str()))),
         exit,
         cancel: run.cancel_requested,
+        over_budget: over.as_deref(),
         earlier: &run::outcomes_since(tx, &run.atom_id, fresh_since)?,
         policy,
         jitter,

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use crate::model::{EventKind, Status, Verify};
-use crate::store::{Store, atom, event, run};
+use crate::store::{Store, atom, event, orchestration, run};
 use crate::{Ctx, Error, Result};
 
 /// What the Stop hook answers.
@@ -29,6 +29,10 @@ pub fn stop_gate(store: &mut Store, ctx: &Ctx<'_>, times: i64) -> Result<Gate> {
         };
         let status = atom::status(tx, &live.atom_id)?.map(|(status, _)| status);
         if status != Some(Status::InProgress) || live.stop_blocks >= times || live.cancel_requested.is_some() {
+            return Ok(Gate::Pass);
+        }
+        // Its answer ends it, once the turn has ended.
+        if orchestration::asks(tx, &live.atom_id)? {
             return Ok(Gate::Pass);
         }
         run::set(tx, &live.id, "stop_blocks", &(live.stop_blocks + 1))?;

@@ -17,6 +17,8 @@ pub enum Watch {
     Superseded,
     /// The run was asked to end.
     Cancelled(CancelMode),
+    /// It has cost more than it may.
+    OverBudget,
     /// The run is not live any more: it was settled, or its record is gone. Nothing it does counts.
     Over,
 }
@@ -74,10 +76,14 @@ pub fn nudged(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str) -> Re
 pub fn beat(store: &mut Store, beat: &Beat<'_>) -> Result<Watch> {
     store.write(|tx| {
         let said = look(tx, beat.run_id, beat.token)?;
-        if said != Watch::Over {
-            run::heartbeat(tx, beat.run_id, beat.now, beat.now.plus(beat.lease), beat.active_at, beat.progress)?;
+        if said == Watch::Over {
+            return Ok(said);
         }
-        Ok(said)
+        let before = run::get(tx, beat.run_id)?;
+        run::heartbeat(tx, beat.run_id, beat.now, beat.now.plus(beat.lease), beat.active_at, beat.progress)?;
+        super::budget::record(tx, &before, beat.progress, beat.now, said == Watch::Work)?;
+        // Its cost may just have ended it.
+        look(tx, beat.run_id, beat.token)
     })
 }
 
@@ -94,10 +100,15 @@ fn look(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<Watch> {
     };
     let Some((status, by_run)) = atom::status(tx, &found.atom_id)? else { return Ok(Watch::Superseded) };
     let by_this_run = by_run.as_deref() == Some(run_id);
+    let on = match found.cancel_requested {
+        Some(mode) => Watch::Cancelled(mode),
+        None if super::budget::over(tx, run_id)?.is_some() => Watch::OverBudget,
+        None => Watch::Work,
+    };
     Ok(match status {
         status if by_this_run && status.ends_run() => Watch::Finished(status),
-        Status::InProgress => found.cancel_requested.map_or(Watch::Work, Watch::Cancelled),
-        status if by_this_run && status.is_report() => found.cancel_requested.map_or(Watch::Work, Watch::Cancelled),
+        Status::InProgress => on,
+        status if by_this_run && status.is_report() => on,
         _ => Watch::Superseded,
     })
 }

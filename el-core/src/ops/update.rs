@@ -5,10 +5,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::change::{
-    To, check_parent, may_close, may_close_unverified, may_lift_review, may_set_status, resolved_all, set_status,
+    To, check_parent, may_change_bounds, may_close, may_close_unverified, may_lift_review, may_set_status, resolved_all,
+    set_status,
 };
 use super::close::Guard;
 use crate::model::{Atom, BondKind, EventKind, IssueType, Priority, Run, Status, Timestamp, limits, validate};
+use crate::rules::budget;
 use crate::store::{Store, Tx, atom, event, label, run};
 use crate::{Ctx, Error, Result};
 
@@ -74,7 +76,7 @@ pub fn update<S: AsRef<str>>(
                 may_put_off(ctx, session.as_ref(), before, to.defer_until)?;
                 may_set_status(tx, session.as_ref(), before, status)?;
                 if status == Status::Closed {
-                    may_close(session.as_ref(), before, guard.review)?;
+                    may_close(tx, session.as_ref(), before, guard.review)?;
                     may_close_unverified(session.as_ref(), before, false)?;
                 }
                 if status == Status::InProgress && before.assignee.is_none() && patch.assignee.is_none() {
@@ -169,6 +171,10 @@ fn fields(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, patc
     }
     after.labels.sort();
     may_lift_review(session, before, &after)?;
+    may_change_bounds(session, before, &after)?;
+    if before.metadata != after.metadata {
+        budget::check(&after.metadata)?;
+    }
     if after.labels.len() > limits::LABELS {
         return Err(Error::invalid("label", format!("an atom has at most {} labels", limits::LABELS)));
     }

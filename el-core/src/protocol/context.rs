@@ -26,6 +26,10 @@ pub struct Context {
     pub verify: Option<Verify>,
     /// The file that the agent is to write its summary to, as seen from its working folder; `None`: it is asked for none.
     pub summary_path: Option<String>,
+    /// The question of a plan that this is; its answer ends the work item, no command does.
+    pub question: Option<String>,
+    /// What is said of the plan that this is a task of.
+    pub larger_work: Option<String>,
     /// From the configuration: further words at the head.
     pub preamble: Option<String>,
 }
@@ -44,6 +48,14 @@ impl Context {
             parts.push(preamble.to_owned());
         }
         parts.push(self.work_item());
+        if let Some(question) = &self.question {
+            parts.extend(self.said());
+            parts.extend(self.earlier_attempts());
+            parts.push(format!("## How it ends\n\n{}", self.ends_by_answer()));
+            // The form that is asked for comes last.
+            parts.push(question.trim_end().to_owned());
+            return parts.join("\n\n") + "\n";
+        }
         parts.push(format!(
             "## Description\n\n{}",
             if self.atom.description.trim().is_empty() {
@@ -58,6 +70,7 @@ impl Context {
         }
         parts.extend(self.rejected());
         parts.extend(self.surroundings());
+        parts.extend(self.larger_work.clone());
         parts.extend(self.said());
         parts.extend(self.earlier_attempts());
         parts.extend(self.check());
@@ -188,6 +201,14 @@ impl Context {
              build or the tests ended: `status` is `success`, `failed`, `not_applicable` or `not_verified`, with the `command` that you ran, the number of `errors`, and, where it failed, \
              its `output`. Write the report to a file and hand it over:\n\n```bash\nel submit {id} --report FILE\n```\n\n\
              If `el` says that a field does not fit, put that right and submit again. That ends your work; a reviewer does the rest."
+        )
+    }
+
+    fn ends_by_answer(&self) -> String {
+        format!(
+            "The last thing that you say is the answer, in the form below; `el` reads it there and ends the work item itself. Do not run `el close`. Only if the \
+             question cannot be answered at all, say why with `el comment add {0} 'why'` and run `el update {0} --status blocked`.",
+            self.atom.id
         )
     }
 

@@ -1,6 +1,10 @@
 //! Pure decisions: a snapshot and a time in, a decision out. No SQL, no clock, no randomness of their own.
 
+pub mod admit;
+pub mod budget;
 pub mod graph;
+pub mod orchestrate;
+pub mod pause;
 pub mod plan;
 pub mod ready;
 pub mod retry;

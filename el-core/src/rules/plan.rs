@@ -131,6 +131,7 @@ mod tests {
             cancel_requested: None,
             review: false,
             summary: None,
+            completion: None,
             artifacts: 0,
             verify: None,
             output: None,

@@ -12,6 +12,8 @@ pub struct Facts<'a> {
     pub atom: Option<(Status, bool)>,
     pub exit: &'a ExitRecord,
     pub cancel: Option<CancelMode>,
+    /// Which budget was spent while the run was on, in words.
+    pub over_budget: Option<&'a str>,
     /// How the earlier attempts since the atom's last fresh start ended.
     pub earlier: &'a [Outcome],
     pub policy: &'a RetryPolicy,
@@ -68,7 +70,10 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         };
         return Verdict {
             outcome: Outcome::Cancelled,
-            detail: format!("cancelled; the atom is {what}"),
+            detail: match facts.over_budget {
+                Some(why) => with_message(facts.exit, why),
+                None => format!("cancelled; the atom is {what}"),
+            },
             atom,
             pause_until: None,
         };
@@ -76,7 +81,16 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
     if let Some(limit) = facts.exit.usage_limit {
         return usage_limit(facts, limit.resets_at);
     }
-    let (outcome, detail) = failure(facts.exit);
+    let (outcome, detail) = match (failure(facts.exit), facts.over_budget) {
+        ((Outcome::Failed | Outcome::Violation, _), Some(why)) => (Outcome::Failed, with_message(facts.exit, why)),
+        (found, _) => found,
+    };
+    if facts.exit.is_hopeless {
+        let comment = format!(
+            "Not tried again, as it would end the same: {detail}. Once that is mended, `el retry` gives it fresh attempts."
+        );
+        return Verdict { outcome, detail, atom: AtomChange::Block { comment }, pause_until: None };
+    }
     let atom = match facts.policy.next(outcome, facts.earlier, facts.jitter) {
         Next::Retry(wait) => AtomChange::Reopen { retry_at: Some(facts.now.plus(wait)) },
         Next::GiveUp(attempts) => AtomChange::Block {
@@ -120,9 +134,14 @@ fn usage_limit(facts: &Facts<'_>, resets_at: Option<Timestamp>) -> Verdict {
     }
 }
 
-fn failure(exit: &ExitRecord) -> (Outcome, String) {
+/// With what the agent said last: its own word about a bound of its own belongs to it.
+fn with_message(exit: &ExitRecord, what: &str) -> String {
     let message = exit.message.as_deref().map(str::trim).filter(|m| !m.is_empty());
-    let with = |what: &str| message.map_or_else(|| what.to_owned(), |m| format!("{what}: {m}"));
+    message.map_or_else(|| what.to_owned(), |m| format!("{what}: {m}"))
+}
+
+fn failure(exit: &ExitRecord) -> (Outcome, String) {
+    let with = |what: &str| with_message(exit, what);
     match exit.end {
         EndKind::TimedOut => (Outcome::TimedOut, with("its time was up")),
         EndKind::Stalled => (Outcome::Stalled, with("the agent neither said nor did anything for too long")),
@@ -158,7 +177,8 @@ mod tests {
     }
 
     fn verdict(atom: Option<(Status, bool)>, exit: &ExitRecord, cancel: Option<CancelMode>, earlier: &[Outcome]) -> Verdict {
-        decide(&Facts { atom, exit, cancel, earlier, policy: &RetryPolicy::default(), jitter: 0.5, now: now() })
+        let policy = &RetryPolicy::default();
+        decide(&Facts { atom, exit, cancel, over_budget: None, earlier, policy, jitter: 0.5, now: now() })
     }
 
     fn exit(end: EndKind) -> ExitRecord {
@@ -206,6 +226,15 @@ mod tests {
     }
 
     #[test]
+    fn what_would_meet_the_same_again_is_not_tried_again() {
+        let record =
+            ExitRecord { is_hopeless: true, message: Some("a and b conflict".to_owned()), ..exit(EndKind::LaunchFailed) };
+        let got = verdict(Some((Status::InProgress, false)), &record, None, &[]);
+        assert_eq!(got.outcome, Outcome::LaunchFailed);
+        assert!(matches!(&got.atom, AtomChange::Block { comment } if comment.contains("a and b conflict")), "{got:?}");
+    }
+
+    #[test]
     fn a_cancelled_run_holds_its_atom_or_requeues_it() {
         let atom = Some((Status::InProgress, false));
         assert_eq!(verdict(atom, &exit(EndKind::Cancelled), Some(CancelMode::Hold), &[]).atom, AtomChange::Hold);
@@ -215,6 +244,31 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_run_over_its_own_budget_has_failed_and_one_over_its_epics_is_cancelled() {
+        let mut record = exit(EndKind::Cancelled);
+        record.message = Some("Reached maximum budget ($1)".to_owned());
+        let policy = RetryPolicy::default();
+        let facts = |exit, cancel| Facts {
+            atom: Some((Status::InProgress, false)),
+            exit,
+            cancel,
+            over_budget: Some("over budget"),
+            earlier: &[],
+            policy: &policy,
+            jitter: 0.5,
+            now: now(),
+        };
+        let own = decide(&facts(&record, None));
+        assert_eq!((own.outcome, own.detail.as_str()), (Outcome::Failed, "over budget: Reached maximum budget ($1)"));
+        assert!(matches!(own.atom, AtomChange::Reopen { retry_at: Some(_) }));
+        let epics = decide(&facts(&record, Some(CancelMode::Requeue)));
+        assert_eq!((epics.outcome, epics.atom), (Outcome::Cancelled, AtomChange::Reopen { retry_at: None }));
+        assert!(epics.detail.starts_with("over budget"), "{}", epics.detail);
+        // What else ended it stands.
+        assert_eq!(decide(&facts(&exit(EndKind::SupervisorLost), None)).outcome, Outcome::Lost);
+    }
+
     proptest! {
         #[test]
         fn an_atom_left_in_progress_never_stays_so(end in prop::sample::select(EndKind::ALL), is_error: bool, code in any::<Option<i32>>(), count in 0_usize..8, jitter in any::<f64>()) {
@@ -222,7 +276,7 @@ mod tests {
             record.is_error = is_error;
             record.exit_code = code;
             let earlier = vec![Outcome::Failed; count];
-            let got = decide(&Facts { atom: Some((Status::InProgress, false)), exit: &record, cancel: None, earlier: &earlier, policy: &RetryPolicy::default(), jitter, now: now() });
+            let got = decide(&Facts { atom: Some((Status::InProgress, false)), exit: &record, cancel: None, over_budget: None, earlier: &earlier, policy: &RetryPolicy::default(), jitter, now: now() });
             prop_assert!(got.atom != AtomChange::Keep);
             prop_assert!(got.outcome.is_failure());
         }

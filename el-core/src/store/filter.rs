@@ -23,6 +23,10 @@ pub struct AtomFilter {
     pub assignee: Option<AssigneeFilter>,
     /// Direct children of this atom.
     pub parent: Option<String>,
+    /// Everything below this atom, at any depth; its whole id.
+    pub below: Option<String>,
+    /// Only the questions of plans.
+    pub asks: bool,
     /// Every word must stand in the title or the description, in any case.
     pub text: Option<String>,
     pub created_after: Option<Timestamp>,
@@ -134,6 +138,17 @@ impl Query {
         }
         if let Some(parent) = &filter.parent {
             self.compare("a.parent_id =", parent.clone().into());
+        }
+        if let Some(top) = &filter.below {
+            let name = self.bind(top.clone().into());
+            self.conditions.push(format!(
+                "a.id IN (WITH RECURSIVE below (id) AS (
+                   SELECT id FROM atoms WHERE parent_id = {name} UNION SELECT c.id FROM atoms c JOIN below ON c.parent_id = below.id
+                 ) SELECT id FROM below)"
+            ));
+        }
+        if filter.asks {
+            self.conditions.push("EXISTS (SELECT 1 FROM questions q WHERE q.atom_id = a.id)".to_owned());
         }
         for word in filter.text.iter().flat_map(|text| text.split_whitespace()) {
             let name = self.bind(word.to_owned().into());

@@ -10,6 +10,14 @@ pub(crate) const CREATED_AT: &str = "created_at";
 /// Until when (microseconds) nothing is claimed, because of the account's usage limit.
 pub(crate) const PAUSED_UNTIL: &str = "paused_until";
 pub(crate) const PAUSE_REASON: &str = "pause_reason";
+/// When (microseconds) the pause was learnt of.
+pub(crate) const PAUSED_AT: &str = "paused_at";
+/// What all runs together may cost on a day (millionths of a US dollar), as the last worker was told.
+pub(crate) const BUDGET_PER_DAY: &str = "budget_per_day";
+/// The day (since the epoch, UTC) for which a person lifted that bound.
+pub(crate) const BUDGET_LIFTED: &str = "budget_lifted_day";
+/// Why a worker holds back what is ready: the moment (microseconds), a blank, and the reason.
+pub(crate) const HELD_BACK: &str = "held_back";
 
 pub(crate) fn get(tx: &Tx<'_>, key: &str) -> Result<Option<String>> {
     tx.prepare_cached("SELECT value FROM meta WHERE key = ?1")

@@ -14,6 +14,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0005_aliases.sql"),
     include_str!("../../../migrations/sqlite/0006_hooks.sql"),
     include_str!("../../../migrations/sqlite/0007_review.sql"),
+    include_str!("../../../migrations/sqlite/0008_budgets.sql"),
+    include_str!("../../../migrations/sqlite/0009_orchestrations.sql"),
 ];
 
 /// The newest schema that this `el` knows.
@@ -58,6 +60,8 @@ mod tests {
         include_str!("../../../migrations/sqlite/samples/0005_aliases.sql"),
         include_str!("../../../migrations/sqlite/samples/0006_hooks.sql"),
         include_str!("../../../migrations/sqlite/samples/0007_review.sql"),
+        include_str!("../../../migrations/sqlite/samples/0008_budgets.sql"),
+        include_str!("../../../migrations/sqlite/samples/0009_orchestrations.sql"),
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {

@@ -7,6 +7,7 @@ pub(crate) mod alias;
 pub(crate) mod artifact;
 pub(crate) mod atom;
 pub(crate) mod bond;
+pub(crate) mod budget;
 mod busy;
 pub(crate) mod comment;
 #[cfg(test)]
@@ -19,6 +20,7 @@ pub(crate) mod message;
 pub(crate) mod meta;
 mod migrate;
 mod open;
+pub(crate) mod orchestration;
 pub(crate) mod ready;
 pub(crate) mod review;
 pub(crate) mod run;

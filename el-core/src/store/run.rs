@@ -9,7 +9,7 @@ use crate::{Ctx, Error, Result};
 const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token, r.worker_id, r.session, r.conversation, r.workdir, r.started_at, \
      r.heartbeat_at, r.lease_until, r.ended_at, r.outcome, r.detail, r.exit_code, r.exit_signal, r.supervisor_pid, r.supervisor_start, r.supervisor_boot, \
      r.agent_pid, r.turns, r.tokens_in, r.tokens_out, r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, r.cancel_requested, \
-     r.verify, r.output, r.error_lines, r.summary, r.review, \
+     r.verify, r.output, r.error_lines, r.summary, r.percent, r.files_processed, r.files_total, r.completion, r.review, \
      (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') AS artifact_count";
 
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
@@ -49,6 +49,9 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
             tokens_out: row.get(24)?,
             cost_micros: row.get(25)?,
             action: row.get(26)?,
+            percent: row.get("percent")?,
+            files_processed: row.get("files_processed")?,
+            files_total: row.get("files_total")?,
         },
         active_at: time(27)?,
         stop_blocks: row.get(28)?,
@@ -56,6 +59,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
         cancel_requested: word(30)?.and_then(|text| text.parse().ok()),
         summary: row.get::<_, Option<String>>("summary")?.and_then(|text| serde_json::from_str(&text).ok()),
         artifacts: row.get("artifact_count")?,
+        completion: row.get::<_, Option<String>>("completion")?.and_then(|text| serde_json::from_str(&text).ok()),
         review: row.get("review")?,
         // One that a newer el wrote is as good as none.
         verify: row.get::<_, Option<String>>("verify")?.and_then(|text| serde_json::from_str(&text).ok()),
@@ -223,7 +227,7 @@ pub(crate) fn heartbeat(
 ) -> Result<()> {
     tx.prepare_cached(
         "UPDATE runs SET heartbeat_at = ?2, lease_until = ?3, active_at = coalesce(?4, active_at), turns = ?5, tokens_in = ?6, tokens_out = ?7,
-            cost_micros = ?8, action = ?9 WHERE id = ?1 AND outcome IS NULL",
+            cost_micros = ?8, action = ?9, percent = ?10, files_processed = ?11, files_total = ?12 WHERE id = ?1 AND outcome IS NULL",
     )
     .and_then(|mut s| {
         s.execute(params![
@@ -235,7 +239,10 @@ pub(crate) fn heartbeat(
             progress.tokens_in,
             progress.tokens_out,
             progress.cost_micros,
-            progress.action
+            progress.action,
+            progress.percent,
+            progress.files_processed,
+            progress.files_total
         ])
     })
     .doing("extend a lease")?;

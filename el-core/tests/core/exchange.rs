@@ -19,6 +19,8 @@ const EVERYTHING: AtomFilter = AtomFilter {
     labels: Vec::new(),
     assignee: None,
     parent: None,
+    below: None,
+    asks: false,
     text: None,
     created_after: None,
     created_before: None,

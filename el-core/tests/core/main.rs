@@ -8,6 +8,7 @@ mod exchange;
 mod lifecycle;
 mod messages;
 mod migrations;
+mod orchestrate;
 mod ready;
 mod reviews;
 mod rounds;

@@ -73,6 +73,7 @@ pub(crate) fn request() -> ClaimRequest {
         check: None,
         review: false,
         filter: AtomFilter::default(),
+        caps: ops::Caps::default(),
         lease: LEASE,
         policy: RetryPolicy::default(),
     }

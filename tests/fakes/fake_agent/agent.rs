@@ -100,7 +100,7 @@ impl Agent {
 
     fn turns(&mut self, plan: &Plan) -> Flow {
         if self.session.resumed {
-            self.steps(plan.on_resume.as_deref().unwrap_or(&hello()))?;
+            self.steps(plan.resumed(self.session.resumes()).unwrap_or(&hello()))?;
         } else {
             self.steps(&plan.first)?;
         }
@@ -248,7 +248,7 @@ impl Agent {
     }
 
     fn stay_on_screen(&mut self, plan: &Plan) -> u8 {
-        let mut steps = plan.on_resume.as_deref();
+        let mut steps = plan.resumed(1);
         loop {
             let said = self.events.tui.as_ref().and_then(|tui| tui.borrow_mut().submission());
             let Some(said) = said.filter(|said| said.trim() != "/exit") else { return 0 };

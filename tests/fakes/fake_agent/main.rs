@@ -14,6 +14,7 @@ mod args;
 mod background;
 mod events;
 mod hook;
+mod question;
 mod script;
 mod session;
 mod signals;

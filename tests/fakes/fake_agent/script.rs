@@ -12,6 +12,8 @@
 //! **What the agent says and does**
 //! ```text
 //! say TEXT                 a text of the model
+//! answer PHASE DATA        a block of the orchestrator's protocol with this JSON, between other words; as it is, if DATA is none
+//! answer-file PHASE PATH   the same, with the JSON of a file
 //! close [REASON]           runs: el close $EL_ATOM --reason REASON      (as the Bash tool: allowed, or denied)
 //! update STATUS            runs: el update $EL_ATOM --status STATUS     (the same)
 //! el ARGS…                 runs: el ARGS…                               (the same)
@@ -58,14 +60,27 @@
 //! **Sections.** Steps before any section are the first turn.
 //! ```text
 //! on-block                 when the Stop hook has sent the agent back; a second one for the second time, …
-//! on-resume                when the conversation is resumed (--resume); without it: says hello and closes
+//! on-resume                when the conversation is resumed (--resume); without it: says hello and closes. A second one for the second
+//!                          time, …; the last one for all further times
 //! on-attempt N             instead of the steps above, from the N-th conversation about this atom on
 //! ```
+//! **Questions of a plan.** Where the prompt asks for an answer of the orchestrator's protocol, and `FAKE_AGENT_ANSWERS` names a folder, the
+//! script is its file `analysis`, `task_list`, `failures` or `aggregation`: steps without `script:`.
+
+use crate::question;
 
 /// One step, parsed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
     Say(String),
+    Answer {
+        phase: String,
+        data: String,
+    },
+    AnswerFile {
+        phase: String,
+        path: String,
+    },
     /// A call that `--allowedTools` must cover.
     El(String),
     Sh(String),
@@ -121,13 +136,17 @@ pub(crate) enum Step {
 pub(crate) struct Plan {
     pub(crate) first: Vec<Step>,
     pub(crate) on_block: Vec<Vec<Step>>,
-    pub(crate) on_resume: Option<Vec<Step>>,
+    pub(crate) on_resume: Vec<Vec<Step>>,
 }
 
 impl Plan {
     /// Reads the script in `prompt` for the `attempt`-th conversation about the atom.
     pub(crate) fn parse(prompt: &str, attempt: u32) -> Result<Self, String> {
-        let lines = block(prompt);
+        let answers = question::script(prompt)?;
+        let lines = match &answers {
+            Some(text) => text.lines().map(str::trim).filter(|line| !line.is_empty()).collect(),
+            None => block(prompt),
+        };
         if lines.is_empty() {
             return Ok(Self { first: hello(), ..Self::default() });
         }
@@ -150,7 +169,7 @@ impl Plan {
                     section = Section::Block;
                 }
                 "on-resume" => {
-                    plan.on_resume = Some(Vec::new());
+                    plan.on_resume.push(Vec::new());
                     section = Section::Resume;
                 }
                 _ => {
@@ -158,12 +177,17 @@ impl Plan {
                     match section {
                         Section::First => plan.first.push(step),
                         Section::Block => plan.on_block.last_mut().into_iter().for_each(|s| s.push(step.clone())),
-                        Section::Resume => plan.on_resume.as_mut().into_iter().for_each(|s| s.push(step.clone())),
+                        Section::Resume => plan.on_resume.last_mut().into_iter().for_each(|s| s.push(step.clone())),
                     }
                 }
             }
         }
         Ok(plan)
+    }
+
+    /// The steps of the `n`-th time, from 1, that the conversation is resumed.
+    pub(crate) fn resumed(&self, n: usize) -> Option<&[Step]> {
+        self.on_resume.get(n.saturating_sub(1)).or(self.on_resume.last()).map(Vec::as_slice)
     }
 }
 
@@ -203,6 +227,8 @@ fn step(line: &str, word: &str, rest: &str) -> Result<Step, String> {
     let file = |append| Step::Write { path: put_env(head), text: put_env(tail).replace("\\n", "\n"), append };
     Ok(match word {
         "say" => Step::Say(text()),
+        "answer" => Step::Answer { phase: head.to_owned(), data: put_env(tail) },
+        "answer-file" => Step::AnswerFile { phase: head.to_owned(), path: put_env(tail) },
         "close" => close(if rest.is_empty() { "done" } else { rest }),
         "update" => Step::El(format!("el update \"$EL_ATOM\" --status {rest}")),
         "el" => Step::El(format!("el {rest}")),

@@ -19,6 +19,7 @@ pub(crate) struct Session {
     pub(crate) resumed: bool,
     first_prompt: String,
     attempt: u32,
+    resumes: usize,
     spent: Cost,
 }
 
@@ -38,6 +39,7 @@ impl Session {
             resumed: args.resume.is_some(),
             first_prompt: prompt.to_owned(),
             attempt: 1,
+            resumes: 0,
             spent: Cost::default(),
         };
         if session.resumed {
@@ -72,6 +74,8 @@ impl Session {
         let first = lines.first()?;
         first.pointer("/message/content")?.as_str()?.clone_into(&mut self.first_prompt);
         self.attempt = first.get("attempt").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+        // Each call begins with its prompt.
+        self.resumes = lines.iter().filter(|line| line.get("version").is_some()).count();
         if let Some(state) = lines.iter().rev().find(|l| l.get("type").is_some_and(|t| t == "cost-state")) {
             self.spent = Cost {
                 input: state.get("input")?.as_u64()?,
@@ -90,6 +94,11 @@ impl Session {
     /// The text that holds the script: the conversation's first prompt.
     pub(crate) fn script_text(&self) -> &str {
         &self.first_prompt
+    }
+
+    /// How often the conversation was resumed, this time counted.
+    pub(crate) fn resumes(&self) -> usize {
+        self.resumes
     }
 
     /// Which attempt at the atom `$EL_ATOM` this is, from 1, as counted under this HOME.

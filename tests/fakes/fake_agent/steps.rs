@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::{Agent, Flow, Stop};
 use crate::events::Cost;
 use crate::script::Step;
-use crate::{background, signals, tool};
+use crate::{background, question, signals, tool};
 
 /// The longest that `wait-file` waits, and the exit status when the file did not come.
 const WAIT_FILE: (Duration, u8) = (Duration::from_secs(120), 98);
@@ -24,6 +24,11 @@ impl Agent {
     pub(crate) fn step(&mut self, step: &Step) -> Flow {
         match step {
             Step::Say(text) => return self.say(text),
+            Step::Answer { phase, data } => return self.say(&question::answer(phase, data)),
+            Step::AnswerFile { phase, path } => {
+                let data = std::fs::read_to_string(path).unwrap_or_else(|e| format!("{path}: {e}"));
+                return self.say(&question::answer(phase, &data));
+            }
             Step::El(line) => return self.run(line, true),
             Step::Sh(line) => return self.run(line, false),
             Step::Denied(line) => {

@@ -62,6 +62,8 @@ impl Background {
             drain: true,
             environment: environment.clone(),
             preamble: None,
+            resources: el_agents::worker::Resources::default(),
+            drive: None,
         };
         let project = app.project()?;
         Ok(Background {

@@ -7,16 +7,19 @@ use el_core::model::Timestamp;
 use serde::Serialize;
 
 use super::words;
+use crate::output::page::Page;
 use crate::output::printer::Printer;
 use crate::output::{runs, sanitize, style};
 
 /// Live lines at most; the rest is counted.
 const LINES: usize = 12;
 
-pub(super) struct Listener<'a> {
+pub(in crate::commands) struct Listener<'a> {
     printer: &'a Printer,
     /// Live lines that stand at the bottom of the screen now.
     shown: usize,
+    /// Why what is ready does not start, while that is so.
+    held: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -27,13 +30,31 @@ struct Line<'a> {
 }
 
 impl<'a> Listener<'a> {
-    pub(super) fn new(printer: &'a Printer) -> Listener<'a> {
-        Listener { printer, shown: 0 }
+    pub(in crate::commands) fn new(printer: &'a Printer) -> Listener<'a> {
+        Listener { printer, shown: 0, held: None }
     }
 
     /// Takes the live lines away.
-    pub(super) fn finish(&mut self) {
+    pub(in crate::commands) fn finish(&mut self) {
         let text = self.erase();
+        self.write(&text);
+    }
+
+    /// Lines that stay, above the live ones.
+    pub(in crate::commands) fn say(&mut self, write: impl FnOnce(&mut Page)) {
+        let mut text = self.erase();
+        let mut page = self.printer.page();
+        write(&mut page);
+        text.push_str(&page.into_text());
+        self.write(&text);
+    }
+
+    /// One live line instead of those of sessions.
+    pub(in crate::commands) fn show(&mut self, line: &str) {
+        let mut text = self.erase();
+        let width = self.printer.page().width().unwrap_or(100).saturating_sub(1);
+        let _ = writeln!(text, "{}", sanitize::truncate(line, width));
+        self.shown = 1;
         self.write(&text);
     }
 
@@ -52,15 +73,16 @@ impl<'a> Listener<'a> {
 impl worker::Listener for Listener<'_> {
     fn report(&mut self, report: &Report) {
         let now = Timestamp::from(std::time::SystemTime::now());
+        match report {
+            Report::HeldBack { reason } => self.held = Some(reason.clone()),
+            Report::Released {} => self.held = None,
+            _ => {}
+        }
         if self.printer.is_robot() {
             let _ = self.printer.json_line(&Line { at: now, report });
             return;
         }
-        let mut text = self.erase();
-        let mut page = self.printer.page();
-        words::happening(&mut page, report, now);
-        text.push_str(&page.into_text());
-        self.write(&text);
+        self.say(|page| words::happening(page, report, now));
     }
 
     fn live(&mut self, now: Timestamp, live: &[Live]) {
@@ -78,7 +100,8 @@ impl worker::Listener for Listener<'_> {
                 let _ = write!(figures, " {}", runs::cost(run.progress.cost_micros));
             }
             let head = format!("{} {elapsed:>7}  {figures}  ", run.atom_id);
-            let rest = format!("{} · {}", sanitize::truncate(&sanitize::line(title), 40), sanitize::line(action));
+            let percent = run.progress.percent.map_or_else(String::new, |percent| format!("{percent}% "));
+            let rest = format!("{} · {percent}{}", sanitize::truncate(&sanitize::line(title), 40), sanitize::line(action));
             let room = width.saturating_sub(head.chars().count() + 2);
             let _ = writeln!(
                 text,
@@ -92,6 +115,10 @@ impl worker::Listener for Listener<'_> {
         self.shown = live.len().min(LINES);
         if live.len() > LINES {
             let _ = writeln!(text, "  and {} more", live.len() - LINES);
+            self.shown += 1;
+        }
+        if let Some(held) = &self.held {
+            let _ = writeln!(text, "{}", sanitize::truncate(&format!("‖ held back: {}", sanitize::line(held)), width));
             self.shown += 1;
         }
         self.write(&text);

@@ -70,6 +70,12 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
             ));
         }
         Report::Resumed {} => page.line("▶ claiming goes on"),
+        Report::HeldBack { reason } => {
+            page.line(format!("{} held back: {}", page.paint(style::WARNING, "‖"), sanitize::line(reason)));
+        }
+        Report::Released {} => page.line("▶ nothing is held back any more"),
+        // Told by the command that drives the plan.
+        Report::Step { .. } => {}
         Report::Warning { message } => {
             page.line(format!("{} {}", page.paint(style::WARNING, "warning:"), sanitize::line(message)))
         }

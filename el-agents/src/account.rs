@@ -1,0 +1,187 @@
+//! An account's usage limit, shared by all workers of this user on this machine: one small file for each account in the user's state folder.
+//! It names the account by a fingerprint; no key and no path is in it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::PathBuf;
+
+use el_core::model::Timestamp;
+use el_core::ops;
+use el_core::rules::pause::{Known, Shared, Step, reconcile};
+use el_core::{Error, Store};
+use sha2::{Digest, Sha256};
+
+use crate::settings::{AgentSettings, Executor};
+
+#[cfg(test)]
+mod tests;
+
+/// A file that is longer is none of ours.
+const LONGEST: u64 = 64 << 10;
+
+/// What of the environment says whose account it is; the first that is set.
+const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
+
+/// Where the record of one account is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    file: PathBuf,
+}
+
+impl Account {
+    /// The account of an agent that is started with this environment. `None` for a program that is not Claude Code, and without a home.
+    pub fn of(agent: &AgentSettings, environment: &[(OsString, OsString)]) -> Option<Account> {
+        if matches!(agent.executor, Executor::Command(_)) { None } else { Account::found(&agent.env_strip, environment) }
+    }
+
+    /// `strip`: what of the environment the client does not get to see.
+    fn found(strip: &[String], environment: &[(OsString, OsString)]) -> Option<Account> {
+        let value = |name: &str| {
+            let found = environment.iter().find(|(known, value)| known == name && !value.is_empty());
+            found.map(|(_, value)| value.as_os_str())
+        };
+        let is_stripped = |name: &str| {
+            strip.iter().any(|strip| match strip.strip_suffix('*') {
+                Some(head) => name.starts_with(head),
+                None => strip == name,
+            })
+        };
+        let home = value("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let state = value("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let state = state.or_else(|| Some(home.as_ref()?.join(".local/state")))?;
+        let mut hash = Sha256::new();
+        let mut add = |word: &str, value: &OsStr| {
+            hash.update(word.as_bytes());
+            hash.update([0]);
+            hash.update(value.as_bytes());
+            hash.update([0]);
+        };
+        if let Some(url) = value("ANTHROPIC_BASE_URL") {
+            add("url", url);
+        }
+        match KEYS.iter().filter(|name| !is_stripped(name)).find_map(|name| value(name)) {
+            Some(key) => add("key", key),
+            None => match value("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(|| Some(home?.join(".claude"))) {
+                // The same folder by another name is the same account.
+                Some(folder) => add("folder", fs::canonicalize(&folder).unwrap_or(folder).as_os_str()),
+                None => return None,
+            },
+        }
+        let print: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Some(Account { file: state.join("el").join("accounts").join(format!("{print}.json")) })
+    }
+
+    /// Makes this project's pause and the account's one. Gives a warning, if the record could not be read and was set aside.
+    ///
+    /// # Errors
+    /// If the store fails, or the record can be neither read nor written; the project's own pause holds all the same.
+    pub(crate) fn share(&self, store: &mut Store, now: Timestamp) -> Result<Option<String>, ShareError> {
+        let own = ops::known_pause(store)?;
+        let (shared, warning) = match self.read() {
+            Ok(shared) => (shared, None),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                let aside = self.set_aside()?;
+                (
+                    Shared::default(),
+                    Some(format!(
+                        "{}: it is no record of an account, and was set aside as {}",
+                        self.file.display(),
+                        aside.display()
+                    )),
+                )
+            }
+            Err(error) => return Err(error.into()),
+        };
+        match reconcile(own.as_ref(), &shared, now) {
+            Step::Nothing => {}
+            Step::Adopt(known) => ops::adopt_pause(store, &known)?,
+            Step::Clear => drop(ops::resume(store, now, false)?),
+            Step::Publish(known) => self.publish(known)?,
+        }
+        Ok(warning)
+    }
+
+    fn publish(&self, known: Known) -> io::Result<()> {
+        self.change(|shared| {
+            // Another may have been here between our look and the lock.
+            if shared.pause.as_ref().is_none_or(|other| other.until < known.until || shared.cleared_at >= Some(other.learnt_at)) {
+                shared.pause = Some(known);
+            }
+        })
+    }
+
+    /// A person says that claiming goes on: everything that was learnt before `now` is void, in every project of the account.
+    ///
+    /// # Errors
+    /// If the record cannot be written.
+    pub fn clear(&self, now: Timestamp) -> io::Result<()> {
+        self.change(|shared| *shared = Shared { pause: None, cleared_at: Some(now) })
+    }
+
+    fn read(&self) -> io::Result<Shared> {
+        let invalid = |error: String| io::Error::new(io::ErrorKind::InvalidData, error);
+        match fs::metadata(&self.file) {
+            Ok(meta) if !meta.is_file() || meta.len() > LONGEST => return Err(invalid("it is no small file".to_owned())),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Shared::default()),
+            Err(error) => return Err(error),
+        }
+        let bytes = match fs::read(&self.file) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Shared::default()),
+            Err(error) => return Err(error),
+        };
+        serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))
+    }
+
+    /// Reads, changes and replaces the record under a lock.
+    fn change(&self, change: impl FnOnce(&mut Shared)) -> io::Result<()> {
+        let _lock = self.lock()?;
+        let mut shared = match self.read() {
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                fs::rename(&self.file, self.file.with_extension("json.bad"))?;
+                Shared::default()
+            }
+            read => read?,
+        };
+        change(&mut shared);
+        let fresh = self.file.with_extension(format!("{}.new", std::process::id()));
+        let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&fresh)?;
+        file.write_all(&serde_json::to_vec(&shared)?)?;
+        file.sync_all()?;
+        fs::rename(&fresh, &self.file)
+    }
+
+    fn set_aside(&self) -> io::Result<PathBuf> {
+        let _lock = self.lock()?;
+        let aside = self.file.with_extension("json.bad");
+        // Another may have replaced it by a good one meanwhile.
+        if self.read().is_err() {
+            fs::rename(&self.file, &aside)?;
+        }
+        Ok(aside)
+    }
+
+    fn lock(&self) -> io::Result<File> {
+        if let Some(folder) = self.file.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let lock =
+            OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(self.file.with_extension("lock"))?;
+        // Held for a small file's replacement; whoever dies lets go of it.
+        lock.lock()?;
+        Ok(lock)
+    }
+}
+
+/// Why the account's record could not be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ShareError {
+    #[error("the record of the account cannot be used")]
+    File(#[from] io::Error),
+    #[error(transparent)]
+    Store(#[from] Error),
+}

@@ -1,0 +1,18 @@
+//! Git, driven by its own program: worktrees for agents, and bringing finished branches in.
+//!
+//! Words go by argv, never through a shell; the caller's `GIT_*` are scrubbed, and the language is C, since some answers are read. What is to be
+//! done is decided from a look at the repository ([`Repository`]) and then done; every step can be broken off and done again.
+
+mod bounded;
+mod call;
+mod error;
+mod foundation;
+mod integrate;
+mod repository;
+mod worktree;
+
+pub use self::call::Git;
+pub use self::error::GitError;
+pub use self::integrate::{Advanced, Brought, Mode, Scratch, Step, advance};
+pub use self::repository::{Repository, Worktree, branch_of};
+pub use self::worktree::{Isolation, Prepared, Wanted, folder_of_worktrees, furnish, prepare, remove};

@@ -1,0 +1,106 @@
+//! One program run to its end, in bounded time: its whole process group is ended with it.
+
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// How long one that is to end may take to put its lock files away.
+const GRACE: Duration = Duration::from_secs(3);
+/// How long its output is waited for once it has ended: something that it left behind may hold the pipe.
+const REST: Duration = Duration::from_secs(2);
+/// The longest wait between two looks.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Runs it with this standard input. `None`: it took too long, and was ended.
+///
+/// # Errors
+/// If it cannot be run.
+pub(super) fn run(command: &mut Command, input: Option<&str>, limit: Duration) -> io::Result<Option<Output>> {
+    command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
+    let mut child = command.spawn()?;
+    if let (Some(text), Some(mut pipe)) = (input, child.stdin.take()) {
+        let text = text.to_owned();
+        // One that does not read to the end says why itself.
+        std::thread::spawn(move || drop(pipe.write_all(text.as_bytes())));
+    }
+    let (stdout, stderr) = (Kept::of(child.stdout.take()), Kept::of(child.stderr.take()));
+    let began = Instant::now();
+    let mut look = Duration::from_millis(1);
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if began.elapsed() > limit {
+            end(&mut child)?;
+            return Ok(None);
+        }
+        std::thread::sleep(look);
+        look = (look * 2).min(LOOK);
+    };
+    Ok(Some(Output { status, stdout: stdout.take(), stderr: stderr.take() }))
+}
+
+fn end(child: &mut Child) -> io::Result<()> {
+    let group = Pid::from_child(child);
+    // It has not been waited for, so the group is still its own.
+    let _ = kill_process_group(group, Signal::TERM);
+    let began = Instant::now();
+    while began.elapsed() < GRACE {
+        if is_gone(group) {
+            break;
+        }
+        std::thread::sleep(LOOK);
+    }
+    let _ = kill_process_group(group, Signal::KILL);
+    child.wait().map(drop)
+}
+
+/// Whether nothing of the group is left but what has ended. What has ended and was not waited for still counts for the kernel, so this is
+/// known for sure only where `/proc` tells of states.
+fn is_gone(group: Pid) -> bool {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return false };
+    let number = group.as_raw_nonzero().get().to_string();
+    !entries.flatten().any(|entry| {
+        let Ok(text) = std::fs::read_to_string(entry.path().join("stat")) else { return false };
+        let Some((_, rest)) = text.rsplit_once(") ") else { return false };
+        let mut words = rest.split(" ");
+        let (state, of) = (words.next(), words.nth(1));
+        of == Some(number.as_str()) && state != Some("Z")
+    })
+}
+
+/// What a pipe says, read by a thread of its own.
+struct Kept {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    ended: Receiver<()>,
+}
+
+impl Kept {
+    fn of(pipe: Option<impl Read + Send + 'static>) -> Kept {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let (sender, ended) = channel::<()>();
+        if let Some(mut pipe) = pipe {
+            let into = Arc::clone(&bytes);
+            std::thread::spawn(move || {
+                let mut buffer = vec![0; 64 << 10];
+                while let Ok(len @ 1..) = pipe.read(&mut buffer) {
+                    into.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&buffer[..len]);
+                }
+                drop(sender);
+            });
+        }
+        Kept { bytes, ended }
+    }
+
+    fn take(self) -> Vec<u8> {
+        // Nobody sends; that the sender is gone, or too late, is all that is waited for.
+        let _ = self.ended.recv_timeout(REST);
+        std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

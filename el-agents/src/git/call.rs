@@ -1,0 +1,210 @@
+//! One call of git.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use super::GitError;
+use super::bounded;
+
+/// Tries while another git holds a lock.
+const TRIES: u32 = 12;
+/// Between two of them.
+const PAUSE: Duration = Duration::from_millis(150);
+/// What may read or write every file of a checkout, or ask a person's hooks.
+const LONG: [&str; 9] = ["worktree", "checkout", "reset", "merge", "rebase", "clean", "status", "diff", "merge-tree"];
+/// How long those may take.
+const LONG_LIMIT: Duration = Duration::from_secs(600);
+/// How long a question may take.
+const SHORT_LIMIT: Duration = Duration::from_secs(60);
+
+/// Git in one folder.
+#[derive(Debug, Clone)]
+pub struct Git {
+    folder: PathBuf,
+    /// The repository's hooks are for people's own commits; where el composes commits itself, they stay out.
+    hooks: bool,
+    /// The folder is a checkout of its own: one that is broken must never lead to the repository above it.
+    own: bool,
+    /// Nobody has told git who commits here: el's own commits then say so themselves.
+    nameless: bool,
+    /// For tests: outranks the limits.
+    limit: Option<Duration>,
+}
+
+impl Git {
+    /// Git as a person in this folder would call it.
+    pub fn at(folder: &Path) -> Git {
+        Git { folder: folder.to_owned(), hooks: true, own: false, nameless: false, limit: None }
+    }
+
+    /// The same without the repository's hooks.
+    #[must_use]
+    pub fn without_hooks(&self) -> Git {
+        Git { hooks: false, ..self.clone() }
+    }
+
+    /// The same for a folder that is a checkout itself: the folders above it are not looked at.
+    #[must_use]
+    pub fn in_own_checkout(&self) -> Git {
+        Git { own: true, ..self.clone() }
+    }
+
+    /// The same for making commits: where git knows no name for them, el's.
+    #[must_use]
+    pub fn as_committer(&self) -> Git {
+        let is_known = self.ask(&["var", "GIT_COMMITTER_IDENT"]).is_ok() && self.ask(&["var", "GIT_AUTHOR_IDENT"]).is_ok();
+        Git { nameless: !is_known, ..self.clone() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_limit(&self, limit: Duration) -> Git {
+        Git { limit: Some(limit), ..self.clone() }
+    }
+
+    /// The same in another folder.
+    #[must_use]
+    pub(super) fn elsewhere(&self, folder: &Path) -> Git {
+        Git { folder: folder.to_owned(), ..self.clone() }
+    }
+
+    /// The folder it works in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new("git");
+        for (name, _) in std::env::vars_os() {
+            // What a hook or another git left would point us at another repository. How its configuration is found stays the user's.
+            let text = name.to_string_lossy();
+            if text.starts_with("GIT_")
+                && !text.starts_with("GIT_CONFIG_")
+                && !text.starts_with("GIT_AUTHOR_")
+                && !text.starts_with("GIT_COMMITTER_")
+            {
+                command.env_remove(&name);
+            }
+        }
+        command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_EDITOR", "true").env("GIT_OPTIONAL_LOCKS", "0");
+        command.args([
+            "-c",
+            "core.quotePath=false",
+            "-c",
+            "core.fsmonitor=false",
+            "-c",
+            "gc.auto=0",
+            "-c",
+            "maintenance.auto=false",
+        ]);
+        command.args(["-c", "commit.gpgSign=false", "-c", "advice.detachedHead=false"]);
+        if !self.hooks {
+            command.args(["-c", "core.hooksPath=/dev/null"]);
+        }
+        if self.nameless {
+            command.args(["-c", "user.name=el", "-c", "user.email=el@localhost", "-c", "user.useConfigOnly=false"]);
+        }
+        if let Some(above) = self.folder.parent().filter(|_| self.own) {
+            command.env("GIT_CEILING_DIRECTORIES", above);
+        }
+        command.current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+
+    /// What git prints, without the last line end.
+    ///
+    /// # Errors
+    /// If git fails; a lock is waited for, for a while.
+    pub fn ask<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<String, GitError> {
+        self.ask_with(words, None)
+    }
+
+    /// The same with a text as standard input.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn ask_with<S: AsRef<OsStr>>(&self, words: &[S], input: Option<&str>) -> Result<String, GitError> {
+        for _ in 1..TRIES {
+            match self.once(words, input) {
+                Err(GitError::Locked(_)) => std::thread::sleep(PAUSE),
+                done => return done,
+            }
+        }
+        self.once(words, input)
+    }
+
+    fn once<S: AsRef<OsStr>>(&self, words: &[S], input: Option<&str>) -> Result<String, GitError> {
+        let what = words.first().map(|word| word.as_ref().to_string_lossy().into_owned()).unwrap_or_default();
+        let limit = self.limit.unwrap_or(if LONG.contains(&what.as_str()) { LONG_LIMIT } else { SHORT_LIMIT });
+        let mut command = self.command();
+        command.args(words);
+        let Some(output) = bounded::run(&mut command, input, limit).map_err(GitError::Program)? else {
+            return Err(GitError::TimedOut { what, limit });
+        };
+        Self::read(&output, what)
+    }
+
+    fn read(output: &Output, what: String) -> Result<String, GitError> {
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned());
+        }
+        let said =
+            String::from_utf8_lossy(if output.stderr.is_empty() { &output.stdout } else { &output.stderr }).trim().to_owned();
+        if said.contains(".lock': File exists") || said.contains("Another git process") {
+            return Err(GitError::Locked(said.lines().next().unwrap_or_default().to_owned()));
+        }
+        let said = if said.is_empty() { output.status.to_string() } else { said };
+        Err(GitError::Failed { what, said })
+    }
+
+    /// The answer, or `None` where git says no.
+    ///
+    /// # Errors
+    /// If git cannot be run at all.
+    pub fn maybe<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<Option<String>, GitError> {
+        match self.ask(words) {
+            Ok(text) => Ok(Some(text)),
+            Err(GitError::Failed { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_git_that_hangs_is_ended_with_what_it_started() {
+        let dir = tempfile::tempdir().unwrap();
+        let marked = dir.path().join("alive");
+        // An alias is the shortest way to a git whose child hangs.
+        let alias = format!("alias.hang=!sh -c 'sleep 2; touch {}; sleep 60' & sleep 60", marked.display());
+        let began = Instant::now();
+        let asked = Git::at(dir.path()).with_limit(Duration::from_millis(300)).ask(&["-c", &alias, "hang"]);
+        assert!(matches!(asked, Err(GitError::TimedOut { .. })), "{asked:?}");
+        assert!(began.elapsed() < Duration::from_secs(8));
+        std::thread::sleep(Duration::from_secs(3));
+        assert!(!marked.exists(), "its child lives on");
+    }
+
+    #[test]
+    fn a_child_that_keeps_the_output_open_holds_nobody_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let began = Instant::now();
+        let said = Git::at(dir.path()).ask(&["-c", "alias.left=!echo said; setsid sleep 20 &", "left"]).unwrap();
+        assert_eq!(said, "said");
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_large_input_and_a_large_answer_do_not_wait_for_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = "0123456789abcde\n".repeat(1 << 16);
+        let said = Git::at(dir.path()).ask_with(&["-c", "alias.back=!cat", "back"], Some(&text)).unwrap();
+        assert_eq!(said.len(), text.len() - 1);
+    }
+}

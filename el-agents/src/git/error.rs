@@ -1,0 +1,115 @@
+use std::path::PathBuf;
+
+/// What git could not do, or what there is no git for.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// The program is not there.
+    #[error("git cannot be run")]
+    Program(#[source] std::io::Error),
+    /// The folder is in no repository.
+    #[error("{} is in no git repository", .0.display())]
+    NoRepository(PathBuf),
+    /// A repository without files beside it.
+    #[error("{} is a bare repository: it has no checkout to work in", .0.display())]
+    Bare(PathBuf),
+    /// Nothing to begin a branch at.
+    #[error("the repository {} has no commit yet", .0.display())]
+    NoCommit(PathBuf),
+    /// HEAD names a commit and no branch.
+    #[error("the repository {} has a detached HEAD: it is on no branch", .0.display())]
+    Detached(PathBuf),
+    /// A branch or commit that is not there.
+    #[error("there is no branch or commit '{0}' in the repository")]
+    NoRevision(String),
+    /// The branch is in use.
+    #[error("the branch {branch} is checked out in {}", at.display())]
+    BranchElsewhere {
+        /// Its short name.
+        branch: String,
+        /// Where.
+        at: PathBuf,
+    },
+    /// Something else stands where the worktree is to be.
+    #[error("{} is in the way: it is not a worktree of this repository", .0.display())]
+    InTheWay(PathBuf),
+    /// Another git, or one that died, holds a lock.
+    #[error("the repository is locked by another git, or by one that died: {0}")]
+    Locked(String),
+    /// It was ended.
+    #[error("git {what} took longer than {} s, and was ended", limit.as_secs())]
+    TimedOut {
+        /// The first word of what it was asked.
+        what: String,
+        /// What it may take.
+        limit: std::time::Duration,
+    },
+    /// Finished work that another builds on, which does not fit together.
+    #[error("the work that this builds on does not fit together: {branch} is in conflict with {with} in {}", files.join(", "))]
+    Apart {
+        /// The branch that could not be joined.
+        branch: String,
+        /// What had been joined before.
+        with: String,
+        /// In conflict.
+        files: Vec<String>,
+    },
+    /// A file of the configuration's `worktree_copy` or `worktree_link`.
+    #[error("{path} could not be put into the worktree: {why}")]
+    Untracked {
+        /// As configured.
+        path: String,
+        /// In words.
+        why: String,
+    },
+    /// The configuration's `worktree_setup` failed.
+    #[error("the setup of the worktree failed ({status}): {said}")]
+    Setup {
+        /// How it ended.
+        status: String,
+        /// The last of what it printed.
+        said: String,
+    },
+    /// A folder or file of ours.
+    #[error("cannot {doing} {}", path.display())]
+    File {
+        /// The step.
+        doing: &'static str,
+        /// What.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Whatever else git refused.
+    #[error("git {what} failed: {said}")]
+    Failed {
+        /// The first word of what it was asked.
+        what: String,
+        /// Its own words.
+        said: String,
+    },
+}
+
+impl GitError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            GitError::Program(_) => "install git, or put its folder on PATH",
+            GitError::NoRepository(_) => "git init makes one; isolate = \"none\" works without",
+            GitError::Bare(_) => "work in a clone or worktree of it",
+            GitError::NoCommit(_) => "commit something first; isolate = \"none\" works without",
+            GitError::Detached(_) => "name the branch with --onto, or set land_onto",
+            GitError::NoRevision(_) => "git branch lists what there is",
+            GitError::BranchElsewhere { .. } => "check something else out there, or move that worktree's work on",
+            GitError::InTheWay(_) => "move it away, or set worktrees_directory to another folder",
+            GitError::Locked(_) => {
+                "wait for the other git; if none runs, the lock file that is named was left behind by one that died"
+            }
+            GitError::TimedOut { .. } => "a disk or a hook that hangs; the same git by hand shows where",
+            GitError::Apart { .. } => "el land --all brings them in and files the conflict as an atom; after that, el retry",
+            GitError::Untracked { .. } => "worktree_copy and worktree_link name files of the repository's folder",
+            GitError::Setup { .. } => "run the worktree_setup command in the worktree to see it fail",
+            GitError::File { .. } | GitError::Failed { .. } => "el worktrees shows the worktrees; nothing was lost",
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Bringing branches together, in a checkout of our own. Nothing of it is seen before [`advance`], which is one transaction of git's references.
+
+use std::path::{Path, PathBuf};
+
+use super::repository::{Repository, changes};
+use super::{Git, GitError, branch_of};
+
+/// How a branch is brought in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Its commits are put on top.
+    Rebase,
+    /// A merge commit joins it.
+    Merge,
+}
+
+/// What became of one branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The commit that has it.
+    Joined(String),
+    /// These files are in conflict.
+    Conflict(Vec<String>),
+}
+
+/// A branch that the new tip of the target has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brought {
+    pub atom: String,
+    /// The branch's own.
+    pub tip: String,
+    /// The commit of the target that has it.
+    pub commit: String,
+}
+
+/// What became of the target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Advanced {
+    Moved,
+    /// It is checked out there with changes that no commit has, or files would be overwritten: it stays as it is.
+    Held {
+        at: PathBuf,
+        why: String,
+    },
+}
+
+/// A checkout of our own, without a branch; taken away when dropped, or by whoever comes next.
+#[derive(Debug)]
+pub struct Scratch {
+    git: Git,
+    owner: Git,
+    path: PathBuf,
+}
+
+impl Scratch {
+    /// Makes it; one that was left behind goes first. The caller holds the lock that makes it the only one.
+    ///
+    /// # Errors
+    /// If git refuses.
+    pub fn new(repository: &Repository, path: &Path, at: &str) -> Result<Scratch, GitError> {
+        let owner = repository.git().without_hooks();
+        let above = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(above).map_err(super::worktree::fault("make the folder", above))?;
+        let above = above.canonicalize().map_err(super::worktree::fault("find", above))?;
+        let path = above.join(path.file_name().unwrap_or_default());
+        let git = owner.as_committer().elsewhere(&path).in_own_checkout();
+        let scratch = Scratch { git, owner, path };
+        scratch.clear();
+        let add = ["worktree", "add", "--quiet", "--force", "--detach"].map(std::ffi::OsString::from);
+        let rest = [scratch.path.clone().into_os_string(), at.into()];
+        scratch.owner.ask(&[add.as_slice(), &rest].concat())?;
+        Ok(scratch)
+    }
+
+    fn clear(&self) {
+        let words: [&std::ffi::OsStr; 5] =
+            ["worktree".as_ref(), "remove".as_ref(), "--force".as_ref(), "--force".as_ref(), self.path.as_os_str()];
+        // Not there is as good; what git does not know of is a rest of ours.
+        let _ = self.owner.ask(&words);
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+
+    /// Its folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Checks out a commit as it is.
+    ///
+    /// # Errors
+    /// If git refuses.
+    pub fn go(&self, commit: &str) -> Result<(), GitError> {
+        self.git.ask(&["reset", "--hard", "--quiet"])?;
+        self.git.ask(&["checkout", "--quiet", "--force", "--detach", commit])?;
+        // What a check left behind must not be in the way of what comes; what is ignored (a build's) may stay.
+        self.git.ask(&["clean", "-fdq"]).map(drop)
+    }
+
+    /// Brings a branch's tip onto `head`, leaving the result checked out; after a conflict it is `head`. `since`: where its own commits begin, for a
+    /// rebase of those alone.
+    ///
+    /// # Errors
+    /// If git fails otherwise.
+    pub fn join(&self, head: &str, since: Option<&str>, tip: &str, mode: Mode, message: &str) -> Result<Step, GitError> {
+        let tried = match mode {
+            Mode::Merge => {
+                self.go(head)?;
+                self.git.ask(&["merge", "--no-ff", "--no-edit", "--no-stat", "--no-autostash", "-m", message, tip])
+            }
+            Mode::Rebase => {
+                self.go(tip)?;
+                let words = ["rebase", "--quiet", "--no-autostash", "--no-autosquash", "--empty=drop", "--onto", head];
+                self.git.ask(&[&words[..], &[since.unwrap_or(head)]].concat())
+            }
+        };
+        if let Err(error) = tried {
+            let files = self.git.ask(&["diff", "--name-only", "--diff-filter=U", "-z"])?;
+            let files: Vec<String> = files.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+            let _ = self.git.ask(&[if mode == Mode::Merge { "merge" } else { "rebase" }, "--abort"]);
+            self.go(head)?;
+            return if files.is_empty() { Err(error) } else { Ok(Step::Conflict(files)) };
+        }
+        Ok(Step::Joined(self.git.ask(&["rev-parse", "HEAD"])?))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Moves the target branch from `old` to `new` and notes what landed. Where the target is checked out, its files move with it, but only if no
+/// change of anybody's is there.
+///
+/// # Errors
+/// If git refuses, for instance since somebody else moved the branch meanwhile.
+pub fn advance(repository: &Repository, target: &str, old: &str, new: &str, landed: &[Brought]) -> Result<Advanced, GitError> {
+    let mut change = String::from("start\n");
+    if old != new {
+        match repository.checkout_of(target)?.filter(|tree| !tree.is_missing) {
+            None if repository.is_being_rebased(target)? => {
+                return Ok(Advanced::Held { at: repository.top().to_owned(), why: "a rebase of it is under way".to_owned() });
+            }
+            None => change.push_str(&format!("update refs/heads/{target} {new} {old}\n")),
+            Some(tree) => {
+                let git = Git::at(&tree.path);
+                let changed = changes(&git, false, &[])?;
+                if !changed.is_empty() {
+                    let why = format!("it has changes that are not committed ({})", changed.len());
+                    return Ok(Advanced::Held { at: tree.path, why });
+                }
+                // What git ignores is somebody's all the same: by itself, git would overwrite it.
+                match git.ask(&["merge", "--ff-only", "--no-overwrite-ignore", "--quiet", "--no-stat", "--no-autostash", new]) {
+                    Ok(_) => {}
+                    Err(GitError::Failed { said, .. }) => return Ok(Advanced::Held { at: tree.path, why: said }),
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+    for Brought { atom, tip, commit } in landed {
+        change.push_str(&format!("verify refs/heads/{} {tip}\nupdate refs/el/landed/{atom} {tip}\n", branch_of(atom)));
+        change.push_str(&format!("update refs/el/landed-as/{atom} {commit}\n"));
+    }
+    let git = repository.git().without_hooks();
+    git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n")))?;
+    Ok(Advanced::Moved)
+}

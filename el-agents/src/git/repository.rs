@@ -1,0 +1,278 @@
+//! A look at a repository: its branches of ours, and its worktrees.
+
+use std::path::{Path, PathBuf};
+
+use super::{Git, GitError};
+
+/// The branch of an atom.
+pub fn branch_of(atom: &str) -> String {
+    format!("el/{atom}")
+}
+
+/// A repository with a checkout.
+#[derive(Debug, Clone)]
+pub struct Repository {
+    git: Git,
+    top: PathBuf,
+    prefix: PathBuf,
+}
+
+/// One of its worktrees.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Worktree {
+    pub path: PathBuf,
+    /// The branch, in short; `None`: a detached HEAD.
+    pub branch: Option<String>,
+    /// The folder is not there any more.
+    pub is_missing: bool,
+    pub is_bare: bool,
+    /// Git was broken off while it made it.
+    pub is_half_made: bool,
+}
+
+impl Repository {
+    /// The repository that this folder is in.
+    ///
+    /// # Errors
+    /// If there is none, or it is bare.
+    pub fn of(folder: &Path) -> Result<Repository, GitError> {
+        let git = Git::at(folder);
+        match git.maybe(&["rev-parse", "--is-bare-repository"])?.as_deref() {
+            None => return Err(GitError::NoRepository(folder.to_owned())),
+            Some("true") => return Err(GitError::Bare(folder.to_owned())),
+            Some(_) => {}
+        }
+        let top = git.maybe(&["rev-parse", "--show-toplevel"])?.ok_or_else(|| GitError::NoRepository(folder.to_owned()))?;
+        let prefix = git.ask(&["rev-parse", "--show-prefix"])?;
+        let top = PathBuf::from(top);
+        Ok(Repository { git: Git::at(&top), top, prefix: PathBuf::from(prefix) })
+    }
+
+    /// Git at its top.
+    pub fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// The checkout's own folder.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Where the folder that was asked about is in it.
+    pub fn prefix(&self) -> &Path {
+        &self.prefix
+    }
+
+    /// The commit that is checked out.
+    ///
+    /// # Errors
+    /// If there is no commit yet.
+    pub fn head(&self) -> Result<String, GitError> {
+        self.commit("HEAD")?.ok_or_else(|| GitError::NoCommit(self.top.clone()))
+    }
+
+    /// The branch that is checked out.
+    ///
+    /// # Errors
+    /// If HEAD is detached.
+    pub fn current_branch(&self) -> Result<String, GitError> {
+        self.git.maybe(&["symbolic-ref", "-q", "--short", "HEAD"])?.ok_or_else(|| GitError::Detached(self.top.clone()))
+    }
+
+    /// The commit of a name; `None` if there is none.
+    ///
+    /// # Errors
+    /// If git cannot be run.
+    pub fn commit(&self, name: &str) -> Result<Option<String>, GitError> {
+        if name.starts_with('-') {
+            return Ok(None);
+        }
+        self.git.maybe(&["rev-parse", "-q", "--verify", &format!("{name}^{{commit}}")])
+    }
+
+    /// The tip of a branch.
+    ///
+    /// # Errors
+    /// If git cannot be run.
+    pub fn tip(&self, branch: &str) -> Result<Option<String>, GitError> {
+        self.commit(&format!("refs/heads/{branch}"))
+    }
+
+    /// Where an atom's branch began.
+    ///
+    /// # Errors
+    /// If git cannot be run.
+    pub fn base_of(&self, atom: &str) -> Result<Option<String>, GitError> {
+        self.commit(&format!("refs/el/base/{atom}"))
+    }
+
+    /// What of an atom's branch has been brought in: the tip that it had then.
+    ///
+    /// # Errors
+    /// If git cannot be run.
+    pub fn landed_of(&self, atom: &str) -> Result<Option<String>, GitError> {
+        self.commit(&format!("refs/el/landed/{atom}"))
+    }
+
+    /// As which commit of the branch that it was brought to it has been brought in.
+    ///
+    /// # Errors
+    /// If git cannot be run.
+    pub fn landed_as(&self, atom: &str) -> Result<Option<String>, GitError> {
+        self.commit(&format!("refs/el/landed-as/{atom}"))
+    }
+
+    /// Whether what an atom's branch has at its tip is in the target, as that stands now: a note that it was brought in once says nothing of
+    /// a target that has been set back since, or is another one.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn has_landed(&self, target: &str, atom: &str, tip: &str) -> Result<bool, GitError> {
+        if self.contains(target, tip)? {
+            return Ok(true);
+        }
+        if self.landed_of(atom)?.as_deref() == Some(tip)
+            && let Some(commit) = self.landed_as(atom)?
+            && self.contains(target, &commit)?
+        {
+            return Ok(true);
+        }
+        // Nothing tells whether other commits have what a merge of its own has, such as the resolution of a conflict.
+        let base = self.base_of(atom)?;
+        let mut words = vec!["rev-list", "--merges", "--max-count=1", tip, "--not", target];
+        words.extend(base.as_deref());
+        Ok(self.git.ask(&words)?.is_empty() && self.has_work(target, tip)?)
+    }
+
+    /// Whether all of one commit is in another.
+    ///
+    /// # Errors
+    /// If git cannot be run.
+    pub fn contains(&self, whole: &str, part: &str) -> Result<bool, GitError> {
+        Ok(self.git.maybe(&["merge-base", "--is-ancestor", part, whole])?.is_some())
+    }
+
+    /// Whether a commit has everything that another has: all of its commits, or others that change the same.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn has_work(&self, whole: &str, part: &str) -> Result<bool, GitError> {
+        if self.contains(whole, part)? {
+            return Ok(true);
+        }
+        let said = self.git.ask(&["cherry", whole, part])?;
+        // Without a single commit of its own it would hold merges alone, of which this says nothing.
+        Ok(!said.is_empty() && said.lines().all(|line| line.starts_with("- ")))
+    }
+
+    /// The atoms that have a branch of ours.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn atoms(&self) -> Result<Vec<String>, GitError> {
+        let names = self.git.ask(&["for-each-ref", "--format=%(refname)", "refs/heads/el/"])?;
+        Ok(names.lines().filter_map(|name| name.strip_prefix("refs/heads/el/")).map(str::to_owned).collect())
+    }
+
+    /// Its worktrees, the main one first.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn worktrees(&self) -> Result<Vec<Worktree>, GitError> {
+        Ok(parse_worktrees(&self.git.ask(&["worktree", "list", "--porcelain", "-z"])?))
+    }
+
+    /// Whether somebody's rebase of this branch, begun in any worktree, has not ended: meanwhile it is checked out nowhere, and not to be moved.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn is_being_rebased(&self, branch: &str) -> Result<bool, GitError> {
+        let wanted = format!("refs/heads/{branch}");
+        for tree in self.worktrees()?.into_iter().filter(|tree| !tree.is_missing && tree.branch.is_none()) {
+            let Some(own) = Git::at(&tree.path).maybe(&["rev-parse", "--absolute-git-dir"])? else { continue };
+            let names = ["rebase-merge/head-name", "rebase-apply/head-name"].map(|name| PathBuf::from(&own).join(name));
+            if names.iter().any(|name| std::fs::read_to_string(name).is_ok_and(|text| text.trim() == wanted)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The worktree in which a branch is checked out.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn checkout_of(&self, branch: &str) -> Result<Option<Worktree>, GitError> {
+        Ok(self.worktrees()?.into_iter().find(|tree| tree.branch.as_deref() == Some(branch)))
+    }
+}
+
+/// The lines of `git status` about what a checkout has that no commit has; `but`: untracked files that el itself put there.
+///
+/// # Errors
+/// If git fails.
+pub(super) fn changes(git: &Git, untracked: bool, but: &[String]) -> Result<Vec<String>, GitError> {
+    let all = if untracked { "--untracked-files=all" } else { "--untracked-files=no" };
+    let said = git.ask(&["status", "--porcelain", "-z", "--no-renames", all])?;
+    let is_ours = |line: &str| line.strip_prefix("?? ").is_some_and(|path| but.iter().any(|ours| is_below(path, ours)));
+    Ok(said.split('\0').filter(|line| !line.is_empty() && !is_ours(line)).map(str::to_owned).collect())
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path.trim_end_matches('/') == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+impl Worktree {
+    /// What its files have that no commit has. `but`: untracked files that el itself put there.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn changes(&self, but: &[String]) -> Result<Vec<String>, GitError> {
+        if self.is_missing { Ok(Vec::new()) } else { changes(&Git::at(&self.path), true, but) }
+    }
+}
+
+fn parse_worktrees(text: &str) -> Vec<Worktree> {
+    let mut found: Vec<Worktree> = Vec::new();
+    for line in text.split('\0') {
+        if let Some(path) = line.strip_prefix("worktree ") {
+            let path = PathBuf::from(path);
+            found.push(Worktree { is_missing: !path.is_dir(), path, ..Worktree::default() });
+        } else if let Some(last) = found.last_mut() {
+            match line.split_once(' ') {
+                Some(("branch", name)) => last.branch = Some(name.strip_prefix("refs/heads/").unwrap_or(name).to_owned()),
+                None if line == "bare" => last.is_bare = true,
+                Some(("locked", "initializing")) => last.is_half_made = true,
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_worktrees_is_read_whatever_their_names() {
+        let text = "worktree /\0HEAD 12\0branch refs/heads/main\0\0worktree /a b\nc\0HEAD 12\0branch refs/heads/el/t-1\0locked\0\0worktree /d\0bare\0\0";
+        let found = parse_worktrees(text);
+        assert_eq!(found.len(), 3);
+        assert_eq!((found[0].branch.as_deref(), found[0].is_missing), (Some("main"), false));
+        assert_eq!(
+            (found[1].path.to_str(), found[1].branch.as_deref(), found[1].is_missing),
+            (Some("/a b\nc"), Some("el/t-1"), true)
+        );
+        assert!(found[2].is_bare);
+    }
+
+    #[test]
+    fn what_el_put_there_is_no_change() {
+        assert!(
+            is_below(".env", ".env") && is_below("node_modules/x", "node_modules/") && is_below("node_modules", "node_modules")
+        );
+        assert!(!is_below(".env2", ".env"));
+    }
+}

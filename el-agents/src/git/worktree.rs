@@ -1,0 +1,237 @@
+//! A worktree for one atom: made, or used again.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::repository::{Repository, branch_of};
+use super::{GitError, Worktree, foundation};
+
+/// How an agent is kept apart from others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Isolation {
+    /// The folder of the worktrees; absolute.
+    pub folder: PathBuf,
+    /// Where branches begin; `None`: at what is checked out.
+    pub base: Option<String>,
+    /// Untracked files and folders of the main checkout that each worktree gets a copy of.
+    pub copy: Vec<String>,
+    /// The same, as links.
+    pub link: Vec<String>,
+    /// A command that makes a new worktree ready, in words; empty: none.
+    pub setup: Vec<String>,
+    /// How long that may take, in milliseconds.
+    pub setup_timeout_ms: u64,
+}
+
+/// A worktree that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    /// Where the agent works: the worktree, or the folder in it that the project is in.
+    pub workdir: PathBuf,
+    pub top: PathBuf,
+    pub branch: String,
+    /// It was not there before.
+    pub is_new: bool,
+    /// Branches with finished work that this one builds on and does not have: it was made before they were finished, or it is to join them.
+    pub missing: Vec<String>,
+}
+
+/// For whom a worktree is.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The atom.
+    pub atom: &'a str,
+    /// The one that it is part of: where that has a branch, its own begins there.
+    pub parent: Option<&'a str>,
+    /// Those whose finished work it needs, nearest first.
+    pub builds_on: &'a [String],
+    /// Bringing those together is its own work: what does not fit by itself is left to its agent.
+    pub joins: bool,
+}
+
+/// Name of the file in a worktree's own git folder that says that its setup is done.
+const READY: &str = "el-ready";
+
+/// Makes the atom's worktree, or finds it. Idempotent, and to be called again if it was broken off.
+///
+/// # Errors
+/// If it cannot be had; nothing of anybody's was changed.
+pub fn prepare(isolation: &Isolation, folder: &Path, wanted: &Wanted<'_>) -> Result<Prepared, GitError> {
+    let atom = wanted.atom;
+    let repository = Repository::of(folder)?;
+    let git = repository.git().without_hooks();
+    let head = repository.head()?;
+    let branch = branch_of(atom);
+    folder_of_worktrees(&isolation.folder)?;
+    let folder = isolation.folder.canonicalize().map_err(fault("find", &isolation.folder))?;
+    let path = folder.join(atom);
+    let known = repository.worktrees()?;
+    let mut registered = known.iter().find(|tree| tree.path == path);
+    if registered.is_some_and(|tree| tree.is_half_made && !tree.is_missing) {
+        // Nobody has worked in it: half of its files may not be there.
+        git.ask(&["worktree".as_ref(), "remove".as_ref(), "--force".as_ref(), "--force".as_ref(), path.as_os_str()])?;
+        registered = None;
+    }
+    let elsewhere = known.iter().find(|tree| tree.path != path && tree.branch.as_deref() == Some(&branch));
+    if registered.is_none_or(|tree| tree.is_missing) {
+        if let Some(other) = elsewhere.filter(|tree| !tree.is_missing) {
+            return Err(GitError::BranchElsewhere { branch, at: other.path.clone() });
+        }
+        for gone in registered.into_iter().chain(elsewhere) {
+            // A person removed its folder; git remembers the worktree, and would refuse.
+            git.ask(&["worktree".as_ref(), "remove".as_ref(), "--force".as_ref(), gone.path.as_os_str()])?;
+        }
+        if fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
+            return Err(GitError::InTheWay(path));
+        }
+        add(&repository, isolation, wanted, &path, &head)?;
+    }
+    let own = super::Git::at(&path).in_own_checkout().ask(&["rev-parse", "--absolute-git-dir"])?;
+    let is_new = !Path::new(&own).join(READY).exists();
+    if is_new {
+        furnish(repository.top(), &path, &isolation.copy, &isolation.link)?;
+    }
+    let prefix = repository.prefix();
+    let below = path.join(prefix);
+    let workdir = if prefix.as_os_str().is_empty() || !below.is_dir() { path.clone() } else { below };
+    let missing = match repository.tip(&branch)? {
+        Some(tip) => {
+            let base = isolation.base.as_deref().map_or(Ok(None), |name| repository.commit(name))?;
+            foundation::missing(&repository, &tip, base.as_deref().unwrap_or(&head), wanted.builds_on)?
+        }
+        None => Vec::new(),
+    };
+    let missing = missing.iter().map(|atom| branch_of(atom)).collect();
+    Ok(Prepared { workdir, top: path, branch, is_new, missing })
+}
+
+impl Prepared {
+    /// The setup was done: it is not done again on a retry.
+    ///
+    /// # Errors
+    /// If that cannot be written down.
+    pub fn is_ready(&self) -> Result<(), GitError> {
+        let own = PathBuf::from(super::Git::at(&self.top).ask(&["rev-parse", "--absolute-git-dir"])?).join(READY);
+        fs::write(&own, "").map_err(fault("write", &own))
+    }
+}
+
+fn add(repository: &Repository, isolation: &Isolation, wanted: &Wanted<'_>, path: &Path, head: &str) -> Result<(), GitError> {
+    let git = repository.git().without_hooks();
+    let atom = wanted.atom;
+    let branch = branch_of(atom);
+    let words = |rest: &[&str]| -> Vec<std::ffi::OsString> {
+        let mut words: Vec<std::ffi::OsString> = vec!["worktree".into(), "add".into(), "--quiet".into()];
+        words.push(path.into());
+        words.extend(rest.iter().map(Into::into));
+        words
+    };
+    if repository.tip(&branch)?.is_none() {
+        let of_parent = match wanted.parent {
+            Some(parent) => repository.tip(&branch_of(parent))?,
+            None => None,
+        };
+        let base = match (of_parent, &isolation.base) {
+            (Some(tip), _) => tip,
+            (None, Some(name)) => repository.commit(name)?.ok_or_else(|| GitError::NoRevision(name.clone()))?,
+            (None, None) => head.to_owned(),
+        };
+        let base = foundation::lay(repository, &base, wanted)?;
+        // The branch and where it began, or neither.
+        let change = format!("start\ncreate refs/heads/{branch} {base}\nupdate refs/el/base/{atom} {base}\nprepare\ncommit\n");
+        git.ask_with(&["update-ref", "--stdin"], Some(&change))?;
+    }
+    git.ask(&words(&[&branch])).map(drop)
+}
+
+/// The folder of the worktrees, of which git is to see nothing.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn folder_of_worktrees(folder: &Path) -> Result<(), GitError> {
+    if folder.is_dir() {
+        // Somebody else's folder stays as it is.
+        return Ok(());
+    }
+    fs::create_dir_all(folder).map_err(fault("make the folder", folder))?;
+    let ignore = folder.join(".gitignore");
+    fs::write(&ignore, "*\n").map_err(fault("write", &ignore))
+}
+
+/// Puts what is not in git, but needed, into a checkout.
+///
+/// # Errors
+/// If something cannot be put there.
+pub fn furnish(from: &Path, to: &Path, copy: &[String], link: &[String]) -> Result<(), GitError> {
+    for name in copy {
+        put(from, to, name, copy_all)?;
+    }
+    for name in link {
+        put(from, to, name, |from, to| symlink(from, to))?;
+    }
+    Ok(())
+}
+
+/// Puts one untracked thing into a worktree. What the main checkout does not have is left out; what is there already stays.
+fn put(from: &Path, to: &Path, name: &str, how: impl Fn(&Path, &Path) -> std::io::Result<()>) -> Result<(), GitError> {
+    let fail = |why: String| GitError::Untracked { path: name.to_owned(), why };
+    if !Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return Err(fail("it is not a path below the repository's folder".to_owned()));
+    }
+    let (source, target) = (from.join(name), to.join(name));
+    if fs::symlink_metadata(&source).is_err() || fs::symlink_metadata(&target).is_ok() {
+        return Ok(());
+    }
+    if let Some(above) = target.parent() {
+        fs::create_dir_all(above).map_err(|error| fail(error.to_string()))?;
+    }
+    how(&source, &target).map_err(|error| fail(error.to_string()))
+}
+
+fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+    let found = fs::symlink_metadata(from)?;
+    if found.is_symlink() {
+        return symlink(fs::read_link(from)?, to);
+    }
+    if !found.is_dir() {
+        return fs::copy(from, to).map(drop);
+    }
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        copy_all(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// Takes a worktree and its branch away. `ours`: what el itself put into worktrees. The caller knows that both are merged; git itself refuses a worktree that is not clean.
+///
+/// # Errors
+/// If git refuses; then nothing that matters was removed.
+pub fn remove(repository: &Repository, tree: Option<&Worktree>, atom: &str, tip: &str, ours: &[String]) -> Result<(), GitError> {
+    let git = repository.git().without_hooks();
+    if let Some(tree) = tree {
+        // What el itself put there, and git does not ignore, would make git refuse. A submodule may hold commits that are nowhere else.
+        let is_only_ours = !tree.is_missing
+            && !tree.path.join(".gitmodules").exists()
+            && tree.changes(ours)?.is_empty()
+            && !tree.changes(&[])?.is_empty();
+        let force: &[&std::ffi::OsStr] = if is_only_ours { &["--force".as_ref()] } else { &[] };
+        git.ask(&[&["worktree".as_ref(), "remove".as_ref()], force, &[tree.path.as_os_str()]].concat())?;
+    }
+    let mut change = format!("start\ndelete refs/heads/{} {tip}\n", branch_of(atom));
+    for name in ["base", "landed", "landed-as"] {
+        if let Some(at) = repository.commit(&format!("refs/el/{name}/{atom}"))? {
+            change.push_str(&format!("delete refs/el/{name}/{atom} {at}\n"));
+        }
+    }
+    git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n"))).map(drop)
+}
+
+pub(super) fn fault(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> GitError {
+    let path = path.to_owned();
+    move |source| GitError::File { doing, path, source }
+}

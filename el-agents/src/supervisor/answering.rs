@@ -1,0 +1,105 @@
+//! Between two calls of an agent: what it said is heard, and it is asked again where its answer cannot be used, or sent back where it left its
+//! atom open.
+
+use std::fs::File;
+
+use el_core::Ctx;
+use el_core::model::{EndKind, ExitRecord, Status};
+use el_core::ops::{self, Heard, Reply, Watch};
+use el_core::protocol::context::nudge;
+
+use super::Supervisor;
+use crate::claude::one_line;
+use crate::clock;
+use crate::rundir::write_private;
+use crate::settings::Executor;
+
+/// How often an agent that left its atom open is resumed within its run.
+pub(super) const RESUMES: u32 = 1;
+
+/// What the same conversation goes on with.
+pub(super) struct Again {
+    prompt: String,
+    /// For whoever looks on.
+    why: String,
+}
+
+impl Supervisor {
+    /// What is to be said to the agent after a call; `None`: the run is to end.
+    pub(super) fn after(&mut self, record: &ExitRecord) -> Option<Again> {
+        let ended_well = matches!(record.end, EndKind::Exited | EndKind::Finished)
+            && !record.is_error
+            && record.signal.is_none()
+            && record.exit_code.unwrap_or(0) == 0
+            && record.usage_limit.is_none();
+        if !ended_well {
+            return None;
+        }
+        let reading = self.watcher.reader.take_reading();
+        let may_go_on = self.may_go_on(record);
+        let contact = &mut self.watcher.contact;
+        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        let heard = Heard { run: &run, token: &token, reading: &reading, asked_again: record.resumes, may_ask_again: may_go_on };
+        let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
+        match ops::heard(contact.store(), &ctx, &heard) {
+            Ok(Reply::None) if may_go_on && record.resumes < RESUMES && self.is_left_open() => {
+                let why = "the agent ended without closing its atom; it is sent back once".to_owned();
+                Some(Again { prompt: self.nudge(), why })
+            }
+            Ok(Reply::AskAgain { prompt }) => {
+                Some(Again { prompt, why: "the answer cannot be used; the agent is asked again".to_owned() })
+            }
+            Ok(Reply::Stopped { why }) => {
+                self.watcher.pane.show(&format!("! no answer that can be used: {}", one_line(&why, 300)));
+                None
+            }
+            Ok(Reply::None | Reply::Kept) => None,
+            Err(error) => {
+                self.watcher.pane.show(&format!("! what the agent said could not be kept: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Whether the conversation can go on: the agent has one, its time and money are not up, and the run is still ours.
+    fn may_go_on(&mut self, record: &ExitRecord) -> bool {
+        if self.spec.agent.executor != Executor::Claude || record.end != EndKind::Exited {
+            return false;
+        }
+        if self.watcher.began.elapsed() >= self.spec.agent.execution_timeout || self.watcher.signals.hung_up() {
+            return false;
+        }
+        let progress = self.watcher.reader.progress();
+        if self.spec.budget_left(progress.cost_micros).is_some_and(|left| left <= 0.0) {
+            return false;
+        }
+        let contact = &mut self.watcher.contact;
+        contact.beat(None, &progress).is_ok() && contact.watched() == Watch::Work
+    }
+
+    /// A violation: the agent ended by itself, without an error, and its atom is still in progress.
+    fn is_left_open(&mut self) -> bool {
+        let status = ops::brief(self.watcher.contact.store(), &self.spec.atom).map(|atom| atom.status);
+        matches!(status, Ok(Status::InProgress))
+    }
+
+    /// What an agent is told that left its atom open.
+    pub(super) fn nudge(&mut self) -> String {
+        let verify = self.verify();
+        nudge(&self.spec.atom, verify.as_ref())
+    }
+
+    /// Makes ready for another call.
+    pub(super) fn again(&mut self, again: &Again) -> std::io::Result<File> {
+        let contact = &mut self.watcher.contact;
+        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
+        // For the audit trail; the agent is sent back whether or not it is written.
+        let _ = ops::nudged(contact.store(), &ctx, &run, &token);
+        self.watcher.pane.show(&format!("el: {}", again.why));
+        self.watcher.reader.next_call();
+        let path = self.folder.path().join("nudge.md");
+        write_private(&path, again.prompt.as_bytes()).map_err(std::io::Error::other)?;
+        File::open(path)
+    }
+}

@@ -1,0 +1,116 @@
+use el_agents::git::{Git, branch_of};
+use el_core::ops;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::worktrees::{failed, repository};
+use crate::app::App;
+use crate::complete;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::{sanitize, style};
+
+/// Show what an agent changed in its worktree, committed or not
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el diff q5e6
+  el diff q5e6 --stat
+  el diff q5e6 --robot | jq -r '.data.files[]'
+
+Compares with the commit at which the atom's branch began. Never starts a pager.")]
+pub(crate) struct Args {
+    /// The atom
+    #[arg(value_name = "ATOM", add = complete::all_atoms())]
+    atom: String,
+    /// The changed files and how much, instead of the text
+    #[arg(long)]
+    stat: bool,
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Difference {
+    atom_id: String,
+    branch: String,
+    /// The commit at which the branch began.
+    base: String,
+    tip: String,
+    files: Vec<String>,
+    /// Those of `files` that git does not know.
+    untracked: Vec<String>,
+    /// As `git status --porcelain` has them.
+    uncommitted: Vec<String>,
+    /// With `--stat`.
+    stat: Option<String>,
+    /// Without it.
+    patch: Option<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let store = app.reader()?;
+    let atom = ops::resolve(&store, &args.atom)?;
+    let repository = repository(app)?;
+    let branch = branch_of(&atom);
+    let Some(tip) = repository.tip(&branch).map_err(failed)? else {
+        return Err(CommandError::not_found(format!("{atom} has no branch {branch}: no run of it had a worktree"))
+            .with_hint("el worktrees lists those that there are"));
+    };
+    let base = match repository.base_of(&atom).map_err(failed)? {
+        Some(base) => base,
+        None => repository.git().ask(&["merge-base", "HEAD", &tip]).map_err(failed)?,
+    };
+    let tree = repository.checkout_of(&branch).map_err(failed)?.filter(|tree| !tree.is_missing);
+    let uncommitted = match &tree {
+        Some(tree) => tree.changes(&app.settings()?.put_into_worktrees()?).map_err(failed)?,
+        None => Vec::new(),
+    };
+    // With the worktree there, what is not committed counts as well.
+    let (git, to) = match &tree {
+        Some(tree) => (Git::at(&tree.path).in_own_checkout(), None),
+        None => (repository.git().clone(), Some(tip.as_str())),
+    };
+    let ask = |form: &[&str]| -> Result<String> {
+        let words: Vec<&str> = ["diff", "--no-ext-diff", "--no-textconv"]
+            .into_iter()
+            .chain(form.iter().copied())
+            .chain([base.as_str()])
+            .chain(to)
+            .collect();
+        git.ask(&words).map_err(failed)
+    };
+    let untracked: Vec<String> = uncommitted.iter().filter_map(|line| line.strip_prefix("?? ")).map(str::to_owned).collect();
+    let names = ask(&["--name-only", "-z"])?;
+    let known = names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned);
+    let files: Vec<String> = known.chain(untracked.iter().cloned()).collect();
+    let text = ask(&[if args.stat { "--stat=96" } else { "--patch" }])?;
+    let (stat, patch) = if args.stat { (Some(text), None) } else { (None, Some(text)) };
+    let data = Difference { atom_id: atom, branch, base, tip, files, untracked, uncommitted, stat, patch };
+    app.printer.emit(&data, |page| view(page, &data))?;
+    Ok(Exit::Done)
+}
+
+fn view(page: &mut Page, data: &Difference) {
+    if page.quiet() {
+        data.files.iter().for_each(|name| page.line(sanitize::line(name)));
+        return;
+    }
+    let text = data.stat.as_deref().or(data.patch.as_deref()).unwrap_or_default();
+    for line in text.lines() {
+        let clean = sanitize::line(line);
+        let painted = match line.as_bytes().first() {
+            Some(b'+') if data.stat.is_none() => page.paint(style::GOOD, &clean),
+            Some(b'-') if data.stat.is_none() => page.paint(style::ERROR, &clean),
+            _ => clean.into_owned(),
+        };
+        page.line(painted);
+    }
+    for name in &data.untracked {
+        page.line(format!("new, not added: {}", sanitize::line(name)));
+    }
+    if data.files.is_empty() {
+        let text = page.paint(style::DIM, "it changed nothing");
+        page.line(text);
+    }
+}

@@ -1,0 +1,194 @@
+//! What is to be driven: the goal becomes an epic, or the epic that there is is found, with its settings.
+
+use std::fs::File;
+
+use el_agents::settings::Executor;
+use el_agents::worker::{Drive, WorkOptions};
+use el_core::model::{Atom, Status};
+use el_core::ops::{self, AtomFilter, Begin, Goal, Overview, PlanSettings};
+use el_core::rules::budget::EPIC_KEY;
+
+use super::{Args, PlanArgs, ending, lock};
+use crate::app::App;
+use crate::commands::work;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::input;
+use crate::settings::Settings;
+use crate::settings::keys::Key;
+use crate::settings::value::Value;
+
+/// Everything that driving a plan needs.
+pub(super) struct Began {
+    pub(super) epic: Atom,
+    pub(super) plan_only: bool,
+    pub(super) options: WorkOptions,
+    pub(super) settings: Settings,
+    /// It had come to its end before, and nothing has changed since.
+    pub(super) is_over: bool,
+    /// Held until it is driven no more.
+    pub(super) _lock: File,
+}
+
+pub(super) fn begin(args: &Args, app: &App) -> Result<Began> {
+    let settings = args.overrides.apply(args.plan.apply(app.settings_for_agents()?));
+    let goal = goal(args, app)?;
+    // Whatever is wrong with the configuration is told before anything is filed.
+    let mut options = options(args, app, &settings)?;
+    el_agents::worker::preflight(&options).map_err(CommandError::from)?;
+    let (epic, is_over, lock) = match goal {
+        Goal::Words(_) => {
+            let begin = Begin { goal, settings: settings.plan()?, budget_usd: budget(&settings)? };
+            let epic = ops::begin_orchestration(&mut app.writer()?, &app.ctx(), &begin)?;
+            let lock = lock::take(app, &epic.id)?;
+            (epic, false, lock)
+        }
+        Goal::Atom(id) => {
+            let lock = lock::take(app, &id)?;
+            let (epic, is_over) = existing(args, app, &settings, id)?;
+            (epic, is_over, lock)
+        }
+    };
+    let plan_only = args.plan.plan_only;
+    // What is there already is not to begin before a person has seen the plan.
+    options.filter = AtomFilter { below: Some(epic.id.clone()), asks: plan_only, ..AtomFilter::default() };
+    options.drive = Some(Drive { epic: epic.id.clone(), actor: app.actor().to_owned(), plan_only });
+    Ok(Began { epic, plan_only, options, settings, is_over, _lock: lock })
+}
+
+/// An atom that is there: its plan begins, or goes on with what was settled for it.
+fn existing(args: &Args, app: &App, settings: &Settings, id: String) -> Result<(Atom, bool)> {
+    let store = app.reader()?;
+    let known: Option<Overview> = match ops::overview(&store, &id) {
+        Ok(overview) => Some(overview),
+        Err(error) if args.resume.is_none() && error.code() == "not_orchestrated" => None,
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(known) = &known
+        && known.epic.status.is_over()
+        && known.ended_at.is_some()
+    {
+        return Ok((known.epic.clone(), true));
+    }
+    let plan = match &known {
+        Some(known) => merged(&known.settings, settings, &args.plan)?,
+        None => settings.plan()?,
+    };
+    // What the epic says itself outranks the configuration, and a flag outranks both.
+    let is_said = match &known {
+        Some(_) => true,
+        None => ops::brief(&store, &id)?.metadata.get(EPIC_KEY).is_some(),
+    };
+    let budget_usd = if args.plan.budget.is_some() || !is_said { budget(settings)? } else { None };
+    drop(store);
+    let begin = Begin { goal: Goal::Atom(id), settings: plan, budget_usd };
+    let mut store = app.writer()?;
+    let epic = ops::begin_orchestration(&mut store, &app.ctx(), &begin)?;
+    // Whoever names more money means it to go on; an epic that a person put off stays so.
+    let was_spent = known.is_some_and(|known| ending::is_spent(&known));
+    if args.plan.budget.is_some() && was_spent && epic.status == Status::Deferred {
+        let reopened = ops::reopen(&mut store, &app.ctx(), std::slice::from_ref(&epic.id))?;
+        return Ok((reopened.into_iter().next().unwrap_or(epic), false));
+    }
+    Ok((epic, false))
+}
+
+/// What is kept with the epic, but for what flags name.
+fn merged(kept: &PlanSettings, settings: &Settings, flags: &PlanArgs) -> Result<PlanSettings> {
+    let said = settings.plan()?;
+    let mut plan = kept.clone();
+    if flags.time_limit.is_some() {
+        plan.time_s = said.time_s;
+    }
+    if flags.max_tasks.is_some() {
+        plan.tasks_max = said.tasks_max;
+    }
+    if flags.check.is_some() {
+        plan.check = said.check;
+    }
+    if flags.check_rounds.is_some() {
+        plan.check_rounds = said.check_rounds;
+    }
+    if flags.asks_again.is_some() {
+        plan.asks_again = said.asks_again;
+    }
+    Ok(plan)
+}
+
+fn budget(settings: &Settings) -> Result<Option<f64>> {
+    let key = Key::find("budget_per_epic").expect("it is among the keys");
+    Ok(match settings.get(key, None)?.value {
+        Value::Amount(amount) => Some(amount),
+        _ => None,
+    })
+}
+
+/// Words, or the whole id of an atom.
+fn goal(args: &Args, app: &App) -> Result<Goal> {
+    if let Some(text) = &args.resume {
+        return Ok(Goal::Atom(ops::resolve(&app.reader()?, text)?));
+    }
+    if let Some(path) = &args.goal_file {
+        return words(input::file(app, "goal-file", path)?);
+    }
+    let said = args.goal.join(" ");
+    if said.trim().contains(char::is_whitespace) {
+        return words(said);
+    }
+    let one = said.trim();
+    if one.is_empty() {
+        return Err(CommandError::usage("what is to be orchestrated is missing")
+            .with_hint("say the goal in several words, or name an atom; el orchestrate --help has examples"));
+    }
+    match ops::resolve(&app.reader()?, one) {
+        Ok(id) => Ok(Goal::Atom(id)),
+        Err(el_core::Error::NotFound { .. }) => {
+            Err(CommandError::not_found(format!("'{one}' is the id of no atom, and as a goal it is too short"))
+                .with_detail("goal", one)
+                .with_hint("say the goal in a sentence: el orchestrate \"Document the REST API\"")
+                .with_hint("el list --all shows every atom; --goal-file takes a goal of any length"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn words(text: String) -> Result<Goal> {
+    if text.trim().is_empty() {
+        return Err(CommandError::invalid("goal", "goal: it is empty"));
+    }
+    Ok(Goal::Words(text))
+}
+
+fn options(args: &Args, app: &App, settings: &Settings) -> Result<WorkOptions> {
+    let work = settings.work_on_plan()?;
+    let mut agents = settings.served(&work)?;
+    for served in &mut agents {
+        served.agent.allowed_tools.extend(args.overrides.allowed_tools.iter().cloned());
+        if served.agent.executor == Executor::Interactive {
+            let name = &served.agent.name;
+            return Err(CommandError::new(
+                Exit::Configuration,
+                "interactive",
+                format!("{name} works in Claude Code's own screen (executor = interactive), whose answers cannot be read"),
+            )
+            .with_detail("field", "executor")
+            .with_hint(format!(
+                "name an agent with another executor with --agent, or run el config set agents.{name}.executor claude"
+            )));
+        }
+    }
+    Ok(WorkOptions {
+        agents,
+        rules: work.rules,
+        places: work::places(app, &work)?,
+        durability: settings.durability()?,
+        filter: AtomFilter::default(),
+        concurrency: usize::try_from(work.concurrency).unwrap_or(1),
+        max_claims: None,
+        drain: true,
+        environment: std::env::vars_os().collect(),
+        preamble: None,
+        resources: work.resources,
+        drive: None,
+    })
+}

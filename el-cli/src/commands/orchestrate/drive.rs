@@ -1,0 +1,85 @@
+//! Driving a plan on, until it goes no further by itself.
+
+use el_agents::{whole_check, worker};
+use el_core::ops;
+use el_core::rules::orchestrate::Step;
+use serde::Serialize;
+
+use super::begin::Began;
+use super::branches;
+use super::check::{self, Checked};
+use super::ending::{Ending, State, judge};
+use super::tell::Teller;
+use crate::app::App;
+use crate::commands::work;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+
+/// What it answers in the end.
+#[derive(Debug, Serialize)]
+struct Driven<'a> {
+    epic_id: &'a str,
+    #[serde(flatten)]
+    ending: &'a Ending,
+    overview: &'a ops::Overview,
+}
+
+pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
+    let epic = began.epic.id.clone();
+    if began.is_over {
+        return end(app, &began, None, false);
+    }
+    // A check of a process that was killed.
+    whole_check::sweep(&check::owner(app, &epic)?);
+    let mut teller = Teller::new(app, &began)?;
+    loop {
+        let worked = worker::work(&began.options, &mut teller);
+        teller.finish();
+        let step = worked.map_err(work::failure)?.step;
+        let goes_on = matches!(step, None | Some(Step::Check { .. } | Step::AwaitWork { .. } | Step::AwaitAnswer { .. }));
+        if teller.was_told_to_stop() && goes_on {
+            return end(app, &began, step, true);
+        }
+        let Some(Step::Check { round }) = step else {
+            return end(app, &began, step, false);
+        };
+        match check::run(app, &began, &mut teller, round)? {
+            Checked::Ended { passed, output } => {
+                ops::record_whole_check(&mut app.writer()?, &app.ctx(), &epic, round, passed, &output)?;
+            }
+            Checked::BrokenOff => return end(app, &began, step, true),
+        }
+    }
+}
+
+/// Says where it stands and what to do next.
+fn end(app: &App, began: &Began, step: Option<Step>, broken_off: bool) -> Result<Exit> {
+    let (epic, plan_only) = (began.epic.id.as_str(), began.plan_only);
+    let overview = ops::overview(&app.reader()?, epic)?;
+    let step = step.unwrap_or_else(|| overview.next.clone());
+    let ending = if broken_off { Ending::broken_off(&overview) } else { judge(&overview, &step) };
+    let ending = branches::add(&overview, &began.options.agents[0].agent.working_directory, ending)?;
+    let exit = match ending.state {
+        State::Done => Exit::Done,
+        State::Planned if plan_only => Exit::Done,
+        State::TimeOver => Exit::TimedOut,
+        State::BudgetUsedUp => Exit::Refused,
+        _ => Exit::Conflict,
+    };
+    if exit != Exit::Done && app.printer.is_robot() {
+        let driven = Driven { epic_id: epic, ending: &ending, overview: &overview };
+        let details = serde_json::to_value(&driven).unwrap_or_default();
+        let error = CommandError::new(exit, ending.state.word(), ending.says.clone()).with_hint(ending.commands.join("\n"));
+        let details = details.as_object().cloned().unwrap_or_default();
+        return Err(details.into_iter().fold(error, |error, (key, value)| error.with_detail(&key, value)));
+    }
+    let driven = Driven { epic_id: epic, ending: &ending, overview: &overview };
+    app.printer.emit(&driven, |page| {
+        if page.quiet() {
+            page.line(epic);
+        } else {
+            ending.print(page);
+        }
+    })?;
+    Ok(exit)
+}

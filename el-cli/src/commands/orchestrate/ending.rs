@@ -1,0 +1,320 @@
+//! Where a plan stands, in words, and what to do next.
+
+use std::time::Duration;
+
+use el_core::ops::{Overview, TaskView};
+use el_core::rules::budget::usd;
+use el_core::rules::orchestrate::{Question, Standing, Step, Work};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::words;
+use crate::output::page::Page;
+use crate::output::{sanitize, style, time, wrap};
+
+/// Where a plan stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::commands) enum State {
+    /// All was brought together.
+    Done,
+    /// All was brought together, and something gave no result.
+    Incomplete,
+    /// The tasks are filed, and nobody works on them yet.
+    Planned,
+    /// It goes on by itself, if somebody drives it.
+    Underway,
+    /// A person is to review something, or does it.
+    WaitsForPerson,
+    /// It goes no further without a person.
+    Stopped,
+    TimeOver,
+    BudgetUsedUp,
+}
+
+impl State {
+    pub(in crate::commands) const fn word(self) -> &'static str {
+        match self {
+            State::Done => "done",
+            State::Incomplete => "incomplete",
+            State::Planned => "planned",
+            State::Underway => "underway",
+            State::WaitsForPerson => "waits_for_person",
+            State::Stopped => "stopped",
+            State::TimeOver => "time_over",
+            State::BudgetUsedUp => "budget_used_up",
+        }
+    }
+}
+
+impl State {
+    /// For people.
+    pub(in crate::commands) const fn words(self) -> &'static str {
+        match self {
+            State::Underway => "under way",
+            State::WaitsForPerson => "waits for a person",
+            State::TimeOver => "time is over",
+            State::BudgetUsedUp => "budget is used up",
+            other => other.word(),
+        }
+    }
+}
+
+/// Where it stands, for people and programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(in crate::commands) struct Ending {
+    pub(in crate::commands) state: State,
+    /// In a sentence.
+    pub(in crate::commands) says: String,
+    /// Commands that go on from here, each whole.
+    pub(in crate::commands) commands: Vec<String>,
+}
+
+impl Ending {
+    fn new(state: State, says: String, commands: impl IntoIterator<Item = String>) -> Ending {
+        Ending { state, says, commands: commands.into_iter().collect() }
+    }
+
+    /// It was told to stop: by a person, or since its means are used up.
+    pub(super) fn broken_off(overview: &Overview) -> Ending {
+        if let Some(ending) = used_up(overview) {
+            return ending;
+        }
+        let epic = &overview.epic.id;
+        let running = overview.tasks.iter().filter(|task| task.standing == Standing::Running).count();
+        let left = match running {
+            0 => String::new(),
+            1 => "; 1 run goes on with its own supervisor".to_owned(),
+            many => format!("; {many} runs go on with their own supervisors"),
+        };
+        let says = format!("{epic} was broken off ({}){left}", words::tally(overview));
+        Ending::new(State::Underway, says, [resume(epic), status(epic)])
+    }
+
+    /// Somebody drives it just now.
+    pub(super) fn driven(overview: &Overview) -> Ending {
+        let says = format!("{} is driven just now ({})", overview.epic.id, words::tally(overview));
+        Ending::new(State::Underway, says, [])
+    }
+
+    /// As `ending` has it, but that nobody drives it: what would go on by itself, does not.
+    pub(super) fn idle(overview: &Overview, ending: Ending) -> Ending {
+        let goes_on = match &overview.next {
+            Step::AwaitWork { work } => !work.ready.is_empty() || work.review.is_empty(),
+            Step::AwaitAnswer { .. } => true,
+            _ => false,
+        };
+        if !goes_on || used_up(overview).is_some() {
+            return ending;
+        }
+        let is_fresh = |task: &TaskView| task.attempts == 0 && matches!(task.standing, Standing::Ready | Standing::Waiting);
+        if !overview.tasks.is_empty() && overview.tasks.iter().all(is_fresh) {
+            return judge(overview, &Step::PlanFiled);
+        }
+        let epic = &overview.epic.id;
+        Ending::new(State::Underway, format!("{epic} is under way, and nobody drives it just now"), [resume(epic)])
+    }
+
+    /// The colour of its state.
+    pub(in crate::commands) fn style(&self) -> anstyle::Style {
+        match self.state {
+            State::Done | State::Planned => style::GOOD,
+            State::Underway => style::PLAIN,
+            _ => style::WARNING,
+        }
+    }
+
+    pub(in crate::commands) fn print(&self, page: &mut Page) {
+        let mark = match self.state {
+            State::Done => "✓",
+            State::Planned | State::Underway => "·",
+            _ => "!",
+        };
+        let head = page.paint(self.style(), mark);
+        let clean = sanitize::block(&self.says);
+        // The first line has its mark, the others are set under it.
+        let mut lines = wrap::wrap(&clean, page.width().map(|width| width.saturating_sub(2))).into_iter();
+        page.line(format!("{head} {}", lines.next().unwrap_or_default()));
+        for line in lines {
+            page.line(format!("  {line}"));
+        }
+        for command in &self.commands {
+            let command = page.paint(style::HINT, command);
+            page.line(format!("    {command}"));
+        }
+    }
+}
+
+fn resume(epic: &str) -> String {
+    format!("el orchestrate --resume {epic}")
+}
+
+fn status(epic: &str) -> String {
+    format!("el orchestrate status {epic}")
+}
+
+/// What a step of a plan means for a person.
+pub(in crate::commands) fn judge(overview: &Overview, step: &Step) -> Ending {
+    let epic = overview.epic.id.as_str();
+    let is_settled = matches!(step, Step::Done { .. } | Step::PlanFiled | Step::Stop { .. });
+    if let Some(ending) = used_up(overview).filter(|_| !is_settled) {
+        return ending;
+    }
+    match step {
+        Step::Done { missing } => done(overview, missing),
+        Step::PlanFiled => {
+            let says = format!("The plan of {epic} is filed ({}); change its atoms as you like", plan(overview));
+            let next = [status(epic), format!("el list --parent {epic}"), resume(epic)];
+            Ending::new(State::Planned, says, next)
+        }
+        Step::Stop { question: Some(question), why } => unanswered(overview, *question, why),
+        Step::Stop { question: None, why } => stopped(overview, why),
+        Step::AwaitWork { work } => awaits(overview, work),
+        Step::AwaitAnswer { question } => awaits_answer(overview, *question),
+        Step::Check { round } => {
+            Ending::new(State::Underway, format!("The check of {epic} is next (number {round})"), [resume(epic)])
+        }
+        Step::Ask { .. } | Step::AskAgain { .. } | Step::Fallback { .. } | Step::File { .. } | Step::MarkFiled { .. } => {
+            Ending::new(State::Underway, format!("{epic} goes on as soon as somebody drives it"), [resume(epic)])
+        }
+    }
+}
+
+fn spent(overview: &Overview) -> i64 {
+    i64::try_from(overview.spent_micros).unwrap_or(i64::MAX)
+}
+
+/// Money for everything together is used up. The epic may be deferred for it; `--budget` reopens that.
+pub(super) fn is_spent(overview: &Overview) -> bool {
+    overview.budget_micros.is_some_and(|budget| spent(overview) >= budget)
+}
+
+/// Money or time for everything together is used up: nothing new begins.
+fn used_up(overview: &Overview) -> Option<Ending> {
+    let epic = overview.epic.id.as_str();
+    let (state, why, flag) = if is_spent(overview) {
+        let (spent, budget) = (spent(overview), overview.budget_micros.unwrap_or_default());
+        (State::BudgetUsedUp, format!("its budget is used up: {} of {} are spent", usd(spent), usd(budget)), "--budget USD")
+    } else {
+        let limit = overview.settings.time_s.filter(|limit| overview.worked_s >= *limit)?;
+        let span = |seconds| time::span(Duration::from_secs(seconds));
+        let why = format!("its time is over: {} of {} have passed", span(overview.worked_s), span(limit));
+        (State::TimeOver, why, "--time-limit TIME")
+    };
+    let commands = [format!("{} {flag}", resume(epic)), status(epic)];
+    Some(Ending::new(state, format!("{epic} stopped ({}): {why}", words::tally(overview)), commands))
+}
+
+fn plan(overview: &Overview) -> String {
+    let layers = overview.tasks.iter().map(|task| task.layer + 1).max().unwrap_or(0);
+    format!("{} in {}", words::counted(overview.tasks.len(), "task"), words::counted(layers, "layer"))
+}
+
+fn done(overview: &Overview, missing: &[String]) -> Ending {
+    let epic = overview.epic.id.as_str();
+    if !missing.is_empty() {
+        let says = format!("{epic} is brought together, and these gave no result: {}", missing.join(", "));
+        let mut next = look_into(overview);
+        next.push(resume(epic));
+        return Ending::new(State::Incomplete, says, next);
+    }
+    if !overview.epic.status.is_over() {
+        let says = format!("{epic} is brought together, but its last run says that it failed");
+        return Ending::new(State::Incomplete, says, [format!("el show {epic}"), status(epic)]);
+    }
+    let reason = overview.epic.close_reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
+    let mut next = vec![format!("el show {epic}")];
+    let aggregation = Question::Aggregation.name();
+    let last = overview.phases.iter().find(|phase| phase.name == aggregation).and_then(|phase| phase.atom_id.as_ref());
+    next.extend(last.map(|atom| format!("el artifacts {atom}")));
+    Ending::new(State::Done, format!("{epic} is done{reason}"), next)
+}
+
+fn unanswered(overview: &Overview, question: Question, why: &str) -> Ending {
+    let epic = overview.epic.id.as_str();
+    let phase = words::phase(&question.name());
+    let says = format!("{epic} stopped: there is no {phase} that can be used. {}", sentence(why));
+    let atom = atom_of(overview, question);
+    let mut next = Vec::new();
+    if let Some(atom) = atom {
+        let is_over = overview.phases.iter().any(|phase| phase.atom_id.as_deref() == Some(atom) && phase.is_over);
+        next.push(format!("el {} {atom}", if is_over { "reopen" } else { "retry" }));
+    }
+    next.push(words::command_of(epic, question));
+    next.push(resume(epic));
+    Ending::new(State::Stopped, says, next)
+}
+
+fn atom_of(overview: &Overview, question: Question) -> Option<&str> {
+    let name = question.name();
+    overview.phases.iter().find(|phase| phase.name == name).and_then(|phase| phase.atom_id.as_deref())
+}
+
+fn stopped(overview: &Overview, why: &str) -> Ending {
+    let epic = overview.epic.id.as_str();
+    if let Some(ending) = used_up(overview) {
+        return ending;
+    }
+    let says = if why.starts_with(epic) { sentence(why) } else { format!("{epic} stopped: {}", sentence(why)) };
+    // Over without its end, or held.
+    if overview.epic.status.holds_children() || overview.epic.status.is_over() {
+        return Ending::new(State::Stopped, says, [format!("el reopen {epic}"), resume(epic)]);
+    }
+    let mut next = look_into(overview);
+    if overview.checks.last().is_some_and(|check| !check.passed) {
+        next.push(status(epic));
+        next.push(format!("{} --check-rounds N", resume(epic)));
+    } else {
+        next.push(resume(epic));
+    }
+    Ending::new(State::Stopped, says, next)
+}
+
+fn awaits(overview: &Overview, work: &Work) -> Ending {
+    let epic = overview.epic.id.as_str();
+    if work.running.is_empty() && !work.review.is_empty() {
+        let says = format!("{epic} waits for a person: to review are {}", work.review.join(", "));
+        let next = [
+            format!("el show {}", work.review[0]),
+            format!("el approve {}", work.review.join(" ")),
+            format!("el reject {} --reason WHY", work.review[0]),
+            resume(epic),
+        ];
+        return Ending::new(State::WaitsForPerson, says, next);
+    }
+    if work.running.is_empty() && !work.ready.is_empty() {
+        let says = format!("{epic}: nobody who works here takes {}", work.ready.join(", "));
+        let next = [format!("el why {}", work.ready[0]), resume(epic)];
+        return Ending::new(State::WaitsForPerson, says, next);
+    }
+    if !work.running.is_empty() {
+        let says = format!("{epic}: others are at work on {}", work.running.join(", "));
+        return Ending::new(State::WaitsForPerson, says, [status(epic), resume(epic)]);
+    }
+    let says = format!("{epic} waits for what is outside of it: {}", work.waiting.join(", "));
+    let next = work.waiting.first().map(|id| format!("el why {id}")).into_iter().chain([resume(epic)]);
+    Ending::new(State::WaitsForPerson, says, next)
+}
+
+fn awaits_answer(overview: &Overview, question: Question) -> Ending {
+    let epic = overview.epic.id.as_str();
+    let phase = words::phase(&question.name());
+    let atom = atom_of(overview, question).unwrap_or(epic);
+    let says = format!("{epic} waits for the {phase}, which {atom} asks for and nobody here takes");
+    let next = [format!("el why {atom}"), words::command_of(epic, question), resume(epic)];
+    Ending::new(State::WaitsForPerson, says, next)
+}
+
+/// Why tasks gave no result, and how the first of them is tried afresh; those that these hold follow.
+fn look_into(overview: &Overview) -> Vec<String> {
+    let failed = overview.tasks.iter().filter(|task| matches!(task.standing, Standing::Failed | Standing::Stuck));
+    let mut ids = failed.map(|task| task.atom_id.as_str()).take(3).peekable();
+    let retry = ids.peek().map(|id| format!("el retry {id}"));
+    ids.map(|id| format!("el why {id}")).chain(retry).collect()
+}
+
+/// With its full stop, where it has none.
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}

@@ -1,0 +1,38 @@
+//! Only one process at a time drives a plan: two would count its time twice, and run its check twice.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+
+/// Held for as long as this process drives the epic's plan; the system gives it back when the process ends, however it ends.
+pub(super) fn take(app: &App, epic: &str) -> Result<File> {
+    let path = path(app, epic)?;
+    if let Some(above) = path.parent() {
+        std::fs::create_dir_all(above).map_err(|source| CommandError::file("make the folder", above, source))?;
+    }
+    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+    let file = file.map_err(|source| CommandError::file("open", &path, source))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            Err(CommandError::new(Exit::Conflict, "busy", format!("another el orchestrate drives {epic} just now"))
+                .with_retryable(true)
+                .with_hint(format!("el orchestrate status {epic} shows where it is; Ctrl-C there stops it")))
+        }
+        Err(TryLockError::Error(source)) => Err(CommandError::file("lock", &path, source)),
+    }
+}
+
+/// Whether a process drives it just now. What cannot be told counts as no.
+pub(super) fn is_taken(app: &App, epic: &str) -> bool {
+    let Ok(path) = path(app, epic) else { return false };
+    File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+fn path(app: &App, epic: &str) -> Result<PathBuf> {
+    Ok(app.project()?.state.join("orchestrate").join(format!("{epic}.lock")))
+}

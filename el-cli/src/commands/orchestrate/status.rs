@@ -1,0 +1,176 @@
+use el_core::model::Timestamp;
+use el_core::ops::{self, Overview};
+use el_core::rules::budget::usd;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::ending::{Ending, judge};
+use super::{graph, lock, words};
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::table::{Cell, Column, Table};
+use crate::output::{style, time};
+
+/// Draw where an orchestration stands and why, or list all of them
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el orchestrate status
+  el orchestrate status q5e6
+  el orchestrate status q5e6 --robot | jq .data.tasks
+
+Changes nothing, and needs nobody who drives the plan.")]
+pub(crate) struct Args {
+    /// The epic; of none, all that are orchestrated are listed
+    #[arg(value_name = "EPIC", add = complete::epics())]
+    epic: Option<String>,
+}
+
+/// What it answers: about one, or about all.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "names the two answers for the schema; each is printed where it is made")]
+pub(in crate::commands) enum Answer<'a> {
+    One(Box<Status<'a>>),
+    All(All),
+}
+
+/// What it answers about one.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::commands) struct Status<'a> {
+    #[serde(flatten)]
+    ending: &'a Ending,
+    /// A process drives it just now.
+    driven: bool,
+    #[serde(flatten)]
+    overview: &'a Overview,
+}
+
+/// What it answers about all.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::commands) struct All {
+    count: usize,
+    total: usize,
+    truncated: bool,
+    items: Vec<Item>,
+}
+
+/// One of them.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Item {
+    epic_id: String,
+    title: String,
+    #[serde(flatten)]
+    ending: Ending,
+    driven: bool,
+    tasks: usize,
+    done: usize,
+    running: usize,
+    spent_micros: u64,
+    budget_micros: Option<i64>,
+    started_at: Timestamp,
+    ended_at: Option<Timestamp>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    match &args.epic {
+        Some(epic) => one(app, epic),
+        None => all(app),
+    }
+}
+
+fn one(app: &App, epic: &str) -> Result<Exit> {
+    let overview = ops::overview(&app.reader()?, epic)?;
+    let driven = lock::is_taken(app, &overview.epic.id);
+    let ending = standing(&overview, driven);
+    let status = Status { ending: &ending, driven, overview: &overview };
+    app.printer.emit(&status, |page| graph::view(page, &overview, &ending, driven, app.now()))?;
+    Ok(Exit::Done)
+}
+
+/// Where it stands; while somebody drives it there is nothing to be done.
+fn standing(overview: &Overview, driven: bool) -> Ending {
+    if driven { Ending::driven(overview) } else { Ending::idle(overview, judge(overview, &overview.next)) }
+}
+
+fn all(app: &App) -> Result<Exit> {
+    use el_core::rules::orchestrate::Standing;
+    let store = app.reader()?;
+    let mut items = Vec::new();
+    for epic in ops::orchestrated(&store)? {
+        let overview = ops::overview(&store, &epic.id)?;
+        let driven = lock::is_taken(app, &epic.id);
+        let count = |standing| overview.tasks.iter().filter(|task| task.standing == standing).count();
+        items.push(Item {
+            epic_id: epic.id,
+            title: epic.title,
+            ending: standing(&overview, driven),
+            driven,
+            tasks: overview.tasks.len(),
+            done: count(Standing::Done),
+            running: count(Standing::Running),
+            spent_micros: overview.spent_micros,
+            budget_micros: overview.budget_micros,
+            started_at: overview.started_at,
+            ended_at: overview.ended_at,
+        });
+    }
+    let answer = All { count: items.len(), total: items.len(), truncated: false, items };
+    let now = app.now();
+    app.printer.emit(&answer, |page| list(page, &answer.items, now))?;
+    Ok(Exit::Done)
+}
+
+fn list(page: &mut Page, items: &[Item], now: Timestamp) {
+    if page.quiet() {
+        return items.iter().for_each(|item| page.line(&item.epic_id));
+    }
+    if items.is_empty() {
+        let text = page.paint(style::DIM, "nothing is orchestrated; el orchestrate \"GOAL\" begins it");
+        return page.line(text);
+    }
+    let mut table = Table::new([
+        Column::new("EPIC"),
+        Column::new("STATE"),
+        Column::new("DONE").right(),
+        Column::new("TITLE").flexible(),
+        Column::new("SPENT").right().spare(2),
+        Column::new("BEGUN").spare(1),
+    ]);
+    for item in items {
+        let spent =
+            if item.spent_micros == 0 { String::new() } else { usd(i64::try_from(item.spent_micros).unwrap_or(i64::MAX)) };
+        table.row([
+            Cell::styled(style::ID, &item.epic_id),
+            Cell::styled(item.ending.style(), item.ending.state.words()),
+            Cell::new(format!("{}/{}", item.done, item.tasks)),
+            Cell::new(&item.title),
+            Cell::styled(style::DIM, spent),
+            Cell::styled(style::DIM, time::relative(now, item.started_at)),
+        ]);
+    }
+    table.print(page);
+}
+
+/// The heading's figures: what it cost and took, and what it may.
+pub(super) fn figures(overview: &Overview) -> String {
+    let mut parts = Vec::new();
+    let spent = i64::try_from(overview.spent_micros).unwrap_or(i64::MAX);
+    match overview.budget_micros {
+        Some(budget) => parts.push(format!("{} of {} spent", usd(spent), usd(budget))),
+        None if spent > 0 => parts.push(format!("{} spent", usd(spent))),
+        None => {}
+    }
+    let worked = time::span(std::time::Duration::from_secs(overview.worked_s));
+    match overview.settings.time_s {
+        Some(limit) => {
+            parts.push(format!("{worked} of {} driven", time::span(std::time::Duration::from_secs(limit))));
+        }
+        None => parts.push(format!("{worked} driven")),
+    }
+    parts.push(words::tally(overview));
+    parts.join(" · ")
+}

@@ -1,0 +1,72 @@
+//! The words that the views of a plan share.
+
+use el_core::ops::{Overview, PhaseView};
+use el_core::rules::orchestrate::{Question, Standing};
+use serde_json::Value;
+
+/// A phase's name for people.
+pub(super) fn phase(name: &str) -> String {
+    match Question::named(name) {
+        Some(Question::TaskList) => "list of tasks".to_owned(),
+        Some(Question::Failures { round }) => format!("tasks of check {round}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// The command with which a person answers a question.
+pub(in crate::commands) fn command_of(epic: &str, question: Question) -> String {
+    match question {
+        Question::Failures { round } => format!("el phase set {epic} --phase task_list --round {round} --file FILE"),
+        other => format!("el phase set {epic} --phase {} --file FILE", other.phase()),
+    }
+}
+
+/// What a phase gave, in one line of any length.
+pub(super) fn result(phase: &PhaseView, overview: &Overview) -> String {
+    let Some(data) = &phase.data else { return String::new() };
+    let text = |key: &str| data.get(key).and_then(Value::as_str).map(str::to_owned);
+    match Question::named(&phase.name) {
+        Some(Question::TaskList | Question::Failures { .. }) => tasks(&phase.name, data, overview),
+        Some(Question::Aggregation) => text("summary").or_else(|| text("status")).unwrap_or_default(),
+        _ => text("summary").or_else(|| text("words")).unwrap_or_default(),
+    }
+}
+
+/// `5 tasks in 3 layers`.
+fn tasks(list: &str, data: &Value, overview: &Overview) -> String {
+    let filed: Vec<usize> =
+        overview.tasks.iter().filter(|task| task.list.as_deref() == Some(list)).map(|task| task.layer).collect();
+    if filed.is_empty() {
+        return counted(data.get("tasks").and_then(Value::as_array).map_or(0, Vec::len), "task");
+    }
+    let mut layers = filed.clone();
+    layers.sort_unstable();
+    layers.dedup();
+    format!("{} in {}", counted(filed.len(), "task"), counted(layers.len(), "layer"))
+}
+
+/// `1 task`, `2 tasks`.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// How many tasks stand where, as `2 of 5 done, 1 running`.
+pub(super) fn tally(overview: &Overview) -> String {
+    let count = |standing| overview.tasks.iter().filter(|task| task.standing == standing).count();
+    let mut parts = vec![format!("{} of {} done", count(Standing::Done), overview.tasks.len())];
+    for (standing, word) in [
+        (Standing::Running, "running"),
+        (Standing::Ready, "ready"),
+        (Standing::Waiting, "waiting"),
+        (Standing::Review, "for review"),
+        (Standing::Failed, "failed"),
+        (Standing::Stuck, "stuck"),
+        (Standing::Held, "held"),
+    ] {
+        match count(standing) {
+            0 => {}
+            many => parts.push(format!("{many} {word}")),
+        }
+    }
+    parts.join(", ")
+}

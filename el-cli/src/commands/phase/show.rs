@@ -1,0 +1,97 @@
+use std::fmt::Write as _;
+
+use el_core::model::Timestamp;
+use el_core::ops;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Which;
+use crate::app::App;
+use crate::commands::orchestrate::command_of;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::sanitize;
+
+/// Print the data of a phase as JSON, to be changed and set again
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el phase show q5e6 --phase analysis
+  el phase show q5e6 --phase task_list > plan.json
+  el phase show q5e6 --phase task_list --round 0")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: Which,
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::commands) struct Shown<'a> {
+    epic_id: &'a str,
+    phase: &'a str,
+    round: Option<usize>,
+    state: &'a str,
+    atom_id: Option<&'a str>,
+    answered_by: Option<&'a str>,
+    answered_at: Option<Timestamp>,
+    data: &'a Value,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let question = args.which.question()?;
+    let overview = ops::overview(&app.reader()?, &args.which.epic)?;
+    let epic = &overview.epic.id;
+    let name = question.name();
+    let found = overview.phases.iter().find(|phase| phase.name == name);
+    let Some((phase, data)) = found.and_then(|phase| Some((phase, phase.data.as_ref()?))) else {
+        let fault = found.and_then(|phase| phase.fault.clone()).map_or_else(String::new, |why| format!(": {why}"));
+        return Err(CommandError::not_found(format!("{epic} has no data for {name} yet{fault}"))
+            .with_hint(format!("{} supplies it", command_of(epic, question))));
+    };
+    let answer = Shown {
+        epic_id: epic,
+        phase: &args.which.phase,
+        round: args.which.round,
+        state: phase.state,
+        atom_id: phase.atom_id.as_deref(),
+        answered_by: phase.answered_by.as_deref(),
+        answered_at: phase.answered_at,
+        data,
+    };
+    app.printer.emit(&answer, |page| page.line(pretty(data)))?;
+    Ok(Exit::Done)
+}
+
+/// JSON that is harmless on a terminal and still says the same: what a terminal would obey is escaped.
+fn pretty(data: &Value) -> String {
+    let plain = serde_json::to_string_pretty(data).unwrap_or_default();
+    let mut text = String::with_capacity(plain.len());
+    for character in plain.chars() {
+        let is_harmless = character == '\n' || !character.is_control() && !sanitize::is_deceptive(character);
+        if is_harmless {
+            text.push(character);
+            continue;
+        }
+        // Such characters stand in texts only.
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            let _ = write!(text, "\\u{unit:04x}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_printed_reads_back_the_same_and_holds_no_control() {
+        let data = json!({ "summary": "a\x1b[31m\u{9b}b\u{202e}c\n漢" });
+        let text = pretty(&data);
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control() && !sanitize::is_deceptive(c)));
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), data);
+    }
+}

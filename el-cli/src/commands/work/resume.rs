@@ -1,0 +1,38 @@
+//! `el work --resume`.
+
+use el_agents::account::Account;
+use el_core::ops::{self, Pause};
+use serde::Serialize;
+
+use super::Resolved;
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::sanitize;
+
+/// What it answers.
+#[derive(Debug, Serialize)]
+struct Resumed {
+    /// What held the claiming; `null`: nothing did.
+    was: Option<Pause>,
+}
+
+pub(super) fn run(app: &App, resolved: &Resolved) -> Result<Exit> {
+    let environment: Vec<_> = std::env::vars_os().collect();
+    let now = app.now();
+    let mut accounts: Vec<Account> =
+        resolved.agents.iter().filter_map(|served| Account::of(&served.agent, &environment)).collect();
+    accounts.dedup();
+    // First the others: a project that is cleared alone would learn of the pause again.
+    for account in &accounts {
+        account.clear(now).map_err(|source| {
+            CommandError::internal("the record of the account cannot be written; nothing was changed").with_source(source)
+        })?;
+    }
+    let done = Resumed { was: ops::resume(&mut app.writer()?, now, true)? };
+    app.printer.emit(&done, |page| match &done.was {
+        Some(pause) => page.line(format!("Claiming goes on; what held it: {}", sanitize::line(&pause.reason))),
+        None => page.line("Nothing held this project; a pause that the account's other projects know of is over too"),
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,100 @@
+use el_agents::git;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Place, failed, places, repository};
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::{sanitize, style};
+
+/// Take away the worktrees and branches whose work has landed and that are clean
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el worktrees prune --dry-run
+  el worktrees prune
+
+What has changes that are not committed, commits that are not merged, a run at work, or an atom
+that is not over, stays, and is told with the reason.")]
+pub(crate) struct Args {
+    /// Say what would be taken away
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::commands) struct Pruning<'a> {
+    /// Of those that were taken away, or would be.
+    count: usize,
+    dry_run: bool,
+    pruned: Vec<&'a Place>,
+    kept: Vec<Kept<'a>>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Kept<'a> {
+    #[serde(flatten)]
+    place: &'a Place,
+    reason: String,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let store = app.reader()?;
+    let repository = repository(app)?;
+    let found = places(app, &store, &repository, None)?;
+    let (mut pruned, mut kept) = (Vec::new(), Vec::new());
+    let ours = app.settings()?.put_into_worktrees()?;
+    let trees = repository.worktrees().map_err(failed)?;
+    for place in &found {
+        let mut reason = why_kept(place);
+        if reason.is_none() && !args.dry_run {
+            let tree = trees.iter().find(|tree| tree.branch.as_deref() == Some(&place.branch));
+            // Git has the last word: whatever changed since we looked, it refuses to lose.
+            reason = git::remove(&repository, tree, &place.atom_id, &place.tip, &ours).err().map(|error| error.to_string());
+        }
+        match reason {
+            None => pruned.push(place),
+            Some(reason) => kept.push(Kept { place, reason }),
+        }
+    }
+    let data = Pruning { count: pruned.len(), dry_run: args.dry_run, pruned, kept };
+    app.printer.emit(&data, |page| {
+        let did = if args.dry_run { "Would remove" } else { "Removed" };
+        for place in &data.pruned {
+            page.line(format!("{did} {}", page.paint(style::ID, &place.branch)));
+        }
+        let told = if page.quiet() { &[][..] } else { data.kept.as_slice() };
+        for one in told {
+            page.line(format!("Kept {}: {}", page.paint(style::ID, &one.place.branch), sanitize::line(&one.reason)));
+        }
+        if found.is_empty() && !page.quiet() {
+            let text = page.paint(style::DIM, "nothing was removed");
+            page.line(text);
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+/// The pure decision; `None`: it may go.
+fn why_kept(place: &Place) -> Option<String> {
+    if place.live {
+        return Some("a run is at work in it".to_owned());
+    }
+    match place.status {
+        None => return Some("the tracker does not know its atom".to_owned()),
+        Some(status) if !status.is_over() => return Some(format!("its atom is {status}")),
+        Some(_) => {}
+    }
+    if let Some(why) = place.astray() {
+        return Some(why);
+    }
+    if !place.uncommitted.is_empty() {
+        return Some(format!("{} of its files have changes that are not committed", place.uncommitted.len()));
+    }
+    if !place.landed {
+        return Some("it has commits that have not landed".to_owned());
+    }
+    None
+}

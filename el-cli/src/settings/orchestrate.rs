@@ -1,0 +1,43 @@
+//! How a plan is driven on.
+
+use std::time::Duration;
+
+use el_core::ops::PlanSettings;
+
+use super::value::Value;
+use super::{Origin, Settings, WorkSettings};
+use crate::error::Result;
+
+/// Sessions at a time where nobody says how many: the point of a plan is that its parts are done together.
+const CONCURRENCY: u32 = 3;
+
+impl Settings {
+    /// How a worker that drives a plan works.
+    pub(crate) fn work_on_plan(&self) -> Result<WorkSettings> {
+        let mut work = self.work()?;
+        if self.origin("concurrency", None)? == Origin::Default {
+            work.concurrency = CONCURRENCY;
+        }
+        Ok(work)
+    }
+
+    /// How a plan that begins now is driven on.
+    pub(crate) fn plan(&self) -> Result<PlanSettings> {
+        let int = |name| -> Result<u32> { Ok(self.int(name, None)?.unwrap_or_default()) };
+        Ok(PlanSettings {
+            asks_again: int("orchestrate_asks_again")?,
+            tasks_max: usize::try_from(int("orchestrate_max_tasks")?).unwrap_or(usize::MAX),
+            depth_max: int("orchestrate_max_depth")?,
+            time_s: self.time("orchestrate_time_limit", None)?.map(|limit| limit.as_secs()),
+            check: self.words("orchestrate_check", None)?,
+            check_rounds: int("orchestrate_check_rounds")?,
+            progress: self.value("orchestrate_progress", None)? == Value::Bool(true),
+            ..PlanSettings::default()
+        })
+    }
+
+    /// How long the check at the end may take.
+    pub(crate) fn whole_check_limit(&self) -> Result<Duration> {
+        Ok(self.time("orchestrate_check_timeout", None)?.unwrap_or_default())
+    }
+}

@@ -1,0 +1,79 @@
+//! Orchestrations: an epic whose plan is asked for, worked on and brought together, all by ordinary atoms under it.
+//!
+//! [`crate::rules::orchestrate`] decides; here the store is read for it, and each of its steps is written together with its record, in one
+//! transaction. Whoever is broken off, and whoever goes on, therefore finds the same next step.
+
+mod advance;
+mod begin;
+mod conclude;
+mod file;
+mod flow;
+mod heard;
+mod overview;
+mod prompt;
+mod supply;
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::rules::orchestrate::Settings;
+
+pub use advance::{Advanced, advance, record_whole_check};
+pub use begin::{Begin, Goal, begin_orchestration, orchestrated};
+pub use heard::{Heard, Reply, heard, is_asked};
+pub use overview::{CheckView, Overview, PhaseView, TaskView, is_below_running, overview};
+pub(super) use prompt::{larger_work, question};
+pub use supply::supply;
+
+/// How an epic is orchestrated; kept with it, so that whoever goes on does so in the same way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
+#[serde(default)]
+pub struct PlanSettings {
+    /// How often the same conversation is asked again, after an answer that cannot be used.
+    pub asks_again: u32,
+    /// The most tasks of one list.
+    pub tasks_max: usize,
+    /// How many orchestrations may be within each other.
+    pub depth_max: u32,
+    /// Seconds for everything together, while somebody drives it.
+    pub time_s: Option<u64>,
+    /// The command that checks the whole: program and arguments. Empty: there is none.
+    pub check: Vec<String>,
+    /// How often the check may fail and be worked on.
+    pub check_rounds: u32,
+    /// Bytes of what the tasks gave that the aggregation is told.
+    pub aggregation_bytes: usize,
+    /// Workers are asked how far they are.
+    pub progress: bool,
+}
+
+impl Default for PlanSettings {
+    fn default() -> PlanSettings {
+        PlanSettings {
+            asks_again: 2,
+            tasks_max: 100,
+            depth_max: 2,
+            time_s: None,
+            check: Vec::new(),
+            check_rounds: 2,
+            aggregation_bytes: 100_000,
+            progress: true,
+        }
+    }
+}
+
+impl PlanSettings {
+    fn rules(&self, plan_only: bool, budget: Option<i64>) -> Settings {
+        Settings {
+            asks_again: self.asks_again,
+            plan_only,
+            tasks_max: self.tasks_max,
+            depth_max: self.depth_max,
+            budget: budget.and_then(|micros| u64::try_from(micros).ok()),
+            time: self.time_s.map(Duration::from_secs),
+            check_rounds: (!self.check.is_empty()).then_some(self.check_rounds),
+        }
+    }
+}

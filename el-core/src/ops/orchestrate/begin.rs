@@ -1,0 +1,125 @@
+use serde_json::{Value, json};
+
+use super::super::change::resolved;
+use super::super::create::{NewAtom, create_in};
+use super::PlanSettings;
+use crate::model::{Atom, EventKind, IssueType, limits};
+use crate::rules::budget::EPIC_KEY;
+use crate::store::{Store, Tx, atom, budget, event, orchestration, run};
+use crate::{Ctx, Error, Result};
+
+/// What is to be orchestrated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Goal {
+    /// Words: an epic is filed for them.
+    Words(String),
+    /// An atom, by its id as people type it. A task becomes an epic.
+    Atom(String),
+}
+
+/// How an orchestration begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Begin {
+    pub goal: Goal,
+    pub settings: PlanSettings,
+    /// What everything below the epic may cost, in US dollars; `None`: what the epic says itself.
+    pub budget_usd: Option<f64>,
+}
+
+/// Begins an orchestration; of one that has begun, changes the settings.
+///
+/// # Errors
+/// If the atom is over, or is worked on, or lies too deep within other orchestrations.
+pub fn begin_orchestration(store: &mut Store, ctx: &Ctx<'_>, begin: &Begin) -> Result<Atom> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let epic = match &begin.goal {
+            Goal::Words(words) => create_in(tx, ctx, &[epic_of(words)])?.remove(0),
+            Goal::Atom(id) => existing(tx, ctx, id)?,
+        };
+        let mut depth = 1;
+        for parent in budget::parents(tx, &epic.id)? {
+            if let Some(outer) = orchestration::find(tx, &parent)? {
+                depth = outer.depth + 1;
+                break;
+            }
+        }
+        if depth > begin.settings.depth_max {
+            return Err(Error::conflict(
+                "too_deep",
+                format!(
+                    "{} would be orchestration number {depth} within others, and {} are allowed",
+                    epic.id, begin.settings.depth_max
+                ),
+            ));
+        }
+        if let Some(usd) = begin.budget_usd {
+            let mut metadata = epic.metadata.clone();
+            metadata[EPIC_KEY] = json!(usd);
+            change(tx, ctx, &epic, &Atom { metadata, ..epic.clone() }, "metadata", &epic.metadata)?;
+        }
+        let settings = serde_json::to_string(&begin.settings).expect("settings have string keys only");
+        let before = orchestration::find(tx, &epic.id)?.map(|known| known.settings);
+        if before.as_ref() != Some(&settings) {
+            orchestration::put(tx, &epic.id, depth, &settings, ctx.now)?;
+            let data = json!({ "settings": begin.settings, "depth": depth });
+            event::insert(tx, ctx, EventKind::Orchestrated, Some(&epic.id), None, &data)?;
+        }
+        atom::get(tx, &epic.id)
+    })
+}
+
+fn existing(tx: &Tx<'_>, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
+    let found = resolved(tx, id)?;
+    if found.status.is_over() {
+        return Err(Error::conflict(
+            "over",
+            format!("{} is {}; reopen it before it can be orchestrated", found.id, found.status),
+        ));
+    }
+    if found.run_id.is_some() {
+        return Err(Error::conflict("claimed", format!("{} is being worked on; cancel its run first", found.id)));
+    }
+    if orchestration::asks(tx, &found.id)? {
+        return Err(Error::conflict(
+            "asks",
+            format!("{} is a question of another orchestration, and has no plan of its own", found.id),
+        ));
+    }
+    if found.issue_type == IssueType::Epic {
+        return Ok(found);
+    }
+    let epic = Atom { issue_type: IssueType::Epic, ..found.clone() };
+    change(tx, ctx, &found, &epic, "issue_type", &json!(found.issue_type))?;
+    Ok(epic)
+}
+
+/// Writes fields of an epic with their event; `field` is the one that changed.
+fn change(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, after: &Atom, field: &str, from: &Value) -> Result<()> {
+    if before == after {
+        return Ok(());
+    }
+    atom::update_fields(tx, &Atom { updated_at: ctx.now, ..after.clone() })?;
+    let to = serde_json::to_value(after).expect("an atom has string keys only")[field].clone();
+    event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &json!({ field: { "from": from, "to": to } }))
+}
+
+/// The first line is its title; what does not fit there, or stands below, is its description.
+fn epic_of(words: &str) -> NewAtom {
+    let words = words.trim();
+    let first = words.lines().next().unwrap_or_default().trim();
+    let (title, description) = if first.chars().count() > limits::TITLE {
+        (first.chars().take(limits::TITLE - 1).chain(['…']).collect(), words)
+    } else {
+        (first.to_owned(), words.strip_prefix(first).unwrap_or(words).trim())
+    };
+    NewAtom { title, description: description.to_owned(), issue_type: Some(IssueType::Epic), ..NewAtom::default() }
+}
+
+/// The epics that are orchestrated, newest first.
+pub fn orchestrated(store: &Store) -> Result<Vec<Atom>> {
+    store.read(|tx| {
+        let ids = orchestration::all(tx)?;
+        Ok(ids.iter().map(|id| atom::find(tx, id)).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    })
+}

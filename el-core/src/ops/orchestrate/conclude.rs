@@ -1,0 +1,94 @@
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::super::change::{To, set_status};
+use super::super::post;
+use super::flow::Loaded;
+use crate::model::{Atom, CompletionStatus, EventKind, Status, claude_code_channel};
+use crate::protocol::response::Aggregation;
+use crate::rules::orchestrate::Question;
+use crate::store::{Tx, atom, comment, event, orchestration};
+use crate::{Ctx, Result};
+
+/// Longest reason that is made of an aggregation, in characters.
+const REASON: usize = 1_000;
+/// Bytes of the merged content that a comment shows; the whole stays with the answer.
+const OUTPUT_MAX: usize = 16 << 10;
+
+/// Tells the result, once: as a comment of the epic and a message to whoever filed it. The epic is closed if nothing is missing.
+pub(super) fn conclude(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, missing: &[String]) -> Result<()> {
+    if loaded.own.ended_at.is_some() {
+        return Ok(());
+    }
+    let epic = &loaded.epic;
+    let data = loaded.asked(Question::Aggregation).and_then(|asked| asked.data.clone());
+    let result: Option<Aggregation> = data.and_then(|data| serde_json::from_value(data).ok());
+    let text = in_words(loaded, result.as_ref(), missing);
+    let added = comment::insert(tx, ctx, &epic.id, &text)?;
+    event::insert(tx, ctx, EventKind::Commented, Some(&epic.id), None, &json!({ "comment": added.id }))?;
+    let has_failed = result.as_ref().and_then(Aggregation::outcome) == Some(CompletionStatus::Failed);
+    if missing.is_empty() && !has_failed && !epic.status.is_over() {
+        let reason = reason(result.as_ref());
+        set_status(tx, ctx, &atom::get(tx, &epic.id)?, Status::Closed, To { reason: Some(&reason), ..To::default() })?;
+    }
+    let to = &epic.created_by;
+    let what = if missing.is_empty() { "is brought together" } else { "is brought together, and something is missing" };
+    let message = format!("{} ({}) {what}.\n\n{text}", epic.id, epic.title);
+    post::insert(tx, ctx, &claude_code_channel(to), ctx.actor, &message, std::slice::from_ref(to), Some(&epic.id), None)?;
+    orchestration::set_ended(tx, &epic.id, Some(ctx.now))
+}
+
+fn reason(result: Option<&Aggregation>) -> String {
+    let summary = result.and_then(|result| result.summary.as_deref()).unwrap_or("its tasks were brought together");
+    let line: String = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line: String = line.chars().filter(|c| !c.is_control()).take(REASON).collect();
+    // A failure is known by its first word; this is none.
+    if line.is_empty() || crate::rules::ready::has_failed(Status::Closed, Some(&line)) { format!("done: {line}") } else { line }
+}
+
+fn in_words(loaded: &Loaded, result: Option<&Aggregation>, missing: &[String]) -> String {
+    let mut text = String::from("## Result");
+    if let Some(result) = result {
+        let _ = write!(text, "\n\n**Status:** {}", result.status);
+        if let Some(summary) = &result.summary {
+            let _ = write!(text, "\n\n{summary}");
+        }
+        if !result.conflicts.is_empty() {
+            text.push_str("\n\n### Conflicts\n");
+            for conflict in &result.conflicts {
+                let kind = conflict.kind.as_deref().unwrap_or("conflict");
+                let _ = write!(text, "\n- {kind}: {}", conflict.description.as_deref().unwrap_or("-"));
+                if let Some(resolution) = &conflict.resolution {
+                    let _ = write!(text, " — {resolution}");
+                }
+            }
+        }
+        if !result.output_files.is_empty() {
+            text.push_str("\n\n### Files\n");
+            result.output_files.iter().for_each(|file| {
+                let _ = write!(text, "\n- {file}");
+            });
+        }
+        if let Some(merged) = &result.merged_output {
+            let mut end = merged.len().min(OUTPUT_MAX);
+            while !merged.is_char_boundary(end) {
+                end -= 1;
+            }
+            let _ = write!(text, "\n\n### Content\n\n{}", &merged[..end]);
+            if end < merged.len() {
+                let _ = write!(text, "\n\n(the whole: el orchestrate status {} --robot)", loaded.epic.id);
+            }
+        }
+    }
+    if !missing.is_empty() {
+        text.push_str("\n\n### Missing\n");
+        for id in missing {
+            let found: Option<&Atom> = loaded.atoms.iter().find(|atom| atom.id == *id);
+            let title = found.map_or("", |atom| atom.title.as_str());
+            let status = found.map_or_else(String::new, |atom| format!(" ({})", atom.status));
+            let _ = write!(text, "\n- {id} {title}{status}");
+        }
+    }
+    text
+}

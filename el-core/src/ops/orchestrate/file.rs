@@ -1,0 +1,139 @@
+//! Filing: a question's atom, and the atoms of a list of tasks.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::super::create::{NewAtom, create_in};
+use super::flow::Loaded;
+use super::heard::command;
+use crate::model::{Atom, limits};
+use crate::protocol::response::{ProposedTask, TaskList, layers, priority};
+use crate::rules::orchestrate::{Question, key, work};
+use crate::store::orchestration::{self, Planned};
+use crate::store::{Tx, atom};
+use crate::{Ctx, Result};
+
+/// The key in an atom's metadata under which stands what it is to its epic's plan.
+pub(super) const KEY: &str = "orchestration";
+
+/// The list of a round; of none, the first.
+pub(super) fn list_of(round: Option<usize>) -> Question {
+    round.map_or(Question::TaskList, |round| Question::Failures { round })
+}
+
+/// Files the atom that asks.
+pub(super) fn ask(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, question: Question) -> Result<()> {
+    let epic = &loaded.epic;
+    let what = match question {
+        Question::Analysis => "Look at what it takes",
+        Question::TaskList => "Cut into tasks",
+        Question::Aggregation => "Bring the results together",
+        Question::Failures { .. } => "Look into the failed check",
+    };
+    let blocked_by = match question {
+        // Over already: they hold nobody, and its worktree begins with their branches.
+        Question::Aggregation => work(&loaded.flow.members).done,
+        Question::Failures { .. } => checked(tx, loaded)?,
+        _ => Vec::new(),
+    };
+    let new = NewAtom {
+        title: format!("{what}: {}", epic.title).chars().take(limits::TITLE).collect(),
+        description: format!(
+            "A question of the plan of {}. Its run is told the whole question, and its answer ends it. A person answers instead with `{}`.",
+            epic.id,
+            command(&epic.id, question)
+        ),
+        priority: Some(epic.priority),
+        parent: Some(epic.id.clone()),
+        blocked_by,
+        metadata: Some(json!({ KEY: { "epic": epic.id, "asks": question.name() } })),
+        ..NewAtom::default()
+    };
+    let made = create_in(tx, ctx, &[new])?.remove(0);
+    orchestration::ask(tx, &epic.id, &question.name(), &made.id)
+}
+
+/// Files those tasks of a list that have no atom yet, all of them or none.
+pub(super) fn tasks(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, round: Option<usize>, tasks: &[String]) -> Result<()> {
+    let question = list_of(round);
+    let list = loaded.list(question).unwrap_or_else(|| TaskList {
+        tasks: Vec::new(),
+        total_tasks: None,
+        parallelizable_groups: Vec::new(),
+        execution_order: Vec::new(),
+        extra: serde_json::Map::new(),
+    });
+    let name = question.name();
+    let known: HashMap<&str, &str> =
+        loaded.planned.iter().filter(|p| p.list == name).map(|p| (p.task_id.as_str(), p.atom_id.as_str())).collect();
+    // Those of a failed check go on from what was brought together.
+    let base = match question {
+        Question::Failures { .. } => checked(tx, loaded)?,
+        _ => Vec::new(),
+    };
+    let mut news = Vec::new();
+    // Atoms of the same moment are taken in the order in which they were filed: the model's own order counts there.
+    for id in layers(&list).into_iter().flatten().filter(|id| tasks.iter().any(|task| task == id)) {
+        let Some(task) = list.tasks.iter().find(|task| task.id == *id) else { continue };
+        let mut blocked_by = Vec::new();
+        for name in &task.dependencies {
+            match known.get(name.as_str()) {
+                // One that a person has removed holds nobody.
+                Some(atom_id) => blocked_by.extend(atom::find(tx, atom_id)?.map(|found| found.id)),
+                None => blocked_by.push(key(&loaded.epic.id, round, name)),
+            }
+        }
+        blocked_by.extend(base.iter().cloned());
+        news.push((task.id.clone(), new(&loaded.epic, task, &name, key(&loaded.epic.id, round, &task.id), blocked_by)));
+    }
+    let (ids, news): (Vec<String>, Vec<NewAtom>) = news.into_iter().unzip();
+    let made = create_in(tx, ctx, &news)?;
+    for (task_id, made) in ids.into_iter().zip(made) {
+        orchestration::plan(tx, &loaded.epic.id, &Planned { list: name.clone(), task_id, atom_id: made.id })?;
+    }
+    Ok(())
+}
+
+/// The atoms whose work was checked, all over: the aggregation, or the tasks where nobody brought them together, and the tasks of earlier failures.
+fn checked(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<String>> {
+    let aggregation = loaded.asked(Question::Aggregation).and_then(|asked| asked.atom_id.clone());
+    let aggregation = aggregation.map(|id| atom::find(tx, &id)).transpose()?.flatten().filter(|found| found.status.is_over());
+    let first = Question::TaskList.name();
+    let list_of = |id: &String| loaded.planned.iter().find(|planned| planned.atom_id == *id).map(|planned| planned.list.clone());
+    let mut checked: Vec<String> = aggregation.iter().map(|found| found.id.clone()).collect();
+    checked.extend(
+        work(&loaded.flow.members)
+            .done
+            .into_iter()
+            .filter(|id| aggregation.is_none() || list_of(id).is_some_and(|list| list != first)),
+    );
+    Ok(checked)
+}
+
+fn new(epic: &Atom, task: &ProposedTask, list: &str, key: String, blocked_by: Vec<String>) -> NewAtom {
+    let mut own = json!({ "epic": epic.id, "list": list, "task": task.id });
+    let mut tell = |name: &str, value: Value| own[name] = value;
+    if !task.scope.is_empty() {
+        tell("scope", json!(task.scope));
+    }
+    if let Some(theirs) = task.priority {
+        tell("priority", json!(theirs));
+    }
+    if let Some(tokens) = task.estimated_tokens {
+        tell("estimated_tokens", json!(tokens));
+    }
+    if !task.extra.is_empty() {
+        tell("extra", Value::Object(task.extra.clone()));
+    }
+    NewAtom {
+        key: Some(key),
+        title: task.title.clone(),
+        description: task.description.clone(),
+        priority: Some(priority(task.priority)),
+        parent: Some(epic.id.clone()),
+        blocked_by,
+        metadata: Some(json!({ KEY: own })),
+        ..NewAtom::default()
+    }
+}

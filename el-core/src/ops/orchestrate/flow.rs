@@ -1,0 +1,222 @@
+//! What is recorded of an orchestration, as the rules take it.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use super::super::change::resolved;
+use super::PlanSettings;
+use crate::model::{Atom, Phase, Status};
+use crate::protocol::response::TaskList;
+use crate::rules::budget::cap_of;
+use crate::rules::orchestrate::{Asking, Came, Filing, Flow, Listed, Member, Question, Round};
+use crate::store::orchestration::{Asked, Orchestration, Planned, State, WholeCheck};
+use crate::store::{Tx, atom, bond, budget, orchestration};
+use crate::{Error, Result};
+
+/// Where an atom's metadata says which question it asks.
+const ASKS: &str = "/orchestration/asks";
+
+/// Everything about one epic.
+#[derive(Debug, Clone)]
+pub(super) struct Loaded {
+    pub(super) epic: Atom,
+    pub(super) own: Orchestration,
+    pub(super) settings: PlanSettings,
+    pub(super) asked: Vec<Asked>,
+    pub(super) planned: Vec<Planned>,
+    pub(super) checks: Vec<WholeCheck>,
+    /// What is worked on, in the order in which it was filed; each has its [`Member`] in the flow.
+    pub(super) atoms: Vec<Atom>,
+    /// What all of it may cost, in millionths.
+    pub(super) budget: Option<i64>,
+    pub(super) flow: Flow,
+}
+
+/// Reads it; refused if the atom is not orchestrated.
+pub(super) fn load(tx: &Tx<'_>, id: &str) -> Result<Loaded> {
+    let epic = resolved(tx, id)?;
+    let Some(own) = orchestration::find(tx, &epic.id)? else {
+        return Err(Error::conflict(
+            "not_orchestrated",
+            format!("{} is not orchestrated; el orchestrate {} begins it", epic.id, epic.id),
+        ));
+    };
+    let settings: PlanSettings = serde_json::from_str(&own.settings).unwrap_or_default();
+    let asked = orchestration::questions(tx, &epic.id)?;
+    let planned = orchestration::planned(tx, &epic.id)?;
+    let checks = orchestration::checks(tx, &epic.id)?;
+    let (atoms, members) = members(tx, &epic.id)?;
+    let spent = budget::spent_below(tx, &epic.id)?;
+    let mut loaded = Loaded {
+        budget: cap_of(epic.issue_type, &epic.metadata, None),
+        flow: Flow {
+            depth: own.depth,
+            spent: u64::try_from(spent).unwrap_or_default(),
+            elapsed: Duration::from_micros(u64::try_from(own.worked).unwrap_or_default()),
+            members,
+            ..Flow::default()
+        },
+        epic,
+        own,
+        settings,
+        asked,
+        planned,
+        checks,
+        atoms,
+    };
+    loaded.flow.analysis = loaded.asking(tx, Question::Analysis)?;
+    loaded.flow.task_list = loaded.asking(tx, Question::TaskList)?;
+    loaded.flow.filing = loaded.filing(Question::TaskList);
+    loaded.flow.aggregation = loaded.asking(tx, Question::Aggregation)?;
+    if loaded.is_outdated(tx)? {
+        loaded.flow.aggregation = Asking::default();
+    }
+    for round in 0..loaded.rounds() {
+        let question = Question::Failures { round };
+        let passed = loaded.checks.iter().find(|check| check.round == round).map(|check| check.passed);
+        let round = Round { passed, asking: loaded.asking(tx, question)?, filing: loaded.filing(question) };
+        loaded.flow.rounds.push(round);
+    }
+    Ok(loaded)
+}
+
+/// What is worked on below an epic. A plan within this one is one piece of its work, whatever is below it; its questions, and those of this one, are
+/// none.
+fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
+    let below = orchestration::below(tx, epic)?.iter().map(|id| atom::get(tx, id)).collect::<Result<Vec<_>>>()?;
+    let mut plans = HashMap::new();
+    for found in below.iter().filter(|found| found.issue_type.is_abstract()) {
+        plans.extend(orchestration::find(tx, &found.id)?.map(|plan| (found.id.clone(), plan)));
+    }
+    let parents: HashMap<&str, &str> =
+        below.iter().filter_map(|found| Some((found.id.as_str(), found.parent_id.as_deref()?))).collect();
+    let is_within = |id: &str| {
+        let mut above = parents.get(id);
+        while let Some(id) = above.filter(|id| **id != epic) {
+            if plans.contains_key(*id) {
+                return true;
+            }
+            above = parents.get(id);
+        }
+        false
+    };
+    let (mut atoms, mut members) = (Vec::new(), Vec::new());
+    for found in &below {
+        // One that asked before its question was asked anew asks nothing now, and is no work either.
+        let asks = orchestration::asks(tx, &found.id)? || found.metadata.pointer(ASKS).is_some();
+        let plan = plans.get(&found.id);
+        // What was thrown away is missed by nobody.
+        if found.status == Status::Discard || asks || is_within(&found.id) || (found.issue_type.is_abstract() && plan.is_none()) {
+            continue;
+        }
+        let mut member = member(tx, found)?;
+        if plan.is_some_and(|plan| plan.ended_at.is_some()) && !found.status.is_over() {
+            // Something of it is missing, and it does not go on by itself.
+            member.status = Status::Blocked;
+        }
+        members.push(member);
+        atoms.push(found.clone());
+    }
+    // What was waited for elsewhere, and is over, is waited for no more.
+    let own: HashSet<String> = atoms.iter().map(|atom| atom.id.clone()).collect();
+    for member in &mut members {
+        let mut waits_for = Vec::new();
+        for id in std::mem::take(&mut member.waits_for) {
+            if own.contains(&id) || atom::find(tx, &id)?.is_some_and(|found| !found.status.is_over()) {
+                waits_for.push(id);
+            }
+        }
+        member.waits_for = waits_for;
+    }
+    Ok((atoms, members))
+}
+
+fn member(tx: &Tx<'_>, of: &Atom) -> Result<Member> {
+    let mut waits_for = Vec::new();
+    for edge in bond::touching(tx, &of.id)? {
+        if edge.target_id == of.id && edge.dependency_type.is_blocking() {
+            waits_for.push(edge.source_id);
+        }
+    }
+    Ok(Member {
+        id: of.id.clone(),
+        status: of.status,
+        close_reason: of.close_reason.clone(),
+        is_running: of.run_id.is_some(),
+        has_date: of.defer_until.is_some(),
+        waits_for,
+    })
+}
+
+impl Loaded {
+    /// What is recorded of a question.
+    pub(super) fn asked(&self, question: Question) -> Option<&Asked> {
+        let name = question.name();
+        self.asked.iter().find(|asked| asked.name == name)
+    }
+
+    /// The tasks of a list that was answered.
+    pub(super) fn list(&self, question: Question) -> Option<TaskList> {
+        let asked = self.asked(question).filter(|asked| asked.state == State::Data && question.phase() == Phase::TaskList)?;
+        serde_json::from_value(asked.data.clone()?).ok()
+    }
+
+    fn rounds(&self) -> usize {
+        let asked = self.asked.iter().filter_map(|asked| match Question::named(&asked.name) {
+            Some(Question::Failures { round }) => Some(round + 1),
+            _ => None,
+        });
+        self.checks.iter().map(|check| check.round + 1).chain(asked).max().unwrap_or(0)
+    }
+
+    fn asking(&self, tx: &Tx<'_>, question: Question) -> Result<Asking> {
+        let Some(asked) = self.asked(question) else { return Ok(Asking::default()) };
+        let came = match asked.state {
+            State::Data => Came::Data,
+            State::Carried => Came::Carried,
+            State::Open => match &asked.atom_id {
+                None => Came::Nothing,
+                Some(id) => open(atom::find(tx, id)?.as_ref(), id, asked.fault.as_deref()),
+            },
+        };
+        Ok(Asking { asked: 0, came })
+    }
+
+    fn filing(&self, question: Question) -> Filing {
+        let name = question.name();
+        let Some(list) = self.list(question) else { return Filing::default() };
+        Filing {
+            tasks: list.tasks.into_iter().map(|task| Listed { id: task.id, dependencies: task.dependencies }).collect(),
+            filed: self.planned.iter().filter(|planned| planned.list == name).map(|planned| planned.task_id.clone()).collect(),
+            is_filed: self.asked(question).is_some_and(|asked| asked.is_filed),
+        }
+    }
+
+    /// Whether the results were brought together before all that there is now were there; what a person supplied stands. The tasks of failed checks
+    /// come after it and do not count.
+    fn is_outdated(&self, tx: &Tx<'_>) -> Result<bool> {
+        let Some(asked) = self.asked(Question::Aggregation).filter(|asked| asked.run_id.is_some()) else { return Ok(false) };
+        let Some(id) = &asked.atom_id else { return Ok(false) };
+        let told: HashSet<String> = bond::touching(tx, id)?.into_iter().map(|edge| edge.source_id).collect();
+        let main = Question::TaskList.name();
+        let list_of: HashMap<&str, &str> = self.planned.iter().map(|p| (p.atom_id.as_str(), p.list.as_str())).collect();
+        Ok(self.flow.members.iter().any(|member| {
+            let is_later = list_of.get(member.id.as_str()).is_some_and(|list| *list != main);
+            member.is_done() && !is_later && !told.contains(&member.id)
+        }))
+    }
+}
+
+/// How a question without an answer stands, by its atom.
+fn open(found: Option<&Atom>, id: &str, fault: Option<&str>) -> Came {
+    let why = |what: String| Came::Stopped { why: fault.map_or_else(|| what.clone(), |fault| format!("{what}; {fault}")) };
+    match found {
+        None => why(format!("{id}, which asks it, was removed")),
+        Some(atom) if atom.status.is_over() => why(format!("{id}, which asks it, is {} without an answer", atom.status)),
+        Some(atom) => match atom.status {
+            Status::Deferred if atom.defer_until.is_none() => why(format!("{id}, which asks it, is deferred")),
+            Status::Blocked => why(format!("{id}, which asks it, is blocked")),
+            _ => Came::Pending { is_alive: true },
+        },
+    }
+}

@@ -1,0 +1,208 @@
+use serde_json::{Value, json};
+
+use super::super::change::{To, set_status};
+use super::PlanSettings;
+use crate::model::{Atom, EventKind, Phase, Run, Status};
+use crate::protocol::response::{
+    Answer as Told, Carried, Completion, Faulty, FieldFault, Good, Payload, Reading, answer, ask_again, fallback,
+};
+use crate::rules::orchestrate::{Question, Step, after_fault, beyond};
+use crate::store::orchestration::{self, Answer, Asked, State};
+use crate::store::{Store, Tx, atom, comment, event, run};
+use crate::{Ctx, Error, Result, SessionCredentials};
+
+/// What an agent said in one call.
+#[derive(Debug, Clone, Copy)]
+pub struct Heard<'a> {
+    pub run: &'a str,
+    pub token: &'a str,
+    pub reading: &'a Reading,
+    /// How often it was asked again before, in this run.
+    pub asked_again: u32,
+    /// Its conversation can go on.
+    pub may_ask_again: bool,
+}
+
+/// What follows on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// Its atom asks nothing, or is not the run's to end any more.
+    None,
+    /// Its answer was kept and has ended its atom.
+    Kept,
+    /// The same conversation is to be asked again, in these words.
+    AskAgain { prompt: String },
+    /// It never answered so that it could be used. Its atom is blocked, and a person is to answer.
+    Stopped { why: String },
+}
+
+/// Longest reason that is made of an answer, in characters.
+const REASON: usize = 300;
+
+/// Whether a run's atom is ended by the answer of its agent, not by a command.
+pub fn is_asked(store: &Store, atom: &str) -> Result<bool> {
+    store.read(|tx| orchestration::asks(tx, atom))
+}
+
+/// Takes what the agent of a live run said in a call that ended well. The answer to a question ends the question's atom; a faulty one is asked for
+/// again; what a worker tells of its task is kept with its run.
+pub fn heard(store: &mut Store, ctx: &Ctx<'_>, heard: &Heard<'_>) -> Result<Reply> {
+    let session = SessionCredentials { run: heard.run.to_owned(), token: Some(heard.token.to_owned()) };
+    let ctx = Ctx { session: Some(&session), ..*ctx };
+    store.write(|tx| {
+        let live = run::live_with_token(tx, heard.run, Some(heard.token))?;
+        let Some(found) = atom::find(tx, &live.atom_id)? else { return Ok(Reply::None) };
+        let Some(asked) = orchestration::question_of(tx, &found.id)? else {
+            completion(tx, &live, heard.reading)?;
+            return Ok(Reply::None);
+        };
+        let question = Question::named(&asked.name)
+            .ok_or_else(|| Error::Corrupt { table: "questions", why: format!("'{}' is the name of no question", asked.name) })?;
+        if asked.state != State::Open || found.status != Status::InProgress {
+            return Ok(Reply::None);
+        }
+        let settings = orchestration::find(tx, &asked.epic_id)?.map(|own| own.settings).unwrap_or_default();
+        let settings: PlanSettings = serde_json::from_str(&settings).unwrap_or_default();
+        let exchange = Exchange { tx, ctx: &ctx, live: &live, atom: &found, asked: &asked, question };
+        match answer(heard.reading, question.phase(), None) {
+            Told::Good(good) => match too_many(&good, &settings) {
+                None => exchange.keep(&good),
+                Some(faulty) => exchange.fault(heard, Some(&faulty), &settings),
+            },
+            Told::Faulty(faulty) => exchange.fault(heard, Some(&faulty), &settings),
+            Told::NotFound => exchange.fault(heard, None, &settings),
+        }
+    })
+}
+
+fn too_many(good: &Good, settings: &PlanSettings) -> Option<Faulty> {
+    let Payload::TaskList(list) = &good.payload else { return None };
+    let message = beyond(list.tasks.len(), &settings.rules(false, None))?;
+    let message = message.strip_prefix("`tasks`: ").unwrap_or(&message).to_owned();
+    let fields = vec![FieldFault { field: "tasks".to_owned(), message, is_grave: true }];
+    Some(Faulty { block: Some(good.block), fault: None, fields })
+}
+
+/// A question and the run that answers it.
+struct Exchange<'a> {
+    tx: &'a Tx<'a>,
+    ctx: &'a Ctx<'a>,
+    live: &'a Run,
+    atom: &'a Atom,
+    asked: &'a Asked,
+    question: Question,
+}
+
+impl Exchange<'_> {
+    fn keep(&self, good: &Good) -> Result<Reply> {
+        let data = data_of(&good.payload);
+        let slight: Vec<String> = good.slight.iter().map(ToString::to_string).collect();
+        let mut told = json!({ "question": self.asked.name, "came": "data" });
+        if !slight.is_empty() {
+            told["left_out"] = json!(slight);
+        }
+        self.end(State::Data, &data, &said(&good.payload), &told)
+    }
+
+    fn end(&self, state: State, data: &Value, reason: &str, told: &Value) -> Result<Reply> {
+        let answer = Answer { state, data, by: self.ctx.actor, run: Some(&self.live.id) };
+        orchestration::answer(self.tx, &self.asked.epic_id, &self.asked.name, answer, self.ctx.now)?;
+        event::insert(self.tx, self.ctx, EventKind::Answered, Some(&self.asked.epic_id), Some(&self.live.id), told)?;
+        let to = To { reason: Some(reason), via: Some("answer"), ..To::default() };
+        set_status(self.tx, self.ctx, self.atom, Status::Closed, to)?;
+        Ok(Reply::Kept)
+    }
+
+    fn fault(&self, heard: &Heard<'_>, faulty: Option<&Faulty>, settings: &PlanSettings) -> Result<Reply> {
+        let phase = self.question.phase();
+        let why = faulty.map(|faulty| faulty.lines().join(" "));
+        let words = why.clone().unwrap_or_else(|| "its answer had no block that could be read".to_owned());
+        orchestration::set_fault(self.tx, &self.asked.epic_id, &self.asked.name, &words)?;
+        let told = json!({ "question": self.asked.name, "came": "faulty", "why": words });
+        event::insert(self.tx, self.ctx, EventKind::Answered, Some(&self.asked.epic_id), Some(&self.live.id), &told)?;
+        let rules = settings.rules(false, None);
+        let asked = if heard.may_ask_again { heard.asked_again + 1 } else { rules.asks_again + 1 };
+        if let Step::AskAgain { left, .. } = after_fault(self.question, asked, why, &rules) {
+            return Ok(Reply::AskAgain { prompt: ask_again(phase, faulty, left) });
+        }
+        let said = heard.reading.texts.join("\n");
+        if let Some(Carried::Analysis { summary }) = fallback(&said, phase) {
+            let told = json!({ "question": self.asked.name, "came": "carried" });
+            return self.end(State::Carried, &json!({ "words": summary }), "answered in words, without the form", &told);
+        }
+        set_status(self.tx, self.ctx, self.atom, Status::Blocked, To::default())?;
+        let text = format!(
+            "The {} of {} got no answer that could be used, asked {} time(s). The last: {words}\n\nEither `el retry {}` asks anew, or a person supplies it: \
+             `{}`; then `el orchestrate --resume {}` goes on.",
+            phase.as_str().replace('_', " "),
+            self.asked.epic_id,
+            heard.asked_again + 1,
+            self.atom.id,
+            command(&self.asked.epic_id, self.question),
+            self.asked.epic_id
+        );
+        let added = comment::insert(self.tx, self.ctx, &self.atom.id, &text)?;
+        let data = json!({ "comment": added.id });
+        event::insert(self.tx, self.ctx, EventKind::Commented, Some(&self.atom.id), Some(&self.live.id), &data)?;
+        Ok(Reply::Stopped { why: words })
+    }
+}
+
+/// The command by which a person answers a question.
+pub(super) fn command(epic: &str, question: Question) -> String {
+    let round = match question {
+        Question::Failures { round } => format!(" --round {round}"),
+        _ => String::new(),
+    };
+    format!("el phase set {epic} --phase {}{round} --file FILE", question.phase())
+}
+
+/// The data of a payload, without its phase.
+pub(super) fn data_of(payload: &Payload) -> Value {
+    match serde_json::to_value(payload) {
+        Ok(Value::Object(mut whole)) => whole.remove("data").unwrap_or(Value::Null),
+        _ => Value::Null,
+    }
+}
+
+/// What was answered, in one line.
+pub(super) fn said(payload: &Payload) -> String {
+    let text = match payload {
+        Payload::Analysis(analysis) => analysis.summary.clone(),
+        Payload::TaskList(list) => format!("{} task{}", list.tasks.len(), if list.tasks.len() == 1 { "" } else { "s" }),
+        Payload::Aggregation(result) => result.summary.clone().unwrap_or_else(|| result.status.clone()),
+        Payload::Progress(_) | Payload::Completion(_) => String::new(),
+    };
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line: String = line.chars().filter(|c| !c.is_control()).take(REASON).collect();
+    format!("answered: {line}")
+}
+
+/// Keeps how a worker says that its task of a plan ended; its words, where it never kept to the form.
+fn completion(tx: &Tx<'_>, live: &Run, reading: &Reading) -> Result<()> {
+    let Some((_, planned)) = orchestration::planned_as(tx, &live.atom_id)? else { return Ok(()) };
+    let completion = match answer(reading, Phase::Completion, Some(&planned.task_id)) {
+        Told::Good(good) => match good.payload {
+            Payload::Completion(completion) => Some(completion),
+            _ => None,
+        },
+        Told::Faulty(_) => None,
+        Told::NotFound => match fallback(reading.texts.last().map_or("", String::as_str), Phase::Completion) {
+            Some(Carried::Completion { status, summary }) => Some(Completion {
+                task_id: planned.task_id,
+                status,
+                summary: Some(summary),
+                output_files: Vec::new(),
+                output: None,
+                error: None,
+                warnings: vec!["told from its words; it gave no block".to_owned()],
+                metrics: serde_json::Map::new(),
+                extra: serde_json::Map::new(),
+            }),
+            _ => None,
+        },
+    };
+    let Some(completion) = completion else { return Ok(()) };
+    let text = serde_json::to_string(&completion).expect("a completion has string keys only");
+    run::set(tx, &live.id, "completion", &text)
+}

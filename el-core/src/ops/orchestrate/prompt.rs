@@ -1,0 +1,132 @@
+//! What the agents of a plan are told.
+
+use std::collections::HashMap;
+
+use super::super::settle::handed_back;
+use super::file::KEY;
+use super::flow::{Loaded, load};
+use crate::Result;
+use crate::model::{Atom, Run};
+use crate::protocol::response::{
+    AggregationPrompt, Analysis, Part, ProposedTask, TaskListPrompt, WorkerPrompt, aggregation, analysis, task_list,
+    verification, worker,
+};
+use crate::protocol::words;
+use crate::rules::orchestrate::{Question, work};
+use crate::store::orchestration::{self, State};
+use crate::store::{Tx, artifact, atom, run};
+
+/// The question that an atom asks, whole; `None` if it asks none.
+pub(in crate::ops) fn question(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
+    let Some(asked) = orchestration::question_of(tx, id)? else { return Ok(None) };
+    let Some(question) = Question::named(&asked.name) else { return Ok(None) };
+    let loaded = load(tx, &asked.epic_id)?;
+    let goal = goal(&loaded.epic);
+    let tasks_max = loaded.settings.tasks_max;
+    Ok(Some(match question {
+        Question::Analysis => analysis(&goal),
+        Question::TaskList => {
+            let found = loaded.asked(Question::Analysis);
+            let data = found.and_then(|asked| asked.data.clone()).unwrap_or_default();
+            let parsed: Option<Analysis> =
+                found.filter(|asked| asked.state == State::Data).and_then(|_| serde_json::from_value(data.clone()).ok());
+            let words = data.get("words").and_then(serde_json::Value::as_str).unwrap_or("(there is none)");
+            task_list(&TaskListPrompt { goal: &goal, analysis: parsed.as_ref().ok_or(words), tasks_max })
+        }
+        Question::Aggregation => {
+            let work = work(&loaded.flow.members);
+            let parts = parts(tx, &loaded, &work.done)?;
+            let missing: Vec<String> = work
+                .missing
+                .iter()
+                .filter_map(|id| loaded.atoms.iter().find(|atom| atom.id == *id))
+                .map(|atom| format!("{} ({}): {}", atom.id, atom.status, atom.title))
+                .collect();
+            aggregation(&AggregationPrompt {
+                goal: &goal,
+                parts: &parts,
+                missing: &missing,
+                budget: loaded.settings.aggregation_bytes,
+            })
+        }
+        Question::Failures { round } => {
+            let output = loaded.checks.iter().find(|check| check.round == round).map_or("", |check| check.output.as_str());
+            verification(&goal, &words::join(&loaded.settings.check), output, tasks_max)
+        }
+    }))
+}
+
+fn goal(epic: &Atom) -> String {
+    let mut text = epic.title.clone();
+    for more in [Some(epic.description.as_str()), epic.acceptance.as_deref()].into_iter().flatten() {
+        if !more.trim().is_empty() {
+            text.push_str("\n\n");
+            text.push_str(more.trim());
+        }
+    }
+    text
+}
+
+fn parts(tx: &Tx<'_>, loaded: &Loaded, done: &[String]) -> Result<Vec<Part>> {
+    let names: HashMap<&str, &str> = loaded.planned.iter().map(|p| (p.atom_id.as_str(), p.task_id.as_str())).collect();
+    let mut parts = Vec::new();
+    for atom in loaded.atoms.iter().filter(|atom| done.contains(&atom.id)) {
+        let last = run::last_of(tx, &atom.id)?;
+        let reason = atom.close_reason.as_deref().unwrap_or_default();
+        parts.push(Part {
+            task_id: names.get(atom.id.as_str()).map_or_else(|| atom.id.clone(), |name| (*name).to_owned()),
+            atom_id: atom.id.clone(),
+            title: atom.title.clone(),
+            ended: if reason.is_empty() { atom.status.to_string() } else { format!("{}: {reason}", atom.status) },
+            summary: last.as_ref().map(|run| summary(tx, run)).transpose()?.flatten().unwrap_or_else(|| reason.to_owned()),
+            files: last.as_ref().map(|run| files(tx, run)).transpose()?.unwrap_or_default(),
+        });
+    }
+    Ok(parts)
+}
+
+/// What the run handed back; else what it said in its block.
+fn summary(tx: &Tx<'_>, run: &Run) -> Result<Option<String>> {
+    let said = run.completion.as_ref().and_then(|said| match (&said.summary, &said.output) {
+        (Some(summary), Some(output)) => Some(format!("{summary}\n\n{output}")),
+        (one, other) => one.clone().or_else(|| other.clone()),
+    });
+    Ok(match (handed_back(tx, run)?, said) {
+        (Some(handed), Some(said)) => Some(format!("{handed}\n\n{said}")),
+        (handed, said) => handed.or(said),
+    })
+}
+
+fn files(tx: &Tx<'_>, run: &Run) -> Result<Vec<String>> {
+    let sent = artifact::of_run(tx, &run.id)?
+        .into_iter()
+        .filter(|file| file.is_sent() && file.kind == crate::model::ArtifactKind::Deliverable);
+    let mut files: Vec<String> = sent.map(|file| file.path).collect();
+    for named in run.completion.iter().flat_map(|said| &said.output_files) {
+        if !files.contains(named) {
+            files.push(named.clone());
+        }
+    }
+    Ok(files)
+}
+
+/// What a worker is told of the plan that its task is part of; `None` if it is part of none.
+pub(in crate::ops) fn larger_work(tx: &Tx<'_>, of: &Atom) -> Result<Option<String>> {
+    let Some((epic, planned)) = orchestration::planned_as(tx, &of.id)? else { return Ok(None) };
+    let Some(epic) = atom::find(tx, &epic)? else { return Ok(None) };
+    let settings: super::PlanSettings =
+        orchestration::find(tx, &epic.id)?.and_then(|own| serde_json::from_str(&own.settings).ok()).unwrap_or_default();
+    let own = of.metadata.get(KEY);
+    let scope = own.and_then(|own| own.get("scope")).and_then(|scope| serde_json::from_value(scope.clone()).ok());
+    let task = ProposedTask {
+        id: planned.task_id,
+        title: of.title.clone(),
+        description: String::new(),
+        scope: scope.unwrap_or_default(),
+        priority: None,
+        dependencies: Vec::new(),
+        estimated_tokens: own.and_then(|own| own.get("estimated_tokens")).and_then(serde_json::Value::as_u64),
+        extra: serde_json::Map::new(),
+    };
+    Ok(Some(worker(&WorkerPrompt { task: &task, epic_title: &epic.title, with_progress: settings.progress })))
+}

@@ -1,0 +1,75 @@
+use serde_json::{Value, json};
+
+use super::super::change::{To, set_status};
+use super::flow::{Loaded, load};
+use super::heard::{data_of, said};
+use crate::model::{Atom, EventKind, Status};
+use crate::protocol::response::check;
+use crate::rules::orchestrate::{Question, beyond};
+use crate::store::orchestration::{self, Answer, State};
+use crate::store::{Store, Tx, atom, event, run};
+use crate::{Ctx, Error, Result};
+
+/// Answers a question in a person's name, whether it was asked or not. A run that is at it is superseded. Of a list whose tasks have atoms already,
+/// those that are new are filed when the plan goes on; atoms that there are stay as they are.
+///
+/// Gives the epic, and the fields that were left out since they do not fit.
+///
+/// # Errors
+/// What is wrong with the data, field by field.
+pub fn supply(store: &mut Store, ctx: &Ctx<'_>, epic: &str, question: Question, data: &Value) -> Result<(Atom, Vec<String>)> {
+    store.write(|tx| {
+        if let Some(session) = run::fence(tx, ctx)? {
+            return Err(Error::Refused(format!(
+                "an agent's answer is what it says; {} cannot supply it with this command",
+                session.id
+            )));
+        }
+        let loaded = load(tx, epic)?;
+        let name = question.name();
+        if loaded.epic.status.is_over() {
+            let (id, status) = (&loaded.epic.id, loaded.epic.status);
+            return Err(Error::conflict("over", format!("{id} is {status}; el reopen {id} comes before its plan is changed")));
+        }
+        if let Question::Failures { round } = question
+            && !loaded.checks.iter().any(|check| check.round == round && !check.passed)
+        {
+            return Err(Error::conflict("no_failure", format!("check number {round} of {} has not failed", loaded.epic.id)));
+        }
+        let (payload, faults) = check(question.phase(), data);
+        let Some(payload) = payload else {
+            let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            return Err(Error::invalid("data", format!("the data of {name} cannot be used: {}", lines.join("; "))));
+        };
+        if let crate::protocol::response::Payload::TaskList(list) = &payload
+            && let Some(why) = beyond(list.tasks.len(), &loaded.settings.rules(false, None))
+        {
+            return Err(Error::invalid("data", why));
+        }
+        let kept = data_of(&payload);
+        let answer = Answer { state: State::Data, data: &kept, by: ctx.actor, run: None };
+        orchestration::answer(tx, &loaded.epic.id, &name, answer, ctx.now)?;
+        let told = json!({ "question": name, "came": "supplied" });
+        event::insert(tx, ctx, EventKind::Answered, Some(&loaded.epic.id), None, &told)?;
+        let asking = loaded.asked(question).and_then(|asked| asked.atom_id.clone());
+        if let Some(found) = asking.map(|id| atom::find(tx, &id)).transpose()?.flatten().filter(|found| !found.status.is_over()) {
+            let reason = format!("{} (by {})", said(&payload), ctx.actor);
+            set_status(tx, ctx, &found, Status::Closed, To { reason: Some(&reason), ..To::default() })?;
+        }
+        if question == Question::TaskList {
+            drop_analysis(tx, ctx, &loaded)?;
+        }
+        orchestration::set_ended(tx, &loaded.epic.id, None)?;
+        let slight = faults.iter().map(ToString::to_string).collect();
+        Ok((atom::get(tx, &loaded.epic.id)?, slight))
+    })
+}
+
+/// A list that a person supplied needs no analysis: one that is still asked for would cost money for nothing.
+fn drop_analysis(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded) -> Result<()> {
+    let asked = loaded.asked(Question::Analysis).filter(|asked| asked.state == State::Open);
+    let Some(id) = asked.and_then(|asked| asked.atom_id.as_deref()) else { return Ok(()) };
+    let Some(found) = atom::find(tx, id)?.filter(|found| !found.status.is_over()) else { return Ok(()) };
+    let reason = format!("not needed: the list of tasks was supplied by {}", ctx.actor);
+    set_status(tx, ctx, &found, Status::WontDo, To { reason: Some(&reason), ..To::default() })
+}

@@ -1,0 +1,131 @@
+//! Whether one more session may start now, by the load and the memory of the machine. A session costs over a second of CPU and a quarter of a
+//! gigabyte at its start, which the figures show only later; what was started just now is counted ahead.
+
+use std::time::Duration;
+
+/// What a session takes at its start, in bytes.
+const SESSION_BYTES: u64 = 256 << 20;
+/// So long a session that was started is counted ahead.
+const SETTLING: Duration = Duration::from_secs(10);
+/// With nothing running at all, the machine is not busy because of us: after this, one is started all the same.
+const LONGEST_IDLE: Duration = Duration::from_secs(60);
+
+/// The bounds; all unset: nothing holds back.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Limits {
+    /// The one-minute load for each core above which nothing starts.
+    pub max_load: Option<f64>,
+    /// Bytes that must be free, beside what a session takes.
+    pub min_memory: Option<u64>,
+    /// Between two starts.
+    pub start_interval: Duration,
+}
+
+/// The machine's figures; what cannot be read holds nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Machine {
+    /// The one-minute load average for each core.
+    pub load: Option<f64>,
+    pub cores: usize,
+    /// Bytes that could be used now, within the limits of our control group.
+    pub memory: Option<u64>,
+}
+
+/// Why nothing starts now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Held {
+    Load { is: f64, max: f64 },
+    Memory { free: u64, needed: u64 },
+    Interval { left: Duration },
+}
+
+/// What is decided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Admission {
+    /// One may start.
+    Start,
+    /// Not now.
+    Hold(Held),
+    /// One may start although the figures say otherwise: nothing ran for so long that waiting would be stalling.
+    StartAnyway(Held),
+}
+
+/// Decides about one start. `since_starts`: how long ago each of the last starts was. `held_idle`: how long starts have been held back while nothing
+/// ran; `None` if something runs.
+pub fn admit(limits: &Limits, machine: &Machine, since_starts: &[Duration], held_idle: Option<Duration>) -> Admission {
+    let young = since_starts.iter().filter(|since| **since < SETTLING).count();
+    let held = interval(limits, since_starts).or_else(|| load(limits, machine, young)).or_else(|| memory(limits, machine, young));
+    match held {
+        None => Admission::Start,
+        Some(held) if held_idle.is_some_and(|idle| idle >= LONGEST_IDLE) => Admission::StartAnyway(held),
+        Some(held) => Admission::Hold(held),
+    }
+}
+
+fn interval(limits: &Limits, since_starts: &[Duration]) -> Option<Held> {
+    let left = limits.start_interval.checked_sub(*since_starts.iter().min()?)?;
+    (!left.is_zero()).then_some(Held::Interval { left })
+}
+
+fn load(limits: &Limits, machine: &Machine, young: usize) -> Option<Held> {
+    let (max, is) = (limits.max_load?, machine.load?);
+    // Each keeps about one core busy that the average does not tell of yet.
+    let young = f64::from(u32::try_from(young).unwrap_or(u32::MAX)) / f64::from(u32::try_from(machine.cores.max(1)).unwrap_or(1));
+    (is + young > max).then_some(Held::Load { is: is + young, max })
+}
+
+fn memory(limits: &Limits, machine: &Machine, young: usize) -> Option<Held> {
+    let (min, free) = (limits.min_memory?, machine.memory?);
+    let young = u64::try_from(young).unwrap_or(u64::MAX).saturating_add(1);
+    let needed = min.saturating_add(SESSION_BYTES.saturating_mul(young));
+    (free < needed).then_some(Held::Memory { free, needed })
+}
+
+impl std::fmt::Display for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Held::Load { is, max } => write!(f, "the load is {is:.2} for each core, and max_load is {max:.2}"),
+            Held::Memory { free, needed } => {
+                write!(f, "{} MiB of memory are free, and {} are needed with min_memory", free >> 20, needed >> 20)
+            }
+            Held::Interval { .. } => f.write_str("start_interval has not passed since the last start"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const S: fn(u64) -> Duration = Duration::from_secs;
+
+    #[test]
+    fn what_was_started_just_now_counts_before_the_figures_show_it() {
+        let limits = Limits { max_load: Some(1.0), min_memory: Some(0), ..Limits::default() };
+        let machine = Machine { load: Some(0.4), cores: 2, memory: Some(600 << 20) };
+        assert_eq!(admit(&limits, &machine, &[S(1)], None), Admission::Start);
+        assert!(matches!(admit(&limits, &machine, &[S(1), S(2)], None), Admission::Hold(Held::Load { .. })));
+        let memory = Limits { max_load: None, ..limits };
+        assert!(matches!(admit(&memory, &machine, &[S(1), S(2)], None), Admission::Hold(Held::Memory { .. })));
+        assert_eq!(admit(&memory, &machine, &[S(11), S(12)], None), Admission::Start);
+    }
+
+    proptest! {
+        #[test]
+        fn it_never_stalls_and_never_holds_without_a_bound(
+            load in prop::option::of(0.0..100.0_f64), memory in prop::option::of(any::<u64>()), cores in 0_usize..64,
+            max_load in prop::option::of(0.01..50.0_f64), min_memory in prop::option::of(any::<u64>()),
+            starts in prop::collection::vec(0_u64..100, 0..8), interval in 0_u64..100,
+        ) {
+            let machine = Machine { load, cores, memory };
+            let since: Vec<Duration> = starts.into_iter().map(S).collect();
+            let limits = Limits { max_load, min_memory, start_interval: S(interval) };
+            let stalled = matches!(admit(&limits, &machine, &since, Some(LONGEST_IDLE)), Admission::Hold(_));
+            prop_assert!(!stalled);
+            prop_assert_eq!(admit(&Limits::default(), &machine, &since, None), Admission::Start);
+            prop_assert_eq!(admit(&Limits { start_interval: Duration::ZERO, ..limits }, &Machine::default(), &since, None), Admission::Start);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Money: when a budget is spent, and what is said of it. Amounts are millionths of a US dollar.
+
+use serde_json::Value;
+
+use crate::model::{IssueType, Timestamp};
+use crate::{Error, Result};
+
+const DAY: i64 = 24 * 3600 * 1_000_000;
+
+/// The key in an atom's metadata that names what everything below it may cost, in US dollars: a number, or a text that is one.
+pub const EPIC_KEY: &str = "budget_usd";
+
+/// The day of a moment, since the epoch. Days are those of UTC: one border for all workers and machines, which no change of clocks moves.
+pub fn day(at: Timestamp) -> i64 {
+    at.as_micros().div_euclid(DAY)
+}
+
+/// When the day of a moment is over.
+pub fn next_day(at: Timestamp) -> Timestamp {
+    Timestamp::from_micros(day(at).saturating_add(1).saturating_mul(DAY))
+}
+
+/// Whether nothing more may begin: all that there was has been spent.
+pub fn is_spent(spent: i64, cap: i64) -> bool {
+    spent >= cap
+}
+
+/// Whether what is on has to end: it cost more than it may. What cost exactly as much as it may has kept to it.
+pub fn is_over(spent: i64, cap: i64) -> bool {
+    spent > cap
+}
+
+/// What everything below an atom may cost: its own word, or, for an epic without one, the setting. A word that is no amount says nothing.
+pub fn cap_of(issue_type: IssueType, metadata: &Value, default: Option<i64>) -> Option<i64> {
+    match metadata.get(EPIC_KEY).and_then(amount) {
+        Some(own) => Some(own),
+        None if issue_type == IssueType::Epic => default,
+        None => None,
+    }
+}
+
+/// A value of the metadata in millionths; `None` for what is no amount.
+fn amount(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().trim_start_matches('$').parse().ok(),
+        _ => None,
+    }
+    .and_then(micros)
+}
+
+/// Checks metadata that are written: a budget that is no amount would bound nothing.
+///
+/// # Errors
+/// If the budget is none.
+pub fn check(metadata: &Value) -> Result<()> {
+    match metadata.get(EPIC_KEY) {
+        Some(value) if amount(value).is_none() => {
+            Err(Error::invalid("metadata", format!("{EPIC_KEY} is an amount of US dollars, such as 20 or 2.50, and not {value}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// US dollars in millionths; `None` for what is no amount.
+pub fn micros(usd: f64) -> Option<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "bounded just before")]
+    (usd.is_finite() && (0.0..=1e12).contains(&usd)).then(|| (usd * 1e6).round() as i64)
+}
+
+/// As people write it: `$1.50`; with more digits where cents say nothing.
+pub fn usd(micros: i64) -> String {
+    let (sign, abs) = (if micros < 0 { "-" } else { "" }, micros.unsigned_abs());
+    let (dollars, rest) = (abs / 1_000_000, abs % 1_000_000);
+    if rest.is_multiple_of(10_000) {
+        format!("{sign}${dollars}.{:02}", rest / 10_000)
+    } else {
+        format!("{sign}${dollars}.{:04}", rest / 100)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_epics_own_word_outranks_the_setting_and_nonsense_says_nothing() {
+        let cap = |value| cap_of(IssueType::Epic, &json!({ "budget_usd": value }), Some(7));
+        assert_eq!((cap(json!(2.5)), cap(json!("$3")), cap(json!(0))), (Some(2_500_000), Some(3_000_000), Some(0)));
+        for nonsense in [json!("much"), json!(-1), json!([]), json!("nan"), json!(1e300), json!(null)] {
+            assert_eq!(cap(nonsense), Some(7));
+        }
+        assert_eq!(cap_of(IssueType::Task, &json!({}), Some(7)), None);
+        assert_eq!(cap_of(IssueType::Task, &json!({ "budget_usd": 1 }), Some(7)), Some(1_000_000));
+    }
+
+    #[test]
+    fn amounts_read_as_people_write_them() {
+        assert_eq!([usd(0), usd(1_500_000), usd(1_234_500), usd(-20_000)], ["$0.00", "$1.50", "$1.2345", "-$0.02"]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_moment_lies_within_its_day(at in -4_000_000_000_000_000_i64..4_000_000_000_000_000) {
+            let at = Timestamp::from_micros(at);
+            prop_assert!(next_day(at) > at && next_day(at).as_micros() - at.as_micros() <= DAY);
+            prop_assert_eq!(day(next_day(at)), day(at) + 1);
+        }
+
+        #[test]
+        fn what_is_over_is_also_spent(spent in any::<i64>(), cap in any::<i64>()) {
+            prop_assert!(!is_over(spent, cap) || is_spent(spent, cap));
+        }
+    }
+}

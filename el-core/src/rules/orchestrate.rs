@@ -1,0 +1,361 @@
+//! The next step of an orchestration: analysis, list of tasks, their work, aggregation, and perhaps a check at the end.
+//!
+//! [`next`] knows nothing but what is recorded, so that whoever comes after a crash takes the same step. A step's effect and its record are one
+//! transaction of the caller's: a step of which nothing was recorded is taken again, one that was recorded is not. What is filed carries a
+//! [`key`], made from the epic and the model's own id, so that filing which was broken off goes on with what is left.
+
+mod work;
+
+pub use work::{Member, Standing, Work, contradiction, work};
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::model::Phase;
+
+/// What was configured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// How often the same is asked again, after an answer that cannot be used.
+    pub asks_again: u32,
+    /// Stop when the tasks are filed.
+    pub plan_only: bool,
+    /// The most tasks of one list.
+    pub tasks_max: usize,
+    /// How many orchestrations may be within each other.
+    pub depth_max: u32,
+    /// Money for everything together, in millionths.
+    pub budget: Option<u64>,
+    /// Time for everything together.
+    pub time: Option<Duration>,
+    /// How often the check at the end may fail and be worked on; `None`: there is no check.
+    pub check_rounds: Option<u32>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { asks_again: 2, plan_only: false, tasks_max: 100, depth_max: 2, budget: None, time: None, check_rounds: None }
+    }
+}
+
+/// What is recorded of the asking for one phase.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Asking {
+    /// Askings that were begun since a person last supplied or reset something.
+    pub asked: u32,
+    pub came: Came,
+}
+
+/// What came of the last asking.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Came {
+    /// Nothing was asked yet.
+    #[default]
+    Nothing,
+    /// It is being asked. A run that ended and of which nothing was recorded gave no answer.
+    Pending { is_alive: bool },
+    /// Data that fits: the model's, or a person's.
+    Data,
+    /// An answer that cannot be used, and why.
+    Faulty { why: String },
+    /// No block at all.
+    NotFound,
+    /// The words were looked at after the last asking, and carried enough.
+    Carried,
+    /// They were looked at, and did not. Nothing more is tried before a person supplies the data.
+    Stopped { why: String },
+}
+
+/// A task of a list, by the model's ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub id: String,
+    pub dependencies: Vec<String>,
+}
+
+/// A list of tasks, and how far it is filed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filing {
+    pub tasks: Vec<Listed>,
+    /// The model's ids that have their atom.
+    pub filed: HashSet<String>,
+    /// All of them had one once: what a person has removed since is not filed again.
+    pub is_filed: bool,
+}
+
+/// A round of the check at the end.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Round {
+    /// `None`: its command did not end, or nobody recorded how.
+    pub passed: Option<bool>,
+    /// The asking what is to be done about its failure.
+    pub asking: Asking,
+    pub filing: Filing,
+}
+
+/// Everything that is recorded of an epic's orchestration.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Flow {
+    pub analysis: Asking,
+    pub task_list: Asking,
+    pub filing: Filing,
+    /// The atoms under the epic that are worked on: those that were filed, and those that a person added.
+    pub members: Vec<Member>,
+    pub aggregation: Asking,
+    pub rounds: Vec<Round>,
+    /// Orchestrations that this one is within.
+    pub depth: u32,
+    /// Spent by all runs of the epic, in millionths.
+    pub spent: u64,
+    /// Since the orchestration began, without the time in which it was stopped.
+    pub elapsed: Duration,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    Analysis,
+    TaskList,
+    Aggregation,
+    /// What is to be done about the failure of the check in this round, which counts from 0; the answer is a list of tasks.
+    Failures {
+        round: usize,
+    },
+}
+
+impl Question {
+    /// The phase of its answer.
+    pub fn phase(self) -> Phase {
+        match self {
+            Question::Analysis => Phase::Analysis,
+            Question::TaskList | Question::Failures { .. } => Phase::TaskList,
+            Question::Aggregation => Phase::Aggregation,
+        }
+    }
+
+    /// Under which it is kept; among the questions of its epic there is one of each name.
+    pub fn name(self) -> String {
+        match self {
+            Question::Failures { round } => format!("{FAILURES}{round}"),
+            other => other.phase().to_string(),
+        }
+    }
+
+    /// The question of a name.
+    pub fn named(name: &str) -> Option<Question> {
+        match name {
+            "analysis" => Some(Question::Analysis),
+            "task_list" => Some(Question::TaskList),
+            "aggregation" => Some(Question::Aggregation),
+            other => Some(Question::Failures { round: other.strip_prefix(FAILURES)?.parse().ok()? }),
+        }
+    }
+}
+
+/// The beginning of the names of what is asked about failed checks.
+const FAILURES: &str = "failures-";
+
+/// The next step.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum Step {
+    /// Ask for the first time.
+    Ask { question: Question },
+    /// Ask in the same conversation, with what was wrong (`None`: there was no block). `left`: how often it may be asked after this.
+    AskAgain { question: Question, why: Option<String>, left: u32 },
+    /// Somebody answers just now.
+    AwaitAnswer { question: Question },
+    /// Look at the words of the last answer: they carry enough, or it stops.
+    Fallback { question: Question, why: Option<String> },
+    /// File these tasks, each with its bonds; a task comes after those that it depends on. `round`: those of a failed check.
+    File { round: Option<usize>, tasks: Vec<String> },
+    /// Record that all tasks are filed.
+    MarkFiled { round: Option<usize> },
+    /// The plan is filed and a person looks at it.
+    PlanFiled,
+    /// Workers are on it, or will be.
+    AwaitWork { work: Work },
+    /// Run the command that checks the whole.
+    Check { round: usize },
+    /// It goes no further without a person.
+    Stop { question: Option<Question>, why: String },
+    /// All is over; `missing`: atoms that gave no result.
+    Done { missing: Vec<String> },
+}
+
+/// The key under which a task's atom is filed: one epic has no two atoms of one key.
+pub fn key(epic: &str, round: Option<usize>, task: &str) -> String {
+    match round {
+        None => format!("{epic}/task/{task}"),
+        Some(round) => format!("{epic}/check-{round}/{task}"),
+    }
+}
+
+/// What of a list is beyond the limits, in words for the model; such a list is recorded as [`Came::Faulty`].
+pub fn beyond(tasks: usize, settings: &Settings) -> Option<String> {
+    (tasks > settings.tasks_max)
+        .then(|| format!("`tasks`: has {tasks} tasks, and at most {} are taken; cut the work into fewer", settings.tasks_max))
+}
+
+/// The next step. Total: every record has one.
+pub fn next(flow: &Flow, settings: &Settings) -> Step {
+    if flow.depth > settings.depth_max {
+        let why = format!("it is the orchestration number {} within others, and {} are allowed", flow.depth, settings.depth_max);
+        return Step::Stop { question: None, why };
+    }
+    let mut step = decide(flow, settings);
+    // What runs is waited for, and what is over stays so; but nothing new is begun.
+    let begins = matches!(step, Step::Ask { .. } | Step::AskAgain { .. } | Step::File { .. } | Step::Check { .. });
+    if let Some(why) = spent(flow, settings).filter(|_| begins || is_about_to_start(&step)) {
+        step = Step::Stop { question: None, why };
+    }
+    step
+}
+
+/// Whether a wait is for workers that are still to start.
+fn is_about_to_start(step: &Step) -> bool {
+    matches!(step, Step::AwaitWork { work } if work.running.is_empty())
+}
+
+/// Why nothing new may begin: money or time for everything together is used up. What runs goes on.
+pub fn spent(flow: &Flow, settings: &Settings) -> Option<String> {
+    if let Some(budget) = settings.budget.filter(|budget| flow.spent >= *budget) {
+        let usd = |micros: u64| super::budget::usd(i64::try_from(micros).unwrap_or(i64::MAX));
+        return Some(format!("its budget is used up: {} of {} are spent", usd(flow.spent), usd(budget)));
+    }
+    let time = settings.time.filter(|time| flow.elapsed >= *time)?;
+    Some(format!("its time is over: {} of {} seconds have passed", flow.elapsed.as_secs(), time.as_secs()))
+}
+
+fn decide(flow: &Flow, settings: &Settings) -> Step {
+    // A list that a person supplied needs no analysis.
+    if flow.task_list.came != Came::Data
+        && let Some(step) = asking(&flow.analysis, Question::Analysis, settings)
+    {
+        return step;
+    }
+    if let Some(step) = asking(&flow.task_list, Question::TaskList, settings) {
+        return step;
+    }
+    if let Some(step) = filing(&flow.filing, None) {
+        return step;
+    }
+    if settings.plan_only {
+        return Step::PlanFiled;
+    }
+    let work = work(&flow.members);
+    // While the check's failures are worked on, or are still to be filed, the aggregation is done already.
+    if work.is_moving() {
+        return Step::AwaitWork { work };
+    }
+    if work.done.is_empty() {
+        return Step::Stop { question: None, why: format!("no task gave a result{}", of(&work.missing)) };
+    }
+    if let Some(step) = asking(&flow.aggregation, Question::Aggregation, settings) {
+        return step;
+    }
+    if let Some(rounds) = settings.check_rounds
+        && let Some(step) = check(flow, rounds, settings)
+    {
+        return step;
+    }
+    Step::Done { missing: work.missing }
+}
+
+fn check(flow: &Flow, rounds: u32, settings: &Settings) -> Option<Step> {
+    let Some((last, round)) = flow.rounds.last().zip(flow.rounds.len().checked_sub(1)) else {
+        return Some(Step::Check { round: 0 });
+    };
+    match last.passed {
+        None => return Some(Step::Check { round }),
+        Some(true) => return None,
+        Some(false) => {}
+    }
+    if u32::try_from(round).is_ok_and(|round| round >= rounds) {
+        return Some(Step::Stop { question: None, why: format!("the check failed {} times", round + 1) });
+    }
+    if let Some(step) = asking(&last.asking, Question::Failures { round }, settings) {
+        return Some(step);
+    }
+    // Their work was awaited with all the other work.
+    Some(filing(&last.filing, Some(round)).unwrap_or(Step::Check { round: round + 1 }))
+}
+
+/// What follows on an answer that cannot be used: another asking, while there are some left, then a look at its words. `asked`: askings so far.
+pub fn after_fault(question: Question, asked: u32, why: Option<String>, settings: &Settings) -> Step {
+    let came = why.map_or(Came::NotFound, |why| Came::Faulty { why });
+    asking(&Asking { asked, came }, question, settings).expect("a fault is no answer")
+}
+
+/// The ladder: ask, ask again with the fault, look at the words, stop. `None`: there is an answer.
+fn asking(asking: &Asking, question: Question, settings: &Settings) -> Option<Step> {
+    let ladder = |why: Option<&String>| {
+        let why = why.cloned();
+        match (settings.asks_again + 1).checked_sub(asking.asked) {
+            Some(left @ 1..) => Step::AskAgain { question, why, left: left - 1 },
+            _ => Step::Fallback { question, why },
+        }
+    };
+    Some(match &asking.came {
+        Came::Data | Came::Carried => return None,
+        Came::Nothing => Step::Ask { question },
+        Came::Pending { is_alive: true } => Step::AwaitAnswer { question },
+        Came::Pending { is_alive: false } | Came::NotFound => ladder(None),
+        Came::Faulty { why } => ladder(Some(why)),
+        Came::Stopped { why } => Step::Stop { question: Some(question), why: why.clone() },
+    })
+}
+
+fn filing(filing: &Filing, round: Option<usize>) -> Option<Step> {
+    if filing.is_filed {
+        return None;
+    }
+    let tasks = left_to_file(filing);
+    Some(if tasks.is_empty() { Step::MarkFiled { round } } else { Step::File { round, tasks } })
+}
+
+/// The tasks that have no atom yet, each after those that it depends on. Dependencies that there are not, and circles, hold nobody: lists that have
+/// some are refused before.
+fn left_to_file(filing: &Filing) -> Vec<String> {
+    let mut placed: HashSet<&str> = HashSet::new();
+    let mut order = Vec::new();
+    let place_of: std::collections::HashMap<&str, usize> =
+        filing.tasks.iter().enumerate().map(|(n, task)| (task.id.as_str(), n)).collect();
+    for root in 0..filing.tasks.len() {
+        // Depth first, without recursion: a task is placed when those before it are.
+        let mut path = vec![(root, 0)];
+        let mut begun = HashSet::from([root]);
+        while let Some((n, next)) = path.pop() {
+            let task = &filing.tasks[n];
+            if placed.contains(task.id.as_str()) {
+                continue;
+            }
+            let Some(before) = task.dependencies.get(next) else {
+                placed.insert(&task.id);
+                if !filing.filed.contains(&task.id) {
+                    order.push(task.id.clone());
+                }
+                continue;
+            };
+            path.push((n, next + 1));
+            if let Some(before) = place_of.get(before.as_str())
+                && !placed.contains(filing.tasks[*before].id.as_str())
+                && begun.insert(*before)
+            {
+                path.push((*before, 0));
+            }
+        }
+    }
+    order
+}
+
+fn of(missing: &[String]) -> String {
+    if missing.is_empty() { String::new() } else { format!(": {}", missing.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,289 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::{CompletionStatus, Status};
+
+fn listed(id: &str, dependencies: &[&str]) -> Listed {
+    Listed { id: id.to_owned(), dependencies: dependencies.iter().map(|d| (*d).to_owned()).collect() }
+}
+
+fn member(id: &str, status: Status, waits_for: &[&str]) -> Member {
+    Member {
+        id: id.to_owned(),
+        status,
+        close_reason: None,
+        is_running: false,
+        has_date: false,
+        waits_for: waits_for.iter().map(|d| (*d).to_owned()).collect(),
+    }
+}
+
+fn came(asked: u32, came: Came) -> Asking {
+    Asking { asked, came }
+}
+
+fn planned() -> Flow {
+    Flow {
+        analysis: came(1, Came::Data),
+        task_list: came(1, Came::Data),
+        filing: Filing { tasks: vec![listed("a", &[]), listed("b", &["a"])], filed: HashSet::new(), is_filed: false },
+        ..Flow::default()
+    }
+}
+
+#[test]
+fn the_ladder_is_ask_ask_again_words_stop() {
+    let settings = Settings::default();
+    let question = Question::Analysis;
+    let step = |asking: Asking| next(&Flow { analysis: asking, ..Flow::default() }, &settings);
+    let why = "x".to_owned();
+    assert_eq!(step(came(0, Came::Nothing)), Step::Ask { question });
+    assert_eq!(step(came(1, Came::Pending { is_alive: true })), Step::AwaitAnswer { question });
+    assert_eq!(step(came(1, Came::NotFound)), Step::AskAgain { question, why: None, left: 1 });
+    assert_eq!(step(came(1, Came::Pending { is_alive: false })), Step::AskAgain { question, why: None, left: 1 });
+    assert_eq!(step(came(2, Came::Faulty { why: why.clone() })), Step::AskAgain { question, why: Some(why.clone()), left: 0 });
+    assert_eq!(step(came(3, Came::Faulty { why: why.clone() })), Step::Fallback { question, why: Some(why.clone()) });
+    assert_eq!(step(came(99, Came::NotFound)), Step::Fallback { question, why: None });
+    assert_eq!(step(came(3, Came::Stopped { why: why.clone() })), Step::Stop { question: Some(question), why });
+    assert_eq!(step(came(3, Came::Carried)), Step::Ask { question: Question::TaskList });
+}
+
+#[test]
+fn a_list_that_a_person_supplied_needs_no_analysis() {
+    let flow = Flow { analysis: came(3, Came::Stopped { why: "x".to_owned() }), ..planned() };
+    assert!(matches!(next(&flow, &Settings::default()), Step::File { .. }));
+}
+
+#[test]
+fn filing_goes_on_with_what_is_left_and_then_never_begins_again() {
+    let mut flow = planned();
+    let settings = Settings { plan_only: true, ..Settings::default() };
+    flow.filing.tasks.reverse();
+    assert_eq!(next(&flow, &settings), Step::File { round: None, tasks: vec!["a".to_owned(), "b".to_owned()] });
+    flow.filing.filed.insert("a".to_owned());
+    assert_eq!(next(&flow, &settings), Step::File { round: None, tasks: vec!["b".to_owned()] });
+    flow.filing.filed.insert("b".to_owned());
+    assert_eq!(next(&flow, &settings), Step::MarkFiled { round: None });
+    flow.filing.is_filed = true;
+    flow.filing.filed.clear();
+    assert_eq!(next(&flow, &settings), Step::PlanFiled);
+}
+
+#[test]
+fn a_failed_task_holds_only_what_depends_on_it_and_is_told_as_missing() {
+    let mut flow = planned();
+    flow.filing.is_filed = true;
+    flow.members = vec![
+        member("a", Status::Blocked, &[]),
+        member("b", Status::Open, &["a"]),
+        member("c", Status::Open, &["b"]),
+        member("d", Status::Open, &[]),
+        member("e", Status::Open, &["d"]),
+    ];
+    let Step::AwaitWork { work } = next(&flow, &Settings::default()) else { panic!() };
+    assert_eq!(
+        (work.ready, work.waiting, work.missing),
+        (vec!["d".to_owned()], vec!["e".to_owned()], vec!["a".to_owned(), "b".to_owned(), "c".to_owned()])
+    );
+    flow.members[3].status = Status::Closed;
+    flow.members[4].status = Status::Closed;
+    assert_eq!(next(&flow, &Settings::default()), Step::Ask { question: Question::Aggregation });
+    flow.aggregation = came(1, Came::Data);
+    let missing: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
+    assert_eq!(next(&flow, &Settings::default()), Step::Done { missing });
+    for member in &mut flow.members {
+        member.status = Status::WontDo;
+    }
+    flow.aggregation = Asking::default();
+    assert!(matches!(next(&flow, &Settings::default()), Step::Stop { question: None, .. }));
+}
+
+#[test]
+fn a_circle_that_a_person_made_ends_the_wait() {
+    let members =
+        [member("a", Status::Open, &["b"]), member("b", Status::Open, &["a"]), member("c", Status::Open, &["elsewhere"])];
+    let work = work(&members);
+    assert_eq!(work.missing, ["a", "b"]);
+    assert_eq!(work.waiting, ["c"]);
+}
+
+#[test]
+fn the_check_is_worked_on_until_its_rounds_are_over() {
+    let mut flow = planned();
+    flow.filing.is_filed = true;
+    flow.members = vec![member("a", Status::Closed, &[])];
+    flow.aggregation = came(1, Came::Data);
+    let settings = Settings { check_rounds: Some(1), ..Settings::default() };
+    assert_eq!(next(&flow, &settings), Step::Check { round: 0 });
+    flow.rounds.push(Round::default());
+    assert_eq!(next(&flow, &settings), Step::Check { round: 0 }, "it did not end");
+    flow.rounds[0].passed = Some(false);
+    assert_eq!(next(&flow, &settings), Step::Ask { question: Question::Failures { round: 0 } });
+    flow.rounds[0].asking = came(1, Came::Data);
+    flow.rounds[0].filing.tasks = vec![listed("fix", &[])];
+    assert_eq!(next(&flow, &settings), Step::File { round: Some(0), tasks: vec!["fix".to_owned()] });
+    flow.rounds[0].filing.is_filed = true;
+    flow.members.push(member("fix", Status::Open, &[]));
+    assert!(matches!(next(&flow, &settings), Step::AwaitWork { .. }));
+    flow.members[1].status = Status::Closed;
+    assert_eq!(next(&flow, &settings), Step::Check { round: 1 });
+    flow.rounds.push(Round { passed: Some(true), ..Round::default() });
+    assert_eq!(next(&flow, &settings), Step::Done { missing: vec![] });
+    flow.rounds[1].passed = Some(false);
+    assert!(matches!(next(&flow, &settings), Step::Stop { .. }));
+}
+
+#[test]
+fn nothing_begins_beyond_a_limit_and_what_runs_is_awaited() {
+    let mut flow = planned();
+    flow.filing.is_filed = true;
+    flow.members = vec![member("a", Status::InProgress, &[])];
+    flow.spent = 5;
+    let settings = Settings { budget: Some(5), ..Settings::default() };
+    assert!(matches!(next(&flow, &settings), Step::AwaitWork { .. }));
+    flow.members[0].status = Status::Open;
+    assert!(matches!(next(&flow, &settings), Step::Stop { .. }));
+    let late = Flow { elapsed: Duration::from_secs(9), ..Flow::default() };
+    assert!(matches!(next(&late, &Settings { time: Some(Duration::from_secs(9)), ..Settings::default() }), Step::Stop { .. }));
+    let deep = Flow { depth: 3, ..Flow::default() };
+    assert!(matches!(next(&deep, &Settings::default()), Step::Stop { .. }));
+}
+
+#[test]
+fn a_worker_that_contradicts_its_atom_is_reported() {
+    use CompletionStatus::{Failed, Partial, Success, Timeout};
+    assert_eq!(contradiction(Success, Status::Closed, None), None);
+    assert_eq!(contradiction(Partial, Status::Closed, None), None);
+    assert!(contradiction(Failed, Status::Closed, Some("done")).is_some());
+    assert!(contradiction(Timeout, Status::Closed, None).is_some());
+    assert!(contradiction(Success, Status::Closed, Some("failed: no")).is_some());
+    assert!(contradiction(Success, Status::Blocked, None).is_some());
+    assert_eq!(contradiction(Success, Status::InProgress, None), None);
+    assert_eq!(contradiction(Failed, Status::WontDo, None), None);
+}
+
+/// A world in which each step's effect is one transaction, and a crash comes before or after any of them.
+struct World {
+    flow: Flow,
+    filed: Vec<String>,
+    dice: Vec<u8>,
+}
+
+impl World {
+    fn roll(&mut self) -> u8 {
+        self.dice.pop().unwrap_or(200)
+    }
+
+    fn carry_out(&mut self, step: Step, list: &[Listed]) {
+        let data = self.roll() > 60;
+        match step {
+            Step::Ask { question } | Step::AskAgain { question, .. } => {
+                let asked = self.asking(question).asked + 1;
+                let came = if self.roll() < 60 {
+                    Came::Pending { is_alive: false }
+                } else if data {
+                    Came::Data
+                } else {
+                    Came::Faulty { why: "x".to_owned() }
+                };
+                if came == Came::Data && question == Question::TaskList {
+                    self.flow.filing.tasks = list.to_vec();
+                }
+                if let (Came::Data, Question::Failures { round }) = (&came, question) {
+                    self.flow.rounds[round].filing.tasks = vec![listed("fix", &[])];
+                }
+                *self.asking(question) = Asking { asked, came };
+            }
+            Step::Fallback { question, .. } => self.asking(question).came = Came::Stopped { why: "x".to_owned() },
+            // A person supplies what is missing.
+            Step::Stop { question: Some(question), .. } => *self.asking(question) = Asking::default(),
+            Step::File { round, tasks } => {
+                // The caller files them one by one, and may be killed among them.
+                let roll = self.roll();
+                let many = if roll > 150 { tasks.len() } else { usize::from(roll) % (tasks.len() + 1) };
+                for task in &tasks[..many] {
+                    let dependencies: Vec<String> =
+                        list.iter().find(|l| l.id == *task).map(|l| l.dependencies.clone()).unwrap_or_default();
+                    let key = key("e", round, task);
+                    let waits_for: Vec<String> = dependencies.iter().map(|d| super::key("e", None, d)).collect();
+                    assert!(waits_for.iter().all(|d| self.filed.contains(d)), "{key} before what it waits for");
+                    self.filed.push(key.clone());
+                    self.flow.members.push(Member { waits_for, ..member(&key, Status::Open, &[]) });
+                    self.filing(round).filed.insert(task.clone());
+                }
+            }
+            Step::MarkFiled { round } => self.filing(round).is_filed = true,
+            Step::AwaitWork { work } => {
+                let id = work.running.first().or(work.ready.first()).expect("something moves").clone();
+                let status = if data { Status::Closed } else { Status::Blocked };
+                let at = self.flow.members.iter().position(|m| m.id == id).unwrap();
+                for before in &self.flow.members[at].waits_for {
+                    assert!(
+                        self.flow.members.iter().any(|m| m.id == *before && m.status.is_over()),
+                        "{id} began before {before} was over"
+                    );
+                }
+                self.flow.members[at].status = status;
+            }
+            Step::Check { round } => {
+                self.flow.rounds.resize(round + 1, Round::default());
+                self.flow.rounds[round].passed = Some(data);
+            }
+            Step::AwaitAnswer { .. } | Step::PlanFiled | Step::Stop { .. } | Step::Done { .. } => unreachable!(),
+        }
+    }
+
+    fn asking(&mut self, question: Question) -> &mut Asking {
+        match question {
+            Question::Analysis => &mut self.flow.analysis,
+            Question::TaskList => &mut self.flow.task_list,
+            Question::Aggregation => &mut self.flow.aggregation,
+            Question::Failures { round } => &mut self.flow.rounds[round].asking,
+        }
+    }
+
+    fn filing(&mut self, round: Option<usize>) -> &mut Filing {
+        match round {
+            None => &mut self.flow.filing,
+            Some(round) => &mut self.flow.rounds[round].filing,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_crashes_each_task_is_filed_once_and_it_ends(
+        edges in prop::collection::vec((0_usize..8, 0_usize..8), 0..12),
+        dice in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let list: Vec<Listed> = (0..8).map(|n| {
+            let before = edges.iter().filter(|(from, to)| *from == n && to < from).map(|(_, to)| format!("t{to}")).collect();
+            Listed { id: format!("t{n}"), dependencies: before }
+        }).collect();
+        let settings = Settings { check_rounds: Some(2), ..Settings::default() };
+        let mut world = World { flow: Flow::default(), filed: Vec::new(), dice };
+        let mut ended = false;
+        for _ in 0..1_000 {
+            // What is decided depends on the record alone: a process that comes after a crash decides the same.
+            let step = next(&world.flow, &settings);
+            prop_assert_eq!(&step, &next(&world.flow.clone(), &settings));
+            if matches!(step, Step::Done { .. } | Step::Stop { question: None, .. }) {
+                ended = true;
+                break;
+            }
+            // A crash before the transaction: nothing happened.
+            if world.roll() < 40 {
+                continue;
+            }
+            world.carry_out(step, &list);
+        }
+        prop_assert!(ended, "it never ended");
+        let mut once = world.filed.clone();
+        once.sort();
+        once.dedup();
+        prop_assert_eq!(once.len(), world.filed.len(), "filed twice");
+        for task in &list {
+            prop_assert!(world.filed.contains(&key("e", None, &task.id)));
+        }
+    }
+}

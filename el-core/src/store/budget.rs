@@ -1,0 +1,71 @@
+use rusqlite::{OptionalExtension, params};
+
+use super::Tx;
+use crate::Result;
+use crate::error::Doing;
+
+/// What a run was told at its claim, and whether it has spent more.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct RunBudget {
+    pub(crate) run: Option<i64>,
+    pub(crate) epic: Option<i64>,
+    pub(crate) over: Option<String>,
+}
+
+/// Counts what was spent on a day.
+pub(crate) fn add(tx: &Tx<'_>, day: i64, micros: i64) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO spend (day, cost_micros) VALUES (?1, ?2) ON CONFLICT (day) DO UPDATE SET cost_micros = cost_micros + ?2",
+    )
+    .and_then(|mut s| s.execute(params![day, micros]))
+    .doing("count what was spent")?;
+    Ok(())
+}
+
+pub(crate) fn spent_on(tx: &Tx<'_>, day: i64) -> Result<i64> {
+    tx.prepare_cached("SELECT cost_micros FROM spend WHERE day = ?1")
+        .and_then(|mut s| s.query_row([day], |row| row.get(0)).optional())
+        .doing("read what was spent")
+        .map(Option::unwrap_or_default)
+}
+
+pub(crate) fn of_run(tx: &Tx<'_>, run: &str) -> Result<RunBudget> {
+    tx.prepare_cached("SELECT budget_micros, epic_budget_micros, over_budget FROM runs WHERE id = ?1")
+        .and_then(|mut s| {
+            s.query_row([run], |row| Ok(RunBudget { run: row.get(0)?, epic: row.get(1)?, over: row.get(2)? })).optional()
+        })
+        .doing("read a budget")
+        .map(Option::unwrap_or_default)
+}
+
+/// What the last claim was told of epics that name no budget of their own.
+pub(crate) fn last_for_epics(tx: &Tx<'_>) -> Result<Option<i64>> {
+    tx.prepare_cached("SELECT epic_budget_micros FROM runs ORDER BY seq DESC LIMIT 1")
+        .and_then(|mut s| s.query_row([], |row| row.get(0)).optional())
+        .doing("read a budget")
+        .map(Option::flatten)
+}
+
+/// The parents of an atom, nearest first: their ids.
+pub(crate) fn parents(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
+    let mut statement = tx
+        .prepare_cached(
+            "WITH RECURSIVE up (id, depth) AS (
+               SELECT parent_id, 1 FROM atoms WHERE id = ?1 AND parent_id IS NOT NULL
+               UNION SELECT p.parent_id, up.depth + 1 FROM atoms p JOIN up ON p.id = up.id WHERE p.parent_id IS NOT NULL AND up.depth < 64
+             ) SELECT id FROM up ORDER BY depth",
+        )
+        .doing("read parents")?;
+    let rows = statement.query_map([atom], |row| row.get(0)).doing("read parents")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read parents")
+}
+
+/// What all runs at an atom and at everything below it have cost.
+pub(crate) fn spent_below(tx: &Tx<'_>, root: &str) -> Result<i64> {
+    tx.prepare_cached(
+        "WITH RECURSIVE down (id) AS (SELECT ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id)
+         SELECT coalesce(sum(r.cost_micros), 0) FROM down JOIN runs r ON r.atom_id = down.id",
+    )
+    .and_then(|mut s| s.query_row([root], |row| row.get(0)))
+    .doing("add up what was spent")
+}

@@ -1,0 +1,287 @@
+//! What ties the atoms of an orchestration together: its settings, its questions with their answers, the model's names of tasks, its checks.
+
+use rusqlite::{OptionalExtension, Row, params};
+use serde_json::Value;
+
+use super::Tx;
+use crate::Result;
+use crate::error::Doing;
+use crate::model::Timestamp;
+
+/// An orchestration's own row.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Orchestration {
+    pub(crate) depth: u32,
+    /// JSON.
+    pub(crate) settings: String,
+    pub(crate) started_at: Timestamp,
+    /// Microseconds in which somebody drove it.
+    pub(crate) worked: i64,
+    pub(crate) ended_at: Option<Timestamp>,
+}
+
+/// A question and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asked {
+    pub(crate) epic_id: String,
+    pub(crate) name: String,
+    pub(crate) atom_id: Option<String>,
+    pub(crate) state: State,
+    pub(crate) data: Option<Value>,
+    pub(crate) fault: Option<String>,
+    pub(crate) answered_by: Option<String>,
+    pub(crate) run_id: Option<String>,
+    pub(crate) answered_at: Option<Timestamp>,
+    pub(crate) is_filed: bool,
+}
+
+/// How far a question is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Open,
+    /// There is data that fits.
+    Data,
+    /// There are words only.
+    Carried,
+}
+
+impl State {
+    const fn word(self) -> &'static str {
+        match self {
+            State::Open => "open",
+            State::Data => "data",
+            State::Carried => "carried",
+        }
+    }
+}
+
+/// An answer as it is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answer<'a> {
+    pub(crate) state: State,
+    pub(crate) data: &'a Value,
+    pub(crate) by: &'a str,
+    pub(crate) run: Option<&'a str>,
+}
+
+/// A task of a list and its atom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Planned {
+    pub(crate) list: String,
+    pub(crate) task_id: String,
+    pub(crate) atom_id: String,
+}
+
+/// How a check of the whole ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WholeCheck {
+    pub(crate) round: usize,
+    pub(crate) passed: bool,
+    pub(crate) output: String,
+    pub(crate) at: Timestamp,
+}
+
+pub(crate) fn find(tx: &Tx<'_>, epic: &str) -> Result<Option<Orchestration>> {
+    tx.prepare_cached("SELECT depth, settings, started_at, worked, ended_at FROM orchestrations WHERE epic_id = ?1")
+        .and_then(|mut s| {
+            s.query_row([epic], |row| {
+                Ok(Orchestration {
+                    depth: row.get(0)?,
+                    settings: row.get(1)?,
+                    started_at: Timestamp::from_micros(row.get(2)?),
+                    worked: row.get(3)?,
+                    ended_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_micros),
+                })
+            })
+            .optional()
+        })
+        .doing("read an orchestration")
+}
+
+/// Every epic that is orchestrated, newest first.
+pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<String>> {
+    let sql = "SELECT epic_id FROM orchestrations ORDER BY started_at DESC, epic_id";
+    let mut statement = tx.prepare_cached(sql).doing("read orchestrations")?;
+    let rows = statement.query_map([], |row| row.get(0)).doing("read orchestrations")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read orchestrations")
+}
+
+/// Begins it, or changes its settings.
+pub(crate) fn put(tx: &Tx<'_>, epic: &str, depth: u32, settings: &str, now: Timestamp) -> Result<()> {
+    tx.execute(
+        "INSERT INTO orchestrations (epic_id, depth, settings, started_at) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (epic_id) DO UPDATE SET settings = ?3",
+        params![epic, depth, settings, now.as_micros()],
+    )
+    .doing("begin an orchestration")?;
+    Ok(())
+}
+
+/// Counts time in which it was driven.
+pub(crate) fn add_worked(tx: &Tx<'_>, epic: &str, micros: i64) -> Result<()> {
+    tx.execute("UPDATE orchestrations SET worked = worked + ?2 WHERE epic_id = ?1", params![epic, micros])
+        .doing("count an orchestration's time")?;
+    Ok(())
+}
+
+pub(crate) fn set_ended(tx: &Tx<'_>, epic: &str, at: Option<Timestamp>) -> Result<()> {
+    tx.execute("UPDATE orchestrations SET ended_at = ?2 WHERE epic_id = ?1", params![epic, at.map(Timestamp::as_micros)])
+        .doing("end an orchestration")?;
+    Ok(())
+}
+
+const COLUMNS: &str = "epic_id, name, atom_id, state, data, fault, answered_by, run_id, answered_at, is_filed";
+
+fn asked(row: &Row<'_>) -> rusqlite::Result<Asked> {
+    let state: String = row.get(3)?;
+    Ok(Asked {
+        epic_id: row.get(0)?,
+        name: row.get(1)?,
+        atom_id: row.get(2)?,
+        state: [State::Data, State::Carried].into_iter().find(|known| known.word() == state).unwrap_or(State::Open),
+        data: row.get::<_, Option<String>>(4)?.and_then(|text| serde_json::from_str(&text).ok()),
+        fault: row.get(5)?,
+        answered_by: row.get(6)?,
+        run_id: row.get(7)?,
+        answered_at: row.get::<_, Option<i64>>(8)?.map(Timestamp::from_micros),
+        is_filed: row.get(9)?,
+    })
+}
+
+/// The questions of an epic.
+pub(crate) fn questions(tx: &Tx<'_>, epic: &str) -> Result<Vec<Asked>> {
+    let sql = format!("SELECT {COLUMNS} FROM questions WHERE epic_id = ?1 ORDER BY name");
+    let mut statement = tx.prepare_cached(&sql).doing("read questions")?;
+    let rows = statement.query_map([epic], asked).doing("read questions")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read questions")
+}
+
+/// The question that an atom asks.
+pub(crate) fn question_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Asked>> {
+    tx.prepare_cached(&format!("SELECT {COLUMNS} FROM questions WHERE atom_id = ?1"))
+        .and_then(|mut s| s.query_row([atom], asked).optional())
+        .doing("read a question")
+}
+
+/// A question that an atom asks from now on; an answer that there was counts no more.
+pub(crate) fn ask(tx: &Tx<'_>, epic: &str, name: &str, atom: &str) -> Result<()> {
+    tx.execute(
+        "INSERT INTO questions (epic_id, name, atom_id) VALUES (?1, ?2, ?3) ON CONFLICT (epic_id, name) DO UPDATE SET atom_id = ?3, state = 'open', data = NULL, fault = NULL, answered_by = NULL, run_id = NULL,
+           answered_at = NULL, is_filed = 0",
+        params![epic, name, atom],
+    )
+    .doing("ask a question")?;
+    Ok(())
+}
+
+/// Keeps an answer; of a list, its tasks are to be filed.
+pub(crate) fn answer(tx: &Tx<'_>, epic: &str, name: &str, answer: Answer<'_>, now: Timestamp) -> Result<()> {
+    tx.execute(
+        "INSERT INTO questions (epic_id, name, state, data, answered_by, run_id, answered_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (epic_id, name) DO UPDATE SET state = ?3, data = ?4, fault = NULL, answered_by = ?5, run_id = ?6, answered_at = ?7,
+           is_filed = 0",
+        params![epic, name, answer.state.word(), answer.data.to_string(), answer.by, answer.run, now.as_micros()],
+    )
+    .doing("keep an answer")?;
+    Ok(())
+}
+
+/// Keeps what was wrong with an answer.
+pub(crate) fn set_fault(tx: &Tx<'_>, epic: &str, name: &str, fault: &str) -> Result<()> {
+    tx.execute("UPDATE questions SET fault = ?3 WHERE epic_id = ?1 AND name = ?2", [epic, name, fault])
+        .doing("keep what was wrong with an answer")?;
+    Ok(())
+}
+
+/// Every task of the list has had its atom.
+pub(crate) fn set_filed(tx: &Tx<'_>, epic: &str, name: &str) -> Result<()> {
+    tx.execute("UPDATE questions SET is_filed = 1 WHERE epic_id = ?1 AND name = ?2", [epic, name])
+        .doing("mark a list as filed")?;
+    Ok(())
+}
+
+pub(crate) fn plan(tx: &Tx<'_>, epic: &str, planned: &Planned) -> Result<()> {
+    tx.execute(
+        "INSERT INTO planned_tasks (epic_id, list, task_id, atom_id) VALUES (?1, ?2, ?3, ?4)",
+        [epic, &planned.list, &planned.task_id, &planned.atom_id],
+    )
+    .doing("plan a task")?;
+    Ok(())
+}
+
+/// All tasks that were ever filed for an epic.
+pub(crate) fn planned(tx: &Tx<'_>, epic: &str) -> Result<Vec<Planned>> {
+    let sql = "SELECT list, task_id, atom_id FROM planned_tasks WHERE epic_id = ?1 ORDER BY list, task_id";
+    let mut statement = tx.prepare_cached(sql).doing("read planned tasks")?;
+    let rows = statement
+        .query_map([epic], |row| Ok(Planned { list: row.get(0)?, task_id: row.get(1)?, atom_id: row.get(2)? }))
+        .doing("read planned tasks")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read planned tasks")
+}
+
+/// The epic whose task an atom is, and the task.
+pub(crate) fn planned_as(tx: &Tx<'_>, atom: &str) -> Result<Option<(String, Planned)>> {
+    tx.prepare_cached("SELECT epic_id, list, task_id, atom_id FROM planned_tasks WHERE atom_id = ?1")
+        .and_then(|mut s| {
+            s.query_row([atom], |row| {
+                Ok((row.get(0)?, Planned { list: row.get(1)?, task_id: row.get(2)?, atom_id: row.get(3)? }))
+            })
+            .optional()
+        })
+        .doing("read a planned task")
+}
+
+/// Keeps how a check ended; what was kept before stands.
+pub(crate) fn put_check(tx: &Tx<'_>, epic: &str, check: &WholeCheck) -> Result<()> {
+    tx.execute(
+        "INSERT OR IGNORE INTO whole_checks (epic_id, round, passed, output, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![epic, i64::try_from(check.round).unwrap_or(i64::MAX), check.passed, check.output, check.at.as_micros()],
+    )
+    .doing("keep a check")?;
+    Ok(())
+}
+
+/// In their order.
+pub(crate) fn checks(tx: &Tx<'_>, epic: &str) -> Result<Vec<WholeCheck>> {
+    let sql = "SELECT round, passed, output, at FROM whole_checks WHERE epic_id = ?1 ORDER BY round";
+    let mut statement = tx.prepare_cached(sql).doing("read checks")?;
+    let rows = statement
+        .query_map([epic], |row| {
+            Ok(WholeCheck {
+                round: usize::try_from(row.get::<_, i64>(0)?).unwrap_or_default(),
+                passed: row.get(1)?,
+                output: row.get(2)?,
+                at: Timestamp::from_micros(row.get(3)?),
+            })
+        })
+        .doing("read checks")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read checks")
+}
+
+/// The atoms below an epic, at any depth, in the order in which they were filed.
+pub(crate) fn below(tx: &Tx<'_>, epic: &str) -> Result<Vec<String>> {
+    let mut statement = tx
+        .prepare_cached(
+            "WITH RECURSIVE down (id) AS (
+               SELECT id FROM atoms WHERE parent_id = ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id
+             ) SELECT a.id FROM down JOIN atoms a ON a.id = down.id ORDER BY a.seq",
+        )
+        .doing("read what is below an epic")?;
+    let rows = statement.query_map([epic], |row| row.get(0)).doing("read what is below an epic")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read what is below an epic")
+}
+
+/// Whether an atom is an orchestrated epic, a task of a plan, or a question.
+pub(crate) fn is_part(tx: &Tx<'_>, atom: &str) -> Result<bool> {
+    tx.prepare_cached(
+        "SELECT 1 FROM orchestrations WHERE epic_id = ?1 UNION ALL SELECT 1 FROM planned_tasks WHERE atom_id = ?1
+         UNION ALL SELECT 1 FROM questions WHERE atom_id = ?1",
+    )
+    .and_then(|mut s| s.exists([atom]))
+    .doing("read whether an atom is part of a plan")
+}
+
+/// Whether an atom below asks a question, of whichever orchestration.
+pub(crate) fn asks(tx: &Tx<'_>, atom: &str) -> Result<bool> {
+    tx.prepare_cached("SELECT 1 FROM questions WHERE atom_id = ?1").and_then(|mut s| s.exists([atom])).doing("read a question")
+}

@@ -1,0 +1,146 @@
+//! What people do to a plan between its steps stands.
+
+use std::time::Duration;
+
+use el_core::model::{BondKind, Status};
+use el_core::ops::{self, AtomPatch, Guard, NewAtom, PlanSettings};
+use el_core::rules::orchestrate::{Question, Step};
+use serde_json::json;
+
+use super::chapters;
+use super::world::{Plan, aggregation, analysis, list, task};
+
+#[test]
+fn a_plan_that_a_person_edited_is_worked_on_as_it_is() {
+    edited(false);
+    edited(true);
+}
+
+fn edited(is_pruned: bool) {
+    let mut plan = Plan::filed(&chapters());
+    let (one, two, index) = (plan.task("one"), plan.task("two"), plan.task("index"));
+    let (ctx, epic) = (plan.p.person(), plan.epic.clone());
+    let store = &mut plan.p.store;
+    // Thrown away: removed for good or not.
+    ops::discard(store, &ctx, &[&one], None).unwrap();
+    if is_pruned {
+        ops::prune(store, &ctx, Duration::ZERO, false).unwrap();
+    }
+    // Added, and the rest bound to it.
+    let more = NewAtom { title: "A preface".to_owned(), parent: Some(epic), ..NewAtom::default() };
+    let more = ops::create(store, &ctx, &more).unwrap().id;
+    ops::dep_add(store, &ctx, &more, &two, BondKind::Blocks).unwrap();
+    ops::dep_remove(store, &ctx, &two, &index, None).unwrap();
+    let Step::AwaitWork { work } = plan.advance() else { panic!() };
+    assert_eq!((work.ready, work.waiting), (vec![index, more], vec![two]));
+    assert_eq!(plan.work_all(), ["Task index", "A preface", "Task two"]);
+    plan.answer(Question::Aggregation, &aggregation("all"));
+    assert_eq!(plan.advance(), Step::Done { missing: vec![] });
+    assert_eq!(plan.overview().tasks.len(), 3, "what was removed is not filed again");
+    plan.assert_once();
+}
+
+#[test]
+fn a_list_that_is_supplied_after_filing_files_only_what_is_new() {
+    let mut plan = Plan::filed(&chapters());
+    let one = plan.task("one");
+    assert_eq!(plan.work("done"), "Task one");
+    let ctx = plan.p.person();
+    let index = plan.task("index");
+    ops::discard(&mut plan.p.store, &ctx, &[&index], None).unwrap();
+    ops::prune(&mut plan.p.store, &ctx, Duration::ZERO, false).unwrap();
+    let tasks = json!([task("one", &[]), task("two", &[]), task("index", &["one"]), task("three", &["one", "two", "index"])]);
+    plan.supply(Question::TaskList, &list(&tasks));
+    let Step::AwaitWork { work } = plan.advance() else { panic!() };
+    assert_eq!((work.ready.len(), work.waiting.len()), (1, 1));
+    assert_eq!(plan.task("one"), one);
+    assert_eq!(plan.work_all(), ["Task two", "Task three"]);
+    plan.assert_once();
+}
+
+#[test]
+fn work_that_comes_after_the_aggregation_is_brought_together_too_and_once() {
+    let mut plan = Plan::filed(&json!([task("one", &[]), task("two", &[])]));
+    let failed = plan.fail();
+    plan.work("done");
+    plan.answer(Question::Aggregation, &aggregation("half"));
+    assert!(matches!(plan.advance(), Step::Done { .. }));
+    for round in 0..3 {
+        let ctx = plan.p.person();
+        let new = NewAtom { title: format!("More {round}"), parent: Some(plan.epic.clone()), ..NewAtom::default() };
+        ops::create(&mut plan.p.store, &ctx, &new).unwrap();
+        assert_eq!(plan.work_all(), [format!("More {round}")]);
+        let asked = plan.asked(Question::Aggregation);
+        let told = plan.context(&asked);
+        assert!(!told.contains("answered:"), "an aggregation is no part: {told}");
+        plan.say(&asked, &super::block(Question::Aggregation, &aggregation(&format!("round {round}"))), 0, true);
+        plan.end(&asked);
+        assert_eq!(plan.advance(), Step::Done { missing: vec![failed.clone()] });
+        assert_eq!(plan.advance(), Step::Done { missing: vec![failed.clone()] });
+    }
+    assert_eq!(plan.comments(&plan.epic).matches("## Result").count(), 4);
+    assert_eq!(plan.overview().tasks.len(), 5);
+    plan.assert_once();
+}
+
+#[test]
+fn a_task_that_is_done_after_all_while_it_is_brought_together_is_told_in_a_further_aggregation() {
+    let mut plan = Plan::filed(&json!([task("one", &[]), task("two", &[])]));
+    let failed = plan.fail();
+    plan.work("done");
+    let asked = plan.asked(Question::Aggregation);
+    let ctx = plan.p.person();
+    ops::retry(&mut plan.p.store, &ctx, &failed).unwrap();
+    assert!(matches!(plan.advance(), Step::AwaitWork { .. }));
+    plan.say(&asked, &super::block(Question::Aggregation, &aggregation("half")), 0, true);
+    plan.end(&asked);
+    assert_eq!(plan.work_all(), ["Task one"]);
+    plan.answer(Question::Aggregation, &aggregation("whole"));
+    assert_eq!(plan.advance(), Step::Done { missing: vec![] });
+    plan.assert_once();
+}
+
+#[test]
+fn an_epic_that_a_person_holds_or_closes_goes_no_further_until_it_is_reopened() {
+    let mut plan = Plan::filed(&chapters());
+    let (ctx, epic) = (plan.p.person(), plan.epic.clone());
+    for status in [Status::Blocked, Status::Deferred, Status::Closed, Status::WontDo] {
+        let patch = AtomPatch { status: Some(status), ..AtomPatch::default() };
+        ops::update(&mut plan.p.store, &ctx, &[&epic], &patch, &Guard::default()).unwrap();
+        let Step::Stop { question: None, why } = plan.advance() else { panic!("{status}") };
+        assert!(why.contains("el reopen"), "{why}");
+        ops::reopen(&mut plan.p.store, &ctx, &[&epic]).unwrap();
+        assert!(matches!(plan.advance(), Step::AwaitWork { .. }), "{status}");
+    }
+}
+
+#[test]
+fn a_question_that_a_person_closed_or_removed_stops_and_can_be_supplied() {
+    for remove in [false, true] {
+        let mut plan = Plan::new(PlanSettings::default());
+        plan.advance();
+        let asked = plan.below().remove(0).id;
+        let ctx = plan.p.person();
+        if remove {
+            ops::discard(&mut plan.p.store, &ctx, &[&asked], None).unwrap();
+            ops::prune(&mut plan.p.store, &ctx, Duration::ZERO, false).unwrap();
+        } else {
+            ops::close(&mut plan.p.store, &ctx, &[&asked], None, &Guard::default()).unwrap();
+        }
+        let Step::Stop { question: Some(Question::Analysis), why } = plan.advance() else { panic!() };
+        assert!(why.contains(&asked), "{why}");
+        plan.supply(Question::Analysis, &analysis());
+        assert_eq!(plan.advance(), Step::AwaitAnswer { question: Question::TaskList });
+    }
+}
+
+#[test]
+fn a_result_that_a_person_supplied_stands() {
+    let mut plan = Plan::filed(&json!([task("one", &[])]));
+    plan.work_all();
+    plan.advance();
+    plan.supply(Question::Aggregation, &aggregation("by hand"));
+    assert_eq!(plan.advance(), Step::Done { missing: vec![] });
+    assert_eq!(plan.show(&plan.epic).close_reason.as_deref(), Some("by hand"));
+    plan.assert_once();
+}

@@ -1,0 +1,32 @@
+//! Questions of a plan: which script answers them, and the form of an answer.
+
+use serde_json::{Value, json};
+
+/// The folder in which the scripts are.
+const ANSWERS: &str = "FAKE_AGENT_ANSWERS";
+
+/// The script of the question that the prompt asks, if it asks one and there is a folder of scripts.
+pub(crate) fn script(prompt: &str) -> Result<Option<String>, String> {
+    let (Some(name), Some(folder)) = (name(prompt), std::env::var_os(ANSWERS)) else { return Ok(None) };
+    let path = std::path::Path::new(&folder).join(name);
+    std::fs::read_to_string(&path).map(Some).map_err(|e| format!("fake-agent: no script {}: {e}", path.display()))
+}
+
+/// The answer's form comes last in the prompt, and says its phase.
+fn name(prompt: &str) -> Option<&'static str> {
+    let (before, form) = prompt.rsplit_once("\n## Your answer\n")?;
+    let asks = |phase: &str| form.contains(&format!("\"phase\": \"{phase}\""));
+    match ["analysis", "task_list", "aggregation"].into_iter().find(|phase| asks(phase))? {
+        "task_list" if before.contains("\n## What it printed\n") => Some("failures"),
+        phase => Some(phase),
+    }
+}
+
+/// What a model says that answers with this data.
+pub(crate) fn answer(phase: &str, data: &str) -> String {
+    let block = match serde_json::from_str::<Value>(data) {
+        Ok(data) => format!("{:#}", json!({"phase": phase, "data": data})),
+        Err(_) => format!("{{\"phase\": \"{phase}\", \"data\": {data}}}"),
+    };
+    format!("I have looked into it.\n\n<<<ORCHESTRATOR_RESPONSE>>>\n{block}\n<<<END_ORCHESTRATOR_RESPONSE>>>\n\nThat is all.")
+}

@@ -1,0 +1,136 @@
+//! Broken off at every step, by `kill -9`, by a person, by a second one: the same atoms in the end, none twice.
+
+use rustix::process::Signal;
+
+use super::{ANALYSIS, plain};
+use crate::support::{SOON, TestEnv, wait_until};
+
+/// Each step of the flow, by what is in the database when it has been taken.
+const STEPS: [(&str, &str); 10] = [
+    ("the epic is filed", "SELECT count(*) FROM orchestrations"),
+    ("the analysis is asked for", "SELECT count(*) FROM questions WHERE name = 'analysis'"),
+    ("its run has begun", "SELECT count(*) FROM events WHERE kind = 'run_started'"),
+    ("it is answered", "SELECT count(*) FROM questions WHERE name = 'analysis' AND state = 'data'"),
+    ("the list is asked for", "SELECT count(*) FROM questions WHERE name = 'task_list'"),
+    ("it is answered", "SELECT count(*) FROM questions WHERE name = 'task_list' AND state = 'data'"),
+    ("the tasks are filed", "SELECT count(*) FROM planned_tasks"),
+    ("one is worked on", "SELECT count(*) FROM runs r JOIN planned_tasks p ON p.atom_id = r.atom_id"),
+    ("the results are brought together", "SELECT count(*) FROM questions WHERE name = 'aggregation'"),
+    ("the result is there", "SELECT count(*) FROM questions WHERE name = 'aggregation' AND state = 'data'"),
+];
+
+fn tasks() -> [super::Task<'static>; 3] {
+    [plain("one", &[]), plain("two", &[]), plain("three", &["one", "two"])]
+}
+
+/// What is below the epic in the end, however often it was broken off.
+fn all_done() -> Vec<(String, String)> {
+    let titles =
+        ["Bring the results together", "Cut into tasks", "Look at what it takes"].map(|what| format!("{what}: Write the manual"));
+    let tasks = ["one", "three", "two"].map(|name| format!("Chapter {name}"));
+    let mut all: Vec<_> = titles.into_iter().chain(tasks).map(|title| (title, "closed".to_owned())).collect();
+    all.sort();
+    all
+}
+
+/// Goes on until it is over; asserts that all is there, and once.
+#[track_caller]
+fn assert_goes_on(env: &TestEnv, after: &str) {
+    let epic = env.epic();
+    let ran = env.el(&["orchestrate", "--resume", &epic]);
+    assert_eq!(ran.status, 0, "after {after}: {ran:#?}");
+    assert_eq!(env.atoms_of(&epic), all_done(), "after {after}");
+    assert_eq!(env.status(&epic), "closed", "after {after}");
+    let told = env.comments(&epic);
+    assert_eq!(told.len(), 1, "the result is told once, after {after}: {told:?}");
+    let live: i64 = env.database().query_row("SELECT count(*) FROM runs WHERE ended_at IS NULL", [], |row| row.get(0)).unwrap();
+    assert_eq!(live, 0, "after {after}");
+    env.assert_order(&epic);
+}
+
+/// Begins a plan, and kills its process when the query counts something.
+fn killed_when(name: &str, query: &str) {
+    let env = TestEnv::with_plan(&tasks());
+    let plan = env.start_plan(&["--isolate", "none"]);
+    let database = env.database();
+    wait_until(name, SOON, || {
+        let count: i64 = database.query_row(query, [], |row| row.get(0)).unwrap();
+        (count > 0).then_some(())
+    });
+    plan.signal(Signal::KILL);
+    drop(plan);
+    assert_goes_on(&env, name);
+}
+
+#[test]
+fn killed_while_it_plans_it_goes_on_with_the_same_atoms() {
+    STEPS[..5].iter().for_each(|(name, query)| killed_when(name, query));
+}
+
+#[test]
+fn killed_while_it_works_it_goes_on_with_the_same_atoms() {
+    STEPS[5..].iter().for_each(|(name, query)| killed_when(name, query));
+}
+
+#[test]
+fn killed_at_every_event_it_comes_to_its_end_all_the_same() {
+    let env = TestEnv::with_plan(&tasks());
+    let count = {
+        let database = env.database();
+        move || -> i64 { database.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap() }
+    };
+    let mut plan = env.start_plan(&["--isolate", "none"]);
+    let epic = env.epic();
+    let mut kills = 0;
+    while env.status(&epic) != "closed" {
+        let before = count();
+        let is_over = || env.status(&epic) == "closed";
+        wait_until("another event", SOON, || (count() > before || is_over()).then_some(()));
+        plan.signal(Signal::KILL);
+        plan = env.start_el(&["orchestrate", "--resume", &epic]);
+        kills += 1;
+        assert!(kills < 200, "it does not end: {:#}", env.plan_of(&epic));
+    }
+    drop(plan);
+    assert!(kills > 5, "{kills}");
+    assert_goes_on(&env, "a kill at every event");
+}
+
+#[test]
+fn what_a_person_breaks_off_goes_on_later() {
+    let env = TestEnv::with_plan(&tasks());
+    env.script_of("analysis", &["wait-file go", ANALYSIS]);
+    let plan = env.start_plan(&["--isolate", "none"]);
+    let epic = env.epic();
+    wait_until("the analysis", SOON, || (env.robot(&["runs", "--live"])["count"] == 1).then_some(()));
+    // Twice: the first waits for what runs.
+    plan.signal(Signal::INT);
+    wait_until("that it heard", SOON, || (plan.stdout() + &plan.stderr()).contains("Ctrl-C again").then_some(()));
+    plan.signal(Signal::INT);
+    let ran = plan.wait(SOON).fails_with(4);
+    assert!((ran.stdout + &ran.stderr).contains("--resume"));
+    assert_eq!(env.plan_of(&epic)["driven"], false);
+    assert_eq!(env.outcomes(&env.question(&epic, "analysis")), ["live"], "its supervisor goes on");
+    std::fs::write(env.project("go"), "").unwrap();
+    assert_goes_on(&env, "Ctrl-C");
+    assert_eq!(env.outcomes(&env.question(&epic, "analysis")), ["closed"], "and its answer was not lost");
+}
+
+#[test]
+fn a_second_one_at_the_same_time_is_sent_away() {
+    let env = TestEnv::with_plan(&tasks());
+    env.script_of("analysis", &["wait-file go", ANALYSIS]);
+    let plan = env.start_plan(&["--isolate", "none"]);
+    let epic = env.epic();
+    wait_until("that it drives", SOON, || (env.plan_of(&epic)["driven"] == true).then_some(()));
+    for words in [["orchestrate", "--resume", &epic], ["orchestrate", "--isolate=none", &epic]] {
+        let ran = env.el(&words).fails_with(4);
+        assert!(ran.stderr.contains("another el orchestrate drives"), "{ran:#?}");
+    }
+    // A plain worker beside it may take its atoms, and files nothing.
+    let worker = env.start_work(&["--drain"]);
+    std::fs::write(env.project("go"), "").unwrap();
+    plan.wait(SOON).ok();
+    worker.wait(SOON).ok();
+    assert_goes_on(&env, "a second one");
+}

@@ -1,0 +1,153 @@
+//! What the commands take, refuse and say.
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::{Task, plain};
+use crate::support::{SOON, TestEnv, wait_until};
+
+/// Begins a plan, and ends with the code; the last line, which is the whole answer.
+#[track_caller]
+fn answer(env: &TestEnv, arguments: &[&str], code: i32) -> Value {
+    let ran = env.el(&[&["orchestrate", "--robot"], arguments].concat());
+    assert_eq!(ran.status, code, "{ran:#?}");
+    let last = ran.stdout.lines().last().unwrap_or_default();
+    let answer: Value = serde_json::from_str(last).unwrap();
+    let ended = if code == 0 { &answer["data"] } else { &answer["error"]["details"] };
+    ended.clone()
+}
+
+#[test]
+fn a_goal_is_several_words_or_an_atom_and_never_a_slip_of_the_keys() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    let refused = env.el(&["orchestrate", "banana"]).fails_with(3).stderr;
+    assert!(refused.contains("in a sentence"), "{refused}");
+    env.el(&["orchestrate"]).fails_with(2);
+    env.el(&["orchestrate", ""]).fails_with(2);
+    env.el(&["orchestrate", "Write it", "--max-tasks", "0"]).fails_with(6);
+    env.el(&["orchestrate", "--resume", "banana"]).fails_with(3);
+    let atom = env.create("Write the manual", &[]);
+    env.el(&["orchestrate", "--resume", &atom]).fails_with(4);
+    assert_eq!(env.robot(&["orchestrate", "status"])["count"], 0, "nothing was begun");
+
+    std::fs::write(env.project("goal.md"), "Write the manual\n\nAll of it.\n").unwrap();
+    let ended = answer(&env, &["--goal-file", "goal.md", "--plan-only", "--isolate", "none"], 0);
+    assert_eq!((&ended["state"], &ended["overview"]["epic"]["description"]), (&"planned".into(), &"All of it.".into()));
+    let ended = answer(&env, &[&atom, "--plan-only", "--isolate", "none"], 0);
+    assert_eq!(ended["epic_id"], atom.as_str());
+    assert_eq!(env.show(&atom)["issue_type"], "epic");
+}
+
+#[test]
+fn who_cannot_take_part_is_refused_before_anything_is_filed() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    env.configure("[agents.screen]\nexecutor = \"interactive\"\n");
+    let refused = env.el(&["orchestrate", "Write it", "--agent", "screen"]).fails_with(6).stderr;
+    assert!(refused.contains("screen") && refused.contains("executor"), "{refused}");
+    let mut within = env.command("el");
+    within.args(["orchestrate", "Write it"]).env("EL_RUN", "run-00000000").env("EL_TOKEN", "none").env("EL_ATOM", "t-0000");
+    let refused = env.run(&mut within).fails_with(8).stderr;
+    assert!(refused.contains("session"), "{refused}");
+    assert_eq!(env.robot(&["orchestrate", "status"])["count"], 0);
+}
+
+#[test]
+fn a_plan_is_changed_by_hand_and_goes_on_with_what_was_settled_for_it() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    let planned =
+        answer(&env, &["Write the manual", "--plan-only", "--isolate", "none", "--asks-again", "5", "--check", "true"], 0);
+    let epic = planned["epic_id"].as_str().unwrap();
+    let text = env.el(&["phase", "show", epic, "--phase", "task_list"]).ok().stdout;
+    let mut list: Value = serde_json::from_str(&text).unwrap();
+    let mut more = list["tasks"][0].clone();
+    more["id"] = "two".into();
+    more["title"] = "Chapter two".into();
+    more["estimated_tokens"] = "many".into();
+    list["tasks"].as_array_mut().unwrap().push(more);
+    std::fs::write(env.project("plan.json"), list.to_string()).unwrap();
+    let set = env.robot(&["phase", "set", epic, "--phase", "task_list", "--file", "plan.json"]);
+    assert!(set["left_out"][0].as_str().unwrap().contains("tasks[1].estimated_tokens"), "{set:#}");
+    assert_eq!(set["commands"][0], format!("el orchestrate --resume {epic}"));
+
+    let ended = answer(&env, &["--resume", epic, "--isolate", "none", "--time-limit", "1h"], 0);
+    assert_eq!((&ended["state"], &ended["overview"]["epic"]["status"]), (&"done".into(), &"closed".into()));
+    assert_eq!(ended["overview"]["tasks"].as_array().unwrap().len(), 2);
+    let settings = &ended["overview"]["settings"];
+    assert_eq!((&settings["asks_again"], &settings["time_s"]), (&5.into(), &3600.into()), "{settings:#}");
+    assert_eq!(ended["overview"]["checks"][0]["passed"], true);
+    assert_eq!(answer(&env, &["--resume", epic], 0)["state"], "done", "a plan that is over stays so");
+}
+
+#[test]
+fn data_that_does_not_fit_is_told_field_by_field_and_changes_nothing() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    let planned = answer(&env, &["Write the manual", "--plan-only", "--isolate", "none"], 0);
+    let epic = planned["epic_id"].as_str().unwrap();
+    let before = env.robot(&["phase", "show", epic, "--phase", "task_list"]);
+    let set = |name: &str, text: &str| {
+        std::fs::write(env.project(name), text).unwrap();
+        env.el(&["phase", "set", epic, "--phase", "task_list", "--file", name]).fails_with(2).stderr
+    };
+    let told = set("fields.json", r#"{"tasks":[{"id":"a"}]}"#);
+    assert!(told.contains("`tasks[0].title`") && told.contains("`tasks[0].description`"), "{told}");
+    assert!(set("text.md", "no data at all").contains("no JSON"));
+    assert!(set("other.json", r#"{"phase":"analysis","data":{}}"#).contains("'analysis'"));
+    let cycle = r#"{"tasks":[{"id":"a","title":"A","description":"d","dependencies":["b"]},
+                             {"id":"b","title":"B","description":"d","dependencies":["a"]}]}"#;
+    set("cycle.json", cycle);
+    assert_eq!(env.robot(&["phase", "show", epic, "--phase", "task_list"]), before);
+    env.el(&["phase", "show", epic, "--phase", "aggregation"]).fails_with(3);
+    env.el(&["phase", "show", epic, "--phase", "analysis", "--round", "0"]).fails_with(2);
+    env.el(&["phase", "set", epic, "--phase", "task_list", "--round", "0", "--file", "cycle.json"]).fails_with(2);
+}
+
+#[test]
+fn a_failed_task_is_told_with_what_to_do_and_only_its_followers_are_held() {
+    let env = TestEnv::with_plan(&[Task("bad", &[], vec!["exit 1".to_owned()]), plain("after", &["bad"]), plain("fine", &[])]);
+    env.configure("max_attempts = 1\n");
+    let ended = answer(&env, &["Write the manual", "--isolate", "none"], 4);
+    assert_eq!(ended["state"], "incomplete", "{ended:#}");
+    let epic = ended["epic_id"].as_str().unwrap();
+    let bad = env.task_of(epic, "bad");
+    let commands: Vec<&str> = ended["commands"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(commands, [format!("el why {bad}"), format!("el retry {bad}"), format!("el orchestrate --resume {epic}")]);
+    let drawn = env.el(&["orchestrate", "status", epic]).ok().stdout;
+    assert!(drawn.contains("held by") && drawn.contains("Layer 2") && !drawn.contains('\x1b'), "{drawn}");
+    assert!(drawn.lines().all(|line| line.trim_end() == line), "{drawn}");
+}
+
+#[test]
+fn money_that_is_used_up_has_its_exit_code_and_more_of_it_goes_on() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    let ended = answer(&env, &["Write the manual", "--isolate", "none", "--budget", "0.002"], 8);
+    assert_eq!(ended["state"], "budget_used_up", "{ended:#}");
+    let epic = ended["epic_id"].as_str().unwrap();
+    assert!(ended["commands"].to_string().contains("--budget USD"), "{ended:#}");
+    assert_eq!(answer(&env, &["--resume", epic, "--isolate", "none", "--budget", "5"], 0)["state"], "done");
+}
+
+#[test]
+fn nothing_of_a_check_stays_when_its_process_is_killed_or_stopped() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    let script = "echo $$ > began; setsid sleep 600 & sleep 600";
+    let check = ["--isolate", "none", "--check", &format!("sh -c '{script}'")];
+    let sleeping = || env.processes().into_iter().filter(|process| process.words.iter().any(|word| word == "600")).count();
+    let begun = || std::fs::read_to_string(env.project("began")).is_ok_and(|text| text.ends_with('\n')).then_some(());
+
+    let plan = env.start_plan(&check);
+    wait_until("the check", SOON, begun);
+    wait_until("what it starts", SOON, || (sleeping() > 0).then_some(()));
+    plan.signal(Signal::KILL);
+    plan.wait(SOON);
+    wait_until("the end of a killed check", SOON, || (sleeping() == 0).then_some(()));
+
+    std::fs::remove_file(env.project("began")).unwrap();
+    let epic = env.epic();
+    let plan = env.start_el(&["orchestrate", "--resume", &epic]);
+    wait_until("the check again", SOON, begun);
+    plan.signal(Signal::INT);
+    let ran = plan.wait(SOON).fails_with(4);
+    assert!(ran.stdout.contains(&format!("el orchestrate --resume {epic}")), "{ran:#?}");
+    assert_eq!(sleeping(), 0);
+    assert_eq!(answer(&env, &["--resume", &epic, "--isolate", "none", "--check", "true"], 0)["state"], "done");
+}

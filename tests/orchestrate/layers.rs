@@ -1,0 +1,166 @@
+//! Tasks in layers, in worktrees, landed.
+
+use serde_json::json;
+
+use super::{AGGREGATION, Task, plain};
+use crate::support::{SOON, TestEnv};
+
+/// Writes and commits a file, after those that it builds on are there.
+fn writer<'a>(name: &'a str, waits_for: &'a [&'a str]) -> Task<'a> {
+    let there: String = waits_for.iter().map(|file| format!("test -f {file}.txt && ")).collect();
+    let write = format!("sh {there}echo {name} > {name}.txt && git add {name}.txt && git commit -q -m 'write {name}'");
+    Task(name, waits_for, vec![write, format!("sh test -f {name}.txt && el close $EL_ATOM --reason 'wrote {name}'")])
+}
+
+#[test]
+fn five_tasks_in_three_layers_are_done_in_worktrees_brought_together_and_landed() {
+    let mut env = TestEnv::with_tracker();
+    env.git(&["init", "-q"]);
+    std::fs::write(env.project("base.txt"), "base\n").unwrap();
+    env.git(&["add", "base.txt"]);
+    env.git(&["commit", "-q", "-m", "base"]);
+    // The first two meet: they are at work at the same time, or neither ends.
+    let meet = |own: &str, other: &str| {
+        let folder = env.path("out");
+        [format!("touch {}/{own}", folder.display()), format!("wait-file {}/{other}", folder.display())]
+    };
+    let mut tasks = [
+        writer("one", &[]),
+        writer("two", &[]),
+        writer("three", &["one"]),
+        writer("four", &["one", "two"]),
+        writer("five", &["three", "four"]),
+    ];
+    tasks[0].2.splice(0..0, meet("one", "two"));
+    tasks[1].2.splice(0..0, meet("two", "one"));
+    env.scripts(&tasks);
+    let all = "sh test -f one.txt && test -f two.txt && test -f three.txt && test -f four.txt && test -f five.txt && \
+               echo all > index.txt && git add index.txt && git commit -q -m index";
+    env.script_of("aggregation", &[all, AGGREGATION]);
+
+    let ran = env.start_plan(&["--concurrency", "3"]).wait(SOON * 3).ok();
+    assert!(ran.stdout.contains("All of it is one whole"), "{ran:#?}");
+    assert!(!ran.stdout.contains("share the folder"), "each has its own: {ran:#?}");
+    let epic = env.epic();
+    let plan = env.plan_of(&epic);
+    assert_eq!((&plan["state"], &plan["ended_at"].is_string()), (&json!("done"), &true));
+    let layers: Vec<_> = plan["tasks"].as_array().unwrap().iter().map(|task| task["layer"].as_i64().unwrap()).collect();
+    assert_eq!(layers, [0, 0, 1, 1, 2]);
+    assert_eq!(env.status(&epic), "closed");
+    env.assert_order(&epic);
+    for name in ["one", "two", "three", "four", "five"] {
+        let atom = env.task_of(&epic, name);
+        assert_eq!(env.outcomes(&atom), ["closed"]);
+        let workdir = env.last_run(&atom)["workdir"].as_str().unwrap().to_owned();
+        assert!(workdir.ends_with(&format!(".eluent/worktrees/{atom}")), "{workdir}");
+    }
+    env.wait_for_sessions(&[]);
+
+    assert!(!env.project("one.txt").exists(), "nothing is landed yet");
+    env.robot(&["land", "--all"]);
+    for file in ["one", "two", "three", "four", "five", "index"] {
+        assert!(env.project(format!("{file}.txt")).is_file(), "{file} is not on main");
+    }
+    assert_eq!(env.git(&["rev-parse", "--abbrev-ref", "HEAD"]), "main");
+    assert_eq!(env.robot(&["land", "--all"])["count"], 0);
+    env.robot(&["worktrees", "prune"]);
+    assert_eq!(env.git(&["branch", "--list", "el/*"]), "");
+}
+
+#[test]
+fn a_plan_is_filed_edited_by_a_person_and_resumed() {
+    let env = TestEnv::with_plan(&[plain("one", &[]), plain("two", &["one"]), plain("three", &["two"])]);
+    env.start_plan(&["--plan-only"]).wait(SOON).ok();
+    let epic = env.epic();
+    assert_eq!(env.plan_of(&epic)["state"], "planned");
+    let [one, two, three] = ["one", "two", "three"].map(|name| env.task_of(&epic, name));
+    assert_eq!([&one, &two, &three].map(|atom| env.runs(atom).len()), [0, 0, 0], "nobody has begun");
+    // A person who never heard of the protocol.
+    env.el(&["discard", &two]).ok();
+    let more = env.create("A preface", &["--parent", &epic, "-d", &TestEnv::script(&["close done"])]);
+    env.el(&["dep", "add", &more, &three]).ok();
+    env.el(&["orchestrate", "--resume", &epic]).ok();
+    assert_eq!([&one, &two, &three, &more].map(|atom| env.status(atom)), ["closed", "discard", "closed", "closed"]);
+    assert_eq!(env.status(&epic), "closed", "what was thrown away is missed by nobody");
+    env.assert_order(&epic);
+    assert_eq!(env.atoms_of(&epic).len(), 6, "three questions, and the tasks but for the one that was thrown away");
+}
+
+#[test]
+fn a_failed_task_holds_only_what_waits_for_it() {
+    let mut env = TestEnv::with_plan(&[]);
+    env.configure("max_attempts = 1\n");
+    let mended = Task("one", &[], ["exit 3", "on-attempt 2", "close done"].map(str::to_owned).into());
+    env.scripts(&[mended, plain("two", &["one"]), plain("three", &[])]);
+    env.start_plan(&[]).wait(SOON).fails_with(4);
+    let epic = env.epic();
+    let plan = env.plan_of(&epic);
+    let standings: Vec<_> = plan["tasks"].as_array().unwrap().iter().map(|task| task["standing"].clone()).collect();
+    assert_eq!((plan["state"].clone(), standings), (json!("incomplete"), vec!["stuck".into(), "done".into(), "held".into()]));
+    assert!(env.comments(&epic)[0].contains("### Missing"), "{:?}", env.comments(&epic));
+    let failed = env.task_of(&epic, "one");
+    env.el(&["retry", &failed]).ok();
+    env.el(&["orchestrate", "--resume", &epic]).ok();
+    assert_eq!(env.status(&epic), "closed");
+    assert_eq!(env.outcomes(&failed), ["failed", "closed"]);
+    env.assert_order(&epic);
+}
+
+#[test]
+fn a_failed_check_becomes_tasks_and_is_run_again() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    let folder = env.path("answers");
+    let fix = Task("fix", &[], vec!["write mended yes".to_owned(), "close done".to_owned()]);
+    std::fs::write(folder.join("fixes.json"), super::list(&[fix]).to_string()).unwrap();
+    let steps = ["record failures.json", &format!("answer-file task_list {}", folder.join("fixes.json").display())];
+    env.script_of("failures", &steps);
+    let check = "sh -c 'echo looked >> looks; test -e mended || { echo it is not mended; exit 1; }'";
+    env.start_plan(&["--isolate", "none", "--check", check]).wait(SOON).ok();
+    let epic = env.epic();
+    assert_eq!(env.status(&epic), "closed");
+    assert_eq!(std::fs::read_to_string(env.project("looks")).unwrap(), "looked\nlooked\n");
+    assert!(std::fs::read_to_string(env.project("failures.json")).unwrap().contains("it is not mended"));
+    let plan = env.plan_of(&epic);
+    let passed: Vec<_> = plan["checks"].as_array().unwrap().iter().map(|check| check["passed"].clone()).collect();
+    assert_eq!(passed, [json!(false), json!(true)]);
+}
+
+#[test]
+fn tasks_that_do_not_fit_together_are_left_to_the_one_that_brings_them_together() {
+    let mut env = TestEnv::with_tracker();
+    env.git(&["init", "-q"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
+    let clash = |name: &'static str| {
+        let write =
+            format!("sh echo {name} > same.txt && echo {name} > {name}.txt && git add . && git commit -q -m 'write {name}'");
+        Task(name, &[], vec![write, "close done".to_owned()])
+    };
+    env.scripts(&[clash("one"), clash("two")]);
+    // What the branches are called, the agent can only know from what it is told.
+    let settle = "sh for b in $(git for-each-ref --format='%(refname:short)' refs/heads/el); do \
+                  git merge-base --is-ancestor $b HEAD || git merge -q $b || { echo both > same.txt; git add same.txt; git commit -q -m settled; }; \
+                  done; test -f one.txt && test -f two.txt";
+    let told = env.path("told.json");
+    env.script_of("aggregation", &[&format!("record {}", told.display()), settle, AGGREGATION]);
+    env.start_plan(&["--concurrency", "2"]).wait(SOON * 2).ok();
+    let epic = env.epic();
+    assert_eq!(env.status(&epic), "closed");
+    let asks = env.question(&epic, "aggregation");
+    let told = std::fs::read_to_string(told).unwrap();
+    let names: Vec<String> = ["one", "two"].map(|name| format!("git merge el/{}", env.task_of(&epic, name))).into();
+    assert_eq!(names.iter().filter(|words| told.contains(*words)).count(), 1, "one fits, the other is to be merged: {told}");
+    env.robot(&["land", &asks]);
+    assert_eq!(std::fs::read_to_string(env.project("same.txt")).unwrap(), "both\n");
+}
+
+#[test]
+fn what_a_person_has_put_below_a_task_group_is_part_of_the_plan() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    env.start_plan(&["--plan-only"]).wait(SOON).ok();
+    let epic = env.epic();
+    let group = env.create("A group", &["--type", "epic", "--parent", &epic]);
+    let deep = env.create("Deep within", &["--parent", &group, "-d", &TestEnv::script(&["close done"])]);
+    let outside = env.create("Elsewhere", &["-d", &TestEnv::script(&["close done"])]);
+    env.el(&["orchestrate", "--resume", &epic]).ok();
+    assert_eq!([&epic, &deep, &outside].map(|atom| env.status(atom)), ["closed", "closed", "open"]);
+}

@@ -1,0 +1,44 @@
+//! Each run in a git worktree of its own, and bringing what they made together: `el land`, `el worktrees`, `el diff`.
+
+mod builds_on;
+mod honest;
+mod hooks;
+mod landing;
+mod large;
+mod repositories;
+mod runs;
+mod side_by_side;
+
+use crate::support::TestEnv;
+
+impl TestEnv {
+    /// A tracker in a git repository with one commit, on `main`.
+    fn with_repository(configuration: &str) -> Self {
+        let env = Self::with_tracker();
+        env.configure(configuration);
+        env.git(&["init", "-q"]);
+        std::fs::write(env.project("base.txt"), "base\n").unwrap();
+        env.git(&["add", "base.txt"]);
+        env.git(&["commit", "-q", "-m", "base"]);
+        env
+    }
+
+    /// An atom whose agent writes a file with one line, commits it, and closes.
+    #[track_caller]
+    fn writer(&self, file: &str, text: &str) -> String {
+        let write = format!("sh echo {text} > {file} && git add {file} && git commit -q -m 'write {file}'");
+        self.script_atom(&[&write, "close done"])
+    }
+
+    /// Everything in the project's folder but git's and el's own, with the bytes of each file.
+    fn user_files(&self) -> Vec<(String, Vec<u8>)> {
+        let mut found: Vec<(String, Vec<u8>)> = std::fs::read_dir(self.project(""))
+            .unwrap()
+            .flatten()
+            .filter(|entry| entry.path().is_file())
+            .map(|entry| (entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path()).unwrap()))
+            .collect();
+        found.sort();
+        found
+    }
+}

@@ -1,0 +1,187 @@
+//! `el land` and `el worktrees prune` say and do only what is so now: no work is forgotten since it was brought in somewhere, once.
+
+use crate::support::TestEnv;
+use crate::worktrees::landing::{fates, finished};
+
+fn fate(id: &str, fate: &str) -> Vec<(String, String)> {
+    vec![(id.to_owned(), fate.to_owned())]
+}
+
+/// Nothing of it is taken away, for this reason.
+#[track_caller]
+fn assert_kept(env: &TestEnv, id: &str, why: &str) {
+    let listed = env.robot(&["worktrees"]);
+    assert_eq!((&listed["items"][0]["atom_id"], &listed["items"][0]["landed"]), (&id.into(), &false.into()), "{listed:#}");
+    let pruned = env.robot(&["worktrees", "prune"]);
+    assert_eq!(pruned["count"], 0, "{pruned:#}");
+    let reason = pruned["kept"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains(why), "{reason}");
+    assert_ne!(env.git(&["branch", "--list", &format!("el/{id}")]), "");
+}
+
+#[test]
+fn what_landed_on_a_trial_branch_has_not_landed_on_main() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "a.txt", "x");
+    // Its commit gets another name when it is put on top of this.
+    env.git(&["checkout", "-q", "-b", "trial"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "trial"]);
+    assert_eq!(fates(&env, 0, &["--all"]), fate(&id, "landed"));
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "already"));
+    assert_eq!(env.robot(&["worktrees"])["items"][0]["landed"], true);
+    env.git(&["checkout", "-q", "main"]);
+    assert_kept(&env, &id, "have not landed");
+    env.git(&["branch", "-D", "trial"]);
+    assert_kept(&env, &id, "have not landed");
+    assert_eq!(fates(&env, 0, &["--all", "--dry-run"]), fate(&id, "to_land"));
+    assert_eq!(fates(&env, 0, &["--all"]), fate(&id, "landed"));
+    assert!(env.project("a.txt").exists());
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
+    assert_eq!(env.git(&["for-each-ref", "refs/el"]), "", "its notes go with it");
+}
+
+#[test]
+fn what_main_was_set_back_behind_lands_again() {
+    let env = TestEnv::with_repository("land_mode = \"merge\"\n");
+    let id = finished(&env, "a.txt", "x");
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
+    env.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    assert!(!env.project("a.txt").exists());
+    assert_kept(&env, &id, "have not landed");
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
+    assert!(env.project("a.txt").exists());
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "already"));
+}
+
+#[test]
+fn each_target_gets_it() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "a.txt", "x");
+    env.git(&["branch", "rel"]);
+    for onto in ["rel", "main"] {
+        assert_eq!(fates(&env, 0, &[&id, "--onto", onto]), fate(&id, "landed"));
+        assert_eq!(env.git(&["show", &format!("{onto}:a.txt")]), "x");
+    }
+    for onto in ["rel", "main"] {
+        assert_eq!(fates(&env, 0, &[&id, "--onto", onto]), fate(&id, "already"));
+    }
+}
+
+#[test]
+fn a_note_of_an_older_el_is_believed_only_if_the_work_is_there() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "a.txt", "x");
+    env.git(&["commit", "-q", "--allow-empty", "-m", "meanwhile"]);
+    env.git(&["update-ref", &format!("refs/el/landed/{id}"), &format!("el/{id}")]);
+    assert_kept(&env, &id, "have not landed");
+    env.git(&["cherry-pick", &format!("el/{id}")]);
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "already"));
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
+}
+
+#[test]
+fn the_resolution_in_a_merge_counts_as_work() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "base.txt", "theirs");
+    let tree = env.path("tmp").join(&id);
+    let at = tree.to_str().unwrap();
+    // Main takes the change itself, and goes on; the branch merges that, with something of its own in the merge.
+    env.git(&["cherry-pick", &format!("el/{id}")]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "on"]);
+    env.git(&["-C", at, "merge", "-q", "--no-commit", "main"]);
+    std::fs::write(tree.join("resolved.txt"), "x\n").unwrap();
+    env.git(&["-C", at, "add", "resolved.txt"]);
+    env.git(&["-C", at, "commit", "-q", "-m", "merge"]);
+    assert_kept(&env, &id, "have not landed");
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
+    assert!(env.project("resolved.txt").exists());
+}
+
+#[test]
+fn a_branch_of_an_agent_is_no_target() {
+    let env = TestEnv::with_repository("");
+    let [one, other] = ["a.txt", "b.txt"].map(|file| finished(&env, file, "x"));
+    let before = env.git(&["for-each-ref"]);
+    let ran = env.el(&["land", &one, "--onto", &format!("el/{other}")]).fails_with(2);
+    assert!(ran.stderr.contains("is a branch of an agent"), "{ran:#?}");
+    assert_eq!(env.git(&["for-each-ref"]), before);
+}
+
+#[test]
+fn ignored_files_of_the_user_are_never_overwritten() {
+    let env = TestEnv::with_repository("");
+    std::fs::write(env.project(".git/info/exclude"), ".env\nout\ncache\n").unwrap();
+    std::fs::create_dir(env.project("cache")).unwrap();
+    let mine = [(".env", ".env"), ("out", "out"), ("cache", "cache/mine")];
+    for (theirs, mine) in mine {
+        let id = finished(&env, theirs, "theirs");
+        std::fs::write(env.project(mine), "mine\n").unwrap();
+        let before = (env.user_files(), env.git(&["for-each-ref"]), env.git(&["status", "--porcelain"]));
+        let ran = env.el(&["land", &id]).fails_with(4);
+        assert!(ran.stdout.contains("main was not moved") && ran.stdout.contains(theirs), "{ran:#?}");
+        assert_eq!(fates(&env, 4, &[&id]), fate(&id, "held"));
+        assert_eq!((env.user_files(), env.git(&["for-each-ref"]), env.git(&["status", "--porcelain"])), before);
+        assert_eq!(std::fs::read_to_string(env.project(mine)).unwrap(), "mine\n");
+    }
+    // A folder of theirs where a file of the user's is.
+    let id = env.create("Write out/file", &[]);
+    let tree = env.path("tmp").join(&id);
+    let at = tree.to_str().unwrap();
+    env.git(&["worktree", "add", "-q", "-b", &format!("el/{id}"), at, "main"]);
+    std::fs::create_dir(tree.join("out")).unwrap();
+    std::fs::write(tree.join("out/file"), "theirs\n").unwrap();
+    env.git(&["-C", at, "add", "-f", "out/file"]);
+    env.git(&["-C", at, "commit", "-q", "-m", "write out/file"]);
+    env.el(&["close", &id]).ok();
+    assert_eq!(fates(&env, 4, &[&id]), fate(&id, "held"));
+    assert_eq!(std::fs::read_to_string(env.project("out")).unwrap(), "mine\n");
+    std::fs::remove_file(env.project("out")).unwrap();
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
+}
+
+#[test]
+fn another_projects_land_is_left_alone() {
+    let env = TestEnv::with_repository("");
+    let shared = env.path("tmp/shared");
+    std::fs::create_dir_all(shared.join(".landing")).unwrap();
+    std::fs::write(shared.join(".landing/theirs"), "x").unwrap();
+    let seen = env.path("tmp/seen");
+    env.configure(&format!(
+        "worktrees_directory = \"{}\"\nland_check = \"sh -c 'pwd > {}'\"\n",
+        shared.display(),
+        seen.display()
+    ));
+    let id = finished(&env, "a.txt", "x");
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
+    let seen = std::fs::read_to_string(&seen).unwrap();
+    let name = seen.trim().rsplit('/').next().unwrap();
+    assert!(name.starts_with(".landing-el-"), "{name}");
+    assert!(shared.join(".landing/theirs").exists());
+}
+
+#[test]
+fn work_on_another_branch_than_its_own_is_told_and_kept() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let id = env
+        .script_atom(&["sh git checkout -q -b feature/x && echo x > x.txt && git add x.txt && git commit -q -m x", "close done"]);
+    env.work(&["--drain"]);
+    assert_eq!(env.status(&id), "closed");
+    let told = format!("its worktree is on feature/x, not on el/{id}");
+    let ran = env.el(&["land", &id]).fails_with(4);
+    assert!(ran.stdout.contains(&format!("{told}; its commits are not brought in")), "{ran:#?}");
+    assert_eq!(fates(&env, 4, &["--all"]), fate(&id, "astray"));
+    assert!(env.el(&["worktrees"]).ok().stdout.contains(&told));
+    assert_kept(&env, &id, &told);
+    let tree = env.project(".eluent/worktrees").join(&id);
+    let at = tree.to_str().unwrap();
+    env.git(&["-C", at, "checkout", "-q", "--detach"]);
+    assert_kept(&env, &id, "its worktree is on no branch");
+    env.configure("worktrees_directory = \"elsewhere\"\n");
+    assert_kept(&env, &id, "its worktree is on no branch");
+    env.configure("isolate = \"worktree\"\n");
+    // Its owner says what is the work.
+    env.git(&["-C", at, "checkout", "-q", "-B", &format!("el/{id}"), "feature/x"]);
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
+    assert!(env.project("x.txt").exists());
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
+}

@@ -1,0 +1,160 @@
+//! `el land`: what is brought in, what is left out, and what is never touched.
+
+use serde_json::Value;
+
+use crate::support::TestEnv;
+
+/// An atom with a branch that was made by hand: no agent is needed to try what `el land` does with it.
+pub(super) fn finished(env: &TestEnv, file: &str, text: &str) -> String {
+    let id = env.create(&format!("Write {file}"), &[]);
+    let tree = env.path("tmp").join(&id);
+    let at = tree.to_str().unwrap();
+    let base = env.git(&["rev-parse", "main"]);
+    env.git(&["worktree", "add", "-q", "-b", &format!("el/{id}"), at, "main"]);
+    env.git(&["update-ref", &format!("refs/el/base/{id}"), &base]);
+    std::fs::write(tree.join(file), format!("{text}\n")).unwrap();
+    env.git(&["-C", at, "add", "-A", "-f"]);
+    env.git(&["-C", at, "commit", "-q", "--no-verify", "-m", &format!("write {file}")]);
+    env.el(&["close", &id]).ok();
+    id
+}
+
+/// What became of each, by atom.
+pub(super) fn fates(env: &TestEnv, status: i32, words: &[&str]) -> Vec<(String, String)> {
+    let document = env.run(env.command("el").args(["--robot", "land"]).args(words)).fails_with(status).json();
+    let items = if status == 0 { &document["data"]["items"] } else { &document["error"]["details"]["items"] };
+    let pair = |item: &Value| (item["atom_id"].as_str().unwrap().to_owned(), item["fate"].as_str().unwrap().to_owned());
+    items.as_array().unwrap_or_else(|| panic!("{document:#}")).iter().map(pair).collect()
+}
+
+#[test]
+fn a_conflict_becomes_an_atom_and_its_merge_brings_both_in() {
+    let env = TestEnv::with_repository("");
+    let [first, second] = ["one", "two"].map(|text| finished(&env, "base.txt", text));
+    assert_eq!(fates(&env, 4, &["--all"]), [(first, "landed".to_owned()), (second.clone(), "conflict".to_owned())]);
+    let found = env.robot(&["ready"])["items"][0].take();
+    let conflict = found["id"].as_str().unwrap().to_owned();
+    assert!(found["description"].as_str().unwrap().contains("base.txt"));
+    assert_eq!(fates(&env, 4, &["--all"])[0].1, "conflict");
+    assert_eq!(env.robot(&["ready"])["count"], 1, "it is filed once");
+    let tree = env.path("tmp/resolve");
+    let at = tree.to_str().unwrap();
+    env.git(&["worktree", "add", "-q", "-b", &format!("el/{conflict}"), at, "main"]);
+    let _ = env.run(env.command("git").args(["-C", at, "merge", "-q", &format!("el/{second}")]));
+    std::fs::write(tree.join("base.txt"), "one and two\n").unwrap();
+    env.git(&["-C", at, "commit", "-q", "-a", "-m", "resolve"]);
+    env.el(&["close", &conflict]).ok();
+    assert_eq!(fates(&env, 0, &[&conflict]), [(conflict, "landed".to_owned())]);
+    assert_eq!(std::fs::read_to_string(env.project("base.txt")).unwrap(), "one and two\n");
+    assert_eq!(fates(&env, 0, &[&second]), [(second, "already".to_owned())]);
+}
+
+#[test]
+fn what_makes_the_check_fail_is_found_and_left_out() {
+    let env = TestEnv::with_repository("land_check = \"sh -c '! test -e bad.txt'\"\nland_mode = \"merge\"\n");
+    let ids = ["a.txt", "b.txt", "bad.txt", "c.txt", "d.txt"].map(|file| finished(&env, file, "x"));
+    let fates = fates(&env, 4, &["--all"]);
+    let words: Vec<&str> = fates.iter().map(|(_, fate)| fate.as_str()).collect();
+    assert_eq!(words, ["landed", "landed", "check_failed", "landed", "landed"]);
+    assert_eq!(fates[2].0, ids[2]);
+    assert!(!env.project("bad.txt").exists() && env.project("d.txt").exists());
+    let kept = env.robot(&["worktrees", "prune"]);
+    assert_eq!(kept["count"], 4);
+    assert_eq!(kept["kept"][0]["atom_id"], Value::from(ids[2].as_str()));
+}
+
+#[test]
+fn a_check_that_fails_without_them_blames_nobody() {
+    let env = TestEnv::with_repository("land_check = \"sh -c 'echo broken; exit 1'\"\n");
+    let id = finished(&env, "a.txt", "x");
+    let before = env.git(&["rev-parse", "main"]);
+    let ran = env.el(&["land", &id]).fails_with(4);
+    assert!(ran.stderr.contains("fails on main already") && ran.stderr.contains("broken"), "{ran:#?}");
+    assert_eq!(env.git(&["rev-parse", "main"]), before);
+}
+
+#[test]
+fn uncommitted_work_of_the_user_is_never_touched() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "new.txt", "theirs");
+    std::fs::write(env.project("base.txt"), "mine, not committed\n").unwrap();
+    let (files, head) = (env.user_files(), env.git(&["rev-parse", "main"]));
+    let ran = env.el(&["land", &id]).fails_with(4);
+    assert!(ran.stdout.contains("1 file have changes") || ran.stdout.contains("not committed"), "{ran:#?}");
+    assert_eq!((env.user_files(), env.git(&["rev-parse", "main"])), (files, head));
+    // A file that git does not know, and that would be overwritten.
+    env.git(&["checkout", "-q", "base.txt"]);
+    std::fs::write(env.project("new.txt"), "mine, unknown to git\n").unwrap();
+    let (files, head) = (env.user_files(), env.git(&["rev-parse", "main"]));
+    assert_eq!(fates(&env, 4, &[&id]), [(id.clone(), "held".to_owned())]);
+    assert_eq!((env.user_files(), env.git(&["rev-parse", "main"])), (files, head));
+    std::fs::remove_file(env.project("new.txt")).unwrap();
+    assert_eq!(fates(&env, 0, &[&id]), [(id, "landed".to_owned())]);
+}
+
+#[test]
+fn a_branch_that_its_owner_is_rebasing_is_not_moved() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "new.txt", "theirs");
+    env.git(&["checkout", "-q", "-b", "other"]);
+    std::fs::write(env.project("base.txt"), "other\n").unwrap();
+    env.git(&["commit", "-q", "-a", "-m", "other"]);
+    env.git(&["checkout", "-q", "main"]);
+    std::fs::write(env.project("base.txt"), "main\n").unwrap();
+    env.git(&["commit", "-q", "-a", "-m", "main"]);
+    let _ = env.run(env.command("git").args(["rebase", "-q", "other"])).fails_with(1);
+    let (files, head) = (env.user_files(), env.git(&["rev-parse", "main"]));
+    assert_eq!(fates(&env, 4, &[&id, "--onto", "main"]), [(id.clone(), "held".to_owned())]);
+    assert_eq!((env.user_files(), env.git(&["rev-parse", "main"])), (files, head));
+    env.git(&["rebase", "--abort"]);
+    assert_eq!(fates(&env, 0, &[&id]), [(id, "landed".to_owned())]);
+}
+
+#[test]
+fn a_land_that_was_killed_is_finished_by_the_next() {
+    let env = TestEnv::with_repository("");
+    let flag = env.path("tmp/waiting");
+    let go = env.path("tmp/go");
+    let check = format!("touch {}; until test -e {}; do sleep 0.05; done", flag.display(), go.display());
+    env.configure(&format!("land_check = \"sh -c '{check}'\"\n"));
+    let ids = ["a.txt", "b.txt"].map(|file| finished(&env, file, "x"));
+    let landing = env.start_el(&["land", "--all"]);
+    env.wait_for_file(&flag);
+    assert_eq!(env.git(&["rev-list", "--count", "main"]), "1", "nothing is kept before its check");
+    let busy = env.el(&["--robot", "land", "--all"]).fails_with(4).json();
+    assert_eq!((&busy["error"]["code"], &busy["error"]["retryable"]), (&"busy".into(), &true.into()));
+    landing.signal(rustix::process::Signal::KILL);
+    let _ = landing.wait(crate::support::SOON);
+    std::fs::write(&go, "").unwrap();
+    assert_eq!(env.robot(&["land", "--all"])["landed"], 2);
+    // And one that was killed between the moving of the branch and the note of it.
+    for id in &ids {
+        env.git(&["update-ref", "-d", &format!("refs/el/landed/{id}")]);
+    }
+    let again = env.robot(&["land", "--all"]);
+    assert!(again["items"].as_array().unwrap().iter().all(|item| item["fate"] == "landed" || item["fate"] == "already"));
+    assert_eq!(env.git(&["rev-list", "--count", "main"]), "3");
+    let left = std::fs::read_dir(env.project(".eluent/worktrees")).unwrap().flatten();
+    assert!(left.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with(".landing")));
+}
+
+#[test]
+fn the_check_has_what_agents_have() {
+    let env = TestEnv::with_repository(
+        "worktree_copy = [\".env\"]\nworktree_link = [\"deps\"]\nworktree_setup = \"sh -c 'cat base.txt > made.txt'\"\n\
+         land_check = \"sh -c 'cat .env deps/lib made.txt'\"\n",
+    );
+    std::fs::write(env.project(".env"), "KEY=1\n").unwrap();
+    std::fs::create_dir(env.project("deps")).unwrap();
+    std::fs::write(env.project("deps/lib"), "lib").unwrap();
+    let id = finished(&env, "a.txt", "x");
+    assert_eq!(fates(&env, 0, &[&id]), [(id, "landed".to_owned())]);
+    assert!(!env.project("made.txt").exists(), "nothing of it is brought in");
+    // A commit that breaks the setup is left out as one that breaks the check is.
+    let bad = finished(&env, "bad.txt", "x");
+    let tree = env.path("tmp").join(&bad);
+    env.git(&["-C", tree.to_str().unwrap(), "rm", "-q", "base.txt"]);
+    env.git(&["-C", tree.to_str().unwrap(), "commit", "-q", "-m", "break it"]);
+    let ran = env.el(&["land", &bad]).fails_with(4);
+    assert!(ran.stdout.contains("the setup ended as failed"), "{ran:#?}");
+}

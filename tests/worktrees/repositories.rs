@@ -1,0 +1,123 @@
+//! Repositories as they are found in the world.
+
+use std::fs;
+
+use crate::support::TestEnv;
+
+fn refused(env: &TestEnv, words: &[&str], status: i32) -> String {
+    env.run(env.command("el").arg("--robot").args(words)).fails_with(status).json()["error"]["message"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn without_a_repository_or_a_commit_worktrees_are_refused_and_none_is_the_default() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["close done"]);
+    assert!(refused(&env, &["work", "--once", "--isolate", "worktree"], 6).contains("in no git repository"));
+    assert!(refused(&env, &["land", "--all"], 3).contains("in no git repository"));
+    env.git(&["init", "-q"]);
+    assert!(refused(&env, &["work", "--once", "--isolate", "worktree"], 6).contains("no commit yet"));
+    assert!(refused(&env, &["land", "--all"], 4).contains("no commit yet"));
+    env.work(&["--drain", "--concurrency", "2"]);
+    assert_eq!(env.status(&id), "closed");
+    assert!(!env.project(".eluent/worktrees").exists());
+}
+
+#[test]
+fn a_removed_worktree_comes_back_and_a_taken_branch_is_told() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let id = env.writer("a.txt", "x");
+    env.work(&["--once"]);
+    let tree = env.project(".eluent/worktrees").join(&id);
+    fs::remove_dir_all(&tree).unwrap();
+    assert_eq!(env.robot(&["worktrees"])["items"][0]["missing"], true);
+    assert_eq!(env.robot(&["diff", &id])["files"], serde_json::json!(["a.txt"]));
+    env.el(&["reopen", &id]).ok();
+    env.el(&["update", &id, "-d", &TestEnv::script(&["sh cat a.txt > /dev/null", "close again"])]).ok();
+    env.work(&["--once"]);
+    assert_eq!(env.status(&id), "closed");
+    assert!(tree.join("a.txt").is_file(), "the branch's work is there again");
+    // The branch checked out by a person elsewhere.
+    env.git(&["worktree", "remove", "--force", tree.to_str().unwrap()]);
+    env.git(&["worktree", "add", "-q", env.path("tmp/theirs").to_str().unwrap(), &format!("el/{id}")]);
+    env.el(&["reopen", &id]).ok();
+    let _ = env.el(&["work", "--once"]);
+    assert!(env.last_run(&id)["detail"].as_str().unwrap().contains("is checked out in"), "{:#}", env.last_run(&id));
+    // Something else in the way.
+    env.git(&["worktree", "remove", "--force", env.path("tmp/theirs").to_str().unwrap()]);
+    fs::create_dir_all(&tree).unwrap();
+    fs::write(tree.join("mine"), "mine").unwrap();
+    env.el(&["retry", &id]).ok();
+    let _ = env.el(&["work", "--once"]);
+    assert!(env.last_run(&id)["detail"].as_str().unwrap().contains("is in the way"), "{:#}", env.last_run(&id));
+    assert_eq!(fs::read_to_string(tree.join("mine")).unwrap(), "mine");
+}
+
+#[test]
+fn a_detached_head_a_lock_and_failing_hooks_have_their_way() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let hook = env.project(".git/hooks/pre-commit");
+    fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
+    fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    fs::copy(&hook, env.project(".git/hooks/post-checkout")).unwrap();
+    let script = ["sh echo x > a.txt && git add a.txt && git commit -q --no-verify -m a", "close done"];
+    let id = env.script_atom(&script);
+    env.git(&["-c", "core.hooksPath=/dev/null", "checkout", "-q", "--detach"]);
+    env.work(&["--once"]);
+    assert_eq!(env.status(&id), "closed");
+    assert!(refused(&env, &["land", &id], 4).contains("detached HEAD"));
+    assert!(refused(&env, &["land", &id, "--onto", "nowhere"], 3).contains("'nowhere'"));
+    fs::write(env.project(".git/refs/heads/main.lock"), "").unwrap();
+    assert!(refused(&env, &["land", &id, "--onto", "main"], 4).contains("locked"));
+    fs::remove_file(env.project(".git/refs/heads/main.lock")).unwrap();
+    // Not checked out anywhere: it moves, and the files of the person stay.
+    assert_eq!(env.robot(&["land", &id, "--onto", "main"])["landed"], 1);
+    assert!(!env.project("a.txt").exists());
+    assert_eq!(env.git(&["show", "main:a.txt"]), "x");
+}
+
+#[test]
+fn a_shallow_clone_with_a_submodule_works() {
+    let env = TestEnv::new();
+    let allow = ["-c", "protocol.file.allow=always"];
+    let (origin, sub) = (env.path("tmp/origin"), env.path("tmp/sub"));
+    for repository in [&sub, &origin] {
+        let at = repository.to_str().unwrap();
+        env.git(&["init", "-q", at]);
+        fs::write(repository.join("f"), "1").unwrap();
+        env.git(&["-C", at, "add", "."]);
+        env.git(&["-C", at, "commit", "-q", "-m", "1"]);
+    }
+    let at = origin.to_str().unwrap();
+    env.git(&[&allow[..], &["-C", at, "submodule", "--quiet", "add", sub.to_str().unwrap(), "sub"]].concat());
+    env.git(&["-C", at, "commit", "-q", "-m", "2"]);
+    let url = format!("file://{at}");
+    env.git(&[&allow[..], &["clone", "-q", "--depth", "1", "--recurse-submodules", "--shallow-submodules", &url, "."]].concat());
+    env.el(&["init", "--name", "t"]).ok();
+    env.configure("isolate = \"worktree\"\n");
+    let id = env.writer("a.txt", "x");
+    env.work(&["--once"]);
+    assert_eq!(env.robot(&["land", &id])["landed"], 1);
+    assert!(env.project("a.txt").is_file() && env.project("sub/f").is_file());
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
+}
+
+#[test]
+fn a_project_in_a_folder_of_the_repository_works_in_that_folder() {
+    let env = TestEnv::new();
+    let top = env.project("");
+    fs::create_dir(top.join("api")).unwrap();
+    fs::write(top.join("api/f"), "1").unwrap();
+    env.git(&["init", "-q"]);
+    env.git(&["add", "api"]);
+    env.git(&["commit", "-q", "-m", "1"]);
+    env.run(env.command("el").args(["init", "--name", "t"]).current_dir(top.join("api"))).ok();
+    let script = TestEnv::script(&["sh test -f f && echo x > g && git add g && git commit -q -m g", "close done"]);
+    let in_api = |words: &[&str]| env.run(env.command("el").args(words).current_dir(top.join("api"))).ok();
+    in_api(&["create", "--title", "T", "-d", &script]);
+    in_api(&["work", "--once", "--isolate", "worktree"]);
+    in_api(&["land", "--all"]);
+    assert_eq!(fs::read_to_string(top.join("api/g")).unwrap(), "x\n");
+}

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::conclude::conclude;
 use super::file;
-use super::flow::{Loaded, load};
+use super::flow::{Loaded, known, load};
 use crate::rules::orchestrate::{Step, next, spent};
 use crate::store::orchestration::{self, WholeCheck};
 use crate::store::{Store, run};
@@ -29,7 +29,7 @@ pub struct Advanced {
 pub fn advance(store: &mut Store, ctx: &Ctx<'_>, epic: &str, plan_only: bool, worked: Duration) -> Result<Advanced> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let id = load(tx, epic)?.epic.id;
+        let id = known(tx, epic)?.0.id;
         orchestration::add_worked(tx, &id, i64::try_from(worked.as_micros()).unwrap_or(i64::MAX))?;
         for _ in 0..STEPS_MAX {
             let loaded = load(tx, &id)?;
@@ -80,7 +80,7 @@ pub fn record_whole_check(store: &mut Store, ctx: &Ctx<'_>, epic: &str, round: u
     }
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let id = load(tx, epic)?.epic.id;
+        let id = known(tx, epic)?.0.id;
         let check = WholeCheck { round, passed, output: output[from..].to_owned(), at: ctx.now };
         orchestration::put_check(tx, &id, &check)
     })

@@ -32,15 +32,21 @@ pub(super) struct Loaded {
     pub(super) flow: Flow,
 }
 
-/// Reads it; refused if the atom is not orchestrated.
-pub(super) fn load(tx: &Tx<'_>, id: &str) -> Result<Loaded> {
+/// The epic and its own row; refused if the atom is not orchestrated.
+pub(super) fn known(tx: &Tx<'_>, id: &str) -> Result<(Atom, Orchestration)> {
     let epic = resolved(tx, id)?;
-    let Some(own) = orchestration::find(tx, &epic.id)? else {
-        return Err(Error::conflict(
-            "not_orchestrated",
-            format!("{} is not orchestrated; el orchestrate {} begins it", epic.id, epic.id),
-        ));
-    };
+    match orchestration::find(tx, &epic.id)? {
+        Some(own) => Ok((epic, own)),
+        None => {
+            let message = format!("{} is not orchestrated; el orchestrate {} begins it", epic.id, epic.id);
+            Err(Error::conflict("not_orchestrated", message))
+        }
+    }
+}
+
+/// Reads everything.
+pub(super) fn load(tx: &Tx<'_>, id: &str) -> Result<Loaded> {
+    let (epic, own) = known(tx, id)?;
     let settings: PlanSettings = serde_json::from_str(&own.settings).unwrap_or_default();
     let asked = orchestration::questions(tx, &epic.id)?;
     let planned = orchestration::planned(tx, &epic.id)?;

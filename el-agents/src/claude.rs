@@ -5,6 +5,7 @@
 
 mod argv;
 mod environ;
+mod field;
 mod lines;
 mod progress;
 mod render;

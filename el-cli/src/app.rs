@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use el_core::model::Timestamp;
 use el_core::{Ctx, Durability, SessionCredentials, Store};
 
-use crate::args::Globals;
 use crate::error::Result;
+use crate::globals::Globals;
 use crate::output::printer::Printer;
 use crate::owner::Foreign;
 use crate::project::{self, Project};

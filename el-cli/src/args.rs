@@ -1,14 +1,13 @@
-//! The command line: the flags that all commands share, and how a wrong one is reported.
+//! The command line, and how a wrong one is reported.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
 use crate::commands::Command;
 use crate::error::CommandError;
-use crate::output::printer::Format;
+use crate::globals::Globals;
 use crate::output::terminal::ColorWhen;
 
 pub(crate) mod values;
@@ -21,39 +20,6 @@ pub(crate) struct Cli {
     pub(crate) globals: Globals,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// The flags of every command.
-#[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "Global options")]
-pub(crate) struct Globals {
-    /// Print one JSON document, on success and on failure
-    #[arg(long, visible_alias = "json", global = true)]
-    pub(crate) robot: bool,
-    /// The database, instead of the nearest .eluent/el.db [env: EL_DB]
-    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub(crate) db: Option<PathBuf>,
-    /// Who is recorded as the author of changes [env: EL_ACTOR]
-    #[arg(long, global = true, value_name = "NAME")]
-    pub(crate) actor: Option<String>,
-    /// When to colour
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
-    pub(crate) color: ColorWhen,
-    /// Print the bare answer: ids, no sentences
-    #[arg(short, long, global = true)]
-    pub(crate) quiet: bool,
-    /// Show more
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    pub(crate) verbose: u8,
-    /// On a bug in el, print where it happened [env: EL_DEBUG]
-    #[arg(long, global = true)]
-    pub(crate) debug: bool,
-}
-
-impl Globals {
-    pub(crate) fn format(&self) -> Format {
-        if self.robot { Format::Robot } else { Format::Human }
-    }
 }
 
 const HELP: &str = "\

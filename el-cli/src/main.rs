@@ -9,6 +9,7 @@ mod commands;
 mod complete;
 mod error;
 mod exit;
+mod globals;
 mod input;
 mod mcp;
 mod output;

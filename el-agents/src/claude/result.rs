@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::stream::{boolean, number, text};
+use super::field::{boolean, number, text};
 
 /// Tokens of one answer, or of many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::field::{boolean, number, text};
 use super::result::{RunResult, Usage};
 use super::sanitize::one_line;
 
@@ -225,20 +226,6 @@ fn parts(message: &Value) -> impl Iterator<Item = &Value> {
 
 fn is_subagent(value: &Value) -> bool {
     value.get("parent_tool_use_id").is_some_and(Value::is_string)
-}
-
-pub(super) fn text(value: &Value, name: &str) -> Option<String> {
-    value.get(name)?.as_str().map(str::to_owned)
-}
-
-pub(super) fn boolean(value: &Value, name: &str) -> Option<bool> {
-    value.get(name)?.as_bool()
-}
-
-/// A whole number of at least 0, also if it is written as a fraction.
-pub(super) fn number(value: &Value, name: &str) -> Option<u64> {
-    let value = value.get(name)?;
-    value.as_u64().or_else(|| value.as_f64().filter(|number| (0.0..1e15).contains(number)).map(|number| number as u64))
 }
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ use super::reply::Reply;
 use super::tools::{self, Tool};
 use super::version::Version;
 use crate::app::App;
-use crate::args::Globals;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::globals::Globals;
 use crate::output::printer::{Format, Printer};
 use crate::output::terminal::ColorWhen;
 

@@ -18,9 +18,9 @@ use super::wire::{
     self, INVALID_PARAMS, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, PARSE_ERROR, Parsed, UNSUPPORTED_VERSION, WireError,
 };
 use crate::app::App;
-use crate::args::Globals;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::globals::Globals;
 use crate::output::panic;
 use crate::output::printer::{Format, Printer};
 use crate::output::terminal::ColorWhen;

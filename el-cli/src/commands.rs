@@ -132,7 +132,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    pub(crate) fn run(self, app: &App) -> Result<Exit> {
+    /// `grammar` makes the command line as a whole, for the commands that explain it.
+    pub(crate) fn run(self, app: &App, grammar: fn() -> clap::Command) -> Result<Exit> {
         // A hook never fails, and a supervisor has no caller.
         if !matches!(self, Command::Hook(_) | Command::Supervise(_)) {
             actor::check(app.globals().actor.as_deref())?;
@@ -187,9 +188,9 @@ impl Command {
             Command::MergeDriver(args) => merge_driver::run(&args, app),
             Command::Prime(args) => prime::run(&args, app),
             Command::Schema(args) => schema::run(&args, app),
-            Command::Man(args) => man::run(&args, app),
+            Command::Man(args) => man::run(&args, app, grammar()),
             Command::Mcp(args) => mcp::run(&args, app),
-            Command::Help(args) => help::run(&args, app),
+            Command::Help(args) => help::run(&args, app, grammar()),
             Command::Work(args) => work::run(&args, app),
             Command::Supervise(args) => supervise::run(&args, app),
             Command::Hook(command) => hook::run(&command, app),

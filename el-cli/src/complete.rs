@@ -4,14 +4,12 @@
 use std::env;
 use std::ffi::OsStr;
 
-use clap::CommandFactory as _;
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 use el_core::model::{Atom, IssueType};
 use el_core::ops::{self, AtomFilter, RunFilter, Sort};
 use el_core::{Durability, Store};
 
-use crate::args::Cli;
 use crate::output::sanitize;
 use crate::project::Project;
 use crate::settings::keys::KEYS;
@@ -24,9 +22,9 @@ const CONSIDERED: i64 = 5_000;
 const MOST: i64 = 200;
 
 /// Answers a shell that wants completions, and ends the process then. Does nothing otherwise.
-pub(crate) fn answer_the_shell() {
+pub(crate) fn answer_the_shell(grammar: fn() -> clap::Command) {
     if env::var_os(VARIABLE).is_some() {
-        CompleteEnv::with_factory(Cli::command).var(VARIABLE).bin("el").complete();
+        CompleteEnv::with_factory(grammar).var(VARIABLE).bin("el").complete();
     }
 }
 

@@ -22,11 +22,12 @@ mod settings;
 mod setup;
 
 use args::Parsed;
+use clap::CommandFactory as _;
 use exit::Exit;
 use output::printer::{Format, Printer};
 
 fn main() -> ExitCode {
-    complete::answer_the_shell();
+    complete::answer_the_shell(args::Cli::command);
     let argv: Vec<_> = std::env::args_os().collect();
     run(&argv).into()
 }
@@ -37,7 +38,7 @@ fn run(argv: &[std::ffi::OsString]) -> Exit {
             let printer = Printer::new(cli.globals.format(), cli.globals.color, cli.globals.quiet);
             output::panic::install(printer.is_robot(), cli.globals.debug);
             let app = app::App::new(cli.globals, printer);
-            finish(&app.printer, cli.command.run(&app))
+            finish(&app.printer, cli.command.run(&app, args::Cli::command))
         }
         Parsed::Text { text, color } => {
             let printer = Printer::new(Format::Human, color, false);

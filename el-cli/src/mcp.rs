@@ -7,6 +7,7 @@
 
 mod arguments;
 mod call;
+mod catalog;
 mod lane;
 mod lines;
 mod reply;

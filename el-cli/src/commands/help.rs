@@ -1,8 +1,8 @@
+use clap::error::ErrorKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::args::{self, Parsed};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::style;
@@ -62,7 +62,7 @@ const TOPICS: [Topic; 8] = [
     Topic { name: "moving", about: "Importing, exporting, keeping an export in git", text: include_str!("help/moving.txt") },
 ];
 
-pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+pub(super) fn run(args: &Args, app: &App, grammar: clap::Command) -> Result<Exit> {
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
     if words == ["topics"] {
         return topics(app);
@@ -74,13 +74,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     // What `el COMMAND --help` prints.
-    let line: Vec<_> = std::iter::once("el").chain(words.iter().copied()).chain(["--help"]).map(Into::into).collect();
-    match args::parse(&line) {
-        Parsed::Text { text, .. } if app.printer.is_robot() => {
-            app.printer.emit(&Help::Command { command: words.join(" "), text: text.to_string() }, |_| {})?;
+    let line = std::iter::once("el").chain(words.iter().copied()).chain(["--help"]);
+    match grammar.try_get_matches_from(line) {
+        Err(error) if error.kind() == ErrorKind::DisplayHelp && app.printer.is_robot() => {
+            app.printer.emit(&Help::Command { command: words.join(" "), text: error.render().to_string() }, |_| {})?;
             Ok(Exit::Done)
         }
-        Parsed::Text { text, .. } => app.printer.styled(&text).map(|()| Exit::Done),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => app.printer.styled(&error.render()).map(|()| Exit::Done),
         _ => Err(CommandError::not_found(format!("'{}' is neither a command nor a topic", words.join(" ")))
             .with_hint("el --help lists the commands, el help topics the topics")),
     }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn no_topic_hides_a_command_and_no_line_is_too_long() {
-        let mut command = args::Cli::command();
+        let mut command = crate::args::Cli::command();
         command.build();
         for topic in &TOPICS {
             assert!(command.find_subcommand(topic.name).is_none(), "{}", topic.name);

@@ -1,13 +1,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory as _;
 use clap_mangen::Man;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::args::Cli;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{sanitize, style};
@@ -48,8 +46,7 @@ pub(super) enum Manual<'a> {
     },
 }
 
-pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let mut root = Cli::command();
+pub(super) fn run(args: &Args, app: &App, mut root: clap::Command) -> Result<Exit> {
     // Names such as `el-dep-add` come from the building.
     root.build();
     if let Some(dir) = &args.dir {

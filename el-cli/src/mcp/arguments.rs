@@ -102,7 +102,7 @@ impl Arguments {
     /// To be called before anything is done: fails if there is something that nobody asked for.
     pub(super) fn done(self, tool: &str) -> Result<()> {
         let Some((name, _)) = self.0.iter().next() else { return Ok(()) };
-        let known = super::tools::parameters(tool);
+        let known = super::catalog::parameters(tool);
         let name: String = name.chars().take(60).collect();
         Err(CommandError::usage(format!("{tool} has no argument '{}'", name.escape_debug()))
             .with_hint(format!("it takes {}", known.join(", "))))

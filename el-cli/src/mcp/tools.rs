@@ -5,15 +5,12 @@ use serde_json::{Value, json};
 use super::arguments::Arguments;
 use super::call::Call;
 use super::version::Version;
-use super::{rows, wire};
+use super::{catalog, rows, wire};
 use crate::error::{CommandError, Result};
 
 mod changes;
 mod finding;
 mod tasks;
-
-/// The list as clients get it. Each of its bytes is paid for by every conversation that loads it.
-const LIST: &str = include_str!("tools.json");
 
 /// The list does not change while we run.
 pub(super) const FRESH_MS: u64 = 3_600_000;
@@ -59,27 +56,15 @@ impl Tool {
     }
 }
 
-fn all() -> Value {
-    serde_json::from_str(LIST).expect("a test reads the list")
-}
-
 /// The answer to `tools/list`.
 pub(super) fn listed(version: Version) -> Value {
-    let mut result = json!({ "tools": all() });
+    let mut result = json!({ "tools": catalog::all() });
     if version.is_stateless() {
         result["ttlMs"] = FRESH_MS.into();
         result["cacheScope"] = "public".into();
         complete(&mut result);
     }
     result
-}
-
-/// The names of a tool's arguments.
-pub(super) fn parameters(tool: &str) -> Vec<String> {
-    let all = all();
-    let found = all.as_array().into_iter().flatten().find(|one| one["name"] == tool);
-    let names = found.and_then(|one| one["inputSchema"]["properties"].as_object());
-    names.map(|names| names.keys().cloned().collect()).unwrap_or_default()
 }
 
 pub(super) fn server_info() -> Value {
@@ -144,9 +129,10 @@ mod tests {
 
     #[test]
     fn what_is_listed_is_what_there_is() {
-        let names: Vec<String> = all().as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+        let names: Vec<String> =
+            catalog::all().as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
         assert_eq!(names, TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>());
-        for tool in all().as_array().unwrap() {
+        for tool in catalog::all().as_array().unwrap() {
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
             assert!(tool["inputSchema"]["properties"].is_object(), "{tool}");
             assert!(tool["description"].is_string(), "{tool}");
@@ -155,14 +141,14 @@ mod tests {
 
     #[test]
     fn the_list_is_sent_without_a_byte_too_many() {
-        let sent = serde_json::to_string(&all()).unwrap();
+        let sent = serde_json::to_string(&catalog::all()).unwrap();
         // About four bytes a token: docs/mcp.md gives the figures.
         assert!(sent.len() <= 4_800, "{} bytes", sent.len());
     }
 
     #[test]
     fn handing_over_is_as_it_was_specified() {
-        let all = all();
+        let all = catalog::all();
         let tool = &all[0];
         assert_eq!(
             tool,

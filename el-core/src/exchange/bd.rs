@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, Parts, Seen, take_id};
-use super::read::{Progress, each_object};
+use super::lines::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, IssueType, Name, Status};

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::draft::{Draft, Seen, take_id};
 use super::jsonl::FORMAT_VERSION;
-use super::read::{Progress, each_object};
+use super::lines::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, Name};

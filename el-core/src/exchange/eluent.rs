@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, Seen, take_id};
-use super::read::{Progress, each_object};
+use super::lines::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, Timestamp};

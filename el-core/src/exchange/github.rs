@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, Parts, Seen};
-use super::read::{Progress, each_object};
+use super::lines::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, IssueType, Name, Priority, Status};

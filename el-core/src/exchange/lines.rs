@@ -1,6 +1,14 @@
 //! A file as a sequence of JSON values with their places: JSON Lines, one array, or one object over several lines.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use super::Batch;
+
+/// Is told how much of how much is done.
+pub type Progress<'a> = dyn FnMut(usize, usize) + 'a;
+
+/// So many records are read between two words about how far it is.
+const STEP: usize = 512;
 
 /// A file's values.
 pub(super) struct Values<'a> {
@@ -8,6 +16,29 @@ pub(super) struct Values<'a> {
     pub(super) items: Box<dyn Iterator<Item = (usize, Result<Value, String>)> + 'a>,
     /// How many lines there are (in an array: values).
     pub(super) lines: usize,
+}
+
+/// Hands every object of a JSON file to `each`; what is none, or what `each` cannot take, is a bad line.
+pub(super) fn each_object(
+    bytes: &[u8],
+    batch: &mut Batch,
+    progress: &mut Progress<'_>,
+    mut each: impl FnMut(&mut Batch, usize, Map<String, Value>) -> Result<(), String>,
+) {
+    let values = values(bytes);
+    for (at, (line, value)) in values.items.enumerate() {
+        if at % STEP == 0 {
+            progress(line, values.lines);
+        }
+        let done = match value {
+            Ok(Value::Object(object)) => each(batch, line, object),
+            Ok(_) => Err("it is no JSON object".to_owned()),
+            Err(why) => Err(why),
+        };
+        if let Err(why) = done {
+            batch.bad(line, why);
+        }
+    }
 }
 
 pub(super) fn values(bytes: &[u8]) -> Values<'_> {

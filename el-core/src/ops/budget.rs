@@ -3,9 +3,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::change::{To, set_status};
-use super::pause::Pause;
 use crate::model::{Atom, CancelMode, EventKind, Progress, Run, Status, Timestamp};
 use crate::rules::budget::{cap_of, day, is_over, is_spent, next_day, usd};
+use crate::rules::pause::Pause;
 use crate::store::{Store, Tx, atom, budget, comment, event, meta, run};
 use crate::{Ctx, Result};
 

@@ -89,7 +89,7 @@ pub use orchestrate::{
     heard, is_asked, is_below_running, orchestrated, overview, record_whole_check, supply,
 };
 pub use output::record_output;
-pub use pause::{Pause, adopt_pause, known_pause, paused, resume};
+pub use pause::{adopt_pause, known_pause, paused, resume};
 pub use place_run::place_run;
 pub use post::{NewMessage, post};
 pub use prime::{COUNTED, Primed, prime};

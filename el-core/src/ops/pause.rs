@@ -1,19 +1,9 @@
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::budget::day_pause;
 use crate::Result;
 use crate::model::Timestamp;
 use crate::rules::budget::day;
-use crate::rules::pause::Known;
+use crate::rules::pause::{Known, Pause};
 use crate::store::{Store, Tx, meta};
-
-/// Nothing is claimed for now: the account's usage limit was reached, or the day's budget is spent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Pause {
-    pub until: Timestamp,
-    pub reason: String,
-}
 
 /// The pause that holds at `now`, if one does.
 pub fn paused(store: &Store, now: Timestamp) -> Result<Option<Pause>> {

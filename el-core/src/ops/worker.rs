@@ -1,8 +1,9 @@
 use super::list::with_parent;
-use super::pause::{Pause, paused_in};
+use super::pause::paused_in;
 use super::{AssigneeFilter, AtomFilter};
 use crate::Result;
 use crate::model::{Run, Status, Takes, Timestamp, Worker};
+use crate::rules::pause::Pause;
 use crate::store::filter::Query;
 use crate::store::{self, Store, Tx, run};
 

@@ -2,9 +2,17 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Timestamp;
+
+/// Nothing is claimed for now: the account's usage limit was reached, or the day's budget is spent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Pause {
+    pub until: Timestamp,
+    pub reason: String,
+}
 
 /// The longest pause that is believed: a weekly limit, and a day for clocks that differ.
 pub const LONGEST: Duration = Duration::from_secs(8 * 24 * 3600);

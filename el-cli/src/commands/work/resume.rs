@@ -1,7 +1,8 @@
 //! `el work --resume`.
 
 use el_agents::account::Account;
-use el_core::ops::{self, Pause};
+use el_core::ops;
+use el_core::rules::pause::Pause;
 use serde::Serialize;
 
 use super::Resolved;

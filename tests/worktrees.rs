@@ -1,5 +1,6 @@
 //! Each run in a git worktree of its own, and bringing what they made together: `el land`, `el worktrees`, `el diff`.
 
+mod broken_off;
 mod builds_on;
 mod honest;
 mod hooks;

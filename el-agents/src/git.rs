@@ -3,16 +3,20 @@
 //! Words go by argv, never through a shell; the caller's `GIT_*` are scrubbed, and the language is C, since some answers are read. What is to be
 //! done is decided from a look at the repository ([`Repository`]) and then done; every step can be broken off and done again.
 
+mod advance;
 mod bounded;
 mod call;
 mod error;
+mod files;
 mod foundation;
 mod integrate;
+mod promise;
 mod repository;
 mod worktree;
 
+pub use self::advance::{Advanced, Brought, advance, held, note_landed, recover};
 pub use self::call::Git;
 pub use self::error::GitError;
-pub use self::integrate::{Advanced, Brought, Mode, Scratch, Step, advance};
+pub use self::integrate::{Mode, Scratch, Step};
 pub use self::repository::{Repository, Worktree, branch_of};
 pub use self::worktree::{Isolation, Prepared, Wanted, folder_of_worktrees, furnish, prepare, remove};

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use crate::support::TestEnv;
 
-fn hook(env: &TestEnv, name: &str, script: &str) {
+pub(super) fn hook(env: &TestEnv, name: &str, script: &str) {
     let path = env.project(".git/hooks").join(name);
     fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();

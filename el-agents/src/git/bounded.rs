@@ -20,14 +20,14 @@ const LOOK: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// If it cannot be run.
-pub(super) fn run(command: &mut Command, input: Option<&str>, limit: Duration) -> io::Result<Option<Output>> {
+pub(super) fn run(command: &mut Command, input: Option<&[u8]>, limit: Duration) -> io::Result<Option<Output>> {
     command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     let mut child = command.spawn()?;
     if let (Some(text), Some(mut pipe)) = (input, child.stdin.take()) {
-        let text = text.to_owned();
+        let text = text.to_vec();
         // One that does not read to the end says why itself.
-        std::thread::spawn(move || drop(pipe.write_all(text.as_bytes())));
+        std::thread::spawn(move || drop(pipe.write_all(&text)));
     }
     let (stdout, stderr) = (Kept::of(child.stdout.take()), Kept::of(child.stderr.take()));
     let began = Instant::now();
@@ -46,7 +46,8 @@ pub(super) fn run(command: &mut Command, input: Option<&str>, limit: Duration) -
     Ok(Some(Output { status, stdout: stdout.take(), stderr: stderr.take() }))
 }
 
-fn end(child: &mut Child) -> io::Result<()> {
+/// Ends it with its process group.
+pub(super) fn end(child: &mut Child) -> io::Result<()> {
     let group = Pid::from_child(child);
     // It has not been waited for, so the group is still its own.
     let _ = kill_process_group(group, Signal::TERM);

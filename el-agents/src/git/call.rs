@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::GitError;
@@ -13,9 +13,26 @@ const TRIES: u32 = 12;
 /// Between two of them.
 const PAUSE: Duration = Duration::from_millis(150);
 /// What may read or write every file of a checkout, or ask a person's hooks.
-const LONG: [&str; 9] = ["worktree", "checkout", "reset", "merge", "rebase", "clean", "status", "diff", "merge-tree"];
+const LONG: [&str; 16] = [
+    "worktree",
+    "checkout",
+    "reset",
+    "merge",
+    "rebase",
+    "revert",
+    "clean",
+    "status",
+    "diff",
+    "diff-index",
+    "merge-tree",
+    "read-tree",
+    "update-index",
+    "checkout-index",
+    "hash-object",
+    "hook",
+];
 /// How long those may take.
-const LONG_LIMIT: Duration = Duration::from_secs(600);
+pub(super) const LONG_LIMIT: Duration = Duration::from_secs(600);
 /// How long a question may take.
 const SHORT_LIMIT: Duration = Duration::from_secs(60);
 
@@ -74,7 +91,7 @@ impl Git {
         &self.folder
     }
 
-    fn command(&self) -> Command {
+    pub(super) fn command(&self) -> Command {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
             // What a hook or another git left would point us at another repository. How its configuration is found stays the user's.
@@ -125,16 +142,19 @@ impl Git {
     /// # Errors
     /// The same.
     pub fn ask_with<S: AsRef<OsStr>>(&self, words: &[S], input: Option<&str>) -> Result<String, GitError> {
-        for _ in 1..TRIES {
-            match self.once(words, input) {
-                Err(GitError::Locked(_)) => std::thread::sleep(PAUSE),
-                done => return done,
-            }
-        }
-        self.once(words, input)
+        let said = self.raw(words, input.map(str::as_bytes))?;
+        Ok(String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned())
     }
 
-    fn once<S: AsRef<OsStr>>(&self, words: &[S], input: Option<&str>) -> Result<String, GitError> {
+    /// The same in bytes: names of files need not be UTF-8.
+    ///
+    /// # Errors
+    /// The same.
+    pub(super) fn raw<S: AsRef<OsStr>>(&self, words: &[S], input: Option<&[u8]>) -> Result<Vec<u8>, GitError> {
+        unlocked(|| self.once(words, input))
+    }
+
+    fn once<S: AsRef<OsStr>>(&self, words: &[S], input: Option<&[u8]>) -> Result<Vec<u8>, GitError> {
         let what = words.first().map(|word| word.as_ref().to_string_lossy().into_owned()).unwrap_or_default();
         let limit = self.limit.unwrap_or(if LONG.contains(&what.as_str()) { LONG_LIMIT } else { SHORT_LIMIT });
         let mut command = self.command();
@@ -142,20 +162,12 @@ impl Git {
         let Some(output) = bounded::run(&mut command, input, limit).map_err(GitError::Program)? else {
             return Err(GitError::TimedOut { what, limit });
         };
-        Self::read(&output, what)
-    }
-
-    fn read(output: &Output, what: String) -> Result<String, GitError> {
         if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned());
+            return Ok(output.stdout);
         }
-        let said =
-            String::from_utf8_lossy(if output.stderr.is_empty() { &output.stdout } else { &output.stderr }).trim().to_owned();
-        if said.contains(".lock': File exists") || said.contains("Another git process") {
-            return Err(GitError::Locked(said.lines().next().unwrap_or_default().to_owned()));
-        }
-        let said = if said.is_empty() { output.status.to_string() } else { said };
-        Err(GitError::Failed { what, said })
+        let said = if output.stderr.is_empty() { &output.stdout } else { &output.stderr };
+        let said = String::from_utf8_lossy(said).trim().to_owned();
+        Err(refused(what, if said.is_empty() { output.status.to_string() } else { said }))
     }
 
     /// The answer, or `None` where git says no.
@@ -169,6 +181,27 @@ impl Git {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Does it again for a while where another git holds a lock.
+pub(super) fn unlocked<T>(mut done: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
+    for _ in 1..TRIES {
+        match done() {
+            Err(GitError::Locked(_)) => std::thread::sleep(PAUSE),
+            done => return done,
+        }
+    }
+    done()
+}
+
+/// What git says when it refuses. Its hints are about commands that nobody typed.
+pub(super) fn refused(what: String, said: String) -> GitError {
+    if said.contains(".lock': File exists") || said.contains("Another git process") {
+        let line = said.lines().find(|line| line.contains(".lock'")).or(said.lines().next());
+        return GitError::Locked(line.unwrap_or_default().to_owned());
+    }
+    let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("hint:")).collect();
+    GitError::Failed { what, said: lines.join("\n").trim().to_owned() }
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// What git could not do, or what there is no git for.
@@ -80,6 +81,28 @@ pub enum GitError {
         #[source]
         source: std::io::Error,
     },
+    /// The files of a checkout are ahead of its branch, and could not be put back.
+    #[error(
+        "the files in {at} are, some or all, those of {new}, while {target} is still at {old}: {why}, and they could not be put back: {which}",
+        at = at.display()
+    )]
+    HalfMoved {
+        /// The checkout.
+        at: PathBuf,
+        /// The branch.
+        target: String,
+        /// Where it is.
+        old: String,
+        /// Where it was to be.
+        new: String,
+        /// What was in the way of the move.
+        why: String,
+        /// What was in the way of putting back.
+        which: String,
+    },
+    /// One that cannot do what is asked of it.
+    #[error("this is git {0}, and worktrees and el land need 2.38 or later")]
+    TooOld(String),
     /// Whatever else git refused.
     #[error("git {what} failed: {said}")]
     Failed {
@@ -92,8 +115,13 @@ pub enum GitError {
 
 impl GitError {
     /// What to do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
+    pub fn hint(&self) -> Cow<'static, str> {
+        let said = match self {
+            GitError::HalfMoved { at, new, .. } => {
+                let at = at.display();
+                return format!("mend that, and el land puts them back; or git -C {at} reset {new} keeps them, and the work has landed").into();
+            }
+            GitError::TooOld(_) => "install a newer git; isolate = \"none\" works without worktrees",
             GitError::Program(_) => "install git, or put its folder on PATH",
             GitError::NoRepository(_) => "git init makes one; isolate = \"none\" works without",
             GitError::Bare(_) => "work in a clone or worktree of it",
@@ -110,6 +138,7 @@ impl GitError {
             GitError::Untracked { .. } => "worktree_copy and worktree_link name files of the repository's folder",
             GitError::Setup { .. } => "run the worktree_setup command in the worktree to see it fail",
             GitError::File { .. } | GitError::Failed { .. } => "el worktrees shows the worktrees; nothing was lost",
-        }
+        };
+        said.into()
     }
 }

@@ -1,9 +1,9 @@
-//! Bringing branches together, in a checkout of our own. Nothing of it is seen before [`advance`], which is one transaction of git's references.
+//! Bringing branches together, in a checkout of our own. Nothing of it is seen before [`super::advance()`].
 
 use std::path::{Path, PathBuf};
 
-use super::repository::{Repository, changes};
-use super::{Git, GitError, branch_of};
+use super::repository::Repository;
+use super::{Git, GitError};
 
 /// How a branch is brought in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,27 +21,6 @@ pub enum Step {
     Joined(String),
     /// These files are in conflict.
     Conflict(Vec<String>),
-}
-
-/// A branch that the new tip of the target has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Brought {
-    pub atom: String,
-    /// The branch's own.
-    pub tip: String,
-    /// The commit of the target that has it.
-    pub commit: String,
-}
-
-/// What became of the target.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Advanced {
-    Moved,
-    /// It is checked out there with changes that no commit has, or files would be overwritten: it stays as it is.
-    Held {
-        at: PathBuf,
-        why: String,
-    },
 }
 
 /// A checkout of our own, without a branch; taken away when dropped, or by whoever comes next.
@@ -128,42 +107,4 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         self.clear();
     }
-}
-
-/// Moves the target branch from `old` to `new` and notes what landed. Where the target is checked out, its files move with it, but only if no
-/// change of anybody's is there.
-///
-/// # Errors
-/// If git refuses, for instance since somebody else moved the branch meanwhile.
-pub fn advance(repository: &Repository, target: &str, old: &str, new: &str, landed: &[Brought]) -> Result<Advanced, GitError> {
-    let mut change = String::from("start\n");
-    if old != new {
-        match repository.checkout_of(target)?.filter(|tree| !tree.is_missing) {
-            None if repository.is_being_rebased(target)? => {
-                return Ok(Advanced::Held { at: repository.top().to_owned(), why: "a rebase of it is under way".to_owned() });
-            }
-            None => change.push_str(&format!("update refs/heads/{target} {new} {old}\n")),
-            Some(tree) => {
-                let git = Git::at(&tree.path);
-                let changed = changes(&git, false, &[])?;
-                if !changed.is_empty() {
-                    let why = format!("it has changes that are not committed ({})", changed.len());
-                    return Ok(Advanced::Held { at: tree.path, why });
-                }
-                // What git ignores is somebody's all the same: by itself, git would overwrite it.
-                match git.ask(&["merge", "--ff-only", "--no-overwrite-ignore", "--quiet", "--no-stat", "--no-autostash", new]) {
-                    Ok(_) => {}
-                    Err(GitError::Failed { said, .. }) => return Ok(Advanced::Held { at: tree.path, why: said }),
-                    Err(error) => return Err(error),
-                }
-            }
-        }
-    }
-    for Brought { atom, tip, commit } in landed {
-        change.push_str(&format!("verify refs/heads/{} {tip}\nupdate refs/el/landed/{atom} {tip}\n", branch_of(atom)));
-        change.push_str(&format!("update refs/el/landed-as/{atom} {commit}\n"));
-    }
-    let git = repository.git().without_hooks();
-    git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n")))?;
-    Ok(Advanced::Moved)
 }

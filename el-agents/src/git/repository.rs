@@ -106,20 +106,26 @@ impl Repository {
         self.commit(&format!("refs/el/base/{atom}"))
     }
 
-    /// What of an atom's branch has been brought in: the tip that it had then.
+    /// The commits as which an atom's branch was brought in when its tip was this one: one for each target, and each time.
     ///
     /// # Errors
     /// If git cannot be run.
-    pub fn landed_of(&self, atom: &str) -> Result<Option<String>, GitError> {
-        self.commit(&format!("refs/el/landed/{atom}"))
+    pub(super) fn brought(&self, atom: &str, tip: &str) -> Result<Vec<String>, GitError> {
+        let mut found: Vec<String> = self.refs(&format!("refs/el/brought/{atom}/{tip}/"))?.into_iter().map(|(_, at)| at).collect();
+        // As an older el noted it: the last one alone.
+        if self.commit(&format!("refs/el/landed/{atom}"))?.as_deref() == Some(tip) {
+            found.extend(self.commit(&format!("refs/el/landed-as/{atom}"))?);
+        }
+        Ok(found)
     }
 
-    /// As which commit of the branch that it was brought to it has been brought in.
+    /// References by the beginning of their names, and what they are.
     ///
     /// # Errors
-    /// If git cannot be run.
-    pub fn landed_as(&self, atom: &str) -> Result<Option<String>, GitError> {
-        self.commit(&format!("refs/el/landed-as/{atom}"))
+    /// If git fails.
+    pub(super) fn refs(&self, below: &str) -> Result<Vec<(String, String)>, GitError> {
+        let said = self.git.ask(&["for-each-ref", "--format=%(refname) %(objectname)", below])?;
+        Ok(said.lines().filter_map(|line| line.rsplit_once(' ')).map(|(name, at)| (name.to_owned(), at.to_owned())).collect())
     }
 
     /// Whether what an atom's branch has at its tip is in the target, as that stands now: a note that it was brought in once says nothing of
@@ -131,11 +137,10 @@ impl Repository {
         if self.contains(target, tip)? {
             return Ok(true);
         }
-        if self.landed_of(atom)?.as_deref() == Some(tip)
-            && let Some(commit) = self.landed_as(atom)?
-            && self.contains(target, &commit)?
-        {
-            return Ok(true);
+        for commit in self.brought(atom, tip)? {
+            if self.contains(target, &commit)? {
+                return Ok(true);
+            }
         }
         // Nothing tells whether other commits have what a merge of its own has, such as the resolution of a conflict.
         let base = self.base_of(atom)?;

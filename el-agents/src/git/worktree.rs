@@ -223,10 +223,12 @@ pub fn remove(repository: &Repository, tree: Option<&Worktree>, atom: &str, tip:
         git.ask(&[&["worktree".as_ref(), "remove".as_ref()], force, &[tree.path.as_os_str()]].concat())?;
     }
     let mut change = format!("start\ndelete refs/heads/{} {tip}\n", branch_of(atom));
+    let mut notes = repository.refs(&format!("refs/el/brought/{atom}/"))?;
     for name in ["base", "landed", "landed-as"] {
-        if let Some(at) = repository.commit(&format!("refs/el/{name}/{atom}"))? {
-            change.push_str(&format!("delete refs/el/{name}/{atom} {at}\n"));
-        }
+        notes.extend(repository.refs(&format!("refs/el/{name}/{atom}"))?);
+    }
+    for (name, at) in notes {
+        change.push_str(&format!("delete {name} {at}\n"));
     }
     git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n"))).map(drop)
 }

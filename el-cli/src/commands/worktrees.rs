@@ -198,7 +198,7 @@ pub(super) fn target(app: &App, repository: &Repository, flag: Option<&str>) -> 
 pub(super) fn failed(error: GitError) -> CommandError {
     let exit = match &error {
         GitError::NoRepository(_) | GitError::NoRevision(_) => Exit::NotFound,
-        GitError::Program(_) | GitError::Setup { .. } | GitError::Untracked { .. } => Exit::Configuration,
+        GitError::Program(_) | GitError::TooOld(_) | GitError::Setup { .. } | GitError::Untracked { .. } => Exit::Configuration,
         GitError::TimedOut { .. } => Exit::TimedOut,
         GitError::Apart { .. }
         | GitError::Bare(_)
@@ -206,6 +206,7 @@ pub(super) fn failed(error: GitError) -> CommandError {
         | GitError::Detached(_)
         | GitError::BranchElsewhere { .. }
         | GitError::InTheWay(_)
+        | GitError::HalfMoved { .. }
         | GitError::Locked(_) => Exit::Conflict,
         GitError::File { .. } | GitError::Failed { .. } => Exit::Internal,
     };

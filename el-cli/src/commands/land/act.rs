@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use el_agents::git::{self, Advanced, Brought, GitError, Mode, Repository, Scratch, Step, advance};
+use el_agents::git::{self, Advanced, Brought, GitError, Mode, Repository, Scratch, Step, advance, held, note_landed, recover};
 use el_agents::verify;
 use el_core::model::{Verify, VerifyStatus};
 
@@ -39,7 +39,9 @@ pub(super) fn land(app: &App, repository: &Repository, onto: &str, items: &mut [
     if todo.is_empty() {
         return Ok(());
     }
-    if let Some(why) = held(repository, onto)? {
+    recover(repository, onto).map_err(failed)?;
+    // Better known before a long check than after it.
+    if let Some(why) = held(repository, onto).map_err(failed)? {
         hold(items, &todo, &why);
         return Ok(());
     }
@@ -74,17 +76,6 @@ pub(super) fn land(app: &App, repository: &Repository, onto: &str, items: &mut [
             return Ok(());
         }
     }
-}
-
-/// Whether the branch could not be moved anyway: better known before a long check than after it.
-fn held(repository: &Repository, onto: &str) -> Result<Option<String>> {
-    let Some(tree) = repository.checkout_of(onto).map_err(failed)?.filter(|tree| !tree.is_missing) else { return Ok(None) };
-    let changed = tree.changes(&[]).map_err(failed)?;
-    let tracked = changed.iter().filter(|line| !line.starts_with("?? ")).count();
-    Ok((tracked > 0).then(|| {
-        let noun = if tracked == 1 { "file" } else { "files" };
-        format!("{onto} is checked out in {}, where {tracked} {noun} have changes that are not committed", tree.path.display())
-    }))
 }
 
 fn hold(items: &mut [Item], which: &[usize], why: &str) {
@@ -189,11 +180,15 @@ impl Lander<'_> {
             commit: one.commit.clone(),
         };
         let landed: Vec<Brought> = chain.iter().map(brought).collect();
-        match advance(self.repository, self.onto, head, &last.commit, &landed).map_err(failed)? {
-            Advanced::Held { at, why } => Ok(Some(format!("{} is checked out in {}: {why}", self.onto, at.display()))),
+        match advance(self.repository, self.onto, head, &last.commit).map_err(failed)? {
+            Advanced::Held(why) => Ok(Some(why)),
             Advanced::Moved => {
                 head.clone_from(&last.commit);
-                chain.iter().for_each(|one| items[one.at].fate = Fate::Landed);
+                let noted = note_landed(self.repository, &landed).err();
+                for one in chain {
+                    items[one.at].fate = Fate::Landed;
+                    items[one.at].detail = noted.as_ref().map(|error| format!("git could not note that: {error}"));
+                }
                 Ok(None)
             }
         }

@@ -1,0 +1,153 @@
+//! Whatever stops the last step of `el land`, the branch, the index and the files go together: all as before, or all moved.
+
+use std::fs;
+
+use rustix::process::Signal;
+
+use crate::support::{Process, SOON, TestEnv, wait_until};
+use crate::worktrees::hooks::hook;
+use crate::worktrees::landing::{fates, finished};
+
+/// What a person sees of the checkout.
+fn seen(env: &TestEnv) -> (Vec<(String, Vec<u8>)>, String, String) {
+    (env.user_files(), env.git(&["rev-parse", "HEAD"]), env.git(&["status", "--porcelain", "-uno"]))
+}
+
+/// What writing a `.slow` file in the checkout of the user takes; those of agents and of `el land` have no such filter.
+fn filter(env: &TestEnv, script: &str) {
+    let top = env.project("").canonicalize().unwrap();
+    env.program("smudge", &format!("#!/bin/sh\ntest \"$PWD\" = {} || exec cat\n{script}\n", top.display()));
+}
+
+fn with_filter(env: &TestEnv, script: &str) {
+    filter(env, script);
+    for (key, value) in [("smudge", "smudge"), ("clean", "cat"), ("required", "true")] {
+        env.git(&["config", &format!("filter.slow.{key}"), value]);
+    }
+    fs::write(env.project(".gitattributes"), "*.slow filter=slow\n").unwrap();
+    env.git(&["add", ".gitattributes"]);
+    env.git(&["commit", "-q", "-m", "attributes"]);
+}
+
+/// An atom that adds a file, changes one and takes one away; the filter comes in between.
+fn slow_one(env: &TestEnv) -> String {
+    fs::write(env.project("old.txt"), "old\n").unwrap();
+    env.git(&["add", "old.txt"]);
+    env.git(&["commit", "-q", "-m", "old"]);
+    let id = finished(env, "base.txt", "changed");
+    let tree = env.path("tmp").join(&id);
+    let at = tree.to_str().unwrap();
+    fs::create_dir(tree.join("new")).unwrap();
+    for name in ["new/a.txt", "x.slow", "z.txt"] {
+        fs::write(tree.join(name), format!("{name}\n")).unwrap();
+    }
+    env.git(&["-C", at, "rm", "-q", "old.txt"]);
+    env.git(&["-C", at, "add", "-A"]);
+    env.git(&["-C", at, "commit", "-q", "-m", "more"]);
+    id
+}
+
+#[test]
+fn a_lock_on_the_branch_or_a_hook_that_refuses_leaves_everything_as_it_was() {
+    for mode in ["rebase", "merge"] {
+        let env = TestEnv::with_repository(&format!("land_mode = \"{mode}\"\n"));
+        let id = finished(&env, "a.txt", "x");
+        let before = seen(&env);
+        for lock in ["refs/heads/main.lock", "HEAD.lock", "index.lock"] {
+            let lock = env.project(".git").join(lock);
+            fs::write(&lock, "").unwrap();
+            let refused = env.el(&["--robot", "land", &id]).fails_with(4).json();
+            let message = refused["error"]["message"].as_str().unwrap();
+            assert!(message.contains("lock") && refused["error"]["retryable"] == true, "{refused:#}");
+            fs::remove_file(&lock).unwrap();
+            assert_eq!(seen(&env), before, "{}", lock.display());
+        }
+        for state in ["prepared", "committed"] {
+            hook(&env, "reference-transaction", &format!("test $1 = {state} && {{ echo 'not today' >&2; exit 1; }}; exit 0"));
+            if state == "prepared" {
+                let refused = env.el(&["land", &id]).fails_with(4);
+                assert!(refused.stdout.contains("not today") && !refused.stdout.contains("hint:"), "{refused:#?}");
+                assert_eq!(seen(&env), before);
+                let told = env.robot(&["worktrees"]);
+                assert_eq!(told["items"][0]["landed"], false);
+            }
+        }
+        // What a hook says afterwards changes nothing.
+        assert_eq!(fates(&env, 0, &[&id]), [(id.clone(), "landed".to_owned())]);
+        assert!(env.project("a.txt").exists() && seen(&env).2.is_empty());
+        assert!(env.git(&["reflog", "-1", "main"]).contains("el land"));
+    }
+}
+
+#[test]
+fn files_that_could_not_all_be_written_are_put_back() {
+    let env = TestEnv::with_repository("");
+    with_filter(&env, "cat >/dev/null; exit 1");
+    let id = slow_one(&env);
+    let before = seen(&env);
+    let refused = env.el(&["land", &id]).fails_with(4);
+    assert!(refused.stdout.contains("x.slow"), "{refused:#?}");
+    assert_eq!(seen(&env), before);
+    assert!(!env.project("new").exists() && !env.project(".git/el-landing").exists());
+    filter(&env, "cat");
+    assert_eq!(fates(&env, 0, &[&id]), [(id, "landed".to_owned())]);
+    assert!(env.project("new/a.txt").exists() && env.project("x.slow").exists() && !env.project("old.txt").exists());
+    assert_eq!(seen(&env).2, "");
+}
+
+/// Kills `el land` while git writes the files, and git too if `with_git`; else git goes on by itself.
+fn kill_while_files_move(env: &TestEnv, id: &str, with_git: bool) {
+    let (flag, go) = (env.path("tmp/waiting"), env.path("tmp/go"));
+    let script = format!("touch {}; until test -e {}; do sleep 0.02; done; cat", flag.display(), go.display());
+    filter(env, &script);
+    let landing = env.start_el(&["land", id]);
+    env.wait_for_file(&flag);
+    landing.signal(Signal::KILL);
+    let _ = landing.wait(SOON);
+    if with_git {
+        env.processes().iter().for_each(Process::kill);
+    }
+    fs::write(&go, "").unwrap();
+    wait_until("the end of git", SOON, || env.processes().is_empty().then_some(()));
+}
+
+#[test]
+fn a_land_killed_while_git_moves_the_files_is_put_back_and_done_again() {
+    for with_git in [false, true] {
+        let env = TestEnv::with_repository("");
+        with_filter(&env, "cat");
+        let id = slow_one(&env);
+        let head = seen(&env).1;
+        kill_while_files_move(&env, &id, with_git);
+        assert_eq!(env.git(&["rev-parse", "main"]), head);
+        assert_ne!(seen(&env).2, "", "something has moved");
+        if with_git {
+            let refused = env.el(&["land", &id]).fails_with(4);
+            assert!(refused.stderr.contains("index.lock"), "{refused:#?}");
+            fs::remove_file(env.project(".git/index.lock")).unwrap();
+        }
+        assert_eq!(fates(&env, 0, &[&id]), [(id, "landed".to_owned())], "{with_git}");
+        assert_eq!(seen(&env).2, "");
+        assert_eq!(fs::read_to_string(env.project("x.slow")).unwrap(), "x.slow\n");
+        assert!(!env.project("old.txt").exists() && !env.project(".git/el-landing").exists());
+    }
+}
+
+#[test]
+fn what_a_person_changed_in_half_moved_files_is_kept_and_the_way_on_is_told() {
+    let env = TestEnv::with_repository("");
+    with_filter(&env, "cat");
+    let id = slow_one(&env);
+    kill_while_files_move(&env, &id, false);
+    fs::write(env.project("z.txt"), "mine\n").unwrap();
+    let before = seen(&env);
+    let refused = env.el(&["--robot", "land", &id]).fails_with(4).json();
+    assert_eq!(seen(&env), before);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("z.txt"), "{refused:#}");
+    let hint = refused["error"]["hint"].as_str().unwrap();
+    let tip = env.git(&["rev-parse", &format!("el/{id}")]);
+    assert!(hint.contains(&format!("reset {tip}")), "{hint}");
+    env.git(&["reset", "-q", &tip]);
+    assert_eq!(fs::read_to_string(env.project("z.txt")).unwrap(), "mine\n");
+    assert_eq!(fates(&env, 0, &[&id]), [(id, "already".to_owned())]);
+}

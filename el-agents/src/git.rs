@@ -10,6 +10,7 @@ mod error;
 mod files;
 mod foundation;
 mod integrate;
+mod lost;
 mod promise;
 mod repository;
 mod worktree;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::TestEnv;
 
-/// An atom with a branch that was made by hand: no agent is needed to try what `el land` does with it.
+/// An atom with a branch and worktree as el makes them: no agent is needed to try what `el land` does with it.
 pub(super) fn finished(env: &TestEnv, file: &str, text: &str) -> String {
     let id = env.create(&format!("Write {file}"), &[]);
     let tree = env.path("tmp").join(&id);
@@ -12,6 +12,7 @@ pub(super) fn finished(env: &TestEnv, file: &str, text: &str) -> String {
     let base = env.git(&["rev-parse", "main"]);
     env.git(&["worktree", "add", "-q", "-b", &format!("el/{id}"), at, "main"]);
     env.git(&["update-ref", &format!("refs/el/base/{id}"), &base]);
+    std::fs::write(env.path(env.git(&["-C", at, "rev-parse", "--absolute-git-dir"])).join("el-ready"), "").unwrap();
     std::fs::write(tree.join(file), format!("{text}\n")).unwrap();
     env.git(&["-C", at, "add", "-A", "-f"]);
     env.git(&["-C", at, "commit", "-q", "--no-verify", "-m", &format!("write {file}")]);

@@ -223,7 +223,8 @@ pub(super) fn changes(git: &Git, untracked: bool, but: &[String]) -> Result<Vec<
     Ok(said.split('\0').filter(|line| !line.is_empty() && !is_ours(line)).map(str::to_owned).collect())
 }
 
-fn is_below(path: &str, folder: &str) -> bool {
+/// Whether a path is this folder or file, or is in it.
+pub(super) fn is_below(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path.trim_end_matches('/') == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }

@@ -1,8 +1,10 @@
 //! A worktree for one atom: made, or used again.
 
+use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +54,7 @@ pub struct Wanted<'a> {
     pub joins: bool,
 }
 
-/// Name of the file in a worktree's own git folder that says that its setup is done.
+/// Name of the file in a worktree's own git folder that says that its setup is done, and what was there then that git ignores.
 const READY: &str = "el-ready";
 
 /// Makes the atom's worktree, or finds it. Idempotent, and to be called again if it was broken off.
@@ -89,8 +91,7 @@ pub fn prepare(isolation: &Isolation, folder: &Path, wanted: &Wanted<'_>) -> Res
         }
         add(&repository, isolation, wanted, &path, &head)?;
     }
-    let own = super::Git::at(&path).in_own_checkout().ask(&["rev-parse", "--absolute-git-dir"])?;
-    let is_new = !Path::new(&own).join(READY).exists();
+    let is_new = !ready(&super::Git::at(&path).in_own_checkout())?.exists();
     if is_new {
         furnish(repository.top(), &path, &isolation.copy, &isolation.link)?;
     }
@@ -114,9 +115,28 @@ impl Prepared {
     /// # Errors
     /// If that cannot be written down.
     pub fn is_ready(&self) -> Result<(), GitError> {
-        let own = PathBuf::from(super::Git::at(&self.top).ask(&["rev-parse", "--absolute-git-dir"])?).join(READY);
-        fs::write(&own, "").map_err(fault("write", &own))
+        let git = super::Git::at(&self.top).in_own_checkout();
+        let note = ready(&git)?;
+        // What is there now was put there, and can be put there again.
+        fs::write(&note, super::lost::ignored(&git)?.join("\0")).map_err(fault("write", &note))
     }
+}
+
+fn ready(git: &super::Git) -> Result<PathBuf, GitError> {
+    Ok(PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?).join(READY))
+}
+
+/// Whether the worktree was made ready by el.
+pub(super) fn is_ready(git: &super::Git) -> bool {
+    ready(git).is_ok_and(|note| note.exists())
+}
+
+/// What git ignores of what was there when the worktree had been made ready, and when that was.
+pub(super) fn put_by_setup(git: &super::Git) -> Result<(HashSet<String>, Option<SystemTime>), GitError> {
+    let note = ready(git)?;
+    let paths = fs::read_to_string(&note).unwrap_or_default();
+    let paths = paths.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    Ok((paths, fs::metadata(&note).and_then(|note| note.modified()).ok()))
 }
 
 fn add(repository: &Repository, isolation: &Isolation, wanted: &Wanted<'_>, path: &Path, head: &str) -> Result<(), GitError> {

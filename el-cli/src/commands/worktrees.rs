@@ -76,6 +76,8 @@ pub(super) struct Place {
     pub(super) landed: bool,
     /// Its atom has a live run.
     pub(super) live: bool,
+    /// The branch was made by el.
+    pub(super) ours: bool,
 }
 
 impl Place {
@@ -163,6 +165,7 @@ fn place(
         commits: commits.map_err(failed)?.and_then(|text| text.parse().ok()).unwrap_or(0),
         landed,
         live,
+        ours: base.is_some(),
         tip,
     })
 }

@@ -14,13 +14,18 @@ use crate::output::{sanitize, style};
 Examples:
   el worktrees prune --dry-run
   el worktrees prune
+  el worktrees prune --ignored
 
 What has changes that are not committed, commits that are not merged, a run at work, or an atom
-that is not over, stays, and is told with the reason.")]
+that is not over, stays, and is told with the reason. So does what el did not make, and what has
+files that git ignores and nobody makes anew, unless --ignored says that they may go.")]
 pub(crate) struct Args {
     /// Say what would be taken away
     #[arg(long)]
     dry_run: bool,
+    /// Those too that have files which git ignores, and which are lost with them
+    #[arg(long)]
+    ignored: bool,
 }
 
 /// What it answers.
@@ -38,6 +43,8 @@ struct Kept<'a> {
     #[serde(flatten)]
     place: &'a Place,
     reason: String,
+    /// Files that would be lost, though git does not call them changes.
+    would_lose: Vec<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -47,16 +54,28 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let (mut pruned, mut kept) = (Vec::new(), Vec::new());
     let ours = app.settings()?.put_into_worktrees()?;
     let trees = repository.worktrees().map_err(failed)?;
+    let folder = app.settings()?.worktrees()?;
+    let folder = folder.canonicalize().unwrap_or(folder);
     for place in &found {
-        let mut reason = why_kept(place);
+        let tree = trees.iter().find(|tree| tree.branch.as_deref() == Some(&place.branch));
+        let (mut reason, mut would_lose) = (why_kept(place), Vec::new());
+        if reason.is_none()
+            && let Some(tree) = tree
+        {
+            if !tree.is_ours(&folder.join(&place.atom_id)) {
+                reason = Some("its worktree was not made by el".to_owned());
+            } else if !args.ignored {
+                would_lose = tree.would_lose(repository.top(), &ours).map_err(failed)?;
+                reason = (!would_lose.is_empty()).then(|| lost(&would_lose));
+            }
+        }
         if reason.is_none() && !args.dry_run {
-            let tree = trees.iter().find(|tree| tree.branch.as_deref() == Some(&place.branch));
             // Git has the last word: whatever changed since we looked, it refuses to lose.
             reason = git::remove(&repository, tree, &place.atom_id, &place.tip, &ours).err().map(|error| error.to_string());
         }
         match reason {
             None => pruned.push(place),
-            Some(reason) => kept.push(Kept { place, reason }),
+            Some(reason) => kept.push(Kept { place, reason, would_lose }),
         }
     }
     let data = Pruning { count: pruned.len(), dry_run: args.dry_run, pruned, kept };
@@ -87,6 +106,9 @@ fn why_kept(place: &Place) -> Option<String> {
         Some(status) if !status.is_over() => return Some(format!("its atom is {status}")),
         Some(_) => {}
     }
+    if !place.ours {
+        return Some("its branch was not made by el".to_owned());
+    }
     if let Some(why) = place.astray() {
         return Some(why);
     }
@@ -97,4 +119,10 @@ fn why_kept(place: &Place) -> Option<String> {
         return Some("it has commits that have not landed".to_owned());
     }
     None
+}
+
+fn lost(paths: &[String]) -> String {
+    let first = paths.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = if paths.len() > 3 { ", …" } else { "" };
+    format!("git does not look at these, and they would be lost: {first}{more}; with --ignored they go too")
 }

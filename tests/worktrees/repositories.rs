@@ -121,3 +121,48 @@ fn a_project_in_a_folder_of_the_repository_works_in_that_folder() {
     in_api(&["land", "--all"]);
     assert_eq!(fs::read_to_string(top.join("api/g")).unwrap(), "x\n");
 }
+
+#[test]
+fn nothing_is_put_through_a_link_that_a_branch_has() {
+    let env = TestEnv::with_repository(
+        "isolate = \"worktree\"\nworktree_base = \"evil\"\nworktree_copy = [\"conf/.env\"]\nland_check = \"true\"\n",
+    );
+    let outside = env.path("tmp/outside");
+    fs::create_dir(&outside).unwrap();
+    let link = |top: &std::path::Path| {
+        std::os::unix::fs::symlink(&outside, top.join("conf")).unwrap();
+        env.git(&["-C", top.to_str().unwrap(), "add", "conf"]);
+        env.git(&["-C", top.to_str().unwrap(), "commit", "-q", "-m", "a link"]);
+    };
+    env.git(&["checkout", "-q", "-b", "evil"]);
+    link(&env.project(""));
+    env.git(&["checkout", "-q", "main"]);
+    fs::create_dir(env.project("conf")).unwrap();
+    fs::write(env.project("conf/.env"), "secret\n").unwrap();
+    let id = env.writer("a.txt", "x");
+    let _ = env.el(&["work", "--once"]);
+    assert!(env.last_run(&id)["detail"].as_str().unwrap().contains("the branch has a link at conf"), "{:#}", env.last_run(&id));
+    // Nor by el land, which leaves such a branch out.
+    let [bad, good] = ["bad.txt", "good.txt"].map(|file| crate::worktrees::landing::finished(&env, file, "x"));
+    link(&env.path("tmp").join(&bad));
+    let told = env.el(&["land", &bad, &good]).fails_with(4);
+    assert!(told.stdout.contains("the branch has a link at conf") && env.project("good.txt").exists(), "{told:#?}");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_put_into_worktrees_is_of_the_project() {
+    let env = TestEnv::with_repository("");
+    for name in ["../../x", "/etc/passwd", "a/../../b", ".", ".git/config", ".eluent"] {
+        for key in ["worktree_copy", "worktree_link"] {
+            let refused = env.el(&["config", "set", key, &format!("[\"{name}\"]")]).fails_with(2);
+            assert!(refused.stderr.contains(name), "{refused:#?}");
+            let mut land = env.command("el");
+            land.args(["land", "--all"]).env(format!("EL_{}", key.to_uppercase()), name);
+            let _ = env.run(&mut land).fails_with(6);
+        }
+    }
+    env.configure("worktree_link = [\"../../x\"]\n");
+    assert!(refused(&env, &["land", "--all"], 6).contains("../../x"));
+    assert!(refused(&env, &["work", "--once", "--isolate", "worktree"], 6).contains("../../x"));
+}

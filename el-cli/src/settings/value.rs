@@ -1,5 +1,6 @@
 //! The value of a setting, from text (environment, flags, `el config set`) or from TOML.
 
+use std::path::{Component, Path};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -48,7 +49,7 @@ impl Value {
             Kind::Time { .. } => time(key, duration::parse(trimmed)?),
             Kind::Choice(_) => choice(key, trimmed),
             Kind::Text | Kind::Path => words(trimmed),
-            Kind::List => list(trimmed),
+            Kind::List => below(key, list(trimmed)?),
         }
     }
 
@@ -74,7 +75,7 @@ impl Value {
                     other => Err(format!("a list of texts is needed, and it has {} in it", type_name(other))),
                 })
                 .collect::<Result<_, _>>()
-                .map(Value::List),
+                .and_then(|items| below(key, Value::List(items))),
             (kind, other) => Err(format!("{} is needed, not {}", kind_name(kind), type_name(other))),
         }
     }
@@ -194,6 +195,25 @@ fn list(text: &str) -> Result<Value, String> {
         }
     }
     Ok(Value::List(items.iter().map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()))
+}
+
+/// What is put into worktrees is named below the repository's folder, and is neither git's nor el's own.
+fn below(key: &Key, value: Value) -> Result<Value, String> {
+    let Value::List(items) = &value else { return Ok(value) };
+    if !matches!(key.name, "worktree_copy" | "worktree_link") {
+        return Ok(value);
+    }
+    for item in items {
+        let parts = Path::new(item).components().filter(|part| *part != Component::CurDir);
+        match parts.clone().next() {
+            _ if parts.clone().any(|part| !matches!(part, Component::Normal(_))) => {
+                return Err(format!("'{item}' is not a path below the repository's folder"));
+            }
+            Some(Component::Normal(first)) if first != ".git" && first != ".eluent" => {}
+            _ => return Err(format!("'{item}' cannot be put into worktrees: name files or folders of the project in it")),
+        }
+    }
+    Ok(value)
 }
 
 fn integer(value: &DeValue<'_>) -> Result<i64, String> {

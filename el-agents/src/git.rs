@@ -13,11 +13,13 @@ mod integrate;
 mod lost;
 mod promise;
 mod repository;
+mod reverted;
 mod worktree;
 
-pub use self::advance::{Advanced, Brought, advance, held, note_landed, recover};
-pub use self::call::Git;
+pub use self::advance::{Advanced, Brought, advance, held, note_landed, recover, unpublished};
+pub use self::call::{Git, check_version};
 pub use self::error::GitError;
 pub use self::integrate::{Mode, Scratch, Step};
 pub use self::repository::{Repository, Worktree, branch_of};
+pub use self::reverted::Revert;
 pub use self::worktree::{Isolation, Prepared, Wanted, folder_of_worktrees, furnish, prepare, remove};

@@ -1,4 +1,4 @@
-//! The check of a whole plan: a command, run to its end unless a person breaks it off. Nothing of it stays.
+//! The check of a whole plan, or of what `el land` brings in: a command, run to its end unless a person breaks it off. Nothing of it stays.
 //!
 //! Should this process be killed, its guard ends the check: a second process, which waits for a sign on a pipe that the system closes. Should the guard
 //! be killed too, the next check of the same owner ends what is left.
@@ -10,7 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use el_core::model::{Verify, fresh_token};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::MissedTickBehavior;
 
 use crate::process::{self, Marker, end_marked};
@@ -22,6 +23,9 @@ const OWNER: &str = "EL_WHOLE_CHECK";
 const ONCE: &str = "EL_WHOLE_CHECK_ONCE";
 /// How long ending what an earlier one left may take.
 const SWEEP_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long a signal that has come takes to be heard, at most.
+const HEARD: Duration = Duration::from_millis(2);
 
 /// How it ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,11 +84,70 @@ impl Drop for Guard {
     }
 }
 
-/// Runs it. Blocks. `guard`: what, with one more argument, starts a process that calls [`guard()`] with that. `look` is called now and then with the time that has passed.
+/// Hears what is to break it all off: SIGINT, SIGTERM and SIGHUP do nothing by themselves from then on.
+#[derive(Debug)]
+pub struct Breaker {
+    runtime: Runtime,
+    signals: [Signal; 3],
+    is_broken: bool,
+}
+
+impl Breaker {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// If that cannot be.
+    pub fn listen() -> io::Result<Breaker> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let signals = runtime.block_on(async {
+            process::notice_default_signals()?;
+            Ok::<_, io::Error>([
+                signal(SignalKind::interrupt())?,
+                signal(SignalKind::terminate())?,
+                signal(SignalKind::hangup())?,
+            ])
+        })?;
+        Ok(Breaker { runtime, signals, is_broken: false })
+    }
+
+    /// Whether one came.
+    pub fn is_broken(&mut self) -> bool {
+        let Breaker { runtime, signals, is_broken } = self;
+        *is_broken |= runtime.block_on(async { tokio::time::timeout(HEARD, any(signals)).await.is_ok() });
+        *is_broken
+    }
+}
+
+/// Any of them.
+async fn any([interrupt, terminate, hangup]: &mut [Signal; 3]) {
+    tokio::select! {
+        _ = interrupt.recv() => {},
+        _ = terminate.recv() => {},
+        _ = hangup.recv() => {},
+    }
+}
+
+/// Runs it, unless a signal comes. Blocks. `guard`: what, with one more argument, starts a process that calls [`guard()`] with that. `look` is called now and then with the time that has passed.
 ///
 /// # Errors
 /// If signals cannot be listened to.
 pub fn run(
+    verify: &Verify,
+    folder: &Path,
+    environment: &[(OsString, OsString)],
+    owner: &str,
+    guard: &[OsString],
+    look: &mut dyn FnMut(Duration),
+) -> io::Result<WholeCheck> {
+    run_until(&mut Breaker::listen()?, verify, folder, environment, owner, guard, look)
+}
+
+/// The same for one that has been listening since before.
+///
+/// # Errors
+/// The same.
+pub fn run_until(
+    breaker: &mut Breaker,
     verify: &Verify,
     folder: &Path,
     environment: &[(OsString, OsString)],
@@ -98,12 +161,8 @@ pub fn run(
     let mut environment = environment.to_vec();
     environment.push((OWNER.into(), owner.into()));
     environment.push((ONCE.into(), once.into()));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let Breaker { runtime, signals, is_broken } = breaker;
     runtime.block_on(async {
-        process::notice_default_signals()?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut hangup = signal(SignalKind::hangup())?;
         let mut running = match verify::start(verify, folder, &environment) {
             Ok(running) => running,
             Err(not_run) => return Ok(WholeCheck::Over(*not_run)),
@@ -119,11 +178,10 @@ pub fn run(
                     }
                     look(began.elapsed());
                 },
-                _ = interrupt.recv() => break,
-                _ = terminate.recv() => break,
-                _ = hangup.recv() => break,
+                () = any(signals) => break,
             }
         }
+        *is_broken = true;
         running.end("it was broken off");
         Ok(WholeCheck::BrokenOff)
     })

@@ -273,8 +273,10 @@ fn worktrees(c: &mut Checker<'_>, env: &TestEnv) {
     commit(env.project("").to_str().unwrap());
     for name in ["first", "second"] {
         let atom = env.create(name, &[]);
-        let tree = env.path("tmp").join(name);
+        // As el makes them.
+        let tree = env.project(".eluent/worktrees").join(&atom);
         env.git(&["worktree", "add", "-q", "-b", &format!("el/{atom}"), tree.to_str().unwrap()]);
+        env.git(&["update-ref", &format!("refs/el/base/{atom}"), "HEAD"]);
         commit(tree.to_str().unwrap());
         c.run("diff", &[&atom]);
         c.run("diff", &[&atom, "--stat"]);

@@ -151,3 +151,39 @@ fn what_a_person_changed_in_half_moved_files_is_kept_and_the_way_on_is_told() {
     assert_eq!(fs::read_to_string(env.project("z.txt")).unwrap(), "mine\n");
     assert_eq!(fates(&env, 0, &[&id]), [(id, "already".to_owned())]);
 }
+
+#[test]
+fn a_signal_ends_the_check_and_says_what_was_left() {
+    for (signal, second) in [(Signal::INT, false), (Signal::TERM, true), (Signal::KILL, false)] {
+        let env = TestEnv::with_repository("");
+        let flag = env.path("tmp/waiting");
+        // With a first one that fails, so that a good one has landed when it is broken off.
+        let when = if second { "test -e bad.txt && exit 1; test -e b.txt || exit 0; " } else { "" };
+        let check = format!("{when}setsid sleep 600 & touch {}; sleep 600", flag.display());
+        env.configure(&format!("land_check = \"sh -c '{check}'\"\n"));
+        let names = if second { ["a.txt", "bad.txt", "b.txt"].as_slice() } else { &["a.txt", "b.txt"] };
+        let ids: Vec<String> = names.iter().map(|file| finished(&env, file, "x")).collect();
+        let before = seen(&env);
+        let landing = env.start_el(&["--robot", "land", "--all"]);
+        env.wait_for_file(&flag);
+        landing.signal(signal);
+        let ended = landing.wait(SOON);
+        wait_until("the end of the check", SOON, || env.processes().is_empty().then_some(()));
+        if signal == Signal::KILL {
+            assert_eq!(seen(&env), before);
+            continue;
+        }
+        let answer = ended.fails_with(4).json();
+        let items = answer["error"]["details"]["items"].as_array().unwrap();
+        let fates: Vec<&str> = items.iter().map(|item| item["fate"].as_str().unwrap()).collect();
+        if second {
+            assert_eq!(fates, ["landed", "check_failed", "broken_off"], "{answer:#}");
+            assert!(env.project("a.txt").exists() && !env.project("b.txt").exists());
+        } else {
+            assert_eq!(fates, ["broken_off", "broken_off"], "{answer:#}");
+            assert_eq!(seen(&env), before);
+        }
+        env.configure("land_check = \"true\"\n");
+        assert_eq!(env.robot(&["land", ids.last().unwrap()])["landed"], 1);
+    }
+}

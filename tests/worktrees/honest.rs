@@ -185,3 +185,53 @@ fn work_on_another_branch_than_its_own_is_told_and_kept() {
     assert!(env.project("x.txt").exists());
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
 }
+
+/// Takes the last commit of main back, an hour ago: before its atom is closed again.
+fn revert(env: &TestEnv, words: &[&str]) -> String {
+    let mut command = env.command("git");
+    command.args(["revert", "--no-edit"]).args(words).env("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z");
+    let _ = env.run(&mut command).ok();
+    env.git(&["rev-parse", "HEAD"])
+}
+
+#[test]
+fn what_was_taken_back_is_brought_in_again_with_what_came_since() {
+    for (mode, main_goes_on) in [("rebase", false), ("rebase", true), ("merge", true)] {
+        let env = TestEnv::with_repository(&format!("land_mode = \"{mode}\"\n"));
+        let id = finished(&env, "a.txt", "x");
+        if main_goes_on {
+            env.git(&["commit", "-q", "--allow-empty", "-m", "meanwhile"]);
+        }
+        assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
+        env.el(&["reopen", &id]).ok();
+        let taken = revert(&env, if mode == "merge" { &["-m", "1", "HEAD"] } else { &["HEAD"] });
+        assert!(!env.project("a.txt").exists());
+        let tree = env.path("tmp").join(&id);
+        std::fs::write(tree.join("b.txt"), "y\n").unwrap();
+        env.git(&["-C", tree.to_str().unwrap(), "add", "b.txt"]);
+        env.git(&["-C", tree.to_str().unwrap(), "commit", "-q", "-m", "more"]);
+        env.el(&["close", &id]).ok();
+        let landed = env.robot(&["land", "--all"]);
+        assert_eq!(landed["items"][0]["brings_back"], serde_json::json!([taken]), "{mode} {landed:#}");
+        assert!(env.project("a.txt").exists() && env.project("b.txt").exists(), "{mode}");
+        assert_eq!(fates(&env, 0, &[&id]), fate(&id, "already"));
+    }
+}
+
+#[test]
+fn what_was_taken_back_stays_so_until_its_atom_is_closed_again() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "a.txt", "x");
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
+    env.git(&["revert", "--no-edit", "HEAD"]);
+    env.git(&["commit", "-q", "--amend", "--no-edit", "--date=2100-01-01T00:00:00Z"]);
+    let revert = env.git(&["rev-parse", "HEAD"]);
+    assert_eq!(env.robot(&["land", "--all"])["count"], 0);
+    let told = env.el(&["land", &id]).fails_with(4);
+    assert!(told.stdout.contains("taken back") && told.stdout.contains(&format!("git revert {revert}")), "{told:#?}");
+    assert!(!env.project("a.txt").exists());
+    // What the branch knows of is its own doing.
+    let tree = env.path("tmp").join(&id);
+    env.git(&["-C", tree.to_str().unwrap(), "merge", "-q", "main"]);
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "already"));
+}

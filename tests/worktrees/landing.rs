@@ -51,6 +51,63 @@ fn a_conflict_becomes_an_atom_and_its_merge_brings_both_in() {
 }
 
 #[test]
+fn a_conflict_and_its_resolution_land_together_and_no_second_one_is_filed() {
+    let env = TestEnv::with_repository("");
+    let [first, second] = ["one", "two"].map(|text| finished(&env, "base.txt", text));
+    assert_eq!(
+        fates(&env, 4, &["--all", "--dry-run"]),
+        [(first.clone(), "to_land".to_owned()), (second.clone(), "conflict".to_owned())]
+    );
+    assert_eq!(env.robot(&["ready"])["count"], 0, "what is foreseen is not filed");
+    fates(&env, 4, &["--all"]);
+    let conflict = env.robot(&["ready"])["items"][0]["id"].as_str().unwrap().to_owned();
+    let tree = env.path("tmp/resolve");
+    let at = tree.to_str().unwrap();
+    env.git(&["worktree", "add", "-q", "-b", &format!("el/{conflict}"), at, "main"]);
+    let _ = env.run(env.command("git").args(["-C", at, "merge", "-q", &format!("el/{second}")]));
+    std::fs::write(tree.join("base.txt"), "one and two\n").unwrap();
+    env.git(&["-C", at, "commit", "-q", "-a", "-m", "resolve"]);
+    env.el(&["close", &conflict]).ok();
+    // Alone it does not fit still, and the atom for that is there.
+    let refused = env.el(&["land", &second]).fails_with(4);
+    assert!(refused.stdout.contains(&format!("{conflict} is closed")), "{refused:#?}");
+    let landed = || [(second.clone(), "landed".to_owned()), (conflict.clone(), "landed".to_owned())];
+    assert_eq!(fates(&env, 0, &["--all"]), landed());
+    assert_eq!(std::fs::read_to_string(env.project("base.txt")).unwrap(), "one and two\n");
+    assert_eq!((&env.robot(&["ready"])["count"], &env.robot(&["land", "--all"])["count"]), (&0.into(), &0.into()));
+}
+
+#[test]
+fn an_atom_that_is_reopened_during_the_check_is_left_out() {
+    let env = TestEnv::with_repository("");
+    let (flag, go) = (env.path("tmp/waiting"), env.path("tmp/go"));
+    let check = format!("touch {}; until test -e {}; do sleep 0.02; done", flag.display(), go.display());
+    env.configure(&format!("land_check = \"sh -c '{check}'\"\n"));
+    let ids = ["a.txt", "b.txt", "c.txt"].map(|file| finished(&env, file, "x"));
+    let landing = env.start_el(&["--robot", "land", "--all"]);
+    env.wait_for_file(&flag);
+    env.el(&["reopen", &ids[0]]).ok();
+    std::fs::write(env.path("tmp").join(&ids[1]).join("more.txt"), "x").unwrap();
+    std::fs::write(&go, "").unwrap();
+    let ended = landing.wait(crate::support::SOON).fails_with(4).json();
+    let items = ended["error"]["details"]["items"].as_array().unwrap();
+    let fates: Vec<&str> = items.iter().map(|item| item["fate"].as_str().unwrap()).collect();
+    assert_eq!(fates, ["held", "held", "landed"], "{ended:#}");
+    assert!(!env.project("a.txt").exists() && !env.project("b.txt").exists() && env.project("c.txt").exists());
+}
+
+#[test]
+fn an_old_git_is_told_at_once() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "a.txt", "x");
+    env.program("git", "#!/bin/sh\necho git version 2.30.2\n");
+    let refused = env.el(&["land", &id]).fails_with(6);
+    assert!(refused.stderr.contains("this is git 2.30.2") && refused.stderr.contains("2.38"), "{refused:#?}");
+    let refused = env.el(&["work", "--once", "--isolate", "worktree"]).fails_with(6);
+    assert!(refused.stderr.contains("this is git 2.30.2"), "{refused:#?}");
+}
+
+#[test]
 fn what_makes_the_check_fail_is_found_and_left_out() {
     let env = TestEnv::with_repository("land_check = \"sh -c '! test -e bad.txt'\"\nland_mode = \"merge\"\n");
     let ids = ["a.txt", "b.txt", "bad.txt", "c.txt", "d.txt"].map(|file| finished(&env, file, "x"));

@@ -29,14 +29,17 @@ fn what_a_person_made_by_hand_stays() {
     assert_kept(&env, "its branch was not made by el");
     env.git(&["update-ref", &base, &at]);
     let tree = env.path("tmp").join(&id);
-    fs::remove_file(env.path(env.git(&["-C", tree.to_str().unwrap(), "rev-parse", "--absolute-git-dir"])).join("el-ready")).unwrap();
+    fs::remove_file(env.path(env.git(&["-C", tree.to_str().unwrap(), "rev-parse", "--absolute-git-dir"])).join("el-ready"))
+        .unwrap();
     assert_kept(&env, "its worktree was not made by el");
     assert!(tree.join("a.txt").exists());
 }
 
 #[test]
 fn files_that_git_does_not_look_at_are_not_lost() {
-    let env = TestEnv::with_repository("worktree_copy = [\".env\"]\nworktree_setup = \"sh -c 'echo made > made.local'\"\nisolate = \"worktree\"\n");
+    let env = TestEnv::with_repository(
+        "worktree_copy = [\".env\"]\nworktree_setup = \"sh -c 'echo made > made.local'\"\nisolate = \"worktree\"\n",
+    );
     fs::write(env.project(".gitignore"), "*.local\n.env\n/build/\n/cache/\n/notes/\n/node_modules/\n.eluent/\n").unwrap();
     env.git(&["add", "."]);
     env.git(&["commit", "-q", "-m", "ignore"]);

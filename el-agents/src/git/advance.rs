@@ -201,3 +201,31 @@ pub fn note_landed(repository: &Repository, landed: &[Brought]) -> Result<(), Gi
     let git = repository.git().without_hooks();
     git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n"))).map(drop)
 }
+
+/// The commits of submodules that the new commit names and that may be in a worktree alone: who gets the new commit could not fetch them. In words, with
+/// what to do.
+///
+/// # Errors
+/// If git fails.
+pub fn unpublished(repository: &Repository, old: &str, new: &str, worktree: Option<&Path>) -> Result<Vec<String>, GitError> {
+    let mut found = Vec::new();
+    for (path, commit) in Difference::between(repository.git(), old, new)?.submodules() {
+        let here = |top: &Path| Some(top.join(path)).filter(|folder| folder.join(".git").exists());
+        let Some(theirs) = worktree.and_then(here) else { continue };
+        let is_here = here(repository.top()).is_some_and(|folder| {
+            Git::at(&folder).maybe(&["cat-file", "-e", &format!("{commit}^{{commit}}")]).is_ok_and(|said| said.is_some())
+        });
+        let is_public = || {
+            let said = Git::at(&theirs).maybe(&["branch", "-r", "--contains", commit]);
+            said.is_ok_and(|said| said.is_some_and(|said| !said.is_empty()))
+        };
+        if !is_here && !is_public() {
+            let (name, at) = (path.display(), theirs.display());
+            found.push(format!(
+                "the submodule {name} is at {commit}, which is in {at} alone: push it from there, or git -C {} fetch {at} {commit}",
+                repository.top().join(path).display()
+            ));
+        }
+    }
+    Ok(found)
+}

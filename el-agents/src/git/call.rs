@@ -183,6 +183,24 @@ impl Git {
     }
 }
 
+/// What worktrees and `el land` need: `git merge-tree --write-tree`.
+const NEEDED: (u32, u32) = (2, 38);
+
+/// Whether git can do what is asked of it here; better known at once than in the middle.
+///
+/// # Errors
+/// If it is too old, or not there.
+pub fn check_version() -> Result<(), GitError> {
+    let said = Git::at(Path::new(".")).ask(&["--version"])?;
+    let version = said.split(' ').nth(2).unwrap_or_default();
+    let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());
+    match (parts.next(), parts.next()) {
+        (Some(major), Some(minor)) if (major, minor) < NEEDED => Err(GitError::TooOld(version.to_owned())),
+        // One that says nothing that we can read is for git itself to judge.
+        _ => Ok(()),
+    }
+}
+
 /// Does it again for a while where another git holds a lock.
 pub(super) fn unlocked<T>(mut done: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
     for _ in 1..TRIES {

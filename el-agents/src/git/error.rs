@@ -119,7 +119,10 @@ impl GitError {
         let said = match self {
             GitError::HalfMoved { at, new, .. } => {
                 let at = at.display();
-                return format!("mend that, and el land puts them back; or git -C {at} reset {new} keeps them, and the work has landed").into();
+                return format!(
+                    "mend that, and el land puts them back; or git -C {at} reset {new} keeps them, and the work has landed"
+                )
+                .into();
             }
             GitError::TooOld(_) => "install a newer git; isolate = \"none\" works without worktrees",
             GitError::Program(_) => "install git, or put its folder on PATH",

@@ -64,8 +64,8 @@ impl Difference {
 
     /// The submodules that are at another commit in the new one, and which.
     pub(super) fn submodules(&self) -> impl Iterator<Item = (&Path, &str)> {
-        let of = |file: &'_ Changed| file.is_submodule;
-        self.files.iter().filter(move |file| of(file)).filter_map(|file| Some((file.path.as_path(), file.new.as_deref()?)))
+        let changed = self.files.iter().filter(|file| file.is_submodule);
+        changed.filter_map(|file| Some((file.path.as_path(), file.new.as_deref()?)))
     }
 
     /// What is there and would be overwritten, though no commit has it. What git ignores is somebody's all the same; git itself would not mind.
@@ -74,12 +74,14 @@ impl Difference {
         let gone: HashSet<&Path> = self.files.iter().filter(|file| file.new.is_none()).map(|file| file.path.as_path()).collect();
         let ignores_case = self.git.maybe(&["config", "--type=bool", "core.ignorecase"])?.as_deref() == Some("true");
         let lower = |path: &Path| path.to_string_lossy().to_lowercase();
-        let gone_in_lower: HashSet<String> = if ignores_case { gone.iter().map(|path| lower(path)).collect() } else { HashSet::new() };
+        let gone_in_lower: HashSet<String> =
+            if ignores_case { gone.iter().map(|path| lower(path)).collect() } else { HashSet::new() };
         let mut found = Vec::new();
         for file in self.files.iter().filter(|file| file.old.is_none() && !file.is_submodule) {
             // A file where a folder is needed.
             let above = file.path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty());
-            let blocking = above.filter(|path| !gone.contains(path) && fs::symlink_metadata(top.join(path)).is_ok_and(|found| !found.is_dir()));
+            let blocking = above
+                .filter(|path| !gone.contains(path) && fs::symlink_metadata(top.join(path)).is_ok_and(|found| !found.is_dir()));
             found.extend(blocking.map(Path::to_owned));
             match fs::symlink_metadata(top.join(&file.path)) {
                 Err(_) => {}
@@ -110,11 +112,20 @@ impl Difference {
             if file.is_submodule || disk.is(file.old.as_ref()) || (*disk == Disk::Missing && hidden.contains(&file.path)) {
                 continue;
             }
-            if disk.is(file.new.as_ref()) || self.is_half_written(file, disk) { back.push(file) } else { wrong.push(file.path.clone()) }
+            if disk.is(file.new.as_ref()) || self.is_half_written(file, disk) {
+                back.push(file)
+            } else {
+                wrong.push(file.path.clone())
+            }
         }
         let staged = self.staged()?;
         let is_new = |file: &&Changed| staged.iter().any(|(path, blob)| *path == file.path && *blob == file.new);
-        wrong.extend(self.files.iter().filter(|file| staged.iter().any(|(path, _)| *path == file.path) && !is_new(file)).map(|file| file.path.clone()));
+        wrong.extend(
+            self.files
+                .iter()
+                .filter(|file| staged.iter().any(|(path, _)| *path == file.path) && !is_new(file))
+                .map(|file| file.path.clone()),
+        );
         if !wrong.is_empty() {
             wrong.sort();
             wrong.dedup();
@@ -227,7 +238,10 @@ fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<Disk>, GitError> {
     let said = if names.is_empty() { Vec::new() } else { git.raw(&["hash-object", "--stdin-paths"], Some(&names))? };
     let said = String::from_utf8_lossy(&said).into_owned();
     let mut blobs = said.lines();
-    Ok(found.into_iter().map(|known| known.unwrap_or_else(|| blobs.next().map_or(Disk::Other, |blob| Disk::Blob(blob.to_owned())))).collect())
+    Ok(found
+        .into_iter()
+        .map(|known| known.unwrap_or_else(|| blobs.next().map_or(Disk::Other, |blob| Disk::Blob(blob.to_owned()))))
+        .collect())
 }
 
 /// Takes a file away, and the folders that are empty then, as git does.

@@ -50,6 +50,19 @@ pub(super) fn missing(
     Ok(found)
 }
 
+impl Repository {
+    /// Whether two commits go together: a commit of both, which no reference has, or the files that are in conflict.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn foresee(&self, ours: &str, theirs: &str) -> Result<Result<String, Vec<String>>, GitError> {
+        if self.contains(ours, theirs)? {
+            return Ok(Ok(ours.to_owned()));
+        }
+        joined(&self.git().without_hooks().as_committer(), ours, theirs, "Foreseen")
+    }
+}
+
 /// The merge of two commits, or the files that are in conflict.
 fn joined(git: &Git, ours: &str, theirs: &str, message: &str) -> Result<Result<String, Vec<String>>, GitError> {
     match git.ask(&["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs]) {

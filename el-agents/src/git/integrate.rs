@@ -93,13 +93,32 @@ impl Scratch {
             }
         };
         if let Err(error) = tried {
-            let files = self.git.ask(&["diff", "--name-only", "--diff-filter=U", "-z"])?;
-            let files: Vec<String> = files.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-            let _ = self.git.ask(&[if mode == Mode::Merge { "merge" } else { "rebase" }, "--abort"]);
-            self.go(head)?;
+            let files = self.give_up(if mode == Mode::Merge { "merge" } else { "rebase" }, head)?;
             return if files.is_empty() { Err(error) } else { Ok(Step::Conflict(files)) };
         }
         Ok(Step::Joined(self.git.ask(&["rev-parse", "HEAD"])?))
+    }
+
+    /// Brings in again what this commit took back.
+    ///
+    /// # Errors
+    /// If git fails otherwise.
+    pub fn bring_back(&self, head: &str, revert: &str) -> Result<Step, GitError> {
+        self.go(head)?;
+        if self.git.ask(&["revert", "--no-edit", revert]).is_err() {
+            let files = self.give_up("revert", head)?;
+            // No conflict: it is all there again.
+            return Ok(if files.is_empty() { Step::Joined(head.to_owned()) } else { Step::Conflict(files) });
+        }
+        Ok(Step::Joined(self.git.ask(&["rev-parse", "HEAD"])?))
+    }
+
+    /// Ends what did not go through; the files in conflict.
+    fn give_up(&self, what: &str, head: &str) -> Result<Vec<String>, GitError> {
+        let files = self.git.ask(&["diff", "--name-only", "--diff-filter=U", "-z"])?;
+        let _ = self.git.ask(&[what, "--abort"]);
+        self.go(head)?;
+        Ok(files.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 }
 

@@ -111,7 +111,8 @@ impl Repository {
     /// # Errors
     /// If git cannot be run.
     pub(super) fn brought(&self, atom: &str, tip: &str) -> Result<Vec<String>, GitError> {
-        let mut found: Vec<String> = self.refs(&format!("refs/el/brought/{atom}/{tip}/"))?.into_iter().map(|(_, at)| at).collect();
+        let mut found: Vec<String> =
+            self.refs(&format!("refs/el/brought/{atom}/{tip}/"))?.into_iter().map(|(_, at)| at).collect();
         // As an older el noted it: the last one alone.
         if self.commit(&format!("refs/el/landed/{atom}"))?.as_deref() == Some(tip) {
             found.extend(self.commit(&format!("refs/el/landed-as/{atom}"))?);

@@ -24,6 +24,7 @@ const LEASE: Duration = Duration::from_secs(60);
 pub(super) fn preflight(agent: &AgentSettings) -> Result<(), ConfigurationError> {
     let Some(isolation) = &agent.isolation else { return Ok(()) };
     let look = || {
+        git::check_version()?;
         let repository = Repository::of(&agent.working_directory)?;
         repository.head()?;
         match &isolation.base {

@@ -33,7 +33,9 @@ Examples:
 Works in a checkout of its own. The branch moves only once the check (land_check) has passed;
 what makes it fail is found by halves and left out, and a conflict becomes an atom. Where the
 branch is checked out with changes that are not committed, nothing is moved. It can be broken
-off at any moment, and done again. Exit code 4 if something could not be brought in.")]
+off at any moment (Ctrl-C), and done again; --dry-run foresees conflicts, and runs no check.
+What git revert took back is brought in again once its atom is closed again. Exit code 4 if
+something could not be brought in.")]
 pub(crate) struct Args {
     /// The atoms
     #[arg(value_name = "ATOM", required_unless_present = "all", conflicts_with = "all", add = complete::all_atoms())]
@@ -62,6 +64,7 @@ pub(super) struct Landing<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    git::check_version().map_err(failed)?;
     let repository = repository(app)?;
     let store = app.reader()?;
     let wanted = match args.all {
@@ -71,8 +74,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let onto = target(app, &repository, args.onto.as_deref())?;
     let _lock = if args.dry_run { None } else { Some(lock(app)?) };
     let mut items = look(app, &repository, &onto, wanted.as_deref())?;
-    if !args.dry_run {
-        act::land(app, &repository, &onto, &mut items)?;
+    match args.dry_run {
+        true => act::foresee(&repository, &onto, &mut items)?,
+        false => act::land(app, &repository, &onto, &mut items)?,
     }
     report(app, &onto, args.dry_run, &items)
 }
@@ -98,7 +102,13 @@ fn look(app: &App, repository: &Repository, onto: &str, wanted: Option<&[String]
     let mut items: Vec<Item> = Vec::new();
     for place in found.iter().filter(|place| wanted.is_none_or(|wanted| wanted.contains(&place.atom_id))) {
         let atom = ops::brief(&store, &place.atom_id).ok();
-        items.extend(plan::item(place, atom.as_ref(), wanted.is_some()));
+        let mut item = plan::item(place, atom.as_ref());
+        if matches!(item.fate, Fate::ToLand | Fate::Already) {
+            item.taken_back(&repository.reverts(&format!("refs/heads/{onto}"), &place.atom_id, &place.tip).map_err(failed)?);
+        }
+        if wanted.is_some() || !item.is_left_out() {
+            items.push(item);
+        }
     }
     for id in wanted.unwrap_or_default() {
         if !items.iter().any(|item| item.atom_id == *id) {
@@ -144,6 +154,9 @@ fn view(page: &mut Page, onto: &str, items: &[Item]) {
                 page.line(format!("  {}", sanitize::line(line)));
             }
         }
+        for revert in &item.brings_back {
+            page.line(format!("  what {} took back is brought in again", revert.get(..12).unwrap_or(revert)));
+        }
         if let Some(atom) = &item.conflict_atom {
             page.line(format!("  {} is filed to resolve it", page.paint(style::ID, atom)));
         }
@@ -158,8 +171,12 @@ fn view(page: &mut Page, onto: &str, items: &[Item]) {
 fn scratch_folder(app: &App) -> Result<std::path::PathBuf> {
     let folder = app.settings()?.worktrees()?;
     git::folder_of_worktrees(&folder).map_err(failed)?;
-    let db = &app.project()?.db;
     // Projects may share the folder.
-    let name = socket_name(&db.canonicalize().unwrap_or_else(|_| db.clone()));
-    Ok(folder.join(format!(".landing-{name}")))
+    Ok(folder.join(format!(".landing-{}", project_name(app)?)))
+}
+
+/// A name that no other tracker of this machine has.
+fn project_name(app: &App) -> Result<String> {
+    let db = &app.project()?.db;
+    Ok(socket_name(&db.canonicalize().unwrap_or_else(|_| db.clone())))
 }

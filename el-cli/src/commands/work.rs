@@ -188,7 +188,7 @@ pub(super) fn places(app: &App, work: &WorkSettings) -> Result<Places> {
 
 /// This `el`, or what has taken its place: a process that lives long, as `el mcp` does, may outlive an upgrade, and then the system calls its file
 /// deleted.
-fn this_program() -> Result<PathBuf> {
+pub(super) fn this_program() -> Result<PathBuf> {
     let el = std::env::current_exe()
         .map_err(|source| CommandError::internal("cannot tell where this program is").with_source(source))?;
     let instead = el.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);

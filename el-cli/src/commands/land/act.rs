@@ -1,15 +1,20 @@
 //! The plan, carried out. Until the branch is moved nothing of it is seen; the moving is the last step of each round.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use el_agents::git::{self, Advanced, Brought, GitError, Mode, Repository, Scratch, Step, advance, held, note_landed, recover};
-use el_agents::verify;
-use el_core::model::{Verify, VerifyStatus};
+use el_agents::git::{
+    self, Advanced, Brought, GitError, Mode, Repository, Scratch, Step, advance, held, note_landed, recover, unpublished,
+};
+use el_agents::whole_check::{self, Breaker, WholeCheck};
+use el_core::model::{Status, Verify, VerifyStatus};
+use el_core::ops;
 
 use super::plan::{self, Fate, Item};
-use super::{conflict, scratch_folder};
+use super::{conflict, project_name, scratch_folder};
 use crate::app::App;
+use crate::commands::work::this_program;
 use crate::commands::worktrees::failed;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -22,6 +27,9 @@ struct Lander<'a> {
     landing: Landing,
     scratch: Scratch,
     environment: Vec<(OsString, OsString)>,
+    /// Whose checks its are, for all processes of this machine.
+    owner: String,
+    breaker: RefCell<Breaker>,
 }
 
 /// One branch on top of those before it.
@@ -45,7 +53,12 @@ pub(super) fn land(app: &App, repository: &Repository, onto: &str, items: &mut [
         hold(items, &todo, &why);
         return Ok(());
     }
-    let mut head = repository.tip(onto).map_err(failed)?.unwrap_or_default();
+    let head = repository.tip(onto).map_err(failed)?.unwrap_or_default();
+    let owner = format!("{}:land", project_name(app)?);
+    // The check of one that was killed.
+    whole_check::sweep(&owner);
+    let breaker = Breaker::listen()
+        .map_err(|source| CommandError::internal("signals cannot be listened to".to_owned()).with_source(source))?;
     let lander = Lander {
         app,
         repository,
@@ -53,29 +66,46 @@ pub(super) fn land(app: &App, repository: &Repository, onto: &str, items: &mut [
         landing: app.settings_for_agents()?.landing()?,
         scratch: Scratch::new(repository, &scratch_folder(app)?, &head).map_err(failed)?,
         environment: std::env::vars_os().collect(),
+        owner,
+        breaker: RefCell::new(breaker),
     };
-    loop {
-        let (chain, conflicts) = lander.join(&head, items, &todo)?;
-        let culprit = lander.culprit(&head, &chain)?;
-        let good = culprit.as_ref().map_or(chain.len(), |(at, _)| *at);
-        if let Some(why) = lander.keep(&mut head, items, &chain[..good])? {
-            let rest: Vec<usize> = chain.iter().map(|one| one.at).collect();
-            hold(items, &rest, &why);
-            lander.tell_conflicts(items, conflicts.into_iter())?;
-            return Ok(());
+    match lander.rounds(head, items, &mut todo) {
+        Err(_) if lander.breaker.borrow_mut().is_broken() => {
+            items.iter_mut().filter(|item| item.fate == Fate::ToLand).for_each(|item| item.fate = Fate::BrokenOff);
+            Ok(())
         }
-        let Some((at, output)) = culprit else { return lander.tell_conflicts(items, conflicts.into_iter()) };
-        let at = chain[at].at;
-        items[at].fate = Fate::CheckFailed;
-        items[at].detail = Some(output);
-        // What came after it was tried on top of it; what was in conflict before it is so without it.
-        let position = todo.iter().position(|one| *one == at).unwrap_or(todo.len());
-        todo.drain(..=position);
-        lander.tell_conflicts(items, conflicts.into_iter().filter(|(one, _)| !todo.contains(one)))?;
-        if todo.is_empty() {
-            return Ok(());
+        done => done,
+    }
+}
+
+/// Says which would be in conflict, as far as merging them one after another tells.
+pub(super) fn foresee(repository: &Repository, onto: &str, items: &mut [Item]) -> Result<()> {
+    let todo: Vec<usize> = (0..items.len()).filter(|at| items[*at].fate == Fate::ToLand).collect();
+    if todo.is_empty() {
+        return Ok(());
+    }
+    if let Some(why) = held(repository, onto).map_err(failed)? {
+        hold(items, &todo, &why);
+        return Ok(());
+    }
+    let mut top = repository.tip(onto).map_err(failed)?.unwrap_or_default();
+    let mut conflicts = Vec::new();
+    for at in todo {
+        let tip = items[at].tip.clone().unwrap_or_default();
+        match repository.foresee(&top, &tip).map_err(failed)? {
+            Ok(commit) => top = commit,
+            Err(files) => conflicts.push((at, tip, files)),
         }
     }
+    for (at, tip, files) in conflicts {
+        // A later one that has it may resolve it.
+        if !repository.contains(&top, &tip).map_err(failed)? {
+            items[at].fate = Fate::Conflict;
+            items[at].detail = Some(files.join("\n"));
+            items[at].files = files;
+        }
+    }
+    Ok(())
 }
 
 fn hold(items: &mut [Item], which: &[usize], why: &str) {
@@ -86,21 +116,96 @@ fn hold(items: &mut [Item], which: &[usize], why: &str) {
 }
 
 impl Lander<'_> {
+    fn rounds(&self, mut head: String, items: &mut [Item], todo: &mut Vec<usize>) -> Result<()> {
+        loop {
+            let (chain, conflicts) = self.join(&head, items, todo)?;
+            let culprit = self.culprit(&head, &chain)?;
+            let good = culprit.as_ref().map_or(chain.len(), |(at, _)| *at);
+            self.go_on()?;
+            // The check may have taken long. What stands on one that has changed was not checked without it.
+            if self.look_again(items, &chain[..good])? {
+                todo.retain(|at| items[*at].fate == Fate::ToLand);
+                continue;
+            }
+            if let Some(why) = self.keep(&mut head, items, &chain[..good])? {
+                let rest: Vec<usize> = chain.iter().map(|one| one.at).collect();
+                hold(items, &rest, &why);
+                return self.tell_conflicts(items, conflicts.into_iter());
+            }
+            let Some((at, output)) = culprit else { return self.tell_conflicts(items, conflicts.into_iter()) };
+            let at = chain[at].at;
+            items[at].fate = Fate::CheckFailed;
+            items[at].detail = Some(output);
+            // What came after it was tried on top of it; what was in conflict before it is so without it.
+            let before = todo.iter().take_while(|one| **one != at).copied().collect::<Vec<_>>();
+            self.tell_conflicts(items, conflicts.into_iter().filter(|(one, _)| before.contains(one)))?;
+            todo.retain(|at| items[*at].fate == Fate::ToLand);
+            if todo.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The end of it all once a signal has come.
+    fn go_on(&self) -> Result<()> {
+        match self.breaker.borrow_mut().is_broken() {
+            true => Err(CommandError::new(Exit::Conflict, "broken_off", "it was broken off".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// Leaves out what is not as it was when this began; whether there is such a one.
+    fn look_again(&self, items: &mut [Item], chain: &[Joined]) -> Result<bool> {
+        let store = self.app.reader()?;
+        let ours = self.app.settings()?.put_into_worktrees()?;
+        let mut has_changed = false;
+        for one in chain {
+            let item = &mut items[one.at];
+            let branch = item.branch.as_deref().unwrap_or_default();
+            let tree = self.repository.checkout_of(branch).map_err(failed)?;
+            let uncommitted = tree.map_or(Ok(Vec::new()), |tree| tree.changes(&ours)).map_err(failed)?;
+            let why = if ops::brief(&store, &item.atom_id)?.status != Status::Closed {
+                "it is not closed any more"
+            } else if self.repository.tip(branch).map_err(failed)? != item.tip {
+                "its branch has moved meanwhile"
+            } else if !uncommitted.is_empty() {
+                "its worktree has changes now that are not committed"
+            } else {
+                continue;
+            };
+            item.fate = Fate::Held;
+            item.detail = Some(format!("{why}; el land looks again"));
+            has_changed = true;
+        }
+        Ok(has_changed)
+    }
+
     /// Puts each on top of those before it; what is in conflict is left out.
     fn join(&self, head: &str, items: &[Item], todo: &[usize]) -> Result<(Vec<Joined>, Vec<InConflict>)> {
         let (mut chain, mut conflicts) = (Vec::new(), Vec::new());
         let mut top = head.to_owned();
         for &at in todo {
+            self.go_on()?;
             let item = &items[at];
             let tip = item.tip.as_deref().unwrap_or_default();
+            let before = match self.bring_back(&top, &item.brings_back)? {
+                Step::Joined(commit) => commit,
+                Step::Conflict(files) => {
+                    conflicts.push((at, files));
+                    continue;
+                }
+            };
             let message = format!("Land {}: {}", item.atom_id, item.title.as_deref().unwrap_or_default());
             // A merge in the branch, of a conflict that was resolved for instance, would be lost by a rebase.
-            let since = self.since(&top, &item.atom_id, tip).map_err(failed)?;
-            let range = format!("{}..{tip}", since.as_ref().unwrap_or(&top));
-            let merges =
-                self.repository.git().ask(&["rev-list", "--merges", "--max-count=1", &range, "--not", &top]).map_err(failed)?;
+            let since = self.since(&before, &item.atom_id, tip).map_err(failed)?;
+            let range = format!("{}..{tip}", since.as_ref().unwrap_or(&before));
+            let merges = self
+                .repository
+                .git()
+                .ask(&["rev-list", "--merges", "--max-count=1", &range, "--not", &before])
+                .map_err(failed)?;
             let mode = if merges.is_empty() { self.landing.mode } else { Mode::Merge };
-            match self.scratch.join(&top, since.as_deref(), tip, mode, &message).map_err(failed)? {
+            match self.scratch.join(&before, since.as_deref(), tip, mode, &message).map_err(failed)? {
                 Step::Joined(commit) => {
                     top.clone_from(&commit);
                     chain.push(Joined { at, commit });
@@ -108,7 +213,28 @@ impl Lander<'_> {
                 Step::Conflict(files) => conflicts.push((at, files)),
             }
         }
-        Ok((chain, conflicts))
+        // One that was in conflict by itself comes with a later one that resolved it.
+        let mut left = Vec::new();
+        for (at, files) in conflicts {
+            let tip = items[at].tip.as_deref().unwrap_or_default();
+            match self.repository.contains(&top, tip).map_err(failed)? {
+                true => chain.push(Joined { at, commit: top.clone() }),
+                false => left.push((at, files)),
+            }
+        }
+        Ok((chain, left))
+    }
+
+    /// Takes these reverts back, the last first.
+    fn bring_back(&self, top: &str, reverts: &[String]) -> Result<Step> {
+        let mut top = top.to_owned();
+        for revert in reverts {
+            match self.scratch.bring_back(&top, revert).map_err(failed)? {
+                Step::Joined(commit) => top = commit,
+                conflict => return Ok(conflict),
+            }
+        }
+        Ok(Step::Joined(top))
     }
 
     /// Where a branch's own commits begin, if what it began with has been brought in as other commits: of the work of others that it builds on,
@@ -143,7 +269,11 @@ impl Lander<'_> {
             return Ok(None);
         }
         self.scratch.go(commit).map_err(failed)?;
-        git::furnish(self.repository.top(), self.scratch.path(), &self.landing.copy, &self.landing.link).map_err(failed)?;
+        match git::furnish(self.repository.top(), self.scratch.path(), &self.landing.copy, &self.landing.link) {
+            // What is in the way came with the commit.
+            Err(error @ GitError::Untracked { .. }) => return Ok(Some(error.to_string())),
+            done => done.map_err(failed)?,
+        }
         let Landing { setup, setup_limit, check, check_limit, .. } = &self.landing;
         // Each commit may need another one: what a setup brings in follows the files of the commit.
         if !setup.is_empty()
@@ -159,7 +289,14 @@ impl Lander<'_> {
         let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         let below = self.scratch.path().join(self.repository.prefix());
         let folder = if below.is_dir() { below } else { self.scratch.path().to_owned() };
-        let done = verify::run(&Verify::pending(words.to_vec(), true, limit), &folder, &self.environment);
+        let guard = [this_program()?.into_os_string(), "hook".into(), "guard-check".into()];
+        let verify = Verify::pending(words.to_vec(), true, limit);
+        let breaker = &mut *self.breaker.borrow_mut();
+        let ended = whole_check::run_until(breaker, &verify, &folder, &self.environment, &self.owner, &guard, &mut |_| {})
+            .map_err(|source| CommandError::internal(format!("the {name} could not be watched")).with_source(source))?;
+        let WholeCheck::Over(done) = ended else {
+            return Err(CommandError::new(Exit::Conflict, "broken_off", format!("the {name} was broken off")));
+        };
         let said = done.output.unwrap_or_default();
         match done.status {
             VerifyStatus::Passed => Ok(None),
@@ -183,11 +320,16 @@ impl Lander<'_> {
         match advance(self.repository, self.onto, head, &last.commit).map_err(failed)? {
             Advanced::Held(why) => Ok(Some(why)),
             Advanced::Moved => {
-                head.clone_from(&last.commit);
+                let old = std::mem::replace(head, last.commit.clone());
                 let noted = note_landed(self.repository, &landed).err();
+                let mut before = old;
                 for one in chain {
-                    items[one.at].fate = Fate::Landed;
-                    items[one.at].detail = noted.as_ref().map(|error| format!("git could not note that: {error}"));
+                    let item = &mut items[one.at];
+                    let mut told = unpublished(self.repository, &before, &one.commit, item.path.as_deref()).map_err(failed)?;
+                    told.extend(noted.as_ref().map(|error| format!("git could not note that: {error}")));
+                    item.fate = Fate::Landed;
+                    item.detail = (!told.is_empty()).then(|| told.join("\n"));
+                    before.clone_from(&one.commit);
                 }
                 Ok(None)
             }
@@ -200,7 +342,15 @@ impl Lander<'_> {
             item.fate = Fate::Conflict;
             item.detail = Some(files.join("\n"));
             item.files = files;
-            item.conflict_atom = Some(conflict::file(self.app, item, self.onto)?);
+            let conflict = conflict::file(self.app, item, self.onto)?;
+            if conflict.is_closed {
+                let more = format!(
+                    "{0} is closed, but its branch does not have this one: el reopen {0}, and merge it there",
+                    conflict.id
+                );
+                item.detail = Some(format!("{}\n{more}", item.files.join("\n")));
+            }
+            item.conflict_atom = Some(conflict.id);
         }
         Ok(())
     }

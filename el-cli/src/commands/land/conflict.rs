@@ -1,5 +1,6 @@
 //! A conflict becomes an atom: somebody, or some agent, resolves it.
 
+use el_core::model::{Atom, Status};
 use el_core::ops::{self, NewAtom};
 use serde_json::json;
 
@@ -10,12 +11,22 @@ use crate::error::Result;
 /// In the metadata of such an atom: whose conflict it is.
 const KEY: &str = "land_conflict_of";
 
-/// Files the atom, unless one is there that is not over; its id.
-pub(super) fn file(app: &App, item: &Item, onto: &str) -> Result<String> {
+/// The atom of a conflict.
+pub(super) struct Conflict {
+    pub(super) id: String,
+    /// Somebody says that it is resolved.
+    pub(super) is_closed: bool,
+}
+
+/// Files the atom, unless one is there that is not over, or that was closed for this very conflict: another would say the same.
+pub(super) fn file(app: &App, item: &Item, onto: &str) -> Result<Conflict> {
     let mut store = app.writer()?;
     let known = ops::show(&store, &item.atom_id)?.neighbours;
-    if let Some(there) = known.iter().find(|atom| !atom.status.is_over() && atom.metadata[KEY] == json!(item.atom_id)) {
-        return Ok(there.id.clone());
+    let of_it = known.iter().filter(|atom| atom.metadata[KEY] == json!(item.atom_id));
+    let is_same = |atom: &Atom| atom.metadata["tip"] == json!(item.tip) && atom.metadata["land_onto"] == json!(onto);
+    let there = of_it.filter(|atom| !atom.status.is_over() || (atom.status == Status::Closed && is_same(atom)));
+    if let Some(there) = there.min_by_key(|atom| atom.status.is_over()) {
+        return Ok(Conflict { id: there.id.clone(), is_closed: there.status == Status::Closed });
     }
     let branch = item.branch.as_deref().unwrap_or_default();
     let files: String = item.files.iter().map(|name| format!("- `{name}`\n")).collect();
@@ -30,8 +41,8 @@ pub(super) fn file(app: &App, item: &Item, onto: &str) -> Result<String> {
         ),
         parent: item.parent.clone(),
         discovered_from: Some(item.atom_id.clone()),
-        metadata: Some(json!({ KEY: item.atom_id, "land_onto": onto, "files": item.files })),
+        metadata: Some(json!({ KEY: item.atom_id, "tip": item.tip, "land_onto": onto, "files": item.files })),
         ..NewAtom::default()
     };
-    Ok(ops::create(&mut store, &app.ctx(), &new)?.id)
+    Ok(Conflict { id: ops::create(&mut store, &app.ctx(), &new)?.id, is_closed: false })
 }

@@ -1,5 +1,8 @@
 //! What can be brought in, decided from a look.
 
+use std::path::PathBuf;
+
+use el_agents::git::Revert;
 use el_core::model::{Atom, Status, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,8 +31,12 @@ pub(super) enum Fate {
     Astray,
     Conflict,
     CheckFailed,
-    /// It is ready, but the branch cannot be moved now.
+    /// It is ready, but the branch cannot be moved now, or it has changed meanwhile.
     Held,
+    /// It was brought in before, and taken back by `git revert` since.
+    TakenBack,
+    /// A signal came before its turn.
+    BrokenOff,
 }
 
 impl Fate {
@@ -51,6 +58,8 @@ impl Fate {
             Fate::Conflict => format!("is in conflict with {onto}"),
             Fate::CheckFailed => "makes the check fail, and was left out".to_owned(),
             Fate::Held => format!("waits: {onto} was not moved"),
+            Fate::TakenBack => format!("was on {onto}, and was taken back there"),
+            Fate::BrokenOff => "was not brought in: this was broken off before".to_owned(),
         }
     }
 }
@@ -68,6 +77,11 @@ pub(super) struct Item {
     pub(super) files: Vec<String>,
     /// The atom that was filed to resolve a conflict.
     pub(super) conflict_atom: Option<String>,
+    /// Commits of the target that took its work back: what they took is brought in again.
+    pub(super) brings_back: Vec<String>,
+    /// Its worktree.
+    #[serde(skip)]
+    pub(super) path: Option<PathBuf>,
     #[serde(skip)]
     pub(super) closed_at: Option<Timestamp>,
     #[serde(skip)]
@@ -85,14 +99,40 @@ impl Item {
             detail: None,
             files: Vec::new(),
             conflict_atom: None,
+            brings_back: Vec::new(),
+            path: None,
             closed_at: None,
             parent: None,
         }
     }
 }
 
-/// What is to be done about this branch. `None`: nobody asked for it, and it is none of those that `--all` is about.
-pub(super) fn item(place: &Place, atom: Option<&Atom>, is_named: bool) -> Option<Item> {
+impl Item {
+    /// What was taken back is brought in again if it was finished again since, or goes on; else a person's word stands.
+    pub(super) fn taken_back(&mut self, reverts: &[Revert]) {
+        let is_finished_since = |revert: &Revert| self.closed_at.is_some_and(|at| at.as_micros() / 1_000_000 > revert.at);
+        let Some(last) = reverts.first() else { return };
+        let commits = reverts.iter().map(|revert| revert.commit.clone()).collect();
+        match self.fate {
+            Fate::Already if is_finished_since(last) => (self.fate, self.brings_back) = (Fate::ToLand, commits),
+            Fate::ToLand => self.brings_back = commits,
+            Fate::Already => {
+                self.fate = Fate::TakenBack;
+                self.detail =
+                    Some(format!("by {0}; git revert {0} brings it back, and so does el reopen, el close, el land", last.commit));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether it is none of those that `--all` is about.
+    pub(super) fn is_left_out(&self) -> bool {
+        matches!(self.fate, Fate::Already | Fate::TakenBack | Fate::NotFinished | Fate::AtWork | Fate::Nothing)
+    }
+}
+
+/// What is to be done about this branch.
+pub(super) fn item(place: &Place, atom: Option<&Atom>) -> Item {
     let fate = if place.landed && place.commits > 0 {
         Fate::Already
     } else if place.live {
@@ -108,17 +148,13 @@ pub(super) fn item(place: &Place, atom: Option<&Atom>, is_named: bool) -> Option
     } else {
         Fate::ToLand
     };
-    let is_left_out = matches!(fate, Fate::Already | Fate::NotFinished | Fate::AtWork | Fate::Nothing);
-    if !is_named && is_left_out {
-        return None;
-    }
     let at = || place.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     let detail = match fate {
         Fate::Uncommitted => Some(format!("{}\n{}", at(), place.uncommitted.join("\n"))),
         Fate::Astray => place.astray().map(|why| format!("{}\n{why}; its commits are not brought in", at())),
         _ => None,
     };
-    Some(Item {
+    Item {
         atom_id: place.atom_id.clone(),
         title: place.title.clone(),
         branch: Some(place.branch.clone()),
@@ -127,9 +163,11 @@ pub(super) fn item(place: &Place, atom: Option<&Atom>, is_named: bool) -> Option
         detail,
         files: Vec::new(),
         conflict_atom: None,
+        brings_back: Vec::new(),
+        path: place.path.clone().filter(|_| !place.missing),
         closed_at: atom.and_then(|atom| atom.closed_at),
         parent: atom.and_then(|atom| atom.parent_id.clone()),
-    })
+    }
 }
 
 /// The first of `count` steps after which the check fails, counted from 1: with none of them it passes, with all it fails.

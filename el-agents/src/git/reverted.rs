@@ -1,0 +1,69 @@
+//! What was brought in and taken back by `git revert` since: for git it is merged, and neither a merge nor a rebase brings it in again.
+
+use std::collections::HashSet;
+
+use super::{GitError, Repository};
+
+/// A commit of the target that takes back work of an atom, and that nothing has taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revert {
+    pub commit: String,
+    /// When it was made, in seconds since 1970.
+    pub at: i64,
+}
+
+/// By what `git revert` names the commit.
+const SIGN: &str = "This reverts commit ";
+
+impl Repository {
+    /// The reverts of an atom's work in the target that its branch knows nothing of; the last first.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn reverts(&self, target: &str, atom: &str, tip: &str) -> Result<Vec<Revert>, GitError> {
+        let Some(base) = self.base_of(atom)? else { return Ok(Vec::new()) };
+        let grep = format!("--grep=^{SIGN}");
+        let range = format!("{base}..{target}");
+        let words = ["log", "--no-merges", "--topo-order", "-z", "--format=%H %ct%n%B", &grep, &range];
+        let said = self.git().ask(&words)?;
+        let (mut found, mut undone) = (Vec::new(), HashSet::new());
+        for one in said.split('\0').filter(|one| !one.is_empty()) {
+            let (head, body) = one.split_once('\n').unwrap_or((one, ""));
+            let (commit, at) = head.split_once(' ').unwrap_or((head, ""));
+            if undone.contains(commit) {
+                continue;
+            }
+            let taken_back: Vec<String> = body.split(SIGN).skip(1).map(name).filter(|name| name.len() >= 40).collect();
+            let mut is_of_it = false;
+            for commit in &taken_back {
+                is_of_it = is_of_it || self.is_of(atom, &base, tip, commit)?;
+            }
+            undone.extend(taken_back);
+            if is_of_it && !self.contains(tip, commit)? {
+                found.push(Revert { commit: commit.to_owned(), at: at.parse().unwrap_or_default() });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a commit is work of the branch: one of its commits, what one became, or what joined it.
+    fn is_of(&self, atom: &str, base: &str, tip: &str, commit: &str) -> Result<bool, GitError> {
+        if self.commit(commit)?.is_none() {
+            return Ok(false);
+        }
+        if self.contains(tip, commit)? {
+            return Ok(!self.contains(base, commit)?);
+        }
+        if self.refs(&format!("refs/el/brought/{atom}/"))?.iter().any(|(_, at)| at == commit) {
+            return Ok(true);
+        }
+        // It changes the same as one of them, if that one is missing as long as this one is.
+        let Some(before) = self.commit(&format!("{commit}^"))? else { return Ok(false) };
+        Ok(self.git().ask(&["cherry", commit, tip])? != self.git().ask(&["cherry", &before, tip])?)
+    }
+}
+
+/// The hexadecimal digits that it begins with.
+fn name(text: &str) -> String {
+    text.chars().take_while(char::is_ascii_hexdigit).collect()
+}

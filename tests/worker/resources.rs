@@ -71,14 +71,21 @@ fn a_day_whose_money_is_spent_pauses_until_it_is_over_or_a_person_says_so() {
     env.configure("budget_per_day = 0.2\n");
     let first = env.script_atom(&["usage 1 1 0.3", "close done"]);
     let second = env.create("Second", &[]);
-    let worker = env.start_work(&["--drain"]);
+    let worker = env.start_work(&[]);
     let paused = worker.wait_for("paused");
     assert!(paused["reason"].as_str().unwrap().contains("day's budget of $0.20"), "{paused}");
     assert_eq!((env.status(&first).as_str(), env.status(&second).as_str()), ("closed", "open"));
     assert!(env.robot(&["why", &second])["pause"]["until"].as_str().unwrap().contains("T00:00:00"));
+    // What is to end does not wait for midnight.
+    for words in [&["work", "--drain"][..], &["work", "--once"], &["work", "--drain", "--type", "task"]] {
+        let spent = env.el(words).fails_with(8);
+        assert!(spent.stderr.contains("day's budget of $0.20") && spent.stderr.contains("el work --resume"), "{spent:#?}");
+    }
     env.robot(&["work", "--resume"]);
-    worker.wait(SOON).ok();
-    assert_eq!(env.status(&second), "closed");
+    env.wait_for_status(&second, "closed");
+    worker.signal(rustix::process::Signal::INT);
+    let _ = worker.wait(SOON);
+    env.el(&["work", "--drain"]).ok();
 }
 
 #[test]

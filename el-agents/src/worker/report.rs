@@ -64,6 +64,9 @@ pub struct Summary {
     /// The step at which a plan that was driven on stands.
     #[serde(skip)]
     pub step: Option<Step>,
+    /// Why it left though there is more to do: the day's budget is spent.
+    #[serde(skip)]
+    pub spent: Option<String>,
 }
 
 /// One running session, for a live line.

@@ -358,6 +358,10 @@ impl<'a> State<'a> {
 
     /// Whether there is no more to do. A worker that others may rely on signs off in the moment in which nothing waits for it.
     fn may_leave(&mut self, view: &WorkerView) -> Result<bool, WorkError> {
+        if let Some(spent) = self.spent(view) {
+            self.summary.spent = Some(spent);
+            return Ok(true);
+        }
         if !self.is_done(view) {
             return Ok(false);
         }
@@ -368,6 +372,15 @@ impl<'a> State<'a> {
             return Ok(true);
         }
         Ok(ops::worker_leave_if_idle(&mut self.store, &self.id, &self.agents, &self.options.filter, clock::now())?)
+    }
+
+    /// A drain does not wait for another day. One that is relied on for handed-over tasks does, and so does a plan that is driven on.
+    fn spent(&self, view: &WorkerView) -> Option<String> {
+        let options = &self.options;
+        let has_more = view.has_ready || view.next_retry_at.is_some();
+        let leaves = options.drain && options.drive.is_none() && options.takes() != Takes::Assigned;
+        let pause = view.pause.as_ref().filter(|pause| pause.is_budget && has_more && leaves)?;
+        (self.phase == Phase::Working && self.mine.is_empty()).then(|| pause.reason.clone())
     }
 
     fn is_done(&self, view: &WorkerView) -> bool {

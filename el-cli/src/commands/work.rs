@@ -158,8 +158,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut listener = live::Listener::new(&app.printer);
     let worked = worker::work(&options, &mut listener);
     listener.finish();
-    worked.map_err(failure)?;
-    Ok(Exit::Done)
+    match worked.map_err(failure)?.spent {
+        None => Ok(Exit::Done),
+        Some(why) => Err(CommandError::new(Exit::Refused, "budget_spent", format!("not all is done: {why}"))
+            .with_retryable(true)
+            .with_hint("el work --resume goes on today all the same; el config set budget_per_day USD sets another bound")),
+    }
 }
 
 fn resolve(args: &Args, app: &App) -> Result<Resolved> {

@@ -63,7 +63,7 @@ pub(super) fn day_pause(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
         return Ok(None);
     }
     let reason = format!("{} of the day's budget of {} are spent (budget_per_day)", usd(spent), usd(cap));
-    Ok(Some(Pause { until: next_day(now), reason }))
+    Ok(Some(Pause { until: next_day(now), reason, is_budget: true }))
 }
 
 /// Keeps what a run may cost with its record.

@@ -45,7 +45,11 @@ fn known_in(tx: &Tx<'_>) -> Result<Option<Known>> {
 }
 
 pub(super) fn paused_in(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
-    let limit = known_in(tx)?.filter(|known| known.until > now).map(|known| Pause { until: known.until, reason: known.reason });
+    let limit = known_in(tx)?.filter(|known| known.until > now).map(|known| Pause {
+        until: known.until,
+        reason: known.reason,
+        is_budget: false,
+    });
     // Of two, the one that holds longer says when claiming goes on.
     Ok(limit.into_iter().chain(day_pause(tx, now)?).max_by_key(|pause| pause.until))
 }

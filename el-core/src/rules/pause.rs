@@ -12,6 +12,9 @@ use crate::model::Timestamp;
 pub struct Pause {
     pub until: Timestamp,
     pub reason: String,
+    /// It is the day's budget, which nobody gets back by waiting a while.
+    #[serde(skip)]
+    pub is_budget: bool,
 }
 
 /// The longest pause that is believed: a weekly limit, and a day for clocks that differ.

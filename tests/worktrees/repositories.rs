@@ -166,3 +166,44 @@ fn what_is_put_into_worktrees_is_of_the_project() {
     assert!(refused(&env, &["land", "--all"], 6).contains("../../x"));
     assert!(refused(&env, &["work", "--once", "--isolate", "worktree"], 6).contains("../../x"));
 }
+
+#[test]
+fn a_landing_looks_where_git_was_told_not_to_look() {
+    let env = TestEnv::with_repository("");
+    let id = crate::worktrees::landing::finished(&env, "base.txt", "theirs");
+    for (on, off) in [("--skip-worktree", "--no-skip-worktree"), ("--assume-unchanged", "--no-assume-unchanged")] {
+        env.git(&["update-index", on, "base.txt"]);
+        fs::write(env.project("base.txt"), "mine\n").unwrap();
+        let told = env.el(&["land", &id]).fails_with(4);
+        assert!(told.stdout.contains("told not to look at base.txt"), "{told:#?}");
+        assert_eq!(fs::read_to_string(env.project("base.txt")).unwrap(), "mine\n");
+        env.git(&["update-index", off, "base.txt"]);
+        env.git(&["checkout", "-q", "base.txt"]);
+    }
+    // What was only touched is no change.
+    let _ = env.run(env.command("touch").args(["-d", "2001-01-01", "base.txt"])).ok();
+    assert_eq!(crate::worktrees::landing::fates(&env, 0, &[&id])[0].1, "landed");
+}
+
+#[test]
+fn what_a_person_has_under_way_is_told_and_left_alone() {
+    let env = TestEnv::with_repository("");
+    let id = crate::worktrees::landing::finished(&env, "a.txt", "x");
+    let held = |status: i32| crate::worktrees::landing::fates(&env, status, &[&id, "--onto", "main"])[0].1.clone();
+    env.git(&["checkout", "-q", "-b", "other"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "other"]);
+    env.git(&["checkout", "-q", "main"]);
+    env.git(&["merge", "-q", "--no-ff", "--no-commit", "other"]);
+    assert_eq!(held(4), "held");
+    assert!(env.el(&["land", &id]).fails_with(4).stdout.contains("a merge is under way"));
+    env.git(&["merge", "--abort"]);
+    env.git(&["worktree", "add", "-q", "--force", env.path("tmp/twice").to_str().unwrap(), "main"]);
+    assert!(env.el(&["land", &id]).fails_with(4).stdout.contains("more than one worktree"));
+    env.git(&["worktree", "remove", env.path("tmp/twice").to_str().unwrap()]);
+    // A tag of the same name, and commits that would be signed by a key that is not there.
+    env.git(&["tag", "main", "other"]);
+    env.git(&["config", "commit.gpgSign", "true"]);
+    env.git(&["config", "user.signingKey", "nobody"]);
+    env.git(&["config", "merge.ff", "false"]);
+    assert_eq!(env.robot(&["land", &id])["landed"], 1);
+}

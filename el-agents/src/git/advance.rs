@@ -42,6 +42,9 @@ pub fn held(repository: &Repository, target: &str) -> Result<Option<String>, Git
         let is_moving = repository.is_being_rebased(target)?;
         return Ok(is_moving.then(|| format!("a rebase of {target} is under way; git rebase --continue or --abort ends it")));
     };
+    if repository.worktrees()?.iter().filter(|tree| !tree.is_missing && tree.branch.as_deref() == Some(target)).count() > 1 {
+        return Ok(Some(format!("{target} is checked out in more than one worktree; git worktree list shows them")));
+    }
     let git = Git::at(&tree.path);
     let changed = changes(&git, false, &[])?.len();
     let at = format!("{target} is checked out in {}", tree.path.display());
@@ -95,6 +98,9 @@ fn with_files(repository: &Repository, tree: &Worktree, target: &str, old: &str,
     let there = difference.in_the_way()?;
     if !there.is_empty() {
         return Ok(at(&format!("files that no commit has would be overwritten: {}", names(&there))));
+    }
+    if let Some(why) = difference.refused()? {
+        return Ok(at(&why));
     }
     let promise = match Promise::ask(&git, "el land", &format!("update refs/heads/{target} {new} {old}\n")) {
         Ok(promise) => promise,

@@ -10,6 +10,9 @@ pub enum GitError {
     /// The folder is in no repository.
     #[error("{} is in no git repository", .0.display())]
     NoRepository(PathBuf),
+    /// It belongs to somebody else.
+    #[error("git does not trust the repository at {}: it belongs to another user", .0.display())]
+    NotTrusted(PathBuf),
     /// A repository without files beside it.
     #[error("{} is a bare repository: it has no checkout to work in", .0.display())]
     Bare(PathBuf),
@@ -123,6 +126,9 @@ impl GitError {
                     "mend that, and el land puts them back; or git -C {at} reset {new} keeps them, and the work has landed"
                 )
                 .into();
+            }
+            GitError::NotTrusted(at) => {
+                return format!("if you do: git config --global --add safe.directory {}", at.display()).into();
             }
             GitError::TooOld(_) => "install a newer git; isolate = \"none\" works without worktrees",
             GitError::Program(_) => "install git, or put its folder on PATH",

@@ -94,10 +94,30 @@ impl Difference {
         Ok(found)
     }
 
-    /// Moves the files and the index, all or none but for a disk or a filter that fails half-way: [`Difference::put_back`] mends that.
-    pub(super) fn apply(&self) -> Result<(), GitError> {
+    /// Whether git would move them; nothing is changed. `Some`: why not.
+    pub(super) fn refused(&self) -> Result<Option<String>, GitError> {
+        // Of those that git was told not to look at it may take a change for none.
+        let ours: HashSet<&Path> = self.files.iter().map(|file| file.path.as_path()).collect();
+        let flagged = flagged(&self.git)?.into_iter().map(|(_, path)| path).filter(|path| ours.contains(path.as_path()));
+        let hidden = differing(&self.git, &flagged.collect::<Vec<_>>())?;
+        if !hidden.is_empty() {
+            let names: Vec<String> = hidden.iter().map(|path| path.display().to_string()).collect();
+            let names = names.join(", ");
+            return Ok(Some(format!(
+                "git was told not to look at {names}, which has changes (assume-unchanged or skip-worktree)"
+            )));
+        }
         // What was only touched is no change; exit code 1 says that there are others, of which git has the last word.
         self.git.maybe(&["update-index", "-q", "--refresh"])?;
+        match self.git.ask(&["read-tree", "-n", "-m", "-u", &self.old, &self.new]) {
+            Ok(_) => Ok(None),
+            Err(GitError::Failed { said, .. }) => Ok(Some(said)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Moves the files and the index, all or none but for a disk or a filter that fails half-way: [`Difference::put_back`] mends that.
+    pub(super) fn apply(&self) -> Result<(), GitError> {
         self.git.ask(&["read-tree", "-m", "-u", &self.old, &self.new]).map(drop)
     }
 

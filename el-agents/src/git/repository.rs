@@ -37,10 +37,17 @@ impl Repository {
     /// If there is none, or it is bare.
     pub fn of(folder: &Path) -> Result<Repository, GitError> {
         let git = Git::at(folder);
-        match git.maybe(&["rev-parse", "--is-bare-repository"])?.as_deref() {
-            None => return Err(GitError::NoRepository(folder.to_owned())),
-            Some("true") => return Err(GitError::Bare(folder.to_owned())),
-            Some(_) => {}
+        match git.ask(&["rev-parse", "--is-bare-repository"]) {
+            Err(GitError::Failed { said, .. }) if said.contains("not a git repository") => {
+                return Err(GitError::NoRepository(folder.to_owned()));
+            }
+            Err(GitError::Failed { said, .. }) if said.contains("dubious ownership") => {
+                // It names the repository, which may be above.
+                let named = said.split('\'').nth(1).map_or_else(|| folder.to_owned(), PathBuf::from);
+                return Err(GitError::NotTrusted(named));
+            }
+            Ok(said) if said == "true" => return Err(GitError::Bare(folder.to_owned())),
+            done => drop(done?),
         }
         let top = git.maybe(&["rev-parse", "--show-toplevel"])?.ok_or_else(|| GitError::NoRepository(folder.to_owned()))?;
         let prefix = git.ask(&["rev-parse", "--show-prefix"])?;
@@ -76,7 +83,10 @@ impl Repository {
     /// # Errors
     /// If HEAD is detached.
     pub fn current_branch(&self) -> Result<String, GitError> {
-        self.git.maybe(&["symbolic-ref", "-q", "--short", "HEAD"])?.ok_or_else(|| GitError::Detached(self.top.clone()))
+        // In short, git says "heads/main" where there is a tag of that name.
+        let name = self.git.maybe(&["symbolic-ref", "-q", "HEAD"])?;
+        let name = name.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned));
+        name.ok_or_else(|| GitError::Detached(self.top.clone()))
     }
 
     /// The commit of a name; `None` if there is none.

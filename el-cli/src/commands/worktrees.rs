@@ -201,7 +201,11 @@ pub(super) fn target(app: &App, repository: &Repository, flag: Option<&str>) -> 
 pub(super) fn failed(error: GitError) -> CommandError {
     let exit = match &error {
         GitError::NoRepository(_) | GitError::NoRevision(_) => Exit::NotFound,
-        GitError::Program(_) | GitError::TooOld(_) | GitError::Setup { .. } | GitError::Untracked { .. } => Exit::Configuration,
+        GitError::Program(_)
+        | GitError::NotTrusted(_)
+        | GitError::TooOld(_)
+        | GitError::Setup { .. }
+        | GitError::Untracked { .. } => Exit::Configuration,
         GitError::TimedOut { .. } => Exit::TimedOut,
         GitError::Apart { .. }
         | GitError::Bare(_)

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod changes;
+mod claims;
 mod completions;
 mod database;
 mod envelope;

@@ -20,6 +20,7 @@ mod schema;
 mod session;
 mod settings;
 mod setup;
+mod strict_json;
 
 use args::Parsed;
 use clap::CommandFactory as _;

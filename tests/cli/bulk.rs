@@ -54,6 +54,9 @@ fn one_bad_line_creates_nothing_and_is_named() {
         ("{\"title\":\"  \"}", "2 of 3"),
         ("{\"title\":\"b\",\"labels\":[\"two words\"]}", "2 of 3"),
         ("{\"title\":\"b\",\"metadata\":7}", "2 of 3"),
+        ("{\"title\":\"b\",\"title\":\"c\"}", "plan.jsonl:2"),
+        ("{\"title\":\"b\",\"metadata\":{\"x\":1,\"x\":2}}", "plan.jsonl:2"),
+        ("{\"title\":\"b\",\"key\":\"k\"}\n{\"title\":\"d\",\"key\":\"k\"}", "3 of 4"),
     ];
     for (line, place) in bad {
         std::fs::write(env.project("plan.jsonl"), format!("{{\"title\":\"a\"}}\n{line}\n{{\"title\":\"c\"}}\n")).unwrap();
@@ -95,6 +98,11 @@ fn a_markdown_list_becomes_epics_and_their_children() {
     assert!(items.as_array().unwrap().iter().all(|atom| atom["priority"] == 3));
     let human = env.el(&["create", "--file", "plan.md", "-q"]).ok();
     assert_eq!(human.stdout.lines().count(), 4);
+    let told = env.el(&["create", "--file", "plan.md"]).ok();
+    assert!(told.stderr.contains("1 ticked item was left out"), "{told:#?}");
+    std::fs::write(env.project("done.md"), "- [x] a\n- [x] b\n").unwrap();
+    let ran = env.el(&["create", "--file", "done.md"]).fails_with(2);
+    assert!(ran.stderr.contains("no open items in it, and 2 ticked"), "{ran:#?}");
 }
 
 #[test]

@@ -161,3 +161,40 @@ fn two_blockers_that_are_closed_at_once_free_what_waited_for_both() {
     assert_eq!(env.robot(&["next"])["id"], waits.as_str());
     assert_eq!(env.robot(&["stats"])["ready"], 1);
 }
+
+#[test]
+fn a_date_beyond_the_calendar_is_refused_and_one_that_is_no_date_told_apart() {
+    let env = TestEnv::with_tracker();
+    for (text, why) in [
+        ("9999-12-31", "its years end with 9999"),
+        ("300000000d", "its years end with 9999"),
+        ("1969-01-01", "not in the future"),
+        ("-5d", "no time that el can read"),
+        ("99999-01-01", "no time that el can read"),
+    ] {
+        let ran = env.el(&["create", "It", "--defer-until", text]).fails_with(2);
+        assert!(ran.stderr.contains(why), "{text}: {ran:#?}");
+    }
+    let id = env.create("It", &["--defer-until", "9999-12-30"]);
+    assert_eq!(env.show(&id)["defer_until"], "9999-12-30T00:00:00Z");
+    assert_eq!(env.robot(&["list", "--all", "--created-after", "1969-01-01"])["count"], 1);
+}
+
+#[test]
+fn times_for_people_are_of_their_zone_and_say_so() {
+    let mut env = TestEnv::with_tracker();
+    let id = env.create("It", &["--defer-until", "2099-01-15T09:30Z"]);
+    for (zone, want) in [("UTC", "2099-01-15 09:30 UTC"), ("Europe/Berlin", "2099-01-15 10:30 CET"), ("No/Where", "09:30 UTC")] {
+        let shown = env.set("TZ", zone).el(&["show", &id]).ok().stdout;
+        assert!(shown.contains(want), "{zone}: {shown}");
+    }
+}
+
+#[test]
+fn a_name_of_which_no_id_can_be_made_is_refused() {
+    let env = TestEnv::new();
+    for name in ["", " ", "…", "проект"] {
+        env.el(&["init", "--name", name]).fails_with(2);
+        assert!(!env.project(".eluent").exists(), "{name:?}");
+    }
+}

@@ -33,7 +33,7 @@ fn closing_the_epic_ends_what_is_begun_for_it() {
     let env = TestEnv::with_plan(&[plain("one", &[]), plain("two", &["one"])]);
     env.start_plan(&["--plan-only"]).wait(SOON).ok();
     let epic = env.epic();
-    env.el(&["close", &epic, "--reason", "enough"]).ok();
+    env.el(&["close", &epic, "--force", "--reason", "enough"]).ok();
     env.el(&["orchestrate", "--resume", &epic]).fails_with(4);
     assert_eq!(env.runs(&env.task_of(&epic, "one")).len(), 0);
 }

@@ -21,13 +21,16 @@ Examples:
   el close q5e6 -r - < summary.txt
 
 Several ids are closed together or not at all. Closing again is no error: the first reason
-stands, a new one is added as a comment.")]
+stands, a new one is added as a comment. An epic is closed after what it contains.")]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: Ids,
     /// What was done; `-` reads it from stdin
     #[arg(short, long, visible_alias = "message", short_alias = 'm', value_name = "TEXT")]
     reason: Option<String>,
+    /// Close an epic although something in it is not over
+    #[arg(short, long)]
+    force: bool,
     #[command(flatten)]
     guard: GuardArgs,
 }
@@ -50,8 +53,8 @@ pub(crate) struct GuardArgs {
 
 impl GuardArgs {
     /// The guard, and whether the settings of this session's agent want its work to be reviewed.
-    pub(super) fn guard(&self, app: &App) -> Guard {
-        guard(app, self.if_status.clone())
+    pub(super) fn guard(&self, app: &App, force: bool) -> Guard {
+        Guard { force, ..guard(app, self.if_status.clone()) }
     }
 }
 
@@ -59,14 +62,19 @@ impl GuardArgs {
 pub(crate) fn guard(app: &App, if_status: Vec<Status>) -> Guard {
     // A mistake in the configuration must not keep an agent from ending its work.
     let review = || app.settings().and_then(|settings| settings.agent(app.actor())).is_ok_and(|agent| agent.review);
-    Guard { if_status, review: app.session().is_some() && review() }
+    Guard { if_status, review: app.session().is_some() && review(), force: false }
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let reason = args.reason.as_deref().map(|text| input::text(app, "reason", text)).transpose()?;
     let mut store = app.writer()?;
     check_first(app, &mut store, &args.ids.ids, &|| true)?;
-    let closed = ops::close(&mut store, &app.ctx(), &args.ids.ids, reason.as_deref(), &args.guard.guard(app))?;
+    let closed = ops::close(&mut store, &app.ctx(), &args.ids.ids, reason.as_deref(), &args.guard.guard(app, args.force))?;
+    for atom in closed.iter().filter(|_| app.session().is_none()) {
+        if let Some(other) = atom.assignee.as_deref().filter(|who| *who != app.actor()) {
+            app.printer.note(&format!("{} is assigned to {other}", atom.id));
+        }
+    }
     report(app, args.ids.ids.len(), "Closed", &closed)
 }
 

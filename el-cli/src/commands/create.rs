@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::output::atoms;
 use crate::output::list::{List, OneOrMany};
 use crate::output::time::{self, Towards};
-use crate::{complete, input};
+use crate::{complete, input, strict_json};
 
 mod batch;
 mod jsonl;
@@ -31,7 +31,7 @@ Many at once, all or none, from JSON Lines:
   {\"key\":\"db\",\"title\":\"Schema\",\"priority\":\"high\"}
   {\"title\":\"Queries\",\"blocked_by\":[\"db\"],\"labels\":[\"sql\"]}
 or from a Markdown task list, where deeper items are children, an item with children becomes an
-epic, indented text is the description, and ticked items are left out:
+epic, indented text is the description, and ticked items are left out (el import takes them):
   - [ ] Storage
     - [ ] Schema
       STRICT tables.
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ATOM", add = complete::all_atoms())]
     discovered_from: Option<String>,
     /// Not before this time (a date, 3d, tomorrow)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     defer_until: Option<String>,
     /// More about it, as a JSON object
     #[arg(long, value_name = "JSON")]
@@ -91,9 +91,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     match &args.file {
         Some(file) => {
             let text = input::file(app, "file", file)?;
-            let news = batch::read(file, &text, &defaults(args, app)?, app.now())?;
+            let (news, ticked) = batch::read(file, &text, &defaults(args, app)?, app.now())?;
             let made = ops::create_many(&mut app.writer()?, &app.ctx(), &news)?;
             app.printer.emit(&OneOrMany::Many(List::all(&made)), |page| report(page, &made))?;
+            if ticked > 0 {
+                let items = if ticked == 1 { "1 ticked item was" } else { &format!("{ticked} ticked items were") };
+                app.printer.note(&format!("{items} left out; el import would take them too, as closed"));
+            }
         }
         None => {
             let new = one(args, app)?;
@@ -153,7 +157,7 @@ fn defaults(args: &Args, app: &App) -> Result<NewAtom> {
 
 /// A JSON object from the command line.
 pub(super) fn metadata(text: &str) -> Result<serde_json::Value> {
-    match serde_json::from_str(text) {
+    match strict_json::parse(text) {
         Ok(value @ serde_json::Value::Object(_)) => Ok(value),
         Ok(_) => Err(CommandError::invalid("metadata", "metadata: a JSON object is needed, such as {\"key\":\"value\"}")),
         Err(source) => Err(CommandError::invalid("metadata", "metadata: that is not JSON").with_source(source)),

@@ -44,6 +44,9 @@ pub(super) struct Made<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let project = place(args, app)?;
+    if args.name.as_deref().is_some_and(|name| !name.contains(|c: char| c.is_ascii_alphanumeric())) {
+        return Err(CommandError::invalid("name", "name: ids are made of ASCII letters and digits, and there is none in it"));
+    }
     let folder_name = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
     let prefix = safe_prefix(args.name.as_deref().or(folder_name.as_deref()).unwrap_or_default());
     fs::create_dir_all(&project.state).map_err(|source| CommandError::file("create", &project.state, source))?;

@@ -11,6 +11,7 @@ use crate::output::{atoms, style};
 #[command(after_help = "\
 Examples:
   el release q5e6
+  el release q5e6 --force    Somebody else's claim
 
 A running attempt of el work is ended cleanly by its supervisor. Releasing what nobody has
 claimed is no error.")]
@@ -18,10 +19,13 @@ pub(crate) struct Args {
     /// The atom
     #[arg(value_name = "ATOM", add = complete::atoms())]
     id: String,
+    /// Give back what somebody else has claimed
+    #[arg(short, long)]
+    force: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let released = ops::release(&mut app.writer()?, &app.ctx(), &args.id)?;
+    let released = ops::release(&mut app.writer()?, &app.ctx(), &args.id, args.force)?;
     app.printer.emit(&released, |page| {
         atoms::did(page, "Released", &released);
         if let Some(run) = &released.run_id

@@ -123,14 +123,16 @@ fn facts(page: &mut Page, shown: &Shown, now: Timestamp, exact: bool) {
         let title = shown.neighbours.iter().find(|other| other.id == *id).map(|other| other.title.as_str());
         format!("{id}  {}", title.unwrap_or_default())
     });
+    let names = shown.aliases.iter().map(|name| format!("{} ({})", name.alias, name.source)).collect::<Vec<_>>().join(", ");
     let live = shown.runs.iter().find(|run| run.is_live());
     let rows = [
+        ("Also called", (!names.is_empty()).then_some(names)),
         ("Parent", parent),
         ("Assignee", atom.assignee.clone()),
         ("Labels", (!atom.labels.is_empty()).then(|| atom.labels.join(", "))),
         ("Working on it", live.map(|run| format!("{} ({}, attempt {})", run.agent, run.id, run.attempt))),
         ("Deferred until", atom.defer_until.map(when)),
-        ("Retry after", atom.retry_at.filter(|at| *at > now).map(when)),
+        ("Tried again", atom.retry_at.filter(|at| *at > now).map(when)),
         ("Closed", atom.closed_at.map(when)),
         ("Created", Some(format!("{} by {}", when(atom.created_at), atom.created_by))),
     ];

@@ -75,7 +75,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "parent")]
     clear_parent: bool,
     /// Not before this time (a date, 3d, tomorrow); an open atom becomes deferred
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     defer_until: Option<String>,
     /// No date any more
     #[arg(long, conflicts_with = "defer_until")]
@@ -83,13 +83,16 @@ pub(crate) struct Args {
     /// Keys to set, as a JSON object; null removes a key
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
+    /// Although somebody else has claimed it, or something in an epic is not over
+    #[arg(short, long)]
+    force: bool,
     #[command(flatten)]
     guard: GuardArgs,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let patch = patch(args, app)?;
-    let updated = ops::update(&mut app.writer()?, &app.ctx(), &args.ids.ids, &patch, &args.guard.guard(app))?;
+    let updated = ops::update(&mut app.writer()?, &app.ctx(), &args.ids.ids, &patch, &args.guard.guard(app, args.force))?;
     let human = |page: &mut Page| updated.iter().for_each(|one| report(page, one));
     app.printer.emit(&OneOrMany::of(args.ids.ids.len(), &updated), human)?;
     Ok(Exit::Done)

@@ -1,6 +1,6 @@
 //! How atoms look to a person.
 
-use el_core::model::{Atom, Priority, Timestamp};
+use el_core::model::{Atom, Priority, Status, Timestamp};
 
 use super::page::Page;
 use super::table::{Cell, Column, Table};
@@ -26,6 +26,7 @@ pub(crate) fn table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
         Column::new("LABELS").spare(4),
         Column::new("ASSIGNEE").spare(2),
         Column::new("RUN").spare(5),
+        Column::new("TRIED AGAIN").spare(3),
         Column::new("UPDATED").spare(1),
     ]);
     for atom in atoms {
@@ -38,10 +39,17 @@ pub(crate) fn table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
             Cell::styled(style::LABEL, atom.labels.join(",")),
             Cell::styled(style::PERSON, atom.assignee.as_deref().unwrap_or_default()),
             Cell::styled(style::DIM, atom.run_id.as_deref().unwrap_or_default()),
+            Cell::styled(style::WARNING, again(atom, now)),
             Cell::styled(style::DIM, time::relative(now, atom.updated_at)),
         ]);
     }
     table.print(page);
+}
+
+/// When a back-off ends, of what would be ready but for it.
+fn again(atom: &Atom, now: Timestamp) -> String {
+    let waits = atom.retry_at.filter(|at| *at > now && atom.status == Status::Open);
+    waits.map(|at| time::relative(now, at)).unwrap_or_default()
 }
 
 /// `● app-q5e6 Fix the parser`: one atom in a tree or among neighbours, without a newline.

@@ -43,12 +43,17 @@ pub(crate) fn span(duration: Duration) -> String {
     }
 }
 
-/// `2026-11-28 09:30` in this machine's zone.
+/// `2026-11-28 09:30 CET` in this machine's zone, or in that of `TZ`.
 pub(crate) fn local(time: Timestamp) -> String {
     match jiff::Timestamp::from_microsecond(time.as_micros()) {
-        Ok(stamp) => stamp.to_zoned_datetime(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
+        Ok(stamp) => stamp.to_zoned_datetime(zone()).strftime("%Y-%m-%d %H:%M %Z").to_string(),
         Err(_) => time.to_string(),
     }
+}
+
+/// UTC where the system's zone is not to be had, and called so.
+fn zone() -> TimeZone {
+    TimeZone::try_system().unwrap_or(TimeZone::UTC)
 }
 
 /// Which way a bare span such as `7d` points.
@@ -61,13 +66,22 @@ pub(crate) enum Towards {
 /// Reads a time that a person types: RFC 3339, a date, a date and time of this machine's zone, `today`, `tomorrow`,
 /// `yesterday`, or a span (`7d`, `3h`, `in 2d`, `2d ago`).
 pub(crate) fn parse(field: &str, text: &str, now: Timestamp, towards: Towards) -> Result<Timestamp> {
-    parse_in(text, now, towards, &TimeZone::system()).ok_or_else(|| {
-        CommandError::invalid(field, format!("{field}: '{text}' is no time that el can read")).with_hint(
+    let wrong = |what: &str| CommandError::invalid(field, format!("{field}: '{text}' is {what}"));
+    match parse_in(text, now, towards, &zone()) {
+        Some(time) if is_in_calendar(time) => Ok(time),
+        Some(_) => Err(wrong("further away than el reckons: its years end with 9999")),
+        None => Err(wrong("no time that el can read").with_hint(
             "give a date (2026-12-01), a time (2026-12-01T09:30 or with Z), a span (3h, 7d, 2w), or today, tomorrow, yesterday",
-        )
-    })
+        )),
+    }
 }
 
+/// Whether it is printed as what it is, and can be read again.
+fn is_in_calendar(time: Timestamp) -> bool {
+    jiff::Timestamp::from_microsecond(time.as_micros()).is_ok()
+}
+
+/// A time beyond the calendar's ends is the last or first that can be counted.
 fn parse_in(text: &str, now: Timestamp, towards: Towards, zone: &TimeZone) -> Option<Timestamp> {
     let text = text.trim();
     if let Ok(stamp) = text.parse::<jiff::Timestamp>() {
@@ -88,8 +102,10 @@ fn parse_in(text: &str, now: Timestamp, towards: Towards, zone: &TimeZone) -> Op
             text.parse::<DateTime>().ok()
         }
     };
-    let zoned = civil?.to_zoned_datetime(zone.clone()).ok()?;
-    Some(Timestamp::from_micros(zoned.timestamp().as_microsecond()))
+    let civil = civil?;
+    let beyond = if civil.year() < 0 { i64::MIN } else { i64::MAX };
+    let micros = civil.to_zoned_datetime(zone.clone()).map_or(beyond, |zoned| zoned.timestamp().as_microsecond());
+    Some(Timestamp::from_micros(micros))
 }
 
 fn parse_span(text: &str, now: Timestamp, towards: Towards) -> Option<Timestamp> {
@@ -158,6 +174,11 @@ mod tests {
         assert_eq!(future("+3h").as_deref(), Some("2025-11-28T05:00:00Z"));
         assert_eq!(future("2d ago").as_deref(), Some("2025-11-26T02:00:00Z"));
         assert_eq!(parse("7d", Towards::Past).as_deref(), Some("2025-11-21T02:00:00Z"));
+        for far in ["9999-12-31", "9999-12-31T23:59", "300000000d"] {
+            let time = parse_in(far, NOW, Towards::Future, &TimeZone::UTC);
+            assert!(!is_in_calendar(time.expect("it is a time")), "{far}");
+        }
+        assert_eq!(future("9999-12-30").as_deref(), Some("9999-12-30T00:00:00Z"));
         assert_eq!(future("12"), None);
         assert_eq!(future("banana"), None);
         assert_eq!(future(""), None);

@@ -48,6 +48,46 @@ pub(super) fn may_set_status(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom, to
     }
 }
 
+/// Whose claim by hand it is that this change would take away: nobody's, if it is the actor's own. Only a person takes one, and says so.
+pub(super) fn taken_claim<'a>(ctx: &Ctx<'_>, session: Option<&Run>, atom: &'a Atom, force: bool) -> Result<Option<&'a str>> {
+    let is_claimed = atom.status == Status::InProgress && atom.run_id.is_none();
+    let Some(owner) = atom.assignee.as_deref().filter(|who| is_claimed && *who != ctx.actor) else { return Ok(None) };
+    match session {
+        None if force => Ok(Some(owner)),
+        None => Err(Error::conflict("claimed", format!("{} is claimed by {owner}; --force takes it from {owner}", atom.id))),
+        Some(_) => Err(Error::conflict(
+            "claimed",
+            format!("{} is claimed by {owner}, who ends it or gives it back; an agent's session does not", atom.id),
+        )),
+    }
+}
+
+/// How many of what is still open below an epic are named.
+const NAMED_CHILDREN: usize = 5;
+
+/// An epic is closed once what it contains is over, or when a person says that it is closed all the same. Asked after the change, whose
+/// rollback undoes it: a child may be closed in the same call.
+pub(super) fn refuse_open_children(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom, force: bool) -> Result<()> {
+    if !atom.issue_type.is_abstract() || (force && session.is_none()) {
+        return Ok(());
+    }
+    let open = atom::open_children(tx, &atom.id)?;
+    let mut named = open.iter().take(NAMED_CHILDREN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match open.len() {
+        0 => return Ok(()),
+        more if more > NAMED_CHILDREN => named.push_str(&format!(" and {} more", more - NAMED_CHILDREN)),
+        _ => {}
+    }
+    let (verb, next) = (
+        if open.len() == 1 { "is" } else { "are" },
+        if session.is_none() { "--force closes it all the same" } else { "a person can close it all the same" },
+    );
+    Err(Error::conflict(
+        "open_children",
+        format!("{named} below the {} {} {verb} not over yet; {next}", atom.issue_type, atom.id),
+    ))
+}
+
 /// Refused of the session's own atom.
 pub(super) fn may_open(session: &Run, atom: &str) -> Result<()> {
     if session.atom_id != atom {

@@ -28,13 +28,16 @@ pub fn claim(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool, conversati
         match before.status {
             Status::InProgress if owner.is_none() => return Ok(before),
             Status::InProgress if !force => {
-                return Err(Error::conflict("claimed", format!("{} is claimed by {}", before.id, owner.unwrap_or("someone"))));
+                return Err(Error::conflict(
+                    "claimed",
+                    format!("{} is claimed by {}; --force takes it", before.id, owner.unwrap_or("someone")),
+                ));
             }
             status if status.is_over() => return Err(Error::conflict("over", format!("{} is {status}", before.id))),
             _ => {}
         }
         if let Some(owner) = owner.filter(|_| !force) {
-            return Err(Error::conflict("claimed", format!("{} is assigned to {owner}", before.id)));
+            return Err(Error::conflict("claimed", format!("{} is assigned to {owner}; --force takes it", before.id)));
         }
         if !force && before.status == Status::Open && !is_ready(tx, ctx, &before)? {
             return Err(Error::conflict(

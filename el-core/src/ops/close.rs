@@ -1,4 +1,6 @@
-use super::change::{To, may_close, may_close_unverified, may_set_status, resolved_all, set_status};
+use super::change::{
+    To, may_close, may_close_unverified, may_set_status, refuse_open_children, resolved_all, set_status, taken_claim,
+};
 use crate::model::{Atom, Status, validate};
 use crate::store::{Store, atom, comment, event, run};
 use crate::{Ctx, Error, Result};
@@ -10,6 +12,8 @@ pub struct Guard {
     pub if_status: Vec<Status>,
     /// A session may not close its own atom, but has to submit it for review.
     pub review: bool,
+    /// A person insists: an epic is closed over what is open in it, and a claim is taken from whoever has it.
+    pub force: bool,
 }
 
 impl Guard {
@@ -39,6 +43,8 @@ pub fn close<S: AsRef<str>>(
             may_set_status(tx, session.as_ref(), atom, Status::Closed)?;
             may_close(tx, session.as_ref(), atom, guard.review)?;
             may_close_unverified(session.as_ref(), atom, true)?;
+            // A person closes what is done, whoever had claimed it.
+            taken_claim(ctx, session.as_ref(), atom, true)?;
             match atom.status {
                 Status::Closed => {
                     if let Some(reason) = reason.as_deref().filter(|r| atom.close_reason.as_deref() != Some(r)) {
@@ -61,6 +67,9 @@ pub fn close<S: AsRef<str>>(
                 }
                 _ => set_status(tx, ctx, atom, Status::Closed, To { reason: reason.as_deref(), ..To::default() })?,
             }
+        }
+        for atom in atoms.iter().filter(|atom| !atom.status.is_over()) {
+            refuse_open_children(tx, session.as_ref(), atom, guard.force)?;
         }
         atoms.iter().map(|a| atom::get(tx, &a.id)).collect()
     })

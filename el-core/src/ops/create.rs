@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use serde_json::json;
 
 use super::change::{check_parent, refuse_cycle};
@@ -50,7 +52,12 @@ pub(super) fn create_in(tx: &Tx<'_>, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result<
     let prefix =
         meta::get(tx, meta::PREFIX)?.ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
     let mut made: Vec<Atom> = Vec::with_capacity(news.len());
+    let mut keys = HashSet::new();
     for (at, new) in news.iter().enumerate() {
+        if let Some(key) = new.key.as_deref().filter(|key| !keys.insert(*key)) {
+            let twice = Error::invalid("key", format!("'{key}' is the key of two atoms, and others could mean either"));
+            return Err(name_position(twice, at, news));
+        }
         made.push(insert(tx, ctx, &prefix, new).map_err(|e| name_position(e, at, news))?);
     }
     // Edges come last: an atom may refer to one that stands later in its batch.

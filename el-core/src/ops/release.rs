@@ -1,14 +1,14 @@
 use serde_json::json;
 
 use super::cancel::request;
-use super::change::{To, resolved, set_status};
+use super::change::{To, resolved, set_status, taken_claim};
 use crate::model::{Atom, CancelMode, EventKind, Status};
 use crate::store::{Store, atom, event, run};
 use crate::{Ctx, Error, Result};
 
 /// Gives a claim back: the atom is open again, for anyone. A live run of it is ended cleanly by its supervisor. Releasing what nobody
-/// has claimed is no error.
-pub fn release(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
+/// has claimed is no error; somebody else's claim is given back with `force` alone.
+pub fn release(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool) -> Result<Atom> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let before = resolved(tx, id)?;
@@ -24,6 +24,7 @@ pub fn release(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
                 ),
             ));
         }
+        taken_claim(ctx, session.as_ref(), &before, force)?;
         if let Some(live) = run::live_of(tx, &before.id)? {
             request(tx, ctx, &live, CancelMode::Requeue, None)?;
         } else if before.status == Status::InProgress {

@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::change::{
-    To, check_parent, may_change_bounds, may_close, may_close_unverified, may_lift_review, may_set_status, resolved_all,
-    set_status,
+    To, check_parent, may_change_bounds, may_close, may_close_unverified, may_lift_review, may_set_status, refuse_open_children,
+    resolved_all, set_status, taken_claim,
 };
 use super::close::Guard;
 use crate::model::{Atom, BondKind, EventKind, IssueType, Priority, Run, Status, Timestamp, limits, validate};
@@ -68,11 +68,20 @@ pub fn update<S: AsRef<str>>(
         let mut done = Vec::with_capacity(atoms.len());
         for before in &atoms {
             guard.check(before)?;
+            let change = status_change(before, patch, reason.as_deref());
+            let reassigned = patch.assignee.as_ref().is_some_and(|to| *to != before.assignee);
+            if reassigned || change.is_some() {
+                // As in `close`: what is over is so for everybody.
+                let force = guard.force || (!reassigned && change.as_ref().is_some_and(|(to, _)| to.is_over()));
+                if let Some(owner) = taken_claim(ctx, session.as_ref(), before, force)? {
+                    event::insert(tx, ctx, EventKind::Released, Some(&before.id), None, &json!({ "was": owner }))?;
+                }
+            }
             let changes = fields(tx, ctx, session.as_ref(), before, patch)?;
             if !changes.is_empty() {
                 event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &Value::Object(changes))?;
             }
-            if let Some((status, to)) = status_change(before, patch, reason.as_deref()) {
+            if let Some((status, to)) = change {
                 may_put_off(ctx, session.as_ref(), before, to.defer_until)?;
                 may_set_status(tx, session.as_ref(), before, status)?;
                 if status == Status::Closed {
@@ -88,6 +97,9 @@ pub fn update<S: AsRef<str>>(
             let atom = atom::get(tx, &before.id)?;
             let changes = difference(before, &atom);
             done.push(Updated { atom, changes });
+        }
+        for atom in atoms.iter().filter(|atom| patch.status == Some(Status::Closed) && !atom.status.is_over()) {
+            refuse_open_children(tx, session.as_ref(), atom, guard.force)?;
         }
         Ok(done)
     })

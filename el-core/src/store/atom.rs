@@ -332,6 +332,17 @@ pub(crate) fn parents(tx: &Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
     rows.collect::<rusqlite::Result<_>>().doing("read parents")
 }
 
+/// What an atom contains and is not over, oldest first.
+pub(crate) fn open_children(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT id FROM atoms WHERE parent_id = ?1 AND status NOT IN ('closed', 'wont_do', 'discard') ORDER BY seq",
+        )
+        .doing("look below an atom")?;
+    let rows = statement.query_map([id], |row| row.get(0)).doing("look below an atom")?;
+    rows.collect::<rusqlite::Result<_>>().doing("look below an atom")
+}
+
 pub(crate) fn touch(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
     tx.execute("UPDATE atoms SET updated_at = ?2 WHERE id = ?1", params![id, now.as_micros()]).doing("touch an atom")?;
     Ok(())

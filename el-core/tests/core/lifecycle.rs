@@ -151,7 +151,7 @@ fn a_cancelled_atom_is_held_and_a_requeued_one_is_ready() {
     assert!(p.ready().is_empty());
     ops::retry(&mut p.store, &person(p.now), &id).unwrap();
     let claimed = p.claim().unwrap();
-    ops::release(&mut p.store, &person(p.now), &id).unwrap();
+    ops::release(&mut p.store, &person(p.now), &id, false).unwrap();
     p.settle(&claimed.run.id, 0);
     assert_eq!(p.ready(), [id]);
 }

@@ -163,7 +163,8 @@ fn a_claim_is_one_persons_until_it_is_released() {
     ops::claim(&mut p.store, &person, &id, false, None).unwrap();
     assert_eq!(ops::claim(&mut p.store, &bob, &id, false, None).unwrap_err().code(), "claimed");
     assert!(p.claim().is_none());
-    ops::release(&mut p.store, &bob, &id).unwrap();
+    assert_eq!(ops::release(&mut p.store, &bob, &id, false).unwrap_err().code(), "claimed");
+    ops::release(&mut p.store, &bob, &id, true).unwrap();
     let which = ops::ClaimNext { claim: true, ..Default::default() };
     assert_eq!(ops::next(&mut p.store, &bob, &which).unwrap().unwrap().assignee.as_deref(), Some("bob"));
     assert!(ops::next(&mut p.store, &person, &which).unwrap().is_none());

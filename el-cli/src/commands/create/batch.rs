@@ -14,14 +14,18 @@ enum Format {
     Markdown,
 }
 
-/// Reads the atoms of a file. `defaults` holds for each that says nothing else.
-pub(super) fn read(path: &Path, text: &str, defaults: &NewAtom, now: Timestamp) -> Result<Vec<NewAtom>> {
+/// Reads the atoms of a file, and how many were left out because they are ticked. `defaults` holds for each that says nothing else.
+pub(super) fn read(path: &Path, text: &str, defaults: &NewAtom, now: Timestamp) -> Result<(Vec<NewAtom>, usize)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
-    let mut news = match format(path, text) {
-        Format::Json => jsonl::read(&name, text, now)?,
+    let (mut news, ticked) = match format(path, text) {
+        Format::Json => (jsonl::read(&name, text, now)?, 0),
         Format::Markdown => markdown::read(text),
     };
+    if news.is_empty() && ticked > 0 {
+        return Err(CommandError::invalid("file", format!("{name} has no open items in it, and {ticked} ticked"))
+            .with_hint("el import files ticked items as closed"));
+    }
     if news.is_empty() {
         return Err(CommandError::invalid("file", format!("{name} has no atoms in it"))
             .with_hint("write one JSON object a line, or a Markdown list of '- [ ] title'"));
@@ -29,7 +33,7 @@ pub(super) fn read(path: &Path, text: &str, defaults: &NewAtom, now: Timestamp) 
     for new in &mut news {
         fill(new, defaults);
     }
-    Ok(news)
+    Ok((news, ticked))
 }
 
 /// By the file's name, else by how the text begins.
@@ -80,7 +84,7 @@ mod tests {
     fn flags_hold_for_every_atom_that_says_nothing_else() {
         let defaults = NewAtom { assignee: Some("ada".into()), labels: vec!["plan".into()], ..NewAtom::default() };
         let text = "{\"title\":\"a\",\"assignee\":\"gendry\",\"labels\":[\"x\"]}\n{\"title\":\"b\"}\n";
-        let news = read(Path::new("-"), text, &defaults, NOW).unwrap();
+        let (news, _) = read(Path::new("-"), text, &defaults, NOW).unwrap();
         assert_eq!(news[0].assignee.as_deref(), Some("gendry"));
         assert_eq!(news[0].labels, ["x", "plan"]);
         assert_eq!(news[1].assignee.as_deref(), Some("ada"));

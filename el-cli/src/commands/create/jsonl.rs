@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::error::{CommandError, Result};
 use crate::output::time::{self, Towards};
+use crate::strict_json;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,12 +53,14 @@ impl OneOrMany {
 /// Reads every record; an error names the file and the line (in an array: which record).
 pub(super) fn read(name: &str, text: &str, now: Timestamp) -> Result<Vec<NewAtom>> {
     if text.trim_start().starts_with('[') {
-        let values: Vec<Value> = serde_json::from_str(text).map_err(|error| wrong(name, error.line(), &error))?;
+        let values = strict_json::parse(text).map_err(|error| wrong(name, error.line(), &error))?;
         return values
+            .as_array()
             .into_iter()
+            .flatten()
             .enumerate()
             .map(|(at, value)| {
-                let record = serde_json::from_value(value);
+                let record = Record::deserialize(value);
                 let place = format!("{name}, record {}", at + 1);
                 record.map_err(|error| wrong_record(&place, &error)).and_then(|record| atom(&place, record, now))
             })
@@ -67,7 +70,7 @@ pub(super) fn read(name: &str, text: &str, now: Timestamp) -> Result<Vec<NewAtom
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(at, line)| {
-            let record = serde_json::from_str(line).map_err(|error| wrong(name, at + 1, &error))?;
+            let record = strict_json::parse(line).and_then(Record::deserialize).map_err(|error| wrong(name, at + 1, &error))?;
             atom(&format!("{name}:{}", at + 1), record, now)
         })
         .collect()
@@ -154,6 +157,8 @@ mod tests {
             ("{\"title\":\"a\",\"defer_until\":\"soon\"}", "plan.jsonl:1: defer_until: 'soon'"),
             ("{\"title\":", "plan.jsonl:1: EOF"),
             ("[{\"title\":\"a\"},{\"x\":1}]", "plan.jsonl, record 2: unknown field `x`"),
+            ("{\"title\":\"a\",\"title\":\"b\"}", "plan.jsonl:1: the key 'title' stands twice"),
+            ("[{\"title\":\"a\"},\n{\"title\":\"a\",\"metadata\":{\"x\":1,\"x\":2}}]", "plan.jsonl:2: the key 'x' stands twice"),
             ("{\"title\":\"a\",\"labels\":5}", "plan.jsonl:1: a text or a list of texts"),
         ] {
             let error = parse(text).unwrap_err();

@@ -8,7 +8,8 @@ use el_core::exchange::outline::{self, Item, Kind};
 use el_core::model::IssueType;
 use el_core::ops::NewAtom;
 
-pub(super) fn read(text: &str) -> Vec<NewAtom> {
+/// The atoms, and how many ticked items there are.
+pub(super) fn read(text: &str) -> (Vec<NewAtom>, usize) {
     let items = outline::read(text);
     // Where in the result an item is; what is ticked, and what is no task, is nowhere.
     let mut places: Vec<Option<usize>> = Vec::with_capacity(items.len());
@@ -30,7 +31,7 @@ pub(super) fn read(text: &str) -> Vec<NewAtom> {
             });
         }
     }
-    news
+    (news, items.iter().filter(|item| item.kind == Kind::Task { ticked: true }).count())
 }
 
 fn open_ancestor(items: &[Item], places: &[Option<usize>], item: &Item) -> Option<usize> {
@@ -60,7 +61,7 @@ mod tests {
             let text = if new.description.is_empty() { String::new() } else { format!(": {}", new.description) };
             format!("{kind}{}{parent}{text}", new.title)
         };
-        read(text).iter().map(show).collect()
+        read(text).0.iter().map(show).collect()
     }
 
     #[test]

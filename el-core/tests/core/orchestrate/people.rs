@@ -106,7 +106,7 @@ fn an_epic_that_a_person_holds_or_closes_goes_no_further_until_it_is_reopened() 
     let (ctx, epic) = (plan.p.person(), plan.epic.clone());
     for status in [Status::Blocked, Status::Deferred, Status::Closed, Status::WontDo] {
         let patch = AtomPatch { status: Some(status), ..AtomPatch::default() };
-        ops::update(&mut plan.p.store, &ctx, &[&epic], &patch, &Guard::default()).unwrap();
+        ops::update(&mut plan.p.store, &ctx, &[&epic], &patch, &Guard { force: true, ..Guard::default() }).unwrap();
         let Step::Stop { question: None, why } = plan.advance() else { panic!("{status}") };
         assert!(why.contains("el reopen"), "{why}");
         ops::reopen(&mut plan.p.store, &ctx, &[&epic]).unwrap();

@@ -79,17 +79,9 @@ impl Launcher {
     ) -> Result<Launcher, ConfigurationError> {
         let tmux = Tmux::discover(&crate::tmux::socket_name(&places.database), &environment)?;
         check::tmux_version(tmux.bin())?;
-        check::working_directory(&agent.working_directory)?;
-        workplace::preflight(&agent)?;
-        let program = program(&agent, &environment)?;
+        let program = check_agent(&agent, &places, &environment)?;
         check::context_directory(&places.contexts)?;
         check::summaries_directory(&summary_file::folder(&places))?;
-        // Values that the agent's command line does not take are found now and not at the first run.
-        drop(claude::settings(&places.el)?);
-        if matches!(agent.executor, Executor::Claude | Executor::Interactive) {
-            check::permission_mode(Some(&agent.permission_mode), &environment)?;
-            drop(claude::argv(&claude_options(&agent, &program, "00000000-0000-4000-8000-000000000000", Path::new("/"), false))?);
-        }
         Ok(Launcher { agent, rules, places, tmux, program, environment, preamble })
     }
 
@@ -215,6 +207,27 @@ pub(crate) fn context_file(places: &Places, atom: &str) -> PathBuf {
 }
 
 /// The agent's program, found and executable.
+/// Whether runs of this agent could begin, as far as it alone can tell; nothing is changed. Its program.
+///
+/// # Errors
+/// The field that is wrong, and the remedy.
+pub fn check_agent(
+    agent: &AgentSettings,
+    places: &Places,
+    environment: &[(OsString, OsString)],
+) -> Result<PathBuf, ConfigurationError> {
+    check::working_directory(&agent.working_directory)?;
+    workplace::preflight(agent)?;
+    let program = program(agent, environment)?;
+    // Values that the agent's command line does not take are found now and not at the first run.
+    drop(claude::settings(&places.el)?);
+    if matches!(agent.executor, Executor::Claude | Executor::Interactive) {
+        check::permission_mode(Some(&agent.permission_mode), environment)?;
+        drop(claude::argv(&claude_options(agent, &program, "00000000-0000-4000-8000-000000000000", Path::new("/"), false))?);
+    }
+    Ok(program)
+}
+
 fn program(agent: &AgentSettings, environment: &[(OsString, OsString)]) -> Result<PathBuf, ConfigurationError> {
     let folder = &agent.working_directory;
     match &agent.executor {

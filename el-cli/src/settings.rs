@@ -147,8 +147,25 @@ impl Settings {
 
     /// The agents that have a table of their own.
     pub(crate) fn agents(&self) -> Vec<&str> {
-        let entries = self.project.entries.iter().chain(&self.user.entries);
-        let mut names: Vec<&str> = entries.filter_map(|entry| entry.agent.as_deref()).collect();
+        let mut names: Vec<&str> = self.project.agents.iter().chain(&self.user.agents).map(String::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The agents that there are: those with a table, and whom the setting `agent` names, unless a flag does, which may be mistyped.
+    pub(crate) fn known_agents(&self) -> Vec<String> {
+        let is_agent = |key: &Key| key.name == "agent";
+        let given = self.given.iter().filter(|given| is_agent(given.key) && !matches!(given.origin, Origin::Flag { .. }));
+        let files = [&self.project, &self.user].into_iter().flat_map(|file| &file.entries).filter(|entry| is_agent(entry.key));
+        let values = given.map(|given| &given.value).chain(files.map(|entry| &entry.value));
+        let texts = values.filter_map(|value| match value {
+            Ok(Value::Text(text)) => Some(text.as_str()),
+            _ => None,
+        });
+        let default = Key::find("agent").and_then(|key| key.default);
+        let named = texts.chain(default).flat_map(|text| agents(text).unwrap_or_default());
+        let mut names: Vec<String> = named.chain(self.agents().into_iter().map(str::to_owned)).collect();
         names.sort_unstable();
         names.dedup();
         names

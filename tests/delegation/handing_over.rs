@@ -206,6 +206,7 @@ fn a_task_has_an_hour_unless_it_is_given_another_time() {
 #[test]
 fn whoever_makes_more_than_two_run_at_once_is_warned() {
     let env = TestEnv::with_tracker();
+    env.configure("[agents.ada]\n[agents.bob]\n[agents.cat]\n[agents.dan]\n");
     let warned = |answer: &serde_json::Value| answer["warnings"].to_string().contains("runs are at work at once");
     let begin = |agent: &str| {
         let answer = env.hand_over(&[&format!("touch begun-{agent}"), "wait-file go", "close"], &["--agent", agent]);
@@ -342,4 +343,45 @@ fn an_agent_hands_over_to_another_from_its_session() {
     env.work(&["--once"]);
     assert_eq!(env.status(&waits), "closed");
     assert!(env.wait_for_file("refused.txt").contains("code 4"));
+}
+
+#[test]
+fn an_agent_that_hands_its_task_to_itself_comes_to_an_end() {
+    let env = TestEnv::with_tracker();
+    env.configure("delegation_max_depth = 2\n");
+    let steps = "script: sh el run --title Again --file again.md || echo \"code $?\" >> refused.txt\nscript: close\n";
+    std::fs::write(env.project("again.md"), steps).unwrap();
+    env.robot(&["run", "--file", "again.md"]);
+    assert_eq!(env.wait_for_file("refused.txt"), "code 8");
+    env.wait_for_workers_to_leave();
+    let tasks = env.robot(&["tasks"])["items"].take();
+    let statuses: Vec<_> = tasks.as_array().unwrap().iter().map(|task| &task["status"]).collect();
+    assert_eq!(statuses, ["completed", "completed"], "the second hands over no third");
+    // What an agent's session files in another way does not begin anew.
+    let twice = "script: el create Between -d 'script: el run --file again.md' --assignee claude\nscript: close\n";
+    std::fs::remove_file(env.project("refused.txt")).unwrap();
+    std::fs::write(env.project("twice.md"), twice).unwrap();
+    env.robot(&["run", "--file", "twice.md"]);
+    env.wait_for_file("refused.txt");
+    env.wait_for_workers_to_leave();
+    assert_eq!(env.robot(&["tasks"])["count"], 4, "two before, and two of this line");
+}
+
+#[test]
+fn an_agent_that_is_none_is_refused_with_those_that_there_are() {
+    let env = TestEnv::with_tracker();
+    env.configure("[agents.reviewer]\n");
+    for words in
+        [&["run", "x", "--agent", "reviwer"][..], &["work", "--once", "--agent", "reviwer"], &["work", "--agent", "claude,x"]]
+    {
+        let error = env.run(env.command("el").arg("--robot").args(words)).fails_with(6).json()["error"].take();
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("there are: claude, reviewer"), "{words:?}: {message}");
+        assert_eq!(error["details"]["agents"], json!(["claude", "reviewer"]));
+    }
+    assert_eq!(env.robot(&["list"])["total"], 0);
+    // Whoever the settings name is one, with a table or without.
+    env.work(&["--drain", "--agent", "reviewer"]);
+    env.configure("agent = \"sam,ada\"\n");
+    env.work(&["--drain", "--agent", "ada"]);
 }

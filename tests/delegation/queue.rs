@@ -73,7 +73,7 @@ fn two_workers_of_one_agent_do_one_thing_at_a_time() {
 #[test]
 fn an_agent_does_as_many_as_its_settings_say() {
     let env = TestEnv::with_tracker();
-    env.configure("concurrency = 4\n[agents.ada]\nmax_parallel = 2\n");
+    env.configure("concurrency = 4\n[agents.ada]\nmax_parallel = 2\n[agents.gendry]\n");
     for n in 0..6 {
         env.create(&format!("Atom {n}"), &["-d", "script: sleep 300\nscript: close", "-a", if n < 4 { "ada" } else { "gendry" }]);
     }

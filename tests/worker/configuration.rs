@@ -212,3 +212,30 @@ fn no_key_is_ever_required() {
     env.work(&["--once"]);
     assert_eq!(env.status(&id), "closed");
 }
+
+#[test]
+fn doctor_finds_every_agent_that_could_not_run_and_changes_nothing() {
+    let env = TestEnv::with_tracker();
+    let messages = || -> Vec<String> {
+        let findings = env.robot(&["doctor"])["findings"].take();
+        findings.as_array().unwrap().iter().map(|found| found["message"].as_str().unwrap().to_owned()).collect()
+    };
+    for (lines, want) in [
+        ("[agents.x]\nexecutor = \"command\"\ncommand = [\"no-such-program\"]\n", "agent x, \"no-such-program\""),
+        ("[agents.x]\nexecutor = \"command\"\n", "agent x, \"\""),
+        ("[agents.x]\nclaude_code_path = \"/no/claude\"\n", "/no/claude"),
+        ("[agents.x]\nworking_directory = \"no-folder\"\n", "no-folder does not exist"),
+        ("[agents.x]\nisolate = \"worktree\"\n", "worktrees"),
+        ("[agents.x]\nallowed_tools = [\"-x\"]\n", "-x"),
+        ("[agents.x]\nverify = \"cargo test | tee\"\n", "verify"),
+        ("[agents.x]\nverify = \"no-such-check -x\"\n", "no-such-check"),
+        ("notify = [\"no-such-notice\"]\n", "no-such-notice"),
+    ] {
+        env.configure(lines);
+        let said = messages();
+        assert!(said.len() == 1 && said[0].contains(want), "{lines}: {said:#?}");
+    }
+    env.configure("[agents.x]\nmodel = \"opus\"\nverify = \"sh -c true\"\n");
+    assert!(messages().is_empty(), "{:?}", messages());
+    assert!(!env.project(".eluent/agent-context").exists());
+}

@@ -18,6 +18,8 @@ use el_core::{Durability, Error, Store};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::MissedTickBehavior;
 
+pub use crate::launch::check_agent;
+
 pub use self::detached::{Detached, start_detached};
 pub use self::drive::Drive;
 pub use self::report::{Listener, Live, Report, Summary};

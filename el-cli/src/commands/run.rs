@@ -172,10 +172,11 @@ fn hand_over(app: &App, settings: &Settings, work: &WorkSettings, new: &NewTask)
         // Nothing is filed that nobody could begin.
         background.preflight()?;
     }
+    refuse_too_deep(app, settings, &store)?;
     let ctx = app.ctx();
     let delegated =
         ops::delegate(&mut store, &ctx, new, &allowed, &worker::is_there).map_err(|error| refused(error, &allowed))?;
-    let mut warnings = warnings(settings, work, &delegated, agent);
+    let mut warnings = warnings(&delegated);
     let started = match (delegated.queue.is_served, app.session()) {
         (true, _) => None,
         (false, None) => background.start(&store).map_err(|error| error.with_detail("task_id", delegated.task.id.as_str()))?,
@@ -271,6 +272,25 @@ fn limit(text: &str) -> Result<Duration> {
     Ok(limit)
 }
 
+/// Agents that hand over what was handed over to them go on for ever, and pay for it.
+fn refuse_too_deep(app: &App, settings: &Settings, store: &Store) -> Result<()> {
+    let Some(session) = app.session() else { return Ok(()) };
+    let most = settings.delegation_max_depth()?;
+    if ops::delegation_depth(store, &session.run)? < i64::from(most) {
+        return Ok(());
+    }
+    Err(CommandError::new(
+        Exit::Refused,
+        "too_deep",
+        format!(
+            "this session's work is the last of {most} tasks within each other, each handed over by the agent of the one before"
+        ),
+    )
+    .with_detail("delegation_max_depth", most)
+    .with_hint("do it in this session, or say in its summary what is left")
+    .with_hint("a person may allow more: el config set delegation_max_depth N"))
+}
+
 /// An agent that can do one thing at a time and waits for a second one waits for ever.
 fn refuse_to_wait_for_itself(app: &App, settings: &Settings, agent: &str) -> Result<()> {
     if let Some(session) = app.session()
@@ -298,12 +318,8 @@ fn refused(error: el_core::Error, allowed: &[String]) -> CommandError {
     )
 }
 
-fn warnings(settings: &Settings, work: &WorkSettings, delegated: &Delegated, agent: &str) -> Vec<String> {
+fn warnings(delegated: &Delegated) -> Vec<String> {
     let mut warnings = Vec::new();
-    let known = settings.agents();
-    if !known.is_empty() && !known.contains(&agent) && !work.agents.iter().any(|name| name == agent) {
-        warnings.push(format!("there is no [agents.{agent}] in the configuration: the general settings hold for it"));
-    }
     let place = &delegated.queue;
     let begins_now = place.position == Some(1) && place.executing.is_empty() && place.pause.is_none();
     let at_once = delegated.running + usize::from(begins_now);

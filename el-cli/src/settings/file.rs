@@ -46,6 +46,8 @@ impl std::fmt::Display for Problem {
 pub(crate) struct ConfigFile {
     pub(crate) path: PathBuf,
     pub(crate) entries: Vec<Entry>,
+    /// Who has a table, be it empty.
+    pub(crate) agents: Vec<String>,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -111,7 +113,10 @@ impl ConfigFile {
                 (None, DeValue::Table(agents)) if agent.is_none() && name == "agents" => {
                     for (name, table) in agents {
                         match table.get_ref() {
-                            DeValue::Table(table) => self.read_table(text, table, Some(name.get_ref())),
+                            DeValue::Table(table) => {
+                                self.agents.push(name.get_ref().to_string());
+                                self.read_table(text, table, Some(name.get_ref()));
+                            }
                             _ => self.problem(
                                 line_of(text, name.span().start),
                                 format!("agents.{} must be a table of settings", name.get_ref()),

@@ -243,6 +243,13 @@ pub(crate) static KEYS: &[Key] = &[
     key("verify_timeout", Kind::Time { min: SECOND }, Some("10m"), Scope::Agent, "How long a check may take"),
     key("delegates", Kind::List, Some(""), Scope::Project, "Who may hand over tasks with el run; empty: everyone"),
     key(
+        "delegation_max_depth",
+        Kind::Int { min: 1, max: 100 },
+        Some("3"),
+        Scope::Project,
+        "How many tasks may be within each other, each handed over by the agent of the one before",
+    ),
+    key(
         "isolate",
         Kind::Choice(&["worktree", "none"]),
         None,

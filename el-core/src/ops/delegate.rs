@@ -13,7 +13,7 @@ use crate::model::{Delegation, Priority, Worker, validate};
 use crate::rules::pause::Pause;
 use crate::rules::ready::Hold;
 use crate::rules::task;
-use crate::store::{Store, run, worker};
+use crate::store::{Store, event, run, worker};
 use crate::{Ctx, Error, Result};
 
 /// A task to be handed over.
@@ -60,6 +60,17 @@ pub struct Place {
     pub pause: Option<Pause>,
     /// A live worker can be relied on to take it.
     pub is_served: bool,
+}
+
+/// Longest line of atoms, each filed in the run of the next, that is followed.
+const LINE: i64 = 1000;
+
+/// How many tasks that were handed over are within each other where this run works, its own included.
+pub fn delegation_depth(store: &Store, run_id: &str) -> Result<i64> {
+    store.read(|tx| match run::find(tx, run_id)? {
+        Some(run) => event::tasks_above(tx, &run.atom_id, LINE),
+        None => Ok(0),
+    })
 }
 
 /// Files a task for an agent. `allowed`: who may hand over; empty means everyone. `is_there` says of a worker whether its process still runs.

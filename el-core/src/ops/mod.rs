@@ -72,7 +72,7 @@ pub use close_by_summary::close_by_summary;
 pub use comment::{comment, comments};
 pub use context::context;
 pub use create::{NewAtom, create, create_many};
-pub use delegate::{Delegated, NewTask, Place, delegate};
+pub use delegate::{Delegated, NewTask, Place, delegate, delegation_depth};
 pub use dep::{GraphIssue, TreeNode, dep_add, dep_all, dep_check, dep_list, dep_remove, dep_tree};
 pub use discard::{discard, prune, restore};
 pub use doctor::{Finding, doctor, rebuild};

@@ -33,6 +33,22 @@ pub(crate) fn list(tx: &Tx<'_>, atom: Option<&str>, after: i64, limit: i64) -> R
     rows.collect::<rusqlite::Result<Vec<_>>>().doing("read events")?.into_iter().collect()
 }
 
+/// How many tasks that were handed over an atom is within, itself included: it, the one in whose run it was filed, and so on.
+pub(crate) fn tasks_above(tx: &Tx<'_>, atom: &str, at_most: i64) -> Result<i64> {
+    tx.prepare_cached(
+        "WITH RECURSIVE above (atom, step) AS (
+             SELECT ?1, 1
+             UNION ALL
+             SELECT r.atom_id, above.step + 1 FROM above
+             JOIN events e ON e.atom_id = above.atom AND e.kind = 'created'
+             JOIN runs r ON r.id = e.run_id
+             WHERE above.step < ?2)
+         SELECT count(*) FROM above JOIN atoms a ON a.id = above.atom WHERE a.delegated_by IS NOT NULL",
+    )
+    .and_then(|mut s| s.query_row(params![atom, at_most], |row| row.get(0)))
+    .doing("count the tasks that a task is within")
+}
+
 /// The latest atom whose last claim was made in this conversation, that is still in progress without a run, and of which that
 /// conversation was not reminded since.
 pub(crate) fn claimed_by(tx: &Tx<'_>, conversation: &str) -> Result<Option<String>> {

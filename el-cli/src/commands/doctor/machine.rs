@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 
 use el_agents::check::{self, ConfigurationError};
-use el_agents::settings::Executor;
+use el_agents::settings::{AgentSettings, Places};
+use el_agents::worker;
 use el_core::ops::Finding;
 
 use crate::app::App;
+use crate::commands::work::places;
 use crate::error::Result;
-use crate::settings::Settings;
+use crate::settings::{Settings, WorkSettings};
 
 pub(super) fn look(app: &App) -> Result<Vec<Finding>> {
     let settings = app.settings()?;
@@ -28,28 +30,53 @@ pub(super) fn look(app: &App) -> Result<Vec<Finding>> {
         hint: "el config set KEY VALUE checks a value before it writes it".to_owned(),
     });
     let mut findings: Vec<Finding> = untidy.chain(bad).collect();
-    findings.extend(needs(&settings).into_iter().map(|error| Finding {
+    findings.extend(needs(app, &settings).into_iter().map(|(message, hint)| Finding {
         code: "machine",
         // The tracker works without; `el work` says so itself before it claims anything.
         serious: false,
-        message: format!("el work cannot run here: {}", error.message),
-        hint: error.hint,
+        message: format!("el work cannot run here: {message}"),
+        hint,
     }));
     Ok(findings)
 }
 
-/// What the agent of this configuration needs and does not find.
-fn needs(settings: &Settings) -> Vec<ConfigurationError> {
+/// What is needed for a run of some agent and is not there, with its remedy.
+fn needs(app: &App, settings: &Settings) -> Vec<(String, String)> {
     // What cannot be used at all is told above.
-    let Ok(agent) = settings.work().and_then(|work| settings.agent(&work.agents[0])) else { return Vec::new() };
+    let Ok(work) = settings.work() else { return Vec::new() };
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    let told = |error: ConfigurationError| (error.message, error.hint);
     let tmux = check::find_tmux(&environment).and_then(|bin| check::tmux_version(&bin)).err();
-    let program = match &agent.executor {
-        Executor::Claude | Executor::Interactive => {
-            check::find_program(&agent.claude_code_path, &environment, &agent.working_directory).err()
+    let mut needs: Vec<_> = tmux.map(told).into_iter().collect();
+    for name in settings.known_agents() {
+        let alone = WorkSettings { agents: vec![name.clone()], ..work.clone() };
+        let missing = match (settings.served(&alone), places(app, &work)) {
+            (Ok(served), Ok(places)) => of_agent(&served[0].agent, &places, &environment).into_iter().map(told).collect(),
+            // A value that is wrong as a setting is told above.
+            (Err(error), _) | (_, Err(error)) => vec![(error.message().to_owned(), error.hints().join("; "))],
+        };
+        for need in missing {
+            if !needs.iter().any(|(message, _)| *message == need.0) {
+                needs.push(need);
+            }
         }
-        Executor::Command(_) => None,
-    };
-    let folder = check::working_directory(&agent.working_directory).err();
-    [tmux, program, folder].into_iter().flatten().collect()
+    }
+    needs
+}
+
+/// What the runs of one agent need: its folder, its program, and the programs that its settings name.
+fn of_agent(agent: &AgentSettings, places: &Places, environment: &[(OsString, OsString)]) -> Vec<ConfigurationError> {
+    let mut missing: Vec<_> = worker::check_agent(agent, places, environment).err().into_iter().collect();
+    let setup = agent.isolation.as_ref().map_or(&[][..], |isolation| &isolation.setup);
+    for (field, words) in [("verify", &agent.verify[..]), ("notify", &agent.notify), ("worktree_setup", setup)] {
+        let Some(program) = words.first() else { continue };
+        if check::find_program(program, environment, &agent.working_directory).is_err() {
+            missing.push(ConfigurationError {
+                field,
+                message: format!("the program of '{field}', {program:?}, is not there or not executable"),
+                hint: format!("el config set {field} COMMAND names another; no shell reads it"),
+            });
+        }
+    }
+    missing
 }

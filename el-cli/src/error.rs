@@ -113,9 +113,11 @@ impl CommandError {
     pub(crate) fn file(doing: &str, path: &std::path::Path, source: io::Error) -> CommandError {
         let exit = if source.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Internal };
         let code = if exit == Exit::NotFound { "not_found" } else { "io" };
-        CommandError::new(exit, code, format!("cannot {doing} {}", path.display()))
+        let is_full = source.kind() == io::ErrorKind::StorageFull;
+        let error = CommandError::new(exit, code, format!("cannot {doing} {}", path.display()))
             .with_detail("path", path.display().to_string())
-            .with_source(source)
+            .with_source(source);
+        if is_full { error.with_hint("make room on that disk, then try again") } else { error }
     }
 
     /// Whoever read our output has read enough: end quietly, with success.

@@ -111,6 +111,24 @@ pub enum Error {
         #[source]
         source: rusqlite::Error,
     },
+    /// The file is damaged: SQLite finds in it what it did not write.
+    #[error("the database file is damaged; found while it was to {doing}")]
+    Damaged {
+        /// The step.
+        doing: &'static str,
+        /// SQLite's own error.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// There is no room for the change, or the disk does not take it.
+    #[error("the disk is full, or does not work, so nothing was changed; the database was to {doing}")]
+    Disk {
+        /// The step.
+        doing: &'static str,
+        /// SQLite's own error.
+        #[source]
+        source: rusqlite::Error,
+    },
     /// A record that this version cannot read.
     #[error("a record of {table} cannot be read: {why}")]
     Corrupt {
@@ -163,6 +181,8 @@ impl Error {
             Error::NewerDatabase { .. } => "newer_database",
             Error::Busy { .. } => "busy",
             Error::ReadOnly { .. } => "read_only",
+            Error::Damaged { .. } => "damaged",
+            Error::Disk { .. } => "disk",
             Error::Corrupt { .. } => "corrupt_record",
             Error::Sqlite { .. } => "database",
             Error::Io { .. } => "io",
@@ -182,24 +202,29 @@ impl Error {
         Error::Conflict { code, message: message.into() }
     }
 
+    pub(crate) fn sqlite(doing: &'static str, source: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode as Code;
+        match source.sqlite_error_code() {
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => Error::Busy { waited_s: crate::store::BUSY_DEADLINE.as_secs() },
+            Some(Code::ReadOnly) => Error::ReadOnly { source },
+            Some(Code::DatabaseCorrupt) => Error::Damaged { doing, source },
+            Some(Code::DiskFull | Code::SystemIoFailure) => Error::Disk { doing, source },
+            _ => Error::Sqlite { doing, source },
+        }
+    }
+
     pub(crate) fn not_found(what: &'static str, id: impl Into<String>) -> Self {
         Error::NotFound { what, id: id.into() }
     }
 }
 
-/// Attaches the step to a SQLite failure, and tells a lock that could not be had from the rest.
+/// Attaches the step to a SQLite failure, and tells those apart after which something else is to be done.
 pub(crate) trait Doing<T> {
     fn doing(self, step: &'static str) -> Result<T>;
 }
 
 impl<T> Doing<T> for rusqlite::Result<T> {
     fn doing(self, step: &'static str) -> Result<T> {
-        self.map_err(|source| match source.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-                Error::Busy { waited_s: crate::store::BUSY_DEADLINE.as_secs() }
-            }
-            Some(rusqlite::ErrorCode::ReadOnly) => Error::ReadOnly { source },
-            _ => Error::Sqlite { doing: step, source },
-        })
+        self.map_err(|source| Error::sqlite(step, source))
     }
 }

@@ -102,8 +102,33 @@ fn a_damaged_file_is_told_and_never_a_panic() {
         ran.json();
         assert!(!ran.stderr.contains("panicked"), "{ran:#?}");
     }
+    let error = fails(&env, &["show", "x"], 1, "damaged");
+    assert!(error["hint"].as_str().unwrap().contains("copy the folder .eluent away"), "{error}");
     let doctor = env.run(env.command("el").args(["--robot", "doctor"]));
     assert!(doctor.stdout.contains("malformed") || doctor.stdout.contains("serious"), "{doctor:#?}");
+}
+
+#[test]
+fn a_disk_that_takes_no_more_is_told_and_leaves_nothing_half_done() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("Kept", &[]);
+    env.database().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    std::fs::write(env.project("big"), "x ".repeat(200_000)).unwrap();
+    let before = env.robot(&["history"]);
+    // The limit of a file's size stands for a disk without room.
+    let full =
+        |words: &str| env.run(env.command("sh").args(["-c", &format!("trap '' XFSZ; ulimit -f 80; exec el --robot {words}")]));
+    for words in ["create Big --description-file big", &format!("comment add {id} - < big"), "init --db other.db --name x"] {
+        let error = full(words).fails_with(1).json()["error"].take();
+        assert_eq!(error["code"], "disk", "{words}: {error}");
+        assert!(error["hint"].as_str().unwrap().contains("make room"), "{error}");
+    }
+    full("list").ok();
+    assert_eq!(env.robot(&["history"]), before);
+    env.robot(&["create", "Big", "--description-file", "big"]);
+    // What was begun on a full disk is made on one with room.
+    env.el(&["init", "--db", "other.db", "--name", "x"]).ok();
+    env.el(&["create", "It", "--db", "other.db"]).ok();
 }
 
 #[test]

@@ -196,3 +196,21 @@ fn atoms_that_an_agent_files_are_worked_on_too() {
     assert!(bonds.to_string().contains("discovered_from"), "{bonds}");
     wait_until("the end of all", SOON, || env.processes().is_empty().then_some(()));
 }
+
+#[test]
+fn a_worker_beside_another_says_who_is_at_it_and_what_it_waits_for() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["wait-file go", "close"]);
+    let first = env.start_work(&["--once"]);
+    first.wait_for("launched");
+    let second = env.start_el(&["work", "--drain"]);
+    let told = wait_until("its word", SOON, || Some(second.stderr()).filter(|text| text.contains("claude is busy")));
+    assert!(told.contains("another worker is at it: pid") && told.contains("claude does one thing at a time"), "{told}");
+    std::fs::write(env.project("go"), "").unwrap();
+    env.wait_for_status(&id, "closed");
+    for worker in [first, second] {
+        worker.wait(SOON).ok();
+    }
+    let alone = env.el(&["work", "--drain"]).ok();
+    assert!(!alone.stderr.contains("another worker"), "{alone:#?}");
+}

@@ -11,6 +11,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{sanitize, style};
 use crate::project::{self, Project};
+use crate::replace::replace_file;
 
 /// Everything in the folder but the configuration stays out of git.
 const GITIGNORE: &str = "# Written by el init. The tracker's state stays on this machine.\n*\n!.gitignore\n!config.toml\n";
@@ -90,8 +91,9 @@ fn place(args: &Args, app: &App) -> Result<Project> {
 }
 
 fn write_gitignore(path: &Path) -> Result<()> {
-    if path.exists() {
+    // Half of it would let the tracker's state into git.
+    if fs::metadata(path).is_ok_and(|meta| meta.len() > 0) {
         return Ok(());
     }
-    fs::write(path, GITIGNORE).map_err(|source| CommandError::file("write", path, source))
+    replace_file(path, GITIGNORE.as_bytes()).map_err(|source| CommandError::file("write", path, source))
 }

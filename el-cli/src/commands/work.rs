@@ -9,6 +9,7 @@ use super::list::FilterArgs;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::output::time;
 use crate::settings::{Settings, WorkSettings};
 
 mod dry_run;
@@ -155,6 +156,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         // An id that fits nothing is a mistake to be told now, not a queue that stays empty.
         ops::ready(&app.reader()?, &options.filter, ops::Sort::Priority, Some(1), 0, app.now())?;
     }
+    tell_of_others(app, &options)?;
     let mut listener = live::Listener::new(&app.printer);
     let worked = worker::work(&options, &mut listener);
     listener.finish();
@@ -215,6 +217,29 @@ fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
         resources: resolved.work.resources,
         drive: None,
     })
+}
+
+/// A worker beside another may have nothing to do for as long as an agent is busy there: whoever started it is to know why.
+fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
+    for other in ops::workers(&app.reader()?)?.iter().filter(|other| worker::is_there(other)) {
+        let since = time::relative(app.now(), other.started_at);
+        app.printer.note(&format!(
+            "another worker is at it: pid {}, for {}, started {since}; el work --stop ends it",
+            other.process.pid,
+            other.agents.join(", ")
+        ));
+        for served in options.agents.iter().filter(|served| other.agents.contains(&served.agent.name)) {
+            let name = &served.agent.name;
+            let most = match served.at_most {
+                1 => "one thing".to_owned(),
+                most => format!("{most} things"),
+            };
+            app.printer.note(&format!(
+                "  {name} does {most} at a time, over all workers: this one waits while {name} is busy, and takes what comes after"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// How long `--stop` waits: an agent has five seconds to end by itself, then it is killed.

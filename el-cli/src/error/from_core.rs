@@ -68,13 +68,20 @@ impl From<Error> for CommandError {
             Error::ReadOnly { .. } => {
                 built.with_hint("make the folder of the database writable for this user, or name another database with --db")
             }
+            Error::Damaged { .. } => built
+                .with_hint("copy the folder .eluent away before anything else, its -wal and -shm files too")
+                .with_hint("then restore a backup, or save what can be read: sqlite3 copy/el.db .recover | sqlite3 saved.db"),
+            Error::Disk { .. } => built.with_hint("make room on the disk that holds .eluent (df -h .), then try again"),
             Error::Corrupt { table, .. } => built.with_detail("table", *table).with_hint("el doctor lists what is damaged"),
             Error::Io { path, .. } => built.with_detail("path", path.display().to_string()),
             _ => built,
         };
         // Display never includes the source, so the chain below the error is kept for the causes.
         match error {
-            Error::Sqlite { source, .. } | Error::ReadOnly { source } => built.with_source(source),
+            Error::Sqlite { source, .. }
+            | Error::Damaged { source, .. }
+            | Error::Disk { source, .. }
+            | Error::ReadOnly { source } => built.with_source(source),
             Error::Io { source, .. } => built.with_source(source),
             _ => built,
         }

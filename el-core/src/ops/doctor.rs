@@ -88,7 +88,7 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
                         atom.id,
                         atom.assignee.as_deref().unwrap_or("nobody")
                     ),
-                    hint: format!("`el release {}` gives it back", atom.id),
+                    hint: format!("`el release {} --force` gives it back", atom.id),
                 });
             }
         }

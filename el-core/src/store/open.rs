@@ -165,8 +165,7 @@ fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Conn
         Some(rusqlite::ErrorCode::NotADatabase) => {
             Error::NotADatabase { path: path.to_owned(), why: "it is not a SQLite file".to_owned() }
         }
-        Some(rusqlite::ErrorCode::ReadOnly) => Error::ReadOnly { source },
-        _ => Error::Sqlite { doing: "set it up", source },
+        _ => Error::sqlite("set it up", source),
     })?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(conn)

@@ -37,7 +37,23 @@ pub(super) fn look(app: &App) -> Result<Vec<Finding>> {
         message: format!("el work cannot run here: {message}"),
         hint,
     }));
+    findings.extend(little_room(app));
     Ok(findings)
+}
+
+/// Below this, changes begin to fail.
+const ROOM: u64 = 16 << 20;
+
+fn little_room(app: &App) -> Option<Finding> {
+    let folder = &app.project().ok()?.state;
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    (free < ROOM).then(|| Finding {
+        code: "disk",
+        serious: false,
+        message: format!("only {} KiB are free where {} is", free >> 10, folder.display()),
+        hint: "make room: no change can be kept on a full disk; .eluent/runs holds the files of ended runs".to_owned(),
+    })
 }
 
 /// What is needed for a run of some agent and is not there, with its remedy.

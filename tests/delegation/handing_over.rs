@@ -385,3 +385,20 @@ fn an_agent_that_is_none_is_refused_with_those_that_there_are() {
     env.configure("agent = \"sam,ada\"\n");
     env.work(&["--drain", "--agent", "ada"]);
 }
+
+#[test]
+fn what_waits_for_another_attempt_says_how_the_last_one_ended_and_when_the_next_begins() {
+    let env = TestEnv::with_tracker();
+    env.configure("retry_backoff = \"10m\"\n");
+    let task = env.hand_over(&["exit 3"], &[])["id"].as_str().unwrap().to_owned();
+    env.wait_for_end(&task, 1);
+    let shown = env.el(&["tasks", &task]).ok().stdout;
+    assert!(shown.contains("Last attempt") && shown.contains("failed: the agent exited with code 3"), "{shown}");
+    assert!(!shown.contains("Started"), "it is not under way: {shown}");
+    for words in [&["list"][..], &["show", &task], &["queue"]] {
+        let told = env.el(words).ok().stdout;
+        assert!(told.to_lowercase().contains("tried again") && told.contains("in "), "{words:?}: {told}");
+    }
+    assert!(env.el(&["queue"]).ok().stdout.contains("idle · nothing is ready"));
+    env.el(&["work", "--stop"]).ok();
+}

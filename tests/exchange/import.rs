@@ -45,6 +45,8 @@ fn old_ids_work_in_every_command() {
     let shown = env.show("demo-a1b");
     assert_eq!((&shown["status"], &shown["priority"]), (&"closed".into(), &3.into()));
     assert_eq!(shown["aliases"][0]["source"], "bd");
+    let human = env.el(&["show", "demo-a1b"]).ok().stdout;
+    assert!(human.contains("Also called") && human.contains("demo-a1b (bd)"), "{human}");
     env.el(&["show", "demo-nothing"]).fails_with(3);
     env.el(&["show", "demo-"]).fails_with(4);
 }

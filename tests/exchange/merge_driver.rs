@@ -57,6 +57,7 @@ fn a_conflict_is_marked_reported_and_kept_out_of_the_tracker() {
     assert!(marked.contains("<<<<<<< ours\n") && marked.contains("Second"), "{marked}");
     let refused = env.el(&["import", "issues.jsonl"]).fails_with(2).stderr;
     assert!(refused.contains("a merge conflict is not settled here"), "{refused}");
+    assert!(refused.contains("settle the merge in") && !refused.contains("--skip-bad"), "{refused}");
     // Either line is whole: taking theirs is enough.
     let settled: Vec<&str> = {
         let from = marked.find("=======\n").unwrap();

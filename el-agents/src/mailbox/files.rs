@@ -115,6 +115,10 @@ fn open(path: &Path) -> io::Result<File> {
 pub(super) fn read(path: &Path) -> Result<Content, FileError> {
     match open(path) {
         Ok(mut file) => read_from(&mut file, path),
+        // A link that leads nowhere is there all the same, and nothing takes its place.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
+            Err(FileError::NotAFile { path: path.to_owned() })
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Content::Missing),
         Err(error) => Err(fault("read", path)(error)),
     }

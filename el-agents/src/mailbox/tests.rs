@@ -270,13 +270,13 @@ fn a_folder_in_the_place_of_a_file_stops_no_other() {
 }
 
 #[test]
-fn a_pipe_or_a_device_in_the_place_of_a_file_or_a_lock_holds_up_nothing() {
+fn a_pipe_a_device_or_a_link_to_nowhere_in_the_place_of_a_file_or_a_lock_holds_up_nothing() {
     fn pipe(path: &Path) {
         let _ = fs::remove_file(path);
         rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
     }
     for file in MailboxFile::ALL {
-        for device in [None, Some("/dev/zero"), Some("/dev/full")] {
+        for device in [None, Some("/dev/zero"), Some("/dev/full"), Some("/no/where")] {
             for of_lock in [false, true] {
                 let mut w = World::new();
                 w.sync();

@@ -83,7 +83,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         batch.source = format!("{}:{name}", tracker.as_str());
     }
     let bad = std::mem::take(&mut batch.bad);
-    if !bad.is_empty() && !args.skip_bad {
+    // Of a merge that is not settled, both sides would be taken.
+    let is_in_conflict = bad.iter().any(|line| line.message == exchange::OPEN_CONFLICT);
+    if is_in_conflict || (!bad.is_empty() && !args.skip_bad) {
         return Err(bad_lines(&file, &bad));
     }
     if is_empty(&batch) {
@@ -156,7 +158,12 @@ fn bad_lines(file: &str, bad: &[BadLine]) -> CommandError {
     CommandError::invalid("file", format!("{} {lines} {file} cannot be read; nothing was imported", bad.len()))
         .with_listing(listing)
         .with_detail("bad", serde_json::json!(bad))
-        .with_hint("--skip-bad imports the rest")
+        .with_hint(match bad.iter().any(|line| line.message == exchange::OPEN_CONFLICT) {
+            true => format!(
+                "settle the merge in {file} first, and import it then; el merge-driver has git merge exports field by field"
+            ),
+            false => "--skip-bad imports the rest".to_owned(),
+        })
 }
 
 fn view(page: &mut Page, report: &Report<'_>) {

@@ -41,9 +41,9 @@ fn view(page: &mut Page, stats: &Stats) {
         bars(page, "Runs by outcome", &of_runs.by_outcome, |word| (style::outcome(word), word.to_owned()));
         page.blank();
         let spent = [
-            Some(format!("{} runs, {} live", of_runs.total, of_runs.live)),
+            Some(format!("{} {}, {} live", of_runs.total, if of_runs.total == 1 { "run" } else { "runs" }, of_runs.live)),
             Some(time::span(Duration::from_secs(u64::try_from(of_runs.seconds).unwrap_or(0)))),
-            (of_runs.turns > 0).then(|| format!("{} turns", of_runs.turns)),
+            (of_runs.turns > 0).then(|| runs::turns(of_runs.turns)),
             Some(runs::count(of_runs.tokens_in + of_runs.tokens_out))
                 .filter(|text| !text.is_empty())
                 .map(|text| format!("{text} tokens")),

@@ -81,7 +81,13 @@ pub(crate) fn view(page: &mut Page, task: &Task, position: Option<usize>, now: T
     let priority = atoms::priority(page, task.priority);
     page.line(format!("{status} · {priority} · filed {}", time::relative(now, task.created_at)));
     page.blank();
-    let ran = task.started_at.map(|at| {
+    // What waits for another attempt is not under way since the last one began.
+    let ended = task.outcome.filter(|_| task.status == TaskStatus::Queued);
+    let last = ended.map(|outcome| match &task.detail {
+        Some(detail) => format!("{outcome}: {detail}"),
+        None => outcome.to_string(),
+    });
+    let ran = task.started_at.filter(|_| ended.is_none()).map(|at| {
         let end = task.completed_at.unwrap_or(now);
         format!("{} ({})", time::local(at), time::span(end.since(at)))
     });
@@ -95,6 +101,7 @@ pub(crate) fn view(page: &mut Page, task: &Task, position: Option<usize>, now: T
         ("Works in", task.workdir.clone()),
         ("Time limit", limit),
         ("Started", ran),
+        ("Last attempt", last),
         ("Attempts", (task.attempts > 1).then(|| task.attempts.to_string())),
         ("Process", task.pid.map(|pid| pid.to_string())),
         ("Exit code", task.exit_code.filter(|_| !task.status.is_under_way()).map(|code| code.to_string())),
@@ -185,7 +192,8 @@ pub(crate) fn queue(page: &mut Page, queue: &AgentQueue, now: Timestamp) {
     let state =
         if queue.is_executing { page.paint(style::status("in_progress"), "executing") } else { page.paint(style::DIM, "idle") };
     let waits = match queue.queued_tasks {
-        0 => "nothing waits".to_owned(),
+        0 if queue.held.is_empty() => "nothing waits".to_owned(),
+        0 => "nothing is ready".to_owned(),
         1 => "1 waits".to_owned(),
         many => format!("{many} wait"),
     };

@@ -70,10 +70,13 @@ fn first_line_is_partial(bytes: &[u8]) -> bool {
     bytes.starts_with(b"[") || serde_json::from_slice::<Value>(line).is_err()
 }
 
+/// What is said of a line that `git merge` wrote.
+pub const OPEN_CONFLICT: &str = "a merge conflict is not settled here";
+
 fn parse(line: &str) -> Result<Value, String> {
     serde_json::from_str(line).map_err(|error| {
         if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark)) {
-            return "a merge conflict is not settled here".to_owned();
+            return OPEN_CONFLICT.to_owned();
         }
         plain(&error)
     })

@@ -26,7 +26,7 @@ mod tables;
 pub use detect::{Tracker, detect};
 pub use graph::{Edge, Vertex, dot, mermaid};
 pub use jsonl::{FORMAT_VERSION, jsonl};
-pub use lines::Progress;
+pub use lines::{OPEN_CONFLICT, Progress};
 pub use notes::{Note, NoteKind, Notes};
 pub use read::read;
 pub use record::{BadLine, Batch, Record, RecordBond, RecordComment, Snapshot};

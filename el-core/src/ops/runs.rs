@@ -37,7 +37,8 @@ pub fn attempts(store: &Store, atom: &str) -> Result<Vec<Run>> {
     store.read(|tx| store::run::of_atom(tx, &atom::resolve(tx, atom)?))
 }
 
-/// The run that `text` means, where an atom or a run may be named: a run by `run-…`; an atom's live run, or else its last one.
+/// The run that `text` means, where an atom or a run may be named: a run by `run-…` or its session's name; an atom's live run, or else its
+/// last one.
 pub fn target_run(store: &Store, text: &str) -> Result<Run> {
     store.read(|tx| target(tx, text))
 }
@@ -47,7 +48,10 @@ pub(super) fn target(tx: &Tx<'_>, text: &str) -> Result<Run> {
         let id = store::run::resolve(tx, text)?;
         return store::run::get(tx, &id);
     }
-    let atom = atom::resolve(tx, text)?;
+    let atom = match atom::resolve(tx, text) {
+        Err(missing @ Error::NotFound { .. }) => return store::run::of_session(tx, text.trim())?.ok_or(missing),
+        found => found?,
+    };
     match store::run::live_of(tx, &atom)? {
         Some(live) => Ok(live),
         None => store::run::of_atom(tx, &atom)?

@@ -119,6 +119,11 @@ pub(crate) fn live_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Run>> {
     one(tx, "r.atom_id = ?1 AND r.outcome IS NULL", &[&atom])
 }
 
+/// The run of the tmux session with exactly this name.
+pub(crate) fn of_session(tx: &Tx<'_>, session: &str) -> Result<Option<Run>> {
+    one(tx, "r.session = ?1", &[&session])
+}
+
 /// Every run of an atom, oldest first.
 pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<Run>> {
     many(tx, "WHERE r.atom_id = ?1 ORDER BY r.seq", &[&atom])

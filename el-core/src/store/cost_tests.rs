@@ -60,3 +60,38 @@ fn what_somebody_has_in_progress_is_found_without_a_look_at_the_others() {
     let nobody = store.steps(|store| drop(ops::prime(store, &Ctx { actor: "ann", ..ctx }, 5).unwrap()));
     assert!(steps < nobody + 300, "{steps} steps with one of a thousand, {nobody} with none");
 }
+
+/// A queue of so many atoms that are ready and assigned to somebody else, and behind them ten for anybody and ten for `ann`.
+fn queue_of_others(dir: &tempfile::TempDir, atoms: i64) -> Store {
+    let mut store = project(dir, 0);
+    let fill = "WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ?1 + 19)
+        INSERT INTO atoms (id, short, title, assignee, created_by, created_at, updated_at)
+        SELECT 'el-q' || n, 'q' || n, 'Atom', iif(n < ?1, 'bob', iif(n % 2 = 0, 'ann', NULL)), 'ann', n, n FROM n";
+    store.write(|tx| Ok(tx.execute(fill, params![atoms]).unwrap())).unwrap();
+    store
+}
+
+#[test]
+fn what_is_assigned_to_others_costs_nobody_who_looks_for_work() {
+    let cost = |atoms: i64| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = queue_of_others(&dir, atoms);
+        let begins = store.steps(|store| {
+            let primed = ops::prime(store, &ctx(), 5).unwrap();
+            let found: Vec<_> = primed.ready.iter().map(|atom| atom.created_at.as_micros() - atoms).collect();
+            assert_eq!((found, primed.ready_total), (vec![0, 1, 2, 3, 4], 20), "one's own and nobody's, in one order");
+        });
+        let mine = |whose| ops::AtomFilter { assignee: Some(whose), ..ops::AtomFilter::default() };
+        let mut look = |whose: ops::AssigneeFilter, many: i64| {
+            store.steps(|store| {
+                let found = ops::ready(store, &mine(whose), ops::Sort::Priority, Some(1), 0, NOW).unwrap();
+                assert_eq!((found.items.len(), found.total), (1, many));
+            })
+        };
+        [begins, look(ops::AssigneeFilter::Is("ann".into()), 10), look(ops::AssigneeFilter::Nobody, 10)]
+    };
+    let (small, large) = (cost(100), cost(20_000));
+    for (small, large) in small.into_iter().zip(large) {
+        assert!(large * 10 <= small * 11, "steps: {small} with a hundred before them, {large} with twenty thousand");
+    }
+}

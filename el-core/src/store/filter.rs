@@ -78,13 +78,19 @@ pub(crate) struct Query {
     index: Option<&'static str>,
     conditions: Vec<String>,
     values: Vec<(String, Value)>,
+    /// The parameter that names the agent of [`AssigneeFilter::NobodyOr`].
+    nobody_or: Option<String>,
 }
+
+/// The index of the whole queue, and that of each agent's part of it.
+const OF_ALL: &str = "atoms_queue";
+const OF_ONE: &str = "atoms_queue_of";
 
 const NOT_OVER: &str = "a.status NOT IN ('closed','wont_do','discard')";
 
 impl Query {
     pub(crate) fn new(filter: &AtomFilter) -> Query {
-        let mut query = Query { index: None, conditions: Vec::new(), values: Vec::new() };
+        let mut query = Query { index: None, conditions: Vec::new(), values: Vec::new(), nobody_or: None };
         query.filter(filter);
         query
     }
@@ -93,7 +99,12 @@ impl Query {
     pub(crate) fn ready(filter: &AtomFilter, now: Timestamp) -> Query {
         let conditions = vec![ready::READY.to_owned()];
         let values = vec![(":now".to_owned(), now.as_micros().into())];
-        let mut query = Query { index: Some("atoms_queue"), conditions, values };
+        // Whoever looks for his own does not pass by what is assigned to others.
+        let index = match filter.assignee {
+            Some(AssigneeFilter::Is(_) | AssigneeFilter::Nobody) => OF_ONE,
+            _ => OF_ALL,
+        };
+        let mut query = Query { index: Some(index), conditions, values, nobody_or: None };
         query.filter(&AtomFilter { include_over: true, ..filter.clone() });
         query
     }
@@ -132,8 +143,7 @@ impl Query {
             Some(AssigneeFilter::Nobody) => self.conditions.push("a.assignee IS NULL".to_owned()),
             Some(AssigneeFilter::Is(who)) => self.compare("a.assignee =", who.clone().into()),
             Some(AssigneeFilter::NobodyOr(who)) => {
-                let name = self.bind(who.clone().into());
-                self.conditions.push(format!("(a.assignee IS NULL OR a.assignee = {name})"));
+                self.nobody_or = Some(self.bind(who.clone().into()));
             }
         }
         if let Some(parent) = &filter.parent {
@@ -190,10 +200,26 @@ impl Query {
 
     /// `FROM atoms a …`, conditions included.
     fn from(&self) -> String {
-        let index = self.index.map_or_else(String::new, |name| format!(" INDEXED BY {name}"));
-        let conditions =
-            if self.conditions.is_empty() { String::new() } else { format!(" WHERE {}", self.conditions.join(" AND ")) };
+        let whose = self.nobody_or.as_ref().map(|name| format!("(a.assignee IS NULL OR a.assignee = {name})"));
+        self.from_by(self.index, whose)
+    }
+
+    fn from_by(&self, index: Option<&str>, whose: Option<String>) -> String {
+        let index = index.map_or_else(String::new, |name| format!(" INDEXED BY {name}"));
+        let conditions: Vec<&str> = self.conditions.iter().chain(&whose).map(String::as_str).collect();
+        let conditions = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
         format!("FROM atoms a{index}{conditions}")
+    }
+
+    /// `SELECT columns FROM atoms a …`. What is nobody's or one agent's own, of what is ready, is read from its two parts of the queue, which SQLite
+    /// merges if `ORDER BY` asks for their order.
+    fn select(&self, columns: &str) -> String {
+        match &self.nobody_or {
+            Some(name) if self.index == Some(OF_ALL) => ["a.assignee IS NULL".to_owned(), format!("a.assignee = {name}")]
+                .map(|whose| format!("SELECT {columns} {}", self.from_by(Some(OF_ONE), Some(whose))))
+                .join(" UNION ALL "),
+            _ => format!("SELECT {columns} {}", self.from()),
+        }
     }
 
     fn params(&self) -> Vec<(&str, &dyn rusqlite::ToSql)> {
@@ -207,13 +233,13 @@ impl Query {
 
     /// How many there are, counted no further than `most`.
     pub(crate) fn count_up_to(&self, tx: &Tx<'_>, most: i64) -> Result<i64> {
-        let sql = format!("SELECT count(*) FROM (SELECT 1 {} LIMIT {most})", self.from());
+        let sql = format!("SELECT count(*) FROM ({} LIMIT {most})", self.select("1"));
         tx.prepare_cached(&sql).and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0))).doing("count atoms")
     }
 
     /// Whether there is any; stops at the first.
     pub(crate) fn is_any(&self, tx: &Tx<'_>) -> Result<bool> {
-        let sql = format!("SELECT EXISTS (SELECT 1 {})", self.from());
+        let sql = format!("SELECT EXISTS ({})", self.select("1"));
         tx.prepare_cached(&sql).and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0))).doing("look for atoms")
     }
 
@@ -236,8 +262,13 @@ impl Query {
 
     /// The atoms, in `order` (a fixed fragment of SQL), from `offset` on, at most `limit`.
     pub(crate) fn rows(&self, tx: &Tx<'_>, order: &str, limit: Option<i64>, offset: i64) -> Result<Vec<Atom>> {
-        let sql =
-            format!("SELECT {} {} ORDER BY {order} LIMIT {} OFFSET {offset}", atom::COLUMNS, self.from(), limit.unwrap_or(-1));
+        let limit = limit.unwrap_or(-1);
+        let sql = if order == ready::QUEUE_ORDER {
+            let select = self.select(&format!("{}, a.seq AS seq", atom::COLUMNS));
+            format!("{select} ORDER BY priority, created_at, seq LIMIT {limit} OFFSET {offset}")
+        } else {
+            format!("SELECT {} {} ORDER BY {order} LIMIT {limit} OFFSET {offset}", atom::COLUMNS, self.from())
+        };
         let mut statement = tx.prepare_cached(&sql).doing("list atoms")?;
         let rows = statement.query_map(&*self.params(), atom::from_row).doing("list atoms")?;
         rows.collect::<rusqlite::Result<Vec<_>>>().doing("list atoms")?.into_iter().collect()

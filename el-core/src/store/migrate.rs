@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0007_review.sql"),
     include_str!("../../../migrations/sqlite/0008_budgets.sql"),
     include_str!("../../../migrations/sqlite/0009_orchestrations.sql"),
+    include_str!("../../../migrations/sqlite/0010_queues.sql"),
 ];
 
 /// The newest schema that this `el` knows.
@@ -62,6 +63,7 @@ mod tests {
         include_str!("../../../migrations/sqlite/samples/0007_review.sql"),
         include_str!("../../../migrations/sqlite/samples/0008_budgets.sql"),
         include_str!("../../../migrations/sqlite/samples/0009_orchestrations.sql"),
+        include_str!("../../../migrations/sqlite/samples/0010_queues.sql"),
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {

@@ -4,6 +4,7 @@ pub(crate) mod artifacts;
 pub(crate) mod atoms;
 pub(crate) mod bonds;
 pub(crate) mod comments;
+pub(crate) mod count;
 pub(crate) mod list;
 pub(crate) mod messages;
 pub(crate) mod page;

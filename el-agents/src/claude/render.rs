@@ -95,7 +95,8 @@ impl Renderer {
 
     fn result(&self, result: &RunResult) -> String {
         let cost = result.cost_usd_micros.map(|micros| format!(", ${:.4}", micros as f64 / 1e6)).unwrap_or_default();
-        let turns = result.num_turns.map(|turns| format!(" after {turns} turns")).unwrap_or_default();
+        let turns =
+            result.num_turns.map(|turns| format!(" after {turns} turn{}", if turns == 1 { "" } else { "s" })).unwrap_or_default();
         let mut shown = if result.is_error {
             self.line(RED, "✗", &format!("ended{turns}{cost}: {}", result.message()))
         } else {

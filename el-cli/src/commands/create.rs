@@ -8,9 +8,9 @@ use crate::app::App;
 use crate::args::values::word;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::atoms;
 use crate::output::list::{List, OneOrMany};
 use crate::output::time::{self, Towards};
+use crate::output::{atoms, count};
 use crate::{complete, input, strict_json};
 
 mod batch;
@@ -95,8 +95,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             let made = ops::create_many(&mut app.writer()?, &app.ctx(), &news)?;
             app.printer.emit(&OneOrMany::Many(List::all(&made)), |page| report(page, &made))?;
             if ticked > 0 {
-                let items = if ticked == 1 { "1 ticked item was" } else { &format!("{ticked} ticked items were") };
-                app.printer.note(&format!("{items} left out; el import would take them too, as closed"));
+                let verb = if ticked == 1 { "was" } else { "were" };
+                let items = count::of(ticked, "ticked item");
+                app.printer.note(&format!("{items} {verb} left out; el import would take what is ticked too, as closed"));
             }
         }
         None => {

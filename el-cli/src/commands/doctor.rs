@@ -54,9 +54,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let serious = findings.iter().filter(|finding| finding.serious).count();
     let data = Report { count: findings.len(), serious, fixed: &fixed, findings: &findings };
     if serious > 0 && app.printer.is_robot() {
-        return Err(CommandError::new(Exit::Internal, "unhealthy", format!("{serious} things are seriously wrong"))
-            .with_hint("details.findings has them, each with its own hint")
-            .with_detail("findings", json!(findings)));
+        return Err(CommandError::new(
+            Exit::Internal,
+            "unhealthy",
+            format!("{} seriously wrong", if serious == 1 { "one thing is".to_owned() } else { format!("{serious} things are") }),
+        )
+        .with_hint("details.findings has them, each with its own hint")
+        .with_detail("findings", json!(findings)));
     }
     app.printer.emit(&data, |page| view(page, &findings, app))?;
     Ok(if serious > 0 { Exit::Internal } else { Exit::Done })

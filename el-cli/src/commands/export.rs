@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::args::values::word;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::{sanitize, style};
+use crate::output::{count, sanitize, style};
 
 /// Write the project out, or a part of it
 #[derive(Debug, clap::Args)]
@@ -100,7 +100,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         app.printer.emit(&report, |page| {
             if !page.quiet() {
                 let done = page.paint(style::GOOD, "Exported");
-                let counts = format!("{} atoms, {} bonds, {} comments", report.atoms, report.bonds, report.comments);
+                let counts = [(report.atoms, "atom"), (report.bonds, "bond"), (report.comments, "comment")]
+                    .map(|(many, what)| count::of(many, what))
+                    .join(", ");
                 page.line(format!("{done} {counts} to {}", sanitize::path(path)));
             }
         })?;

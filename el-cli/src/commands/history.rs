@@ -80,6 +80,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         data.list.footer(page, "event", "events");
     })?;
+    if page_of.items.is_empty() {
+        app.printer.note("nothing has happened yet");
+    }
     Ok(Exit::Done)
 }
 

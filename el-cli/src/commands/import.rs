@@ -13,7 +13,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::progress::Progress;
-use crate::output::{sanitize, style};
+use crate::output::{count, sanitize, style};
 
 /// Bring in what another tracker's file holds
 #[derive(Debug, clap::Args)]
@@ -176,12 +176,13 @@ fn view(page: &mut Page, report: &Report<'_>) {
     let verb = page.paint(style::GOOD, verb);
     let mut facts = vec![format!("{} new, {} changed, {} unchanged", done.created, done.updated, done.unchanged)];
     let counted = [
-        (done.bonds_added, "bonds"),
-        (done.bonds_removed, "bonds removed"),
-        (done.comments_added, "comments"),
-        (report.bad.len(), "bad lines left out"),
+        (done.bonds_added, "bond", ""),
+        (done.bonds_removed, "bond", " removed"),
+        (done.comments_added, "comment", ""),
+        (report.bad.len(), "bad line", " left out"),
     ];
-    facts.extend(counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+    let told = counted.iter().filter(|(many, ..)| *many > 0).map(|(many, what, how)| count::of(*many, what) + how);
+    facts.extend(told);
     let noun = if total == 1 { "atom" } else { "atoms" };
     page.line(format!("{verb} {total} {noun} from {}: {}", report.format.as_str(), facts.join(" · ")));
     if !report.bad.is_empty() {

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
-use crate::output::{runs, style, time};
+use crate::output::{count, runs, style, time};
 
 /// Show the project in numbers
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
 
 fn view(page: &mut Page, stats: &Stats) {
     let ready = page.paint(style::GOOD, &format!("{} ready", stats.ready));
-    page.line(format!("{} atoms, {ready}", stats.total));
+    page.line(format!("{}, {ready}", count::of(stats.total, "atom")));
     bars(page, "By status", &stats.by_status, |word| (style::status(word), word.to_owned()));
     bars(page, "By type", &stats.by_type, |word| (style::PLAIN, word.to_owned()));
     bars(page, "By priority, of what is not over", &stats.by_priority, |word| match word.parse::<Priority>() {
@@ -41,7 +41,7 @@ fn view(page: &mut Page, stats: &Stats) {
         bars(page, "Runs by outcome", &of_runs.by_outcome, |word| (style::outcome(word), word.to_owned()));
         page.blank();
         let spent = [
-            Some(format!("{} {}, {} live", of_runs.total, if of_runs.total == 1 { "run" } else { "runs" }, of_runs.live)),
+            Some(format!("{}, {} live", count::of(of_runs.total, "run"), of_runs.live)),
             Some(time::span(Duration::from_secs(u64::try_from(of_runs.seconds).unwrap_or(0)))),
             (of_runs.turns > 0).then(|| runs::turns(of_runs.turns)),
             Some(runs::count(of_runs.tokens_in + of_runs.tokens_out))

@@ -25,7 +25,7 @@ pub(crate) fn length(run: &Run, now: Timestamp) -> Duration {
 
 /// `1 turn`, `2 turns`.
 pub(crate) fn turns(count: i64) -> String {
-    if count == 1 { "1 turn".to_owned() } else { format!("{count} turns") }
+    super::count::of(count, "turn")
 }
 
 /// `$0.42`; nothing where the agent reported nothing.

@@ -7,14 +7,19 @@ prepare() {
   esac
 }
 
-story() {
-  chapter "A project, and work for Claude Code"
+# Says who pays: `billed WHAT DOLLARS`, the most that it can cost.
+billed() {
   say "$(command -v claude): $(claude --version </dev/null)"
   if [ -n "${ANTHROPIC_API_KEY:-}" ]; then
-    say "ANTHROPIC_API_KEY is set: Claude Code bills this task to that key (at most 0.50 dollars; usually a few cents)."
+    say "ANTHROPIC_API_KEY is set: Claude Code bills $1 to that key (at most $2 dollars; usually a fraction of that)."
   else
-    say "This is one short conversation on your account."
+    say "This is $1 on your account."
   fi
+}
+
+story() {
+  chapter "A project, and work for Claude Code"
+  billed "one short conversation" 0.50
   run el init --name tea
   description='Write a file haiku.txt with a haiku about tea: three lines, nothing else. Then close the work item.'
   show el create -q 'Write a haiku about tea' --description "$description"

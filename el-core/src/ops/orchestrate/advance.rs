@@ -42,6 +42,7 @@ pub fn advance(store: &mut Store, ctx: &Ctx<'_>, epic: &str, plan_only: bool, wo
                 orchestration::set_ended(tx, &id, None)?;
             }
             match step {
+                Step::AwaitAnswer { question } if file::bind_anew(tx, ctx, &loaded, question)? => {}
                 Step::Ask { question } => file::ask(tx, ctx, &loaded, question)?,
                 Step::File { round, tasks } => file::tasks(tx, ctx, &loaded, round, &tasks)?,
                 Step::MarkFiled { round } => orchestration::set_filed(tx, &id, &file::list_of(round).name())?,

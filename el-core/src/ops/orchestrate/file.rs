@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use super::super::create::{NewAtom, create_in};
 use super::flow::Loaded;
 use super::heard::command;
-use crate::model::{Atom, limits};
+use crate::model::{Atom, BondKind, EventKind, limits};
 use crate::protocol::response::{ProposedTask, TaskList, layers, priority};
 use crate::rules::orchestrate::{Question, key, work};
 use crate::store::orchestration::{self, Planned};
-use crate::store::{Tx, atom};
+use crate::store::{Tx, atom, bond, event};
 use crate::{Ctx, Result};
 
 /// The key in an atom's metadata under which stands what it is to its epic's plan.
@@ -31,12 +31,7 @@ pub(super) fn ask(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, question: Questio
         Question::Aggregation => "Bring the results together",
         Question::Failures { .. } => "Look into the failed check",
     };
-    let blocked_by = match question {
-        // Over already: they hold nobody, and its worktree begins with their branches.
-        Question::Aggregation => work(&loaded.flow.members).done,
-        Question::Failures { .. } => checked(tx, loaded)?,
-        _ => Vec::new(),
-    };
+    let blocked_by = told(tx, loaded, question)?;
     let new = NewAtom {
         title: format!("{what}: {}", epic.title).chars().take(limits::TITLE).collect(),
         description: format!(
@@ -52,6 +47,49 @@ pub(super) fn ask(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, question: Questio
     };
     let made = create_in(tx, ctx, &[new])?.remove(0);
     orchestration::ask(tx, &epic.id, &question.name(), &made.id)
+}
+
+/// The atoms whose work a question is told: over already, so that they hold nobody, and its worktree begins with their branches.
+fn told(tx: &Tx<'_>, loaded: &Loaded, question: Question) -> Result<Vec<String>> {
+    match question {
+        Question::Aggregation => Ok(work(&loaded.flow.members).done),
+        Question::Failures { .. } => checked(tx, loaded),
+        Question::Analysis | Question::TaskList => Ok(Vec::new()),
+    }
+}
+
+/// Binds a question that nobody is at anew, if what it is told has changed since it was filed: a task that was reopened, and is given up now, would
+/// hold it for ever. Whether anything was changed. What a person bound to it from outside of the plan stays.
+pub(super) fn bind_anew(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, question: Question) -> Result<bool> {
+    let asking = loaded.asked(question).and_then(|asked| asked.atom_id.as_deref());
+    let Some(asking) = asking.map(|id| atom::find(tx, id)).transpose()?.flatten().filter(|asking| asking.run_id.is_none()) else {
+        return Ok(false);
+    };
+    let told = told(tx, loaded, question)?;
+    let edges = bond::touching(tx, &asking.id)?;
+    let bound: Vec<&str> = edges
+        .iter()
+        .filter(|edge| edge.target_id == asking.id && edge.dependency_type == BondKind::Blocks)
+        .map(|edge| edge.source_id.as_str())
+        .collect();
+    let is_own =
+        |id: &str| loaded.atoms.iter().any(|own| own.id == id) || loaded.asked.iter().any(|a| a.atom_id.as_deref() == Some(id));
+    let tell = |kind, source: &str| {
+        let data = json!({ "source": source, "target": asking.id, "type": BondKind::Blocks });
+        event::insert(tx, ctx, kind, Some(&asking.id), None, &data)
+    };
+    let mut has_changed = false;
+    for gone in bound.iter().filter(|id| is_own(id) && !told.iter().any(|told| told == *id)) {
+        bond::remove(tx, gone, &asking.id, Some(BondKind::Blocks))?;
+        tell(EventKind::BondRemoved, gone)?;
+        has_changed = true;
+    }
+    for new in told.iter().filter(|id| !bound.contains(&id.as_str())) {
+        bond::add(tx, new, &asking.id, BondKind::Blocks, ctx.now)?;
+        tell(EventKind::BondAdded, new)?;
+        has_changed = true;
+    }
+    Ok(has_changed)
 }
 
 /// Files those tasks of a list that have no atom yet, all of them or none.

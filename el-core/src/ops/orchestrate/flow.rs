@@ -74,7 +74,7 @@ pub(super) fn load(tx: &Tx<'_>, id: &str) -> Result<Loaded> {
     loaded.flow.task_list = loaded.asking(tx, Question::TaskList)?;
     loaded.flow.filing = loaded.filing(Question::TaskList);
     loaded.flow.aggregation = loaded.asking(tx, Question::Aggregation)?;
-    if loaded.is_outdated(tx)? {
+    if loaded.flow.aggregation.came == Came::Data && loaded.is_outdated(tx)? {
         loaded.flow.aggregation = Asking::default();
     }
     for round in 0..loaded.rounds() {
@@ -177,13 +177,14 @@ impl Loaded {
 
     fn asking(&self, tx: &Tx<'_>, question: Question) -> Result<Asking> {
         let Some(asked) = self.asked(question) else { return Ok(Asking::default()) };
-        let came = match asked.state {
-            State::Data => Came::Data,
-            State::Carried => Came::Carried,
-            State::Open => match &asked.atom_id {
-                None => Came::Nothing,
-                Some(id) => open(atom::find(tx, id)?.as_ref(), id, asked.fault.as_deref()),
-            },
+        let found = asked.atom_id.as_deref().map(|id| atom::find(tx, id)).transpose()?.flatten();
+        // A person who opens an answered question again wants another answer.
+        let is_open = asked.state == State::Open || found.as_ref().is_some_and(|found| !found.status.is_over());
+        let came = match (asked.state, &asked.atom_id) {
+            (_, Some(id)) if is_open => open(found.as_ref(), id, asked.fault.as_deref()),
+            (State::Data, _) => Came::Data,
+            (State::Carried, _) => Came::Carried,
+            (State::Open, _) => Came::Nothing,
         };
         Ok(Asking { asked: 0, came })
     }

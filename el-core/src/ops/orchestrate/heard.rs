@@ -58,7 +58,7 @@ pub fn heard(store: &mut Store, ctx: &Ctx<'_>, heard: &Heard<'_>) -> Result<Repl
         };
         let question = Question::named(&asked.name)
             .ok_or_else(|| Error::Corrupt { table: "questions", why: format!("'{}' is the name of no question", asked.name) })?;
-        if asked.state != State::Open || found.status != Status::InProgress {
+        if found.status != Status::InProgress {
             return Ok(Reply::None);
         }
         let settings = orchestration::find(tx, &asked.epic_id)?.map(|own| own.settings).unwrap_or_default();

@@ -8,7 +8,7 @@ use el_core::rules::orchestrate::{Question, Step};
 use serde_json::json;
 
 use super::chapters;
-use super::world::{Plan, aggregation, analysis, list, task};
+use super::world::{Plan, aggregation, analysis, block, list, task};
 
 #[test]
 fn a_plan_that_a_person_edited_is_worked_on_as_it_is() {
@@ -73,7 +73,7 @@ fn work_that_comes_after_the_aggregation_is_brought_together_too_and_once() {
         let asked = plan.asked(Question::Aggregation);
         let told = plan.context(&asked);
         assert!(!told.contains("answered:"), "an aggregation is no part: {told}");
-        plan.say(&asked, &super::block(Question::Aggregation, &aggregation(&format!("round {round}"))), 0, true);
+        plan.say(&asked, &block(Question::Aggregation, &aggregation(&format!("round {round}"))), 0, true);
         plan.end(&asked);
         assert_eq!(plan.advance(), Step::Done { missing: vec![failed.clone()] });
         assert_eq!(plan.advance(), Step::Done { missing: vec![failed.clone()] });
@@ -92,7 +92,7 @@ fn a_task_that_is_done_after_all_while_it_is_brought_together_is_told_in_a_furth
     let ctx = plan.p.person();
     ops::retry(&mut plan.p.store, &ctx, &failed).unwrap();
     assert!(matches!(plan.advance(), Step::AwaitWork { .. }));
-    plan.say(&asked, &super::block(Question::Aggregation, &aggregation("half")), 0, true);
+    plan.say(&asked, &block(Question::Aggregation, &aggregation("half")), 0, true);
     plan.end(&asked);
     assert_eq!(plan.work_all(), ["Task one"]);
     plan.answer(Question::Aggregation, &aggregation("whole"));
@@ -143,4 +143,79 @@ fn a_result_that_a_person_supplied_stands() {
     assert_eq!(plan.advance(), Step::Done { missing: vec![] });
     assert_eq!(plan.show(&plan.epic).close_reason.as_deref(), Some("by hand"));
     plan.assert_once();
+}
+
+#[test]
+fn a_question_is_not_held_by_work_that_was_opened_again_and_given_up() {
+    let mut plan = Plan::filed(&json!([task("one", &[]), task("two", &[])]));
+    plan.work_all();
+    let one = plan.task("one");
+    assert_eq!(plan.advance(), Step::AwaitAnswer { question: Question::Aggregation });
+    let ctx = plan.p.person();
+    ops::reopen(&mut plan.p.store, &ctx, &[&one]).unwrap();
+    assert!(matches!(plan.advance(), Step::AwaitWork { .. }), "the aggregation waits for it");
+    assert_eq!(plan.fail(), one);
+    // It goes on without it, and says so.
+    let asked = plan.asked(Question::Aggregation);
+    let told = plan.context(&asked);
+    assert!(told.contains(&format!("{one} (blocked): Task one")), "{told}");
+    plan.say(&asked, &block(Question::Aggregation, &aggregation("half")), 0, true);
+    plan.end(&asked);
+    assert_eq!(plan.advance(), Step::Done { missing: vec![one.clone()] });
+    // What comes late is brought together with the rest.
+    let ctx = plan.p.person();
+    ops::retry(&mut plan.p.store, &ctx, &one).unwrap();
+    plan.work_all();
+    plan.answer(Question::Aggregation, &aggregation("all"));
+    assert_eq!(plan.advance(), Step::Done { missing: vec![] });
+}
+
+#[test]
+fn what_is_done_before_somebody_takes_the_aggregation_is_told_to_it() {
+    let mut plan = Plan::filed(&json!([task("one", &[])]));
+    plan.work_all();
+    assert_eq!(plan.advance(), Step::AwaitAnswer { question: Question::Aggregation });
+    let ctx = plan.p.person();
+    let new = NewAtom { title: "More".to_owned(), parent: Some(plan.epic.clone()), ..NewAtom::default() };
+    let more = ops::create(&mut plan.p.store, &ctx, &new).unwrap().id;
+    ops::close(&mut plan.p.store, &ctx, &[&more], Some("done"), &Guard::default()).unwrap();
+    let asked = plan.asked(Question::Aggregation);
+    assert!(ops::builds_on(&plan.p.store, &asked.atom.id).unwrap().contains(&more), "its worktree begins with it");
+    plan.say(&asked, &block(Question::Aggregation, &aggregation("all")), 0, true);
+    plan.end(&asked);
+    assert_eq!(plan.advance(), Step::Done { missing: vec![] }, "and it is not asked twice");
+}
+
+#[test]
+fn a_question_about_a_failed_check_is_not_held_by_work_that_was_given_up_since() {
+    let settings = PlanSettings { check: vec!["true".to_owned()], ..PlanSettings::default() };
+    let mut plan = Plan::filed_with(settings, &json!([task("one", &[])]));
+    plan.work_all();
+    plan.answer(Question::Aggregation, &aggregation("all"));
+    assert_eq!(plan.advance(), Step::Check { round: 0 });
+    plan.check(0, false, "no");
+    plan.answer(Question::Failures { round: 0 }, &list(&json!([task("fix", &[])])));
+    plan.work_all();
+    plan.check(1, false, "still no");
+    assert_eq!(plan.advance(), Step::AwaitAnswer { question: Question::Failures { round: 1 } });
+    let fix = plan.task("fix");
+    let ctx = plan.p.person();
+    ops::reopen(&mut plan.p.store, &ctx, &[&fix]).unwrap();
+    assert_eq!(plan.fail(), fix);
+    plan.answer(Question::Failures { round: 1 }, &list(&json!([task("another fix", &[])])));
+    assert_eq!(plan.work_all(), ["Task another fix"]);
+}
+
+#[test]
+fn a_question_that_a_person_opens_again_is_asked_again() {
+    let mut plan = Plan::filed(&json!([task("one", &[])]));
+    plan.work_all();
+    let first = plan.answer(Question::Aggregation, &aggregation("poor"));
+    assert_eq!(plan.advance(), Step::Done { missing: vec![] });
+    let (ctx, epic) = (plan.p.person(), plan.epic.clone());
+    ops::reopen(&mut plan.p.store, &ctx, &[&epic, &first.atom.id]).unwrap();
+    let again = plan.answer(Question::Aggregation, &aggregation("better"));
+    assert_eq!(again.atom.id, first.atom.id);
+    assert_eq!(plan.advance(), Step::Done { missing: vec![] });
+    assert_eq!(plan.show(&epic).close_reason.as_deref(), Some("better"));
 }

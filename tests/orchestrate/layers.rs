@@ -12,6 +12,17 @@ fn writer<'a>(name: &'a str, waits_for: &'a [&'a str]) -> Task<'a> {
     Task(name, waits_for, vec![write, format!("sh test -f {name}.txt && el close $EL_ATOM --reason 'wrote {name}'")])
 }
 
+/// Writes a file that another task of this kind writes too.
+fn clash(name: &str) -> Task<'_> {
+    let write = format!("sh echo {name} > same.txt && echo {name} > {name}.txt && git add . && git commit -q -m 'write {name}'");
+    Task(name, &[], vec![write, "close done".to_owned()])
+}
+
+/// Brings all branches together. What they are called, the agent can only know from what it is told.
+const SETTLE: &str = "sh for b in $(git for-each-ref --format='%(refname:short)' refs/heads/el); do \
+                      git merge-base --is-ancestor $b HEAD || git merge -q $b || { echo both > same.txt; git add same.txt; git commit -q -m settled; }; \
+                      done; test -f one.txt && test -f two.txt";
+
 #[test]
 fn five_tasks_in_three_layers_are_done_in_worktrees_brought_together_and_landed() {
     let mut env = TestEnv::with_tracker();
@@ -130,18 +141,9 @@ fn tasks_that_do_not_fit_together_are_left_to_the_one_that_brings_them_together(
     let mut env = TestEnv::with_tracker();
     env.git(&["init", "-q"]);
     env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
-    let clash = |name: &'static str| {
-        let write =
-            format!("sh echo {name} > same.txt && echo {name} > {name}.txt && git add . && git commit -q -m 'write {name}'");
-        Task(name, &[], vec![write, "close done".to_owned()])
-    };
     env.scripts(&[clash("one"), clash("two")]);
-    // What the branches are called, the agent can only know from what it is told.
-    let settle = "sh for b in $(git for-each-ref --format='%(refname:short)' refs/heads/el); do \
-                  git merge-base --is-ancestor $b HEAD || git merge -q $b || { echo both > same.txt; git add same.txt; git commit -q -m settled; }; \
-                  done; test -f one.txt && test -f two.txt";
     let told = env.path("told.json");
-    env.script_of("aggregation", &[&format!("record {}", told.display()), settle, AGGREGATION]);
+    env.script_of("aggregation", &[&format!("record {}", told.display()), SETTLE, AGGREGATION]);
     env.start_plan(&["--concurrency", "2"]).wait(SOON * 2).ok();
     let epic = env.epic();
     assert_eq!(env.status(&epic), "closed");
@@ -163,4 +165,53 @@ fn what_a_person_has_put_below_a_task_group_is_part_of_the_plan() {
     let outside = env.create("Elsewhere", &["-d", &TestEnv::script(&["close done"])]);
     env.el(&["orchestrate", "--resume", &epic]).ok();
     assert_eq!([&epic, &deep, &outside].map(|atom| env.status(atom)), ["closed", "closed", "open"]);
+}
+
+#[test]
+fn a_task_that_builds_on_work_in_conflict_waits_for_an_agent_that_brings_it_together() {
+    let mut env = TestEnv::with_tracker();
+    env.git(&["init", "-q"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
+    let third = Task(
+        "three",
+        &["one", "two"],
+        vec![
+            "sh grep -q both same.txt && echo 3 > three.txt && git add . && git commit -q -m three".to_owned(),
+            "close done".to_owned(),
+        ],
+    );
+    let fourth = Task("four", &["three"], vec!["sh test -f three.txt".to_owned(), "close done".to_owned()]);
+    env.scripts(&[clash("one"), clash("two"), third, fourth]);
+    env.script_of("joining", &[SETTLE, "close settled"]);
+    env.script_of("aggregation", &["sh test -f three.txt && grep both same.txt", AGGREGATION]);
+    env.start_plan(&["--concurrency", "2"]).wait(SOON * 3).ok();
+    let epic = env.epic();
+    let three = env.task_of(&epic, "three");
+    assert_eq!(env.status(&epic), "closed");
+    assert_eq!(env.outcomes(&three), ["launch_failed", "closed"]);
+    let joining = env.task_of(&epic, "three/join");
+    assert_eq!(env.status(&joining), "closed");
+    assert_eq!(env.show(&joining)["parent_id"], json!(epic));
+    env.robot(&["land", &three]);
+    assert_eq!(std::fs::read_to_string(env.project("same.txt")).unwrap(), "both\n");
+    assert!(env.project("three.txt").exists());
+}
+
+#[test]
+fn a_joining_that_joined_nothing_is_told_with_the_way_on() {
+    let mut env = TestEnv::with_tracker();
+    env.git(&["init", "-q"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
+    env.scripts(&[clash("one"), clash("two"), plain("three", &["one", "two"])]);
+    env.script_of("joining", &["close settled"]);
+    env.start_plan(&["--concurrency", "2"]).wait(SOON * 3).fails_with(4);
+    let epic = env.epic();
+    let [three, joining] = ["three", "three/join"].map(|name| env.task_of(&epic, name));
+    assert_eq!([env.status(&three), env.status(&joining)], ["blocked", "closed"]);
+    assert!(env.comments(&three)[0].contains(&format!("el reopen {joining}")), "{:?}", env.comments(&three));
+    env.script_of("joining", &[SETTLE, "close settled"]);
+    env.el(&["reopen", &joining]).ok();
+    env.el(&["retry", &three]).ok();
+    env.el(&["orchestrate", "--resume", &epic]).ok();
+    assert_eq!([env.status(&three), env.status(&epic)], ["closed", "closed"]);
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use el_core::model::{Run, fresh_run_id, fresh_token, fresh_uuid};
-use el_core::ops::{self, Caps, Check, ClaimRequest, WorkerView};
+use el_core::ops::{self, Apart, Caps, Check, ClaimRequest, WorkerView};
 use el_core::rules::budget::micros;
 use el_core::{Ctx, Error};
 
@@ -12,6 +12,7 @@ use super::report::Report;
 use super::state::{Mine, State};
 use super::{Served, WorkError};
 use crate::clock;
+use crate::git::GitError;
 use crate::launch::{LaunchError, Launcher};
 use crate::process::ProcessId;
 use crate::recover::{NotLaunched, settle_lost, sweep, tell_lost};
@@ -98,14 +99,37 @@ impl State<'_> {
                 // A folder that the atom names is the atom's own fault: it says nothing of the others.
                 Err(error @ (LaunchError::Folder(_) | LaunchError::Held(_))) => {
                     self.remember(&claimed.run).is_own_fault = true;
-                    let is_hopeless = matches!(error, LaunchError::Held(_));
-                    self.not_launched(&claimed.run, NotLaunched { why: in_one_line(&error), is_hopeless }).await?;
+                    let not_launched = match &error {
+                        LaunchError::Held(apart) => self.held(&claimed.run, apart)?,
+                        other => NotLaunched { why: in_one_line(other), is_hopeless: false },
+                    };
+                    self.not_launched(&claimed.run, not_launched).await?;
                 }
                 Err(error) => self.launch_failed(&claimed.run, &in_one_line(&error)).await?,
             }
         }
         self.warn_of_shared_folder();
         Ok(any)
+    }
+
+    /// What a run builds on does not fit together. In a plan, bringing it together becomes an atom that it waits for; elsewhere it is a person's.
+    fn held(&mut self, run: &Run, error: &GitError) -> Result<NotLaunched, WorkError> {
+        let why = in_one_line(error);
+        let GitError::Apart { branch, with, files } = error else { return Ok(NotLaunched { why, is_hopeless: true }) };
+        let ctx = Ctx { now: clock::now(), actor: &self.id, session: None };
+        let joining = ops::file_joining(&mut self.store, &ctx, &run.atom_id, &Apart { branch, with, files })?;
+        Ok(match joining {
+            None => NotLaunched { why, is_hopeless: true },
+            Some(over) if over.status.is_over() => {
+                let id = over.id;
+                let why =
+                    format!("{why}; {id} was to bring it together, and its branch does not (`el reopen {id}` has it done anew)");
+                NotLaunched { why, is_hopeless: true }
+            }
+            Some(joining) => {
+                NotLaunched { why: format!("{why}; it waits for {}, which brings it together", joining.id), is_hopeless: false }
+            }
+        })
     }
 
     /// The launcher of this agent, or else the first: for what any of them can do.

@@ -1,4 +1,4 @@
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 
 use crate::Result;
 use crate::model::{BondKind, Status};
@@ -7,30 +7,45 @@ use crate::store::{Store, Tx, atom, bond};
 /// Atoms that are looked at; more than a person or a model lays out.
 const LOOK_AT: usize = 2000;
 
-/// The closed atoms whose work an atom builds on, nearest first: what blocked it or its parents and what is below that, and what blocked those in
-/// turn. Not those of which it is the alternative.
+/// The closed atoms whose work an atom builds on: what blocked it or its parents and what is below that, and what blocked those in turn. Each stands
+/// before those that it builds on itself, so that most of what follows is in what came first. Not those of which it is the alternative.
 pub fn builds_on(store: &Store, id: &str) -> Result<Vec<String>> {
     store.read(|tx| {
         let mut seen = HashSet::from([id.to_owned()]);
-        let mut todo = VecDeque::from([id.to_owned()]);
+        // Depth first, without recursion: what is left last comes first.
+        let mut path = vec![(id.to_owned(), before(tx, id, false)?)];
         let mut found = Vec::new();
-        while let Some(next) = todo.pop_front() {
-            if next != id && atom::find(tx, &next)?.is_some_and(|atom| atom.status == Status::Closed) {
-                found.push(next.clone());
-            }
-            let below = if next == id { Vec::new() } else { atom::children(tx, &next)? };
-            for one in sources(tx, &next)?.into_iter().chain(below) {
-                if seen.len() < LOOK_AT && seen.insert(one.clone()) {
-                    todo.push_back(one);
+        while let Some((at, left)) = path.last_mut() {
+            match left.pop() {
+                Some(next) => {
+                    if seen.len() < LOOK_AT && seen.insert(next.clone()) {
+                        let left = before(tx, &next, true)?;
+                        path.push((next, left));
+                    }
+                }
+                None => {
+                    if at != id && atom::find(tx, at)?.is_some_and(|atom| atom.status == Status::Closed) {
+                        found.push(at.clone());
+                    }
+                    path.pop();
                 }
             }
         }
+        found.reverse();
         Ok(found)
     })
 }
 
+fn before(tx: &Tx<'_>, id: &str, with_children: bool) -> Result<Vec<String>> {
+    let mut before = sources(tx, id)?;
+    if with_children {
+        before.extend(atom::children(tx, id)?);
+    }
+    Ok(before)
+}
+
 /// What blocks an atom, or one of its parents.
-fn sources(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
+pub(super) fn sources(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let mut next = Some(id.to_owned());
     while let Some(id) = next.filter(|id| seen.insert(id.clone())) {

@@ -9,6 +9,7 @@ mod conclude;
 mod file;
 mod flow;
 mod heard;
+mod joining;
 mod overview;
 mod prompt;
 mod supply;
@@ -22,7 +23,8 @@ use crate::rules::orchestrate::Settings;
 
 pub use advance::{Advanced, advance, record_whole_check};
 pub use begin::{Begin, Goal, begin_orchestration, orchestrated};
-pub use heard::{Heard, Reply, heard, is_asked};
+pub use heard::{Heard, Reply, heard};
+pub use joining::{Apart, file_joining, joins};
 pub use overview::{CheckView, Overview, PhaseView, TaskView, is_below_running, overview};
 pub(super) use prompt::{larger_work, question};
 pub use supply::supply;

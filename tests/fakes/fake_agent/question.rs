@@ -14,6 +14,9 @@ pub(crate) fn script(prompt: &str) -> Result<Option<String>, String> {
 
 /// The answer's form comes last in the prompt, and says its phase.
 fn name(prompt: &str) -> Option<&'static str> {
+    if prompt.contains("builds on finished work that does not fit together") {
+        return Some("joining");
+    }
     let (before, form) = prompt.rsplit_once("\n## Your answer\n")?;
     let asks = |phase: &str| form.contains(&format!("\"phase\": \"{phase}\""));
     match ["analysis", "task_list", "aggregation"].into_iter().find(|phase| asks(phase))? {

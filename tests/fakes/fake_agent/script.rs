@@ -65,7 +65,8 @@
 //! on-attempt N             instead of the steps above, from the N-th conversation about this atom on
 //! ```
 //! **Questions of a plan.** Where the prompt asks for an answer of the orchestrator's protocol, and `FAKE_AGENT_ANSWERS` names a folder, the
-//! script is its file `analysis`, `task_list`, `failures` or `aggregation`: steps without `script:`.
+//! script is its file `analysis`, `task_list`, `failures` or `aggregation`: steps without `script:`. `joining` is that of an atom that brings work in
+//! conflict together.
 
 use crate::question;
 

@@ -1,0 +1,93 @@
+//! Finished work that does not fit together: bringing it together becomes an atom of its plan, for which waits whatever builds on it.
+
+use serde_json::json;
+
+use super::super::builds_on::sources;
+use super::super::create::{NewAtom, create_in};
+use crate::model::{Atom, Status, limits};
+use crate::store::orchestration::{self, Planned};
+use crate::store::{Store, Tx, atom, bond, budget};
+use crate::{Ctx, Result};
+
+/// In the metadata of such an atom: who waits for it.
+const JOINS_FOR: &str = "joins_for";
+
+/// What does not fit together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Apart<'a> {
+    pub branch: &'a str,
+    /// The branches that had been joined before.
+    pub with: &'a str,
+    /// In conflict.
+    pub files: &'a [String],
+}
+
+/// Whether bringing finished work together is an atom's own work: what does not fit by itself is left to its agent.
+pub fn joins(store: &Store, id: &str) -> Result<bool> {
+    store.read(|tx| Ok(orchestration::asks(tx, id)? || joins_for(&atom::get(tx, id)?).is_some()))
+}
+
+fn joins_for(atom: &Atom) -> Option<&str> {
+    atom.metadata.get(JOINS_FOR).and_then(serde_json::Value::as_str)
+}
+
+/// Files the atom that brings together what `id` builds on, and lets `id` wait for it. One that was filed for it before is given as it is: if it is over,
+/// another one would come to the same. `None`: `id` is part of no plan, or brings things together itself.
+pub fn file_joining(store: &mut Store, ctx: &Ctx<'_>, id: &str, apart: &Apart<'_>) -> Result<Option<Atom>> {
+    store.write(|tx| {
+        let waiting = atom::get(tx, id)?;
+        if joins_for(&waiting).is_some() || !is_in_plan(tx, id)? {
+            return Ok(None);
+        }
+        for edge in bond::touching(tx, id)?.iter().filter(|edge| edge.target_id == id) {
+            if let Some(known) = atom::find(tx, &edge.source_id)?.filter(|known| joins_for(known) == Some(id)) {
+                return Ok(Some(known));
+            }
+        }
+        let made = create_in(tx, ctx, &[new(tx, &waiting, apart)?])?.remove(0);
+        if let Some((epic, planned)) = orchestration::planned_as(tx, id)? {
+            let task_id = format!("{}/join", planned.task_id);
+            orchestration::plan(tx, &epic, &Planned { list: planned.list, task_id, atom_id: made.id.clone() })?;
+        }
+        Ok(Some(made))
+    })
+}
+
+fn is_in_plan(tx: &Tx<'_>, id: &str) -> Result<bool> {
+    for parent in budget::parents(tx, id)? {
+        if orchestration::find(tx, &parent)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whoever takes the waiting atom takes this one too.
+fn new(tx: &Tx<'_>, waiting: &Atom, apart: &Apart<'_>) -> Result<NewAtom> {
+    let Apart { branch, with, files } = *apart;
+    let listed: String = files.iter().map(|name| format!("- `{name}`\n")).collect();
+    let mut blocked_by = Vec::new();
+    for source in sources(tx, &waiting.id)? {
+        if atom::find(tx, &source)?.is_some_and(|found| found.status == Status::Closed) {
+            blocked_by.push(source);
+        }
+    }
+    let title = format!("Bring together what {} builds on", waiting.id);
+    Ok(NewAtom {
+        title: title.chars().take(limits::TITLE).collect(),
+        description: format!(
+            "{} ({}) builds on finished work that does not fit together: `{branch}` is in conflict with `{with}`. In conflict are:\n\n{listed}\n\
+             Your branch begins with what fits. Merge the branches that it does not have (`git merge {branch}`), resolve each of these files so that \
+             the intent of both sides is kept, commit the merge, and close this atom. {} goes on from there. `el diff ATOM` shows what a branch `el/ATOM` was about.",
+            waiting.id, waiting.title, waiting.id
+        ),
+        priority: Some(waiting.priority),
+        labels: waiting.labels.clone(),
+        assignee: waiting.assignee.clone(),
+        parent: waiting.parent_id.clone(),
+        blocked_by,
+        blocks: vec![waiting.id.clone()],
+        metadata: Some(json!({ JOINS_FOR: waiting.id, "files": files })),
+        ..NewAtom::default()
+    })
+}

@@ -71,6 +71,13 @@ impl TestEnv {
         found.unwrap_or_else(|| panic!("no task {name}: {plan:#}"))["atom_id"].as_str().unwrap().to_owned()
     }
 
+    /// The same, as long as it may not be filed yet.
+    fn task_of_if(&self, epic: &str, name: &str) -> Option<String> {
+        let plan = self.plan_of(epic);
+        let found = plan["tasks"].as_array().unwrap().iter().find(|task| task["task_id"] == name)?;
+        found["atom_id"].as_str().map(str::to_owned)
+    }
+
     /// The atom that asks a question.
     #[track_caller]
     fn question(&self, epic: &str, name: &str) -> String {

@@ -86,7 +86,8 @@ fn killed_at_every_event_it_comes_to_its_end_all_the_same() {
         let before = count();
         let is_over = || env.status(&epic) == "closed";
         wait_until("another event", SOON, || (count() > before || is_over()).then_some(()));
-        plan.signal(Signal::KILL);
+        // Waits for its death: one that still dies holds the plan.
+        drop(plan);
         plan = env.start_el(&["orchestrate", "--resume", &epic]);
         kills += 1;
         assert!(kills < 200, "it does not end: {:#}", env.plan_of(&epic));
@@ -133,4 +134,86 @@ fn a_second_one_at_the_same_time_is_sent_away() {
     plan.wait(SOON).ok();
     worker.wait(SOON).ok();
     assert_goes_on(&env, "a second one");
+}
+
+#[test]
+fn a_signal_in_a_back_off_is_told_as_what_it_is() {
+    let mut env = TestEnv::with_plan(&[]);
+    env.configure("retry_backoff = \"10m\"\n");
+    env.scripts(&[super::Task("one", &[], vec!["exit 1".to_owned(), "on-attempt 2".to_owned(), "close done".to_owned()])]);
+    for (signal, by) in [(Signal::TERM, "by a signal"), (Signal::INT, "by Ctrl-C")] {
+        let plan = env.start_plan(&["--isolate", "none"]);
+        let ended = "SELECT count(*) FROM runs r JOIN planned_tasks p ON p.atom_id = r.atom_id JOIN atoms a ON a.id = p.atom_id \
+                     WHERE r.ended_at IS NOT NULL AND a.status = 'open'";
+        let database = env.database();
+        wait_until("the back-off", SOON, || {
+            (database.query_row(ended, [], |row| row.get::<_, i64>(0)).unwrap() > 0).then_some(())
+        });
+        plan.signal(signal);
+        let ran = plan.wait(SOON).fails_with(4);
+        let epic = env.epic();
+        assert!(ran.stdout.contains(&format!("{epic} was broken off {by}")), "{ran:#?}");
+        assert!(ran.stdout.contains(&format!("el orchestrate --resume {epic}")), "{ran:#?}");
+        env.el(&["discard", &env.task_of(&epic, "one")]).ok();
+    }
+}
+
+#[test]
+fn what_a_person_supplies_while_something_runs_goes_on_at_once() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    env.script_of("analysis", &["say I will not keep to your form"]);
+    let epic = env.create("Write the manual", &["--type", "epic"]);
+    env.create("A child from before", &["--parent", &epic, "-d", &TestEnv::script(&["wait-file go", "close done"])]);
+    let plan = env.start_el(&["orchestrate", &epic, "--isolate", "none", "--concurrency", "2", "--asks-again", "0"]);
+    let stopped = "SELECT count(*) FROM questions q JOIN atoms a ON a.id = q.atom_id WHERE a.status = 'blocked'";
+    let database = env.database();
+    wait_until("that it stops", SOON, || {
+        (database.query_row(stopped, [], |row| row.get::<_, i64>(0)).unwrap() > 0).then_some(())
+    });
+    let list = env.path("answers").join("tasks.json");
+    env.el(&["phase", "set", &epic, "--phase", "task_list", "--file", list.to_str().unwrap()]).ok();
+    wait_until("the work", SOON, || (env.status(&env.task_of_if(&epic, "one")?) == "closed").then_some(()));
+    std::fs::write(env.project("go"), "").unwrap();
+    plan.wait(SOON).ok();
+    assert_eq!(env.status(&epic), "closed");
+}
+
+#[test]
+fn an_epic_that_is_closed_while_it_is_driven_begins_nothing_more_and_says_so() {
+    let env = TestEnv::with_plan(&[
+        super::Task("one", &[], vec!["wait-file go".to_owned(), "close done".to_owned()]),
+        plain("two", &["one"]),
+    ]);
+    let plan = env.start_plan(&["--isolate", "none"]);
+    let epic = env.epic();
+    wait_until("the work", SOON, || {
+        let one = env.task_of_if(&epic, "one")?;
+        (env.status(&one) == "in_progress").then_some(())
+    });
+    env.el(&["close", &epic, "--reason", "enough"]).ok();
+    std::fs::write(env.project("go"), "").unwrap();
+    let ran = plan.wait(SOON).fails_with(4);
+    assert!(ran.stdout.contains(&format!("el reopen {epic}")), "{ran:#?}");
+    let [one, two] = ["one", "two"].map(|name| env.task_of(&epic, name));
+    assert_eq!((env.outcomes(&one), env.runs(&two).len()), (vec!["closed".to_owned()], 0), "what ran was awaited");
+    env.el(&["reopen", &epic]).ok();
+    env.el(&["orchestrate", "--resume", &epic]).ok();
+    assert_eq!([env.status(&two), env.status(&epic)], ["closed", "closed"]);
+}
+
+#[test]
+fn work_that_is_opened_again_below_a_closed_epic_needs_the_epic_opened_too() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    env.start_plan(&["--isolate", "none"]).wait(SOON).ok();
+    let epic = env.epic();
+    let one = env.task_of(&epic, "one");
+    env.el(&["reopen", &one]).ok();
+    for _ in 0..2 {
+        let ran = env.el(&["orchestrate", "--resume", &epic]).fails_with(4);
+        assert!(ran.stdout.contains(&format!("el reopen {epic}")), "{ran:#?}");
+        assert_eq!((env.status(&one), &env.plan_of(&epic)["state"]), ("open".to_owned(), &serde_json::json!("stopped")));
+    }
+    env.el(&["reopen", &epic]).ok();
+    env.el(&["orchestrate", "--resume", &epic]).ok();
+    assert_eq!([env.status(&one), env.status(&epic)], ["closed", "closed"]);
 }

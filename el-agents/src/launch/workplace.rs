@@ -46,8 +46,12 @@ pub(super) fn prepare(
     let Some(isolation) = agent.isolation.as_ref().filter(|_| !has_own_folder) else { return Ok(None) };
     let (run, atom) = (&claimed.run, &claimed.atom);
     let builds_on = ops::builds_on(store, &atom.id)?;
-    let wanted =
-        Wanted { atom: &atom.id, parent: atom.parent_id.as_deref(), builds_on: &builds_on, joins: ops::joins(store, &atom.id)? };
+    let wanted = Wanted {
+        atom: &atom.id,
+        parent: atom.parent_id.as_deref(),
+        builds_on: &builds_on,
+        joins: ops::is_joining(atom) || ops::is_asked(store, &atom.id)?,
+    };
     let prepared = while_kept(store, run, || git::prepare(isolation, &agent.working_directory, &wanted))?;
     let prepared = prepared.map_err(|error| match error {
         // Another attempt would meet the same.

@@ -69,7 +69,7 @@ impl State<'_> {
     pub(super) async fn claim(&mut self, at_most: usize, live: usize) -> Result<bool, WorkError> {
         let mut any = false;
         for n in 0..at_most {
-            if !self.may_start(live + n) {
+            if !self.may_start(live + n) || !self.plan_goes_on()? {
                 break;
             }
             let requests: Vec<ClaimRequest> = self.options.agents.iter().map(|served| self.request(served)).collect();

@@ -22,7 +22,7 @@ pub use crate::launch::check_agent;
 
 pub use self::detached::{Detached, start_detached};
 pub use self::drive::Drive;
-pub use self::report::{Listener, Live, Report, Summary};
+pub use self::report::{Listener, Live, Report, StoppedBy, Summary};
 use self::state::State;
 pub use self::state::is_there;
 pub use self::stop::stop_all;
@@ -189,13 +189,13 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
                 _ = interrupt.recv() => {
                     interrupts += 1;
                     if interrupts > 1 {
-                        state.detach();
+                        state.detach(StoppedBy::Interrupt);
                         break Ok(());
                     }
-                    state.drain();
+                    state.drain(StoppedBy::Interrupt);
                 },
-                _ = terminate.recv() => { state.detach(); break Ok(()); },
-                _ = hangup.recv() => { state.detach(); break Ok(()); },
+                _ = terminate.recv() => { state.detach(StoppedBy::Signal); break Ok(()); },
+                _ = hangup.recv() => { state.detach(StoppedBy::Signal); break Ok(()); },
             }
         };
         let summary = state.leave();

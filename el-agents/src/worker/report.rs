@@ -61,12 +61,27 @@ pub struct Summary {
     pub seconds: u64,
     /// Runs that go on without this worker.
     pub left_running: usize,
+    /// Who ended it, if it did not end by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<StoppedBy>,
     /// The step at which a plan that was driven on stands.
     #[serde(skip)]
     pub step: Option<Step>,
     /// Why it left though there is more to do: the day's budget is spent.
     #[serde(skip)]
     pub spent: Option<String>,
+}
+
+/// Who ended a worker's work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StoppedBy {
+    /// SIGINT: a person's Ctrl-C.
+    Interrupt,
+    /// SIGTERM, or the end of its terminal.
+    Signal,
+    /// `el work --stop`.
+    Request,
 }
 
 /// One running session, for a live line.

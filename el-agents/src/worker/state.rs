@@ -11,7 +11,7 @@ use el_core::{Error, Store};
 
 use super::admission::Starts;
 use super::drive::Driven;
-use super::report::{Listener, Live, Report, Summary};
+use super::report::{Listener, Live, Report, StoppedBy, Summary};
 use super::{WorkError, WorkOptions};
 use crate::account::Account;
 use crate::clock;
@@ -136,20 +136,13 @@ impl<'a> State<'a> {
     }
 
     /// No more claims; what runs is waited for.
-    pub(super) fn drain(&mut self) {
+    pub(super) fn drain(&mut self, by: StoppedBy) {
         if self.phase == Phase::Working {
             self.phase = Phase::Draining;
+            self.summary.stopped_by = Some(by);
             // Should it fail, a task that comes now waits for the next worker.
             let _ = ops::worker_retires(&mut self.store, &self.id);
             self.listener.report(&Report::Draining { running: self.mine.len() });
-        }
-    }
-
-    /// The same without a word: there is nothing to be told of.
-    pub(super) fn claim_no_more(&mut self) {
-        if self.phase == Phase::Working {
-            self.phase = Phase::Draining;
-            let _ = ops::worker_retires(&mut self.store, &self.id);
         }
     }
 
@@ -158,7 +151,8 @@ impl<'a> State<'a> {
     }
 
     /// Leaves what runs to its supervisors.
-    pub(super) fn detach(&mut self) {
+    pub(super) fn detach(&mut self, by: StoppedBy) {
+        self.summary.stopped_by.get_or_insert(by);
         let mut running: Vec<String> = self.mine.keys().cloned().collect();
         running.sort();
         self.summary.left_running = running.len();
@@ -192,13 +186,14 @@ impl<'a> State<'a> {
         self.drive(now)?;
         let mut view = self.look(now)?;
         if view.stop_requested {
-            self.drain();
+            self.drain(StoppedBy::Request);
         }
         self.forget_dead_workers(&view);
         self.notice_ends(&view)?;
         self.notice_pause(&view);
         let actions = self.plan(&view, now);
         let mut claimed = false;
+        self.driven.is_stale |= !actions.is_empty();
         if !actions.iter().any(|action| matches!(action, Action::Claim { .. })) {
             self.no_longer_held();
         }
@@ -244,7 +239,7 @@ impl<'a> State<'a> {
         let agents: Vec<(&str, usize)> = self.options.agents.iter().map(|s| (s.agent.name.as_str(), s.at_most)).collect();
         let snapshot = Snapshot {
             now,
-            phase: if held || !view.has_ready { Phase::Draining } else { self.phase },
+            phase: if held || self.driven.holds || !view.has_ready { Phase::Draining } else { self.phase },
             live: &live,
             worker: &self.id,
             concurrency: self.options.concurrency,
@@ -391,6 +386,7 @@ impl<'a> State<'a> {
         // With a bound on claims, nothing ready means that there is nothing to wait for; a drain also waits for back-offs.
         let nothing_left = !view.has_ready && view.next_retry_at.is_none();
         self.phase == Phase::Draining
+            || self.driven.holds
             || claims_are_up
             || (self.options.drain && nothing_left)
             || (self.options.max_claims == Some(1) && !view.has_ready)

@@ -253,7 +253,11 @@ fn decide(flow: &Flow, settings: &Settings) -> Step {
         return Step::AwaitWork { work };
     }
     if work.done.is_empty() {
-        return Step::Stop { question: None, why: format!("no task gave a result{}", of(&work.missing)) };
+        let why = match work.missing.as_slice() {
+            [] => "it has no task left: all were thrown away".to_owned(),
+            missing => format!("no task gave a result: {}", missing.join(", ")),
+        };
+        return Step::Stop { question: None, why };
     }
     if let Some(step) = asking(&flow.aggregation, Question::Aggregation, settings) {
         return step;
@@ -351,10 +355,6 @@ fn left_to_file(filing: &Filing) -> Vec<String> {
         }
     }
     order
-}
-
-fn of(missing: &[String]) -> String {
-    if missing.is_empty() { String::new() } else { format!(": {}", missing.join(", ")) }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Driving a plan on, until it goes no further by itself.
 
+use el_agents::worker::{StoppedBy, Summary};
 use el_agents::{whole_check, worker};
 use el_core::ops;
 use el_core::rules::orchestrate::Step;
@@ -27,7 +28,7 @@ struct Driven<'a> {
 pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
     let epic = began.epic.id.clone();
     if began.is_over {
-        return end(app, &began, None, false);
+        return end(app, &began, None, None);
     }
     // A check of a process that was killed.
     whole_check::sweep(&check::owner(app, &epic)?);
@@ -35,29 +36,29 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
     loop {
         let worked = worker::work(&began.options, &mut teller);
         teller.finish();
-        let step = worked.map_err(work::failure)?.step;
+        let Summary { step, stopped_by, .. } = worked.map_err(work::failure)?;
         let goes_on = matches!(step, None | Some(Step::Check { .. } | Step::AwaitWork { .. } | Step::AwaitAnswer { .. }));
-        if teller.was_told_to_stop() && goes_on {
-            return end(app, &began, step, true);
-        }
-        let Some(Step::Check { round }) = step else {
-            return end(app, &began, step, false);
+        let stopped_by = stopped_by.filter(|_| goes_on);
+        let round = match step {
+            Some(Step::Check { round }) if stopped_by.is_none() => round,
+            _ => return end(app, &began, step, stopped_by),
         };
         match check::run(app, &began, &mut teller, round)? {
             Checked::Ended { passed, output } => {
                 ops::record_whole_check(&mut app.writer()?, &app.ctx(), &epic, round, passed, &output)?;
             }
-            Checked::BrokenOff => return end(app, &began, step, true),
+            // Every signal breaks a check off.
+            Checked::BrokenOff => return end(app, &began, step, Some(StoppedBy::Signal)),
         }
     }
 }
 
 /// Says where it stands and what to do next.
-fn end(app: &App, began: &Began, step: Option<Step>, broken_off: bool) -> Result<Exit> {
+fn end(app: &App, began: &Began, step: Option<Step>, stopped_by: Option<StoppedBy>) -> Result<Exit> {
     let (epic, plan_only) = (began.epic.id.as_str(), began.plan_only);
     let overview = ops::overview(&app.reader()?, epic)?;
     let step = step.unwrap_or_else(|| overview.next.clone());
-    let ending = if broken_off { Ending::broken_off(&overview) } else { judge(&overview, &step) };
+    let ending = stopped_by.map_or_else(|| judge(&overview, &step), |by| Ending::broken_off(&overview, by));
     let ending = branches::add(&overview, &began.options.agents[0].agent.working_directory, ending)?;
     let exit = match ending.state {
         State::Done => Exit::Done,

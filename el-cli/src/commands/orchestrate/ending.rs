@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use el_agents::worker::StoppedBy;
 use el_core::ops::{Overview, TaskView};
 use el_core::rules::budget::usd;
 use el_core::rules::orchestrate::{Question, Standing, Step, Work};
@@ -75,8 +76,8 @@ impl Ending {
         Ending { state, says, commands: commands.into_iter().collect() }
     }
 
-    /// It was told to stop: by a person, or since its means are used up.
-    pub(super) fn broken_off(overview: &Overview) -> Ending {
+    /// It was told to stop.
+    pub(super) fn broken_off(overview: &Overview, by: StoppedBy) -> Ending {
         if let Some(ending) = used_up(overview) {
             return ending;
         }
@@ -87,7 +88,12 @@ impl Ending {
             1 => "; 1 run goes on with its own supervisor".to_owned(),
             many => format!("; {many} runs go on with their own supervisors"),
         };
-        let says = format!("{epic} was broken off ({}){left}", words::tally(overview));
+        let by = match by {
+            StoppedBy::Interrupt => "by Ctrl-C",
+            StoppedBy::Signal => "by a signal",
+            StoppedBy::Request => "by el work --stop",
+        };
+        let says = format!("{epic} was broken off {by} ({}){left}", words::tally(overview));
         Ending::new(State::Underway, says, [resume(epic), status(epic)])
     }
 
@@ -260,6 +266,16 @@ fn stopped(overview: &Overview, why: &str) -> Ending {
     if overview.epic.status.holds_children() || overview.epic.status.is_over() {
         return Ending::new(State::Stopped, says, [format!("el reopen {epic}"), resume(epic)]);
     }
+    if overview.tasks.is_empty() {
+        let next = [
+            format!("el list --parent {epic} --all"),
+            format!("el create --parent {epic} --title WHAT"),
+            words::command_of(epic, Question::TaskList),
+            resume(epic),
+            format!("el close {epic} --reason WHY"),
+        ];
+        return Ending::new(State::Stopped, says, next);
+    }
     let mut next = look_into(overview);
     if overview.checks.last().is_some_and(|check| !check.passed) {
         next.push(status(epic));
@@ -291,9 +307,17 @@ fn awaits(overview: &Overview, work: &Work) -> Ending {
         let says = format!("{epic}: others are at work on {}", work.running.join(", "));
         return Ending::new(State::WaitsForPerson, says, [status(epic), resume(epic)]);
     }
-    let says = format!("{epic} waits for what is outside of it: {}", work.waiting.join(", "));
-    let next = work.waiting.first().map(|id| format!("el why {id}")).into_iter().chain([resume(epic)]);
-    Ending::new(State::WaitsForPerson, says, next)
+    let is_own = |id: &String| overview.tasks.iter().any(|task| task.atom_id == *id);
+    let mut outside: Vec<&str> = Vec::new();
+    for id in overview.tasks.iter().flat_map(|task| &task.waits_for).filter(|id| !is_own(id)) {
+        if !outside.contains(&id.as_str()) {
+            outside.push(id);
+        }
+    }
+    let next = outside.iter().take(3).map(|id| format!("el why {id}"));
+    let says =
+        format!("{epic} waits for what is outside of it: {} (held by it: {})", outside.join(", "), work.waiting.join(", "));
+    Ending::new(State::WaitsForPerson, says, next.chain([resume(epic)]))
 }
 
 fn awaits_answer(overview: &Overview, question: Question) -> Ending {

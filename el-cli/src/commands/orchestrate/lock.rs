@@ -3,10 +3,15 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+
+/// How often it is tried to take what is taken.
+const TRIES: usize = 10;
+const BETWEEN: Duration = Duration::from_millis(50);
 
 /// Held for as long as this process drives the epic's plan; the system gives it back when the process ends, however it ends.
 pub(super) fn take(app: &App, epic: &str) -> Result<File> {
@@ -16,7 +21,16 @@ pub(super) fn take(app: &App, epic: &str) -> Result<File> {
     }
     let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
     let file = file.map_err(|source| CommandError::file("open", &path, source))?;
-    match file.try_lock() {
+    // Somebody may only be looking whether it is taken, or be just about to die.
+    let mut tries = TRIES;
+    let locked = loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if tries > 0 => tries -= 1,
+            locked => break locked,
+        }
+        std::thread::sleep(BETWEEN);
+    };
+    match locked {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
             Err(CommandError::new(Exit::Conflict, "busy", format!("another el orchestrate drives {epic} just now"))

@@ -30,7 +30,6 @@ pub(super) struct Teller<'a> {
     /// Answers that were told, or were there before.
     told: HashSet<String>,
     has_started: bool,
-    was_stopped: bool,
     looked_at: Duration,
 }
 
@@ -78,7 +77,6 @@ impl<'a> Teller<'a> {
             epic,
             told,
             has_started: false,
-            was_stopped: false,
             looked_at: Duration::ZERO,
         };
         let title = &began.epic.title;
@@ -97,11 +95,6 @@ impl<'a> Teller<'a> {
     /// Takes the live lines away.
     pub(super) fn finish(&mut self) {
         self.lines.finish();
-    }
-
-    /// Whether it was told to stop, by a signal or since its means are used up.
-    pub(super) fn was_told_to_stop(&self) -> bool {
-        self.was_stopped
     }
 
     pub(super) fn check_begins(&mut self, round: usize, command: &str, folder: &Path) {
@@ -196,10 +189,6 @@ impl<'a> Teller<'a> {
 
 impl worker::Listener for Teller<'_> {
     fn report(&mut self, report: &Report) {
-        match report {
-            Report::Draining { .. } | Report::Detached { .. } => self.was_stopped = true,
-            _ => {}
-        }
         if !self.printer.is_robot() {
             if self.printer.page().quiet() {
                 if let Report::Warning { message } = report {

@@ -57,20 +57,24 @@ pub fn advance(store: &mut Store, ctx: &Ctx<'_>, epic: &str, plan_only: bool, wo
     })
 }
 
-/// Why nothing below the epic goes on.
+/// Why nothing below the epic goes on, whatever the next step would be.
 pub(super) fn held(loaded: &Loaded) -> Option<String> {
     let epic = &loaded.epic;
-    if epic.status.holds_children() {
+    let settings = loaded.settings.rules(false, loaded.budget);
+    let what = if epic.status.holds_children() {
         // Money that is used up defers its epic.
-        let spent = spent(&loaded.flow, &loaded.settings.rules(false, loaded.budget));
-        let why = spent.map_or_else(String::new, |spent| format!(" ({spent})"));
-        return Some(format!(
-            "{} is {}{why}, which holds everything below it; el reopen {} lets it go on",
-            epic.id, epic.status, epic.id
-        ));
-    }
-    (epic.status.is_over() && loaded.own.ended_at.is_none())
-        .then(|| format!("{} is {}, and was not brought to its end; el reopen {} lets it go on", epic.id, epic.status, epic.id))
+        let spent = spent(&loaded.flow, &settings).map_or_else(String::new, |spent| format!(" ({spent})"));
+        format!("{spent}, which holds everything below it")
+    } else if !epic.status.is_over() {
+        return None;
+    } else if loaded.own.ended_at.is_none() {
+        ", and was not brought to its end".to_owned()
+    } else if !matches!(next(&loaded.flow, &settings), Step::Done { .. }) {
+        ", and something below it is not over".to_owned()
+    } else {
+        return None;
+    };
+    Some(format!("{} is {}{what}; el reopen {} lets it go on", epic.id, epic.status, epic.id))
 }
 
 /// Keeps how the command that checks the whole ended. What was kept of that round before stands.

@@ -39,6 +39,11 @@ pub enum Reply {
 /// Longest reason that is made of an answer, in characters.
 const REASON: usize = 300;
 
+/// Whether a run's atom is ended by the answer of its agent, not by a command.
+pub fn is_asked(store: &Store, atom: &str) -> Result<bool> {
+    store.read(|tx| orchestration::asks(tx, atom))
+}
+
 /// Takes what the agent of a live run said in a call that ended well. The answer to a question ends the question's atom; a faulty one is asked for
 /// again; what a worker tells of its task is kept with its run.
 pub fn heard(store: &mut Store, ctx: &Ctx<'_>, heard: &Heard<'_>) -> Result<Reply> {

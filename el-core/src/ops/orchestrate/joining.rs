@@ -22,9 +22,9 @@ pub struct Apart<'a> {
     pub files: &'a [String],
 }
 
-/// Whether bringing finished work together is an atom's own work: what does not fit by itself is left to its agent.
-pub fn joins(store: &Store, id: &str) -> Result<bool> {
-    store.read(|tx| Ok(orchestration::asks(tx, id)? || joins_for(&atom::get(tx, id)?).is_some()))
+/// Whether an atom was filed to bring finished work together.
+pub fn is_joining(atom: &Atom) -> bool {
+    joins_for(atom).is_some()
 }
 
 fn joins_for(atom: &Atom) -> Option<&str> {

@@ -108,3 +108,51 @@ fn whoever_mends_a_failed_check_begins_with_what_was_checked() {
     let passed: Vec<_> = plan["checks"].as_array().unwrap().iter().map(|check| check["passed"].as_bool().unwrap()).collect();
     assert_eq!(passed, [false, false, true]);
 }
+
+#[test]
+fn more_money_than_there_was_ends_what_runs_and_leaves_it_to_be_gone_on_with() {
+    let mut env = TestEnv::with_plan(&[]);
+    let there = env.path("out").join("two");
+    let costly = ["usage 1 1 0.9", &format!("wait-file {}", there.display()), "say 1", "result", "hang"].map(str::to_owned);
+    let cheap = [&format!("touch {}", there.display()), "hang", "on-attempt 2", "close done"].map(|step: &str| step.to_owned());
+    let costly = [&costly[..], &["on-attempt 2".to_owned(), "close done".to_owned()]].concat();
+    env.scripts(&[Task("one", &[], costly), Task("two", &[], cheap.into())]);
+    env.start_plan(&["--budget", "0.5", "--isolate", "none", "--concurrency", "2"]).wait(SOON * 2).fails_with(8);
+    let epic = env.epic();
+    let tasks = ["one", "two"].map(|name| env.task_of(&epic, name));
+    for task in &tasks {
+        assert_eq!((env.outcomes(task), env.status(task)), (vec!["cancelled".to_owned()], "open".to_owned()));
+    }
+    env.el(&["orchestrate", "--resume", &epic, "--budget", "5", "--isolate", "none"]).ok();
+    assert_eq!(tasks.map(|task| env.status(&task)), ["closed", "closed"]);
+}
+
+#[test]
+fn a_plan_whose_tasks_were_all_thrown_away_says_what_a_person_can_do() {
+    let env = TestEnv::with_plan(&[plain("one", &[]), plain("two", &[])]);
+    env.start_plan(&["--plan-only"]).wait(SOON).ok();
+    let epic = env.epic();
+    for name in ["one", "two"] {
+        env.el(&["discard", &env.task_of(&epic, name)]).ok();
+    }
+    let ran = env.el(&["orchestrate", "--resume", &epic]).fails_with(4);
+    for words in ["all were thrown away", "el create --parent", "el phase set", "el close"] {
+        assert!(ran.stdout.contains(words), "{words}: {ran:#?}");
+    }
+    env.create("Afresh", &["--parent", &epic, "-d", &TestEnv::script(&["close done"])]);
+    env.el(&["orchestrate", "--resume", &epic]).ok();
+    assert_eq!(env.status(&epic), "closed");
+}
+
+#[test]
+fn what_a_plan_waits_for_outside_of_it_is_named() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    env.start_plan(&["--plan-only"]).wait(SOON).ok();
+    let (epic, outside) = (env.epic(), env.create("Elsewhere", &[]));
+    env.el(&["dep", "add", &outside, &env.task_of(&epic, "one")]).ok();
+    let ran = env.el(&["orchestrate", "--resume", &epic]).fails_with(4);
+    assert!(
+        ran.stdout.contains(&format!("outside of it: {outside}")) && ran.stdout.contains(&format!("el why {outside}")),
+        "{ran:#?}"
+    );
+}

@@ -85,25 +85,36 @@ pub(super) fn record(tx: &Tx<'_>, before: &Run, progress: &Progress, now: Timest
     if !is_working || kept.over.is_some() {
         return Ok(());
     }
-    let ctx = Ctx { now, actor: &before.agent, session: None };
     if let Some(cap) = kept.run.filter(|cap| is_over(progress.cost_micros, *cap)) {
         // A failure of the run, tried again as others are.
         let why = format!("over budget: this run cost {} of the {} that it may cost", usd(progress.cost_micros), usd(cap));
         run::set(tx, &before.id, "over_budget", &why)?;
     }
     let Some((epic, spent, cap)) = spent_epic(tx, &before.atom_id, kept.epic)? else { return Ok(()) };
-    let is_held = hold_epic(tx, &ctx, &epic, spent, cap)?;
+    let is_held = hold_epic(tx, &Ctx { now, actor: &before.agent, session: None }, &epic, spent, cap)?;
     if !is_over(spent, cap) {
         return Ok(());
     }
-    // Nobody's failure. Below a parent that is held its atom waits for that one; else it is held itself.
+    // The others too: what an agent costs is often told only at the end of its call, and each of them spends what there is not.
     let why = format!("over budget: {} and what is below it cost {} of {}", epic.id, usd(spent), usd(cap));
+    for run in run::live(tx)? {
+        let is_below = run.atom_id == epic.id || budget::parents(tx, &run.atom_id)?.contains(&epic.id);
+        let is_ended = run.cancel_requested.is_some() || (run.id != before.id && budget::of_run(tx, &run.id)?.over.is_some());
+        if is_below && !is_ended {
+            end(tx, &Ctx { now, actor: &run.agent, session: None }, &run, &why, &epic.id, is_held)?;
+        }
+    }
+    Ok(())
+}
+
+/// Nobody's failure. Below a parent that is held a run's atom waits for that one; else it is held itself.
+fn end(tx: &Tx<'_>, ctx: &Ctx<'_>, run: &Run, why: &str, epic: &str, is_held: bool) -> Result<()> {
     let mode = if is_held { CancelMode::Requeue } else { CancelMode::Hold };
-    run::set(tx, &before.id, "over_budget", &why)?;
-    run::set(tx, &before.id, "cancel_requested", &mode.as_str())?;
+    run::set(tx, &run.id, "over_budget", &why)?;
+    run::set(tx, &run.id, "cancel_requested", &mode.as_str())?;
     let data = json!({ "mode": mode, "reason": why });
-    event::insert(tx, &ctx, EventKind::CancelRequested, Some(&before.atom_id), Some(&before.id), &data)?;
-    say(tx, &ctx, &before.atom_id, &format!("Ended, {why}. {}", way_out(&epic.id, is_held, &before.atom_id)))
+    event::insert(tx, ctx, EventKind::CancelRequested, Some(&run.atom_id), Some(&run.id), &data)?;
+    say(tx, ctx, &run.atom_id, &format!("Ended, {why}. {}", way_out(epic, is_held, &run.atom_id)))
 }
 
 /// Whether an atom may be begun; the epic whose money is spent is held, or, where that is over, the atom itself.

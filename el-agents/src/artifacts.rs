@@ -20,6 +20,7 @@ pub(crate) use self::copy::hash;
 pub use self::copy::sha256;
 pub use self::open::{OpenError, open};
 pub(crate) use self::tail::tail;
+use crate::git::{Isolation, Worktree};
 use crate::rundir::{RunDir, private_folder, write_private};
 use crate::settings::Places;
 use crate::summary_file::{self, FileStamp};
@@ -30,6 +31,8 @@ const DELIVERABLES: usize = 4;
 const SEARCH: Duration = Duration::from_millis(800);
 /// After this, no further file is copied.
 const COPYING: Duration = Duration::from_secs(5);
+/// Files in no commit that are told of.
+const UNCOMMITTED: usize = 20;
 /// Of the last output, in a summary that is made here.
 const OUTPUT_LINES: usize = 40;
 
@@ -47,6 +50,8 @@ pub(crate) struct Job {
     pub(crate) record: Vec<String>,
     /// The agent never ran, so nothing can have changed.
     pub(crate) never_ran: bool,
+    /// How it was kept apart from others, if it was.
+    pub(crate) isolation: Option<Isolation>,
 }
 
 /// What a run hands back.
@@ -62,13 +67,14 @@ pub(crate) fn collect(job: &Job) -> Collected {
     let root = PathBuf::from(&job.run.workdir);
     let file = summary_file::summary_file(&job.places, &job.run.atom_id);
     let rules = rules(job, &root);
-    let (summary, bytes) = match summary_file::read(&file, job.summary_before) {
+    let (mut summary, bytes) = match summary_file::read(&file, job.summary_before) {
         Ok(bytes) => (summary::parse(&String::from_utf8_lossy(&bytes)), bytes),
         Err(why) => {
             let (summary, text) = summary::fallback(&facts(job, &root, &rules, why.words()));
             (summary, text.into_bytes())
         }
     };
+    summary.uncommitted = uncommitted(job, &root);
     let mut collector = Collector { job, root, rules, summary, artifacts: Vec::new(), until: Instant::now() + COPYING };
     // What an earlier collection left that was broken off.
     let _ = std::fs::remove_dir_all(job.folder.artifacts());
@@ -76,6 +82,22 @@ pub(crate) fn collect(job: &Job) -> Collected {
     collector.add_summary(&own, &bytes);
     collector.add_deliverables(&own);
     Collected { summary: collector.summary, artifacts: collector.artifacts }
+}
+
+/// What no commit has of the files in the run's own worktree.
+fn uncommitted(job: &Job, root: &Path) -> Vec<String> {
+    let Some(isolation) = job.isolation.as_ref().filter(|_| !job.never_ran) else { return Vec::new() };
+    let is_own = isolation.folder.canonicalize().is_ok_and(|folder| root.starts_with(folder.join(&job.run.atom_id)));
+    if !is_own {
+        return Vec::new();
+    }
+    let ours = [isolation.copy.as_slice(), &isolation.link].concat();
+    let tree = Worktree { path: root.to_owned(), ..Worktree::default() };
+    // What git cannot tell is not told.
+    let lines = tree.changes(&ours).unwrap_or_default();
+    // A line is two letters, a space and the name.
+    let names = lines.iter().filter_map(|line| line.get(3..)).filter(|name| !name.starts_with(".eluent/"));
+    names.take(UNCOMMITTED).map(str::to_owned).collect()
 }
 
 /// By what the paths of this run's deliverables are judged.
@@ -101,7 +123,7 @@ fn rules(job: &Job, root: &Path) -> Rules {
 
 /// What can be told of a run whose agent wrote no summary.
 fn facts(job: &Job, root: &Path, rules: &Rules, warning: Option<String>) -> Facts {
-    let found = if job.never_ran { None } else { changed::since(root, job.run.started_at, SEARCH) };
+    let found = if job.never_ran { None } else { changed::since(root, job.run.started_at, &job.run.atom_id, SEARCH) };
     let mut facts = Facts {
         atom_id: job.run.atom_id.clone(),
         title: job.atom.as_ref().map(|atom| atom.title.clone()).unwrap_or_default(),

@@ -51,6 +51,7 @@ impl HandOver {
             places: launched.map_or(places, |spec| &spec.places).clone(),
             summary_before: launched.and_then(|spec| spec.summary_before),
             record: self.record(),
+            isolation: launched.and_then(|spec| spec.agent.isolation.clone()),
             never_ran: matches!(self.exit.end, EndKind::SpawnFailed | EndKind::LaunchFailed),
         })
     }

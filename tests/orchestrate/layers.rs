@@ -215,3 +215,27 @@ fn a_joining_that_joined_nothing_is_told_with_the_way_on() {
     env.el(&["orchestrate", "--resume", &epic]).ok();
     assert_eq!([env.status(&three), env.status(&epic)], ["closed", "closed"]);
 }
+
+#[test]
+fn what_a_task_did_not_commit_is_told_and_what_it_inherited_is_not_called_its_own() {
+    let mut env = TestEnv::with_tracker();
+    env.git(&["init", "-q"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
+    let steps = [
+        "sh test -f one.txt && echo 2 > two.txt && git add two.txt && git commit -q -m two && echo left > left.txt",
+        "close done",
+    ];
+    env.scripts(&[writer("one", &[]), Task("two", &["one"], steps.map(str::to_owned).into())]);
+    let told = env.path("told.json");
+    env.script_of("aggregation", &[&format!("record {}", told.display()), AGGREGATION]);
+    env.start_plan(&["--concurrency", "2"]).wait(SOON * 2).ok();
+    let epic = env.epic();
+    let run = env.last_run(&env.task_of(&epic, "two"));
+    let results: serde_json::Value = serde_json::from_str(&env.read_run_file(&run, "RESULTS.json")).unwrap();
+    let summary = &results["summary"];
+    assert_eq!(summary["uncommitted"], json!(["left.txt"]));
+    let named: Vec<_> = summary["deliverables"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
+    assert!(named.contains(&"two.txt") && !named.contains(&"one.txt"), "{named:?}");
+    let told = std::fs::read_to_string(told).unwrap();
+    assert!(told.contains("Not committed") && told.contains(run["workdir"].as_str().unwrap()), "{told}");
+}

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use el_core::model::Timestamp;
 
+use crate::git::branch_of;
+
 /// Files that are told of.
 const FILES_MAX: usize = 40;
 /// Entries of folders that are looked at without git.
@@ -28,12 +30,13 @@ pub(super) struct Changed {
     pub(super) by: &'static str,
 }
 
-/// The files below `folder` that changed since then and are there. `None` if that could not be found out within `limit`.
-pub(super) fn since(folder: &Path, then: Timestamp, limit: Duration) -> Option<Changed> {
+/// The files below `folder` that changed since then and are there; in the worktree of the atom, what its branch has and did not begin with. `None` if that
+/// could not be found out within `limit`.
+pub(super) fn since(folder: &Path, then: Timestamp, atom: &str, limit: Duration) -> Option<Changed> {
     let until = Instant::now() + limit;
     let then = UNIX_EPOCH + Duration::from_micros(u64::try_from(then.as_micros()).ok()?);
     let is_in_git = folder.ancestors().any(|above| above.join(".git").exists());
-    let by_git = if is_in_git { git(folder, then, until) } else { None };
+    let by_git = if is_in_git { git(folder, then, atom, until) } else { None };
     let (found, by) = match by_git {
         Some(found) => (found, "by git"),
         None => (walk(folder, then, until)?, "by their times"),
@@ -53,7 +56,7 @@ fn changed_at(folder: &Path, path: &str, then: SystemTime) -> Option<SystemTime>
 }
 
 /// What git says: changed and not committed, new, and committed since then. What it ignores is no work.
-fn git(folder: &Path, then: SystemTime, until: Instant) -> Option<Vec<String>> {
+fn git(folder: &Path, then: SystemTime, atom: &str, until: Instant) -> Option<Vec<String>> {
     let seconds = then.duration_since(UNIX_EPOCH).ok()?.as_secs();
     let since = format!("--since=@{seconds}");
     let new = ask(folder, &["ls-files", "-z", "--others", "--exclude-standard"], until)?;
@@ -64,11 +67,12 @@ fn git(folder: &Path, then: SystemTime, until: Instant) -> Option<Vec<String>> {
         until,
     )
     .or_else(|| ask(folder, &["ls-files", "-z", "--cached"], until))?;
-    let committed = ask(
-        folder,
-        &["log", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--format=", &since, "-n", "200"],
-        until,
-    );
+    let words = ["--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff"];
+    let is_own = ask(folder, &["symbolic-ref", "-q", "--short", "HEAD"], until).is_some_and(|on| on == [branch_of(atom)]);
+    let own = |base: &str| ask(folder, &[&["diff"], &words[..], &[base, "HEAD"]].concat(), until);
+    // The commits that a branch began with may be as young as the run.
+    let own = is_own.then(|| own(&format!("refs/el/base/{atom}"))).flatten();
+    let committed = own.or_else(|| ask(folder, &[&["log"], &words[..], &["--format=", &since, "-n", "200"]].concat(), until));
     Some([new, changed, committed.unwrap_or_default()].concat())
 }
 
@@ -179,10 +183,10 @@ mod tests {
         }
         age(&dir.path().join("old.md"));
         std::os::unix::fs::symlink(dir.path().join("new.md"), dir.path().join("link.md")).unwrap();
-        let found = since(dir.path(), a_minute_ago(), LIMIT).unwrap();
+        let found = since(dir.path(), a_minute_ago(), "t-1", LIMIT).unwrap();
         assert_eq!(sorted(found.files), ["new.md", "src/deep/new.rs"]);
         assert_eq!((found.more, found.by), (0, "by their times"));
-        assert_eq!(since(&dir.path().join("nowhere"), a_minute_ago(), LIMIT), None);
+        assert_eq!(since(&dir.path().join("nowhere"), a_minute_ago(), "t-1", LIMIT), None);
     }
 
     #[test]
@@ -208,10 +212,10 @@ mod tests {
         write(&at("sub/committed.md"), "x");
         run_git(dir.path(), &["add", "sub"]);
         run_git(dir.path(), &["commit", "-q", "-m", "two"]);
-        let found = since(dir.path(), a_minute_ago(), LIMIT).unwrap();
+        let found = since(dir.path(), a_minute_ago(), "t-1", LIMIT).unwrap();
         assert_eq!(found.by, "by git");
         assert_eq!(sorted(found.files), ["edited.md", "new file ü.md", "sub/committed.md"]);
-        let below = since(&at("sub"), a_minute_ago(), LIMIT).unwrap();
+        let below = since(&at("sub"), a_minute_ago(), "t-1", LIMIT).unwrap();
         assert_eq!(below.files, ["committed.md"]);
     }
 
@@ -222,7 +226,7 @@ mod tests {
         write(&dir.path().join("staged.md"), "x");
         run_git(dir.path(), &["add", "."]);
         write(&dir.path().join("new.md"), "x");
-        let found = since(dir.path(), a_minute_ago(), LIMIT).unwrap();
+        let found = since(dir.path(), a_minute_ago(), "t-1", LIMIT).unwrap();
         assert_eq!((sorted(found.files), found.by), (vec!["new.md".to_owned(), "staged.md".to_owned()], "by git"));
     }
 

@@ -64,6 +64,7 @@ impl World {
             summary_before: None,
             record: vec!["It ended.".into()],
             never_ran: false,
+            isolation: None,
         };
         World { dir, store, job }
     }

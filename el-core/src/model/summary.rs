@@ -39,6 +39,9 @@ pub struct Summary {
     pub is_fallback: bool,
     /// What could not be read, or was read with a guess; one sentence each.
     pub warnings: Vec<String>,
+    /// Files in the run's own worktree that were in no commit when it ended: its branch does not have them. The first of them; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uncommitted: Vec<String>,
 }
 
 /// A file that a summary names.

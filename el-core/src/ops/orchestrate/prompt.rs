@@ -80,6 +80,8 @@ fn parts(tx: &Tx<'_>, loaded: &Loaded, done: &[String]) -> Result<Vec<Part>> {
             ended: if reason.is_empty() { atom.status.to_string() } else { format!("{}: {reason}", atom.status) },
             summary: last.as_ref().map(|run| summary(tx, run)).transpose()?.flatten().unwrap_or_else(|| reason.to_owned()),
             files: last.as_ref().map(|run| files(tx, run)).transpose()?.unwrap_or_default(),
+            uncommitted: last.as_ref().and_then(|run| run.summary.as_ref()).map(|s| s.uncommitted.clone()).unwrap_or_default(),
+            workdir: last.map(|run| run.workdir).unwrap_or_default(),
         });
     }
     Ok(parts)

@@ -200,6 +200,9 @@ pub struct Part {
     pub summary: String,
     /// Files that it made or changed.
     pub files: Vec<String>,
+    /// Files that it left in its worktree without committing them, and that folder.
+    pub uncommitted: Vec<String>,
+    pub workdir: String,
 }
 
 /// What an aggregation is asked with.
@@ -244,6 +247,15 @@ pub fn aggregation(prompt: &AggregationPrompt<'_>) -> String {
             if shown < part.files.len() {
                 let _ = write!(text, "\n- and {} more", part.files.len() - shown);
             }
+        }
+        if !part.uncommitted.is_empty() {
+            let files: Vec<String> = part.uncommitted.iter().take(LIST_MAX).map(|file| line(file, LINE_MAX)).collect();
+            let _ = write!(
+                text,
+                "\n\nNot committed, so that no branch has it; bring in what of it is part of the result, from {}: {}",
+                line(&part.workdir, LINE_MAX),
+                files.join(", ")
+            );
         }
         let summary = if part.summary.trim().is_empty() { "(it left no summary)" } else { part.summary.trim() };
         let _ = write!(text, "\n\n{}", block(summary, share));

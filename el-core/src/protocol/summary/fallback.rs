@@ -61,6 +61,7 @@ pub fn fallback(facts: &Facts) -> (Summary, String) {
         status: Some(SummaryStatus::Partial),
         is_fallback: true,
         warnings,
+        uncommitted: Vec::new(),
     };
     let mut text = render(&summary);
     if !facts.output.trim().is_empty() {

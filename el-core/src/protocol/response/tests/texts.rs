@@ -78,6 +78,7 @@ fn an_aggregation_keeps_its_budget_and_shows_the_short_ones_whole() {
         ended: "closed".to_owned(),
         summary: format!("[{n}]{}", "x".repeat(len)),
         files: vec![format!("docs/{n}.md")],
+        ..Part::default()
     };
     let parts: Vec<Part> = (0..20).map(|n| part(n, if n == 7 { 1_000_000 } else { 100 })).collect();
     let missing = ["task_099: blocked, its tests fail".to_owned()];

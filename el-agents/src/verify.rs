@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -56,15 +56,21 @@ pub fn start(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)
     Ok(Running { verify: fresh, child, mark, began, tail })
 }
 
-fn spawn(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)], mark: &str) -> io::Result<(Child, PipeReader)> {
-    let (program, arguments) = verify.command.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+/// Where the program of a check is, as [`start`] looks for it: on the caller's own PATH, since the system would look on ours, which is another one.
+///
+/// # Errors
+/// If it is not there, or there is none.
+pub fn program(command: &[String], folder: &Path, environment: &[(OsString, OsString)]) -> io::Result<PathBuf> {
+    let program = command.first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path);
-    // Looked up by us: the system would look on our own PATH, which is another one.
-    let program = which::which_in(program, path, folder).map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
+    which::which_in(program, path, folder).map_err(|_| io::Error::from(io::ErrorKind::NotFound))
+}
+
+fn spawn(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)], mark: &str) -> io::Result<(Child, PipeReader)> {
+    let mut command = Command::new(program(&verify.command, folder, environment)?);
     let (reader, writer) = io::pipe()?;
-    let mut command = Command::new(program);
     let is_kept = |name: &OsStr| name != TOKEN;
-    command.args(arguments).env_clear();
+    command.args(&verify.command[1..]).env_clear();
     command.envs(environment.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name, value)));
     command.env(MARK, mark).current_dir(folder).stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     detach(&mut command);

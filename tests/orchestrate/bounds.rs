@@ -156,3 +156,15 @@ fn what_a_plan_waits_for_outside_of_it_is_named() {
         "{ran:#?}"
     );
 }
+
+#[test]
+fn a_check_that_there_is_not_is_told_before_anything_begins() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    let ran = env.start_plan(&["--check", "no-such-program --all"]).wait(SOON).fails_with(2);
+    assert!(ran.stderr.contains("no-such-program") && ran.stderr.contains("sh -c"), "{ran:#?}");
+    assert_eq!(env.robot(&["list", "--all"])["count"], 0);
+    // A file that the plan may make is waited for.
+    env.start_plan(&["--plan-only", "--check", "./made-by-the-plan"]).wait(SOON).ok();
+    let epic = env.epic();
+    env.el(&["orchestrate", "--resume", &epic, "--check", "no-such-program"]).fails_with(2);
+}

@@ -88,7 +88,7 @@ pub use orchestrate::{
     Advanced, Begin, CheckView, Goal, Heard, Overview, PhaseView, PlanSettings, Reply, TaskView, advance, begin_orchestration,
     heard, is_asked, is_below_running, orchestrated, overview, record_whole_check, supply,
 };
-pub use orchestrate::{Apart, file_joining, is_joining};
+pub use orchestrate::{AnswerFault, Apart, answer_faults, file_joining, is_joining};
 pub use output::record_output;
 pub use pause::{adopt_pause, known_pause, paused, resume};
 pub use place_run::place_run;

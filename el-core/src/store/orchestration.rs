@@ -193,6 +193,20 @@ pub(crate) fn set_fault(tx: &Tx<'_>, epic: &str, name: &str, fault: &str) -> Res
     Ok(())
 }
 
+/// What was wrong with the answers to a question, newest first: when, in which run, and what.
+pub(crate) fn faults(tx: &Tx<'_>, epic: &str, name: &str, limit: i64) -> Result<Vec<(Timestamp, Option<String>, String)>> {
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT at, run_id, data ->> '$.why' FROM events
+             WHERE atom_id = ?1 AND kind = 'answered' AND data ->> '$.question' = ?2 AND data ->> '$.came' = 'faulty' ORDER BY seq DESC LIMIT ?3",
+        )
+        .doing("read what was wrong with answers")?;
+    let rows = statement
+        .query_map(params![epic, name, limit], |row| Ok((Timestamp::from_micros(row.get(0)?), row.get(1)?, row.get(2)?)))
+        .doing("read what was wrong with answers")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read what was wrong with answers")
+}
+
 /// Every task of the list has had its atom.
 pub(crate) fn set_filed(tx: &Tx<'_>, epic: &str, name: &str) -> Result<()> {
     tx.execute("UPDATE questions SET is_filed = 1 WHERE epic_id = ?1 AND name = ?2", [epic, name])

@@ -3,6 +3,7 @@
 use std::fs::File;
 
 use el_agents::settings::Executor;
+use el_agents::verify;
 use el_agents::worker::{Drive, WorkOptions};
 use el_core::model::{Atom, Status};
 use el_core::ops::{self, AtomFilter, Begin, Goal, Overview, PlanSettings};
@@ -38,14 +39,16 @@ pub(super) fn begin(args: &Args, app: &App) -> Result<Began> {
     el_agents::worker::preflight(&options).map_err(CommandError::from)?;
     let (epic, is_over, lock) = match goal {
         Goal::Words(_) => {
-            let begin = Begin { goal, settings: settings.plan()?, budget_usd: budget(&settings)? };
+            let plan = settings.plan()?;
+            check_is_there(&plan, &options)?;
+            let begin = Begin { goal, settings: plan, budget_usd: budget(&settings)? };
             let epic = ops::begin_orchestration(&mut app.writer()?, &app.ctx(), &begin)?;
             let lock = lock::take(app, &epic.id)?;
             (epic, false, lock)
         }
         Goal::Atom(id) => {
             let lock = lock::take(app, &id)?;
-            let (epic, is_over) = existing(args, app, &settings, id)?;
+            let (epic, is_over) = existing(args, app, &settings, &options, id)?;
             (epic, is_over, lock)
         }
     };
@@ -57,7 +60,7 @@ pub(super) fn begin(args: &Args, app: &App) -> Result<Began> {
 }
 
 /// An atom that is there: its plan begins, or goes on with what was settled for it.
-fn existing(args: &Args, app: &App, settings: &Settings, id: String) -> Result<(Atom, bool)> {
+fn existing(args: &Args, app: &App, settings: &Settings, options: &WorkOptions, id: String) -> Result<(Atom, bool)> {
     let store = app.reader()?;
     let known: Option<Overview> = match ops::overview(&store, &id) {
         Ok(overview) => Some(overview),
@@ -74,6 +77,7 @@ fn existing(args: &Args, app: &App, settings: &Settings, id: String) -> Result<(
         Some(known) => merged(&known.settings, settings, &args.plan)?,
         None => settings.plan()?,
     };
+    check_is_there(&plan, options)?;
     // What the epic says itself outranks the configuration, and a flag outranks both.
     let is_said = match &known {
         Some(_) => true,
@@ -91,6 +95,17 @@ fn existing(args: &Args, app: &App, settings: &Settings, id: String) -> Result<(
         return Ok((reopened.into_iter().next().unwrap_or(epic), false));
     }
     Ok((epic, false))
+}
+
+/// A check that cannot be run would be found out when all the work is paid for. A path may be that of a file which the plan is to make.
+fn check_is_there(plan: &PlanSettings, options: &WorkOptions) -> Result<()> {
+    let Some(name) = plan.check.first().filter(|name| !name.contains('/')) else { return Ok(()) };
+    match verify::program(&plan.check, &options.agents[0].agent.working_directory, &options.environment) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(CommandError::invalid("check", format!("check: there is no program '{name}' on PATH"))
+            .with_hint("it is a program and its arguments; sh -c '…' gives it a shell")
+            .with_hint("--check 'CMD' names another one; nothing was begun")),
+    }
 }
 
 /// What is kept with the epic, but for what flags name.

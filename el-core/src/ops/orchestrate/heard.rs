@@ -1,8 +1,10 @@
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::change::{To, set_status};
 use super::PlanSettings;
-use crate::model::{Atom, EventKind, Phase, Run, Status};
+use crate::model::{Atom, EventKind, Phase, Run, Status, Timestamp};
 use crate::protocol::response::{
     Answer as Told, Carried, Completion, Faulty, FieldFault, Good, Payload, Reading, answer, ask_again, fallback,
 };
@@ -38,6 +40,25 @@ pub enum Reply {
 
 /// Longest reason that is made of an answer, in characters.
 const REASON: usize = 300;
+
+/// Faults of answers to one question that are told.
+const FAULTS: i64 = 20;
+
+/// What was wrong with one answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AnswerFault {
+    pub at: Timestamp,
+    pub run_id: Option<String>,
+    pub why: String,
+}
+
+/// What was wrong with the answers to a question, oldest first; the last twenty.
+pub fn answer_faults(store: &Store, epic: &str, question: Question) -> Result<Vec<AnswerFault>> {
+    store.read(|tx| {
+        let found = orchestration::faults(tx, epic, &question.name(), FAULTS)?;
+        Ok(found.into_iter().rev().map(|(at, run_id, why)| AnswerFault { at, run_id, why }).collect())
+    })
+}
 
 /// Whether a run's atom is ended by the answer of its agent, not by a command.
 pub fn is_asked(store: &Store, atom: &str) -> Result<bool> {
@@ -131,8 +152,11 @@ impl Exchange<'_> {
             return self.end(State::Carried, &json!({ "words": summary }), "answered in words, without the form", &told);
         }
         set_status(self.tx, self.ctx, self.atom, Status::Blocked, To::default())?;
+        let faults = orchestration::faults(self.tx, &self.asked.epic_id, &self.asked.name, FAULTS)?;
+        let faults = faults.iter().rev().filter(|(_, run, _)| run.as_deref() == Some(&self.live.id)).enumerate();
+        let told: String = faults.map(|(n, (_, _, why))| format!("\n{}. {why}", n + 1)).collect();
         let text = format!(
-            "The {} of {} got no answer that could be used, asked {} time(s). The last: {words}\n\nEither `el retry {}` asks anew, or a person supplies it: \
+            "The {} of {} got no answer that could be used, asked {} time(s). What was wrong each time:\n{told}\n\nEither `el retry {}` asks anew, or a person supplies it: \
              `{}`; then `el orchestrate --resume {}` goes on.",
             phase.as_str().replace('_', " "),
             self.asked.epic_id,

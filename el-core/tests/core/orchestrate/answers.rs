@@ -19,6 +19,9 @@ fn a_faulty_answer_is_asked_for_again_with_its_fault_in_the_same_run() {
     let Reply::AskAgain { .. } = plan.say(&asked, "There is no block in this.", 1, true) else { panic!() };
     assert_eq!(plan.say(&asked, &block(Question::Analysis, &analysis()), 2, true), Reply::Kept);
     plan.end(&asked);
+    let faults = ops::answer_faults(&plan.p.store, &plan.epic, Question::Analysis).unwrap();
+    assert_eq!(faults.len(), 2, "{faults:?}");
+    assert!(faults[0].why.contains("recommended_splits") && faults[1].why.contains("no block"), "{faults:?}");
     assert_eq!(plan.advance(), Step::AwaitAnswer { question: Question::TaskList });
     plan.assert_once();
 }
@@ -28,12 +31,17 @@ fn what_never_comes_in_its_form_is_blocked_and_a_person_supplies_it() {
     let mut plan = Plan::new(PlanSettings::default());
     plan.answer(Question::Analysis, &analysis());
     let asked = plan.asked(Question::TaskList);
+    let empty = block(Question::TaskList, &list(&json!([])));
     assert!(matches!(plan.say(&asked, "no", 0, true), Reply::AskAgain { .. }));
-    assert!(matches!(plan.say(&asked, "no", 1, true), Reply::AskAgain { .. }));
+    assert!(matches!(plan.say(&asked, &empty, 1, true), Reply::AskAgain { .. }));
     assert!(matches!(plan.say(&asked, "The task list is ready.", 2, true), Reply::Stopped { .. }));
     plan.end(&asked);
     assert_eq!(plan.status(&asked.atom.id), Status::Blocked);
-    assert!(plan.comments(&asked.atom.id).contains("el phase set"));
+    let told = plan.comments(&asked.atom.id);
+    assert!(
+        told.contains("el phase set") && told.contains("\n1. ") && told.contains("\n2. `tasks`") && told.contains("\n3. "),
+        "{told}"
+    );
     let Step::Stop { question: Some(Question::TaskList), why } = plan.advance() else { panic!() };
     assert!(why.contains(&asked.atom.id), "{why}");
 

@@ -56,6 +56,15 @@ fn zone() -> TimeZone {
     TimeZone::try_system().unwrap_or(TimeZone::UTC)
 }
 
+/// `09:30`, with its date unless that is today's, in this machine's zone.
+pub(crate) fn at(now: Timestamp, time: Timestamp) -> String {
+    let (today, then) = (local(now), local(time));
+    match then.split_once(' ') {
+        Some((date, clock)) if today.starts_with(date) => clock.to_owned(),
+        _ => then,
+    }
+}
+
 /// Which way a bare span such as `7d` points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Towards {

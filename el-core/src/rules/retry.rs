@@ -47,10 +47,8 @@ impl RetryPolicy {
     /// Decides after an attempt ended as `outcome`. `earlier`: how the attempts before it ended, since the atom last got a fresh start.
     /// `jitter`, from 0 to 1, spreads the wait over its upper half, so that atoms that failed together do not return together.
     pub fn next(&self, outcome: Outcome, earlier: &[Outcome], jitter: f64) -> Next {
-        let kind = Kind::of(outcome);
-        let same = earlier.iter().filter(|o| o.is_failure() && Kind::of(**o) == kind).count();
-        let same = u32::try_from(same).unwrap_or(u32::MAX).saturating_add(1);
-        if same >= kind.limit(self).max(1) {
+        let same = alike(outcome, earlier).saturating_add(1);
+        if same >= self.attempts_of(outcome) {
             return Next::GiveUp(same);
         }
         let failed = u32::try_from(earlier.iter().filter(|o| o.is_failure()).count()).unwrap_or(u32::MAX);
@@ -112,10 +110,21 @@ impl RetryPolicy {
         }
     }
 
+    /// After how many attempts that ended like this one the atom is given up.
+    pub fn attempts_of(&self, outcome: Outcome) -> u32 {
+        Kind::of(outcome).limit(self).max(1)
+    }
+
     /// The whole wait after as many earlier waits.
     fn wait(&self, earlier: u32) -> Duration {
         self.base.saturating_mul(2_u32.saturating_pow(earlier.min(20))).min(self.cap)
     }
+}
+
+/// How many of these failed in the way of this one.
+pub fn alike(outcome: Outcome, attempts: &[Outcome]) -> u32 {
+    let same = attempts.iter().filter(|o| o.is_failure() && Kind::of(**o) == Kind::of(outcome)).count();
+    u32::try_from(same).unwrap_or(u32::MAX)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

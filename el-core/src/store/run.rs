@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::Tx;
@@ -127,6 +129,16 @@ pub(crate) fn of_session(tx: &Tx<'_>, session: &str) -> Result<Option<Run>> {
 /// Every run of an atom, oldest first.
 pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<Run>> {
     many(tx, "WHERE r.atom_id = ?1 ORDER BY r.seq", &[&atom])
+}
+
+/// The runs of each of these atoms, oldest first; an atom without one is not in it.
+pub(crate) fn of_atoms(tx: &Tx<'_>, atoms: &[&str]) -> Result<HashMap<String, Vec<Run>>> {
+    let ids = serde_json::to_string(atoms).expect("a list of texts is JSON");
+    let mut runs: HashMap<String, Vec<Run>> = HashMap::new();
+    for run in many(tx, "WHERE r.atom_id IN (SELECT value FROM json_each(?1)) ORDER BY r.seq", &[&ids])? {
+        runs.entry(run.atom_id.clone()).or_default().push(run);
+    }
+    Ok(runs)
 }
 
 /// Every run that has not ended, oldest first.

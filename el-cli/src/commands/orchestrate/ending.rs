@@ -13,6 +13,9 @@ use super::words;
 use crate::output::page::Page;
 use crate::output::{sanitize, style, time, wrap};
 
+/// Ids that are named in a sentence.
+const SAID: usize = 5;
+
 /// Where a plan stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -113,7 +116,7 @@ impl Ending {
         if !goes_on || used_up(overview).is_some() {
             return ending;
         }
-        let is_fresh = |task: &TaskView| task.attempts == 0 && matches!(task.standing, Standing::Ready | Standing::Waiting);
+        let is_fresh = |task: &TaskView| task.tries.attempts == 0 && matches!(task.standing, Standing::Ready | Standing::Waiting);
         if !overview.tasks.is_empty() && overview.tasks.iter().all(is_fresh) {
             return judge(overview, &Step::PlanFiled);
         }
@@ -155,7 +158,7 @@ fn resume(epic: &str) -> String {
     format!("el orchestrate --resume {epic}")
 }
 
-fn status(epic: &str) -> String {
+pub(super) fn status(epic: &str) -> String {
     format!("el orchestrate status {epic}")
 }
 
@@ -219,7 +222,7 @@ fn plan(overview: &Overview) -> String {
 fn done(overview: &Overview, missing: &[String]) -> Ending {
     let epic = overview.epic.id.as_str();
     if !missing.is_empty() {
-        let says = format!("{epic} is brought together, and these gave no result: {}", missing.join(", "));
+        let says = format!("{epic} is brought together, and these gave no result: {}", some(missing));
         let mut next = look_into(overview);
         next.push(resume(epic));
         return Ending::new(State::Incomplete, says, next);
@@ -289,7 +292,7 @@ fn stopped(overview: &Overview, why: &str) -> Ending {
 fn awaits(overview: &Overview, work: &Work) -> Ending {
     let epic = overview.epic.id.as_str();
     if work.running.is_empty() && !work.review.is_empty() {
-        let says = format!("{epic} waits for a person: to review are {}", work.review.join(", "));
+        let says = format!("{epic} waits for a person: to review are {}", some(&work.review));
         let next = [
             format!("el show {}", work.review[0]),
             format!("el approve {}", work.review.join(" ")),
@@ -299,24 +302,23 @@ fn awaits(overview: &Overview, work: &Work) -> Ending {
         return Ending::new(State::WaitsForPerson, says, next);
     }
     if work.running.is_empty() && !work.ready.is_empty() {
-        let says = format!("{epic}: nobody who works here takes {}", work.ready.join(", "));
+        let says = format!("{epic}: nobody who works here takes {}", some(&work.ready));
         let next = [format!("el why {}", work.ready[0]), resume(epic)];
         return Ending::new(State::WaitsForPerson, says, next);
     }
     if !work.running.is_empty() {
-        let says = format!("{epic}: others are at work on {}", work.running.join(", "));
+        let says = format!("{epic}: others are at work on {}", some(&work.running));
         return Ending::new(State::WaitsForPerson, says, [status(epic), resume(epic)]);
     }
     let is_own = |id: &String| overview.tasks.iter().any(|task| task.atom_id == *id);
-    let mut outside: Vec<&str> = Vec::new();
+    let mut outside: Vec<String> = Vec::new();
     for id in overview.tasks.iter().flat_map(|task| &task.waits_for).filter(|id| !is_own(id)) {
-        if !outside.contains(&id.as_str()) {
-            outside.push(id);
+        if !outside.contains(id) {
+            outside.push(id.clone());
         }
     }
     let next = outside.iter().take(3).map(|id| format!("el why {id}"));
-    let says =
-        format!("{epic} waits for what is outside of it: {} (held by it: {})", outside.join(", "), work.waiting.join(", "));
+    let says = format!("{epic} waits for what is outside of it: {} (held by it: {})", some(&outside), some(&work.waiting));
     Ending::new(State::WaitsForPerson, says, next.chain([resume(epic)]))
 }
 
@@ -335,6 +337,14 @@ fn look_into(overview: &Overview) -> Vec<String> {
     let mut ids = failed.map(|task| task.atom_id.as_str()).take(3).peekable();
     let retry = ids.peek().map(|id| format!("el retry {id}"));
     ids.map(|id| format!("el why {id}")).chain(retry).collect()
+}
+
+/// As many as a sentence carries; `el orchestrate status` and the plan's robot answer have them all.
+fn some(ids: &[String]) -> String {
+    match ids.get(SAID..) {
+        Some(more @ [_, _, ..]) => format!("{} and {} more", ids[..SAID].join(", "), more.len()),
+        _ => ids.join(", "),
+    }
 }
 
 /// With its full stop, where it has none.

@@ -1,189 +1,165 @@
-//! A plan drawn: its phases, its tasks by layers, its checks, and what comes next.
+//! A plan drawn: its steps, its tasks by layers, its checks, and what comes next.
 
 use anstyle::Style;
-use el_core::model::Timestamp;
-use el_core::ops::{Overview, PhaseView, TaskView};
+use el_core::ops::{Overview, PhaseView};
 use el_core::protocol::words::join;
-use el_core::rules::orchestrate::{Question, Standing};
+use el_core::rules::orchestrate::Question;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::ending::Ending;
+use super::layers::{Drawing, counts, fitted};
+use super::place::{Place, failure, next_try};
 use super::{status, words};
 use crate::output::page::Page;
-use crate::output::{atoms, runs, sanitize, style, time};
+use crate::output::{atoms, sanitize, style, time};
 
 /// Lines of a failed check's output that are shown.
 const TAIL: usize = 8;
 
-pub(super) fn view(page: &mut Page, overview: &Overview, ending: &Ending, driven: bool, now: Timestamp) {
-    let epic = &overview.epic;
-    if page.quiet() {
-        return overview.tasks.iter().for_each(|task| page.line(&task.atom_id));
-    }
-    let head = atoms::one_line(page, epic.status.as_str(), &epic.id, &epic.title);
-    page.line(head);
-    let state = if driven { format!("{}, driven just now", ending.state.words()) } else { ending.state.words().to_owned() };
-    let figures = page.paint(style::DIM, &status::figures(overview));
-    page.line(format!("  {} · {figures}", page.paint(ending.style(), &state)));
-    page.blank();
-    phases(page, overview, now);
-    if !overview.tasks.is_empty() {
+impl Drawing<'_> {
+    pub(super) fn view(&self, page: &mut Page, ending: &Ending, driven: bool) {
+        let overview = self.overview;
+        let epic = &overview.epic;
+        if page.quiet() {
+            return overview.tasks.iter().for_each(|task| page.line(&task.atom_id));
+        }
+        let title = sanitize::line(&epic.title);
+        let title = fitted(page, &title, 3 + epic.id.width());
+        let head = atoms::one_line(page, epic.status.as_str(), &epic.id, &title);
+        page.line(head);
+        let state = if driven { format!("{}, driven just now", ending.state.words()) } else { ending.state.words().to_owned() };
+        let figures = fitted(page, &format!(" · {}", status::figures(overview)), 2 + state.width());
+        let line = format!("  {}{}", page.paint(ending.style(), &state), page.paint(style::DIM, &figures));
+        page.line(line);
+        if !overview.tasks.is_empty() {
+            page.paragraph(&words::tally(overview), 2);
+        }
         page.blank();
-        tasks(page, overview);
-    }
-    checks(page, overview, now);
-    page.blank();
-    ending.print(page);
-}
-
-fn phases(page: &mut Page, overview: &Overview, now: Timestamp) {
-    page.heading("Phases");
-    let wide = overview.phases.iter().map(|phase| words::phase(&phase.name).len()).max().unwrap_or(0);
-    for phase in &overview.phases {
-        let (mark, painted) = match phase.state {
-            "answered" | "in_words" => ("✓", style::GOOD),
-            "running" => ("◐", style::status("in_progress")),
-            "asked" => ("▶", style::PLAIN),
-            "stopped" => ("✗", style::ERROR),
-            _ => ("○", style::DIM),
-        };
-        let name = words::phase(&phase.name);
-        let atom = phase.atom_id.as_deref().unwrap_or_default();
-        let head = format!("  {mark} {name:<wide$} ");
-        let told = phase_words(phase, overview, now);
-        let room = page.width().map(|width| width.saturating_sub(head.chars().count() + atom.len() + 1));
-        let told = sanitize::line(&told).into_owned();
-        let told = room.map_or_else(|| told.clone(), |room| sanitize::truncate(&told, room).into());
-        let gap = if atom.is_empty() { "" } else { " " };
-        let line = format!("  {} {name:<wide$} {}{gap}{told}", page.paint(painted, mark), page.paint(style::ID, atom));
-        page.line(line.trim_end());
-        if Question::named(&phase.name) == Some(Question::TaskList) && !overview.tasks.is_empty() {
-            let (mark, painted) = work_mark(overview);
-            page.line(format!("  {} {:<wide$} {}", page.paint(painted, mark), "work", words::tally(overview)));
+        self.steps(page);
+        if !(overview.tasks.is_empty() && overview.dropped.is_empty()) {
+            page.blank();
+            self.print(page);
+        }
+        self.checks(page);
+        // While it is driven there is nothing to be done.
+        if !driven {
+            page.blank();
+            ending.print(page);
         }
     }
-    if !overview.settings.check.is_empty() && overview.checks.is_empty() {
-        let command = sanitize::line(&join(&overview.settings.check)).into_owned();
-        page.line(format!("  {} {:<wide$} {command}", page.paint(style::DIM, "○"), "check"));
-    }
-}
 
-fn work_mark(overview: &Overview) -> (&'static str, Style) {
-    let is_any = |standings: &[Standing]| overview.tasks.iter().any(|task| standings.contains(&task.standing));
-    if is_any(&[Standing::Running]) {
-        ("◐", style::status("in_progress"))
-    } else if is_any(&[Standing::Ready, Standing::Waiting, Standing::Review]) {
-        ("○", style::DIM)
-    } else if is_any(&[Standing::Failed, Standing::Stuck, Standing::Held]) {
-        ("!", style::WARNING)
-    } else {
-        ("✓", style::GOOD)
-    }
-}
-
-/// What a phase gave, or why it did not.
-fn phase_words(phase: &PhaseView, overview: &Overview, now: Timestamp) -> String {
-    let result = words::result(phase, overview);
-    match (phase.state, &phase.fault) {
-        ("answered", _) => match (&phase.answered_by, phase.run_id.is_none()) {
-            (Some(by), true) => {
-                let when = phase.answered_at.map_or_else(String::new, |at| format!(" {}", time::relative(now, at)));
-                format!("{result} (supplied by {by}{when})")
+    fn steps(&self, page: &mut Page) {
+        let overview = self.overview;
+        page.heading("Steps");
+        let mut rows = Vec::new();
+        for phase in &overview.phases {
+            let look = match phase.state {
+                "answered" | "in_words" => Place::Done.look(),
+                "running" => Place::Running.look(),
+                "asked" if phase.tries.failures > 0 => Place::Again.look(),
+                "asked" => Place::Ready.look(),
+                "stopped" => Place::Failed.look(),
+                "not_needed" => Place::WontDo.look(),
+                _ => Place::Waiting.look(),
+            };
+            rows.push((look, words::phase(&phase.name), phase.atom_id.as_deref().unwrap_or_default(), self.told(phase)));
+            if Question::named(&phase.name) == Some(Question::TaskList) && !overview.tasks.is_empty() {
+                let (done, all) = (words::done(overview), overview.tasks.len());
+                rows.push((work_look(overview), "work".to_owned(), "", vec![format!("{done} of {all} done")]));
             }
-            _ => result,
-        },
-        ("in_words", _) => format!("{result} (in words only)"),
-        ("stopped", Some(why)) => format!("stopped: {why}"),
-        ("waiting", None) => String::new(),
-        (state, Some(why)) => format!("{state}; the last answer could not be used: {why}"),
-        (state, None) => state.to_owned(),
+        }
+        if !overview.settings.check.is_empty() && overview.checks.is_empty() {
+            rows.push((Place::Waiting.look(), "check".to_owned(), "", vec![join(&overview.settings.check)]));
+        }
+        let wide = rows.iter().map(|(_, name, ..)| name.width()).max().unwrap_or(0);
+        let ids = rows.iter().map(|(_, _, atom, _)| atom.width()).max().unwrap_or(0);
+        for ((mark, painted), name, atom, told) in rows {
+            let mut told = told.iter().map(|line| sanitize::line(line));
+            let first = fitted(page, &told.next().unwrap_or_default(), 4 + wide + 2 + ids + 2);
+            let atom = format!("{}{}", page.paint(style::ID, atom), " ".repeat(ids - atom.width()));
+            let line = format!("  {} {name:<wide$}  {atom}  {first}", page.paint(painted, mark));
+            page.line(line.trim_end());
+            for line in told {
+                let line = fitted(page, &line, 6);
+                let line = page.paint(style::DIM, &line);
+                page.line(format!("      {line}"));
+            }
+        }
+    }
+
+    /// What a phase gave, or why it did not; what is longer stands in further lines.
+    fn told(&self, phase: &PhaseView) -> Vec<String> {
+        let result = words::result(phase, self.overview);
+        let failure = failure(&phase.tries, self.policy.as_ref());
+        let mut lines = vec![match phase.state {
+            "answered" => match (&phase.answered_by, phase.run_id.is_none()) {
+                (Some(by), true) => {
+                    let when = phase.answered_at.map_or_else(String::new, |at| format!(" {}", time::relative(self.now, at)));
+                    format!("{result} (supplied by {by}{when})")
+                }
+                _ => result,
+            },
+            "in_words" => format!("{result} (in words only)"),
+            "stopped" => "stopped".to_owned(),
+            "not_needed" => "not needed: the list of tasks was supplied".to_owned(),
+            "waiting" => String::new(),
+            "asked" if failure.is_some() => format!("tries again {}", next_try(&phase.tries, self.now)),
+            "running" if phase.tries.attempts > 1 => format!("running, attempt {}", phase.tries.attempts),
+            state => state.to_owned(),
+        }];
+        match (phase.state, &phase.fault) {
+            ("stopped", Some(why)) => lines.push(why.clone()),
+            ("asked" | "running", Some(why)) => lines.push(format!("the last answer could not be used: {why}")),
+            _ => {}
+        }
+        if matches!(phase.state, "asked" | "stopped") {
+            lines.extend(failure);
+        }
+        lines
+    }
+
+    fn checks(&self, page: &mut Page) {
+        let overview = self.overview;
+        if overview.checks.is_empty() {
+            return;
+        }
+        page.blank();
+        page.heading("Checks");
+        let command = sanitize::line(&join(&overview.settings.check)).into_owned();
+        for check in &overview.checks {
+            let (place, word) = if check.passed { (Place::Done, "passed") } else { (Place::Failed, "failed") };
+            let (mark, painted) = place.look();
+            let when = time::relative(self.now, check.at);
+            let text = fitted(page, &format!("{} {word} {when}  {command}", check.round), 4);
+            page.line(format!("  {} {text}", page.paint(painted, mark)));
+        }
+        if let Some(last) = overview.checks.last().filter(|check| !check.passed) {
+            let lines: Vec<&str> = last.output.lines().collect();
+            for line in &lines[lines.len().saturating_sub(TAIL)..] {
+                let line = fitted(page, &sanitize::line(line), 6);
+                page.line(format!("      {line}").trim_end());
+            }
+        }
     }
 }
 
-/// The plan by its layers, then the tasks of each check that failed.
-fn tasks(page: &mut Page, overview: &Overview) {
-    let round = |view: &TaskView| match view.list.as_deref().and_then(Question::named) {
-        Some(Question::Failures { round }) => Some(round),
-        _ => None,
-    };
-    let mut places: Vec<(Option<usize>, usize)> = overview.tasks.iter().map(|view| (round(view), view.layer)).collect();
-    places.sort_unstable();
-    places.dedup();
-    let mut last = None;
-    for (of, layer) in places {
-        match of {
-            None => page.heading(&format!("Layer {}", layer + 1)),
-            Some(round) if last != Some(round) => page.heading(&format!("Tasks of check {round}")),
-            Some(_) => {}
-        }
-        last = of;
-        for view in overview.tasks.iter().filter(|view| round(view) == of && view.layer == layer) {
-            task(page, view);
-        }
-    }
-}
-
-fn task(page: &mut Page, task: &TaskView) {
-    let (mark, painted, word) = look(task.standing);
-    let title = sanitize::line(&task.title).into_owned();
-    let indent = 4 + task.atom_id.len() + 1;
-    let room = page.width().map(|width| width.saturating_sub(indent));
-    let title = room.map_or_else(|| title.clone(), |room| sanitize::truncate(&title, room).into());
-    page.line(format!("  {} {} {title}", page.paint(painted, mark), page.paint(style::ID, &task.atom_id)));
-    let mut parts = Vec::new();
-    match task.standing {
-        Standing::Running => {
-            let percent = task.percent.map_or_else(String::new, |percent| format!(" {percent}%"));
-            parts.push(format!("{word}{percent}"));
-            parts.extend(task.action.clone());
-        }
-        Standing::Waiting => parts.push(format!("waits for {}", task.waits_for.join(", "))),
-        Standing::Held => parts.push(format!("held by {}", task.waits_for.join(", "))),
-        _ => parts.push(word.to_owned()),
-    }
-    parts.extend(task.why.clone());
-    if task.attempts > 1 {
-        parts.push(format!("{} attempts", task.attempts));
-    }
-    let cost = runs::cost(task.cost_micros);
-    if !cost.is_empty() {
-        parts.push(cost);
-    }
-    let text = parts.join(" · ");
-    let text = sanitize::line(&text).into_owned();
-    let text = page.width().map_or_else(|| text.clone(), |width| sanitize::truncate(&text, width.saturating_sub(6)).into());
-    let text = page.paint(if task.standing == Standing::Done { style::DIM } else { painted }, &text);
-    page.line(format!("      {text}"));
-}
-
-fn look(standing: Standing) -> (&'static str, Style, &'static str) {
-    match standing {
-        Standing::Done => ("●", style::GOOD, "done"),
-        Standing::Running => ("◐", style::status("in_progress"), "running"),
-        Standing::Ready => ("○", style::status("open"), "ready"),
-        Standing::Waiting => ("○", style::DIM, "waits"),
-        Standing::Review => ("◑", style::status("review"), "for review"),
-        Standing::Failed => ("✗", style::ERROR, "failed"),
-        Standing::Stuck => ("⊘", style::WARNING, "stuck"),
-        Standing::Held => ("⊘", style::DIM, "held"),
-    }
-}
-
-fn checks(page: &mut Page, overview: &Overview, now: Timestamp) {
-    if overview.checks.is_empty() {
-        return;
-    }
-    page.blank();
-    page.heading("Checks");
-    let command = sanitize::line(&join(&overview.settings.check)).into_owned();
-    for check in &overview.checks {
-        let (mark, painted, word) = if check.passed { ("✓", style::GOOD, "passed") } else { ("✗", style::WARNING, "failed") };
-        let when = page.paint(style::DIM, &time::relative(now, check.at));
-        page.line(format!("  {} {} {command} {word} {when}", page.paint(painted, mark), check.round));
-    }
-    if let Some(last) = overview.checks.last().filter(|check| !check.passed) {
-        let lines: Vec<&str> = last.output.lines().collect();
-        for line in &lines[lines.len().saturating_sub(TAIL)..] {
-            page.line(format!("      {}", sanitize::line(line)));
-        }
+fn work_look(overview: &Overview) -> (&'static str, Style) {
+    let counts = counts(overview.tasks.iter());
+    let first = [
+        Place::Running,
+        Place::Ready,
+        Place::Again,
+        Place::Waiting,
+        Place::Review,
+        Place::Failed,
+        Place::Blocked,
+        Place::Deferred,
+        Place::Held,
+    ];
+    let found = first.into_iter().find(|place| counts.iter().any(|(there, _)| there == place));
+    match found {
+        Some(Place::Again | Place::Review | Place::Ready) => Place::Waiting.look(),
+        Some(place) => place.look(),
+        None => Place::Done.look(),
     }
 }

@@ -4,8 +4,9 @@ use el_core::rules::budget::usd;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ending::{Ending, judge};
-use super::{graph, lock, words};
+use super::ending::{self, Ending, judge};
+use super::layers::Drawing;
+use super::lock;
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
@@ -20,13 +21,18 @@ use crate::output::{style, time};
 Examples:
   el orchestrate status
   el orchestrate status q5e6
+  el orchestrate status q5e6 --all
   el orchestrate status q5e6 --robot | jq .data.tasks
 
-Changes nothing, and needs nobody who drives the plan.")]
+Of a plan of more than 20 tasks, those are shown that need somebody, move or are next; the rest is
+counted. Changes nothing, and needs nobody who drives the plan.")]
 pub(crate) struct Args {
     /// The epic; of none, all that are orchestrated are listed
     #[arg(value_name = "EPIC", add = complete::epics())]
     epic: Option<String>,
+    /// Show every task of a large plan, also those of which there is nothing to say
+    #[arg(long, requires = "epic")]
+    all: bool,
 }
 
 /// What it answers: about one, or about all.
@@ -77,23 +83,28 @@ struct Item {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     match &args.epic {
-        Some(epic) => one(app, epic),
+        Some(epic) => one(args, app, epic),
         None => all(app),
     }
 }
 
-fn one(app: &App, epic: &str) -> Result<Exit> {
+fn one(args: &Args, app: &App, epic: &str) -> Result<Exit> {
     let overview = ops::overview(&app.reader()?, epic)?;
     let driven = lock::is_taken(app, &overview.epic.id);
     let ending = standing(&overview, driven);
     let status = Status { ending: &ending, driven, overview: &overview };
-    app.printer.emit(&status, |page| graph::view(page, &overview, &ending, driven, app.now()))?;
+    let policy = app.settings().and_then(|settings| settings.work()).map(|work| work.rules.retry_policy()).ok();
+    let drawing = Drawing { overview: &overview, now: app.now(), policy, all: args.all };
+    app.printer.emit(&status, |page| drawing.view(page, &ending, driven))?;
     Ok(Exit::Done)
 }
 
 /// Where it stands; while somebody drives it there is nothing to be done.
 fn standing(overview: &Overview, driven: bool) -> Ending {
-    if driven { Ending::driven(overview) } else { Ending::idle(overview, judge(overview, &overview.next)) }
+    let mut ending = if driven { Ending::driven(overview) } else { Ending::idle(overview, judge(overview, &overview.next)) };
+    // Whoever reads this has just said it.
+    ending.commands.retain(|command| *command != ending::status(&overview.epic.id));
+    ending
 }
 
 fn all(app: &App) -> Result<Exit> {
@@ -171,6 +182,5 @@ pub(super) fn figures(overview: &Overview) -> String {
         }
         None => parts.push(format!("{worked} driven")),
     }
-    parts.push(words::tally(overview));
     parts.join(" · ")
 }

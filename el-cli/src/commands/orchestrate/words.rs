@@ -4,6 +4,9 @@ use el_core::ops::{Overview, PhaseView};
 use el_core::rules::orchestrate::{Question, Standing};
 use serde_json::Value;
 
+use super::layers;
+use super::place::Place;
+
 /// A phase's name for people.
 pub(super) fn phase(name: &str) -> String {
     match Question::named(name) {
@@ -50,23 +53,15 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+/// How many tasks gave their result.
+pub(super) fn done(overview: &Overview) -> usize {
+    overview.tasks.iter().filter(|task| task.standing == Standing::Done).count()
+}
+
 /// How many tasks stand where, as `2 of 5 done, 1 running`.
 pub(super) fn tally(overview: &Overview) -> String {
-    let count = |standing| overview.tasks.iter().filter(|task| task.standing == standing).count();
-    let mut parts = vec![format!("{} of {} done", count(Standing::Done), overview.tasks.len())];
-    for (standing, word) in [
-        (Standing::Running, "running"),
-        (Standing::Ready, "ready"),
-        (Standing::Waiting, "waiting"),
-        (Standing::Review, "for review"),
-        (Standing::Failed, "failed"),
-        (Standing::Stuck, "stuck"),
-        (Standing::Held, "held"),
-    ] {
-        match count(standing) {
-            0 => {}
-            many => parts.push(format!("{many} {word}")),
-        }
-    }
-    parts.join(", ")
+    let mut counts = layers::counts(overview.tasks.iter());
+    counts.retain(|(place, _)| *place != Place::Done);
+    let done = format!("{} of {} done", done(overview), overview.tasks.len());
+    if counts.is_empty() { done } else { format!("{done}, {}", layers::listed(&counts)) }
 }

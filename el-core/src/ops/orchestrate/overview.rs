@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,10 +8,11 @@ use super::PlanSettings;
 use super::file::KEY;
 use super::flow::{Loaded, load};
 use crate::Result;
-use crate::model::{Atom, Run, Status, Timestamp};
+use crate::model::{Atom, Outcome, Run, Status, Timestamp};
 use crate::rules::orchestrate::{Came, Question, Standing, Step, contradiction, next, work};
-use crate::store::orchestration::State;
-use crate::store::{Store, Tx, atom, orchestration, run};
+use crate::rules::retry::alike;
+use crate::store::orchestration::{Planned, State};
+use crate::store::{Store, Tx, atom, bond, orchestration, run};
 
 /// Where an orchestration stands.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -32,6 +33,8 @@ pub struct Overview {
     pub next: Step,
     pub phases: Vec<PhaseView>,
     pub tasks: Vec<TaskView>,
+    /// Tasks of its lists that were thrown away: nothing waits for them any more, and nobody misses them.
+    pub dropped: Vec<DroppedView>,
     pub checks: Vec<CheckView>,
 }
 
@@ -40,7 +43,7 @@ pub struct Overview {
 pub struct PhaseView {
     /// `analysis`, `task_list`, `aggregation`, `failures-0` …
     pub name: String,
-    /// `waiting`, `asked`, `running`, `answered`, `in_words`, `stopped`.
+    /// `waiting`, `asked`, `running`, `answered`, `in_words`, `stopped`; `not_needed`: a person supplied what would have followed from it.
     pub state: &'static str,
     pub atom_id: Option<String>,
     /// Its atom is over.
@@ -50,7 +53,39 @@ pub struct PhaseView {
     pub run_id: Option<String>,
     /// Why it stopped, or what was wrong with the last answer.
     pub fault: Option<String>,
+    #[serde(flatten)]
+    pub tries: Tries,
     pub data: Option<Value>,
+}
+
+/// How the attempts at an atom went.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Tries {
+    /// Runs so far.
+    pub attempts: i64,
+    /// How the last run ended; `null` while it lives, and if there was none.
+    pub outcome: Option<Outcome>,
+    /// Why, in words.
+    pub detail: Option<String>,
+    /// If it failed: how many failed in its way since the atom last got a fresh start, itself included.
+    pub failures: u32,
+    /// No worker begins the next one before this.
+    pub retry_at: Option<Timestamp>,
+}
+
+/// A task that was thrown away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DroppedView {
+    pub atom_id: String,
+    /// The model's name for it.
+    pub task_id: String,
+    /// The list that names it.
+    pub list: String,
+    /// `null` if its atom is gone.
+    pub title: Option<String>,
+    pub reason: Option<String>,
+    /// Atoms of the plan that waited for it, and go on without it.
+    pub freed: Vec<String>,
 }
 
 /// One atom of the plan.
@@ -70,7 +105,11 @@ pub struct TaskView {
     pub waits_for: Vec<String>,
     /// Why it is where it is, where that is not plain.
     pub why: Option<String>,
-    pub attempts: i64,
+    pub assignee: Option<String>,
+    /// It was put off until then.
+    pub defer_until: Option<Timestamp>,
+    #[serde(flatten)]
+    pub tries: Tries,
     /// The live run, or the last.
     pub run_id: Option<String>,
     pub percent: Option<i64>,
@@ -111,6 +150,7 @@ pub fn overview(store: &Store, epic: &str) -> Result<Overview> {
             next,
             phases: phases(tx, &loaded)?,
             tasks: tasks(tx, &loaded)?,
+            dropped: dropped(tx, &loaded)?,
             checks: loaded
                 .checks
                 .iter()
@@ -145,7 +185,10 @@ fn phases(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<PhaseView>> {
             continue;
         }
         let atom = asked.and_then(|asked| asked.atom_id.as_deref()).map(|id| atom::find(tx, id)).transpose()?.flatten();
+        // A list that a person supplied needs no analysis.
+        let is_needless = question == Question::Analysis && loaded.flow.task_list.came == Came::Data;
         let state = match &asking.came {
+            Came::Nothing | Came::Stopped { .. } if is_needless => "not_needed",
             Came::Nothing | Came::Faulty { .. } | Came::NotFound => "waiting",
             Came::Pending { .. } if atom.as_ref().is_some_and(|atom| atom.run_id.is_some()) => "running",
             Came::Pending { .. } => "asked",
@@ -154,6 +197,7 @@ fn phases(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<PhaseView>> {
             Came::Stopped { .. } => "stopped",
         };
         let fault = match &asking.came {
+            _ if state == "not_needed" => None,
             Came::Stopped { why } => Some(why.clone()),
             _ => asked.filter(|asked| asked.state == State::Open).and_then(|asked| asked.fault.clone()),
         };
@@ -166,29 +210,49 @@ fn phases(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<PhaseView>> {
             answered_at: asked.and_then(|asked| asked.answered_at),
             run_id: asked.and_then(|asked| asked.run_id.clone()),
             fault,
+            tries: match &atom {
+                Some(atom) => tries(tx, atom, &run::of_atom(tx, &atom.id)?)?,
+                None => Tries::default(),
+            },
             data: asked.and_then(|asked| asked.data.clone()),
         });
     }
     Ok(views)
 }
 
+fn tries(tx: &Tx<'_>, of: &Atom, runs: &[Run]) -> Result<Tries> {
+    let ended = runs.last().and_then(|run| Some((run.outcome?, run.detail.clone())));
+    let failures = match ended {
+        Some((outcome, _)) if outcome.is_failure() => {
+            let since = atom::fresh_since(tx, &of.id)?;
+            let recent: Vec<Outcome> = runs.iter().filter(|run| run.started_at > since).filter_map(|run| run.outcome).collect();
+            alike(outcome, &recent)
+        }
+        _ => 0,
+    };
+    let (outcome, detail) = ended.unzip();
+    let attempts = i64::try_from(runs.len()).unwrap_or(i64::MAX);
+    Ok(Tries { attempts, outcome, detail: detail.flatten(), failures, retry_at: of.retry_at })
+}
+
 fn tasks(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<TaskView>> {
     let standings: HashMap<String, Standing> = work(&loaded.flow.members).standings.into_iter().collect();
     let layers = layers(loaded);
+    let planned: HashMap<&str, &Planned> = loaded.planned.iter().map(|planned| (planned.atom_id.as_str(), planned)).collect();
+    let own: HashMap<&str, &Atom> = loaded.atoms.iter().map(|atom| (atom.id.as_str(), atom)).collect();
+    let ids: Vec<&str> = loaded.atoms.iter().map(|atom| atom.id.as_str()).collect();
+    let mut all_runs = run::of_atoms(tx, &ids)?;
     let mut views = Vec::new();
     for (atom, member) in loaded.atoms.iter().zip(&loaded.flow.members) {
-        let last = run::last_of(tx, &atom.id)?;
-        let planned = loaded.planned.iter().find(|planned| planned.atom_id == atom.id);
-        let own = atom.metadata.get(KEY);
-        let number = |name: &str| own.and_then(|own| own.get(name)).and_then(Value::as_u64);
-        let mut waits_for = Vec::new();
-        for id in &member.waits_for {
-            if atom::find(tx, id)?.is_some_and(|found| !found.status.is_over()) {
-                waits_for.push(id.clone());
-            }
-        }
+        let runs = all_runs.remove(&atom.id).unwrap_or_default();
+        let last = runs.last();
+        let planned = planned.get(atom.id.as_str());
+        let said = atom.metadata.get(KEY);
+        let number = |name: &str| said.and_then(|said| said.get(name)).and_then(Value::as_u64);
+        // What is outside of the plan and over is not among them.
+        let waits_for = member.waits_for.iter().filter(|id| own.get(id.as_str()).is_none_or(|found| !found.status.is_over()));
         let standing = standings.get(&atom.id).copied().unwrap_or(Standing::Waiting);
-        let live = last.as_ref().filter(|run| run.is_live());
+        let live = last.filter(|run| run.is_live());
         views.push(TaskView {
             atom_id: atom.id.clone(),
             task_id: planned.map(|planned| planned.task_id.clone()),
@@ -197,20 +261,50 @@ fn tasks(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<TaskView>> {
             status: atom.status,
             standing,
             layer: layers.get(&atom.id).copied().unwrap_or(0),
-            why: why(atom, standing, last.as_ref()),
-            waits_for,
-            attempts: run::count_of(tx, &atom.id)?,
-            run_id: last.as_ref().map(|run| run.id.clone()),
+            waits_for: waits_for.cloned().collect(),
+            why: why(atom, standing, last),
+            assignee: atom.assignee.clone(),
+            defer_until: atom.defer_until,
+            tries: tries(tx, atom, &runs)?,
+            run_id: last.map(|run| run.id.clone()),
             percent: live.and_then(|run| run.progress.percent),
             action: live.and_then(|run| run.progress.action.clone()),
-            scope: own
-                .and_then(|own| own.get("scope"))
+            scope: said
+                .and_then(|said| said.get("scope"))
                 .and_then(|scope| serde_json::from_value(scope.clone()).ok())
                 .unwrap_or_default(),
             priority: number("priority"),
             estimated_tokens: number("estimated_tokens"),
-            tokens: last.as_ref().map_or(0, |run| run.progress.tokens_in + run.progress.tokens_out),
-            cost_micros: run::of_atom(tx, &atom.id)?.iter().map(|run| run.progress.cost_micros).sum(),
+            tokens: last.map_or(0, |run| run.progress.tokens_in + run.progress.tokens_out),
+            cost_micros: runs.iter().map(|run| run.progress.cost_micros).sum(),
+        });
+    }
+    Ok(views)
+}
+
+/// The tasks of the lists that are no part of the work any more.
+fn dropped(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<DroppedView>> {
+    let own: HashSet<&str> = loaded.atoms.iter().map(|atom| atom.id.as_str()).collect();
+    let mut views = Vec::new();
+    for planned in loaded.planned.iter().filter(|planned| !own.contains(planned.atom_id.as_str())) {
+        let found = atom::find(tx, &planned.atom_id)?;
+        // What a person turned into an epic of its own, or into part of one, is somewhere else.
+        if found.as_ref().is_some_and(|found| found.status != Status::Discard) {
+            continue;
+        }
+        let mut freed = Vec::new();
+        for edge in bond::touching(tx, &planned.atom_id)? {
+            if edge.source_id == planned.atom_id && edge.dependency_type.is_blocking() && own.contains(edge.target_id.as_str()) {
+                freed.push(edge.target_id);
+            }
+        }
+        views.push(DroppedView {
+            atom_id: planned.atom_id.clone(),
+            task_id: planned.task_id.clone(),
+            list: planned.list.clone(),
+            title: found.as_ref().map(|found| found.title.clone()),
+            reason: found.and_then(|found| found.close_reason),
+            freed,
         });
     }
     Ok(views)

@@ -1,0 +1,248 @@
+//! The tasks of a plan, layer by layer. Of a large plan only what needs somebody, what moves and what is next is shown one by one.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use el_core::model::Timestamp;
+use el_core::ops::{Overview, TaskView};
+use el_core::rules::orchestrate::Question;
+use el_core::rules::retry::RetryPolicy;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::place::{Place, brief, names, reasons};
+use super::words::counted;
+use crate::output::page::Page;
+use crate::output::{sanitize, style, wrap};
+
+/// A plan of no more tasks is shown whole.
+const SMALL: usize = 20;
+/// Tasks of one kind that are shown of a larger one.
+const MOST: usize = 12;
+/// Lines that a reason may take.
+const LINES: usize = 2;
+
+/// How it is drawn.
+pub(super) struct Drawing<'a> {
+    pub(super) overview: &'a Overview,
+    pub(super) now: Timestamp,
+    pub(super) policy: Option<RetryPolicy>,
+    /// Everything one by one.
+    pub(super) all: bool,
+}
+
+/// Tasks that are worked on at about the same time.
+struct Layer<'a> {
+    /// The failed check whose tasks they are.
+    round: Option<usize>,
+    /// Counts from 1.
+    first: usize,
+    last: usize,
+    tasks: Vec<&'a TaskView>,
+    shown: Vec<&'a TaskView>,
+}
+
+impl Drawing<'_> {
+    pub(super) fn print(&self, page: &mut Page) {
+        let mut layers = layers(self.overview);
+        let is_whole = self.all || self.overview.tasks.len() <= SMALL;
+        let mut left: HashMap<&str, usize> = HashMap::new();
+        for layer in &mut layers {
+            let is_shown = |task: &&&TaskView| {
+                let place = Place::of(task);
+                let left = left.entry(place.word()).or_insert(MOST);
+                is_whole || place.is_notable() && std::mem::replace(left, left.saturating_sub(1)) > 0
+            };
+            layer.shown = layer.tasks.iter().filter(is_shown).copied().collect();
+        }
+        let layers = if is_whole { layers } else { joined(layers) };
+        let shown: Vec<&TaskView> = layers.iter().flat_map(|layer| layer.shown.iter().copied()).collect();
+        let columns = Columns::of(page, &shown, self.now);
+        for layer in &layers {
+            heading(page, layer);
+            for task in &layer.shown {
+                self.task(page, &columns, task);
+            }
+        }
+        self.dropped(page, is_whole);
+        let hidden = self.overview.tasks.len() - shown.len();
+        if hidden > 0 {
+            let text =
+                format!("{} of {} not shown one by one; --all shows all", hidden, counted(self.overview.tasks.len(), "task"));
+            let text = page.paint(style::DIM, &text);
+            page.line(text);
+        }
+    }
+
+    fn task(&self, page: &mut Page, columns: &Columns, task: &TaskView) {
+        let place = Place::of(task);
+        let (mark, painted) = place.look();
+        let words = brief(task, self.now);
+        let quiet = matches!(place, Place::Done | Place::Waiting | Place::Held);
+        columns.row(page, (mark, painted), &task.atom_id, &task.title, (&words, if quiet { style::DIM } else { painted }));
+        for reason in reasons(task, self.policy.as_ref()) {
+            note(page, &reason);
+        }
+        if matches!(place, Place::Failed | Place::Blocked | Place::Deferred) {
+            let held = self.held_by(task);
+            if !held.is_empty() {
+                note(page, &format!("holds {}: {}", counted(held.len(), "task"), names(&held)));
+            }
+        }
+    }
+
+    /// What waits for a task, directly or not, in the plan's order.
+    fn held_by(&self, task: &TaskView) -> Vec<String> {
+        let mut held: HashSet<&str> = HashSet::from([task.atom_id.as_str()]);
+        let mut count = 0;
+        while count != held.len() {
+            count = held.len();
+            let more = self.overview.tasks.iter().filter(|task| task.waits_for.iter().any(|id| held.contains(id.as_str())));
+            let more: Vec<&str> = more.map(|task| task.atom_id.as_str()).collect();
+            held.extend(more);
+        }
+        held.remove(task.atom_id.as_str());
+        self.overview.tasks.iter().map(|task| &task.atom_id).filter(|id| held.contains(id.as_str())).cloned().collect()
+    }
+
+    /// What a person threw away.
+    fn dropped(&self, page: &mut Page, is_whole: bool) {
+        let dropped = &self.overview.dropped;
+        if dropped.is_empty() {
+            return;
+        }
+        page.heading("Discarded");
+        let most = if is_whole { usize::MAX } else { MOST };
+        let ids = dropped.iter().map(|view| view.atom_id.width()).max().unwrap_or(0);
+        for view in dropped.iter().take(most) {
+            let title = view.title.as_deref().unwrap_or(&view.task_id);
+            let why = view.reason.as_deref().map_or_else(String::new, |why| format!(": {why}"));
+            let freed =
+                if view.freed.is_empty() { String::new() } else { format!("; {} went on without it", names(&view.freed)) };
+            let text = format!("{title}{why}{freed}");
+            let text = sanitize::line(&text);
+            let text = fitted(page, &text, 6 + ids);
+            let id = page.paint(style::DIM, &format!("{:<ids$}", view.atom_id));
+            let mark = page.paint(style::DIM, "–");
+            page.line(format!("  {mark} {id}  {text}"));
+        }
+        if dropped.len() > most {
+            page.line(format!("    and {} more", dropped.len() - most));
+        }
+    }
+}
+
+/// The plan's own layers, then the tasks of each check that failed.
+fn layers(overview: &Overview) -> Vec<Layer<'_>> {
+    let mut layers: BTreeMap<(Option<usize>, usize), Vec<&TaskView>> = BTreeMap::new();
+    for task in &overview.tasks {
+        let place = match task.list.as_deref().and_then(Question::named) {
+            Some(Question::Failures { round }) => (Some(round), 0),
+            _ => (None, task.layer + 1),
+        };
+        layers.entry(place).or_default().push(task);
+    }
+    layers
+        .into_iter()
+        .map(|((round, layer), tasks)| Layer { round, first: layer, last: layer, tasks, shown: Vec::new() })
+        .collect()
+}
+
+/// Neighbours of which there is nothing to say but that all is done, or that all waits, are one.
+fn joined(layers: Vec<Layer<'_>>) -> Vec<Layer<'_>> {
+    let all = |layer: &Layer<'_>, places: &[Place]| {
+        layer.round.is_none() && layer.shown.is_empty() && layer.tasks.iter().all(|task| places.contains(&Place::of(task)))
+    };
+    let mut joined: Vec<Layer<'_>> = Vec::new();
+    for layer in layers {
+        match joined.last_mut() {
+            Some(last)
+                if [&[Place::Done] as &[_], &[Place::Waiting, Place::Held]].iter().any(|of| all(last, of) && all(&layer, of)) =>
+            {
+                last.last = layer.last;
+                last.tasks.extend(layer.tasks);
+            }
+            _ => joined.push(layer),
+        }
+    }
+    joined
+}
+
+/// `Layer 2 · 7 tasks: 5 done, 2 waiting`.
+fn heading(page: &mut Page, layer: &Layer<'_>) {
+    let name = match layer.round {
+        Some(round) => format!("Tasks of check {round}"),
+        None if layer.first == layer.last => format!("Layer {}", layer.first),
+        None => format!("Layers {}–{}", layer.first, layer.last),
+    };
+    let counts = counts(layer.tasks.iter().copied());
+    let counts = match counts.as_slice() {
+        [(place, 1)] => format!("1 task, {}", place.word()),
+        [(place, many)] => format!("{many} tasks, all {}", place.word()),
+        counts => format!("{}: {}", counted(layer.tasks.len(), "task"), listed(counts)),
+    };
+    let counts = fitted(page, &format!(" · {counts}"), name.width());
+    let line = format!("{}{}", page.paint(style::TITLE, &name), page.paint(style::DIM, &counts));
+    page.line(line);
+}
+
+/// How many stand where, without those where nobody stands.
+pub(super) fn counts<'a>(tasks: impl Iterator<Item = &'a TaskView> + Clone) -> Vec<(Place, usize)> {
+    let count = |place| tasks.clone().filter(|task| Place::of(task) == place).count();
+    Place::ALL.into_iter().map(|place| (place, count(place))).filter(|(_, many)| *many > 0).collect()
+}
+
+/// `5 done, 2 waiting`.
+pub(super) fn listed(counts: &[(Place, usize)]) -> String {
+    counts.iter().map(|(place, many)| format!("{many} {}", place.word())).collect::<Vec<_>>().join(", ")
+}
+
+/// A line below a task.
+fn note(page: &mut Page, text: &str) {
+    let text = sanitize::line(text).into_owned();
+    let room = page.width().map(|width| width.saturating_sub(6));
+    let lines = wrap::wrap(&text, room);
+    for (n, line) in lines.iter().take(LINES).enumerate() {
+        let is_cut = n + 1 == LINES && lines.len() > LINES;
+        let line = if is_cut { fitted(page, &format!("{line} {}", lines[n + 1]), 6) } else { line.to_string() };
+        let line = page.paint(style::DIM, &line);
+        page.line(format!("      {line}"));
+    }
+}
+
+/// Cut to the terminal, of which so many columns are taken.
+pub(super) fn fitted(page: &Page, text: &str, taken: usize) -> String {
+    page.width().map_or_else(|| text.to_owned(), |width| sanitize::truncate(text, width.saturating_sub(taken)).into_owned())
+}
+
+/// The columns of all rows of a view, so that they stand below each other.
+struct Columns {
+    id: usize,
+    title: usize,
+    words: usize,
+}
+
+impl Columns {
+    fn of(page: &Page, tasks: &[&TaskView], now: Timestamp) -> Columns {
+        let widest = |of: &dyn Fn(&TaskView) -> usize| tasks.iter().map(|task| of(task)).max().unwrap_or(0);
+        let id = widest(&|task| task.atom_id.width());
+        let mut title = widest(&|task| sanitize::line(&task.title).width());
+        let mut words = widest(&|task| brief(task, now).width());
+        if let Some(width) = page.width() {
+            let room = width.saturating_sub(4 + id + 2 + 2);
+            words = words.min(room.saturating_sub(title).max(room / 2));
+            title = title.min(room.saturating_sub(words));
+        }
+        Columns { id, title, words }
+    }
+
+    fn row(&self, page: &mut Page, mark: (&str, anstyle::Style), id: &str, title: &str, words: (&str, anstyle::Style)) {
+        let padded = |text: &str, width: usize| {
+            let text = sanitize::truncate(text, width);
+            format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+        };
+        let id = page.paint(style::ID, &padded(id, self.id));
+        let title = padded(&sanitize::line(title), self.title);
+        let told = page.paint(words.1, &sanitize::truncate(&sanitize::line(words.0), self.words));
+        let mark = page.paint(mark.1, mark.0);
+        page.line(format!("  {mark} {id}  {title}  {told}"));
+    }
+}

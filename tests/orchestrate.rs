@@ -6,6 +6,8 @@ mod breaks;
 mod commands;
 mod layers;
 mod progress;
+mod status;
+mod supplied;
 
 use serde_json::{Value, json};
 

@@ -50,6 +50,17 @@ impl std::fmt::Display for Origin {
     }
 }
 
+impl Origin {
+    /// A value of this origin is wrong: on the command line it is a bad value as any other there, elsewhere the configuration is bad.
+    fn refuses(&self, setting: &str, message: &str) -> CommandError {
+        let error = match self {
+            Origin::Flag { flag } => CommandError::invalid(flag.trim_start_matches('-'), message),
+            _ => CommandError::config(setting, message),
+        };
+        error.with_detail("origin", self.to_string())
+    }
+}
+
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Resolved {
     pub(crate) value: Value,
@@ -169,6 +180,35 @@ impl Settings {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    /// `gendry`, or `gendry,ada`: one at least, each once.
+    fn served_agents(&self) -> Result<Vec<String>> {
+        let Resolved { value, origin } = self.get(Key::find("agent").expect("it is among the keys"), None)?;
+        let text = if let Value::Text(text) = value { text } else { String::new() };
+        let mut names: Vec<String> = Vec::new();
+        for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        if names.is_empty() {
+            return Err(origin.refuses("agent", "agent: the name of an agent is needed"));
+        }
+        Ok(names)
+    }
+
+    /// Refuses agents named by `--agent` of which neither the configuration nor the project's own choice says anything: a slip of the keys would
+    /// have somebody work under a name that nobody knows. `configured`: the settings without flags.
+    pub(crate) fn know_agents(&self, configured: &Settings) -> Result<()> {
+        let mut known: Vec<String> = configured.served_agents()?;
+        known.extend(self.agents().into_iter().map(str::to_owned));
+        known.sort_unstable();
+        known.dedup();
+        let Some(stranger) = self.served_agents()?.into_iter().find(|name| !known.contains(name)) else { return Ok(()) };
+        Err(CommandError::invalid("agent", format!("--agent: there is no agent '{stranger}'; known: {}", known.join(", ")))
+            .with_detail("agents", known)
+            .with_hint(format!("a table of its own in the configuration makes one: el config set agents.{stranger}.model MODEL")))
     }
 
     /// A setting's value and where it comes from, for an agent or in general.
@@ -292,7 +332,7 @@ impl Settings {
     /// How a worker works.
     pub(crate) fn work(&self) -> Result<WorkSettings> {
         Ok(WorkSettings {
-            agents: agents(&self.text("agent", None)?.unwrap_or_default())?,
+            agents: self.served_agents()?,
             concurrency: self.int("concurrency", None)?.unwrap_or(1),
             rules: RunRules {
                 lease: self.time("lease", None)?.unwrap_or_default(),
@@ -326,20 +366,6 @@ pub(crate) struct WorkSettings {
     pub(crate) summaries_directory: PathBuf,
 }
 
-/// `gendry`, or `gendry,ada`.
-fn agents(text: &str) -> Result<Vec<String>> {
-    let mut names: Vec<String> = Vec::new();
-    for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
-        }
-    }
-    if names.is_empty() {
-        return Err(CommandError::config("agent", "agent: the name of an agent is needed"));
-    }
-    Ok(names)
-}
-
 /// The user's configuration file, by the XDG rules. `None` without a home.
 pub(crate) fn user_config_path() -> Option<PathBuf> {
     Some(etcetera::choose_base_strategy().ok()?.config_dir().join("el").join("config.toml"))
@@ -369,7 +395,7 @@ fn bad_entry(file: &ConfigFile, entry: &Entry, message: &str) -> CommandError {
 }
 
 fn bad_given(given: &Given, message: &str) -> CommandError {
-    CommandError::config(given.key.name, format!("{}: {message}", given.origin)).with_detail("origin", given.origin.to_string())
+    given.origin.refuses(given.key.name, &format!("{}: {message}", given.origin))
 }
 
 #[cfg(test)]

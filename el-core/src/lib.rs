@@ -4,6 +4,7 @@
 //! every verb is told the time and the actor in its [`Ctx`]. SQL lives in `store/` only. The arrows go one way:
 //! `ops` → `store`, `rules`, `protocol` → `model`.
 
+mod counted;
 mod ctx;
 mod error;
 pub mod exchange;
@@ -13,6 +14,7 @@ pub mod protocol;
 pub mod rules;
 mod store;
 
+pub use counted::{counted, times};
 pub use ctx::{Ctx, SessionCredentials};
 pub use error::{Error, Result};
 pub use store::{Durability, SCHEMA_VERSION, Store};

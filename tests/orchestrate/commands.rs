@@ -24,15 +24,16 @@ fn a_goal_is_several_words_or_an_atom_and_never_a_slip_of_the_keys() {
     assert!(refused.contains("in a sentence"), "{refused}");
     env.el(&["orchestrate"]).fails_with(2);
     env.el(&["orchestrate", ""]).fails_with(2);
-    env.el(&["orchestrate", "Write it", "--max-tasks", "0"]).fails_with(6);
     env.el(&["orchestrate", "--resume", "banana"]).fails_with(3);
     let atom = env.create("Write the manual", &[]);
     env.el(&["orchestrate", "--resume", &atom]).fails_with(4);
     assert_eq!(env.robot(&["orchestrate", "status"])["count"], 0, "nothing was begun");
 
-    std::fs::write(env.project("goal.md"), "Write the manual\n\nAll of it.\n").unwrap();
+    std::fs::write(env.project("goal.md"), "# Write the manual #\n\nAll of it.\n").unwrap();
     let ended = answer(&env, &["--goal-file", "goal.md", "--plan-only", "--isolate", "none"], 0);
-    assert_eq!((&ended["state"], &ended["overview"]["epic"]["description"]), (&"planned".into(), &"All of it.".into()));
+    let goal = &ended["overview"]["epic"];
+    assert_eq!((&goal["title"], &goal["description"]), (&"Write the manual".into(), &"All of it.".into()));
+    assert_eq!(ended["state"], "planned");
     let ended = answer(&env, &[&atom, "--plan-only", "--isolate", "none"], 0);
     assert_eq!(ended["epic_id"], atom.as_str());
     assert_eq!(env.show(&atom)["issue_type"], "epic");
@@ -49,6 +50,44 @@ fn who_cannot_take_part_is_refused_before_anything_is_filed() {
     let refused = env.run(&mut within).fails_with(8).stderr;
     assert!(refused.contains("session"), "{refused}");
     assert_eq!(env.robot(&["orchestrate", "status"])["count"], 0);
+}
+
+#[test]
+fn a_bad_value_of_a_flag_is_bad_usage_wherever_it_is_checked() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    for (flag, value) in [
+        ("--max-tasks", "0"),
+        ("--budget", "much"),
+        ("--time-limit", "never"),
+        ("--check-rounds", "some"),
+        ("--asks-again", "1.5"),
+        ("--check", "sh -c 'exit"),
+        ("--concurrency", "0"),
+        ("--timeout", "soon"),
+        ("--agent", ","),
+        ("--isolate", "perhaps"),
+    ] {
+        let error = env.el(&["--robot", "orchestrate", "Write it", flag, value]).fails_with(2).json()["error"].take();
+        assert!(error["message"].as_str().unwrap().contains(flag.trim_start_matches('-')), "{flag} {value}: {error}");
+    }
+    for (command, flag) in [("work", "--max-load"), ("work", "--max-turns")] {
+        env.el(&[command, "--once", flag, "x"]).fails_with(2);
+    }
+    env.configure("[agents.reviewer]\nmodel = \"opus\"\n");
+    let refused = env.el(&["orchestrate", "Write it", "--agent", "claude,reviwer"]).fails_with(2).stderr;
+    assert!(refused.contains("no agent 'reviwer'") && refused.contains("claude, reviewer"), "{refused}");
+    assert_eq!(env.robot(&["orchestrate", "status"])["count"], 0, "nothing was begun");
+}
+
+#[test]
+fn a_reader_that_goes_away_changes_nothing_of_how_it_ended() {
+    let env = TestEnv::with_plan(&[Task("bad", &[], vec!["exit 1".to_owned()]), plain("fine", &[])]);
+    env.configure("max_attempts = 1\n");
+    for (n, format) in ["", "--robot"].into_iter().enumerate() {
+        let line = format!("{{ el {format} orchestrate Write the manual --isolate none; echo $? > code-{n}; }} | true");
+        env.run(env.command("sh").args(["-c", &line])).ok();
+        assert_eq!(env.wait_for_file(format!("code-{n}")), "4", "{format}");
+    }
 }
 
 #[test]

@@ -52,6 +52,12 @@ impl Screen<'_> {
         self.ask(&["capture-pane", "-p", "-S", "-2000"]).trim_end().to_owned()
     }
 
+    /// Whether a line was too long for it and goes on in the next.
+    pub(crate) fn is_wrapped(&self) -> bool {
+        let joined = self.ask(&["capture-pane", "-p", "-J", "-S", "-2000"]);
+        joined.trim_end().lines().count() != self.text().lines().count()
+    }
+
     /// The same with its colours as escape codes.
     pub(crate) fn coloured(&self) -> String {
         self.ask(&["capture-pane", "-p", "-e", "-S", "-2000"]).trim_end().to_owned()

@@ -100,7 +100,7 @@ fn three_at_a_time_are_three_and_not_four() {
         env.wait_for_file(format!("started-{n}"));
     }
     let warning = worker.wait_for("warning");
-    assert!(warning["message"].as_str().unwrap().contains("3 agents share the folder"), "{warning}");
+    assert!(warning["message"].as_str().unwrap().contains("3 sessions share the folder"), "{warning}");
     assert_eq!(env.robot(&["runs", "--live"])["count"], 3);
     assert_eq!(env.sessions().len(), 3);
     assert_eq!(env.status(&ids[3]), "open");

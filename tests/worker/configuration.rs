@@ -99,7 +99,9 @@ fn a_value_that_cannot_be_used_names_its_file_and_line() {
 #[test]
 fn a_flag_or_a_variable_that_cannot_be_used_is_named() {
     let mut env = TestEnv::with_tracker();
-    says(&refused(&env, &["--timeout", "soon"], "execution_timeout"), "--timeout", "");
+    let error = env.el(&["--robot", "work", "--once", "--timeout", "soon"]).fails_with(2).json()["error"].take();
+    assert_eq!((&error["code"], &error["details"]["field"]), (&"invalid_value".into(), &"timeout".into()), "{error}");
+    says(&error, "--timeout", "");
     env.set("EL_CONCURRENCY", "many");
     says(&refused(&env, &[], "concurrency"), "EL_CONCURRENCY", "");
 }

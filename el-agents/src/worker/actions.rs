@@ -211,7 +211,7 @@ impl State<'_> {
         }
         let shared = folders.into_iter().filter(|(_, many)| *many > SHARED_FOLDER).max_by_key(|(_, many)| *many);
         if let Some((folder, many)) = shared {
-            let message = format!("{many} agents share the folder {folder}: they see, and may undo, each other's changes");
+            let message = format!("{many} sessions share the folder {folder}: they see, and may undo, each other's changes");
             self.warned_of_folder = true;
             self.warn(message);
         }

@@ -62,8 +62,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         .with_hint("details.findings has them, each with its own hint")
         .with_detail("findings", json!(findings)));
     }
-    app.printer.emit(&data, |page| view(page, &findings, app))?;
-    Ok(if serious > 0 { Exit::Internal } else { Exit::Done })
+    let exit = if serious > 0 { Exit::Internal } else { Exit::Done };
+    app.printer.conclude(&data, exit, |page| view(page, &findings, app))
 }
 
 fn view(page: &mut Page, findings: &[Finding], app: &App) {

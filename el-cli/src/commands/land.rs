@@ -135,9 +135,8 @@ fn report(app: &App, onto: &str, dry_run: bool, items: &[Item]) -> Result<Exit> 
         .with_detail("landed", landed)
         .with_detail("items", serde_json::to_value(items).unwrap_or_default()));
     }
-    let is_trouble = !trouble.is_empty();
-    app.printer.emit(&data, |page| view(page, onto, items))?;
-    Ok(if is_trouble { Exit::Conflict } else { Exit::Done })
+    let exit = if trouble.is_empty() { Exit::Done } else { Exit::Conflict };
+    app.printer.conclude(&data, exit, |page| view(page, onto, items))
 }
 
 fn view(page: &mut Page, onto: &str, items: &[Item]) {

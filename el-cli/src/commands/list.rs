@@ -1,4 +1,5 @@
 use clap::builder::NonEmptyStringValueParser;
+use el_core::Store;
 use el_core::model::{IssueType, Priority, Status, Timestamp};
 use el_core::ops::{self, AssigneeFilter, AtomFilter};
 
@@ -142,6 +143,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let found = ops::list(&store, &filter, args.sort.into(), args.window.limit(), args.window.offset(), now)
         .map_err(CommandError::from)?;
     let list = List::page(&found);
+    let below = if app.printer.is_terminal() { below(args, &store, &filter, now)? } else { None };
     app.printer.emit(&list, |page| {
         atoms::table(page, &found.items, now);
         if found.items.is_empty() && !page.quiet() {
@@ -150,8 +152,31 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         } else {
             list.footer(page, "atom", "atoms");
         }
+        if let Some(below) = below.iter().find(|_| !page.quiet()) {
+            let text = page.paint(style::DIM, below);
+            page.line(text);
+        }
     })?;
     Ok(Exit::Done)
+}
+
+/// Of what is below an atom: how much is not listed since it is over, and that a plan is drawn elsewhere. Whoever looks for what became of it, looks
+/// there first.
+fn below(args: &Args, store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Option<String>> {
+    let Some(parent) = &filter.parent else { return Ok(None) };
+    let mut told = Vec::new();
+    if filter.statuses.is_empty() && !filter.include_over {
+        let over = AtomFilter { statuses: vec![Status::Closed, Status::WontDo], ..filter.clone() };
+        let count = ops::list(store, &over, args.sort.into(), Some(1), 0, now)?.total;
+        if count > 0 {
+            told.push(format!("{count} more {} over; --all shows them", if count == 1 { "is" } else { "are" }));
+        }
+    }
+    let id = ops::resolve(store, parent)?;
+    if ops::orchestrated(store)?.iter().any(|epic| epic.id == id) {
+        told.push(format!("el orchestrate status {id} draws the plan"));
+    }
+    Ok((!told.is_empty()).then(|| told.join("; ")))
 }
 
 #[cfg(test)]

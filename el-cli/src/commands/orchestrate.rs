@@ -24,8 +24,9 @@ pub(super) mod status;
 mod tell;
 mod words;
 
-pub(super) use ending::{Ending, judge};
-pub(super) use words::command_of;
+pub(super) use ending::{Ending, some};
+pub(super) use lock::is_taken as is_driven;
+pub(super) use words::{command_of, phase};
 
 /// Have a goal analysed, cut into tasks, done by many agents at once, and brought together
 #[derive(Debug, clap::Args)]

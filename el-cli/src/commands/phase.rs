@@ -8,6 +8,7 @@ use crate::complete;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
+mod becomes;
 mod read;
 pub(super) mod set;
 pub(super) mod show;

@@ -11,6 +11,7 @@ use super::page::{Page, paint};
 use super::terminal::{ColorWhen, Terminal};
 use super::{robot, sanitize, style};
 use crate::error::{CommandError, Result};
+use crate::exit::Exit;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -63,6 +64,14 @@ impl Printer {
                 human(&mut page);
                 self.write(page.into_text().as_bytes())
             }
+        }
+    }
+
+    /// The answer of a command whose exit code says how the thing itself went: a reader that has read enough does not change that.
+    pub(crate) fn conclude<T: Serialize + ?Sized>(&self, data: &T, exit: Exit, human: impl FnOnce(&mut Page)) -> Result<Exit> {
+        match self.emit(data, human) {
+            Err(error) if !error.is_broken_pipe() => Err(error),
+            _ => Ok(exit),
         }
     }
 

@@ -11,7 +11,7 @@ use el_core::rules::admit::Limits;
 use super::keys::Key;
 use super::value::Value;
 use super::{Origin, Settings, WorkSettings};
-use crate::error::{CommandError, Result};
+use crate::error::Result;
 
 impl Settings {
     /// The agents of a worker, in the order given.
@@ -150,9 +150,12 @@ impl Settings {
     pub(super) fn words(&self, name: &'static str, agent: Option<&str>) -> Result<Vec<String>> {
         let Some(text) = self.text(name, agent)? else { return Ok(Vec::new()) };
         words::split(&text).map_err(|error| {
-            let origin = self.origin(name, agent).map_or_else(|_| String::new(), |origin| format!("{origin}: "));
-            CommandError::config(name, format!("{origin}{name}: {error}"))
-                .with_hint("no shell reads the check's command; sh -c '…' gives it one")
+            let refused = match self.origin(name, agent) {
+                Ok(origin @ Origin::Flag { .. }) => origin.refuses(name, &format!("{origin}: {error}")),
+                Ok(origin) => origin.refuses(name, &format!("{origin}: {name}: {error}")),
+                Err(error) => error,
+            };
+            refused.with_hint("no shell reads the check's command; sh -c '…' gives it one")
         })
     }
 }

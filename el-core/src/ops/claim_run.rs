@@ -11,7 +11,7 @@ use crate::model::{Atom, EventKind, Progress, Run, Status, Verify, validate};
 use crate::rules::retry::{Again, RetryPolicy};
 use crate::store::filter::Query;
 use crate::store::{Store, Tx, atom, comment, event, ready, run, worker};
-use crate::{Ctx, Error, Result};
+use crate::{Ctx, Error, Result, counted};
 
 /// A worker's wish for one atom. Id and token are made by the claimer before it asks, so that after a broken call, asking for the run
 /// tells whether the claim happened.
@@ -107,8 +107,9 @@ fn is_held_back(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, policy: &RetryPolicy) 
             set_status(tx, ctx, found, Status::Blocked, To::default())?;
             let last = earlier.last().map_or("unknown", |attempt| attempt.outcome.as_str());
             let text = format!(
-                "Given up after {attempts} attempt(s) in a row that were over within a minute and left it ready again at once; the last \
-                 ended as {last}. `el retry` gives it fresh attempts."
+                "Given up after {} in a row that were over within a minute and left it ready again at once; the last \
+                 ended as {last}. `el retry` gives it fresh attempts.",
+                counted(usize::try_from(attempts).unwrap_or(usize::MAX), "attempt")
             );
             let said = comment::insert(tx, ctx, &found.id, &text)?;
             event::insert(tx, ctx, EventKind::Commented, Some(&found.id), None, &json!({ "comment": said.id }))?;

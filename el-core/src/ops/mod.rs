@@ -86,7 +86,7 @@ pub use list::{list, ready};
 pub use mailbox::{Received, mailbox_decide, mailbox_outlook, mailbox_receive, mailbox_sent, mailbox_told};
 pub use orchestrate::{
     Advanced, Begin, CheckView, DroppedView, Goal, Heard, Overview, PhaseView, PlanSettings, Reply, TaskView, Tries, advance,
-    begin_orchestration, heard, is_asked, is_below_running, orchestrated, overview, record_whole_check, supply,
+    begin_orchestration, heard, is_asked, is_below_running, orchestrated, overview, record_whole_check, rehearse_supply, supply,
 };
 pub use orchestrate::{AnswerFault, Apart, answer_faults, file_joining, is_joining};
 pub use output::record_output;

@@ -27,7 +27,7 @@ pub use heard::{AnswerFault, Heard, Reply, answer_faults, heard, is_asked};
 pub use joining::{Apart, file_joining, is_joining};
 pub use overview::{CheckView, DroppedView, Overview, PhaseView, TaskView, Tries, is_below_running, overview};
 pub(super) use prompt::{larger_work, question};
-pub use supply::supply;
+pub use supply::{rehearse_supply, supply};
 
 /// How an epic is orchestrated; kept with it, so that whoever goes on does so in the same way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]

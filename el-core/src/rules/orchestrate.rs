@@ -280,7 +280,7 @@ fn check(flow: &Flow, rounds: u32, settings: &Settings) -> Option<Step> {
         Some(false) => {}
     }
     if u32::try_from(round).is_ok_and(|round| round >= rounds) {
-        return Some(Step::Stop { question: None, why: format!("the check failed {} times", round + 1) });
+        return Some(Step::Stop { question: None, why: format!("the check failed {}", crate::times(round + 1)) });
     }
     if let Some(step) = asking(&last.asking, Question::Failures { round }, settings) {
         return Some(step);

@@ -1,9 +1,13 @@
-//! What the hooks of agents ask does not grow with the project: counted in steps of SQLite's machine, which no busy computer changes.
+//! What the hooks of agents ask does not grow with the project, and the status of a plan no faster than the plan: counted in steps of SQLite's machine, which no busy computer changes.
+
+use std::time::Duration;
 
 use rusqlite::params;
+use serde_json::json;
 
 use crate::model::Timestamp;
-use crate::ops::{self, COUNTED};
+use crate::ops::{self, Begin, COUNTED, Goal, PlanSettings};
+use crate::rules::orchestrate::Question;
 use crate::{Ctx, Durability, Store};
 
 const NOW: Timestamp = Timestamp::from_micros(1_764_000_000_000_000);
@@ -94,4 +98,34 @@ fn what_is_assigned_to_others_costs_nobody_who_looks_for_work() {
     for (small, large) in small.into_iter().zip(large) {
         assert!(large * 10 <= small * 11, "steps: {small} with a hundred before them, {large} with twenty thousand");
     }
+}
+
+#[test]
+fn a_plans_status_grows_with_its_tasks_and_no_faster() {
+    let cost = |tasks: usize| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("el.db");
+        let mut store = Store::create(&path, "el", NOW).unwrap();
+        let settings = PlanSettings { tasks_max: tasks, ..PlanSettings::default() };
+        let begin = Begin { goal: Goal::Words("Write the manual".into()), settings, budget_usd: None };
+        let epic = ops::begin_orchestration(&mut store, &ctx(), &begin).unwrap().id;
+        // Layers of twenty; each task waits for two of the layer before.
+        let list: Vec<_> = (0..tasks)
+            .map(|n| {
+                let before: Vec<String> = [20, 21].iter().filter(|d| n >= **d).map(|d| format!("t{}", n - d)).collect();
+                json!({ "id": format!("t{n}"), "title": format!("Chapter {n}"), "description": "d", "dependencies": before })
+            })
+            .collect();
+        ops::supply(&mut store, &ctx(), &epic, Question::TaskList, &json!({ "tasks": list })).unwrap();
+        ops::advance(&mut store, &ctx(), &epic, true, Duration::ZERO).unwrap();
+        let layers = tasks.div_ceil(20);
+        store.steps(|store| {
+            let overview = ops::overview(store, &epic).unwrap();
+            assert_eq!((overview.tasks.len(), overview.tasks[tasks - 1].layer + 1), (tasks, layers));
+        })
+    };
+    let (small, large) = (cost(100), cost(1_000));
+    assert!(large <= small * 11, "{small} steps for 100 tasks, {large} for 1000");
+    // Ten times what it is would be a question more for each task.
+    assert!(large <= 1_000 * 150, "{large} steps for 1000 tasks");
 }

@@ -75,12 +75,11 @@ fn end(app: &App, began: &Began, step: Option<Step>, stopped_by: Option<StoppedB
         return Err(details.into_iter().fold(error, |error, (key, value)| error.with_detail(&key, value)));
     }
     let driven = Driven { epic_id: epic, ending: &ending, overview: &overview };
-    app.printer.emit(&driven, |page| {
+    app.printer.conclude(&driven, exit, |page| {
         if page.quiet() {
             page.line(epic);
         } else {
             ending.print(page);
         }
-    })?;
-    Ok(exit)
+    })
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use el_agents::worker::StoppedBy;
+use el_core::counted;
 use el_core::ops::{Overview, TaskView};
 use el_core::rules::budget::usd;
 use el_core::rules::orchestrate::{Question, Standing, Step, Work};
@@ -216,7 +217,7 @@ fn used_up(overview: &Overview) -> Option<Ending> {
 
 fn plan(overview: &Overview) -> String {
     let layers = overview.tasks.iter().map(|task| task.layer + 1).max().unwrap_or(0);
-    format!("{} in {}", words::counted(overview.tasks.len(), "task"), words::counted(layers, "layer"))
+    format!("{} in {}", counted(overview.tasks.len(), "task"), counted(layers, "layer"))
 }
 
 fn done(overview: &Overview, missing: &[String]) -> Ending {
@@ -340,7 +341,7 @@ fn look_into(overview: &Overview) -> Vec<String> {
 }
 
 /// As many as a sentence carries; `el orchestrate status` and the plan's robot answer have them all.
-fn some(ids: &[String]) -> String {
+pub(in crate::commands) fn some(ids: &[String]) -> String {
     match ids.get(SAID..) {
         Some(more @ [_, _, ..]) => format!("{} and {} more", ids[..SAID].join(", "), more.len()),
         _ => ids.join(", "),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use el_core::counted;
 use el_core::model::Timestamp;
 use el_core::ops::{Overview, TaskView};
 use el_core::rules::orchestrate::Question;
@@ -9,7 +10,6 @@ use el_core::rules::retry::RetryPolicy;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::place::{Place, brief, names, reasons};
-use super::words::counted;
 use crate::output::page::Page;
 use crate::output::{sanitize, style, wrap};
 

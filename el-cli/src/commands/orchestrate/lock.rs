@@ -42,7 +42,7 @@ pub(super) fn take(app: &App, epic: &str) -> Result<File> {
 }
 
 /// Whether a process drives it just now. What cannot be told counts as no.
-pub(super) fn is_taken(app: &App, epic: &str) -> bool {
+pub(in crate::commands) fn is_taken(app: &App, epic: &str) -> bool {
     let Ok(path) = path(app, epic) else { return false };
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }

@@ -100,7 +100,7 @@ fn one(args: &Args, app: &App, epic: &str) -> Result<Exit> {
 }
 
 /// Where it stands; while somebody drives it there is nothing to be done.
-fn standing(overview: &Overview, driven: bool) -> Ending {
+pub(in crate::commands) fn standing(overview: &Overview, driven: bool) -> Ending {
     let mut ending = if driven { Ending::driven(overview) } else { Ending::idle(overview, judge(overview, &overview.next)) };
     // Whoever reads this has just said it.
     ending.commands.retain(|command| *command != ending::status(&overview.epic.id));

@@ -12,6 +12,7 @@ use el_core::rules::orchestrate::Step;
 use serde::Serialize;
 
 use super::begin::Began;
+use super::layers::fitted;
 use super::words;
 use crate::app::App;
 use crate::commands::work::live;
@@ -86,7 +87,8 @@ impl<'a> Teller<'a> {
             let epic = teller.epic.clone();
             teller.lines.say(|page| {
                 let id = page.paint(style::ID, &epic);
-                page.line(format!("{id} {}", page.paint(style::TITLE, &sanitize::line(title))));
+                let title = fitted(page, &sanitize::line(title), epic.len() + 1);
+                page.line(format!("{id} {}", page.paint(style::TITLE, &title)));
             });
         }
         Ok(teller)
@@ -161,10 +163,8 @@ impl<'a> Teller<'a> {
             _ => {}
         }
         self.lines.say(|page| {
-            let width = page.width();
             for (mark, style, what, rest) in lines {
-                let text = format!("{what}: {}", sanitize::line(&rest));
-                let text = width.map_or_else(|| text.clone(), |width| sanitize::truncate(&text, width.saturating_sub(2)).into());
+                let text = fitted(page, &format!("{what}: {}", sanitize::line(&rest)), 2);
                 page.line(format!("{} {text}", page.paint(style, mark)));
             }
         });

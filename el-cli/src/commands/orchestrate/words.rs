@@ -1,5 +1,6 @@
 //! The words that the views of a plan share.
 
+use el_core::counted;
 use el_core::ops::{Overview, PhaseView};
 use el_core::rules::orchestrate::{Question, Standing};
 use serde_json::Value;
@@ -8,7 +9,7 @@ use super::layers;
 use super::place::Place;
 
 /// A phase's name for people.
-pub(super) fn phase(name: &str) -> String {
+pub(in crate::commands) fn phase(name: &str) -> String {
     match Question::named(name) {
         Some(Question::TaskList) => "list of tasks".to_owned(),
         Some(Question::Failures { round }) => format!("tasks of check {round}"),
@@ -46,11 +47,6 @@ fn tasks(list: &str, data: &Value, overview: &Overview) -> String {
     layers.sort_unstable();
     layers.dedup();
     format!("{} in {}", counted(filed.len(), "task"), counted(layers.len(), "layer"))
-}
-
-/// `1 task`, `2 tasks`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// How many tasks gave their result.

@@ -1,13 +1,24 @@
-//! What a person supplies: the data alone, the data with its phase, or a whole answer of an agent with its block.
+//! What a person supplies: the data alone, the data with its phase, or what an agent said, with its block, a code fence, or text around the data.
+
+use std::collections::BTreeMap;
 
 use el_core::model::Phase;
-use el_core::protocol::response::{Answer, FieldFault, Payload, START, answer, check, read};
+use el_core::protocol::response::{Answer, END, FaultKind, FieldFault, Payload, Reading, Repair, START, answer, check, read};
 use serde_json::{Value, json};
 
 use crate::error::{CommandError, Result};
 
-/// The data of a text, checked; and the fields that were left out.
-pub(super) fn data(text: &str, phase: Phase) -> Result<(Payload, Vec<String>)> {
+/// The data of a text, checked.
+#[derive(Debug)]
+pub(super) struct Given {
+    pub(super) payload: Payload,
+    /// Fields that do not fit and were left out, and why.
+    pub(super) left_out: Vec<String>,
+    /// What was put right in the text.
+    pub(super) repaired: Vec<String>,
+}
+
+pub(super) fn data(text: &str, phase: Phase) -> Result<Given> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
         return Err(CommandError::invalid("file", "file: it is empty"));
@@ -26,24 +37,63 @@ pub(super) fn data(text: &str, phase: Phase) -> Result<(Payload, Vec<String>)> {
         }
         Ok(_) => Err(CommandError::invalid("file", "file: its JSON is no object")
             .with_hint(format!("it is to be the data of {phase}; el phase show prints one"))),
-        Err(error) => block(text, phase, &error),
+        Err(error) => pasted(text, phase, &error),
     }
 }
 
-fn checked(phase: Phase, data: &Value) -> Result<(Payload, Vec<String>)> {
+fn checked(phase: Phase, data: &Value) -> Result<Given> {
     match check(phase, data) {
-        (Some(payload), slight) => Ok((payload, slight.iter().map(ToString::to_string).collect())),
+        (Some(payload), slight) => Ok(Given { payload, left_out: lines(&slight), repaired: Vec::new() }),
         (None, fields) => Err(refused(phase, &fields, Vec::new())),
     }
 }
 
-fn block(text: &str, phase: Phase, error: &serde_json::Error) -> Result<(Payload, Vec<String>)> {
-    match answer(&read(text), phase, None) {
-        Answer::Good(good) => Ok((good.payload, good.slight.iter().map(ToString::to_string).collect())),
+/// What a model said, as it was copied: it is read as an agent's answer is, and the same slips are put right.
+fn pasted(text: &str, phase: Phase, error: &serde_json::Error) -> Result<Given> {
+    let mut reading = read(text);
+    let mut found = answer(&reading, phase, None);
+    if let (Answer::NotFound, Some(at)) = (&found, text.find('{')) {
+        // As many line ends as stand before it, so that a place in it is told by its line in the file.
+        let (before, rest) = text.split_at(at);
+        let piece = if before.contains("```") { rest.split("\n```").next().unwrap_or(rest) } else { object(rest) };
+        let lines = "\n".repeat(before.matches('\n').count());
+        reading = read(&format!("{START}{lines}{piece}\n{END}"));
+        if reading.blocks.iter().any(|block| block.fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::NoPhase)) {
+            reading = read(&format!("{START}{lines}{{\"phase\":\"{phase}\",\"data\":{piece}}}\n{END}"));
+        }
+        found = answer(&reading, phase, None);
+    }
+    match found {
+        Answer::Good(good) => {
+            Ok(Given { left_out: lines(&good.slight), repaired: repaired(&reading, good.block), payload: good.payload })
+        }
         Answer::Faulty(faulty) => Err(refused(phase, &faulty.fields, faulty.lines())),
         Answer::NotFound => Err(CommandError::invalid("file", format!("file: it is no JSON ({error})"))
             .with_hint(format!("it is to hold the data of {phase} as a JSON object, or a block that begins with {START}"))),
     }
+}
+
+/// Up to the last brace; what stands below it is a remark.
+fn object(text: &str) -> &str {
+    text.rfind('}').map_or(text, |end| &text[..=end])
+}
+
+fn lines(faults: &[FieldFault]) -> Vec<String> {
+    faults.iter().map(ToString::to_string).collect()
+}
+
+/// `trailing comma (line 3)`: each sort of slip once, with its first line.
+fn repaired(reading: &Reading, block: usize) -> Vec<String> {
+    let mut sorts: BTreeMap<Repair, (usize, usize)> = BTreeMap::new();
+    for repaired in reading.blocks.get(block).iter().flat_map(|block| &block.repairs) {
+        sorts.entry(repaired.repair).or_insert((repaired.at.line, 0)).1 += 1;
+    }
+    let name = |repair: &Repair| serde_json::to_value(repair).ok().and_then(|name| Some(name.as_str()?.replace('_', " ")));
+    let told = sorts.iter().map(|(repair, (line, count))| {
+        let more = if *count > 1 { format!(", and {} more", count - 1) } else { String::new() };
+        format!("{} (line {line}{more})", name(repair).unwrap_or_default())
+    });
+    told.collect()
 }
 
 /// Field by field. `lines`: what is wrong beside the fields, as it is told to a model.
@@ -62,9 +112,31 @@ mod tests {
     const LIST: &str = r#"{"tasks":[{"id":"a","title":"A","description":"d","estimated_tokens":"x"}]}"#;
 
     fn tasks(text: &str) -> (usize, usize) {
-        let (payload, left_out) = data(text, Phase::TaskList).unwrap();
-        let Payload::TaskList(list) = payload else { panic!("another phase") };
-        (list.tasks.len(), left_out.len())
+        let given = data(text, Phase::TaskList).unwrap();
+        let Payload::TaskList(list) = given.payload else { panic!("another phase") };
+        (list.tasks.len(), given.left_out.len())
+    }
+
+    #[test]
+    fn what_a_model_said_is_taken_as_it_was_copied_and_what_was_put_right_is_told() {
+        let list = "{\n  tasks: [\n    {\"id\": \"a\", \"title\": \"A\", 'description': \"d\",},\n  ],\n}";
+        let wrapped = format!("{{\"phase\": \"task_list\", \"data\": {list}}}");
+        for (text, line) in [
+            (list.to_owned(), 2),
+            (format!("```json\n{list}\n```"), 3),
+            (format!("Here is the list:\n\n```\n{list}\n```\n\nIt has {{one}} task."), 5),
+            (format!("Sure! {list} That is all."), 2),
+            (wrapped.clone(), 2),
+            (format!("```json\r\n{}\r\n```\r\n", wrapped.replace('\n', "\r\n")), 3),
+        ] {
+            let given = data(&text, Phase::TaskList).unwrap_or_else(|error| panic!("{text}: {error} {:?}", error.listing()));
+            let Payload::TaskList(list) = given.payload else { panic!("another phase") };
+            assert_eq!(list.tasks.len(), 1, "{text}");
+            assert!(given.repaired.contains(&format!("unquoted key (line {line})")), "{text}: {:?}", given.repaired);
+            assert!(given.repaired.contains(&format!("trailing comma (line {}, and 2 more)", line + 1)), "{:?}", given.repaired);
+        }
+        let error = data("```json\n{\"tasks\": [{\"id\": 7 8}]}\n```", Phase::TaskList).unwrap_err();
+        assert!(error.listing()[0].contains("line 2"), "{:?}", error.listing());
     }
 
     #[test]

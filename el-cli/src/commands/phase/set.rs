@@ -1,14 +1,16 @@
 use std::path::PathBuf;
 
-use el_core::ops;
+use el_core::ops::{self, Overview};
+use el_core::rules::orchestrate::Question;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::becomes::Becomes;
 use super::{Which, read};
 use crate::app::App;
-use crate::commands::orchestrate::{Ending, judge};
-use crate::error::Result;
+use crate::commands::orchestrate::{self, Ending, is_driven};
+use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::input;
 use crate::output::{sanitize, style};
@@ -19,17 +21,26 @@ use crate::output::{sanitize, style};
 Examples:
   el phase set q5e6 --phase task_list --file plan.json
   jq 'del(.tasks[2])' plan.json | el phase set q5e6 --phase task_list --file -
+  el phase set q5e6 --phase task_list --file plan.json --dry-run
   el phase set q5e6 --phase task_list --round 0 --file fixes.json
 
-The file holds the data object, or {\"phase\": …, \"data\": …}, or a text with the block that an
-agent was to write. What is there is replaced; a run that answers just now is superseded.
-Of a list whose tasks have atoms, those that are new are filed on --resume, the others stay.")]
+The file holds the data object, or {\"phase\": …, \"data\": …}, or what an agent said, with its
+block, a code fence, or words around the data; slips in the JSON are put right, and told. What
+is there is replaced. Of a list whose tasks have atoms, those that are new are filed when the
+plan goes on, the others stay as they are. While an agent answers just now, it is refused,
+unless --supersede ends that run.")]
 pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
     /// The data; `-` is stdin
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
+    /// Say what would become of it; change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Also while an agent answers just now: its run is ended
+    #[arg(long)]
+    supersede: bool,
 }
 
 /// What it answers.
@@ -38,6 +49,13 @@ pub(in crate::commands) struct Supplied<'a> {
     epic_id: &'a str,
     phase: &'a str,
     round: Option<usize>,
+    dry_run: bool,
+    /// What was put right in the file.
+    repaired: &'a [String],
+    /// What becomes of the tasks, of a list.
+    tasks: Option<&'a Becomes>,
+    /// A process drives the plan just now, and goes on with it.
+    driven: bool,
     /// Fields that do not fit and were left out, and why.
     left_out: &'a [String],
     #[serde(flatten)]
@@ -47,30 +65,69 @@ pub(in crate::commands) struct Supplied<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let question = args.which.question()?;
     let text = input::file(app, "file", &args.file)?;
-    let (payload, mut left_out) = read::data(&text, question.phase())?;
-    let data = match serde_json::to_value(&payload) {
+    let given = read::data(&text, question.phase())?;
+    let mut left_out = given.left_out;
+    let data = match serde_json::to_value(&given.payload) {
         Ok(Value::Object(mut whole)) => whole.remove("data").unwrap_or_default(),
         _ => Value::Null,
     };
     let mut store = app.writer()?;
-    let (epic, also) = ops::supply(&mut store, &app.ctx(), &args.which.epic, question, &data)?;
+    let before = ops::overview(&store, &args.which.epic)?;
+    if !args.supersede {
+        nobody_answers(&before, question)?;
+    }
+    let tasks = Becomes::of(&before, question, &given.payload);
+    let put = if args.dry_run { ops::rehearse_supply } else { ops::supply };
+    let (epic, also) = put(&mut store, &app.ctx(), &args.which.epic, question, &data)?;
     left_out.extend(also.into_iter().filter(|line| !left_out.contains(line)).collect::<Vec<_>>());
     let overview = ops::overview(&store, &epic.id)?;
-    let ending = judge(&overview, &overview.next);
-    let answer =
-        Supplied { epic_id: &epic.id, phase: &args.which.phase, round: args.which.round, left_out: &left_out, ending: &ending };
+    let driven = is_driven(app, &epic.id);
+    let ending = orchestrate::status::standing(&overview, driven);
+    let answer = Supplied {
+        epic_id: &epic.id,
+        phase: &args.which.phase,
+        round: args.which.round,
+        dry_run: args.dry_run,
+        repaired: &given.repaired,
+        tasks: tasks.as_ref(),
+        driven,
+        left_out: &left_out,
+        ending: &ending,
+    };
     app.printer.emit(&answer, |page| {
         if page.quiet() {
             return page.line(&epic.id);
         }
-        let done = page.paint(style::GOOD, "Set");
+        let done = page.paint(style::GOOD, if args.dry_run { "Would set" } else { "Set" });
         let id = page.paint(style::ID, &epic.id);
-        page.line(format!("{done} the {} of {id}", args.which.phase));
-        for line in &left_out {
-            let head = page.paint(style::WARNING, "left out:");
+        page.line(format!("{done} the {} of {id}", orchestrate::phase(&question.name())));
+        let told = [("repaired", &given.repaired), ("left out", &left_out)];
+        for (what, line) in told.iter().flat_map(|(what, lines)| lines.iter().map(move |line| (what, line))) {
+            let head = page.paint(style::WARNING, &format!("{what}:"));
             page.line(format!("  {head} {}", sanitize::line(line)));
         }
-        ending.print(page);
+        for line in tasks.iter().flat_map(|tasks| tasks.lines(driven)) {
+            page.paragraph(&line, 2);
+        }
+        if !args.dry_run {
+            ending.print(page);
+        }
     })?;
     Ok(Exit::Done)
+}
+
+/// Refuses to make a live run's work worthless: that which answers the question, or the analysis that a list makes needless.
+fn nobody_answers(before: &Overview, question: Question) -> Result<()> {
+    let epic = &before.epic.id;
+    let mut ended = vec![question.name()];
+    if question == Question::TaskList {
+        ended.push(Question::Analysis.name());
+    }
+    let Some(phase) = before.phases.iter().find(|phase| phase.state == "running" && ended.contains(&phase.name)) else {
+        return Ok(());
+    };
+    let (run, name) = (phase.run_id.as_deref().unwrap_or("a run"), orchestrate::phase(&phase.name));
+    Err(CommandError::new(Exit::Conflict, "answering", format!("{run} is at work on the {name} of {epic} just now"))
+        .with_detail("run_id", phase.run_id.clone())
+        .with_hint(format!("el logs {run} shows how far it is; --supersede ends it and takes yours")))
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use el_agents::worker::{self, Live, Report};
 use el_core::model::Timestamp;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::words;
 use crate::output::page::Page;
@@ -13,6 +14,10 @@ use crate::output::{runs, sanitize, style};
 
 /// Live lines at most; the rest is counted.
 const LINES: usize = 12;
+/// Columns of a title at most.
+const TITLE: usize = 40;
+/// A narrower terminal is spared the figures.
+const ROOMY: usize = 75;
 
 pub(in crate::commands) struct Listener<'a> {
     printer: &'a Printer,
@@ -95,17 +100,23 @@ impl worker::Listener for Listener<'_> {
             let action =
                 run.progress.action.as_deref().unwrap_or(if run.supervisor.is_some() { "starting" } else { "launching" });
             let title = one.atom.as_ref().map_or("", |atom| atom.title.as_str());
-            let mut figures = runs::turns(run.progress.turns);
-            if run.progress.cost_micros > 0 {
-                let _ = write!(figures, " {}", runs::cost(run.progress.cost_micros));
+            let mut figures = String::new();
+            if width >= ROOMY {
+                figures = format!("{}  ", runs::turns(run.progress.turns));
+                if run.progress.cost_micros > 0 {
+                    figures.insert_str(figures.len() - 1, &runs::cost(run.progress.cost_micros));
+                }
             }
-            let head = format!("{} {elapsed:>7}  {figures}  ", run.atom_id);
+            let head = format!("{} {elapsed:>7}  {figures}", run.atom_id);
             let percent = run.progress.percent.map_or_else(String::new, |percent| format!("{percent}% "));
-            let rest = format!("{} · {percent}{}", sanitize::truncate(&sanitize::line(title), 40), sanitize::line(action));
+            let doing = format!("{percent}{}", sanitize::line(action));
             let room = width.saturating_sub(head.chars().count() + 2);
+            // What it does is news, its title is not.
+            let for_title = TITLE.min(room.saturating_sub(doing.width() + 3).max(room / 2));
+            let rest = format!("{} · {doing}", sanitize::truncate(&sanitize::line(title), for_title));
             let _ = writeln!(
                 text,
-                "{} {} {elapsed:>7}  {}  {}",
+                "{} {} {elapsed:>7}  {}{}",
                 page.paint(style::status("in_progress"), "◐"),
                 page.paint(style::ID, &run.atom_id),
                 page.paint(style::DIM, &figures),

@@ -18,9 +18,13 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
         }
         Report::Launched { run, atom, title, attempt, .. } => {
             let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-            let line =
-                format!("▶ {} {} {}", id(page, atom), sanitize::line(title), page.paint(style::DIM, &format!("({run}{again})")));
-            page.line(line);
+            let run = format!("({run}{again})");
+            let taken = 4 + atom.len() + run.len();
+            let title = sanitize::line(title);
+            let title = page
+                .width()
+                .map_or(title.clone(), |width| sanitize::truncate(&title, width.saturating_sub(taken)).into_owned().into());
+            page.line(format!("▶ {} {title} {}", id(page, atom), page.paint(style::DIM, &run)));
         }
         Report::LaunchFailed { atom, message, .. } => {
             page.line(format!(

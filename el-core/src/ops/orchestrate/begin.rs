@@ -107,11 +107,16 @@ fn change(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, after: &Atom, field: &str, 
 /// The first line is its title; what does not fit there, or stands below, is its description.
 fn epic_of(words: &str) -> NewAtom {
     let words = words.trim();
-    let first = words.lines().next().unwrap_or_default().trim();
+    let line = words.lines().next().unwrap_or_default().trim();
+    // A file's heading is no part of what it says.
+    let first = match line.trim_start_matches('#').trim_matches([' ', '\t', '#']) {
+        heading if line.starts_with('#') && !heading.is_empty() => heading,
+        _ => line,
+    };
     let (title, description) = if first.chars().count() > limits::TITLE {
         (first.chars().take(limits::TITLE - 1).chain(['…']).collect(), words)
     } else {
-        (first.to_owned(), words.strip_prefix(first).unwrap_or(words).trim())
+        (first.to_owned(), words.strip_prefix(line).unwrap_or(words).trim())
     };
     NewAtom { title, description: description.to_owned(), issue_type: Some(IssueType::Epic), ..NewAtom::default() }
 }

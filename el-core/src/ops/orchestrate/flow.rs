@@ -106,6 +106,8 @@ fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
         }
         false
     };
+    let ids: Vec<&str> = below.iter().map(|found| found.id.as_str()).collect();
+    let mut sources = bond::sources_of(tx, &ids)?;
     let (mut atoms, mut members) = (Vec::new(), Vec::new());
     for found in &below {
         // One that asked before its question was asked anew asks nothing now, and is no work either.
@@ -115,7 +117,7 @@ fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
         if found.status == Status::Discard || asks || is_within(&found.id) || (found.issue_type.is_abstract() && plan.is_none()) {
             continue;
         }
-        let mut member = member(tx, found)?;
+        let mut member = member(found, sources.remove(&found.id).unwrap_or_default());
         if plan.is_some_and(|plan| plan.ended_at.is_some()) && !found.status.is_over() {
             // Something of it is missing, and it does not go on by itself.
             member.status = Status::Blocked;
@@ -137,21 +139,15 @@ fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
     Ok((atoms, members))
 }
 
-fn member(tx: &Tx<'_>, of: &Atom) -> Result<Member> {
-    let mut waits_for = Vec::new();
-    for edge in bond::touching(tx, &of.id)? {
-        if edge.target_id == of.id && edge.dependency_type.is_blocking() {
-            waits_for.push(edge.source_id);
-        }
-    }
-    Ok(Member {
+fn member(of: &Atom, waits_for: Vec<String>) -> Member {
+    Member {
         id: of.id.clone(),
         status: of.status,
         close_reason: of.close_reason.clone(),
         is_running: of.run_id.is_some(),
         has_date: of.defer_until.is_some(),
         waits_for,
-    })
+    }
 }
 
 impl Loaded {

@@ -11,7 +11,7 @@ use crate::protocol::response::{
 use crate::rules::orchestrate::{Question, Step, after_fault, beyond};
 use crate::store::orchestration::{self, Answer, Asked, State};
 use crate::store::{Store, Tx, atom, comment, event, run};
-use crate::{Ctx, Error, Result, SessionCredentials};
+use crate::{Ctx, Error, Result, SessionCredentials, counted, times};
 
 /// What an agent said in one call.
 #[derive(Debug, Clone, Copy)]
@@ -156,11 +156,11 @@ impl Exchange<'_> {
         let faults = faults.iter().rev().filter(|(_, run, _)| run.as_deref() == Some(&self.live.id)).enumerate();
         let told: String = faults.map(|(n, (_, _, why))| format!("\n{}. {why}", n + 1)).collect();
         let text = format!(
-            "The {} of {} got no answer that could be used, asked {} time(s). What was wrong each time:\n{told}\n\nEither `el retry {}` asks anew, or a person supplies it: \
+            "The {} of {} got no answer that could be used, asked {}. What was wrong each time:\n{told}\n\nEither `el retry {}` asks anew, or a person supplies it: \
              `{}`; then `el orchestrate --resume {}` goes on.",
             phase.as_str().replace('_', " "),
             self.asked.epic_id,
-            heard.asked_again + 1,
+            times(usize::try_from(heard.asked_again).unwrap_or(usize::MAX).saturating_add(1)),
             self.atom.id,
             command(&self.asked.epic_id, self.question),
             self.asked.epic_id
@@ -193,7 +193,7 @@ pub(super) fn data_of(payload: &Payload) -> Value {
 pub(super) fn said(payload: &Payload) -> String {
     let text = match payload {
         Payload::Analysis(analysis) => analysis.summary.clone(),
-        Payload::TaskList(list) => format!("{} task{}", list.tasks.len(), if list.tasks.len() == 1 { "" } else { "s" }),
+        Payload::TaskList(list) => counted(list.tasks.len(), "task"),
         Payload::Aggregation(result) => result.summary.clone().unwrap_or_else(|| result.status.clone()),
         Payload::Progress(_) | Payload::Completion(_) => String::new(),
     };

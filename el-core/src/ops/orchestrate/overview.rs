@@ -50,6 +50,7 @@ pub struct PhaseView {
     pub is_over: bool,
     pub answered_by: Option<String>,
     pub answered_at: Option<Timestamp>,
+    /// The run that answers just now, or whose answer it is.
     pub run_id: Option<String>,
     /// Why it stopped, or what was wrong with the last answer.
     pub fault: Option<String>,
@@ -208,7 +209,10 @@ fn phases(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<PhaseView>> {
             is_over: atom.as_ref().is_some_and(|atom| atom.status.is_over()),
             answered_by: asked.and_then(|asked| asked.answered_by.clone()),
             answered_at: asked.and_then(|asked| asked.answered_at),
-            run_id: asked.and_then(|asked| asked.run_id.clone()),
+            run_id: match (state, &atom) {
+                ("running", Some(atom)) => atom.run_id.clone(),
+                _ => asked.and_then(|asked| asked.run_id.clone()),
+            },
             fault,
             tries: match &atom {
                 Some(atom) => tries(tx, atom, &run::of_atom(tx, &atom.id)?)?,

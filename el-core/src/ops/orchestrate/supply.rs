@@ -18,7 +18,32 @@ use crate::{Ctx, Error, Result};
 /// # Errors
 /// What is wrong with the data, field by field.
 pub fn supply(store: &mut Store, ctx: &Ctx<'_>, epic: &str, question: Question, data: &Value) -> Result<(Atom, Vec<String>)> {
-    store.write(|tx| {
+    put(store, ctx, epic, question, data, false)
+}
+
+/// What [`supply`] would answer. Nothing stays written.
+///
+/// # Errors
+/// As there.
+pub fn rehearse_supply(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    epic: &str,
+    question: Question,
+    data: &Value,
+) -> Result<(Atom, Vec<String>)> {
+    put(store, ctx, epic, question, data, true)
+}
+
+fn put(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    epic: &str,
+    question: Question,
+    data: &Value,
+    dry_run: bool,
+) -> Result<(Atom, Vec<String>)> {
+    let work = |tx: &Tx<'_>| {
         if let Some(session) = run::fence(tx, ctx)? {
             return Err(Error::Refused(format!(
                 "an agent's answer is what it says; {} cannot supply it with this command",
@@ -62,7 +87,8 @@ pub fn supply(store: &mut Store, ctx: &Ctx<'_>, epic: &str, question: Question, 
         orchestration::set_ended(tx, &loaded.epic.id, None)?;
         let slight = faults.iter().map(ToString::to_string).collect();
         Ok((atom::get(tx, &loaded.epic.id)?, slight))
-    })
+    };
+    if dry_run { store.rehearse(work) } else { store.write(work) }
 }
 
 /// A list that a person supplied needs no analysis: one that is still asked for would cost money for nothing.

@@ -71,7 +71,7 @@ fn a_large_plan_is_one_screen_and_never_wraps() {
 
     let listed = env.on_terminal(100, &format!("el list --parent {epic}"));
     assert!(
-        listed.contains(&format!("more are over; --all shows them; el orchestrate status {epic} draws the plan")),
+        listed.contains(&format!("more are over; --all shows them\nel orchestrate status {epic} draws the plan")),
         "{listed}"
     );
 }

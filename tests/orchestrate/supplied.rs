@@ -69,3 +69,22 @@ fn a_list_over_filed_tasks_says_what_becomes_of_each() {
     assert!(named("five") && named("three") && !named("four"), "{:#}", env.plan_of(epic));
     assert_eq!(env.show(&two)["title"], "Chapter two");
 }
+
+#[test]
+fn every_answer_that_could_not_be_used_is_shown_with_what_was_wrong() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    let bad = r#"answer task_list {"tasks": [{"id": "a"}]}"#;
+    env.script_of("task_list", &[bad, "on-resume", "say No."]);
+    env.start_plan(&["--isolate", "none", "--asks-again", "1"]).wait(SOON).fails_with(4);
+    let epic = env.epic();
+    let show = ["phase", "show", &epic, "--phase", "task_list"];
+    let told = env.el(&show).fails_with(3).stderr;
+    assert!(told.contains("`tasks[0].title`") && told.contains("no block that could be read"), "{told}");
+    let error = env.el(&[&show[..], &["--robot"]].concat()).fails_with(3).json()["error"].take();
+    assert_eq!(error["details"]["faults"].as_array().unwrap().len(), 2, "{error:#}");
+
+    env.el(&["phase", "set", &epic, "--phase", "task_list", "--file", env.path("answers/tasks.json").to_str().unwrap()]).ok();
+    let shown = env.el(&show).ok();
+    assert!(serde_json::from_str::<Value>(&shown.stdout).is_ok() && shown.stderr.contains("could not be used"), "{shown:#?}");
+    assert_eq!(env.robot(&show)["faults"].as_array().unwrap().len(), 2);
+}

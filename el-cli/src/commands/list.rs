@@ -143,7 +143,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let found = ops::list(&store, &filter, args.sort.into(), args.window.limit(), args.window.offset(), now)
         .map_err(CommandError::from)?;
     let list = List::page(&found);
-    let below = if app.printer.is_terminal() { below(args, &store, &filter, now)? } else { None };
+    let below = if app.printer.is_terminal() { below(args, &store, &filter, now)? } else { Vec::new() };
     app.printer.emit(&list, |page| {
         atoms::table(page, &found.items, now);
         if found.items.is_empty() && !page.quiet() {
@@ -152,9 +152,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         } else {
             list.footer(page, "atom", "atoms");
         }
-        if let Some(below) = below.iter().find(|_| !page.quiet()) {
-            let text = page.paint(style::DIM, below);
-            page.line(text);
+        if !page.quiet() {
+            for line in &below {
+                let text = page.paint(style::DIM, line);
+                page.line(text);
+            }
         }
     })?;
     Ok(Exit::Done)
@@ -162,8 +164,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 
 /// Of what is below an atom: how much is not listed since it is over, and that a plan is drawn elsewhere. Whoever looks for what became of it, looks
 /// there first.
-fn below(args: &Args, store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Option<String>> {
-    let Some(parent) = &filter.parent else { return Ok(None) };
+fn below(args: &Args, store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Vec<String>> {
+    let Some(parent) = &filter.parent else { return Ok(Vec::new()) };
     let mut told = Vec::new();
     if filter.statuses.is_empty() && !filter.include_over {
         let over = AtomFilter { statuses: vec![Status::Closed, Status::WontDo], ..filter.clone() };
@@ -176,7 +178,7 @@ fn below(args: &Args, store: &Store, filter: &AtomFilter, now: Timestamp) -> Res
     if ops::orchestrated(store)?.iter().any(|epic| epic.id == id) {
         told.push(format!("el orchestrate status {id} draws the plan"));
     }
-    Ok((!told.is_empty()).then(|| told.join("; ")))
+    Ok(told)
 }
 
 #[cfg(test)]

@@ -85,10 +85,10 @@ pub use inbox::{InboxFilter, inbox, last_message, mark_read};
 pub use list::{list, ready};
 pub use mailbox::{Received, mailbox_decide, mailbox_outlook, mailbox_receive, mailbox_sent, mailbox_told};
 pub use orchestrate::{
-    Advanced, Begin, CheckView, DroppedView, Goal, Heard, Overview, PhaseView, PlanSettings, Reply, TaskView, Tries, advance,
-    begin_orchestration, heard, is_asked, is_below_running, orchestrated, overview, record_whole_check, rehearse_supply, supply,
+    Advanced, AnswerFault, Apart, Begin, CheckView, DroppedView, Goal, Heard, Overview, PhaseView, PlanSettings, Reply, TaskView,
+    Tries, advance, answer_faults, begin_orchestration, file_joining, heard, is_asked, is_below_running, is_joining,
+    orchestrated, overview, record_whole_check, rehearse_supply, supply,
 };
-pub use orchestrate::{AnswerFault, Apart, answer_faults, file_joining, is_joining};
 pub use output::record_output;
 pub use pause::{adopt_pause, known_pause, paused, resume};
 pub use place_run::place_run;

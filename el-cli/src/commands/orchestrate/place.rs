@@ -107,7 +107,8 @@ pub(super) fn brief(task: &TaskView, now: Timestamp) -> String {
             let percent = task.percent.map_or_else(String::new, |percent| format!(" {percent}%"));
             let by = task.assignee.as_deref().filter(|_| task.tries.outcome.is_some() || task.run_id.is_none());
             let by = by.map_or_else(String::new, |by| format!(" by {by}"));
-            format!("running{percent}{by}")
+            let span = task.running_since.map_or_else(String::new, |since| format!(" · {}", time::span(now.since(since))));
+            format!("running{percent}{by}{span}")
         }
         Place::Again => format!("again {}", next_try(&task.tries, now)),
         Place::Waiting => format!("after {}", names(&task.waits_for)),

@@ -24,8 +24,8 @@ Examples:
   el orchestrate status q5e6 --all
   el orchestrate status q5e6 --robot | jq .data.tasks
 
-Of a plan of more than 20 tasks, those are shown that need somebody, move or are next; the rest is
-counted. Changes nothing, and needs nobody who drives the plan.")]
+Of a plan of more than 20 tasks, those are shown that need somebody, move or are next; the
+rest is counted. Changes nothing, and needs nobody who drives the plan.")]
 pub(crate) struct Args {
     /// The epic; of none, all that are orchestrated are listed
     #[arg(value_name = "EPIC", add = complete::epics())]

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use el_core::model::Timestamp;
-use el_core::ops;
+use el_core::ops::{self, AnswerFault};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::commands::orchestrate::command_of;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::sanitize;
+use crate::output::{sanitize, time};
 
 /// Print the data of a phase as JSON, to be changed and set again
 #[derive(Debug, clap::Args)]
@@ -35,6 +35,8 @@ pub(in crate::commands) struct Shown<'a> {
     atom_id: Option<&'a str>,
     answered_by: Option<&'a str>,
     answered_at: Option<Timestamp>,
+    /// The answers before it that could not be used, oldest first.
+    faults: &'a [AnswerFault],
     data: &'a Value,
 }
 
@@ -43,10 +45,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let overview = ops::overview(&app.reader()?, &args.which.epic)?;
     let epic = &overview.epic.id;
     let name = question.name();
+    let faults = ops::answer_faults(&app.reader()?, epic, question)?;
+    let now = app.now();
+    let told = |fault: &AnswerFault| {
+        format!("{} {}: {}", time::relative(now, fault.at), fault.run_id.as_deref().unwrap_or_default(), fault.why)
+    };
     let found = overview.phases.iter().find(|phase| phase.name == name);
     let Some((phase, data)) = found.and_then(|phase| Some((phase, phase.data.as_ref()?))) else {
         let fault = found.and_then(|phase| phase.fault.clone()).map_or_else(String::new, |why| format!(": {why}"));
         return Err(CommandError::not_found(format!("{epic} has no data for {name} yet{fault}"))
+            .with_listing(faults.iter().map(told))
+            .with_detail("faults", serde_json::to_value(&faults).unwrap_or_default())
             .with_hint(format!("{} supplies it", command_of(epic, question))));
     };
     let answer = Shown {
@@ -57,8 +66,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         atom_id: phase.atom_id.as_deref(),
         answered_by: phase.answered_by.as_deref(),
         answered_at: phase.answered_at,
+        faults: &faults,
         data,
     };
+    for fault in faults.iter().filter(|_| !app.printer.is_robot()) {
+        app.printer.note(&format!("could not be used, {}", told(fault)));
+    }
     app.printer.emit(&answer, |page| page.line(pretty(data)))?;
     Ok(Exit::Done)
 }

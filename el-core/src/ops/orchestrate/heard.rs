@@ -44,11 +44,12 @@ const REASON: usize = 300;
 /// Faults of answers to one question that are told.
 const FAULTS: i64 = 20;
 
-/// What was wrong with one answer.
+/// An answer that could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AnswerFault {
     pub at: Timestamp,
     pub run_id: Option<String>,
+    /// What was wrong with it, as its agent was told.
     pub why: String,
 }
 

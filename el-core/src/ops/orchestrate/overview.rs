@@ -113,6 +113,8 @@ pub struct TaskView {
     pub tries: Tries,
     /// The live run, or the last.
     pub run_id: Option<String>,
+    /// When the live run began.
+    pub running_since: Option<Timestamp>,
     pub percent: Option<i64>,
     pub action: Option<String>,
     pub scope: Vec<String>,
@@ -271,6 +273,7 @@ fn tasks(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<TaskView>> {
             defer_until: atom.defer_until,
             tries: tries(tx, atom, &runs)?,
             run_id: last.map(|run| run.id.clone()),
+            running_since: live.map(|run| run.started_at),
             percent: live.and_then(|run| run.progress.percent),
             action: live.and_then(|run| run.progress.action.clone()),
             scope: said

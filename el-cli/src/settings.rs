@@ -175,19 +175,20 @@ impl Settings {
             _ => None,
         });
         let default = Key::find("agent").and_then(|key| key.default);
-        let named = texts.chain(default).flat_map(|text| agents(text).unwrap_or_default());
-        let mut names: Vec<String> = named.chain(self.agents().into_iter().map(str::to_owned)).collect();
+        let named = texts.chain(default).flat_map(listed);
+        let mut names: Vec<String> = named.chain(self.agents()).map(str::to_owned).collect();
         names.sort_unstable();
         names.dedup();
         names
     }
 
-    /// `gendry`, or `gendry,ada`: one at least, each once.
+    /// The agents of a worker, in the order given: one at least, each once. One that is named by a slip of the keys would have somebody work under a name
+    /// that nobody knows.
     fn served_agents(&self) -> Result<Vec<String>> {
         let Resolved { value, origin } = self.get(Key::find("agent").expect("it is among the keys"), None)?;
         let text = if let Value::Text(text) = value { text } else { String::new() };
         let mut names: Vec<String> = Vec::new();
-        for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        for name in listed(&text) {
             if !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
@@ -195,20 +196,14 @@ impl Settings {
         if names.is_empty() {
             return Err(origin.refuses("agent", "agent: the name of an agent is needed"));
         }
+        let known = self.known_agents();
+        if let Some(stranger) = names.iter().find(|name| !known.contains(name)) {
+            return Err(origin
+                .refuses("agent", &format!("there is no agent '{stranger}'; there are: {}", known.join(", ")))
+                .with_detail("agents", known)
+                .with_hint(format!("el config set agents.{stranger}.executor claude makes it one")));
+        }
         Ok(names)
-    }
-
-    /// Refuses agents named by `--agent` of which neither the configuration nor the project's own choice says anything: a slip of the keys would
-    /// have somebody work under a name that nobody knows. `configured`: the settings without flags.
-    pub(crate) fn know_agents(&self, configured: &Settings) -> Result<()> {
-        let mut known: Vec<String> = configured.served_agents()?;
-        known.extend(self.agents().into_iter().map(str::to_owned));
-        known.sort_unstable();
-        known.dedup();
-        let Some(stranger) = self.served_agents()?.into_iter().find(|name| !known.contains(name)) else { return Ok(()) };
-        Err(CommandError::invalid("agent", format!("--agent: there is no agent '{stranger}'; known: {}", known.join(", ")))
-            .with_detail("agents", known)
-            .with_hint(format!("a table of its own in the configuration makes one: el config set agents.{stranger}.model MODEL")))
     }
 
     /// A setting's value and where it comes from, for an agent or in general.
@@ -364,6 +359,11 @@ pub(crate) struct WorkSettings {
     pub(crate) resources: Resources,
     pub(crate) context_directory: PathBuf,
     pub(crate) summaries_directory: PathBuf,
+}
+
+/// `gendry`, or `gendry,ada`.
+fn listed(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
 /// The user's configuration file, by the XDG rules. `None` without a home.

@@ -53,7 +53,7 @@ fn preserved_sessions_and_contexts_stay() {
     assert_eq!(context.permissions().mode() & 0o777, 0o600);
     assert_eq!(env.processes_of_run(run["id"].as_str().unwrap()), [], "the session stays, its processes do not");
     assert_eq!(env.robot(&["attach", &id])["session"], session);
-    assert_eq!(env.robot(&["attach", &session])["atom_id"], *id, "as el runs show prints it");
+    assert_eq!(env.robot(&["attach", session])["atom_id"], *id, "as el runs show prints it");
     // The next run of the same atom is not disturbed by it.
     env.el(&["reopen", &id]).ok();
     env.work(&["--once"]);

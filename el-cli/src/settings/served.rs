@@ -20,12 +20,6 @@ impl Settings {
     /// worker may do as many as that worker has sessions; and `--concurrency` on the command line, being the last word, also raises a
     /// `max_parallel` of the files. A worker of several agents divides its sessions among them, so it raises nobody's bound.
     pub(crate) fn served(&self, work: &WorkSettings) -> Result<Vec<Served>> {
-        let known = self.known_agents();
-        if let Some(name) = work.agents.iter().find(|name| !known.contains(name)) {
-            return Err(CommandError::config("agent", format!("there is no agent '{name}'; there are: {}", known.join(", ")))
-                .with_detail("agents", known)
-                .with_hint(format!("el config set agents.{name}.executor claude makes it one")));
-        }
         let is_alone = work.agents.len() == 1;
         let concurrency = usize::try_from(work.concurrency).unwrap_or(usize::MAX);
         let asked_for = matches!(self.origin("concurrency", None)?, Origin::Flag { .. });

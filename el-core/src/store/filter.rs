@@ -201,10 +201,10 @@ impl Query {
     /// `FROM atoms a …`, conditions included.
     fn from(&self) -> String {
         let whose = self.nobody_or.as_ref().map(|name| format!("(a.assignee IS NULL OR a.assignee = {name})"));
-        self.from_by(self.index, whose)
+        self.part(self.index, whose)
     }
 
-    fn from_by(&self, index: Option<&str>, whose: Option<String>) -> String {
+    fn part(&self, index: Option<&str>, whose: Option<String>) -> String {
         let index = index.map_or_else(String::new, |name| format!(" INDEXED BY {name}"));
         let conditions: Vec<&str> = self.conditions.iter().chain(&whose).map(String::as_str).collect();
         let conditions = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
@@ -216,7 +216,7 @@ impl Query {
     fn select(&self, columns: &str) -> String {
         match &self.nobody_or {
             Some(name) if self.index == Some(OF_ALL) => ["a.assignee IS NULL".to_owned(), format!("a.assignee = {name}")]
-                .map(|whose| format!("SELECT {columns} {}", self.from_by(Some(OF_ONE), Some(whose))))
+                .map(|whose| format!("SELECT {columns} {}", self.part(Some(OF_ONE), Some(whose))))
                 .join(" UNION ALL "),
             _ => format!("SELECT {columns} {}", self.from()),
         }

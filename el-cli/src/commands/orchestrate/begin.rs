@@ -33,7 +33,6 @@ pub(super) struct Began {
 
 pub(super) fn begin(args: &Args, app: &App) -> Result<Began> {
     let settings = args.overrides.apply(args.plan.apply(app.settings_for_agents()?));
-    settings.know_agents(&app.settings()?)?;
     let goal = goal(args, app)?;
     // Whatever is wrong with the configuration is told before anything is filed.
     let mut options = options(args, app, &settings)?;

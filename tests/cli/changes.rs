@@ -191,9 +191,9 @@ fn times_for_people_are_of_their_zone_and_say_so() {
 }
 
 #[test]
-fn a_name_of_which_no_id_can_be_made_is_refused() {
+fn an_empty_name_is_refused() {
     let env = TestEnv::new();
-    for name in ["", " ", "…", "проект"] {
+    for name in ["", " "] {
         env.el(&["init", "--name", name]).fails_with(2);
         assert!(!env.project(".eluent").exists(), "{name:?}");
     }

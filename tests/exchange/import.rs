@@ -55,7 +55,7 @@ fn old_ids_work_in_every_command() {
 fn what_does_not_fit_is_told_to_people() {
     let env = TestEnv::with_tracker();
     let told = env.el(&["import", &sample("bd.jsonl")]).ok().stdout;
-    assert!(told.starts_with("Imported 8 atoms from bd: 8 new, 0 changed, 0 unchanged · 3 bonds · 1 comments\n"), "{told}");
+    assert!(told.starts_with("Imported 8 atoms from bd: 8 new, 0 changed, 0 unchanged · 3 bonds · 1 comment\n"), "{told}");
     for want in
         ["type 'chore' became task", "field 'due_at' has no place here", "dependency 'supersedes' became related", "'memory'"]
     {

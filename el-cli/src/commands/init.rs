@@ -45,8 +45,8 @@ pub(super) struct Made<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let project = place(args, app)?;
-    if args.name.as_deref().is_some_and(|name| !name.contains(|c: char| c.is_ascii_alphanumeric())) {
-        return Err(CommandError::invalid("name", "name: ids are made of ASCII letters and digits, and there is none in it"));
+    if args.name.as_deref().is_some_and(|name| name.trim().is_empty()) {
+        return Err(CommandError::invalid("name", "name: it is empty; without --name, ids begin with the folder's name"));
     }
     let folder_name = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
     let prefix = safe_prefix(args.name.as_deref().or(folder_name.as_deref()).unwrap_or_default());

@@ -88,8 +88,9 @@ fn a_session_neither_takes_a_persons_claim_nor_closes_an_epic_over_open_work() {
     let worker = env.start_work(&["--once"]);
     worker.wait_for("launched");
     let run = env.last_run(&own);
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 6] = [
         &["close", &claimed],
+        &["discard", &claimed],
         &["update", &claimed, "--status", "open", "--force"],
         &["update", &claimed, "--assignee", "claude", "--force"],
         &["close", &epic, "--force"],

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::change::{To, may_set_status, resolved_all, set_status};
+use super::change::{To, may_set_status, resolved_all, set_status, taken_claim};
 use super::{AtomFilter, Sort};
 use crate::model::{Atom, EventKind, Status, validate};
 use crate::store::filter::Query;
@@ -17,6 +17,7 @@ pub fn discard<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S], reaso
         let atoms = resolved_all(tx, ids)?;
         for atom in atoms.iter().filter(|a| a.status != Status::Discard) {
             may_set_status(tx, session.as_ref(), atom, Status::Discard)?;
+            taken_claim(ctx, session.as_ref(), atom, true)?;
             set_status(tx, ctx, atom, Status::Discard, To { reason: reason.as_deref(), ..To::default() })?;
         }
         atoms.iter().map(|a| atom::get(tx, &a.id)).collect()

@@ -1,6 +1,8 @@
 //! The texts that agents read and write. Pure: data in, text out, and back.
 
 pub mod context;
+#[cfg(test)]
+mod corpus;
 pub mod fence;
 pub mod mailbox;
 pub mod notice;

@@ -1,12 +1,14 @@
 //! What ties the atoms of an orchestration together: its settings, its questions with their answers, the model's names of tasks, its checks.
 
+use std::collections::{HashMap, HashSet};
+
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 
 use super::Tx;
 use crate::Result;
 use crate::error::Doing;
-use crate::model::Timestamp;
+use crate::model::{BondKind, Timestamp};
 
 /// An orchestration's own row.
 #[derive(Debug, Clone, PartialEq)]
@@ -272,17 +274,36 @@ pub(crate) fn checks(tx: &Tx<'_>, epic: &str) -> Result<Vec<WholeCheck>> {
     rows.collect::<rusqlite::Result<_>>().doing("read checks")
 }
 
+/// Reads rows about what is below an epic, at any depth; `rest` goes on from the table `down` of their ids.
+fn of_below<T>(tx: &Tx<'_>, epic: &str, rest: &str, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> Result<Vec<T>> {
+    let down = "SELECT id FROM atoms WHERE parent_id = ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id";
+    let doing = "read what is below an epic";
+    let mut statement = tx.prepare_cached(&format!("WITH RECURSIVE down (id) AS ({down}) {rest}")).doing(doing)?;
+    let rows = statement.query_map([epic], read).doing(doing)?;
+    rows.collect::<rusqlite::Result<_>>().doing(doing)
+}
+
 /// The atoms below an epic, at any depth, in the order in which they were filed.
 pub(crate) fn below(tx: &Tx<'_>, epic: &str) -> Result<Vec<String>> {
-    let mut statement = tx
-        .prepare_cached(
-            "WITH RECURSIVE down (id) AS (
-               SELECT id FROM atoms WHERE parent_id = ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id
-             ) SELECT a.id FROM down JOIN atoms a ON a.id = down.id ORDER BY a.seq",
-        )
-        .doing("read what is below an epic")?;
-    let rows = statement.query_map([epic], |row| row.get(0)).doing("read what is below an epic")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read what is below an epic")
+    of_below(tx, epic, "SELECT a.id FROM down JOIN atoms a ON a.id = down.id ORDER BY a.seq", |row| row.get(0))
+}
+
+/// Those of them that ask a question, of whichever orchestration.
+pub(crate) fn asking_below(tx: &Tx<'_>, epic: &str) -> Result<HashSet<String>> {
+    let found = of_below(tx, epic, "SELECT q.atom_id FROM down JOIN questions q ON q.atom_id = down.id", |row| row.get(0))?;
+    Ok(found.into_iter().collect())
+}
+
+/// What each of them waits for, wherever that is.
+pub(crate) fn waits_below(tx: &Tx<'_>, epic: &str) -> Result<HashMap<String, Vec<String>>> {
+    let rest = "SELECT b.target_id, b.source_id, b.kind FROM down JOIN bonds b ON b.target_id = down.id ORDER BY b.created_at, b.source_id";
+    let mut waits: HashMap<String, Vec<String>> = HashMap::new();
+    for (target, source, kind) in of_below(tx, epic, rest, |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))? {
+        if kind.parse::<BondKind>().is_ok_and(BondKind::is_blocking) {
+            waits.entry(target).or_default().push(source);
+        }
+    }
+    Ok(waits)
 }
 
 /// Whether an atom is an orchestrated epic, a task of a plan, or a question.

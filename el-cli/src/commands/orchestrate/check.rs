@@ -4,15 +4,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use el_agents::git::{self, Mode, Repository, Scratch, Step, branch_of};
+use el_agents::git::{self, Mode, Repository, Scratch, Step};
 use el_agents::tmux::socket_name;
 use el_agents::whole_check::{self, WholeCheck};
 use el_core::model::{Verify, VerifyStatus};
 use el_core::ops::{self, Overview};
 use el_core::protocol::words;
-use el_core::rules::orchestrate::{Question, Standing};
 
 use super::begin::Began;
+use super::branches::{self, Branch};
 use super::tell::Teller;
 use crate::app::App;
 use crate::commands::worktrees::failed;
@@ -104,27 +104,14 @@ enum Place {
 /// those of all tasks are joined.
 fn together(began: &Began, overview: &Overview, folder: &Path) -> Result<Place> {
     let Ok(repository) = Repository::of(folder) else { return Ok(Place::Folder) };
-    let aggregation = overview.phases.iter().find(|phase| phase.name == Question::Aggregation.name());
-    let tip = |atom: &str| repository.tip(&branch_of(atom)).map_err(failed);
-    let mut tips: Vec<(String, String)> = Vec::new();
-    let first = match aggregation.and_then(|phase| phase.atom_id.as_deref()) {
-        Some(atom) => tip(atom)?.map(|tip| (branch_of(atom), tip)),
-        None => None,
-    };
-    let is_later = |list: Option<&str>| matches!(list.and_then(Question::named), Some(Question::Failures { .. }));
-    for task in overview.tasks.iter().filter(|task| task.standing == Standing::Done) {
-        if (first.is_none() || is_later(task.list.as_deref()))
-            && let Some(tip) = tip(&task.atom_id)?
-        {
-            tips.push((branch_of(&task.atom_id), tip));
-        }
-    }
-    if first.is_none() && tips.is_empty() {
+    let (first, mut tasks) = branches::of(&repository, overview)?;
+    tasks.retain(|task| first.is_none() || task.is_later);
+    if first.is_none() && tasks.is_empty() {
         return Ok(Place::Folder);
     }
     let base = began.options.agents[0].agent.isolation.as_ref().and_then(|isolation| isolation.base.clone());
     let mut top = match (&first, base) {
-        (Some((_, tip)), _) => tip.clone(),
+        (Some(first), _) => first.tip.clone(),
         (None, Some(base)) => repository.commit(&base).map_err(failed)?.unwrap_or_default(),
         (None, None) => repository.head().map_err(failed)?,
     };
@@ -134,7 +121,7 @@ fn together(began: &Began, overview: &Overview, folder: &Path) -> Result<Place> 
     let db = &began.options.places.database;
     let project = socket_name(&db.canonicalize().unwrap_or_else(|_| db.clone()));
     let scratch = Scratch::new(&repository, &above.join(format!(".check-{project}-{}", began.epic.id)), &top).map_err(failed)?;
-    for (branch, tip) in tips {
+    for Branch { name: branch, tip, .. } in tasks {
         if repository.contains(&top, &tip).map_err(failed)? {
             continue;
         }
@@ -143,7 +130,7 @@ fn together(began: &Began, overview: &Overview, folder: &Path) -> Result<Place> 
             Step::Joined(commit) => top = commit,
             Step::Conflict(files) => {
                 let names = files.join("\n");
-                let with = first.as_ref().map_or("the branches before it", |(name, _)| name.as_str());
+                let with = first.as_ref().map_or("the branches before it", |first| first.name.as_str());
                 let why = format!("The branch {branch} does not go together with {with}. In conflict are:\n{names}");
                 return Ok(Place::Apart { why });
             }

@@ -106,18 +106,25 @@ fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
         }
         false
     };
-    let ids: Vec<&str> = below.iter().map(|found| found.id.as_str()).collect();
-    let mut sources = bond::sources_of(tx, &ids)?;
+    let asking = orchestration::asking_below(tx, epic)?;
+    let mut waits = orchestration::waits_below(tx, epic)?;
     let (mut atoms, mut members) = (Vec::new(), Vec::new());
     for found in &below {
         // One that asked before its question was asked anew asks nothing now, and is no work either.
-        let asks = orchestration::asks(tx, &found.id)? || found.metadata.pointer(ASKS).is_some();
+        let asks = asking.contains(&found.id) || found.metadata.pointer(ASKS).is_some();
         let plan = plans.get(&found.id);
         // What was thrown away is missed by nobody.
         if found.status == Status::Discard || asks || is_within(&found.id) || (found.issue_type.is_abstract() && plan.is_none()) {
             continue;
         }
-        let mut member = member(found, sources.remove(&found.id).unwrap_or_default());
+        let mut member = Member {
+            id: found.id.clone(),
+            status: found.status,
+            close_reason: found.close_reason.clone(),
+            is_running: found.run_id.is_some(),
+            has_date: found.defer_until.is_some(),
+            waits_for: waits.remove(&found.id).unwrap_or_default(),
+        };
         if plan.is_some_and(|plan| plan.ended_at.is_some()) && !found.status.is_over() {
             // Something of it is missing, and it does not go on by itself.
             member.status = Status::Blocked;
@@ -137,17 +144,6 @@ fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
         member.waits_for = waits_for;
     }
     Ok((atoms, members))
-}
-
-fn member(of: &Atom, waits_for: Vec<String>) -> Member {
-    Member {
-        id: of.id.clone(),
-        status: of.status,
-        close_reason: of.close_reason.clone(),
-        is_running: of.run_id.is_some(),
-        has_date: of.defer_until.is_some(),
-        waits_for,
-    }
 }
 
 impl Loaded {

@@ -1,37 +1,18 @@
 //! The corpus: summaries as models write them (`tests/data/summaries/*.md`), each with its expected reading beside it; and properties that hold
-//! for any text. `EL_UPDATE_CORPUS=1` writes the present readings, to be looked at before they are taken.
+//! for any text.
 
-use std::fmt::Write as _;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::model::{SummaryStatus, TestOutcome};
+use crate::protocol::corpus::assert_read;
 use crate::protocol::workspace::{Rules, judge};
 
 #[test]
 fn each_summary_of_the_corpus_is_read_as_expected() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/summaries");
-    let mut samples: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    samples.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
-    samples.sort();
-    assert!(samples.len() >= 40, "only {} samples", samples.len());
-    let mut wrong = String::new();
-    for sample in samples {
-        let text = String::from_utf8_lossy(&std::fs::read(&sample).unwrap()).into_owned();
-        let read = format!("{:#}\n", serde_json::to_value(parse(&text)).unwrap());
-        let expected = sample.with_extension("json");
-        if std::env::var_os("EL_UPDATE_CORPUS").is_some() {
-            std::fs::write(&expected, &read).unwrap();
-        }
-        let expected = std::fs::read_to_string(&expected).unwrap_or_default();
-        if read != expected {
-            writeln!(wrong, "{}:\n{read}", sample.display()).unwrap();
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert_read("summaries", "md", 40, |_, text| serde_json::to_value(parse(text)).unwrap());
 }
 
 #[test]

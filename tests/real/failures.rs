@@ -34,7 +34,7 @@ fn an_api_that_always_fails_fails_the_attempts() {
         assert_eq!((&run["exit_code"], &run["stop_blocks"], &run["resumes"]), (&json!(1), &json!(0), &json!(0)));
         assert!(run["detail"].as_str().unwrap().contains("API Error: 500"), "{run}");
     }
-    assert!(env.comments(&id)[0].contains("2 attempt(s)"), "{:?}", env.comments(&id));
+    assert!(env.comments(&id)[0].contains("2 attempts"), "{:?}", env.comments(&id));
     assert_eq!(api.messages().len(), 4, "each attempt asks once and once again");
     let one = ["status in_progress", "run_started", "run_ended failed"];
     assert_eq!(env.events(&id), [&["created"][..], &one, &["status open"], &one, &["status blocked", "commented"]].concat());

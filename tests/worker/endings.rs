@@ -87,7 +87,7 @@ fn one_that_never_closes_is_a_violation_and_after_its_attempts_the_atom_is_block
     assert_eq!((&run["stop_blocks"], &run["resumes"], &run["attempt"]), (&1.into(), &1.into(), &2.into()));
     assert_eq!(env.status(&id), "blocked");
     let comments = env.comments(&id);
-    assert!(comments[0].contains("2 attempt(s)") && comments[0].contains("without closing its atom"), "{comments:?}");
+    assert!(comments[0].contains("2 attempts") && comments[0].contains("without closing its atom"), "{comments:?}");
     assert_eq!(told.last().unwrap()["summary"]["outcomes"], serde_json::json!([["violation", 2]]));
     env.assert_settled(&run);
 }

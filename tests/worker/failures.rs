@@ -32,7 +32,7 @@ fn after_its_attempts_an_atom_is_blocked_and_a_comment_says_why() {
     assert_eq!(env.status(&id), "blocked");
     let comment = &env.comments(&id)[0];
     assert!(
-        comment.contains("2 attempt(s)") && comment.contains("the service is down") && comment.contains("el retry"),
+        comment.contains("2 attempts") && comment.contains("the service is down") && comment.contains("el retry"),
         "{comment}"
     );
     let last = told.iter().rfind(|event| event["event"] == "settled").unwrap();

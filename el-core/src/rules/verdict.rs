@@ -1,6 +1,7 @@
 //! How a run ended: from its exit record and the atom as it was re-read afterwards. The atom's status is the only truth; the exit
 //! record only says what to make of an atom that was left in progress.
 
+use crate::counted;
 use crate::model::{CancelMode, EndKind, ExitRecord, Outcome, Status, Timestamp};
 
 use super::retry::{Next, RetryPolicy};
@@ -95,7 +96,8 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         Next::Retry(wait) => AtomChange::Reopen { retry_at: Some(facts.now.plus(wait)) },
         Next::GiveUp(attempts) => AtomChange::Block {
             comment: format!(
-                "Given up after {attempts} attempt(s) that ended as {outcome}; the last: {detail}. `el retry` gives it fresh attempts."
+                "Given up after {} that ended as {outcome}; the last: {detail}. `el retry` gives it fresh attempts.",
+                counted(usize::try_from(attempts).unwrap_or(usize::MAX), "attempt")
             ),
         },
     };

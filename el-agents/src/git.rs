@@ -18,7 +18,7 @@ mod worktree;
 
 pub use self::advance::{Advanced, Brought, advance, held, note_landed, recover, unpublished};
 pub use self::call::{Git, check_version};
-pub use self::error::GitError;
+pub use self::error::{GitError, HalfMoved};
 pub use self::integrate::{Mode, Scratch, Step};
 pub use self::repository::{Repository, Worktree, branch_of};
 pub use self::reverted::Revert;

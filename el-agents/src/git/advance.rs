@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::error::HalfMoved;
 use super::files::{Difference, PutBack};
 use super::promise::Promise;
 use super::repository::{Repository, Worktree, changes};
@@ -152,14 +153,9 @@ pub fn recover(repository: &Repository, target: &str) -> Result<(), GitError> {
 
 /// Puts the files back, and says what to do if they cannot be.
 fn undo(moved: &Difference, note: &Path, tree: &Worktree, target: &str, old: &str, new: &str, why: &str) -> Result<(), GitError> {
-    let at = tree.path.clone();
-    let half = |which: String| GitError::HalfMoved {
-        at: at.clone(),
-        target: target.to_owned(),
-        old: old.to_owned(),
-        new: new.to_owned(),
-        why: why.to_owned(),
-        which,
+    let half = |which: String| {
+        let (target, old, new, why) = (target.to_owned(), old.to_owned(), new.to_owned(), why.to_owned());
+        GitError::from(Box::new(HalfMoved { at: tree.path.clone(), target, old, new, why, which }))
     };
     match moved.put_back() {
         Ok(PutBack::Done) => forget(note),

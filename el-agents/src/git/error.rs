@@ -85,24 +85,8 @@ pub enum GitError {
         source: std::io::Error,
     },
     /// The files of a checkout are ahead of its branch, and could not be put back.
-    #[error(
-        "the files in {at} are, some or all, those of {new}, while {target} is still at {old}: {why}, and they could not be put back: {which}",
-        at = at.display()
-    )]
-    HalfMoved {
-        /// The checkout.
-        at: PathBuf,
-        /// The branch.
-        target: String,
-        /// Where it is.
-        old: String,
-        /// Where it was to be.
-        new: String,
-        /// What was in the way of the move.
-        why: String,
-        /// What was in the way of putting back.
-        which: String,
-    },
+    #[error(transparent)]
+    HalfMoved(#[from] Box<HalfMoved>),
     /// One that cannot do what is asked of it.
     #[error("this is git {0}, and worktrees and el land need 2.38 or later")]
     TooOld(String),
@@ -116,12 +100,33 @@ pub enum GitError {
     },
 }
 
+/// What is so after a move that could neither be finished nor undone.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the files in {at} are, some or all, those of {new}, while {target} is still at {old}: {why}, and they could not be put back: {which}",
+    at = at.display()
+)]
+pub struct HalfMoved {
+    /// The checkout.
+    pub(super) at: PathBuf,
+    /// The branch.
+    pub(super) target: String,
+    /// Where it is.
+    pub(super) old: String,
+    /// Where it was to be.
+    pub(super) new: String,
+    /// What was in the way of the move.
+    pub(super) why: String,
+    /// What was in the way of putting back.
+    pub(super) which: String,
+}
+
 impl GitError {
     /// What to do about it.
     pub fn hint(&self) -> Cow<'static, str> {
         let said = match self {
-            GitError::HalfMoved { at, new, .. } => {
-                let at = at.display();
+            GitError::HalfMoved(half) => {
+                let (at, new) = (half.at.display(), &half.new);
                 return format!(
                     "mend that, and el land puts them back; or git -C {at} reset {new} keeps them, and the work has landed"
                 )

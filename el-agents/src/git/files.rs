@@ -1,6 +1,6 @@
 //! The files of a checkout, from one commit to the next, and back again if that was broken off.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -139,21 +139,19 @@ impl Difference {
             }
         }
         let staged = self.staged()?;
-        let is_new = |file: &&Changed| staged.iter().any(|(path, blob)| *path == file.path && *blob == file.new);
-        wrong.extend(
-            self.files
-                .iter()
-                .filter(|file| staged.iter().any(|(path, _)| *path == file.path) && !is_new(file))
-                .map(|file| file.path.clone()),
-        );
+        let moved = self.files.iter().filter_map(|file| Some((file, staged.get(&file.path)?))).collect::<Vec<_>>();
+        if back.is_empty() && moved.is_empty() {
+            // Git had not begun: whatever is there is a person's.
+            return Ok(PutBack::Done);
+        }
+        wrong.extend(moved.iter().filter(|(file, blob)| **blob != file.new).map(|(file, _)| file.path.clone()));
         if !wrong.is_empty() {
             wrong.sort();
             wrong.dedup();
             return Ok(PutBack::Changed(wrong));
         }
-        let count = self.files.iter().filter(is_new).count();
         self.git.maybe(&["update-index", "-q", "--refresh"])?;
-        if count > 0 {
+        if !moved.is_empty() {
             // Git wrote its index last: all was moved.
             self.git.ask(&["read-tree", "-m", "-u", &self.new, &self.old])?;
             return Ok(PutBack::Done);
@@ -198,7 +196,7 @@ impl Difference {
     }
 
     /// Of the index, what is not as in the old commit.
-    fn staged(&self) -> Result<Vec<(PathBuf, Option<String>)>, GitError> {
+    fn staged(&self) -> Result<HashMap<PathBuf, Option<String>>, GitError> {
         let said = self.git.raw(&["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", &self.old], None)?;
         Ok(parse(&said).map(|file| (file.path, file.new)).collect())
     }

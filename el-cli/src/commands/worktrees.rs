@@ -213,7 +213,7 @@ pub(super) fn failed(error: GitError) -> CommandError {
         | GitError::Detached(_)
         | GitError::BranchElsewhere { .. }
         | GitError::InTheWay(_)
-        | GitError::HalfMoved { .. }
+        | GitError::HalfMoved(_)
         | GitError::Locked(_) => Exit::Conflict,
         GitError::File { .. } | GitError::Failed { .. } => Exit::Internal,
     };

@@ -209,7 +209,24 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
+/// Else its message would be another one when it is read again, and come twice. Found by fuzzing.
+#[test]
+fn a_number_of_many_digits_is_written_back_as_it_was_read() {
+    let text = "[211515111111111110000000000000000000006307977777.0]";
+    let first = Document::parse(text, "messages").unwrap();
+    let again = Document::parse(&first.render(), "messages").unwrap();
+    assert_eq!(digest(&again.items[0]), digest(&first.items[0]));
+}
+
 proptest! {
+    /// The same for any digits.
+    #[test]
+    fn any_number_is_written_back_as_it_was_read(text in "-?[1-9][0-9]{0,50}(\\.[0-9]{1,50})?(e-?[0-9]{1,2})?") {
+        let first = Document::parse(&format!("[{text}]"), "messages").unwrap();
+        let again = Document::parse(&first.render(), "messages").unwrap();
+        prop_assert_eq!(again, first);
+    }
+
     #[test]
     fn no_text_makes_it_panic(text in "([{}\\[\\]\":,a-z0-9 ]|.){0,200}") {
         let _ = Document::parse(&text, "messages");

@@ -374,7 +374,7 @@ fn an_agent_that_is_none_is_refused_with_those_that_there_are() {
     for words in
         [&["run", "x", "--agent", "reviwer"][..], &["work", "--once", "--agent", "reviwer"], &["work", "--agent", "claude,x"]]
     {
-        let error = env.run(env.command("el").arg("--robot").args(words)).fails_with(6).json()["error"].take();
+        let error = env.run(env.command("el").arg("--robot").args(words)).fails_with(2).json()["error"].take();
         let message = error["message"].as_str().unwrap();
         assert!(message.contains("there are: claude, reviewer"), "{words:?}: {message}");
         assert_eq!(error["details"]["agents"], json!(["claude", "reviewer"]));

@@ -190,7 +190,7 @@ fn an_epic_that_is_closed_while_it_is_driven_begins_nothing_more_and_says_so() {
         let one = env.task_of_if(&epic, "one")?;
         (env.status(&one) == "in_progress").then_some(())
     });
-    env.el(&["close", &epic, "--reason", "enough"]).ok();
+    env.el(&["close", &epic, "--reason", "enough", "--force"]).ok();
     std::fs::write(env.project("go"), "").unwrap();
     let ran = plan.wait(SOON).fails_with(4);
     assert!(ran.stdout.contains(&format!("el reopen {epic}")), "{ran:#?}");

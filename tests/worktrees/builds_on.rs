@@ -37,6 +37,16 @@ fn three_layers_hold_what_they_build_on_and_land_in_a_straight_line() {
 }
 
 #[test]
+fn what_an_agent_commits_after_its_close_is_there_for_who_builds_on_it() {
+    let env = TestEnv::with_repository("");
+    let late = "sh sleep 1 && echo late > late.txt && git add late.txt && git commit -q -m 'write late.txt'";
+    let first = env.create("First", &["-d", &TestEnv::script(&["close done", late])]);
+    let then = after(&env, &[&first], "late.txt", "b.txt");
+    env.work(&["--drain", "--concurrency", "2", "--isolate", "worktree"]);
+    assert_eq!([&first, &then].map(|id| env.outcomes(id)), [["closed"], ["closed"]], "{:#}", env.last_run(&then));
+}
+
+#[test]
 fn what_does_not_fit_together_is_held_with_the_reason_and_nothing_else_is() {
     let env = TestEnv::with_repository("");
     let [first, second] = ["one", "two"].map(|text| env.writer("same.txt", text));

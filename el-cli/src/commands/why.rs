@@ -100,6 +100,10 @@ fn words(hold: &Hold, reason: Option<&str>, now: Timestamp) -> String {
                 None => format!("It {holds}."),
             }
         }
+        Hold::Ending { of, run, via } => {
+            let who = via.as_ref().map_or_else(|| "It".to_owned(), |parent| format!("Its parent {parent}"));
+            format!("{who} waits until {run} has ended: {of}, which it did, is over, and its agent may still be writing.")
+        }
         Hold::Parent { parent, status } => format!("Its parent {parent} is {status}, which holds what is in it."),
     }
 }

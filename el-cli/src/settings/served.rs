@@ -11,7 +11,7 @@ use el_core::rules::admit::Limits;
 use super::keys::Key;
 use super::value::Value;
 use super::{Origin, Settings, WorkSettings};
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 
 impl Settings {
     /// The agents of a worker, in the order given.
@@ -20,6 +20,16 @@ impl Settings {
     /// worker may do as many as that worker has sessions; and `--concurrency` on the command line, being the last word, also raises a
     /// `max_parallel` of the files. A worker of several agents divides its sessions among them, so it raises nobody's bound.
     pub(crate) fn served(&self, work: &WorkSettings) -> Result<Vec<Served>> {
+        let known = self.known_agents();
+        // What the configuration names is known, so it was a flag. By a slip of the keys somebody would work under a name that nobody knows.
+        if let Some(stranger) = work.agents.iter().find(|name| !known.contains(name)) {
+            return Err(CommandError::invalid(
+                "agent",
+                format!("there is no agent '{stranger}'; there are: {}", known.join(", ")),
+            )
+            .with_detail("agents", known)
+            .with_hint(format!("el config set agents.{stranger}.executor claude makes it one")));
+        }
         let is_alone = work.agents.len() == 1;
         let concurrency = usize::try_from(work.concurrency).unwrap_or(usize::MAX);
         let asked_for = matches!(self.origin("concurrency", None)?, Origin::Flag { .. });

@@ -43,6 +43,8 @@ pub enum Hold {
     Running { run: String },
     /// A bond of the atom, or of one of its parents (`via`).
     Blocked { by: String, bond: BondKind, via: Option<String> },
+    /// What it, or one of its parents (`via`), waited for is over, and the run that did it is not: its agent may still be writing.
+    Ending { of: String, run: String, via: Option<String> },
     /// A parent is itself held.
     Parent { parent: String, status: Status },
 }
@@ -105,23 +107,36 @@ impl Snapshot {
             };
             if is_live {
                 holds.push(Hold::Blocked { by: source.clone(), bond: *bond, via: via.map(str::to_owned) });
+            } else if bond.is_blocking()
+                && let Some((of, run)) = self.at_work(source, *bond == BondKind::WaitsFor)
+            {
+                holds.push(Hold::Ending { of: of.to_owned(), run: run.to_owned(), via: via.map(str::to_owned) });
             }
         }
     }
 
     fn has_live_descendant(&self, id: &str) -> bool {
-        let mut seen = HashSet::from([id]);
-        let mut todo = vec![id];
-        while let Some(parent) = todo.pop() {
-            for (child, node) in self.nodes.iter().filter(|(_, n)| n.parent.as_deref() == Some(parent)) {
-                if !node.status.is_over() {
-                    return true;
-                }
-                if seen.insert(child) {
-                    todo.push(child);
-                }
-            }
+        self.below(id).iter().skip(1).any(|(_, node)| !node.status.is_over())
+    }
+
+    /// A live run of an atom, or of anything below it too.
+    fn at_work(&self, id: &str, with_children: bool) -> Option<(&str, &str)> {
+        let looked_at = if with_children { self.below(id) } else { self.nodes.get_key_value(id).into_iter().collect() };
+        looked_at.into_iter().find_map(|(id, node)| Some((id.as_str(), node.live_run.as_deref()?)))
+    }
+
+    /// An atom and everything below it, each once.
+    fn below(&self, id: &str) -> Vec<(&String, &Node)> {
+        let mut found: Vec<(&String, &Node)> = self.nodes.get_key_value(id).into_iter().collect();
+        let mut next = 0;
+        while let Some((parent, _)) = found.get(next).copied() {
+            let is_child = |(id, node): &(&String, &Node)| {
+                node.parent.as_ref() == Some(parent) && !found.iter().any(|(known, _)| known == id)
+            };
+            let children: Vec<_> = self.nodes.iter().filter(is_child).collect();
+            found.extend(children);
+            next += 1;
         }
-        false
+        found
     }
 }

@@ -27,12 +27,30 @@ macro_rules! has_live_blocker {
     };
 }
 
+/// What waits for an atom that is over while its run is not: the agent may still be writing. Asked once a query, from the live runs.
+macro_rules! behind_a_run {
+    () => {
+        "WITH RECURSIVE
+           at_work (id) AS (SELECT r.atom_id FROM runs r WHERE r.outcome IS NULL),
+           within (id) AS (
+             SELECT id FROM at_work UNION SELECT p.parent_id FROM within JOIN atoms p ON p.id = within.id WHERE p.parent_id IS NOT NULL),
+           behind (id) AS (
+             SELECT b.target_id FROM at_work JOIN bonds b ON b.source_id = at_work.id WHERE b.kind IN ('blocks','conditional_blocks')
+             UNION SELECT b.target_id FROM within JOIN bonds b ON b.source_id = within.id WHERE b.kind = 'waits_for'
+             UNION SELECT c.id FROM behind JOIN atoms c ON c.parent_id = behind.id)
+         SELECT id FROM behind"
+    };
+}
+
 /// The condition for an atom `a` at the time `:now`.
 pub(crate) const READY: &str = concat!(
     "a.status IN ('open','deferred') AND a.blocked_by = 0 AND (a.status = 'open' OR a.defer_until <= :now)
      AND a.issue_type NOT IN ('epic','formula')
      AND (a.retry_at IS NULL OR a.retry_at <= :now)
      AND a.id NOT IN (SELECT r.atom_id FROM runs r WHERE r.outcome IS NULL)
+     AND a.id NOT IN (",
+    behind_a_run!(),
+    ")
      AND NOT ",
     has_live_blocker!("a.id", "b.kind <> 'blocks' AND "),
     " AND (a.parent_id IS NULL OR NOT EXISTS (

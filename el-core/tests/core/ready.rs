@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use el_core::model::{BondKind, IssueType, Status};
 use el_core::ops::{self, AtomPatch, Guard};
+use el_core::rules::ready::Hold;
 use proptest::prelude::*;
 
 use crate::support::{Project, person};
@@ -130,6 +131,39 @@ fn what_waits_for_an_epic_waits_for_all_below_it() {
     let refusal = ops::dep_add(&mut p.store, &person, &last, &child, BondKind::Blocks).unwrap_err();
     assert_eq!(refusal.code(), "cycle", "last waits for child");
     ops::close(&mut p.store, &person, &[&child], None, &Guard::default()).unwrap();
+    assert_eq!(p.ready(), [last]);
+}
+
+#[test]
+fn what_waits_for_an_atom_waits_for_the_end_of_its_run_too() {
+    let mut p = Project::new();
+    let (first, epic, next, child, last) =
+        (p.create("first"), p.create("epic"), p.create("next"), p.create("child"), p.create("last"));
+    let person = person(p.now);
+    ops::dep_add(&mut p.store, &person, &epic, &child, BondKind::ParentChild).unwrap();
+    ops::dep_add(&mut p.store, &person, &first, &next, BondKind::Blocks).unwrap();
+    ops::dep_add(&mut p.store, &person, &first, &epic, BondKind::Blocks).unwrap();
+    let patch = AtomPatch { issue_type: Some(IssueType::Epic), ..AtomPatch::default() };
+    ops::update(&mut p.store, &person, &[&epic], &patch, &Guard::default()).unwrap();
+    ops::dep_add(&mut p.store, &person, &epic, &last, BondKind::WaitsFor).unwrap();
+
+    let live = p.claim().unwrap();
+    assert_eq!(live.atom.id, first);
+    p.wait(Duration::from_secs(1));
+    let person = p.person();
+    ops::close(&mut p.store, &person, &[&first], None, &Guard::default()).unwrap();
+    assert!(p.ready().is_empty(), "its agent may still be writing");
+    let held = ops::explain(&p.store, &child, p.now).unwrap().holds;
+    assert_eq!(held, [Hold::Ending { of: first, run: live.run.id.clone(), via: Some(epic.clone()) }]);
+    p.settle(&live.run.id, 0);
+    assert_eq!(p.ready(), [next.clone(), child.clone()]);
+
+    // And what waits for an epic waits for the runs below it.
+    ops::close(&mut p.store, &person, &[&next], None, &Guard::default()).unwrap();
+    let live = p.claim().unwrap();
+    ops::close(&mut p.store, &person, &[&child, &epic], None, &Guard::default()).unwrap();
+    assert!(p.ready().is_empty());
+    p.settle(&live.run.id, 0);
     assert_eq!(p.ready(), [last]);
 }
 

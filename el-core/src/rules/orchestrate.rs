@@ -41,31 +41,19 @@ impl Default for Settings {
     }
 }
 
-/// What is recorded of the asking for one phase.
+/// How the asking of one question stands.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Asking {
-    /// Askings that were begun since a person last supplied or reset something.
-    pub asked: u32,
-    pub came: Came,
-}
-
-/// What came of the last asking.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub enum Came {
+pub enum Asking {
     /// Nothing was asked yet.
     #[default]
     Nothing,
-    /// It is being asked. A run that ended and of which nothing was recorded gave no answer.
-    Pending { is_alive: bool },
+    /// It is being asked, or will be: its atom is there.
+    Pending,
     /// Data that fits: the model's, or a person's.
     Data,
-    /// An answer that cannot be used, and why.
-    Faulty { why: String },
-    /// No block at all.
-    NotFound,
-    /// The words were looked at after the last asking, and carried enough.
+    /// There was no data, and the words of the last answer carried enough.
     Carried,
-    /// They were looked at, and did not. Nothing more is tried before a person supplies the data.
+    /// They did not, or a person broke it off. Nothing more is tried before a person supplies the data.
     Stopped { why: String },
 }
 
@@ -165,12 +153,8 @@ const FAILURES: &str = "failures-";
 pub enum Step {
     /// Ask for the first time.
     Ask { question: Question },
-    /// Ask in the same conversation, with what was wrong (`None`: there was no block). `left`: how often it may be asked after this.
-    AskAgain { question: Question, why: Option<String>, left: u32 },
     /// Somebody answers just now.
     AwaitAnswer { question: Question },
-    /// Look at the words of the last answer: they carry enough, or it stops.
-    Fallback { question: Question, why: Option<String> },
     /// File these tasks, each with its bonds; a task comes after those that it depends on. `round`: those of a failed check.
     File { round: Option<usize>, tasks: Vec<String> },
     /// Record that all tasks are filed.
@@ -195,7 +179,7 @@ pub fn key(epic: &str, round: Option<usize>, task: &str) -> String {
     }
 }
 
-/// What of a list is beyond the limits, in words for the model; such a list is recorded as [`Came::Faulty`].
+/// What of a list is beyond the limits, in words for the model.
 pub fn beyond(tasks: usize, settings: &Settings) -> Option<String> {
     (tasks > settings.tasks_max)
         .then(|| format!("`tasks`: has {tasks} tasks, and at most {} are taken; cut the work into fewer", settings.tasks_max))
@@ -209,7 +193,7 @@ pub fn next(flow: &Flow, settings: &Settings) -> Step {
     }
     let mut step = decide(flow, settings);
     // What runs is waited for, and what is over stays so; but nothing new is begun.
-    let begins = matches!(step, Step::Ask { .. } | Step::AskAgain { .. } | Step::File { .. } | Step::Check { .. });
+    let begins = matches!(step, Step::Ask { .. } | Step::File { .. } | Step::Check { .. });
     if let Some(why) = spent(flow, settings).filter(|_| begins || is_about_to_start(&step)) {
         step = Step::Stop { question: None, why };
     }
@@ -233,12 +217,12 @@ pub fn spent(flow: &Flow, settings: &Settings) -> Option<String> {
 
 fn decide(flow: &Flow, settings: &Settings) -> Step {
     // A list that a person supplied needs no analysis.
-    if flow.task_list.came != Came::Data
-        && let Some(step) = asking(&flow.analysis, Question::Analysis, settings)
+    if flow.task_list != Asking::Data
+        && let Some(step) = asking(&flow.analysis, Question::Analysis)
     {
         return step;
     }
-    if let Some(step) = asking(&flow.task_list, Question::TaskList, settings) {
+    if let Some(step) = asking(&flow.task_list, Question::TaskList) {
         return step;
     }
     if let Some(step) = filing(&flow.filing, None) {
@@ -259,18 +243,18 @@ fn decide(flow: &Flow, settings: &Settings) -> Step {
         };
         return Step::Stop { question: None, why };
     }
-    if let Some(step) = asking(&flow.aggregation, Question::Aggregation, settings) {
+    if let Some(step) = asking(&flow.aggregation, Question::Aggregation) {
         return step;
     }
     if let Some(rounds) = settings.check_rounds
-        && let Some(step) = check(flow, rounds, settings)
+        && let Some(step) = check(flow, rounds)
     {
         return step;
     }
     Step::Done { missing: work.missing }
 }
 
-fn check(flow: &Flow, rounds: u32, settings: &Settings) -> Option<Step> {
+fn check(flow: &Flow, rounds: u32) -> Option<Step> {
     let Some((last, round)) = flow.rounds.last().zip(flow.rounds.len().checked_sub(1)) else {
         return Some(Step::Check { round: 0 });
     };
@@ -282,35 +266,26 @@ fn check(flow: &Flow, rounds: u32, settings: &Settings) -> Option<Step> {
     if u32::try_from(round).is_ok_and(|round| round >= rounds) {
         return Some(Step::Stop { question: None, why: format!("the check failed {}", crate::times(round + 1)) });
     }
-    if let Some(step) = asking(&last.asking, Question::Failures { round }, settings) {
+    if let Some(step) = asking(&last.asking, Question::Failures { round }) {
         return Some(step);
     }
     // Their work was awaited with all the other work.
     Some(filing(&last.filing, Some(round)).unwrap_or(Step::Check { round: round + 1 }))
 }
 
-/// What follows on an answer that cannot be used: another asking, while there are some left, then a look at its words. `asked`: askings so far.
-pub fn after_fault(question: Question, asked: u32, why: Option<String>, settings: &Settings) -> Step {
-    let came = why.map_or(Came::NotFound, |why| Came::Faulty { why });
-    asking(&Asking { asked, came }, question, settings).expect("a fault is no answer")
+/// What follows on an answer that cannot be used, the last of so many askings: the same conversation is asked again, and so often after that.
+/// `None`: its words are looked at instead.
+pub fn asks_left(asked: u32, settings: &Settings) -> Option<u32> {
+    settings.asks_again.checked_sub(asked)
 }
 
-/// The ladder: ask, ask again with the fault, look at the words, stop. `None`: there is an answer.
-fn asking(asking: &Asking, question: Question, settings: &Settings) -> Option<Step> {
-    let ladder = |why: Option<&String>| {
-        let why = why.cloned();
-        match (settings.asks_again + 1).checked_sub(asking.asked) {
-            Some(left @ 1..) => Step::AskAgain { question, why, left: left - 1 },
-            _ => Step::Fallback { question, why },
-        }
-    };
-    Some(match &asking.came {
-        Came::Data | Came::Carried => return None,
-        Came::Nothing => Step::Ask { question },
-        Came::Pending { is_alive: true } => Step::AwaitAnswer { question },
-        Came::Pending { is_alive: false } | Came::NotFound => ladder(None),
-        Came::Faulty { why } => ladder(Some(why)),
-        Came::Stopped { why } => Step::Stop { question: Some(question), why: why.clone() },
+/// `None`: there is an answer.
+fn asking(asking: &Asking, question: Question) -> Option<Step> {
+    Some(match asking {
+        Asking::Data | Asking::Carried => return None,
+        Asking::Nothing => Step::Ask { question },
+        Asking::Pending => Step::AwaitAnswer { question },
+        Asking::Stopped { why } => Step::Stop { question: Some(question), why: why.clone() },
     })
 }
 

@@ -184,7 +184,7 @@ pub(in crate::commands) fn judge(overview: &Overview, step: &Step) -> Ending {
         Step::Check { round } => {
             Ending::new(State::Underway, format!("The check of {epic} is next (number {round})"), [resume(epic)])
         }
-        Step::Ask { .. } | Step::AskAgain { .. } | Step::Fallback { .. } | Step::File { .. } | Step::MarkFiled { .. } => {
+        Step::Ask { .. } | Step::File { .. } | Step::MarkFiled { .. } => {
             Ending::new(State::Underway, format!("{epic} goes on as soon as somebody drives it"), [resume(epic)])
         }
     }

@@ -8,7 +8,7 @@ use super::PlanSettings;
 use crate::model::{Atom, Phase, Status};
 use crate::protocol::response::TaskList;
 use crate::rules::budget::cap_of;
-use crate::rules::orchestrate::{Asking, Came, Filing, Flow, Listed, Member, Question, Round};
+use crate::rules::orchestrate::{Asking, Filing, Flow, Listed, Member, Question, Round};
 use crate::store::orchestration::{Asked, Orchestration, Planned, State, WholeCheck};
 use crate::store::{Tx, atom, bond, budget, orchestration};
 use crate::{Error, Result};
@@ -74,7 +74,7 @@ pub(super) fn load(tx: &Tx<'_>, id: &str) -> Result<Loaded> {
     loaded.flow.task_list = loaded.asking(tx, Question::TaskList)?;
     loaded.flow.filing = loaded.filing(Question::TaskList);
     loaded.flow.aggregation = loaded.asking(tx, Question::Aggregation)?;
-    if loaded.flow.aggregation.came == Came::Data && loaded.is_outdated(tx)? {
+    if loaded.flow.aggregation == Asking::Data && loaded.is_outdated(tx)? {
         loaded.flow.aggregation = Asking::default();
     }
     for round in 0..loaded.rounds() {
@@ -172,13 +172,12 @@ impl Loaded {
         let found = asked.atom_id.as_deref().map(|id| atom::find(tx, id)).transpose()?.flatten();
         // A person who opens an answered question again wants another answer.
         let is_open = asked.state == State::Open || found.as_ref().is_some_and(|found| !found.status.is_over());
-        let came = match (asked.state, &asked.atom_id) {
+        Ok(match (asked.state, &asked.atom_id) {
             (_, Some(id)) if is_open => open(found.as_ref(), id, asked.fault.as_deref()),
-            (State::Data, _) => Came::Data,
-            (State::Carried, _) => Came::Carried,
-            (State::Open, _) => Came::Nothing,
-        };
-        Ok(Asking { asked: 0, came })
+            (State::Data, _) => Asking::Data,
+            (State::Carried, _) => Asking::Carried,
+            (State::Open, _) => Asking::Nothing,
+        })
     }
 
     fn filing(&self, question: Question) -> Filing {
@@ -207,15 +206,15 @@ impl Loaded {
 }
 
 /// How a question without an answer stands, by its atom.
-fn open(found: Option<&Atom>, id: &str, fault: Option<&str>) -> Came {
-    let why = |what: String| Came::Stopped { why: fault.map_or_else(|| what.clone(), |fault| format!("{what}; {fault}")) };
+fn open(found: Option<&Atom>, id: &str, fault: Option<&str>) -> Asking {
+    let why = |what: String| Asking::Stopped { why: fault.map_or_else(|| what.clone(), |fault| format!("{what}; {fault}")) };
     match found {
         None => why(format!("{id}, which asks it, was removed")),
         Some(atom) if atom.status.is_over() => why(format!("{id}, which asks it, is {} without an answer", atom.status)),
         Some(atom) => match atom.status {
             Status::Deferred if atom.defer_until.is_none() => why(format!("{id}, which asks it, is deferred")),
             Status::Blocked => why(format!("{id}, which asks it, is blocked")),
-            _ => Came::Pending { is_alive: true },
+            _ => Asking::Pending,
         },
     }
 }

@@ -8,7 +8,7 @@ use crate::model::{Atom, EventKind, Phase, Run, Status, Timestamp};
 use crate::protocol::response::{
     Answer as Told, Carried, Completion, Faulty, FieldFault, Good, Payload, Reading, answer, ask_again, fallback,
 };
-use crate::rules::orchestrate::{Question, Step, after_fault, beyond};
+use crate::rules::orchestrate::{Question, asks_left, beyond};
 use crate::store::orchestration::{self, Answer, Asked, State};
 use crate::store::{Store, Tx, atom, comment, event, run};
 use crate::{Ctx, Error, Result, SessionCredentials, counted, times};
@@ -137,14 +137,14 @@ impl Exchange<'_> {
 
     fn fault(&self, heard: &Heard<'_>, faulty: Option<&Faulty>, settings: &PlanSettings) -> Result<Reply> {
         let phase = self.question.phase();
-        let why = faulty.map(|faulty| faulty.lines().join(" "));
-        let words = why.clone().unwrap_or_else(|| "its answer had no block that could be read".to_owned());
+        let words =
+            faulty.map_or_else(|| "its answer had no block that could be read".to_owned(), |faulty| faulty.lines().join(" "));
         orchestration::set_fault(self.tx, &self.asked.epic_id, &self.asked.name, &words)?;
         let told = json!({ "question": self.asked.name, "came": "faulty", "why": words });
         event::insert(self.tx, self.ctx, EventKind::Answered, Some(&self.asked.epic_id), Some(&self.live.id), &told)?;
         let rules = settings.rules(false, None);
         let asked = if heard.may_ask_again { heard.asked_again + 1 } else { rules.asks_again + 1 };
-        if let Step::AskAgain { left, .. } = after_fault(self.question, asked, why, &rules) {
+        if let Some(left) = asks_left(asked, &rules) {
             return Ok(Reply::AskAgain { prompt: ask_again(phase, faulty, left) });
         }
         let said = heard.reading.texts.join("\n");

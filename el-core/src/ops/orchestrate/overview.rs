@@ -9,7 +9,7 @@ use super::file::KEY;
 use super::flow::{Loaded, load};
 use crate::Result;
 use crate::model::{Atom, Outcome, Run, Status, Timestamp};
-use crate::rules::orchestrate::{Came, Question, Standing, Step, contradiction, next, work};
+use crate::rules::orchestrate::{Asking, Question, Standing, Step, contradiction, next, work};
 use crate::rules::retry::alike;
 use crate::store::orchestration::{Planned, State};
 use crate::store::{Store, Tx, atom, bond, orchestration, run};
@@ -183,25 +183,25 @@ fn phases(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<PhaseView>> {
             Question::Aggregation => &loaded.flow.aggregation,
             Question::Failures { round } => &loaded.flow.rounds[round].asking,
         };
-        let asked = loaded.asked(question).filter(|_| asking.came != Came::Nothing);
+        let asked = loaded.asked(question).filter(|_| *asking != Asking::Nothing);
         if asked.is_none() && matches!(question, Question::Failures { .. }) {
             continue;
         }
         let atom = asked.and_then(|asked| asked.atom_id.as_deref()).map(|id| atom::find(tx, id)).transpose()?.flatten();
         // A list that a person supplied needs no analysis.
-        let is_needless = question == Question::Analysis && loaded.flow.task_list.came == Came::Data;
-        let state = match &asking.came {
-            Came::Nothing | Came::Stopped { .. } if is_needless => "not_needed",
-            Came::Nothing | Came::Faulty { .. } | Came::NotFound => "waiting",
-            Came::Pending { .. } if atom.as_ref().is_some_and(|atom| atom.run_id.is_some()) => "running",
-            Came::Pending { .. } => "asked",
-            Came::Data => "answered",
-            Came::Carried => "in_words",
-            Came::Stopped { .. } => "stopped",
+        let is_needless = question == Question::Analysis && loaded.flow.task_list == Asking::Data;
+        let state = match asking {
+            Asking::Nothing | Asking::Stopped { .. } if is_needless => "not_needed",
+            Asking::Nothing => "waiting",
+            Asking::Pending if atom.as_ref().is_some_and(|atom| atom.run_id.is_some()) => "running",
+            Asking::Pending => "asked",
+            Asking::Data => "answered",
+            Asking::Carried => "in_words",
+            Asking::Stopped { .. } => "stopped",
         };
-        let fault = match &asking.came {
+        let fault = match asking {
             _ if state == "not_needed" => None,
-            Came::Stopped { why } => Some(why.clone()),
+            Asking::Stopped { why } => Some(why.clone()),
             _ => asked.filter(|asked| asked.state == State::Open).and_then(|asked| asked.fault.clone()),
         };
         views.push(PhaseView {

@@ -18,39 +18,37 @@ fn member(id: &str, status: Status, waits_for: &[&str]) -> Member {
     }
 }
 
-fn came(asked: u32, came: Came) -> Asking {
-    Asking { asked, came }
-}
-
 fn planned() -> Flow {
     Flow {
-        analysis: came(1, Came::Data),
-        task_list: came(1, Came::Data),
+        analysis: Asking::Data,
+        task_list: Asking::Data,
         filing: Filing { tasks: vec![listed("a", &[]), listed("b", &["a"])], filed: HashSet::new(), is_filed: false },
         ..Flow::default()
     }
 }
 
 #[test]
-fn the_ladder_is_ask_ask_again_words_stop() {
-    let settings = Settings::default();
+fn a_question_is_asked_awaited_and_answered_or_it_stops() {
     let question = Question::Analysis;
-    let step = |asking: Asking| next(&Flow { analysis: asking, ..Flow::default() }, &settings);
+    let step = |asking: Asking| next(&Flow { analysis: asking, ..Flow::default() }, &Settings::default());
     let why = "x".to_owned();
-    assert_eq!(step(came(0, Came::Nothing)), Step::Ask { question });
-    assert_eq!(step(came(1, Came::Pending { is_alive: true })), Step::AwaitAnswer { question });
-    assert_eq!(step(came(1, Came::NotFound)), Step::AskAgain { question, why: None, left: 1 });
-    assert_eq!(step(came(1, Came::Pending { is_alive: false })), Step::AskAgain { question, why: None, left: 1 });
-    assert_eq!(step(came(2, Came::Faulty { why: why.clone() })), Step::AskAgain { question, why: Some(why.clone()), left: 0 });
-    assert_eq!(step(came(3, Came::Faulty { why: why.clone() })), Step::Fallback { question, why: Some(why.clone()) });
-    assert_eq!(step(came(99, Came::NotFound)), Step::Fallback { question, why: None });
-    assert_eq!(step(came(3, Came::Stopped { why: why.clone() })), Step::Stop { question: Some(question), why });
-    assert_eq!(step(came(3, Came::Carried)), Step::Ask { question: Question::TaskList });
+    assert_eq!(step(Asking::Nothing), Step::Ask { question });
+    assert_eq!(step(Asking::Pending), Step::AwaitAnswer { question });
+    assert_eq!(step(Asking::Stopped { why: why.clone() }), Step::Stop { question: Some(question), why });
+    assert_eq!(step(Asking::Carried), Step::Ask { question: Question::TaskList });
+    assert_eq!(step(Asking::Data), Step::Ask { question: Question::TaskList });
+}
+
+#[test]
+fn an_answer_that_cannot_be_used_is_asked_for_again_as_often_as_configured() {
+    let left = |asks_again| [1, 2, 3, 99].map(|asked| asks_left(asked, &Settings { asks_again, ..Settings::default() }));
+    assert_eq!(left(2), [Some(1), Some(0), None, None]);
+    assert_eq!(left(0), [None; 4]);
 }
 
 #[test]
 fn a_list_that_a_person_supplied_needs_no_analysis() {
-    let flow = Flow { analysis: came(3, Came::Stopped { why: "x".to_owned() }), ..planned() };
+    let flow = Flow { analysis: Asking::Stopped { why: "x".to_owned() }, ..planned() };
     assert!(matches!(next(&flow, &Settings::default()), Step::File { .. }));
 }
 
@@ -88,7 +86,7 @@ fn a_failed_task_holds_only_what_depends_on_it_and_is_told_as_missing() {
     flow.members[3].status = Status::Closed;
     flow.members[4].status = Status::Closed;
     assert_eq!(next(&flow, &Settings::default()), Step::Ask { question: Question::Aggregation });
-    flow.aggregation = came(1, Came::Data);
+    flow.aggregation = Asking::Data;
     let missing: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
     assert_eq!(next(&flow, &Settings::default()), Step::Done { missing });
     for member in &mut flow.members {
@@ -112,14 +110,14 @@ fn the_check_is_worked_on_until_its_rounds_are_over() {
     let mut flow = planned();
     flow.filing.is_filed = true;
     flow.members = vec![member("a", Status::Closed, &[])];
-    flow.aggregation = came(1, Came::Data);
+    flow.aggregation = Asking::Data;
     let settings = Settings { check_rounds: Some(1), ..Settings::default() };
     assert_eq!(next(&flow, &settings), Step::Check { round: 0 });
     flow.rounds.push(Round::default());
     assert_eq!(next(&flow, &settings), Step::Check { round: 0 }, "it did not end");
     flow.rounds[0].passed = Some(false);
     assert_eq!(next(&flow, &settings), Step::Ask { question: Question::Failures { round: 0 } });
-    flow.rounds[0].asking = came(1, Came::Data);
+    flow.rounds[0].asking = Asking::Data;
     flow.rounds[0].filing.tasks = vec![listed("fix", &[])];
     assert_eq!(next(&flow, &settings), Step::File { round: Some(0), tasks: vec!["fix".to_owned()] });
     flow.rounds[0].filing.is_filed = true;
@@ -177,24 +175,18 @@ impl World {
     fn carry_out(&mut self, step: Step, list: &[Listed]) {
         let data = self.roll() > 60;
         match step {
-            Step::Ask { question } | Step::AskAgain { question, .. } => {
-                let asked = self.asking(question).asked + 1;
-                let came = if self.roll() < 60 {
-                    Came::Pending { is_alive: false }
-                } else if data {
-                    Came::Data
-                } else {
-                    Came::Faulty { why: "x".to_owned() }
+            Step::Ask { question } => {
+                let came = match self.roll() {
+                    ..60 => Asking::Pending,
+                    _ if data => Asking::Data,
+                    _ => Asking::Stopped { why: "x".to_owned() },
                 };
-                if came == Came::Data && question == Question::TaskList {
-                    self.flow.filing.tasks = list.to_vec();
-                }
-                if let (Came::Data, Question::Failures { round }) = (&came, question) {
-                    self.flow.rounds[round].filing.tasks = vec![listed("fix", &[])];
-                }
-                *self.asking(question) = Asking { asked, came };
+                self.came(question, came, list);
             }
-            Step::Fallback { question, .. } => self.asking(question).came = Came::Stopped { why: "x".to_owned() },
+            Step::AwaitAnswer { question } => {
+                let came = if data { Asking::Data } else { Asking::Stopped { why: "x".to_owned() } };
+                self.came(question, came, list);
+            }
             // A person supplies what is missing.
             Step::Stop { question: Some(question), .. } => *self.asking(question) = Asking::default(),
             Step::File { round, tasks } => {
@@ -229,8 +221,18 @@ impl World {
                 self.flow.rounds.resize(round + 1, Round::default());
                 self.flow.rounds[round].passed = Some(data);
             }
-            Step::AwaitAnswer { .. } | Step::PlanFiled | Step::Stop { .. } | Step::Done { .. } => unreachable!(),
+            Step::PlanFiled | Step::Stop { .. } | Step::Done { .. } => unreachable!(),
         }
+    }
+
+    fn came(&mut self, question: Question, came: Asking, list: &[Listed]) {
+        if came == Asking::Data && question == Question::TaskList {
+            self.flow.filing.tasks = list.to_vec();
+        }
+        if let (Asking::Data, Question::Failures { round }) = (&came, question) {
+            self.flow.rounds[round].filing.tasks = vec![listed("fix", &[])];
+        }
+        *self.asking(question) = came;
     }
 
     fn asking(&mut self, question: Question) -> &mut Asking {

@@ -34,6 +34,11 @@ fn a_goal_is_several_words_or_an_atom_and_never_a_slip_of_the_keys() {
     let goal = &ended["overview"]["epic"];
     assert_eq!((&goal["title"], &goal["description"]), (&"Write the manual".into(), &"All of it.".into()));
     assert_eq!(ended["state"], "planned");
+    let long = format!("Write the manual {}", "and all that belongs to it ".repeat(20));
+    let ended = answer(&env, &[&long, "--plan-only", "--isolate", "none"], 0);
+    let goal = &ended["overview"]["epic"];
+    assert!(goal["title"].as_str().unwrap().chars().count() <= 80, "a list can show it: {goal}");
+    assert_eq!(goal["description"], long.trim());
     let ended = answer(&env, &[&atom, "--plan-only", "--isolate", "none"], 0);
     assert_eq!(ended["epic_id"], atom.as_str());
     assert_eq!(env.show(&atom)["issue_type"], "epic");

@@ -63,6 +63,8 @@ pub fn child_environment(
     let mut environment: std::collections::BTreeMap<OsString, OsString> = caller
         .into_iter()
         .filter(|(name, value)| is_settable(name, value))
+        // Set but empty, it makes Claude Code keep its files in the folder in which it works.
+        .filter(|(name, value)| name != "CLAUDE_CONFIG_DIR" || !value.is_empty())
         .filter(|(name, _)| {
             let name = name.to_string_lossy();
             passed(&name) || !stripped(&name)
@@ -163,6 +165,12 @@ mod tests {
             "PATH",
         ];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn an_empty_name_of_the_clients_folder_is_none() {
+        let given = made(&[("CLAUDE_CONFIG_DIR", ""), ("HOME", "")], &ChildEnvironment::default());
+        assert_eq!((given.contains_key("CLAUDE_CONFIG_DIR"), given.contains_key("HOME")), (false, true));
     }
 
     #[test]

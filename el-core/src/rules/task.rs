@@ -30,6 +30,9 @@ const TITLE: usize = 80;
 /// A title from a prompt: its first line that says something, without the marks of a heading or a list, cut where a word ends.
 pub fn title(prompt: &str) -> String {
     let said = |line: &str| {
+        // A heading may be closed as it was opened, after a space.
+        let open = line.trim_end().trim_end_matches('#');
+        let line = if line.starts_with('#') && open.ends_with(' ') { open } else { line };
         let line = line.trim_start_matches(|c: char| c.is_whitespace() || "#>*-+=`".contains(c));
         let words: Vec<&str> =
             line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();
@@ -57,6 +60,8 @@ mod tests {
             ("Fix the parser", "Fix the parser"),
             ("\n\n## Fix   the\tparser  \nmore", "Fix the parser"),
             ("---\n- do it", "do it"),
+            ("# Learn C# #", "Learn C#"),
+            ("Learn C#", "Learn C#"),
             ("  \n\t", "Delegated task"),
             ("a\u{1b}[31mb", "a [31mb"),
         ] {

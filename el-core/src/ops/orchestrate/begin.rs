@@ -3,8 +3,9 @@ use serde_json::{Value, json};
 use super::super::change::resolved;
 use super::super::create::{NewAtom, create_in};
 use super::PlanSettings;
-use crate::model::{Atom, EventKind, IssueType, limits};
+use crate::model::{Atom, EventKind, IssueType};
 use crate::rules::budget::EPIC_KEY;
+use crate::rules::task;
 use crate::store::{Store, Tx, atom, budget, event, orchestration, run};
 use crate::{Ctx, Error, Result};
 
@@ -104,20 +105,14 @@ fn change(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, after: &Atom, field: &str, 
     event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &json!({ field: { "from": from, "to": to } }))
 }
 
-/// The first line is its title; what does not fit there, or stands below, is its description.
+/// Its title is the first line, or as much of that as a list can show; what the title leaves out is its description.
 fn epic_of(words: &str) -> NewAtom {
     let words = words.trim();
-    let line = words.lines().next().unwrap_or_default().trim();
+    let title = task::title(words);
+    let (first, rest) = words.split_once('\n').unwrap_or((words, ""));
     // A file's heading is no part of what it says.
-    let first = match line.trim_start_matches('#').trim_matches([' ', '\t', '#']) {
-        heading if line.starts_with('#') && !heading.is_empty() => heading,
-        _ => line,
-    };
-    let (title, description) = if first.chars().count() > limits::TITLE {
-        (first.chars().take(limits::TITLE - 1).chain(['…']).collect(), words)
-    } else {
-        (first.to_owned(), words.strip_prefix(line).unwrap_or(words).trim())
-    };
+    let is_whole = first.trim_matches(['#', ' ', '\t', '\r']) == title.trim_matches('#');
+    let description = if is_whole { rest.trim() } else { words };
     NewAtom { title, description: description.to_owned(), issue_type: Some(IssueType::Epic), ..NewAtom::default() }
 }
 

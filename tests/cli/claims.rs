@@ -75,6 +75,12 @@ fn an_epic_is_closed_after_what_is_in_it_or_with_force() {
     let task = env.create("A task", &[]);
     env.create("Found on the way", &["--parent", &task]);
     env.el(&["close", &task]).ok();
+    // However deep it lies, and by whichever way round.
+    let outer = env.create("Around it", &["--type", "epic"]);
+    env.el(&["update", &task, "--parent", &outer]).ok();
+    env.el(&["close", &outer]).fails_with(4);
+    env.el(&["update", &outer, "--status", "wont_do"]).ok();
+    env.el(&["update", &outer, "--status", "closed"]).fails_with(4);
 }
 
 #[test]

@@ -71,7 +71,7 @@ pub(super) fn refuse_open_children(tx: &Tx<'_>, session: Option<&Run>, atom: &At
     if !atom.issue_type.is_abstract() || (force && session.is_none()) {
         return Ok(());
     }
-    let open = atom::open_children(tx, &atom.id)?;
+    let open = atom::open_below(tx, &atom.id)?;
     let mut named = open.iter().take(NAMED_CHILDREN).map(String::as_str).collect::<Vec<_>>().join(", ");
     match open.len() {
         0 => return Ok(()),

@@ -98,7 +98,7 @@ pub fn update<S: AsRef<str>>(
             let changes = difference(before, &atom);
             done.push(Updated { atom, changes });
         }
-        for atom in atoms.iter().filter(|atom| patch.status == Some(Status::Closed) && !atom.status.is_over()) {
+        for atom in atoms.iter().filter(|atom| patch.status == Some(Status::Closed) && atom.status != Status::Closed) {
             refuse_open_children(tx, session.as_ref(), atom, guard.force)?;
         }
         Ok(done)

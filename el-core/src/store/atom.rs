@@ -332,11 +332,14 @@ pub(crate) fn parents(tx: &Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
     rows.collect::<rusqlite::Result<_>>().doing("read parents")
 }
 
-/// What an atom contains and is not over, oldest first.
-pub(crate) fn open_children(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
+/// What is below an atom, however deep, and is not over, oldest first. What is below something that was given up is given up with it.
+pub(crate) fn open_below(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare_cached(
-            "SELECT id FROM atoms WHERE parent_id = ?1 AND status NOT IN ('closed', 'wont_do', 'discard') ORDER BY seq",
+            "WITH RECURSIVE down (id) AS (
+               SELECT ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id WHERE c.status NOT IN ('wont_do', 'discard'))
+             SELECT a.id FROM down JOIN atoms a ON a.id = down.id
+             WHERE a.id <> ?1 AND a.status NOT IN ('closed', 'wont_do', 'discard') ORDER BY a.seq",
         )
         .doing("look below an atom")?;
     let rows = statement.query_map([id], |row| row.get(0)).doing("look below an atom")?;

@@ -12,7 +12,9 @@ fn by(env: &TestEnv, who: &str, words: &[&str]) -> crate::support::Ran {
 #[test]
 fn a_claim_is_taken_from_somebody_only_with_force_and_history_says_from_whom() {
     let env = TestEnv::with_tracker();
-    let taking: [&[&str]; 4] = [
+    let taking: [&[&str]; 6] = [
+        &["close"],
+        &["update", "--status", "wont_do"],
         &["release"],
         &["update", "--status", "open"],
         &["update", "--assignee", "bob"],
@@ -36,7 +38,7 @@ fn a_claim_is_taken_from_somebody_only_with_force_and_history_says_from_whom() {
 }
 
 #[test]
-fn ones_own_claim_what_is_only_assigned_and_what_is_done_need_no_force() {
+fn ones_own_claim_and_what_is_only_assigned_need_no_force() {
     let env = TestEnv::with_tracker();
     let id = env.create("It", &[]);
     by(&env, "ada", &["claim", &id]).ok();
@@ -45,7 +47,7 @@ fn ones_own_claim_what_is_only_assigned_and_what_is_done_need_no_force() {
     by(&env, "bob", &["update", &id, "--assignee", "bob"]).ok();
     by(&env, "bob", &["claim", &id]).ok();
     by(&env, "bob", &["release", &id]).ok();
-    by(&env, "ada", &["claim", &id]).ok();
+    by(&env, "bob", &["update", &id, "--assignee", "ada"]).ok();
     let ran = by(&env, "bob", &["close", &id]).ok();
     assert!(ran.stderr.contains("assigned to ada"), "{ran:#?}");
     assert_eq!(env.status(&id), "closed");

@@ -132,7 +132,7 @@ fn what_contradicts_the_present_state_is_four() {
     env.el(&["claim", &a, "--actor", "ada"]).ok();
     fails(&env, &["claim", &a], 4, "claimed");
     fails(&env, &["cancel", &a], 4, "no_run");
-    env.el(&["update", &a, "--status", "wont_do"]).ok();
+    env.el(&["update", &a, "--status", "wont_do", "--force"]).ok();
     fails(&env, &["close", &a], 4, "over");
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// What was done; `-` reads it from stdin
     #[arg(short, long, visible_alias = "message", short_alias = 'm', value_name = "TEXT")]
     reason: Option<String>,
-    /// Close an epic although something in it is not over
+    /// Although somebody else has claimed it, or something in an epic is not over
     #[arg(short, long)]
     force: bool,
     #[command(flatten)]

@@ -161,6 +161,6 @@ pub(super) fn metadata(text: &str) -> Result<serde_json::Value> {
     match strict_json::parse(text) {
         Ok(value @ serde_json::Value::Object(_)) => Ok(value),
         Ok(_) => Err(CommandError::invalid("metadata", "metadata: a JSON object is needed, such as {\"key\":\"value\"}")),
-        Err(source) => Err(CommandError::invalid("metadata", "metadata: that is not JSON").with_source(source)),
+        Err(source) => Err(CommandError::invalid("metadata", format!("metadata: {source}"))),
     }
 }

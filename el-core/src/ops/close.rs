@@ -1,7 +1,9 @@
+use serde_json::json;
+
 use super::change::{
     To, may_close, may_close_unverified, may_set_status, refuse_open_children, resolved_all, set_status, taken_claim,
 };
-use crate::model::{Atom, Status, validate};
+use crate::model::{Atom, EventKind, Status, validate};
 use crate::store::{Store, atom, comment, event, run};
 use crate::{Ctx, Error, Result};
 
@@ -43,20 +45,14 @@ pub fn close<S: AsRef<str>>(
             may_set_status(tx, session.as_ref(), atom, Status::Closed)?;
             may_close(tx, session.as_ref(), atom, guard.review)?;
             may_close_unverified(session.as_ref(), atom, true)?;
-            // A person closes what is done, whoever had claimed it.
-            taken_claim(ctx, session.as_ref(), atom, true)?;
+            if let Some(owner) = taken_claim(ctx, session.as_ref(), atom, guard.force)? {
+                event::insert(tx, ctx, EventKind::Released, Some(&atom.id), None, &json!({ "was": owner }))?;
+            }
             match atom.status {
                 Status::Closed => {
                     if let Some(reason) = reason.as_deref().filter(|r| atom.close_reason.as_deref() != Some(r)) {
                         let added = comment::insert(tx, ctx, &atom.id, reason)?;
-                        event::insert(
-                            tx,
-                            ctx,
-                            crate::model::EventKind::Commented,
-                            Some(&atom.id),
-                            None,
-                            &serde_json::json!({ "comment": added.id }),
-                        )?;
+                        event::insert(tx, ctx, EventKind::Commented, Some(&atom.id), None, &json!({ "comment": added.id }))?;
                     }
                 }
                 Status::WontDo | Status::Discard => {

@@ -70,12 +70,10 @@ pub fn update<S: AsRef<str>>(
             guard.check(before)?;
             let change = status_change(before, patch, reason.as_deref());
             let reassigned = patch.assignee.as_ref().is_some_and(|to| *to != before.assignee);
-            if reassigned || change.is_some() {
-                // As in `close`: what is over is so for everybody.
-                let force = guard.force || (!reassigned && change.as_ref().is_some_and(|(to, _)| to.is_over()));
-                if let Some(owner) = taken_claim(ctx, session.as_ref(), before, force)? {
-                    event::insert(tx, ctx, EventKind::Released, Some(&before.id), None, &json!({ "was": owner }))?;
-                }
+            if (reassigned || change.is_some())
+                && let Some(owner) = taken_claim(ctx, session.as_ref(), before, guard.force)?
+            {
+                event::insert(tx, ctx, EventKind::Released, Some(&before.id), None, &json!({ "was": owner }))?;
             }
             let changes = fields(tx, ctx, session.as_ref(), before, patch)?;
             if !changes.is_empty() {

@@ -54,6 +54,20 @@ fn a_run_that_takes_its_epic_over_the_budget_waits_for_it_and_goes_on_once_that_
 }
 
 #[test]
+fn what_an_agent_has_cost_when_it_has_closed_ends_the_others_of_its_epic() {
+    let env = TestEnv::with_tracker();
+    env.configure("budget_per_epic = 3\n");
+    let epic = env.create("Epic", &["--type", "epic"]);
+    let spender = TestEnv::script(&["wait-file other", "usage 1 1 2", "say 1", "close done"]);
+    let other = TestEnv::script(&["touch other", "hang", "on-attempt 2", "close done"]);
+    let [spender, other] =
+        [("Dear", spender), ("Long", other)].map(|(title, script)| env.create(title, &["--parent", &epic, "-d", &script]));
+    env.work(&["--drain", "--concurrency", "2"]);
+    assert_eq!((env.outcomes(&spender), env.outcomes(&other)), (vec!["closed".to_owned()], vec!["cancelled".to_owned()]));
+    assert_eq!((env.status(&other), env.status(&epic)), ("open".to_owned(), "deferred".to_owned()));
+}
+
+#[test]
 fn what_is_below_a_closed_parent_without_money_is_held_itself() {
     let env = TestEnv::with_tracker();
     let parent = env.create("Parent", &["--metadata", r#"{"budget_usd": 0}"#]);

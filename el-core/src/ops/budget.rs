@@ -82,10 +82,9 @@ pub(super) fn record(tx: &Tx<'_>, before: &Run, progress: &Progress, now: Timest
     }
     budget::add(tx, day(now), more)?;
     let kept = budget::of_run(tx, &before.id)?;
-    if !is_working || kept.over.is_some() {
-        return Ok(());
-    }
-    if let Some(cap) = kept.run.filter(|cap| is_over(progress.cost_micros, *cap)) {
+    // Most of a call's cost is told after its agent has closed: nothing ends that run, but the others spend what there is not.
+    let is_working = is_working && kept.over.is_none();
+    if let Some(cap) = kept.run.filter(|cap| is_working && is_over(progress.cost_micros, *cap)) {
         // A failure of the run, tried again as others are.
         let why = format!("over budget: this run cost {} of the {} that it may cost", usd(progress.cost_micros), usd(cap));
         run::set(tx, &before.id, "over_budget", &why)?;
@@ -99,7 +98,8 @@ pub(super) fn record(tx: &Tx<'_>, before: &Run, progress: &Progress, now: Timest
     let why = format!("over budget: {} and what is below it cost {} of {}", epic.id, usd(spent), usd(cap));
     for run in run::live(tx)? {
         let is_below = run.atom_id == epic.id || budget::parents(tx, &run.atom_id)?.contains(&epic.id);
-        let is_ended = run.cancel_requested.is_some() || (run.id != before.id && budget::of_run(tx, &run.id)?.over.is_some());
+        let is_ended = run.cancel_requested.is_some()
+            || if run.id == before.id { !is_working } else { budget::of_run(tx, &run.id)?.over.is_some() };
         if is_below && !is_ended {
             end(tx, &Ctx { now, actor: &run.agent, session: None }, &run, &why, &epic.id, is_held)?;
         }

@@ -198,6 +198,28 @@ fn a_task_that_builds_on_work_in_conflict_waits_for_an_agent_that_brings_it_toge
 }
 
 #[test]
+fn what_is_in_conflict_is_brought_together_once_for_all_that_build_on_it() {
+    let mut env = TestEnv::with_tracker();
+    env.git(&["init", "-q"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
+    let look = |name| {
+        let steps = [&format!("sh cat same.txt > {name}.txt && git add . && git commit -q -m {name}"), "close done"];
+        Task(name, &["one", "two"], steps.map(str::to_owned).into())
+    };
+    env.scripts(&[clash("one"), clash("two"), look("three"), look("four"), look("five")]);
+    // No two agents would settle it alike.
+    env.script_of("joining", &[&SETTLE.replace("echo both", "echo \"both by $EL_ATOM\""), "close settled"]);
+    env.start_plan(&["--concurrency", "3"]).wait(SOON * 3).ok();
+    let epic = env.epic();
+    let plan = env.plan_of(&epic);
+    let joins = plan["tasks"].as_array().unwrap().iter().filter(|task| task["task_id"].to_string().contains("/join"));
+    assert_eq!(joins.count(), 1, "{plan:#}");
+    env.el(&["land", "--all"]).ok();
+    let seen = ["three", "four", "five"].map(|name| std::fs::read_to_string(env.project(format!("{name}.txt"))).unwrap());
+    assert!(seen[0].starts_with("both by ") && seen.iter().all(|one| *one == seen[0]), "{seen:?}");
+}
+
+#[test]
 fn a_joining_that_joined_nothing_is_told_with_the_way_on() {
     let mut env = TestEnv::with_tracker();
     env.git(&["init", "-q"]);

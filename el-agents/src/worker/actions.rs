@@ -120,14 +120,15 @@ impl State<'_> {
         let joining = ops::file_joining(&mut self.store, &ctx, &run.atom_id, &Apart { branch, with, files })?;
         Ok(match joining {
             None => NotLaunched { why, is_hopeless: true },
-            Some(over) if over.status.is_over() => {
-                let id = over.id;
+            Some(known) if !known.is_new && known.atom.status.is_over() => {
+                let id = known.atom.id;
                 let why =
                     format!("{why}; {id} was to bring it together, and its branch does not (`el reopen {id}` has it done anew)");
                 NotLaunched { why, is_hopeless: true }
             }
             Some(joining) => {
-                NotLaunched { why: format!("{why}; it waits for {}, which brings it together", joining.id), is_hopeless: false }
+                let why = format!("{why}; it waits for {}, which brings it together", joining.atom.id);
+                NotLaunched { why, is_hopeless: false }
             }
         })
     }

@@ -85,8 +85,8 @@ pub use inbox::{InboxFilter, inbox, last_message, mark_read};
 pub use list::{list, ready};
 pub use mailbox::{Received, mailbox_decide, mailbox_outlook, mailbox_receive, mailbox_sent, mailbox_told};
 pub use orchestrate::{
-    Advanced, AnswerFault, Apart, Begin, CheckView, DroppedView, Goal, Heard, Overview, PhaseView, PlanSettings, Reply, TaskView,
-    Tries, advance, answer_faults, begin_orchestration, file_joining, heard, is_asked, is_below_running, is_joining,
+    Advanced, AnswerFault, Apart, Begin, CheckView, DroppedView, Goal, Heard, Joining, Overview, PhaseView, PlanSettings, Reply,
+    TaskView, Tries, advance, answer_faults, begin_orchestration, file_joining, heard, is_asked, is_below_running, is_joining,
     orchestrated, overview, record_whole_check, rehearse_supply, supply,
 };
 pub use output::record_output;

@@ -24,7 +24,7 @@ use crate::rules::orchestrate::Settings;
 pub use advance::{Advanced, advance, record_whole_check};
 pub use begin::{Begin, Goal, begin_orchestration, orchestrated};
 pub use heard::{AnswerFault, Heard, Reply, answer_faults, heard, is_asked};
-pub use joining::{Apart, file_joining, is_joining};
+pub use joining::{Apart, Joining, file_joining, is_joining};
 pub use overview::{CheckView, DroppedView, Overview, PhaseView, TaskView, Tries, is_below_running, overview};
 pub(super) use prompt::{larger_work, question};
 pub use supply::{rehearse_supply, supply};

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::super::change::resolved;
+use super::super::change::{resolved, taken_claim};
 use super::super::create::{NewAtom, create_in};
 use super::PlanSettings;
 use crate::model::{Atom, EventKind, IssueType};
@@ -81,6 +81,7 @@ fn existing(tx: &Tx<'_>, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
     if found.run_id.is_some() {
         return Err(Error::conflict("claimed", format!("{} is being worked on; cancel its run first", found.id)));
     }
+    taken_claim(ctx, None, &found, false)?;
     if orchestration::asks(tx, &found.id)? {
         return Err(Error::conflict(
             "asks",

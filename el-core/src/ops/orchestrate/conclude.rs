@@ -16,27 +16,32 @@ const REASON: usize = 1_000;
 /// Bytes of the merged content that a comment shows; the whole stays with the answer.
 const OUTPUT_MAX: usize = 16 << 10;
 
-/// Tells the result, once: as a comment of the epic and a message to whoever filed it. The epic is closed if nothing is missing.
+/// Tells the result, once: as a comment of the epic and a message to whoever filed it. The epic is closed if nothing is missing, and closed again if a
+/// person opened it and there was nothing to do.
 pub(super) fn conclude(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, missing: &[String]) -> Result<()> {
-    if loaded.own.ended_at.is_some() {
-        return Ok(());
-    }
     let epic = &loaded.epic;
     let data = loaded.asked(Question::Aggregation).and_then(|asked| asked.data.clone());
     let result: Option<Aggregation> = data.and_then(|data| serde_json::from_value(data).ok());
-    let text = in_words(loaded, result.as_ref(), missing);
-    let added = comment::insert(tx, ctx, &epic.id, &text)?;
-    event::insert(tx, ctx, EventKind::Commented, Some(&epic.id), None, &json!({ "comment": added.id }))?;
+    if loaded.own.ended_at.is_none() {
+        tell(tx, ctx, epic, &in_words(loaded, result.as_ref(), missing), !missing.is_empty())?;
+        orchestration::set_ended(tx, &epic.id, Some(ctx.now))?;
+    }
     let has_failed = result.as_ref().and_then(Aggregation::outcome) == Some(CompletionStatus::Failed);
     if missing.is_empty() && !has_failed && !epic.status.is_over() {
         let reason = reason(result.as_ref());
         set_status(tx, ctx, &atom::get(tx, &epic.id)?, Status::Closed, To { reason: Some(&reason), ..To::default() })?;
     }
+    Ok(())
+}
+
+fn tell(tx: &Tx<'_>, ctx: &Ctx<'_>, epic: &Atom, text: &str, is_missing: bool) -> Result<()> {
+    let added = comment::insert(tx, ctx, &epic.id, text)?;
+    event::insert(tx, ctx, EventKind::Commented, Some(&epic.id), None, &json!({ "comment": added.id }))?;
     let to = &epic.created_by;
-    let what = if missing.is_empty() { "is brought together" } else { "is brought together, and something is missing" };
+    let what = if is_missing { "is brought together, and something is missing" } else { "is brought together" };
     let message = format!("{} ({}) {what}.\n\n{text}", epic.id, epic.title);
     post::insert(tx, ctx, &claude_code_channel(to), ctx.actor, &message, std::slice::from_ref(to), Some(&epic.id), None)?;
-    orchestration::set_ended(tx, &epic.id, Some(ctx.now))
+    Ok(())
 }
 
 fn reason(result: Option<&Aggregation>) -> String {

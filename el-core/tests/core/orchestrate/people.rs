@@ -41,6 +41,20 @@ fn edited(is_pruned: bool) {
 }
 
 #[test]
+fn an_epic_that_is_opened_again_with_nothing_to_do_is_closed_again_and_told_once() {
+    let mut plan = Plan::filed(&chapters());
+    plan.work_all();
+    plan.answer(Question::Aggregation, &aggregation("all"));
+    assert_eq!(plan.advance(), Step::Done { missing: vec![] });
+    let epic = plan.epic.clone();
+    let told = ops::comments(&plan.p.store, &epic).unwrap().1.len();
+    let ctx = plan.p.person();
+    ops::reopen(&mut plan.p.store, &ctx, &[&epic]).unwrap();
+    assert_eq!(plan.advance(), Step::Done { missing: vec![] });
+    assert_eq!((plan.status(&epic), ops::comments(&plan.p.store, &epic).unwrap().1.len()), (Status::Closed, told));
+}
+
+#[test]
 fn a_list_that_is_supplied_after_filing_files_only_what_is_new() {
     let mut plan = Plan::filed(&chapters());
     let one = plan.task("one");

@@ -6,6 +6,7 @@ mod honest;
 mod hooks;
 mod landing;
 mod large;
+mod nested;
 mod pruning;
 mod repositories;
 mod runs;

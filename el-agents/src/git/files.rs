@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 use super::{Git, GitError};
 
+/// The mode of a submodule: a commit of another repository, of whose folder git knows nothing else.
+pub(super) const GITLINK: &str = "160000";
+
 /// What differs between two commits.
 #[derive(Debug)]
 pub(super) struct Difference {
@@ -24,6 +27,8 @@ struct Changed {
     old: Option<String>,
     new: Option<String>,
     is_submodule: bool,
+    /// A repository of its own was there, and something else comes, or nothing.
+    was_submodule: bool,
 }
 
 /// What of a file is on the disk.
@@ -76,8 +81,13 @@ impl Difference {
         let lower = |path: &Path| path.to_string_lossy().to_lowercase();
         let gone_in_lower: HashSet<String> =
             if ignores_case { gone.iter().map(|path| lower(path)).collect() } else { HashSet::new() };
-        let mut found = Vec::new();
-        for file in self.files.iter().filter(|file| file.old.is_none() && !file.is_submodule) {
+        let is_filled = |path: &Path| fs::read_dir(top.join(path)).is_ok_and(|mut entries| entries.next().is_some());
+        let is_needed = |folder: &Path| self.files.iter().any(|file| file.new.is_some() && file.path.starts_with(folder));
+        // Git would take a repository away with all its commits where a file comes in its place.
+        let submodules = self.files.iter().filter(|file| file.was_submodule).map(|file| file.path.as_path());
+        let mut found: Vec<PathBuf> =
+            submodules.filter(|path| is_needed(path) && is_filled(path)).map(|path| path.join("")).collect();
+        for file in self.files.iter().filter(|file| file.old.is_none()) {
             // A file where a folder is needed.
             let above = file.path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty());
             let blocking = above
@@ -86,6 +96,8 @@ impl Difference {
             match fs::symlink_metadata(top.join(&file.path)) {
                 Err(_) => {}
                 Ok(_) if gone_in_lower.contains(&lower(&file.path)) => {}
+                // A folder that is there already is where a submodule may go.
+                Ok(is) if is.is_dir() && file.is_submodule => {}
                 Ok(is) if is.is_dir() => others_in(top, &file.path, &gone, &mut found),
                 Ok(_) => found.push(file.path.clone()),
             }
@@ -299,7 +311,8 @@ fn parse(said: &[u8]) -> impl Iterator<Item = Changed> + '_ {
             path: path_of(path),
             old: there(old_mode, old),
             new: there(new_mode, new),
-            is_submodule: old_mode == "160000" || new_mode == "160000",
+            is_submodule: old_mode == GITLINK || new_mode == GITLINK,
+            was_submodule: old_mode == GITLINK && new_mode != GITLINK,
         })
     })
 }

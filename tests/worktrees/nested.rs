@@ -1,0 +1,74 @@
+//! Repositories within the repository: submodules, checked out or not, and clones that git does not look into. What is in them is nowhere else.
+
+use std::fs;
+
+use crate::support::TestEnv;
+use crate::worktrees::landing::{fates, finished};
+
+/// A repository in a folder, with one commit.
+fn nested(env: &TestEnv, folder: &std::path::Path) {
+    let at = folder.to_str().unwrap();
+    env.git(&["init", "-q", at]);
+    fs::write(folder.join("precious"), "precious\n").unwrap();
+    env.git(&["-C", at, "add", "precious"]);
+    env.git(&["-C", at, "commit", "-q", "-m", "precious"]);
+}
+
+/// A tracker in a repository that has another one in it, as a gitlink.
+fn with_nested(configuration: &str) -> TestEnv {
+    let env = TestEnv::with_repository(configuration);
+    nested(&env, &env.project("emb"));
+    env.git(&["-c", "advice.addEmbeddedRepo=false", "add", "emb"]);
+    env.git(&["commit", "-q", "-m", "emb"]);
+    env
+}
+
+#[test]
+fn no_repository_makes_way_for_what_a_branch_has_in_its_place() {
+    for make in ["echo file > emb", "ln -s base.txt emb", "mkdir emb; echo file > emb/precious", "mkdir emb; echo file > emb/new"]
+    {
+        let env = with_nested("");
+        let id = finished(&env, "a.txt", "x");
+        let tree = env.path("tmp").join(&id);
+        let at = tree.to_str().unwrap();
+        env.git(&["-C", at, "rm", "-q", "--cached", "emb"]);
+        let script = format!("rm -rf emb; {make}");
+        let _ = env.run(env.command("sh").args(["-c", &script]).current_dir(&tree)).ok();
+        env.git(&["-C", at, "add", "-A"]);
+        env.git(&["-C", at, "commit", "-q", "-m", "another emb"]);
+        let (head, inner) = (env.git(&["rev-parse", "main"]), env.git(&["-C", "emb", "rev-parse", "HEAD"]));
+        let told = env.el(&["land", "--all"]).fails_with(4);
+        assert!(told.stdout.contains("would be overwritten: emb/"), "{make}: {told:#?}");
+        assert_eq!((env.git(&["rev-parse", "main"]), env.git(&["status", "--porcelain", "-uno"])), (head, String::new()));
+        assert_eq!(env.git(&["-C", "emb", "rev-parse", "HEAD"]), inner, "{make}");
+        assert_eq!(fs::read_to_string(env.project("emb/precious")).unwrap(), "precious\n");
+        // Moved out of the way it is nobody's loss.
+        fs::rename(env.project("emb"), env.path("tmp/saved")).unwrap();
+        fs::create_dir(env.project("emb")).unwrap();
+        assert_eq!(fates(&env, 0, &["--all"]), [(id, "landed".to_owned())], "{make}");
+        assert!(fs::symlink_metadata(env.project("emb")).is_ok() && !env.project("emb/.git").exists(), "{make}");
+    }
+}
+
+#[test]
+fn a_repository_that_a_branch_gives_up_stays_and_a_new_one_overwrites_nothing() {
+    let env = with_nested("");
+    let id = finished(&env, "a.txt", "x");
+    let tree = env.path("tmp").join(&id);
+    let at = tree.to_str().unwrap();
+    env.git(&["-C", at, "rm", "-q", "emb"]);
+    env.git(&["-C", at, "commit", "-q", "-m", "without emb"]);
+    assert_eq!(fates(&env, 0, &[&id]), [(id, "landed".to_owned())]);
+    assert!(env.project("emb/.git").is_dir() && env.project("emb/precious").is_file());
+    // A submodule where an ignored file is.
+    let id = finished(&env, "b.txt", "x");
+    let tree = env.path("tmp").join(&id);
+    let at = tree.to_str().unwrap();
+    nested(&env, &tree.join("out"));
+    env.git(&["-C", at, "-c", "advice.addEmbeddedRepo=false", "add", "out"]);
+    env.git(&["-C", at, "commit", "-q", "-m", "out"]);
+    fs::write(env.project(".git/info/exclude"), "out\n").unwrap();
+    fs::write(env.project("out"), "mine\n").unwrap();
+    assert_eq!(fates(&env, 4, &[&id])[0].1, "held");
+    assert_eq!(fs::read_to_string(env.project("out")).unwrap(), "mine\n");
+}

@@ -72,3 +72,19 @@ fn a_repository_that_a_branch_gives_up_stays_and_a_new_one_overwrites_nothing() 
     assert_eq!(fates(&env, 4, &[&id])[0].1, "held");
     assert_eq!(fs::read_to_string(env.project("out")).unwrap(), "mine\n");
 }
+
+#[test]
+fn what_an_agent_left_in_the_folder_of_a_submodule_keeps_its_worktree() {
+    let env = with_nested("");
+    let id = finished(&env, "a.txt", "x");
+    let tree = env.path("tmp").join(&id);
+    assert_eq!(fates(&env, 0, &[&id])[0].1, "landed");
+    fs::write(tree.join("emb/result"), "mine\n").unwrap();
+    assert_eq!(env.git(&["-C", tree.to_str().unwrap(), "status", "--porcelain"]), "", "git says nothing of it");
+    let pruned = env.robot(&["worktrees", "prune"]);
+    assert_eq!((&pruned["count"], &pruned["kept"][0]["would_lose"]), (&0.into(), &serde_json::json!(["emb/"])), "{pruned:#}");
+    assert_eq!(fs::read_to_string(tree.join("emb/result")).unwrap(), "mine\n");
+    fs::remove_file(tree.join("emb/result")).unwrap();
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
+    assert!(!tree.exists());
+}

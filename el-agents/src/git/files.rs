@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{Git, GitError};
 
 /// The mode of a submodule: a commit of another repository, of whose folder git knows nothing else.
-pub(super) const GITLINK: &str = "160000";
+const GITLINK: &str = "160000";
 
 /// What differs between two commits.
 #[derive(Debug)]
@@ -239,6 +239,13 @@ pub(super) fn differing(git: &Git, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Gi
     let differs = |(_, disk): &(&(PathBuf, String), Disk)| *disk != Disk::Missing;
     let pairs = entries.iter().zip(found).filter(differs);
     Ok(pairs.filter(|((_, blob), disk)| !disk.is(Some(blob))).map(|((path, _), _)| path.clone()).collect())
+}
+
+/// The folders of submodules, by the index.
+pub(super) fn submodules(git: &Git) -> Result<Vec<PathBuf>, GitError> {
+    let said = git.raw(&["ls-files", "-s", "-z"], None)?;
+    let lines = said.split(|byte| *byte == 0).filter(|line| line.starts_with(GITLINK.as_bytes()));
+    Ok(lines.filter_map(|line| Some(path_of(&line[line.iter().position(|byte| *byte == b'\t')? + 1..]))).collect())
 }
 
 /// What git would make of each of these files.

@@ -1,10 +1,10 @@
-//! What would be lost with a worktree that git calls clean: files that git ignores, or was told not to look at.
+//! What would be lost with a worktree that git calls clean: files that git ignores, or was told not to look at, and repositories in it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::files::{differing, flagged};
+use super::files::{differing, flagged, submodules};
 use super::repository::is_below;
 use super::{Git, GitError, Worktree, worktree};
 
@@ -16,8 +16,8 @@ const CACHE: &str = "CACHEDIR.TAG";
 impl Worktree {
     /// The files that would be lost with it, though `git status` is silent about them. `main`: the user's checkout; `put`: what el puts into worktrees.
     ///
-    /// What el or the setup put there is not among them unless it was changed since, nor what is made anew: a folder that says so or is known for it, or that the main checkout has
-    /// too; and a file that is the same there.
+    /// What el or the setup put there is not among them unless it was changed since, nor what is made anew: a folder that says so or is known for it, and what is the same in the
+    /// main checkout.
     ///
     /// # Errors
     /// If git fails.
@@ -35,7 +35,19 @@ impl Worktree {
                 found.push(path);
             }
         }
+        found.extend(self.not_checked_out(&git)?);
         Ok(found)
+    }
+
+    /// The folders of submodules in which there is something, though none is checked out there: git does not look into them. One that is checked out git does not
+    /// take away.
+    fn not_checked_out(&self, git: &Git) -> Result<Vec<String>, GitError> {
+        let is_filled = |path: &PathBuf| {
+            let folder = self.path.join(path);
+            let has_some = fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some());
+            has_some && !folder.join(".git").is_file()
+        };
+        Ok(submodules(git)?.into_iter().filter(is_filled).map(|path| path.join("").display().to_string()).collect())
     }
 
     /// Of a folder only what it holds itself counts.

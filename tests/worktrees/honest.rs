@@ -235,3 +235,50 @@ fn what_was_taken_back_stays_so_until_its_atom_is_closed_again() {
     env.git(&["-C", tree.to_str().unwrap(), "merge", "-q", "main"]);
     assert_eq!(fates(&env, 0, &[&id]), fate(&id, "already"));
 }
+
+#[test]
+fn what_was_taken_back_is_no_landed_work_and_its_way_back_stays_open() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "a.txt", "x");
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
+    let taken = revert(&env, &["HEAD"]);
+    let told = format!("it had landed, and was taken back by {}", &taken[..12]);
+    assert_kept(&env, &id, &told);
+    assert_eq!(env.robot(&["worktrees"])["items"][0]["taken_back"], taken.as_str());
+    assert!(env.el(&["worktrees"]).ok().stdout.contains(&told));
+    env.el(&["reopen", &id]).ok();
+    env.el(&["close", &id]).ok();
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
+    assert!(env.project("a.txt").exists());
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
+}
+
+#[test]
+fn a_revert_and_a_close_in_the_same_second_are_told_apart() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "a.txt", "x");
+    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
+    let in_the_second_of_its_close = |words: &[&str]| {
+        let at = env.robot(&["show", &id])["closed_at"].as_str().unwrap().get(..19).unwrap().to_owned();
+        let _ = env.run(env.command("git").args(words).env("GIT_COMMITTER_DATE", format!("{at}Z"))).ok();
+    };
+    in_the_second_of_its_close(&["revert", "--no-edit", "HEAD"]);
+    assert_eq!(fates(&env, 4, &[&id]), fate(&id, "taken_back"), "the close was before it");
+    // Closed once more, in the second of the revert as git tells it.
+    crate::support::wait_until("a reopen and a close in one second", crate::support::SOON, || {
+        env.el(&["reopen", &id]).ok();
+        env.el(&["close", &id]).ok();
+        let events = env.robot(&["history", &id])["items"].take();
+        let times: Vec<&str> = events
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|event| event["kind"] == "status")
+            .map(|event| &event["at"].as_str().unwrap()[..19])
+            .collect();
+        (times[times.len() - 2] == times[times.len() - 1]).then_some(())
+    });
+    in_the_second_of_its_close(&["commit", "-q", "--amend", "--no-edit"]);
+    assert_eq!(fates(&env, 0, &["--all"]), fate(&id, "landed"));
+    assert!(env.project("a.txt").exists());
+}

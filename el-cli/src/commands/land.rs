@@ -3,6 +3,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 
 use el_agents::git::{self, Repository};
 use el_agents::tmux::socket_name;
+use el_core::Store;
+use el_core::model::{Event, EventKind, Status, Timestamp};
 use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -104,7 +106,8 @@ fn look(app: &App, repository: &Repository, onto: &str, wanted: Option<&[String]
         let atom = ops::brief(&store, &place.atom_id).ok();
         let mut item = plan::item(place, atom.as_ref());
         if matches!(item.fate, Fate::ToLand | Fate::Already) {
-            item.taken_back(&repository.reverts(&format!("refs/heads/{onto}"), &place.atom_id, &place.tip).map_err(failed)?);
+            let reopened_at = if place.reverts.is_empty() { None } else { reopened_at(&store, &place.atom_id)? };
+            item.taken_back(&place.reverts, reopened_at);
         }
         if wanted.is_some() || !item.is_left_out() {
             items.push(item);
@@ -117,6 +120,13 @@ fn look(app: &App, repository: &Repository, onto: &str, wanted: Option<&[String]
     }
     items.sort_by(|a, b| (a.closed_at, &a.atom_id).cmp(&(b.closed_at, &b.atom_id)));
     Ok(items)
+}
+
+/// When the atom was last taken up again after it had been closed.
+fn reopened_at(store: &Store, atom: &str) -> Result<Option<Timestamp>> {
+    let (_, events) = ops::history(store, atom)?;
+    let is_reopening = |event: &&Event| event.kind == EventKind::Status && event.data["from"] == Status::Closed.as_str();
+    Ok(events.iter().rev().find(is_reopening).map(|event| event.at))
 }
 
 fn report(app: &App, onto: &str, dry_run: bool, items: &[Item]) -> Result<Exit> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use el_agents::git::{GitError, Repository, Worktree, branch_of};
+use el_agents::git::{GitError, Repository, Revert, Worktree, branch_of};
 use el_core::Store;
 use el_core::model::{Atom, Status};
 use el_core::ops;
@@ -72,8 +72,13 @@ pub(super) struct Place {
     pub(super) uncommitted: Vec<String>,
     /// Commits of its own.
     pub(super) commits: usize,
-    /// All of it is in the branch that work is brought to.
+    /// All of it is in the branch that work is brought to, and was not taken back there.
     pub(super) landed: bool,
+    /// The commit that took it back there after it had landed. `null`: none.
+    pub(super) taken_back: Option<String>,
+    /// Those that took back any of it, the last first.
+    #[serde(skip)]
+    pub(super) reverts: Vec<Revert>,
     /// Its atom has a live run.
     pub(super) live: bool,
     /// The branch was made by el.
@@ -85,6 +90,13 @@ impl Place {
     pub(super) fn astray(&self) -> Option<String> {
         let on = self.strayed_to.as_ref()?;
         Some(format!("its worktree is on {on}, not on {}", self.branch))
+    }
+
+    /// Whether it landed and was taken back since, in words.
+    pub(super) fn undone(&self) -> Option<String> {
+        self.taken_back
+            .as_ref()
+            .map(|commit| format!("it had landed, and was taken back by {}", commit.get(..12).unwrap_or(commit)))
     }
 }
 
@@ -150,6 +162,12 @@ fn place(
         Some(target) => repository.has_landed(target, atom, &tip).map_err(failed)?,
         None => false,
     };
+    let commits = commits.map_err(failed)?.and_then(|text| text.parse().ok()).unwrap_or(0);
+    let reverts = match target {
+        Some(target) if commits > 0 && strayed_to.is_none() => repository.reverts(target, atom, &tip).map_err(failed)?,
+        _ => Vec::new(),
+    };
+    let taken_back = reverts.first().filter(|_| landed).map(|revert| revert.commit.clone());
     Ok(Place {
         atom_id: atom.to_owned(),
         status: known.as_ref().map(|atom| atom.status),
@@ -162,8 +180,10 @@ fn place(
             Some(tree) => tree.changes(ours).map_err(failed)?,
             None => Vec::new(),
         },
-        commits: commits.map_err(failed)?.and_then(|text| text.parse().ok()).unwrap_or(0),
-        landed,
+        commits,
+        landed: landed && taken_back.is_none(),
+        taken_back,
+        reverts,
         live,
         ours: base.is_some(),
         tip,

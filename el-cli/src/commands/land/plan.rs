@@ -109,8 +109,12 @@ impl Item {
 
 impl Item {
     /// What was taken back is brought in again if it was finished again since, or goes on; else a person's word stands.
-    pub(super) fn taken_back(&mut self, reverts: &[Revert]) {
-        let is_finished_since = |revert: &Revert| self.closed_at.is_some_and(|at| at.as_micros() / 1_000_000 > revert.at);
+    /// `reopened_at`: when it was last taken up again. Git tells whole seconds: within the one of the revert, a close is a later one if the atom was reopened in it too.
+    pub(super) fn taken_back(&mut self, reverts: &[Revert], reopened_at: Option<Timestamp>) {
+        let second = |at: Option<Timestamp>| at.map(|at| at.as_micros() / 1_000_000);
+        let (closed, reopened) = (second(self.closed_at), second(reopened_at));
+        let is_finished_since =
+            |revert: &Revert| closed > Some(revert.at) || (closed == Some(revert.at) && reopened == Some(revert.at));
         let Some(last) = reverts.first() else { return };
         let commits = reverts.iter().map(|revert| revert.commit.clone()).collect();
         match self.fate {
@@ -133,7 +137,7 @@ impl Item {
 
 /// What is to be done about this branch.
 pub(super) fn item(place: &Place, atom: Option<&Atom>) -> Item {
-    let fate = if place.landed && place.commits > 0 {
+    let fate = if (place.landed || place.taken_back.is_some()) && place.commits > 0 {
         Fate::Already
     } else if place.live {
         Fate::AtWork

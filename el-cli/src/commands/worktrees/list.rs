@@ -41,6 +41,7 @@ fn state(place: &Place) -> String {
     if place.landed {
         words.push("landed".to_owned());
     }
+    words.extend(place.undone());
     words.extend(place.astray());
     if !place.uncommitted.is_empty() {
         words.push(format!("{} not committed", place.uncommitted.len()));

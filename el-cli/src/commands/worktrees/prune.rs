@@ -115,6 +115,9 @@ fn why_kept(place: &Place) -> Option<String> {
     if !place.uncommitted.is_empty() {
         return Some(format!("{} of its files have changes that are not committed", place.uncommitted.len()));
     }
+    if let Some(why) = place.undone() {
+        return Some(why);
+    }
     if !place.landed {
         return Some("it has commits that have not landed".to_owned());
     }

@@ -88,3 +88,43 @@ fn what_an_agent_left_in_the_folder_of_a_submodule_keeps_its_worktree() {
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
     assert!(!tree.exists());
 }
+
+#[test]
+fn a_repository_in_a_folder_that_git_ignores_keeps_its_worktree_until_its_commits_are_elsewhere() {
+    let env = TestEnv::with_repository("");
+    fs::write(env.project(".git/info/exclude"), "/node_modules/\n/data/\n").unwrap();
+    let id = finished(&env, "a.txt", "x");
+    let tree = env.path("tmp").join(&id);
+    assert_eq!(fates(&env, 0, &[&id])[0].1, "landed");
+    for (folder, bare) in [("node_modules/deep/one", false), ("node_modules/one.git", true), ("data", false)] {
+        let at = tree.join(folder);
+        if bare {
+            env.git(&["clone", "-q", "--bare", ".", at.to_str().unwrap()]);
+            env.git(&["-C", at.to_str().unwrap(), "-c", "user.name=a", "-c", "user.email=a@b", "notes", "add", "-m", "own"]);
+        } else {
+            nested(&env, &at);
+        }
+        for words in [&["worktrees", "prune"][..], &["worktrees", "prune", "--ignored"]] {
+            let pruned = env.robot(words);
+            let lost = serde_json::json!([format!("{folder}/")]);
+            assert_eq!((&pruned["count"], &pruned["kept"][0]["would_lose"]), (&0.into(), &lost), "{pruned:#}");
+        }
+        if folder != "data" {
+            fs::remove_dir_all(&at).unwrap();
+        }
+    }
+    // The main checkout's has them.
+    let main = env.project("data");
+    env.git(&["clone", "-q", tree.join("data").to_str().unwrap(), main.to_str().unwrap()]);
+    let reason = env.robot(&["worktrees", "prune"])["kept"][0]["reason"].take();
+    assert!(reason.as_str().unwrap().contains("--ignored"), "{reason}");
+    fs::remove_dir_all(main).unwrap();
+    // A remote has them: git's own record of that is believed, and the files are judged as others are.
+    let at = tree.join("data");
+    let bare = env.path("tmp/bare");
+    env.git(&["init", "-q", "--bare", bare.to_str().unwrap()]);
+    env.git(&["-C", at.to_str().unwrap(), "push", "-q", bare.to_str().unwrap(), "HEAD:refs/heads/x"]);
+    env.git(&["-C", at.to_str().unwrap(), "remote", "add", "-f", "origin", bare.to_str().unwrap()]);
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 0);
+    assert_eq!(env.robot(&["worktrees", "prune", "--ignored"])["count"], 1);
+}

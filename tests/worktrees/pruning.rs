@@ -54,9 +54,21 @@ fn files_that_git_does_not_look_at_are_not_lost() {
         fs::write(tree.join(folder).join("x"), "x").unwrap();
     }
     fs::create_dir(env.project("build")).unwrap();
+    fs::write(env.project("build/x"), "x").unwrap();
+    fs::write(env.project("build/y"), "y").unwrap();
     fs::write(tree.join("cache/CACHEDIR.TAG"), "Signature: 8a477f597d28d172789f06886806bc55").unwrap();
     assert_eq!(env.robot(&["worktrees", "prune", "--dry-run"])["count"], 1);
 
+    // The same name says nothing: what is in it does.
+    for (file, text) in [("build/x", "z"), ("build/z", "x")] {
+        let before = fs::read(tree.join(file)).ok();
+        fs::write(tree.join(file), text).unwrap();
+        assert_eq!(assert_kept(&env, "build/")["would_lose"], serde_json::json!(["build/"]));
+        match before {
+            Some(text) => fs::write(tree.join(file), text).unwrap(),
+            None => fs::remove_file(tree.join(file)).unwrap(),
+        }
+    }
     fs::write(tree.join("plan.local"), "mine\n").unwrap();
     assert_eq!(assert_kept(&env, "plan.local")["would_lose"], serde_json::json!(["plan.local"]));
     fs::remove_file(tree.join("plan.local")).unwrap();

@@ -58,17 +58,35 @@ impl Worktree {
 
     fn is_made_anew(&self, path: &str, main: &Path, put: &[String]) -> bool {
         let (here, there) = (self.path.join(path), main.join(path));
-        let is_same = || matches!((fs::read(&here), fs::read(&there)), (Ok(here), Ok(there)) if here == there);
         match fs::symlink_metadata(&here) {
             Ok(is) if is.is_dir() => {
                 let name = here.file_name().unwrap_or_default().to_string_lossy();
                 let is_ours = put.iter().any(|ours| is_below(path, ours));
-                is_ours || here.join(CACHE).is_file() || MADE.contains(&&*name) || there.is_dir()
+                is_ours || here.join(CACHE).is_file() || MADE.contains(&&*name) || has_all(&there, &here)
             }
             Ok(is) if is.is_symlink() => true,
-            Ok(_) => here.extension().is_some_and(|end| end == "pyc") || is_same(),
+            Ok(_) => here.extension().is_some_and(|end| end == "pyc") || has_all(&there, &here),
             Err(_) => true,
         }
+    }
+
+    /// The repositories in what git ignores, and in the folders of submodules, that have commits which are neither on a remote of theirs nor in the main checkout's one of that
+    /// place.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn repositories(&self, main: &Path) -> Result<Vec<String>, GitError> {
+        if self.is_missing {
+            return Ok(Vec::new());
+        }
+        let git = Git::at(&self.path).in_own_checkout();
+        let mut found = Vec::new();
+        for path in ignored(&git)?.into_iter().map(PathBuf::from).chain(submodules(&git)?) {
+            repositories_in(&self.path.join(path), &mut found);
+        }
+        let place = |folder: &PathBuf| folder.strip_prefix(&self.path).unwrap_or(folder).to_owned();
+        found.retain(|folder| has_own_commits(folder, &main.join(place(folder))));
+        Ok(found.iter().map(|folder| place(folder).join("").display().to_string()).collect())
     }
 
     /// Whether el made it: it stands where el puts them, or was made ready by el.
@@ -76,6 +94,51 @@ impl Worktree {
         let git = Git::at(&self.path).in_own_checkout();
         self.path == place || self.is_missing || worktree::is_ready(&git)
     }
+}
+
+/// Whether a file or folder is in another one's place too, with all that is in it. Sockets and the like hold nothing.
+fn has_all(there: &Path, here: &Path) -> bool {
+    let (Ok(found), Ok(is)) = (fs::symlink_metadata(there), fs::symlink_metadata(here)) else { return false };
+    if is.is_symlink() {
+        return matches!((fs::read_link(there), fs::read_link(here)), (Ok(there), Ok(here)) if there == here);
+    }
+    if is.is_dir() {
+        let Ok(entries) = fs::read_dir(here) else { return false };
+        return found.is_dir()
+            && entries.into_iter().all(|entry| entry.is_ok_and(|entry| has_all(&there.join(entry.file_name()), &entry.path())));
+    }
+    let is_same = || matches!((fs::read(there), fs::read(here)), (Ok(there), Ok(here)) if there == here);
+    !is.is_file() || (found.is_file() && found.len() == is.len() && is_same())
+}
+
+/// The folders in this one that hold a repository's commits, bare ones too; a `.git` that is a file only says where they are.
+fn repositories_in(folder: &Path, found: &mut Vec<PathBuf>) {
+    if !fs::symlink_metadata(folder).is_ok_and(|is| is.is_dir()) {
+        return;
+    }
+    let is_git = |at: &Path| at.join("objects").is_dir() && at.join("refs").is_dir() && at.join("HEAD").exists();
+    if is_git(folder) {
+        return found.push(folder.to_owned());
+    }
+    if is_git(&folder.join(".git")) {
+        found.push(folder.to_owned());
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name() != ".git" && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            repositories_in(&entry.path(), found);
+        }
+    }
+}
+
+/// What cannot be read is taken for some.
+fn has_own_commits(folder: &Path, main: &Path) -> bool {
+    let git = Git::at(folder).in_own_checkout();
+    let Ok(own) = git.ask(&["rev-list", "--all", "--not", "--remotes"]) else { return true };
+    if own.is_empty() {
+        return false;
+    }
+    let said = Git::at(main).in_own_checkout().ask_with(&["cat-file", "--batch-check"], Some(&(own + "\n")));
+    !said.is_ok_and(|said| said.lines().all(|line| !line.ends_with(" missing")))
 }
 
 /// What git ignores, a folder as one.

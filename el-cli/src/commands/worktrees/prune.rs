@@ -18,7 +18,8 @@ Examples:
 
 What has changes that are not committed, commits that are not merged, a run at work, or an atom
 that is not over, stays, and is told with the reason. So does what el did not make, and what has
-files that git ignores and nobody makes anew, unless --ignored says that they may go.")]
+files that git ignores and nobody makes anew, unless --ignored says that they may go. A nested
+repository with commits of its own stays even then.")]
 pub(crate) struct Args {
     /// Say what would be taken away
     #[arg(long)]
@@ -64,6 +65,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         {
             if !tree.is_ours(&folder.join(&place.atom_id)) {
                 reason = Some("its worktree was not made by el".to_owned());
+            } else if let found @ [_, ..] = tree.repositories(repository.top()).map_err(failed)?.as_slice() {
+                would_lose = found.to_vec();
+                let names = found.join(", ");
+                reason = Some(format!(
+                    "repositories in it have commits that may be nowhere else: {names}; push them, or move them away"
+                ));
             } else if !args.ignored {
                 would_lose = tree.would_lose(repository.top(), &ours).map_err(failed)?;
                 reason = (!would_lose.is_empty()).then(|| lost(&would_lose));

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::call::unlocked;
 use super::error::HalfMoved;
 use super::files::{Difference, PutBack};
 use super::promise::Promise;
@@ -139,6 +140,10 @@ pub fn recover(repository: &Repository, target: &str) -> Result<(), GitError> {
     let note = note_of(&git)?;
     let Ok(text) = fs::read_to_string(&note) else { return Ok(()) };
     let words: Vec<&str> = text.lines().collect();
+    if words.first() == Some(&target) {
+        // Git may still be at work though el is gone.
+        unlocked(|| left(&git, target))?;
+    }
     if let [branch, old, new] = words[..]
         && branch == target
         && repository.tip(target)?.as_deref() == Some(old)
@@ -149,6 +154,20 @@ pub fn recover(repository: &Repository, target: &str) -> Result<(), GitError> {
     }
     // It had ended, or a person has moved on from there.
     forget(&note)
+}
+
+/// The locks that git holds during a move. Which git holds them nobody can tell for sure, so none is taken away here.
+fn left(git: &Git, target: &str) -> Result<(), GitError> {
+    let names =
+        ["index.lock".to_owned(), "HEAD.lock".to_owned(), format!("refs/heads/{target}.lock"), "packed-refs.lock".to_owned()];
+    let mut found = Vec::new();
+    for name in names {
+        let path = git.folder().join(git.ask(&["rev-parse", "--git-path", &name])?);
+        if path.exists() && !found.contains(&path) {
+            found.push(path);
+        }
+    }
+    if found.is_empty() { Ok(()) } else { Err(GitError::Left(found)) }
 }
 
 /// Puts the files back, and says what to do if they cannot be.

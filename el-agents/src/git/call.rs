@@ -205,7 +205,7 @@ pub fn check_version() -> Result<(), GitError> {
 pub(super) fn unlocked<T>(mut done: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
     for _ in 1..TRIES {
         match done() {
-            Err(GitError::Locked(_)) => std::thread::sleep(PAUSE),
+            Err(GitError::Locked(_) | GitError::Left(_)) => std::thread::sleep(PAUSE),
             done => return done,
         }
     }

@@ -39,6 +39,9 @@ pub enum GitError {
     /// Another git, or one that died, holds a lock.
     #[error("the repository is locked by another git, or by one that died: {0}")]
     Locked(String),
+    /// These locks were there when an el land was killed in the middle of a move, and still are.
+    #[error("an el land was killed while it moved files, and the locks of its git are still there: {}", listed(.0))]
+    Left(Vec<PathBuf>),
     /// It was ended.
     #[error("git {what} took longer than {} s, and was ended", limit.as_secs())]
     TimedOut {
@@ -121,6 +124,16 @@ pub struct HalfMoved {
     pub(super) which: String,
 }
 
+/// As a shell takes them.
+fn listed(paths: &[PathBuf]) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@,:".contains(c);
+    let word = |path: &PathBuf| match path.display().to_string() {
+        text if text.chars().all(is_plain) => text,
+        text => format!("'{}'", text.replace('\'', "'\\''")),
+    };
+    paths.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
 impl GitError {
     /// What to do about it.
     pub fn hint(&self) -> Cow<'static, str> {
@@ -129,6 +142,13 @@ impl GitError {
                 let (at, new) = (half.at.display(), &half.new);
                 return format!(
                     "mend that, and el land puts them back; or git -C {at} reset {new} keeps them, and the work has landed"
+                )
+                .into();
+            }
+            GitError::Left(locks) => {
+                return format!(
+                    "once no git is at work there any more: rm {}; el land then puts the files back first",
+                    listed(locks)
                 )
                 .into();
             }

@@ -234,10 +234,11 @@ pub(super) fn failed(error: GitError) -> CommandError {
         | GitError::BranchElsewhere { .. }
         | GitError::InTheWay(_)
         | GitError::HalfMoved(_)
+        | GitError::Left(_)
         | GitError::Locked(_) => Exit::Conflict,
         GitError::File { .. } | GitError::Failed { .. } => Exit::Internal,
     };
-    let retryable = matches!(error, GitError::Locked(_));
+    let retryable = matches!(error, GitError::Locked(_) | GitError::Left(_));
     let (message, hint) = (error.to_string(), error.hint());
     let made = CommandError::new(exit, "git", message).with_hint(hint).with_retryable(retryable);
     match std::error::Error::source(&error) {

@@ -216,3 +216,49 @@ fn the_check_has_what_agents_have() {
     let ran = env.el(&["land", &bad]).fails_with(4);
     assert!(ran.stdout.contains("the setup ended as failed"), "{ran:#?}");
 }
+
+#[test]
+fn a_commit_to_the_target_during_the_check_is_landed_upon() {
+    let env = TestEnv::with_repository("");
+    let (top, flag) = (env.project("").canonicalize().unwrap(), env.path("tmp/moved"));
+    let commit = format!("git -C {} commit -q --allow-empty -m mine", top.display());
+    let once = format!("test -e {0} || {{ touch {0}; {commit}; }}", flag.display());
+    env.configure(&format!("land_check = \"sh -c '{once}'\"\n"));
+    let id = finished(&env, "a.txt", "x");
+    assert_eq!(fates(&env, 0, &[&id]), [(id, "landed".to_owned())]);
+    assert!(env.project("a.txt").exists() && env.git(&["log", "-2", "--format=%s", "main"]).ends_with("mine"));
+    // By one who never rests.
+    env.configure(&format!("land_check = \"sh -c '{commit}'\"\n"));
+    let id = finished(&env, "b.txt", "x");
+    let told = env.el(&["land", &id]).fails_with(4);
+    assert!(told.stdout.contains("main is being moved by somebody else") && !told.stdout.contains("fatal"), "{told:#?}");
+    assert!(!env.project("b.txt").exists() && env.git(&["status", "--porcelain", "-uno"]).is_empty());
+}
+
+#[test]
+fn what_is_closed_while_its_agent_still_works_is_told() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let go = env.path("tmp/go");
+    let work = "sh echo x > a.txt && git add a.txt && git commit -q -m a";
+    let wait = format!("sh touch {}; until test -e {}; do sleep 0.02; done", env.path("tmp/closed").display(), go.display());
+    let id = env.script_atom(&[work, "close done", &wait]);
+    let working = env.start_el(&["work", "--once"]);
+    env.wait_for_file(&env.path("tmp/closed"));
+    let told = env.el(&["land", "--all"]).fails_with(4);
+    assert!(told.stdout.contains(&id) && told.stdout.contains("has a run at work"), "{told:#?}");
+    std::fs::write(&go, "").unwrap();
+    let _ = working.wait(crate::support::SOON).ok();
+    assert_eq!(fates(&env, 0, &["--all"]), [(id, "landed".to_owned())]);
+}
+
+#[test]
+fn a_git_that_still_writes_where_el_land_works_is_waited_for() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "a.txt", "x");
+    let real = env.run(env.command("sh").args(["-c", "command -v git"])).ok().stdout;
+    let write =
+        "case \"$*\" in *'worktree add'*) for a; do case $a in *.landing-*) mkdir -p \"$a\"; : > \"$a/x\";; esac; done;; esac";
+    env.program("git", &format!("#!/bin/sh\n{write}\nexec {} \"$@\"\n", real.trim()));
+    let told = env.el(&["--robot", "land", &id]).fails_with(4).json();
+    assert_eq!(told["error"]["retryable"], true, "{told:#}");
+}

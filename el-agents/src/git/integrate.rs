@@ -47,8 +47,13 @@ impl Scratch {
         scratch.clear();
         let add = ["worktree", "add", "--quiet", "--force", "--detach"].map(std::ffi::OsString::from);
         let rest = [scratch.path.clone().into_os_string(), at.into()];
-        scratch.owner.ask(&[add.as_slice(), &rest].concat())?;
-        Ok(scratch)
+        match scratch.owner.ask(&[add.as_slice(), &rest].concat()) {
+            // Just cleared: the git of an el land that was killed is still writing there.
+            Err(GitError::Failed { said, .. }) if said.contains("already exists") => {
+                Err(GitError::Locked(format!("{} is being written", scratch.path.display())))
+            }
+            done => done.map(|_| scratch),
+        }
     }
 
     fn clear(&self) {

@@ -109,7 +109,9 @@ fn look(app: &App, repository: &Repository, onto: &str, wanted: Option<&[String]
             let reopened_at = if place.reverts.is_empty() { None } else { reopened_at(&store, &place.atom_id)? };
             item.taken_back(&place.reverts, reopened_at);
         }
-        if wanted.is_some() || !item.is_left_out() {
+        // Closed, its agent may still be writing: that is soon over, and no reason to be silent.
+        let is_to_come = item.fate == Fate::AtWork && place.status == Some(Status::Closed);
+        if wanted.is_some() || is_to_come || !item.is_left_out() {
             items.push(item);
         }
     }

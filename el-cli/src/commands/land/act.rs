@@ -117,6 +117,7 @@ fn hold(items: &mut [Item], which: &[usize], why: &str) {
 
 impl Lander<'_> {
     fn rounds(&self, mut head: String, items: &mut [Item], todo: &mut Vec<usize>) -> Result<()> {
+        let mut is_second_try = false;
         loop {
             let (chain, conflicts) = self.join(&head, items, todo)?;
             let culprit = self.culprit(&head, &chain)?;
@@ -127,7 +128,15 @@ impl Lander<'_> {
                 todo.retain(|at| items[*at].fate == Fate::ToLand);
                 continue;
             }
-            if let Some(why) = self.keep(&mut head, items, &chain[..good])? {
+            if let Some(mut why) = self.keep(&mut head, items, &chain[..good])? {
+                if let Some(now) = self.repository.tip(self.onto).map_err(failed)?.filter(|now| *now != head) {
+                    // Somebody has committed there since: what was checked is not what it would be now.
+                    if !std::mem::replace(&mut is_second_try, true) {
+                        head = now;
+                        continue;
+                    }
+                    why = format!("{} is being moved by somebody else; el land tries again", self.onto);
+                }
                 let rest: Vec<usize> = chain.iter().map(|one| one.at).collect();
                 hold(items, &rest, &why);
                 return self.tell_conflicts(items, conflicts.into_iter());

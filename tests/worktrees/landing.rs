@@ -243,7 +243,7 @@ fn what_is_closed_while_its_agent_still_works_is_told() {
     let wait = format!("sh touch {}; until test -e {}; do sleep 0.02; done", env.path("tmp/closed").display(), go.display());
     let id = env.script_atom(&[work, "close done", &wait]);
     let working = env.start_el(&["work", "--once"]);
-    env.wait_for_file(&env.path("tmp/closed"));
+    env.wait_for_file(env.path("tmp/closed"));
     let told = env.el(&["land", "--all"]).fails_with(4);
     assert!(told.stdout.contains(&id) && told.stdout.contains("has a run at work"), "{told:#?}");
     std::fs::write(&go, "").unwrap();

@@ -28,6 +28,46 @@ pub(super) fn fates(env: &TestEnv, status: i32, words: &[&str]) -> Vec<(String, 
     items.as_array().unwrap_or_else(|| panic!("{document:#}")).iter().map(pair).collect()
 }
 
+/// What somebody does who is told to resolve the conflict of `with`.
+fn resolve(env: &TestEnv, conflict: &str, with: &str, text: &str) {
+    let tree = env.path(format!("tmp/{conflict}"));
+    let at = tree.to_str().unwrap();
+    env.git(&["worktree", "add", "-q", "-b", &format!("el/{conflict}"), at, "main"]);
+    let _ = env.run(env.command("git").args(["-C", at, "merge", "-q", &format!("el/{with}")]));
+    std::fs::write(tree.join("base.txt"), text).unwrap();
+    env.git(&["-C", at, "commit", "-q", "-a", "-m", "resolve"]);
+    env.el(&["close", conflict]).ok();
+}
+
+#[test]
+fn what_builds_on_work_in_conflict_is_resolved_with_it() {
+    let env = TestEnv::with_repository("");
+    let epic = env.create("All", &["--type", "epic"]);
+    let mut chain: Vec<String> = Vec::new();
+    for name in ["one", "two", "three"] {
+        let write = format!("sh echo {name} >> base.txt && git commit -q -a -m {name}");
+        let id = env.create(name, &["--parent", &epic, "-d", &TestEnv::script(&[&write, "close done"])]);
+        if let Some(before) = chain.last() {
+            env.el(&["dep", "add", before, &id]).ok();
+        }
+        chain.push(id);
+    }
+    env.work(&["--drain", "--isolate", "worktree"]);
+    env.el(&["close", &epic]).ok();
+    std::fs::write(env.project("base.txt"), "moved\n").unwrap();
+    env.git(&["commit", "-q", "-a", "-m", "moved"]);
+    let all = |fate: &str| chain.iter().map(|id| (id.clone(), fate.to_owned())).collect::<Vec<_>>();
+    assert_eq!(fates(&env, 4, &["--all"]), all("conflict"));
+    let ready = env.robot(&["ready"]);
+    let parent = &ready["items"][0]["parent_id"];
+    assert_eq!((&ready["count"], parent), (&1.into(), &Value::Null), "one, in nothing that is over");
+    let conflict = ready["items"][0]["id"].as_str().unwrap();
+    resolve(&env, conflict, &chain[2], "moved, one, two, three\n");
+    assert_eq!(fates(&env, 0, &["--all"]), [all("landed"), vec![(conflict.to_owned(), "landed".to_owned())]].concat());
+    assert_eq!((&env.robot(&["ready"])["count"], &env.robot(&["land", "--all"])["count"]), (&0.into(), &0.into()));
+    assert_eq!(std::fs::read_to_string(env.project("base.txt")).unwrap(), "moved, one, two, three\n");
+}
+
 #[test]
 fn a_conflict_becomes_an_atom_and_its_merge_brings_both_in() {
     let env = TestEnv::with_repository("");
@@ -38,13 +78,7 @@ fn a_conflict_becomes_an_atom_and_its_merge_brings_both_in() {
     assert!(found["description"].as_str().unwrap().contains("base.txt"));
     assert_eq!(fates(&env, 4, &["--all"])[0].1, "conflict");
     assert_eq!(env.robot(&["ready"])["count"], 1, "it is filed once");
-    let tree = env.path("tmp/resolve");
-    let at = tree.to_str().unwrap();
-    env.git(&["worktree", "add", "-q", "-b", &format!("el/{conflict}"), at, "main"]);
-    let _ = env.run(env.command("git").args(["-C", at, "merge", "-q", &format!("el/{second}")]));
-    std::fs::write(tree.join("base.txt"), "one and two\n").unwrap();
-    env.git(&["-C", at, "commit", "-q", "-a", "-m", "resolve"]);
-    env.el(&["close", &conflict]).ok();
+    resolve(&env, &conflict, &second, "one and two\n");
     assert_eq!(fates(&env, 0, &[&conflict]), [(conflict, "landed".to_owned())]);
     assert_eq!(std::fs::read_to_string(env.project("base.txt")).unwrap(), "one and two\n");
     assert_eq!(fates(&env, 0, &[&second]), [(second, "already".to_owned())]);
@@ -61,13 +95,7 @@ fn a_conflict_and_its_resolution_land_together_and_no_second_one_is_filed() {
     assert_eq!(env.robot(&["ready"])["count"], 0, "what is foreseen is not filed");
     fates(&env, 4, &["--all"]);
     let conflict = env.robot(&["ready"])["items"][0]["id"].as_str().unwrap().to_owned();
-    let tree = env.path("tmp/resolve");
-    let at = tree.to_str().unwrap();
-    env.git(&["worktree", "add", "-q", "-b", &format!("el/{conflict}"), at, "main"]);
-    let _ = env.run(env.command("git").args(["-C", at, "merge", "-q", &format!("el/{second}")]));
-    std::fs::write(tree.join("base.txt"), "one and two\n").unwrap();
-    env.git(&["-C", at, "commit", "-q", "-a", "-m", "resolve"]);
-    env.el(&["close", &conflict]).ok();
+    resolve(&env, &conflict, &second, "one and two\n");
     // Alone it does not fit still, and the atom for that is there.
     let refused = env.el(&["land", &second]).fails_with(4);
     assert!(refused.stdout.contains(&format!("{conflict} is closed")), "{refused:#?}");

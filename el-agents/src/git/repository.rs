@@ -160,6 +160,18 @@ impl Repository {
         Ok(self.git.ask(&words)?.is_empty() && self.has_work(target, tip)?)
     }
 
+    /// Those of the commits that none of the others contains; of one that is named twice, once.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn independent(&self, commits: &[String]) -> Result<Vec<String>, GitError> {
+        if commits.is_empty() {
+            return Ok(Vec::new());
+        }
+        let words: Vec<&str> = ["merge-base", "--independent"].into_iter().chain(commits.iter().map(String::as_str)).collect();
+        Ok(self.git.ask(&words)?.lines().map(str::to_owned).collect())
+    }
+
     /// Whether all of one commit is in another.
     ///
     /// # Errors

@@ -345,21 +345,47 @@ impl Lander<'_> {
         }
     }
 
+    /// Files what is to be resolved. Where one builds on another, whoever resolves its conflict resolves both.
     fn tell_conflicts(&self, items: &mut [Item], conflicts: impl Iterator<Item = InConflict>) -> Result<()> {
+        let mut conflicts: Vec<InConflict> = conflicts.collect();
+        let tip = |items: &[Item], at: usize| items[at].tip.clone().unwrap_or_default();
+        let tips: Vec<String> = conflicts.iter().map(|(at, _)| tip(items, *at)).collect();
+        let tops = self.repository.independent(&tips).map_err(failed)?;
+        let is_top = |items: &[Item], at: usize| tops.contains(&tip(items, at));
+        conflicts.sort_by_key(|(at, _)| !is_top(items, *at));
+        let mut filed: Vec<usize> = Vec::new();
         for (at, files) in conflicts {
-            let item = &mut items[at];
-            item.fate = Fate::Conflict;
-            item.detail = Some(files.join("\n"));
-            item.files = files;
-            let conflict = conflict::file(self.app, item, self.onto)?;
-            if conflict.is_closed {
-                let more = format!(
-                    "{0} is closed, but its branch does not have this one: el reopen {0}, and merge it there",
-                    conflict.id
-                );
-                item.detail = Some(format!("{}\n{more}", item.files.join("\n")));
+            let mut detail = files.clone();
+            items[at].fate = Fate::Conflict;
+            items[at].files = files;
+            let mut carrier = None;
+            for above in &filed {
+                if self.repository.contains(&tip(items, *above), &tip(items, at)).map_err(failed)? {
+                    carrier = Some(*above);
+                    break;
+                }
             }
-            item.conflict_atom = Some(conflict.id);
+            if let Some(above) = carrier {
+                detail.push(format!("it comes with {}, which builds on it", items[above].atom_id));
+                items[at].conflict_atom = items[above].conflict_atom.clone();
+            } else {
+                let conflict = conflict::file(self.app, &items[at], self.onto)?;
+                if conflict.is_closed {
+                    let id = &conflict.id;
+                    let resolved = self.repository.tip(&git::branch_of(id)).map_err(failed)?;
+                    let has_it =
+                        resolved.map_or(Ok(false), |of| self.repository.contains(&of, &tip(items, at))).map_err(failed)?;
+                    detail.push(match has_it {
+                        true => format!("{id} is closed, and its branch has this one: el land {id} brings in both"),
+                        false => {
+                            format!("{id} is closed, but its branch does not have this one: el reopen {id}, and merge it there")
+                        }
+                    });
+                }
+                items[at].conflict_atom = Some(conflict.id);
+                filed.push(at);
+            }
+            items[at].detail = Some(detail.join("\n"));
         }
         Ok(())
     }

@@ -29,6 +29,9 @@ pub(super) fn file(app: &App, item: &Item, onto: &str) -> Result<Conflict> {
         return Ok(Conflict { id: there.id.clone(), is_closed: there.status == Status::Closed });
     }
     let branch = item.branch.as_deref().unwrap_or_default();
+    // What is over is not to have open work in it: it would be opened for that.
+    let parent = item.parent.as_ref().map(|parent| ops::brief(&store, parent)).transpose()?;
+    let parent = parent.filter(|parent| !parent.status.is_over()).map(|parent| parent.id);
     let files: String = item.files.iter().map(|name| format!("- `{name}`\n")).collect();
     let new = NewAtom {
         title: format!("Resolve the conflict of {} with {onto}", item.atom_id),
@@ -39,7 +42,7 @@ pub(super) fn file(app: &App, item: &Item, onto: &str) -> Result<Conflict> {
             item.title.as_deref().unwrap_or_default(),
             item.atom_id
         ),
-        parent: item.parent.clone(),
+        parent,
         discovered_from: Some(item.atom_id.clone()),
         metadata: Some(json!({ KEY: item.atom_id, "tip": item.tip, "land_onto": onto, "files": item.files })),
         ..NewAtom::default()

@@ -123,8 +123,11 @@ fn many_quick_failures_in_a_row_make_the_worker_wait() {
     assert!(warning["message"].as_str().unwrap().contains("3 runs in a row failed"), "{warning}");
     assert_eq!(env.robot(&["runs"])["count"], 3);
     assert_eq!(env.status(&ids[3]), "open");
+    let held = || env.robot(&["why", &ids[3]])["held_back"].take();
+    assert!(held().as_str().unwrap().starts_with("3 runs in a row failed"), "{}", held());
     worker.signal(rustix::process::Signal::INT);
     worker.wait(SOON).ok();
+    assert!(held().is_null(), "nobody holds it back any more");
 }
 
 #[test]

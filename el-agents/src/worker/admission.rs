@@ -11,8 +11,9 @@ use crate::{clock, machine};
 
 /// A start longer ago than this says nothing.
 const FORGET: Duration = Duration::from_secs(600);
-/// So often the store is told that starts are still held back.
+/// So often the store is told that starts are still held back, and so long it holds what it was told.
 const AGAIN: Duration = Duration::from_secs(20);
+const TOLD_FOR: Duration = Duration::from_secs(60);
 /// A wait between two starts that is shorter than this is told nobody.
 const SHORT: Duration = Duration::from_secs(5);
 
@@ -71,7 +72,7 @@ impl State<'_> {
         }
         let reason = held.to_string();
         // It is what `el why` says; the worker's own output says it anyway.
-        let _ = ops::set_held_back(&mut self.store, clock::now(), Some(&reason));
+        let _ = ops::set_held_back(&mut self.store, Some((clock::now().plus(TOLD_FOR), &reason)));
         self.starts.told = Some((kind, Instant::now()));
         if is_new {
             self.listener.report(&Report::HeldBack { reason });
@@ -81,7 +82,7 @@ impl State<'_> {
     /// What was ready may start, or is ready no more.
     pub(super) fn no_longer_held(&mut self) {
         if self.starts.told.take().is_some() {
-            let _ = ops::set_held_back(&mut self.store, clock::now(), None);
+            let _ = ops::set_held_back(&mut self.store, None);
             self.listener.report(&Report::Released {});
         }
     }

@@ -163,6 +163,9 @@ impl<'a> State<'a> {
 
     /// Signs off.
     pub(super) fn leave(mut self) -> Summary {
+        if self.hold_until.is_some_and(|until| until > Instant::now()) {
+            let _ = ops::set_held_back(&mut self.store, None);
+        }
         // Should it fail, the next worker finds that this one is gone.
         let _ = ops::worker_leave(&mut self.store, &self.id);
         if let Some(launcher) = self.launchers.first() {
@@ -331,12 +334,10 @@ impl<'a> State<'a> {
             let doublings = u32::try_from(self.quick_failures - QUICK_FAILURES).unwrap_or(u32::MAX).min(4);
             let wait = Duration::from_secs(60).saturating_mul(2_u32.pow(doublings));
             self.hold_until = Some(Instant::now() + wait);
-            let message = format!(
-                "{} runs in a row failed within a minute; claiming waits for {} s (`el why` says how they ended)",
-                self.quick_failures,
-                wait.as_secs()
-            );
-            self.listener.report(&Report::Warning { message });
+            let why =
+                format!("{} runs in a row failed within a minute; claiming waits for {} s", self.quick_failures, wait.as_secs());
+            let _ = ops::set_held_back(&mut self.store, Some((clock::now().plus(wait), &why)));
+            self.listener.report(&Report::Warning { message: format!("{why} (`el why` says how they ended)") });
         }
     }
 

@@ -35,21 +35,19 @@ pub fn set_budget_per_day(store: &mut Store, micros: Option<i64>) -> Result<()> 
     })
 }
 
-/// Says why a worker holds back what is ready, or that it no longer does.
-pub fn set_held_back(store: &mut Store, now: Timestamp, reason: Option<&str>) -> Result<()> {
-    store.write(|tx| match reason {
-        Some(reason) => meta::set(tx, meta::HELD_BACK, &format!("{} {reason}", now.as_micros())),
+/// Says why, and until when at the most, a worker holds back what is ready; or that it no longer does. One that goes on holding back says so again before
+/// that: it may be gone without a word.
+pub fn set_held_back(store: &mut Store, held: Option<(Timestamp, &str)>) -> Result<()> {
+    store.write(|tx| match held {
+        Some((until, reason)) => meta::set(tx, meta::HELD_BACK, &format!("{} {reason}", until.as_micros())),
         None => meta::remove(tx, meta::HELD_BACK),
     })
 }
 
-/// A worker that holds back says so again and again; older than this, in microseconds, it is one that is gone.
-const HELD_BACK_AGE: i64 = 60_000_000;
-
 pub(super) fn held_back(tx: &Tx<'_>, now: Timestamp) -> Result<Option<String>> {
     let Some(text) = meta::get(tx, meta::HELD_BACK)? else { return Ok(None) };
-    let Some((at, reason)) = text.split_once(' ') else { return Ok(None) };
-    let is_fresh = at.parse::<i64>().is_ok_and(|at| now.as_micros().saturating_sub(at).abs() < HELD_BACK_AGE);
+    let Some((until, reason)) = text.split_once(' ') else { return Ok(None) };
+    let is_fresh = until.parse::<i64>().is_ok_and(|until| now.as_micros() < until);
     Ok(is_fresh.then(|| reason.to_owned()))
 }
 

@@ -132,21 +132,6 @@ async fn any([interrupt, terminate, hangup]: &mut [Signal; 3]) {
 /// # Errors
 /// If signals cannot be listened to.
 pub fn run(
-    verify: &Verify,
-    folder: &Path,
-    environment: &[(OsString, OsString)],
-    owner: &str,
-    guard: &[OsString],
-    look: &mut dyn FnMut(Duration),
-) -> io::Result<WholeCheck> {
-    run_until(&mut Breaker::listen()?, verify, folder, environment, owner, guard, look)
-}
-
-/// The same for one that has been listening since before.
-///
-/// # Errors
-/// The same.
-pub fn run_until(
     breaker: &mut Breaker,
     verify: &Verify,
     folder: &Path,
@@ -202,8 +187,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let words = ["sh", "-c", "echo seen; sleep 0.3; exit 3"].map(str::to_owned).to_vec();
         let mut looks = 0;
-        let ended =
-            run(&Verify::pending(words, true, 20_000), dir.path(), &environment(), "test:whole:1", &[], &mut |_| looks += 1);
+        let ended = run(
+            &mut Breaker::listen().unwrap(),
+            &Verify::pending(words, true, 20_000),
+            dir.path(),
+            &environment(),
+            "test:whole:1",
+            &[],
+            &mut |_| looks += 1,
+        );
         let WholeCheck::Over(ended) = ended.unwrap() else { panic!("nobody broke it off") };
         assert_eq!((ended.status, ended.exit_code, ended.output.as_deref()), (VerifyStatus::Failed, Some(3), Some("seen")));
         assert!(looks > 0);
@@ -215,7 +207,16 @@ mod tests {
         let owner = format!("test:whole:{}", std::process::id());
         let mut left = std::process::Command::new("sleep").arg("600").env(OWNER, &owner).spawn().unwrap();
         let words = vec!["true".to_owned()];
-        let ended = run(&Verify::pending(words, true, 20_000), dir.path(), &environment(), &owner, &[], &mut |_| {}).unwrap();
+        let ended = run(
+            &mut Breaker::listen().unwrap(),
+            &Verify::pending(words, true, 20_000),
+            dir.path(),
+            &environment(),
+            &owner,
+            &[],
+            &mut |_| {},
+        )
+        .unwrap();
         assert!(matches!(ended, WholeCheck::Over(ended) if ended.status == VerifyStatus::Passed));
         let status = left.wait().unwrap();
         assert!(!status.success(), "it was ended from outside");

@@ -301,7 +301,7 @@ impl Lander<'_> {
         let guard = [this_program()?.into_os_string(), "hook".into(), "guard-check".into()];
         let verify = Verify::pending(words.to_vec(), true, limit);
         let breaker = &mut *self.breaker.borrow_mut();
-        let ended = whole_check::run_until(breaker, &verify, &folder, &self.environment, &self.owner, &guard, &mut |_| {})
+        let ended = whole_check::run(breaker, &verify, &folder, &self.environment, &self.owner, &guard, &mut |_| {})
             .map_err(|source| CommandError::internal(format!("the {name} could not be watched")).with_source(source))?;
         let WholeCheck::Over(done) = ended else {
             return Err(CommandError::new(Exit::Conflict, "broken_off", format!("the {name} was broken off")));

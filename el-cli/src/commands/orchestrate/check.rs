@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use el_agents::git::{self, Mode, Repository, Scratch, Step};
 use el_agents::tmux::socket_name;
-use el_agents::whole_check::{self, WholeCheck};
+use el_agents::whole_check::{self, Breaker, WholeCheck};
 use el_core::model::{Verify, VerifyStatus};
 use el_core::ops::{self, Overview};
 use el_core::protocol::words;
@@ -147,7 +147,10 @@ fn command(app: &App, began: &Began, teller: &mut Teller<'_>, command: &Command<
     let guard = [began.options.places.el.as_os_str(), "hook".as_ref(), "guard-check".as_ref()].map(OsString::from);
     let line = words::join(words);
     let mut look = |elapsed: Duration| teller.check_goes_on(&line, elapsed);
-    let ended = whole_check::run(&verify, folder, &began.options.environment, &owner, &guard, &mut look)
+    let ended = Breaker::listen()
+        .and_then(|mut breaker| {
+            whole_check::run(&mut breaker, &verify, folder, &began.options.environment, &owner, &guard, &mut look)
+        })
         .map_err(|source| CommandError::internal(format!("the {name} could not be watched")).with_source(source))?;
     teller.finish();
     let WholeCheck::Over(done) = ended else { return Ok(Checked::BrokenOff) };

@@ -144,19 +144,9 @@ impl Drawing<'_> {
 }
 
 fn work_look(overview: &Overview) -> (&'static str, Style) {
-    let counts = counts(overview.tasks.iter());
-    let first = [
-        Place::Running,
-        Place::Ready,
-        Place::Again,
-        Place::Waiting,
-        Place::Review,
-        Place::Failed,
-        Place::Blocked,
-        Place::Deferred,
-        Place::Held,
-    ];
-    let found = first.into_iter().find(|place| counts.iter().any(|(there, _)| there == place));
+    // They come in the order of what says most.
+    let mut places = counts(overview.tasks.iter()).into_iter().map(|(place, _)| place);
+    let found = places.find(|place| !matches!(place, Place::Done | Place::WontDo));
     match found {
         Some(Place::Again | Place::Review | Place::Ready) => Place::Waiting.look(),
         Some(place) => place.look(),

@@ -1,6 +1,8 @@
-//! What reading a model's answer costs, of docs/performance.md: `cargo bench -p el-core --bench responses`.
+//! What reading a model's answer costs, of docs/performance.md:
+//! `cargo bench -p el-core --bench responses`.
 //!
-//! Machines are shared and noisy: read the minimum, and how it grows with the text. Each shape is read at 1, 5 and 10 MB.
+//! Machines are shared and noisy: read the minimum, and how it grows with the text. Each shape is
+//! read at 1, 5 and 10 MB.
 
 #![expect(clippy::print_stdout, reason = "its output is its purpose")]
 
@@ -73,18 +75,24 @@ fn block(json: &str) -> String {
 
 fn long_text(bytes: usize) -> String {
     let words = "A line of the output.\\n".repeat(bytes / 23);
-    block(&format!(r#"{{"phase": "completion", "data": {{"task_id": "a", "status": "success", "output": "{words}"}}}}"#))
+    block(&format!(
+        r#"{{"phase": "completion", "data": {{"task_id": "a", "status": "success", "output": "{words}"}}}}"#
+    ))
 }
 
 fn prose(bytes: usize) -> String {
-    let prose = "Looking at `Vec<Option<&str>>` in src/lib.rs, << and > included.\n".repeat(bytes / 66);
+    let prose =
+        "Looking at `Vec<Option<&str>>` in src/lib.rs, << and > included.\n".repeat(bytes / 66);
     prose + &block(r#"{"phase": "analysis", "data": {"summary": "x", "recommended_splits": 3}}"#)
 }
 
 fn list(bytes: usize, item: &str) -> String {
     let count = bytes / 250;
     let items: Vec<String> = (0..count).map(|n| item.replace('#', &n.to_string())).collect();
-    block(&format!("{{\"phase\": \"task_list\", \"data\": {{\"tasks\": [\n{}\n]}}}}", items.join(",\n")))
+    block(&format!(
+        "{{\"phase\": \"task_list\", \"data\": {{\"tasks\": [\n{}\n]}}}}",
+        items.join(",\n")
+    ))
 }
 
 fn tasks(bytes: usize) -> String {

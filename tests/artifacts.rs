@@ -1,4 +1,5 @@
-//! What a run hands back: its summary, its key files, `RESULTS.json`, `STATUS.txt`, `ERRORS.md`, and how people and programs see them.
+//! What a run hands back: its summary, its key files, `RESULTS.json`, `STATUS.txt`, `ERRORS.md`,
+//! and how people and programs see them.
 
 mod endings;
 mod real;
@@ -10,7 +11,8 @@ use crate::support::TestEnv;
 
 /// A summary in the format that is asked for, as one line of a script.
 fn summary(deliverables: &[&str], status: &str) -> String {
-    let list: String = deliverables.iter().map(|path| format!("- `{path}` - About {path}\\n")).collect();
+    let list: String =
+        deliverables.iter().map(|path| format!("- `{path}` - About {path}\\n")).collect();
     format!(
         "# Task Completion Summary\\n\\n## Objective\\nSay hello\\n\\n## Accomplishments\\n- Said it\\n\\n## Key Deliverables\\n{list}\\n\
          ## Test Results\\n✅ All 2 tests passed\\n\\n## Important Notes\\n- None\\n\\n## Status\\n{status}\\n"
@@ -29,5 +31,10 @@ fn results(env: &TestEnv, run: &Value) -> Value {
 /// `path state` of each file that was handed over.
 fn sent(answer: &Value) -> Vec<String> {
     let items = answer["items"].as_array().unwrap();
-    items.iter().map(|item| format!("{} {}", item["path"].as_str().unwrap(), item["state"].as_str().unwrap())).collect()
+    items
+        .iter()
+        .map(|item| {
+            format!("{} {}", item["path"].as_str().unwrap(), item["state"].as_str().unwrap())
+        })
+        .collect()
 }

@@ -23,13 +23,17 @@ impl TestEnv {
     /// Waits until the task stands so.
     #[track_caller]
     fn wait_for_task(&self, id: &Value, status: &str) -> Value {
-        wait_until(&format!("{id} to be {status}"), SOON, || Some(self.task(id)).filter(|task| task["status"] == status))
+        wait_until(&format!("{id} to be {status}"), SOON, || {
+            Some(self.task(id)).filter(|task| task["status"] == status)
+        })
     }
 
     /// Waits until no worker is there any more.
     #[track_caller]
     fn wait_for_workers_to_leave(&self) {
-        let count = || -> i64 { self.database().query_row("SELECT count(*) FROM workers", [], |row| row.get(0)).unwrap() };
+        let count = || -> i64 {
+            self.database().query_row("SELECT count(*) FROM workers", [], |row| row.get(0)).unwrap()
+        };
         wait_until("the worker to leave", SOON, || (count() == 0).then_some(()));
     }
 

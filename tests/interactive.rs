@@ -1,4 +1,5 @@
-//! The executor `interactive`: the agent has a screen of its own in the session, is told its work by a paste, and is supervised as any other.
+//! The executor `interactive`: the agent has a screen of its own in the session, is told its work
+//! by a paste, and is supervised as any other.
 
 mod client;
 mod ends;
@@ -17,15 +18,27 @@ fn project(more: &str) -> TestEnv {
 
 /// The summary of an atom as an agent would write it, in one line of a script.
 fn summary_step(status: &str) -> String {
-    let lines =
-        ["# Task Completion Summary", "", "## Accomplishments", "- Wrote the parser", "- Tested it", "", "## Status", status];
+    let lines = [
+        "# Task Completion Summary",
+        "",
+        "## Accomplishments",
+        "- Wrote the parser",
+        "- Tested it",
+        "",
+        "## Status",
+        status,
+    ];
     format!("write .eluent/summaries/$EL_ATOM.md {}", lines.join("\\n"))
 }
 
 /// Waits until the run's progress tells that the agent does this; the run.
 #[track_caller]
 fn wait_for_action(env: &TestEnv, id: &str, action: &str) -> Value {
-    let look = || env.runs(id).pop().filter(|run| run["action"].as_str().is_some_and(|text| text.contains(action)));
+    let look = || {
+        env.runs(id)
+            .pop()
+            .filter(|run| run["action"].as_str().is_some_and(|text| text.contains(action)))
+    };
     look_until(SOON, look).unwrap_or_else(|| panic!("no {action:?}: {:#?}", env.runs(id)))
 }
 
@@ -37,11 +50,13 @@ fn shown(env: &TestEnv, run: &Value) -> String {
 
 #[track_caller]
 fn wait_until_shown(env: &TestEnv, run: &Value, text: &str) {
-    wait_until(&format!("{text:?} on the screen"), SOON, || shown(env, run).contains(text).then_some(()));
+    wait_until(&format!("{text:?} on the screen"), SOON, || {
+        shown(env, run).contains(text).then_some(())
+    });
 }
 
-/// Works on the atom until its client waits for a person at a permission prompt, and cancels it there: it ends, is held, and what it
-/// asked for (`touch allowed`) was not done.
+/// Works on the atom until its client waits for a person at a permission prompt, and cancels it
+/// there: it ends, is held, and what it asked for (`touch allowed`) was not done.
 #[track_caller]
 fn is_cancelled_at_its_question(env: &TestEnv, id: &str, action: &str) {
     let worker = env.start_work(&["--once"]);
@@ -50,7 +65,11 @@ fn is_cancelled_at_its_question(env: &TestEnv, id: &str, action: &str) {
     env.el(&["cancel", id]).ok();
     worker.wait(SOON).ok();
     let run = env.last_run(id);
-    assert_eq!((&run["outcome"], env.status(id).as_str()), (&"cancelled".into(), "deferred"), "{run:#}");
+    assert_eq!(
+        (&run["outcome"], env.status(id).as_str()),
+        (&"cancelled".into(), "deferred"),
+        "{run:#}"
+    );
     assert!(!env.project("allowed").exists());
     env.assert_settled(&run);
 }

@@ -5,12 +5,16 @@ use std::path::{Path, PathBuf};
 #[test]
 fn every_test_file_is_listed() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
-    let missing: Vec<String> =
-        rust_files(&tests).into_iter().filter(|file| !is_listed(file)).map(|file| file.display().to_string()).collect();
+    let missing: Vec<String> = rust_files(&tests)
+        .into_iter()
+        .filter(|file| !is_listed(file))
+        .map(|file| file.display().to_string())
+        .collect();
     assert!(missing.is_empty(), "no `mod` line names {missing:?}");
 }
 
-/// A folder with a `main.rs` is a program of its own, which lists its files there; the files of others are in the file of the folder's name.
+/// A folder with a `main.rs` is a program of its own, which lists its files there; the files of
+/// others are in the file of the folder's name.
 fn is_listed(file: &Path) -> bool {
     let name = file.file_stem().unwrap().to_str().unwrap();
     let folder = file.parent().unwrap();

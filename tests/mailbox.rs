@@ -23,9 +23,15 @@ fn read(env: &TestEnv, file: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(env.project(file)).unwrap()).unwrap()
 }
 
-/// Appends one message, as a program does that knows the protocol and the lock: read, append, write.
+/// Appends one message, as a program does that knows the protocol and the lock: read, append,
+/// write.
 fn append(file: &Path, message: Value) {
-    let lock = File::options().write(true).create(true).truncate(false).open(file.with_extension("json.lock")).unwrap();
+    let lock = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(file.with_extension("json.lock"))
+        .unwrap();
     lock.lock().unwrap();
     let mut whole: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     whole["messages"].as_array_mut().unwrap().push(message);
@@ -35,7 +41,11 @@ fn append(file: &Path, message: Value) {
 #[test]
 #[ignore = "a process of the test below"]
 fn appender() {
-    let (Some(file), Ok(name)) = (std::env::var_os("EL_TEST_MAILBOX"), std::env::var("EL_TEST_NAME")) else { return };
+    let (Some(file), Ok(name)) =
+        (std::env::var_os("EL_TEST_MAILBOX"), std::env::var("EL_TEST_NAME"))
+    else {
+        return;
+    };
     for n in 0..500 {
         append(Path::new(&file), assignment(&format!("{name}-{n:03}")));
     }
@@ -53,7 +63,10 @@ fn a_thousand_messages_of_two_processes_arrive_once_while_it_watches() {
         .into_iter()
         .map(|name| {
             let mut command = env.command(std::env::current_exe().unwrap().to_str().unwrap());
-            command.args(["--ignored", "--exact", "mailbox::appender"]).env("EL_TEST_MAILBOX", &file).env("EL_TEST_NAME", name);
+            command
+                .args(["--ignored", "--exact", "mailbox::appender"])
+                .env("EL_TEST_MAILBOX", &file)
+                .env("EL_TEST_NAME", name);
             env.start(&mut command)
         })
         .collect();
@@ -62,8 +75,12 @@ fn a_thousand_messages_of_two_processes_arrive_once_while_it_watches() {
         process.wait(Duration::from_secs(240)).ok();
     }
     let count = || env.robot(&["list", "--text", "Do"])["total"].as_i64();
-    wait_until("all 1,000 as atoms", Duration::from_secs(240), || (count() == Some(1000)).then_some(()));
-    wait_until("our own among them", SOON, || (read(&env, TO_DEVELOPER)["messages"].as_array()?.len() == 1006).then_some(()));
+    wait_until("all 1,000 as atoms", Duration::from_secs(240), || {
+        (count() == Some(1000)).then_some(())
+    });
+    wait_until("our own among them", SOON, || {
+        (read(&env, TO_DEVELOPER)["messages"].as_array()?.len() == 1006).then_some(())
+    });
     let mut titles: BTreeMap<String, u32> = BTreeMap::new();
     for atom in env.robot(&["list", "--text", "Do"])["items"].as_array().unwrap() {
         *titles.entry(atom["title"].as_str().unwrap().to_owned()).or_default() += 1;
@@ -80,11 +97,15 @@ fn a_thousand_messages_of_two_processes_arrive_once_while_it_watches() {
     assert_eq!(tasks.len(), 1006, "each stands there once");
     assert!(own.iter().chain([&later]).all(|id| tasks.contains(id)));
     // The line about a look is printed when the look is done, a moment after its atoms are there.
-    let arrived = || watching.told().iter().map(|line| line["arrived"].as_i64().unwrap()).sum::<i64>();
+    let arrived =
+        || watching.told().iter().map(|line| line["arrived"].as_i64().unwrap()).sum::<i64>();
     wait_until("the last line", SOON, || (arrived() >= 1000).then_some(()));
     assert_eq!(arrived(), 1000);
     assert!(
-        watching.told().iter().all(|line| line["errors"] == json!([]) && line["problems"] == json!([])),
+        watching
+            .told()
+            .iter()
+            .all(|line| line["errors"] == json!([]) && line["problems"] == json!([])),
         "{:?}",
         watching.told()
     );
@@ -95,13 +116,16 @@ fn a_thousand_messages_of_two_processes_arrive_once_while_it_watches() {
 #[test]
 fn a_task_goes_through_the_files_from_its_assignment_to_its_approval() {
     let env = TestEnv::with_tracker();
-    let refused =
-        env.run(env.command("sh").args(["-c", "echo '{\"type\":\"task_assignment\"}' | el --robot mailbox post to-developer"]));
+    let refused = env.run(env.command("sh").args([
+        "-c",
+        "echo '{\"type\":\"task_assignment\"}' | el --robot mailbox post to-developer",
+    ]));
     assert_eq!(refused.fails_with(2).json()["error"]["details"]["fields"][0]["field"], "taskId");
     let step = "write report.json {\"type\":\"completion_report\",\"taskId\":\"task-1\",\"platform\":\"custom\",\"status\":\"awaiting_review\",\
          \"summary\":\"Made\",\"filesCreated\":[],\"filesModified\":[],\"buildResult\":{\"status\":\"not_applicable\"},\"timestamp\":\"2024-01-01T00:00:00Z\"}";
     let mut message = assignment("task-1");
-    message["instructions"] = json!(TestEnv::script(&[step, "el submit $EL_ATOM --report report.json"]));
+    message["instructions"] =
+        json!(TestEnv::script(&[step, "el submit $EL_ATOM --report report.json"]));
     fs::write(env.project("assignment.json"), message.to_string()).unwrap();
     env.el(&["mailbox", "post", "to-developer", "assignment.json"]).ok();
     let synced = env.robot(&["mailbox", "sync"]);
@@ -110,7 +134,11 @@ fn a_task_goes_through_the_files_from_its_assignment_to_its_approval() {
     let id = env.robot(&["review"])["items"][0]["id"].as_str().unwrap().to_owned();
     env.el(&["mailbox", "sync"]).ok();
     assert_eq!(read(&env, TO_TEAM_LEAD)["messages"][0]["summary"], "Made");
-    assert_eq!(env.robot(&["chat", "view", "claude-code-team-lead"])["count"], 1, "who assigned it is told");
+    assert_eq!(
+        env.robot(&["chat", "view", "claude-code-team-lead"])["count"],
+        1,
+        "who assigned it is told"
+    );
     env.el(&["approve", &id]).ok();
     let shown = env.el(&["mailbox", "sync"]).ok().stdout;
     assert!(shown.contains("awaiting_review → completed"), "{shown}");
@@ -120,7 +148,10 @@ fn a_task_goes_through_the_files_from_its_assignment_to_its_approval() {
     assert!(env.el(&["mailbox", "sync"]).ok().stdout.contains("all is in step"));
     fs::write(env.project(TO_DEVELOPER), "no json").unwrap();
     let told = env.el(&["mailbox", "sync"]).ok().stdout;
-    assert!(told.contains("problem:") && told.contains("to-developer.json was set aside as"), "{told}");
+    assert!(
+        told.contains("problem:") && told.contains("to-developer.json was set aside as"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -135,14 +166,26 @@ fn an_agent_that_reports_in_the_file_itself_has_handed_its_work_over() {
     let id = env.script_atom(&["write a.txt x", &format!("write {TO_TEAM_LEAD} {report}"), "hang"]);
     env.work(&["--once"]);
     let run = env.last_run(&id);
-    assert_eq!((&run["outcome"], env.status(&id).as_str()), (&json!("review"), "review"), "{run:#}");
+    assert_eq!(
+        (&run["outcome"], env.status(&id).as_str()),
+        (&json!("review"), "review"),
+        "{run:#}"
+    );
     env.assert_settled(&run);
     let waiting = env.robot(&["review"])["items"][0].take();
-    assert_eq!((&waiting["run"]["id"], &waiting["review"]["author"]), (&run["id"], &json!("claude")));
+    assert_eq!(
+        (&waiting["run"]["id"], &waiting["review"]["author"]),
+        (&run["id"], &json!("claude"))
+    );
     assert_eq!(waiting["review"]["report"]["summary"], "Made it");
     let said = env.robot(&["chat", "list"])["items"][0]["name"].as_str().unwrap().to_owned();
-    assert!(env.robot(&["chat", "view", &said]).to_string().contains("Made it"), "whoever asked for it reads the report");
+    assert!(
+        env.robot(&["chat", "view", &said]).to_string().contains("Made it"),
+        "whoever asked for it reads the report"
+    );
     env.el(&["approve", &id]).ok();
-    wait_until("the files to be cleared", SOON, || (read(&env, TO_TEAM_LEAD)["messages"] == json!([])).then_some(()));
+    wait_until("the files to be cleared", SOON, || {
+        (read(&env, TO_TEAM_LEAD)["messages"] == json!([])).then_some(())
+    });
     drop(watching);
 }

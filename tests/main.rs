@@ -1,8 +1,9 @@
-//! The end-to-end tests: one binary, so that it is linked once. Every file of `tests/` is listed here, or in the file
-//! that has the name of its folder; a test fails for one that is not.
+//! The end-to-end tests: one binary, so that it is linked once. Every file of `tests/` is listed
+//! here, or in the file that has the name of its folder; a test fails for one that is not.
 //!
-//! They run the real `el`, real tmux and real git against the scripted agent (`fakes/fake_agent`), and the real Claude
-//! Code client against the scripted API (`fakes/fake_api`). Nothing here needs a network, an account or a key.
+//! They run the real `el`, real tmux and real git against the scripted agent (`fakes/fake_agent`),
+//! and the real Claude Code client against the scripted API (`fakes/fake_api`). Nothing here needs
+//! a network, an account or a key.
 
 // For the lints: what follows is test code, also where no function says so.
 #![cfg(test)]

@@ -1,4 +1,5 @@
-//! `el mcp`: conversations over pipes, as a client has them; and the official SDKs as clients that nobody here wrote.
+//! `el mcp`: conversations over pipes, as a client has them; and the official SDKs as clients that
+//! nobody here wrote.
 
 mod attacks;
 mod client;

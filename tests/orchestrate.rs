@@ -1,4 +1,5 @@
-//! `el orchestrate` from the goal to the result: the real binary, tmux and git, with agents that answer from scripts.
+//! `el orchestrate` from the goal to the result: the real binary, tmux and git, with agents that
+//! answer from scripts.
 
 mod answers;
 mod bounds;
@@ -23,7 +24,8 @@ fn plain<'a>(name: &'a str, waits_for: &'a [&'a str]) -> Task<'a> {
 }
 
 const ANALYSIS: &str = r#"answer analysis {"summary": "Seen it", "recommended_splits": 2}"#;
-const AGGREGATION: &str = r#"answer aggregation {"status": "success", "summary": "All of it is one whole"}"#;
+const AGGREGATION: &str =
+    r#"answer aggregation {"status": "success", "summary": "All of it is one whole"}"#;
 
 impl TestEnv {
     /// A tracker whose agents answer the questions of a plan: these tasks, and everything well.
@@ -40,7 +42,10 @@ impl TestEnv {
         self.set("FAKE_AGENT_ANSWERS", folder.to_str().unwrap());
         std::fs::write(folder.join("tasks.json"), list(tasks).to_string()).unwrap();
         self.script_of("analysis", &[ANALYSIS]);
-        self.script_of("task_list", &[&format!("answer-file task_list {}", folder.join("tasks.json").display())]);
+        self.script_of(
+            "task_list",
+            &[&format!("answer-file task_list {}", folder.join("tasks.json").display())],
+        );
         self.script_of("aggregation", &[AGGREGATION]);
     }
 
@@ -57,7 +62,11 @@ impl TestEnv {
     /// The id of the plan's epic, once it is filed.
     #[track_caller]
     fn epic(&self) -> String {
-        let look = || self.robot(&["orchestrate", "status"])["items"][0]["epic_id"].as_str().map(str::to_owned);
+        let look = || {
+            self.robot(&["orchestrate", "status"])["items"][0]["epic_id"]
+                .as_str()
+                .map(str::to_owned)
+        };
         wait_until("the plan's epic", SOON, look)
     }
 
@@ -71,13 +80,17 @@ impl TestEnv {
     fn task_of(&self, epic: &str, name: &str) -> String {
         let plan = self.plan_of(epic);
         let found = plan["tasks"].as_array().unwrap().iter().find(|task| task["task_id"] == name);
-        found.unwrap_or_else(|| panic!("no task {name}: {plan:#}"))["atom_id"].as_str().unwrap().to_owned()
+        found.unwrap_or_else(|| panic!("no task {name}: {plan:#}"))["atom_id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     }
 
     /// The same, as long as it may not be filed yet.
     fn task_of_if(&self, epic: &str, name: &str) -> Option<String> {
         let plan = self.plan_of(epic);
-        let found = plan["tasks"].as_array().unwrap().iter().find(|task| task["task_id"] == name)?;
+        let found =
+            plan["tasks"].as_array().unwrap().iter().find(|task| task["task_id"] == name)?;
         found["atom_id"].as_str().map(str::to_owned)
     }
 
@@ -86,14 +99,22 @@ impl TestEnv {
     fn question(&self, epic: &str, name: &str) -> String {
         let plan = self.plan_of(epic);
         let found = plan["phases"].as_array().unwrap().iter().find(|phase| phase["name"] == name);
-        found.and_then(|phase| phase["atom_id"].as_str()).unwrap_or_else(|| panic!("no question {name}: {plan:#}")).to_owned()
+        found
+            .and_then(|phase| phase["atom_id"].as_str())
+            .unwrap_or_else(|| panic!("no question {name}: {plan:#}"))
+            .to_owned()
     }
 
     /// Every atom below the epic: its title and status, in the order of the titles.
     fn atoms_of(&self, epic: &str) -> Vec<(String, String)> {
         let rows = self.robot(&["list", "--all", "--parent", epic])["items"].take();
         let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
-        let mut atoms: Vec<_> = rows.as_array().unwrap().iter().map(|row| (text(row, "title"), text(row, "status"))).collect();
+        let mut atoms: Vec<_> = rows
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| (text(row, "title"), text(row, "status")))
+            .collect();
         atoms.sort();
         atoms
     }
@@ -106,7 +127,8 @@ impl TestEnv {
     }
 }
 
-/// Runs of atoms below `epic` that began before what blocks their atom was over: told from the events alone.
+/// Runs of atoms below `epic` that began before what blocks their atom was over: told from the
+/// events alone.
 fn order_violations(database: &rusqlite::Connection, epic: &str) -> Vec<String> {
     let sql = "SELECT began.atom_id, began.seq, b.source_id FROM events began
                JOIN atoms a ON a.id = began.atom_id AND a.parent_id = ?1

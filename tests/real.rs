@@ -1,4 +1,5 @@
-//! The real Claude Code client against the scripted Messages API, in tmux, started by the real `el work`.
+//! The real Claude Code client against the scripted Messages API, in tmux, started by the real
+//! `el work`.
 
 mod delegation;
 mod endings;
@@ -18,7 +19,8 @@ use crate::support::{RealClaude, TestEnv};
 /// The key that every client here gets.
 const KEY: &str = "sk-ant-api03-dummy-dummy-dummy-fake";
 
-/// A project whose agent is the real client, and whose API plays this scenario. `None` where there is no client.
+/// A project whose agent is the real client, and whose API plays this scenario. `None` where there
+/// is no client.
 #[track_caller]
 fn project(scenario: &Value) -> Option<(TestEnv, RealClaude)> {
     let mut env = TestEnv::with_tracker();
@@ -37,8 +39,8 @@ fn project(scenario: &Value) -> Option<(TestEnv, RealClaude)> {
     Some((env, api))
 }
 
-/// What holds after every run: its outcome; nothing of it lives; its record and transcript are there, its context is not; keys
-/// and tokens are in no argument of tmux and in no file.
+/// What holds after every run: its outcome; nothing of it lives; its record and transcript are
+/// there, its context is not; keys and tokens are in no argument of tmux and in no file.
 #[track_caller]
 fn assert_run(env: &TestEnv, run: &Value, outcome: &str) {
     assert_eq!(run["outcome"], outcome, "{run:#}");
@@ -51,14 +53,26 @@ fn assert_run(env: &TestEnv, run: &Value, outcome: &str) {
     let modes = std::fs::read_to_string(env.path("context.modes")).unwrap();
     assert!(!modes.is_empty() && modes.lines().all(|mode| mode == "600"), "{modes}");
     let folder = env.run_file(run, "");
-    for file in std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).filter(|file| file.is_file()) {
+    for file in std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .filter(|file| file.is_file())
+    {
         let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
         assert!(!text.contains(KEY) && !text.contains(&token), "{}", file.display());
-        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
+        assert_eq!(
+            std::fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o600,
+            "{}",
+            file.display()
+        );
     }
     let transcript = env.read_run_file(run, "transcript.jsonl");
     let conversation = run["conversation"].as_str().unwrap();
-    assert!(transcript.lines().next().is_some_and(|line| line.contains(conversation)), "{transcript}");
+    assert!(
+        transcript.lines().next().is_some_and(|line| line.contains(conversation)),
+        "{transcript}"
+    );
     let exit: Value = serde_json::from_str(&env.read_run_file(run, "exit.json")).unwrap();
     assert_eq!(exit["run"], run["id"]);
 }
@@ -67,5 +81,7 @@ fn assert_run(env: &TestEnv, run: &Value, outcome: &str) {
 fn result(env: &TestEnv, run: &Value) -> Value {
     let transcript = env.read_run_file(run, "transcript.jsonl");
     let mut events = transcript.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    events.rfind(|event| event["type"] == "result").unwrap_or_else(|| panic!("no result: {transcript}"))
+    events
+        .rfind(|event| event["type"] == "result")
+        .unwrap_or_else(|| panic!("no result: {transcript}"))
 }

@@ -1,5 +1,5 @@
-//! The real Claude Code client does with our flags, prompt and hook what `el` relies on. `el` is a stub here: these tests
-//! tell a change of the client from a fault of ours.
+//! The real Claude Code client does with our flags, prompt and hook what `el` relies on. `el` is a
+//! stub here: these tests tell a change of the client from a fault of ours.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,15 @@ fn stubbed() -> TestEnv {
 fn claude(env: &TestEnv, prompt: &str, more: &[&str]) -> Ran {
     std::fs::write(env.project("prompt.md"), prompt).unwrap();
     let mut command = env.command("sh");
-    command.args(["-c", "exec claude \"$@\" < prompt.md", "sh", "-p", "--output-format", "stream-json", "--verbose"]);
+    command.args([
+        "-c",
+        "exec claude \"$@\" < prompt.md",
+        "sh",
+        "-p",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+    ]);
     env.run(command.args(more))
 }
 
@@ -34,7 +42,8 @@ fn it_runs_el_when_a_rule_allows_it() {
     let mut env = stubbed();
     let steps = json!({"steps": [{"text": "I will.", "bash": "el close ${ID} --reason \"all; done\""}, {"text": "Closed."}]});
     let Some(api) = RealClaude::start(&mut env, &steps) else { return };
-    let ran = claude(&env, "atom: t-1a2b", &["--session-id", ID, "--allowedTools", "Bash(el *)"]).ok();
+    let ran =
+        claude(&env, "atom: t-1a2b", &["--session-id", ID, "--allowedTools", "Bash(el *)"]).ok();
     assert_eq!(el_log(&env), "close t-1a2b --reason all; done\n");
     assert_eq!(result(&ran)["result"], "Closed.");
     assert_eq!(result(&ran)["is_error"], false);
@@ -75,7 +84,8 @@ fn it_resumes_a_conversation_with_a_nudge() {
     let steps = json!({"steps": [{"text": "one"}, {"bash": "el close ${ID} --reason nudged"}, {"text": "two"}]});
     let Some(api) = RealClaude::start(&mut env, &steps) else { return };
     claude(&env, "atom: t-1a2b", &["--session-id", ID]).ok();
-    let second = claude(&env, "Close it now.", &["--resume", ID, "--allowedTools", "Bash(el *)"]).ok();
+    let second =
+        claude(&env, "Close it now.", &["--resume", ID, "--allowedTools", "Bash(el *)"]).ok();
     assert_eq!(el_log(&env), "close t-1a2b --reason nudged\n");
     assert_eq!(result(&second)["session_id"], ID);
     let last = api.messages().pop().unwrap()["body"]["messages"].to_string();
@@ -86,7 +96,9 @@ fn it_resumes_a_conversation_with_a_nudge() {
 #[test]
 fn it_expands_an_at_sign_only_at_the_start_or_after_a_blank() {
     let mut env = stubbed();
-    let Some(api) = RealClaude::start(&mut env, &json!({"steps": [{"text": "ok"}]})) else { return };
+    let Some(api) = RealClaude::start(&mut env, &json!({"steps": [{"text": "ok"}]})) else {
+        return;
+    };
     let forms = [
         (true, "@FILE"),
         (true, "see @FILE, please"),
@@ -145,13 +157,16 @@ fn a_key_that_hits_its_limit_gets_no_rate_limit_event() {
 fn a_subscription_that_hits_its_limit_gets_one_with_the_time_of_its_end() {
     let mut env = stubbed();
     // One that has passed is not told.
-    let resets_at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() + 3600;
+    let resets_at =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs()
+            + 3600;
     let headers = json!({"retry-after": "3600", "anthropic-ratelimit-unified-status": "rejected",
                          "anthropic-ratelimit-unified-reset": resets_at.to_string(),
                          "anthropic-ratelimit-unified-representative-claim": "five_hour"});
     let steps = json!({"steps": [{"status": 429, "type": "rate_limit_error", "headers": headers, "repeat": 0}]});
     let Some(_api) = RealClaude::start(&mut env, &steps) else { return };
-    env.set("ANTHROPIC_API_KEY", "").set("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-dummy-dummy-dummy");
+    env.set("ANTHROPIC_API_KEY", "")
+        .set("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-dummy-dummy-dummy");
     let ran = claude(&env, "atom: t-1a2b", &[]).fails_with(1);
     let mut events = ran.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let info = events.find(|e| e["type"] == "rate_limit_event").unwrap()["rate_limit_info"].take();

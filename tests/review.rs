@@ -47,10 +47,18 @@ fn a_hand_over_is_shown_rejected_seen_by_the_next_attempt_and_approved() {
         ],
     );
     env.work(&["--once"]);
-    assert_eq!((env.status(&id), env.outcomes(&id)), ("review".to_owned(), vec!["review".to_owned()]));
+    assert_eq!(
+        (env.status(&id), env.outcomes(&id)),
+        ("review".to_owned(), vec!["review".to_owned()])
+    );
     let run = env.last_run(&id);
-    assert!(env.read_run_file(&run, "prompt.md").contains(&format!("el submit {id} --report FILE")));
-    assert!(env.read_run_file(&run, "transcript.jsonl").contains("is to be reviewed before it is closed"));
+    assert!(
+        env.read_run_file(&run, "prompt.md").contains(&format!("el submit {id} --report FILE"))
+    );
+    assert!(
+        env.read_run_file(&run, "transcript.jsonl")
+            .contains("is to be reviewed before it is closed")
+    );
 
     let waiting = env.robot(&["review"]);
     let row = &waiting["items"][0];
@@ -62,9 +70,14 @@ fn a_hand_over_is_shown_rejected_seen_by_the_next_attempt_and_approved() {
         json!({"added": 2, "removed": 0, "truncated": false, "files": [{"path": "parser.c", "added": 2, "removed": 0}]})
     );
     let shown = env.el(&["review"]).ok().stdout;
-    for part in
-        ["Made the parser", "Build: failed · make", "expected ';'", "Changes: 1 file, +2 -0", "parser.c +2 -0", "attempt 1"]
-    {
+    for part in [
+        "Made the parser",
+        "Build: failed · make",
+        "expected ';'",
+        "Changes: 1 file, +2 -0",
+        "parser.c +2 -0",
+        "attempt 1",
+    ] {
         assert!(shown.contains(part), "{part} is not in {shown}");
     }
 
@@ -86,7 +99,8 @@ fn a_hand_over_is_shown_rejected_seen_by_the_next_attempt_and_approved() {
     );
     assert_eq!(env.robot(&["review"])["count"], 0);
     env.el(&["approve", &id]).fails_with(4);
-    let verdicts: Vec<&Value> = atom["reviews"].as_array().unwrap().iter().map(|r| &r["verdict"]).collect();
+    let verdicts: Vec<&Value> =
+        atom["reviews"].as_array().unwrap().iter().map(|r| &r["verdict"]).collect();
     assert_eq!(verdicts, ["rejected", "approved"]);
 }
 
@@ -96,7 +110,13 @@ fn a_report_that_does_not_fit_is_refused_field_by_field() {
     let id = env.create("One", &[]);
     let submit = |report: &str| -> Command {
         let mut command = env.command("sh");
-        command.args(["-c", "printf '%s' \"$2\" | el --robot submit \"$1\" --report -", "sh", &id, report]);
+        command.args([
+            "-c",
+            "printf '%s' \"$2\" | el --robot submit \"$1\" --report -",
+            "sh",
+            &id,
+            report,
+        ]);
         command
     };
     let template = env.robot(&["submit", &id, "--template"]);
@@ -104,14 +124,20 @@ fn a_report_that_does_not_fit_is_refused_field_by_field() {
     let refused = env.run(&mut submit(&template.to_string())).fails_with(2).json();
     assert_eq!(refused["error"]["code"], "invalid_report");
     assert_eq!(refused["error"]["details"]["fields"][0]["field"], "summary");
-    assert_eq!(env.run(&mut submit("no json")).fails_with(2).json()["error"]["details"]["fields"][0]["field"], "report");
+    assert_eq!(
+        env.run(&mut submit("no json")).fails_with(2).json()["error"]["details"]["fields"][0]["field"],
+        "report"
+    );
     let told = env.el(&["submit", &id, "--report", "/dev/null"]).fails_with(2).stderr;
     assert!(told.contains("report: it is not JSON"), "{told}");
     assert_eq!(env.status(&id), "open");
     let mut filled = template;
     filled["summary"] = json!("done");
     let submitted = env.run(&mut submit(&filled.to_string())).ok().json();
-    assert_eq!((submitted["data"]["status"].as_str(), submitted["data"]["review"]["verdict"].is_null()), (Some("review"), true));
+    assert_eq!(
+        (submitted["data"]["status"].as_str(), submitted["data"]["review"]["verdict"].is_null()),
+        (Some("review"), true)
+    );
 }
 
 #[test]
@@ -122,7 +148,10 @@ fn a_setting_asks_every_run_for_a_review_and_a_stale_run_submits_nothing() {
     let worker = env.start_work(&[]);
     env.wait_for_file("tried");
     let run = env.last_run(&id);
-    assert!(env.read_run_file(&run, "transcript.jsonl").contains("is to be reviewed before it is closed"));
+    assert!(
+        env.read_run_file(&run, "transcript.jsonl")
+            .contains("is to be reviewed before it is closed")
+    );
     let refused = env.run(&mut env.el_as_run(&run, &["close", &id])).fails_with(8);
     assert!(refused.stderr.contains("el submit"), "{refused:?}");
     let mut report = env.robot(&["submit", &id, "--template"]);

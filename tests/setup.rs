@@ -13,7 +13,12 @@ const ODD: &str = "{\r\n\t// mine\r\n\t\"model\":\"opus\",\r\n\t\"hooks\" : { \"
 const FILES: [&str; 2] = [".claude/settings.json", ".mcp.json"];
 
 fn changes(answer: &Value) -> Vec<&str> {
-    answer["files"].as_array().unwrap().iter().map(|file| file["change"].as_str().unwrap()).collect()
+    answer["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["change"].as_str().unwrap())
+        .collect()
 }
 
 #[test]
@@ -23,7 +28,10 @@ fn what_is_put_in_is_there_once_and_taken_out_to_the_byte() {
         ("empty", Some("")),
         ("an object", Some("{}")),
         ("odd", Some(ODD)),
-        ("compact", Some("{\"a\":[1,2],\"mcpServers\":{\"x\":{\"command\":\"y\"}},\"hooks\":{}}\n")),
+        (
+            "compact",
+            Some("{\"a\":[1,2],\"mcpServers\":{\"x\":{\"command\":\"y\"}},\"hooks\":{}}\n"),
+        ),
         ("with a mark", Some("\u{feff}{ \"a\": 1 }\n")),
         ("trailing commas", Some("{\n    \"a\": [1,],\n}\n\n\n")),
         ("deep", Some("{\n        \"hooks\": {\n                \"Stop\": []\n        }\n}")),
@@ -48,14 +56,21 @@ fn what_is_put_in_is_there_once_and_taken_out_to_the_byte() {
             assert_eq!(settings.matches(command).count(), 1, "{name}: {settings}");
         }
         assert!(after[1].as_ref().unwrap().contains("\"mcp\""), "{name}");
-        assert!(env.project(".claude/skills/el/SKILL.md").exists() && env.project(".claude/commands/el/next.md").exists());
+        assert!(
+            env.project(".claude/skills/el/SKILL.md").exists()
+                && env.project(".claude/commands/el/next.md").exists()
+        );
         let again = env.robot(&["setup", "claude"]);
         assert!(changes(&again).iter().all(|change| *change == "unchanged"), "{name}: {again:#}");
         assert_eq!(state(), after, "{name}: again changes nothing");
         env.robot(&["setup", "claude", "--remove"]);
         assert_eq!(state(), before, "{name}: out again, to the byte");
         let left = env.project(".claude");
-        let left: Vec<_> = fs::read_dir(&left).into_iter().flatten().map(|entry| entry.unwrap().file_name()).collect();
+        let left: Vec<_> = fs::read_dir(&left)
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         assert_eq!(left.len(), usize::from(content.is_some()), "{name}: {left:?}");
     }
 }
@@ -72,7 +87,10 @@ fn what_was_changed_since_stays_when_it_is_taken_out() {
     let answer = env.robot(&["setup", "claude", "--remove"]);
     assert!(changes(&answer).contains(&"kept"), "{answer:#}");
     let left = fs::read_to_string(env.project(FILES[0])).unwrap();
-    assert!(left.contains("\"haiku\"") && left.contains("make check") && left.contains("// keep"), "{left}");
+    assert!(
+        left.contains("\"haiku\"") && left.contains("make check") && left.contains("// keep"),
+        "{left}"
+    );
     assert!(!left.contains("el hook"), "{left}");
     assert_eq!(fs::read_to_string(env.project(".claude/commands/el/next.md")).unwrap(), "mine now");
     assert!(!env.project(".claude/settings.json.before-el").exists());
@@ -92,7 +110,9 @@ fn files_that_cannot_be_changed_are_left_alone_all_of_them() {
     assert!(put("{\"a\":1}", 0o444).contains("read-only"));
     assert!(put("{\"a\":", 0o644).contains("it is not JSON"));
     assert!(put("[]", 0o644).contains("one JSON object"));
-    assert!(put("{\"mcpServers\":{\"el\":{\"command\":\"other\"}}}", 0o644).contains("mcpServers.el"));
+    assert!(
+        put("{\"mcpServers\":{\"el\":{\"command\":\"other\"}}}", 0o644).contains("mcpServers.el")
+    );
 }
 
 #[test]
@@ -125,23 +145,31 @@ fn links_that_lead_nowhere_and_things_that_are_no_files_are_left_alone() {
         assert!(!env.project(FILES[1]).is_file() && !env.project(".claude/skills").exists());
         ran.stderr
     };
-    let dangling = |env: &TestEnv| symlink(env.path("home/none.json"), env.project(FILES[0])).unwrap();
+    let dangling =
+        |env: &TestEnv| symlink(env.path("home/none.json"), env.project(FILES[0])).unwrap();
     assert!(set_up(&dangling).contains("a link to a file that is not there"));
     set_up(&|env| symlink("settings.json", env.project(FILES[0])).unwrap());
     set_up(&|env| fs::create_dir(env.project(FILES[1])).unwrap());
     set_up(&|env| fs::write(env.project(".claude/commands"), "a file").unwrap());
-    assert!(set_up(&|env| fs::write(env.project(FILES[0]), "{\"hooks\":{},\"hooks\":{}}").unwrap()).contains("twice"));
+    assert!(
+        set_up(&|env| fs::write(env.project(FILES[0]), "{\"hooks\":{},\"hooks\":{}}").unwrap())
+            .contains("twice")
+    );
 }
 
 #[test]
 fn a_hook_without_an_el_that_knows_it_holds_nothing_up() {
     let env = TestEnv::with_tracker();
     env.el(&["setup", "claude"]).ok();
-    let settings: Value = serde_json::from_str(&fs::read_to_string(env.project(FILES[0])).unwrap()).unwrap();
+    let settings: Value =
+        serde_json::from_str(&fs::read_to_string(env.project(FILES[0])).unwrap()).unwrap();
     let hooks = settings["hooks"].as_object().unwrap();
     assert_eq!(hooks.len(), 3);
     for groups in hooks.values() {
-        let command = groups[0]["hooks"][0]["command"].as_str().unwrap().replace("el hook", "el hook not-yet-known");
+        let command = groups[0]["hooks"][0]["command"]
+            .as_str()
+            .unwrap()
+            .replace("el hook", "el hook not-yet-known");
         for path in ["/nowhere".to_owned(), std::env::var("PATH").unwrap()] {
             let ran = env.run(env.command("/bin/sh").args(["-c", &command]).env("PATH", path)).ok();
             assert_eq!((ran.stdout, ran.stderr), (String::new(), String::new()));
@@ -172,7 +200,10 @@ fn agents_md_gets_a_block_and_gives_it_back() {
         }
         env.el(&["setup", "agents"]).ok();
         let put = fs::read_to_string(&file).unwrap();
-        assert!(put.starts_with(before.unwrap_or_default()) && put.contains("el next --claim"), "{put}");
+        assert!(
+            put.starts_with(before.unwrap_or_default()) && put.contains("el next --claim"),
+            "{put}"
+        );
         assert_eq!(env.robot(&["setup", "agents"])["files"][0]["change"], "unchanged");
         env.el(&["setup", "agents", "--remove"]).ok();
         assert_eq!(fs::read_to_string(&file).ok().as_deref(), before);
@@ -202,7 +233,8 @@ fn a_session_that_has_claimed_an_atom_is_sent_back_once_and_others_never() {
     env.el(&["next", "--claim"]).ok();
     assert_eq!(hook(&env, "stop", &stopped("conversation-2", false)), "");
     assert_eq!(hook(&env, "stop", &stopped("conversation-1", true)), "");
-    let sent: Value = serde_json::from_str(&hook(&env, "stop", &stopped("conversation-1", false))).unwrap();
+    let sent: Value =
+        serde_json::from_str(&hook(&env, "stop", &stopped("conversation-1", false))).unwrap();
     assert_eq!(sent["decision"], "block");
     assert!(sent["reason"].as_str().unwrap().contains(&format!("el close {id}")), "{sent}");
     assert_eq!(hook(&env, "stop", &stopped("conversation-1", false)), "", "once");
@@ -211,7 +243,11 @@ fn a_session_that_has_claimed_an_atom_is_sent_back_once_and_others_never() {
     assert_eq!(env.robot(&["history"]), events, "a session that claimed nothing writes nothing");
     env.el(&["release", &id]).ok();
     env.el(&["claim", &id]).ok();
-    assert_ne!(hook(&env, "stop", &stopped("conversation-1", false)), "", "a new claim is a new promise");
+    assert_ne!(
+        hook(&env, "stop", &stopped("conversation-1", false)),
+        "",
+        "a new claim is a new promise"
+    );
     env.el(&["release", &id]).ok();
     env.el(&["claim", &id]).ok();
     env.el(&["close", &id]).ok();
@@ -227,7 +263,12 @@ fn a_session_with_work_in_the_background_is_told_to_wait_for_it() {
     let input = json!({"session_id": "c", "stop_hook_active": false,
         "background_tasks": [{"status": "running", "description": "the long\u{1b}[31m build"}, {"status": "completed", "description": "no"}]});
     let sent = hook(&env, "stop", &input.to_string());
-    assert!(sent.contains("wait for it first: the long") && !sent.contains("\\u001b") && !sent.contains("; no"), "{sent}");
+    assert!(
+        sent.contains("wait for it first: the long")
+            && !sent.contains("\\u001b")
+            && !sent.contains("; no"),
+        "{sent}"
+    );
 }
 
 #[test]
@@ -270,15 +311,20 @@ fn hooks_answer_at_once_in_a_tracker_of_thousands() {
             began.elapsed()
         };
         let best = (0..10).map(|_| time()).min().unwrap();
-        // Unoptimized, with a shell around it, and beside other tests; docs/plugin.md has what is promised.
+        // Unoptimized, with a shell around it, and beside other tests; docs/plugin.md has what is
+        // promised.
         assert!(best < Duration::from_millis(150), "{name}: {best:?}");
     }
 }
 
 #[test]
 fn the_plugin_has_the_version_of_el() {
-    let manifest: Value = serde_json::from_str(include_str!("../plugin/.claude-plugin/plugin.json")).unwrap();
-    assert_eq!((&manifest["name"], &manifest["version"]), (&json!("el"), &json!(env!("CARGO_PKG_VERSION"))));
+    let manifest: Value =
+        serde_json::from_str(include_str!("../plugin/.claude-plugin/plugin.json")).unwrap();
+    assert_eq!(
+        (&manifest["name"], &manifest["version"]),
+        (&json!("el"), &json!(env!("CARGO_PKG_VERSION")))
+    );
 }
 
 #[test]
@@ -290,8 +336,16 @@ fn the_plugin_has_the_same_hooks_as_the_setup() {
     let settings = read(&fs::read_to_string(env.project(FILES[0])).unwrap());
     let commands = |hooks: &Value| -> Vec<(String, String)> {
         let command = |groups: &Value| groups[0]["hooks"][0].to_string();
-        hooks["hooks"].as_object().unwrap().iter().map(|(event, groups)| (event.clone(), command(groups))).collect()
+        hooks["hooks"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(event, groups)| (event.clone(), command(groups)))
+            .collect()
     };
     assert_eq!(commands(&plugin), commands(&settings));
-    assert_eq!(read(include_str!("../plugin/.mcp.json")), read(&fs::read_to_string(env.project(FILES[1])).unwrap()));
+    assert_eq!(
+        read(include_str!("../plugin/.mcp.json")),
+        read(&fs::read_to_string(env.project(FILES[1])).unwrap())
+    );
 }

@@ -1,4 +1,5 @@
-//! What the tests stand on: an environment of their own, bounded waits, a view of processes, the real client.
+//! What the tests stand on: an environment of their own, bounded waits, a view of processes, the
+//! real client.
 
 mod client;
 mod env;
@@ -14,5 +15,6 @@ pub(crate) use wait::{look_until, wait_until};
 
 use std::time::Duration;
 
-/// How long a test waits for what should come soon: generous, since a wait ends as soon as it has come.
+/// How long a test waits for what should come soon: generous, since a wait ends as soon as it has
+/// come.
 pub(crate) const SOON: Duration = Duration::from_secs(30);

@@ -1,4 +1,5 @@
-//! `el work` with the scripted agent: what the real one cannot be made to do, and what people and machines do meanwhile.
+//! `el work` with the scripted agent: what the real one cannot be made to do, and what people and
+//! machines do meanwhile.
 
 mod claims;
 mod configuration;

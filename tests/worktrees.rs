@@ -1,4 +1,5 @@
-//! Each run in a git worktree of its own, and bringing what they made together: `el land`, `el worktrees`, `el diff`.
+//! Each run in a git worktree of its own, and bringing what they made together: `el land`,
+//! `el worktrees`, `el diff`.
 
 mod broken_off;
 mod builds_on;
@@ -29,7 +30,8 @@ impl TestEnv {
     /// An atom whose agent writes a file with one line, commits it, and closes.
     #[track_caller]
     fn writer(&self, file: &str, text: &str) -> String {
-        let write = format!("sh echo {text} > {file} && git add {file} && git commit -q -m 'write {file}'");
+        let write =
+            format!("sh echo {text} > {file} && git add {file} && git commit -q -m 'write {file}'");
         self.script_atom(&[&write, "close done"])
     }
 
@@ -39,7 +41,12 @@ impl TestEnv {
             .unwrap()
             .flatten()
             .filter(|entry| entry.path().is_file())
-            .map(|entry| (entry.file_name().to_string_lossy().into_owned(), std::fs::read(entry.path()).unwrap()))
+            .map(|entry| {
+                (
+                    entry.file_name().to_string_lossy().into_owned(),
+                    std::fs::read(entry.path()).unwrap(),
+                )
+            })
             .collect();
         found.sort();
         found

@@ -39,9 +39,15 @@ pub(crate) fn run() {
         });
         let wall = begin.elapsed();
         let raw = rusqlite::Connection::open(project.folder().join(".eluent/el.db")).unwrap();
-        let claimed: i64 = raw.query_row("SELECT count(*) FROM atoms WHERE status = 'in_progress'", [], |r| r.get(0)).unwrap();
+        let claimed: i64 = raw
+            .query_row("SELECT count(*) FROM atoms WHERE status = 'in_progress'", [], |r| r.get(0))
+            .unwrap();
         assert_eq!(usize::try_from(claimed), Ok(count), "each claim has one winner");
-        println!("| {processes} | {count} | {:.0} | {:.0} |", count as f64 / wall.as_secs_f64(), slowest.as_secs_f64() * 1000.0);
+        println!(
+            "| {processes} | {count} | {:.0} | {:.0} |",
+            count as f64 / wall.as_secs_f64(),
+            slowest.as_secs_f64() * 1000.0
+        );
     }
     println!();
 }

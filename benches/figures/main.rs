@@ -1,7 +1,9 @@
-//! The figures of docs/performance.md: `cargo bench -p el-cli --features test-fakes`, or with `-- tracker`, `-- claims`, `-- worker` one part alone.
+//! The figures of docs/performance.md: `cargo bench -p el-cli --features test-fakes`, or with
+//! `-- tracker`, `-- claims`, `-- worker` one part alone.
 //!
-//! Whole processes, from spawn to exit. Machines are shared and noisy: read the minimum and the instructions; the median shows what a person
-//! gets on such a machine. Instructions are user-space ones, counted by valgrind where it is installed.
+//! Whole processes, from spawn to exit. Machines are shared and noisy: read the minimum and the
+//! instructions; the median shows what a person gets on such a machine. Instructions are user-space
+//! ones, counted by valgrind where it is installed.
 
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot be made ends there")]
 #![expect(clippy::print_stdout, reason = "its output is its purpose")]

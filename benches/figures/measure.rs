@@ -26,7 +26,8 @@ pub(crate) fn cost_fed(times: usize, input: &Path, mut command: impl FnMut() -> 
     for _ in 0..times {
         let mut command = command();
         let begin = Instant::now();
-        let status = command.stdin(File::open(input).unwrap()).stdout(Stdio::null()).status().unwrap();
+        let status =
+            command.stdin(File::open(input).unwrap()).stdout(Stdio::null()).status().unwrap();
         walls.push(begin.elapsed());
         assert!(status.success(), "{command:?}");
     }
@@ -42,10 +43,19 @@ pub(crate) fn cost_fed(times: usize, input: &Path, mut command: impl FnMut() -> 
 /// Peak resident memory of one run, by GNU time where it is installed.
 fn memory(command: Command, input: &Path) -> u64 {
     let mut timed = wrapped(&command, "/usr/bin/time", &["-f", "%M"]);
-    let Ok(output) = timed.stdin(File::open(input).unwrap()).stdout(Stdio::null()).stderr(Stdio::piped()).output() else {
+    let Ok(output) = timed
+        .stdin(File::open(input).unwrap())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .output()
+    else {
         return 0;
     };
-    String::from_utf8_lossy(&output.stderr).lines().last().and_then(|l| l.trim().parse().ok()).unwrap_or(0)
+    String::from_utf8_lossy(&output.stderr)
+        .lines()
+        .last()
+        .and_then(|l| l.trim().parse().ok())
+        .unwrap_or(0)
 }
 
 fn instructions(command: &Command, input: &Path) -> Option<u64> {
@@ -58,7 +68,9 @@ fn instructions(command: &Command, input: &Path) -> Option<u64> {
         .output()
         .ok()?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    text.lines().find_map(|line| line.split_once("Collected : ")).and_then(|(_, n)| n.trim().parse().ok())
+    text.lines()
+        .find_map(|line| line.split_once("Collected : "))
+        .and_then(|(_, n)| n.trim().parse().ok())
 }
 
 /// The same command, run by another program.
@@ -82,8 +94,14 @@ pub(crate) fn ms(time: Duration) -> String {
 }
 
 pub(crate) fn row(name: &str, cost: &Cost) {
-    let instructions = cost.instructions.map_or_else(|| "–".to_owned(), |n| format!("{:.2} M", n as f64 / 1e6));
-    println!("| {name} | {} | {} | {instructions} | {:.1} MB |", ms(cost.min), ms(cost.median), cost.memory as f64 / 1024.0);
+    let instructions =
+        cost.instructions.map_or_else(|| "–".to_owned(), |n| format!("{:.2} M", n as f64 / 1e6));
+    println!(
+        "| {name} | {} | {} | {instructions} | {:.1} MB |",
+        ms(cost.min),
+        ms(cost.median),
+        cost.memory as f64 / 1024.0
+    );
 }
 
 pub(crate) fn machine() -> String {
@@ -94,7 +112,10 @@ pub(crate) fn machine() -> String {
         .map(|l| l.trim_start_matches([' ', '\t', ':']).to_owned());
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     let load = read("/proc/loadavg").split(' ').next().unwrap_or("?").to_owned();
-    format!("{}, {cores} cores, load {load} at the start", model.unwrap_or_else(|| "unknown".to_owned()))
+    format!(
+        "{}, {cores} cores, load {load} at the start",
+        model.unwrap_or_else(|| "unknown".to_owned())
+    )
 }
 
 /// The value in KiB of a line of `/proc/PID/…`, such as `VmRSS:` or `Pss:`.

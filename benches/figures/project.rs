@@ -33,16 +33,28 @@ impl Project {
     pub(crate) fn el(&self, arguments: &[&str]) -> Command {
         let el = Path::new(env!("CARGO_BIN_EXE_el"));
         let mut command = Command::new(el);
-        let path = format!("{}:{}:/usr/bin:/bin", self.path("bin").display(), el.parent().unwrap().display());
+        let path = format!(
+            "{}:{}:/usr/bin:/bin",
+            self.path("bin").display(),
+            el.parent().unwrap().display()
+        );
         command.args(arguments).current_dir(self.folder()).env_clear();
-        command.env("PATH", path).env("HOME", self.path("home")).env("TMUX_TMPDIR", self.path("tmux")).env("EL_ACTOR", "bench");
+        command
+            .env("PATH", path)
+            .env("HOME", self.path("home"))
+            .env("TMUX_TMPDIR", self.path("tmux"))
+            .env("EL_ACTOR", "bench");
         command
     }
 
     /// Runs `el`; gives what it printed.
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         let output = self.el(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -62,14 +74,19 @@ impl Project {
         fs::write(&file, lines).unwrap();
         self.ok(&["create", "--file", file.to_str().unwrap(), "-q"]);
         let raw = rusqlite::Connection::open(self.folder().join(".eluent/el.db")).unwrap();
-        raw.execute("UPDATE atoms SET status = 'closed', closed_at = updated_at WHERE seq % 20 <> 0", []).unwrap();
+        raw.execute(
+            "UPDATE atoms SET status = 'closed', closed_at = updated_at WHERE seq % 20 <> 0",
+            [],
+        )
+        .unwrap();
     }
 
     /// Makes `count` open atoms of high priority that all wait for one of low priority.
     pub(crate) fn block(&self, count: usize) {
         let mut lines = String::from("{\"key\":\"gate\",\"title\":\"The gate\",\"priority\":5}\n");
         for n in 0..count {
-            writeln!(lines, r#"{{"title":"Waiting {n}","priority":0,"blocked_by":["gate"]}}"#).unwrap();
+            writeln!(lines, r#"{{"title":"Waiting {n}","priority":0,"blocked_by":["gate"]}}"#)
+                .unwrap();
         }
         let file = self.path("blocked.jsonl");
         fs::write(&file, lines).unwrap();

@@ -12,7 +12,10 @@ pub(crate) fn run() {
         let project = Project::new();
         let begin = Instant::now();
         project.fill(count);
-        println!("### {count} atoms, one in twenty open (filed in one call: {:.1} s)\n", begin.elapsed().as_secs_f64());
+        println!(
+            "### {count} atoms, one in twenty open (filed in one call: {:.1} s)\n",
+            begin.elapsed().as_secs_f64()
+        );
         commands(&project);
         println!();
     }
@@ -21,16 +24,19 @@ pub(crate) fn run() {
     project.block(10_000);
     println!("### 10,000 blocked atoms at the head of the queue, 500 ready behind them\n");
     header();
-    for (name, arguments) in
-        [("ready --limit 50 --robot", &["ready", "--limit", "50", "--robot"][..]), ("next --robot", &["next", "--robot"])]
-    {
+    for (name, arguments) in [
+        ("ready --limit 50 --robot", &["ready", "--limit", "50", "--robot"][..]),
+        ("next --robot", &["next", "--robot"]),
+    ] {
         row(name, &cost(RUNS, || project.el(arguments)));
     }
     println!();
 }
 
 fn header() {
-    println!("| command | min ms | median ms | instructions | peak memory |\n|---|---|---|---|---|");
+    println!(
+        "| command | min ms | median ms | instructions | peak memory |\n|---|---|---|---|---|"
+    );
 }
 
 fn commands(project: &Project) {
@@ -38,12 +44,22 @@ fn commands(project: &Project) {
     let id = project.an_id();
     row("--version", &cost(RUNS, || project.el(&["--version"])));
     row("show ID --robot", &cost(RUNS, || project.el(&["show", &id, "--robot"])));
-    row("ready --limit 50 --robot", &cost(RUNS, || project.el(&["ready", "--limit", "50", "--robot"])));
-    row("list --limit 50 --robot", &cost(RUNS, || project.el(&["list", "--limit", "50", "--robot"])));
+    row(
+        "ready --limit 50 --robot",
+        &cost(RUNS, || project.el(&["ready", "--limit", "50", "--robot"])),
+    );
+    row(
+        "list --limit 50 --robot",
+        &cost(RUNS, || project.el(&["list", "--limit", "50", "--robot"])),
+    );
     row("list --robot (all open)", &cost(RUNS, || project.el(&["list", "--robot"])));
-    row("search parser --limit 20", &cost(RUNS, || project.el(&["search", "parser", "--limit", "20", "--robot"])));
+    row(
+        "search parser --limit 20",
+        &cost(RUNS, || project.el(&["search", "parser", "--limit", "20", "--robot"])),
+    );
     row("create", &cost(RUNS, || project.el(&["create", "One more", "-q"])));
-    let mut ids: Vec<String> = project.ok(&["list", "--limit", "40", "-q"]).lines().map(str::to_owned).collect();
+    let mut ids: Vec<String> =
+        project.ok(&["list", "--limit", "40", "-q"]).lines().map(str::to_owned).collect();
     let close = || project.el(&["close", &ids.pop().unwrap(), "--reason", "done", "-q"]);
     row("close ID", &cost(RUNS, close));
     // What keeps a database open makes every write cheaper, as a running worker does.
@@ -54,7 +70,8 @@ fn commands(project: &Project) {
     hooks(project);
 }
 
-/// What the hooks of an agent's session cost where every sixth open atom is in progress, claimed by another conversation.
+/// What the hooks of an agent's session cost where every sixth open atom is in progress, claimed by
+/// another conversation.
 fn hooks(project: &Project) {
     project.claim_some();
     let input = project.path("input.json");

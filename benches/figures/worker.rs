@@ -19,10 +19,15 @@ pub(crate) fn run() {
 fn project_of(scripts: impl Iterator<Item = String>) -> Project {
     let project = Project::new();
     fs::create_dir(project.path("bin")).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fake-agent"), project.path("bin/claude")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fake-agent"), project.path("bin/claude"))
+        .unwrap();
     // Counts every call of tmux.
     let tmux = which("tmux");
-    let wrapper = format!("#!/bin/sh\necho x >> '{}'\nexec '{}' \"$@\"\n", project.path("tmux-calls").display(), tmux.display());
+    let wrapper = format!(
+        "#!/bin/sh\necho x >> '{}'\nexec '{}' \"$@\"\n",
+        project.path("tmux-calls").display(),
+        tmux.display()
+    );
     fs::write(project.path("bin/tmux"), wrapper).unwrap();
     fs::set_permissions(project.path("bin/tmux"), fs::Permissions::from_mode(0o755)).unwrap();
     for script in scripts {
@@ -49,11 +54,23 @@ fn settling() {
     let mut statement = raw
         .prepare("SELECT r.ended_at - e.at FROM runs r JOIN events e ON e.atom_id = r.atom_id AND e.kind = 'status' AND e.data LIKE '%\"to\":\"closed\"%' ORDER BY 1")
         .unwrap();
-    let micros: Vec<i64> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let micros: Vec<i64> =
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     let time = |at: usize| ms(Duration::from_micros(u64::try_from(micros[at]).unwrap()));
-    println!("### From `el close` to the settled run (an agent that exits at once; {} runs)\n", micros.len());
-    println!("| min ms | median ms | max ms | whole run, claim to next claim, ms |\n|---|---|---|---|");
-    println!("| {} | {} | {} | {} |\n", time(0), time(micros.len() / 2), time(micros.len() - 1), ms(wall / count));
+    println!(
+        "### From `el close` to the settled run (an agent that exits at once; {} runs)\n",
+        micros.len()
+    );
+    println!(
+        "| min ms | median ms | max ms | whole run, claim to next claim, ms |\n|---|---|---|---|"
+    );
+    println!(
+        "| {} | {} | {} | {} |\n",
+        time(0),
+        time(micros.len() / 2),
+        time(micros.len() - 1),
+        ms(wall / count)
+    );
 }
 
 /// Many sessions whose agents wait.
@@ -85,11 +102,18 @@ fn idle() {
         (rss, pss)
     };
     let all: Vec<(u64, u64)> = supervisors.iter().map(|p| memory(*p)).collect();
-    let mean = |values: &mut dyn Iterator<Item = u64>| values.sum::<u64>() as f64 / all.len() as f64 / 1024.0;
+    let mean = |values: &mut dyn Iterator<Item = u64>| {
+        values.sum::<u64>() as f64 / all.len() as f64 / 1024.0
+    };
     println!("### {SESSIONS} sessions whose agents wait, over {seconds} s\n");
     println!("| | CPU % of one core | RSS MB | PSS MB |\n|---|---|---|---|");
     let (rss, pss) = memory(worker.id());
-    println!("| the worker | {:.1} | {:.1} | {:.1} |", percent(after.0 - before.0), rss as f64 / 1024.0, pss as f64 / 1024.0);
+    println!(
+        "| the worker | {:.1} | {:.1} | {:.1} |",
+        percent(after.0 - before.0),
+        rss as f64 / 1024.0,
+        pss as f64 / 1024.0
+    );
     println!(
         "| one supervisor (mean) | {:.2} | {:.1} | {:.1} |",
         percent(after.1 - before.1) / all.len() as f64,
@@ -106,9 +130,13 @@ fn wait_for_supervisors(project: &Project, worker: &mut Child) -> Vec<u32> {
     let until = Instant::now() + Duration::from_secs(120);
     loop {
         assert!(worker.try_wait().unwrap().is_none(), "the worker ended");
-        let mut statement =
-            raw.prepare("SELECT supervisor_pid FROM runs WHERE outcome IS NULL AND agent_pid IS NOT NULL").unwrap();
-        let pids: Vec<u32> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        let mut statement = raw
+            .prepare(
+                "SELECT supervisor_pid FROM runs WHERE outcome IS NULL AND agent_pid IS NOT NULL",
+            )
+            .unwrap();
+        let pids: Vec<u32> =
+            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
         if pids.len() == SESSIONS {
             return pids;
         }

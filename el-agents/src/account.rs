@@ -1,5 +1,6 @@
-//! An account's usage limit, shared by all workers of this user on this machine: one small file for each account in the user's state folder.
-//! It names the account by a fingerprint; no key and no path is in it.
+//! An account's usage limit, shared by all workers of this user on this machine: one small file for
+//! each account in the user's state folder. It names the account by a fingerprint; no key and no
+//! path is in it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -32,15 +33,21 @@ pub struct Account {
 }
 
 impl Account {
-    /// The account of an agent that is started with this environment. `None` for a program that is not Claude Code, and without a home.
+    /// The account of an agent that is started with this environment. `None` for a program that is
+    /// not Claude Code, and without a home.
     pub fn of(agent: &AgentSettings, environment: &[(OsString, OsString)]) -> Option<Account> {
-        if matches!(agent.executor, Executor::Command(_)) { None } else { Account::found(&agent.env_strip, environment) }
+        if matches!(agent.executor, Executor::Command(_)) {
+            None
+        } else {
+            Account::found(&agent.env_strip, environment)
+        }
     }
 
     /// `strip`: what of the environment the client does not get to see.
     fn found(strip: &[String], environment: &[(OsString, OsString)]) -> Option<Account> {
         let value = |name: &str| {
-            let found = environment.iter().find(|(known, value)| known == name && !value.is_empty());
+            let found =
+                environment.iter().find(|(known, value)| known == name && !value.is_empty());
             found.map(|(_, value)| value.as_os_str())
         };
         let is_stripped = |name: &str| {
@@ -64,21 +71,33 @@ impl Account {
         }
         match KEYS.iter().filter(|name| !is_stripped(name)).find_map(|name| value(name)) {
             Some(key) => add("key", key),
-            None => match value("CLAUDE_CONFIG_DIR").map(PathBuf::from).or_else(|| Some(home?.join(".claude"))) {
+            None => match value("CLAUDE_CONFIG_DIR")
+                .map(PathBuf::from)
+                .or_else(|| Some(home?.join(".claude")))
+            {
                 // The same folder by another name is the same account.
-                Some(folder) => add("folder", fs::canonicalize(&folder).unwrap_or(folder).as_os_str()),
+                Some(folder) => {
+                    add("folder", fs::canonicalize(&folder).unwrap_or(folder).as_os_str())
+                }
                 None => return None,
             },
         }
-        let print: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let print: String =
+            hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         Some(Account { file: state.join("el").join("accounts").join(format!("{print}.json")) })
     }
 
-    /// Makes this project's pause and the account's one. Gives a warning, if the record could not be read and was set aside.
+    /// Makes this project's pause and the account's one. Gives a warning, if the record could not
+    /// be read and was set aside.
     ///
     /// # Errors
-    /// If the store fails, or the record can be neither read nor written; the project's own pause holds all the same.
-    pub(crate) fn share(&self, store: &mut Store, now: Timestamp) -> Result<Option<String>, ShareError> {
+    /// If the store fails, or the record can be neither read nor written; the project's own pause
+    /// holds all the same.
+    pub(crate) fn share(
+        &self,
+        store: &mut Store,
+        now: Timestamp,
+    ) -> Result<Option<String>, ShareError> {
         let own = ops::known_pause(store)?;
         let (shared, warning) = match self.read() {
             Ok(shared) => (shared, None),
@@ -107,13 +126,16 @@ impl Account {
     fn publish(&self, known: Known) -> io::Result<()> {
         self.change(|shared| {
             // Another may have been here between our look and the lock.
-            if shared.pause.as_ref().is_none_or(|other| other.until < known.until || shared.cleared_at >= Some(other.learnt_at)) {
+            if shared.pause.as_ref().is_none_or(|other| {
+                other.until < known.until || shared.cleared_at >= Some(other.learnt_at)
+            }) {
                 shared.pause = Some(known);
             }
         })
     }
 
-    /// A person says that claiming goes on: everything that was learnt before `now` is void, in every project of the account.
+    /// A person says that claiming goes on: everything that was learnt before `now` is void, in
+    /// every project of the account.
     ///
     /// # Errors
     /// If the record cannot be written.
@@ -124,7 +146,9 @@ impl Account {
     fn read(&self) -> io::Result<Shared> {
         let invalid = |error: String| io::Error::new(io::ErrorKind::InvalidData, error);
         match fs::metadata(&self.file) {
-            Ok(meta) if !meta.is_file() || meta.len() > LONGEST => return Err(invalid("it is no small file".to_owned())),
+            Ok(meta) if !meta.is_file() || meta.len() > LONGEST => {
+                return Err(invalid("it is no small file".to_owned()));
+            }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Shared::default()),
             Err(error) => return Err(error),
@@ -149,7 +173,8 @@ impl Account {
         };
         change(&mut shared);
         let fresh = self.file.with_extension(format!("{}.new", std::process::id()));
-        let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&fresh)?;
+        let mut file =
+            OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&fresh)?;
         file.write_all(&serde_json::to_vec(&shared)?)?;
         file.sync_all()?;
         fs::rename(&fresh, &self.file)
@@ -169,8 +194,12 @@ impl Account {
         if let Some(folder) = self.file.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
-        let lock =
-            OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(self.file.with_extension("lock"))?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(self.file.with_extension("lock"))?;
         // Held for a small file's replacement; whoever dies lets go of it.
         lock.lock()?;
         Ok(lock)

@@ -1,8 +1,11 @@
-//! What a run hands back: its summary, and the few files that it names, copied into the run's folder so that later edits do not change them.
+//! What a run hands back: its summary, and the few files that it names, copied into the run's
+//! folder so that later edits do not change them.
 //!
-//! Collected once nothing of the agent's tree is left, and before the run is settled. All of it is best effort and bounded in time and size:
-//! whatever cannot be had is told in the summary's warnings or among the files that were not sent, and never keeps a run from its end. The
-//! workspace is the agent's, so nothing in it is trusted: a path may be a trap ([`open`]), and a summary may lie.
+//! Collected once nothing of the agent's tree is left, and before the run is settled. All of it is
+//! best effort and bounded in time and size: whatever cannot be had is told in the summary's
+//! warnings or among the files that were not sent, and never keeps a run from its end. The
+//! workspace is the agent's, so nothing in it is trusted: a path may be a trap ([`open`]), and a
+//! summary may lie.
 
 mod changed;
 mod copy;
@@ -12,7 +15,9 @@ mod tail;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use el_core::model::{Artifact, ArtifactKind, ArtifactState, Atom, Deliverable, NotSent, Run, Summary};
+use el_core::model::{
+    Artifact, ArtifactKind, ArtifactState, Atom, Deliverable, NotSent, Run, Summary,
+};
 use el_core::protocol::summary::{self, Facts};
 use el_core::protocol::workspace::{self, Rules};
 
@@ -75,7 +80,14 @@ pub(crate) fn collect(job: &Job) -> Collected {
         }
     };
     summary.uncommitted = uncommitted(job, &root);
-    let mut collector = Collector { job, root, rules, summary, artifacts: Vec::new(), until: Instant::now() + COPYING };
+    let mut collector = Collector {
+        job,
+        root,
+        rules,
+        summary,
+        artifacts: Vec::new(),
+        until: Instant::now() + COPYING,
+    };
     // What an earlier collection left that was broken off.
     let _ = std::fs::remove_dir_all(job.folder.artifacts());
     let own = summary_file::as_seen_from(&file, &collector.root);
@@ -86,8 +98,13 @@ pub(crate) fn collect(job: &Job) -> Collected {
 
 /// What no commit has of the files in the run's own worktree.
 fn uncommitted(job: &Job, root: &Path) -> Vec<String> {
-    let Some(isolation) = job.isolation.as_ref().filter(|_| !job.never_ran) else { return Vec::new() };
-    let is_own = isolation.folder.canonicalize().is_ok_and(|folder| root.starts_with(folder.join(&job.run.atom_id)));
+    let Some(isolation) = job.isolation.as_ref().filter(|_| !job.never_ran) else {
+        return Vec::new();
+    };
+    let is_own = isolation
+        .folder
+        .canonicalize()
+        .is_ok_and(|folder| root.starts_with(folder.join(&job.run.atom_id)));
     if !is_own {
         return Vec::new();
     }
@@ -96,7 +113,8 @@ fn uncommitted(job: &Job, root: &Path) -> Vec<String> {
     // What git cannot tell is not told.
     let lines = tree.changes(&ours).unwrap_or_default();
     // A line is two letters, a space and the name.
-    let names = lines.iter().filter_map(|line| line.get(3..)).filter(|name| !name.starts_with(".eluent/"));
+    let names =
+        lines.iter().filter_map(|line| line.get(3..)).filter(|name| !name.starts_with(".eluent/"));
     names.take(UNCOMMITTED).map(str::to_owned).collect()
 }
 
@@ -123,19 +141,31 @@ fn rules(job: &Job, root: &Path) -> Rules {
 
 /// What can be told of a run whose agent wrote no summary.
 fn facts(job: &Job, root: &Path, rules: &Rules, warning: Option<String>) -> Facts {
-    let found = if job.never_ran { None } else { changed::since(root, job.run.started_at, &job.run.atom_id, SEARCH) };
+    let found = if job.never_ran {
+        None
+    } else {
+        changed::since(root, job.run.started_at, &job.run.atom_id, SEARCH)
+    };
     let mut facts = Facts {
         atom_id: job.run.atom_id.clone(),
         title: job.atom.as_ref().map(|atom| atom.title.clone()).unwrap_or_default(),
         close_reason: job.atom.as_ref().and_then(|atom| atom.close_reason.clone()),
         record: job.record.clone(),
-        output: job.run.output.clone().filter(|text| !text.is_empty()).unwrap_or_else(|| tail(&job.folder.pane(), OUTPUT_LINES)),
+        output: job
+            .run
+            .output
+            .clone()
+            .filter(|text| !text.is_empty())
+            .unwrap_or_else(|| tail(&job.folder.pane(), OUTPUT_LINES)),
         warning,
         ..Facts::default()
     };
     if let Some(found) = found {
-        facts.changed =
-            found.files.into_iter().filter(|path| workspace::judge(path, rules).is_ok_and(|kept| kept == *path)).collect();
+        facts.changed = found
+            .files
+            .into_iter()
+            .filter(|path| workspace::judge(path, rules).is_ok_and(|kept| kept == *path))
+            .collect();
         facts.changed_more = found.more;
         facts.changed_by = Some(found.by);
     }
@@ -158,7 +188,8 @@ impl Collector<'_> {
         } else {
             "Task completion summary"
         };
-        let named = Deliverable { path: path.to_owned(), description: Some(description.to_owned()) };
+        let named =
+            Deliverable { path: path.to_owned(), description: Some(description.to_owned()) };
         let mut artifact = self.artifact(ArtifactKind::Summary, path, &named);
         artifact.size = i64::try_from(bytes.len()).ok();
         artifact.sha256 = Some(hash(bytes));
@@ -199,7 +230,10 @@ impl Collector<'_> {
         match workspace::judge(path, &self.rules) {
             Err(NotSent::Absolute) => {
                 let real = self.root.canonicalize().map_err(|_| NotSent::Absolute)?;
-                workspace::judge(path, &Rules { root: real.display().to_string(), ..self.rules.clone() })
+                workspace::judge(
+                    path,
+                    &Rules { root: real.display().to_string(), ..self.rules.clone() },
+                )
             }
             judged => judged,
         }
@@ -211,11 +245,17 @@ impl Collector<'_> {
             return self.refused(named, NotSent::TooMany, None);
         }
         if Instant::now() > self.until {
-            return self.refused(named, NotSent::Unreadable, Some("there was no time left to copy it".to_owned()));
+            return self.refused(
+                named,
+                NotSent::Unreadable,
+                Some("there was no time left to copy it".to_owned()),
+            );
         }
         let file = match open(&self.root, path) {
             Ok(file) => file,
-            Err(OpenError { why, source }) => return self.refused(named, why, source.map(|error| error.to_string())),
+            Err(OpenError { why, source }) => {
+                return self.refused(named, why, source.map(|error| error.to_string()));
+            }
         };
         let mut artifact = self.artifact(ArtifactKind::Deliverable, path, named);
         let taken = match copy::take(file) {
@@ -241,10 +281,13 @@ impl Collector<'_> {
     fn keep(&self, name: &str, bytes: &[u8]) -> Result<String, String> {
         let folder = self.job.folder.artifacts();
         let kept = format!("{}-{}", self.artifacts.len() + 1, safe_name(name));
-        private_folder(&folder).and_then(|()| write_private(&folder.join(&kept), bytes)).map_err(|error| {
-            let cause = std::error::Error::source(&error).map_or_else(String::new, |source| format!(": {source}"));
-            format!("it could not be copied: {error}{cause}")
-        })?;
+        private_folder(&folder).and_then(|()| write_private(&folder.join(&kept), bytes)).map_err(
+            |error| {
+                let cause = std::error::Error::source(&error)
+                    .map_or_else(String::new, |source| format!(": {source}"));
+                format!("it could not be copied: {error}{cause}")
+            },
+        )?;
         Ok(format!("artifacts/{kept}"))
     }
 
@@ -278,8 +321,10 @@ impl Collector<'_> {
 
 /// A name that is safe in our own folder, whatever the agent called its file.
 fn safe_name(name: &str) -> String {
-    let safe: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' }).collect();
+    let safe: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' })
+        .collect();
     let safe = safe.trim_start_matches('.');
     let from = safe.len().saturating_sub(80);
     if safe.is_empty() { "file".to_owned() } else { safe[from..].to_owned() }

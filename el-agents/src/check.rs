@@ -1,4 +1,5 @@
-//! Is everything there that a run needs? Asked before an atom is claimed, so that no atom pays for a missing program.
+//! Is everything there that a run needs? Asked before an atom is claimed, so that no atom pays for
+//! a missing program.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::DirBuilderExt;
@@ -24,7 +25,11 @@ pub struct ConfigurationError {
 }
 
 impl ConfigurationError {
-    pub(crate) fn new(field: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn new(
+        field: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
         Self { field, message: message.into(), hint: hint.into() }
     }
 }
@@ -43,17 +48,16 @@ pub fn find_tmux(environment: &[(OsString, OsString)]) -> Result<PathBuf, Config
     })
 }
 
-/// Makes sure that this tmux runs and is new enough. A version that says nothing of its age (`master`) is taken.
+/// Makes sure that this tmux runs and is new enough. A version that says nothing of its age
+/// (`master`) is taken.
 ///
 /// # Errors
 /// With field `tmux`.
 pub fn tmux_version(bin: &Path) -> Result<String, ConfigurationError> {
     let hint = "install tmux 3.0 or newer";
-    let output = Command::new(bin)
-        .arg("-V")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| ConfigurationError::new("tmux", format!("{} cannot be run: {error}", bin.display()), hint))?;
+    let output = Command::new(bin).arg("-V").stdin(Stdio::null()).output().map_err(|error| {
+        ConfigurationError::new("tmux", format!("{} cannot be run: {error}", bin.display()), hint)
+    })?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if !output.status.success() || !text.starts_with("tmux ") {
         let said = if text.is_empty() { output.status.to_string() } else { text };
@@ -61,26 +65,34 @@ pub fn tmux_version(bin: &Path) -> Result<String, ConfigurationError> {
         return Err(ConfigurationError::new("tmux", message, hint));
     }
     match parse_version(&text) {
-        Some(version) if version < OLDEST_TMUX => {
-            Err(ConfigurationError::new("tmux", format!("{text} is too old: el needs tmux 3.0 or newer"), hint))
-        }
+        Some(version) if version < OLDEST_TMUX => Err(ConfigurationError::new(
+            "tmux",
+            format!("{text} is too old: el needs tmux 3.0 or newer"),
+            hint,
+        )),
         _ => Ok(text),
     }
 }
 
-/// Finds the agent's program: a path if it has a `/` in it (relative ones from `folder`), else a name to look up on PATH.
+/// Finds the agent's program: a path if it has a `/` in it (relative ones from `folder`), else a
+/// name to look up on PATH.
 ///
 /// # Errors
 /// With field `claude_code_path` if it is not there or not executable.
-pub fn find_program(program: &str, environment: &[(OsString, OsString)], folder: &Path) -> Result<PathBuf, ConfigurationError> {
+pub fn find_program(
+    program: &str,
+    environment: &[(OsString, OsString)],
+    folder: &Path,
+) -> Result<PathBuf, ConfigurationError> {
     let hint = "set claude_code_path to the program, or install Claude Code (npm install -g @anthropic-ai/claude-code)";
     let error = |message: String| ConfigurationError::new("claude_code_path", message, hint);
     if program.is_empty() {
         return Err(error("the path of Claude Code is empty".to_owned()));
     }
     if !program.contains('/') {
-        return which::which_in(program, path_of(environment), folder)
-            .map_err(|_| error(format!("Claude Code was not found: there is no program {program:?} on PATH")));
+        return which::which_in(program, path_of(environment), folder).map_err(|_| {
+            error(format!("Claude Code was not found: there is no program {program:?} on PATH"))
+        });
     }
     let path = folder.join(program);
     if !path.is_file() {
@@ -92,12 +104,15 @@ pub fn find_program(program: &str, environment: &[(OsString, OsString)], folder:
     Ok(path)
 }
 
-/// Makes sure that the client will accept its permission mode: as root it refuses to skip all permissions, unless it is told
-/// that it runs in a sandbox.
+/// Makes sure that the client will accept its permission mode: as root it refuses to skip all
+/// permissions, unless it is told that it runs in a sandbox.
 ///
 /// # Errors
 /// With field `permission_mode`.
-pub fn permission_mode(mode: Option<&str>, environment: &[(OsString, OsString)]) -> Result<(), ConfigurationError> {
+pub fn permission_mode(
+    mode: Option<&str>,
+    environment: &[(OsString, OsString)],
+) -> Result<(), ConfigurationError> {
     let sandboxed = environment.iter().any(|(key, value)| key == "IS_SANDBOX" && value == "1");
     if mode == Some("bypassPermissions") && rustix::process::geteuid().is_root() && !sandboxed {
         return Err(ConfigurationError::new(
@@ -116,11 +131,17 @@ pub fn permission_mode(mode: Option<&str>, environment: &[(OsString, OsString)])
 pub fn working_directory(folder: &Path) -> Result<(), ConfigurationError> {
     let error = |what: &str| {
         let message = format!("the working directory {} {what}", folder.display());
-        ConfigurationError::new("working_directory", message, "set working_directory to a folder that exists")
+        ConfigurationError::new(
+            "working_directory",
+            message,
+            "set working_directory to a folder that exists",
+        )
     };
     match std::fs::metadata(folder) {
         Ok(metadata) if !metadata.is_dir() => Err(error("is not a folder")),
-        Ok(_) if access(folder, Access::EXEC_OK | Access::READ_OK).is_err() => Err(error("may not be entered")),
+        Ok(_) if access(folder, Access::EXEC_OK | Access::READ_OK).is_err() => {
+            Err(error("may not be entered"))
+        }
         Ok(_) => Ok(()),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Err(error("does not exist")),
         Err(cause) => Err(error(&format!("cannot be looked at: {cause}"))),
@@ -146,11 +167,20 @@ pub fn summaries_directory(folder: &Path) -> Result<(), ConfigurationError> {
 fn writable(field: &'static str, what: &str, folder: &Path) -> Result<(), ConfigurationError> {
     let error = |cause: &dyn std::fmt::Display| {
         let message = format!("{what} cannot be written to {}: {cause}", folder.display());
-        ConfigurationError::new(field, message, format!("make the folder writable, or set {field} to another one"))
+        ConfigurationError::new(
+            field,
+            message,
+            format!("make the folder writable, or set {field} to another one"),
+        )
     };
     // For its owner alone: what atoms say is nobody else's.
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|cause| error(&cause))?;
-    access(folder, Access::WRITE_OK | Access::EXEC_OK).map_err(|cause| error(&std::io::Error::from(cause)))
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(|cause| error(&cause))?;
+    access(folder, Access::WRITE_OK | Access::EXEC_OK)
+        .map_err(|cause| error(&std::io::Error::from(cause)))
 }
 
 fn path_of(environment: &[(OsString, OsString)]) -> Option<&OsStr> {
@@ -210,7 +240,12 @@ mod tests {
         assert!(tmux_version(&other).unwrap_err().message.contains("screen 4"));
         let fails = script(folder.path(), "fails", "#!/bin/sh\nexit 3\n");
         assert_eq!(tmux_version(&fails).unwrap_err().field, "tmux");
-        assert!(tmux_version(&folder.path().join("none")).unwrap_err().message.contains("cannot be run"));
+        assert!(
+            tmux_version(&folder.path().join("none"))
+                .unwrap_err()
+                .message
+                .contains("cannot be run")
+        );
         let master = script(folder.path(), "master", "#!/bin/sh\necho tmux master\n");
         assert_eq!(tmux_version(&master).unwrap(), "tmux master");
     }
@@ -231,7 +266,10 @@ mod tests {
         let path = environment(folder.path());
         assert_eq!(find_program("claude", &path, Path::new("/")).unwrap(), claude);
         assert_eq!(find_program(claude.to_str().unwrap(), &[], Path::new("/")).unwrap(), claude);
-        assert_eq!(find_program("./claude", &[], folder.path()).unwrap().canonicalize().unwrap(), claude.canonicalize().unwrap());
+        assert_eq!(
+            find_program("./claude", &[], folder.path()).unwrap().canonicalize().unwrap(),
+            claude.canonicalize().unwrap()
+        );
 
         fs::write(folder.path().join("plain"), "x").unwrap();
         for wrong in ["", "claud", "./none", "./plain", "/", "plain", "claude -p"] {
@@ -257,7 +295,12 @@ mod tests {
         fs::write(&file, "").unwrap();
         working_directory(folder.path()).unwrap();
         assert!(working_directory(&file).unwrap_err().message.ends_with("is not a folder"));
-        assert!(working_directory(&folder.path().join("no")).unwrap_err().message.ends_with("does not exist"));
+        assert!(
+            working_directory(&folder.path().join("no"))
+                .unwrap_err()
+                .message
+                .ends_with("does not exist")
+        );
 
         let contexts = folder.path().join("a/b");
         context_directory(&contexts).unwrap();

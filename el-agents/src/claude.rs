@@ -1,7 +1,8 @@
-//! Claude Code, run headless: how it is called, with which settings and environment, and what its event stream says.
+//! Claude Code, run headless: how it is called, with which settings and environment, and what its
+//! event stream says.
 //!
-//! All of it is pure: options in, words out; bytes in, facts out. Nothing here believes what the agent says about its
-//! work: that is in the store.
+//! All of it is pure: options in, words out; bytes in, facts out. Nothing here believes what the
+//! agent says about its work: that is in the store.
 
 mod argv;
 mod environ;

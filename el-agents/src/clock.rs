@@ -9,8 +9,8 @@ pub(crate) fn now() -> Timestamp {
     SystemTime::now().into()
 }
 
-/// Time since some fixed moment that goes on while the machine sleeps: what a lease is measured with, so that a supervisor that slept
-/// through its lease knows it.
+/// Time since some fixed moment that goes on while the machine sleeps: what a lease is measured
+/// with, so that a supervisor that slept through its lease knows it.
 pub(crate) fn awake_or_not() -> Duration {
     #[cfg(target_os = "linux")]
     let clock = rustix::time::ClockId::Boottime;
@@ -21,7 +21,8 @@ pub(crate) fn awake_or_not() -> Duration {
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// A number from 0 to 1, from the system's randomness, to spread what would otherwise happen at once.
+/// A number from 0 to 1, from the system's randomness, to spread what would otherwise happen at
+/// once.
 pub(crate) fn jitter() -> f64 {
     let token = el_core::model::fresh_token();
     let bits = u32::from_str_radix(&token[..8], 16).expect("a token is hexadecimal");

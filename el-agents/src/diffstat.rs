@@ -1,4 +1,5 @@
-//! How much a run changed, as git counts it: bounded in time and size, and never by running a program that the repository names.
+//! How much a run changed, as git counts it: bounded in time and size, and never by running a
+//! program that the repository names.
 
 use std::fs::File;
 use std::io::Read;
@@ -52,18 +53,24 @@ pub enum NoDiff {
     NoGit,
 }
 
-/// What has changed in a working folder since a moment: commits after it, what is not committed, and files that git does not know yet.
-/// `paths`, relative to the folder: only these; empty means all.
+/// What has changed in a working folder since a moment: commits after it, what is not committed,
+/// and files that git does not know yet. `paths`, relative to the folder: only these; empty means
+/// all.
 ///
 /// # Errors
 /// If git cannot tell.
-pub fn diff_stat(folder: &Path, since: Option<Timestamp>, paths: &[String]) -> Result<DiffStat, NoDiff> {
+pub fn diff_stat(
+    folder: &Path,
+    since: Option<Timestamp>,
+    paths: &[String],
+) -> Result<DiffStat, NoDiff> {
     let git = Git { folder, until: Instant::now() + LIMIT };
     git.text(&["rev-parse", "--is-inside-work-tree"])?;
     let base = match since {
-        Some(since) => {
-            git.text(&["rev-list", "-1", &format!("--before=@{}", since.as_secs()), "HEAD"]).ok().filter(|id| !id.is_empty())
-        }
+        Some(since) => git
+            .text(&["rev-list", "-1", &format!("--before=@{}", since.as_secs()), "HEAD"])
+            .ok()
+            .filter(|id| !id.is_empty()),
         None => git.text(&["rev-parse", "--verify", "--quiet", "HEAD"]).ok(),
     };
     let base = match base {
@@ -71,17 +78,28 @@ pub fn diff_stat(folder: &Path, since: Option<Timestamp>, paths: &[String]) -> R
         None => git.text(&["hash-object", "-t", "tree", "/dev/null"])?,
     };
     let mut stat = DiffStat::default();
-    let numstat =
-        ["diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--relative", base.as_str(), "--"];
+    let numstat = [
+        "diff",
+        "--numstat",
+        "-z",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--relative",
+        base.as_str(),
+        "--",
+    ];
     let (bytes, cut) = git.run(&numstat, paths)?;
     stat.truncated |= cut;
     for record in String::from_utf8_lossy(&bytes).split('\0') {
         let mut parts = record.splitn(3, '\t');
-        if let (Some(added), Some(removed), Some(path)) = (parts.next(), parts.next(), parts.next()) {
+        if let (Some(added), Some(removed), Some(path)) = (parts.next(), parts.next(), parts.next())
+        {
             stat.push(path, added.parse().ok(), removed.parse().ok());
         }
     }
-    let (bytes, cut) = git.run(&["ls-files", "--others", "--exclude-standard", "-z", "--"], paths)?;
+    let (bytes, cut) =
+        git.run(&["ls-files", "--others", "--exclude-standard", "-z", "--"], paths)?;
     stat.truncated |= cut;
     let names = String::from_utf8_lossy(&bytes).into_owned();
     for (at, path) in names.split('\0').filter(|path| !path.is_empty()).enumerate() {
@@ -135,10 +153,17 @@ impl Git<'_> {
     /// Standard output, and whether it was cut.
     fn run(&self, arguments: &[&str], paths: &[String]) -> Result<(Vec<u8>, bool), NoDiff> {
         let mut command = Command::new("git");
-        command.args(["--literal-pathspecs", "-c", "core.fsmonitor=false"]).args(arguments).args(paths);
+        command
+            .args(["--literal-pathspecs", "-c", "core.fsmonitor=false"])
+            .args(arguments)
+            .args(paths);
         command.current_dir(self.folder).env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
-        let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(|_| NoDiff::NoGit)?;
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|_| NoDiff::NoGit)?;
         let mut stdout = child.stdout.take().ok_or(NoDiff::NoGit)?;
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
@@ -201,13 +226,27 @@ mod tests {
         write("binary", "\0");
         let since = Timestamp::parse("2026-01-01T12:00:00Z").unwrap();
         let stat = diff_stat(path, Some(since), &[]).unwrap();
-        let told: Vec<_> = stat.files.iter().map(|f| (f.path.as_str(), f.added, f.removed)).collect();
-        let want =
-            [("binary", None, Some(0)), ("new", Some(0), Some(1)), ("odd \t[name]", Some(1), Some(0)), ("old", Some(2), Some(1))];
+        let told: Vec<_> =
+            stat.files.iter().map(|f| (f.path.as_str(), f.added, f.removed)).collect();
+        let want = [
+            ("binary", None, Some(0)),
+            ("new", Some(0), Some(1)),
+            ("odd \t[name]", Some(1), Some(0)),
+            ("old", Some(2), Some(1)),
+        ];
         assert_eq!(told, want);
         assert_eq!((stat.added, stat.removed, stat.truncated), (3, 2, false));
-        let named = diff_stat(path, Some(since), &["old".to_owned(), "odd \t[name]".to_owned(), "nowhere".to_owned()]).unwrap();
+        let named = diff_stat(
+            path,
+            Some(since),
+            &["old".to_owned(), "odd \t[name]".to_owned(), "nowhere".to_owned()],
+        )
+        .unwrap();
         assert_eq!(named.files.len(), 2);
-        assert_eq!(diff_stat(path, None, &["old".to_owned()]).unwrap().files, [], "without a moment, what is not committed");
+        assert_eq!(
+            diff_stat(path, None, &["old".to_owned()]).unwrap().files,
+            [],
+            "without a moment, what is not committed"
+        );
     }
 }

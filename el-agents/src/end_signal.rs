@@ -4,8 +4,8 @@ use std::io;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// From here on SIGHUP, SIGINT and SIGTERM no longer end this process: `heard` is called for each, on a thread of its own, until it says that
-/// it has heard enough.
+/// From here on SIGHUP, SIGINT and SIGTERM no longer end this process: `heard` is called for each,
+/// on a thread of its own, until it says that it has heard enough.
 ///
 /// # Errors
 /// If the system refuses the handlers or the thread.
@@ -13,7 +13,11 @@ pub fn listen(mut heard: impl FnMut() -> bool + Send + 'static) -> io::Result<()
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let (mut hangup, mut interrupt, mut terminate) = {
         let _guard = runtime.enter();
-        (signal(SignalKind::hangup())?, signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+        (
+            signal(SignalKind::hangup())?,
+            signal(SignalKind::interrupt())?,
+            signal(SignalKind::terminate())?,
+        )
     };
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         runtime.block_on(async {

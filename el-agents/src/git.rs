@@ -1,7 +1,8 @@
 //! Git, driven by its own program: worktrees for agents, and bringing finished branches in.
 //!
-//! Words go by argv, never through a shell; the caller's `GIT_*` are scrubbed, and the language is C, since some answers are read. What is to be
-//! done is decided from a look at the repository ([`Repository`]) and then done; every step can be broken off and done again.
+//! Words go by argv, never through a shell; the caller's `GIT_*` are scrubbed, and the language is
+//! C, since some answers are read. What is to be done is decided from a look at the repository
+//! ([`Repository`]) and then done; every step can be broken off and done again.
 
 mod advance;
 mod bounded;
@@ -22,4 +23,6 @@ pub use self::error::{GitError, HalfMoved};
 pub use self::integrate::{Mode, Scratch, Step};
 pub use self::repository::{Repository, Worktree, branch_of};
 pub use self::reverted::Revert;
-pub use self::worktree::{Isolation, Prepared, Wanted, folder_of_worktrees, furnish, prepare, remove};
+pub use self::worktree::{
+    Isolation, Prepared, Wanted, folder_of_worktrees, furnish, prepare, remove,
+};

@@ -1,5 +1,6 @@
-//! Handing back what a run has made, right before it is settled: collected, recorded in the store, and written down as `RESULTS.json`, and as
-//! `ERRORS.md` where the run failed. Nothing in here can keep a run from being settled.
+//! Handing back what a run has made, right before it is settled: collected, recorded in the store,
+//! and written down as `RESULTS.json`, and as `ERRORS.md` where the run failed. Nothing in here can
+//! keep a run from being settled.
 
 mod errors;
 mod results;
@@ -32,11 +33,24 @@ impl HandOver {
     ///
     /// # Errors
     /// If the store cannot be used, or does not know the run.
-    pub(crate) fn begin(store: &Store, folder: &RunDir, exit: &ExitRecord, policy: &RetryPolicy) -> Result<HandOver, Error> {
+    pub(crate) fn begin(
+        store: &Store,
+        folder: &RunDir,
+        exit: &ExitRecord,
+        policy: &RetryPolicy,
+    ) -> Result<HandOver, Error> {
         let run = ops::run(store, &exit.run)?;
         let (outcome, detail) = ops::foresee(store, clock::now(), exit, policy)?;
         let atom = ops::brief(store, &run.atom_id).ok();
-        Ok(HandOver { run, atom, folder: folder.clone(), exit: exit.clone(), outcome, detail, collected: None })
+        Ok(HandOver {
+            run,
+            atom,
+            folder: folder.clone(),
+            exit: exit.clone(),
+            outcome,
+            detail,
+            collected: None,
+        })
     }
 
     /// What is to be collected; nothing if that was done before.
@@ -59,7 +73,12 @@ impl HandOver {
     /// Which run it was and how it ended. Without its times: they are in the run's own record.
     fn record(&self) -> Vec<String> {
         vec![
-            format!("Run {}, attempt {}, by {}", self.run.id, self.run.attempt, crate::claude::one_line(&self.run.agent, 100)),
+            format!(
+                "Run {}, attempt {}, by {}",
+                self.run.id,
+                self.run.attempt,
+                crate::claude::one_line(&self.run.agent, 100)
+            ),
             format!("It ended as {}: {}", self.outcome, crate::claude::one_line(&self.detail, 300)),
         ]
     }
@@ -68,9 +87,19 @@ impl HandOver {
     ///
     /// # Errors
     /// If the store cannot be used. The documents are written all the same.
-    pub(crate) fn finish(&mut self, store: &mut Store, collected: Option<Collected>) -> Result<(), Error> {
+    pub(crate) fn finish(
+        &mut self,
+        store: &mut Store,
+        collected: Option<Collected>,
+    ) -> Result<(), Error> {
         let recorded = match &collected {
-            Some(found) => ops::hand_over(store, &self.run.id, &self.run.token, &found.summary, &found.artifacts),
+            Some(found) => ops::hand_over(
+                store,
+                &self.run.id,
+                &self.run.token,
+                &found.summary,
+                &found.artifacts,
+            ),
             None => Ok(()),
         };
         self.collected = collected;
@@ -93,7 +122,13 @@ impl HandOver {
         self.atom.as_ref().and_then(|atom| atom.retry_at)
     }
 
-    fn write(&self, atom: Option<&Atom>, outcome: Outcome, detail: &str, retry_at: Option<Timestamp>) {
+    fn write(
+        &self,
+        atom: Option<&Atom>,
+        outcome: Outcome,
+        detail: &str,
+        retry_at: Option<Timestamp>,
+    ) {
         let told = results::Told {
             run: &self.run,
             atom,
@@ -101,8 +136,16 @@ impl HandOver {
             outcome,
             detail,
             retry_at,
-            summary: self.collected.as_ref().map(|found| &found.summary).or(self.run.summary.as_ref()),
-            artifacts: self.collected.as_ref().map(|found| found.artifacts.as_slice()).unwrap_or_default(),
+            summary: self
+                .collected
+                .as_ref()
+                .map(|found| &found.summary)
+                .or(self.run.summary.as_ref()),
+            artifacts: self
+                .collected
+                .as_ref()
+                .map(|found| found.artifacts.as_slice())
+                .unwrap_or_default(),
             folder: &self.folder,
         };
         // A full disk must not keep a run from its end; the store has it all.
@@ -125,7 +168,8 @@ pub(crate) fn of_lost(
     // A store that cannot be used now cannot settle the run either: it is all tried again.
     let mut hand_over = HandOver::begin(store, folder, exit, policy).ok()?;
     let launched = folder.read_launch().ok();
-    let collected = hand_over.job(places, launched.as_ref()).map(|job| crate::artifacts::collect(&job));
+    let collected =
+        hand_over.job(places, launched.as_ref()).map(|job| crate::artifacts::collect(&job));
     // What could not be recorded is missing in the run's record, and no more.
     let _ = hand_over.finish(store, collected);
     Some(hand_over)

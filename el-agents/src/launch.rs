@@ -1,4 +1,5 @@
-//! From a claim to a session: everything is written down, then tmux is asked to start `el supervise`.
+//! From a claim to a session: everything is written down, then tmux is asked to start
+//! `el supervise`.
 
 mod workplace;
 
@@ -69,7 +70,8 @@ impl Launcher {
     /// Checks everything that a run will need.
     ///
     /// # Errors
-    /// If tmux or the agent's program is not there, or a folder is missing: the field and the remedy.
+    /// If tmux or the agent's program is not there, or a folder is missing: the field and the
+    /// remedy.
     pub(crate) fn new(
         agent: AgentSettings,
         rules: RunRules,
@@ -98,14 +100,21 @@ impl Launcher {
             summary_before: None,
         };
         let words = spec.argv(&RunDir::new(&self.places.runs, "RUN"), None)?;
-        Ok(words.iter().map(|word| shell_escape::unix::escape(word.to_string_lossy()).into_owned()).collect())
+        Ok(words
+            .iter()
+            .map(|word| shell_escape::unix::escape(word.to_string_lossy()).into_owned())
+            .collect())
     }
 
     /// Launches a claimed run: its folder, its context file, its session.
     ///
     /// # Errors
     /// If it could not be launched. The claim stands; the caller settles it as `launch_failed`.
-    pub(crate) fn launch(&self, store: &mut Store, claimed: &ClaimedRun) -> Result<(String, SessionIds), LaunchError> {
+    pub(crate) fn launch(
+        &self,
+        store: &mut Store,
+        claimed: &ClaimedRun,
+    ) -> Result<(String, SessionIds), LaunchError> {
         let run = &claimed.run;
         let mut agent = self.agent_for(claimed)?;
         let worktree = workplace::prepare(&agent, store, claimed, &self.environment)?;
@@ -135,7 +144,8 @@ impl Launcher {
             places: self.places.clone(),
             summary_before: FileStamp::of(&summary),
         })?;
-        let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16).expect("a token is hexadecimal");
+        let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16)
+            .expect("a token is hexadecimal");
         let name = session_name(&run.atom_id, clock::now().as_secs(), random);
         // Known to the store before it is there: whoever has to recover the run finds the session.
         ops::launched(store, &run.id, &run.token, &name)?;
@@ -165,11 +175,14 @@ impl Launcher {
         Ok(agent)
     }
 
-    /// A check that is required is run by `el close`, as a tool of the agent: Claude Code gives a tool two minutes unless it is told to wait. What the caller
-    /// has set stands.
+    /// A check that is required is run by `el close`, as a tool of the agent: Claude Code gives a
+    /// tool two minutes unless it is told to wait. What the caller has set stands.
     fn patience(&self, run: &Run) -> Vec<(&'static str, OsString)> {
-        let Some(verify) = run.verify.as_ref().filter(|verify| verify.required) else { return Vec::new() };
-        let millis = verify.timeout_ms.saturating_add(PATIENCE_MORE_MS).max(PATIENCE_LEAST_MS).to_string();
+        let Some(verify) = run.verify.as_ref().filter(|verify| verify.required) else {
+            return Vec::new();
+        };
+        let millis =
+            verify.timeout_ms.saturating_add(PATIENCE_MORE_MS).max(PATIENCE_LEAST_MS).to_string();
         ["BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"]
             .into_iter()
             .filter(|name| !self.environment.iter().any(|(given, _)| given == name))
@@ -191,23 +204,34 @@ impl Launcher {
             &ChildEnvironment {
                 strip: self.agent.env_strip.clone(),
                 pass: self.agent.env_pass.clone(),
-                set: set.into_iter().chain(self.patience(run)).map(|(name, value)| (name.to_owned(), value)).collect(),
+                set: set
+                    .into_iter()
+                    .chain(self.patience(run))
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect(),
                 el_folder,
                 max_retries: self.agent.api_max_retries,
-                api_timeout_ms: self.agent.api_timeout.map(|t| u64::try_from(t.as_millis()).unwrap_or(u64::MAX)),
+                api_timeout_ms: self
+                    .agent
+                    .api_timeout
+                    .map(|t| u64::try_from(t.as_millis()).unwrap_or(u64::MAX)),
             },
         )
     }
 }
 
-/// Where the context of an atom is written. Ids are safe as file names; whatever is not is made so, as the seed has it.
+/// Where the context of an atom is written. Ids are safe as file names; whatever is not is made so,
+/// as the seed has it.
 pub(crate) fn context_file(places: &Places, atom: &str) -> PathBuf {
-    let safe: String = atom.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
+    let safe: String = atom
+        .chars()
+        .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
+        .collect();
     places.contexts.join(format!("{}.md", safe.trim_start_matches('.')))
 }
 
-/// The agent's program, found and executable.
-/// Whether runs of this agent could begin, as far as it alone can tell; nothing is changed. Its program.
+/// The agent's program, found and executable. Whether runs of this agent could begin, as far as it
+/// alone can tell; nothing is changed. Its program.
 ///
 /// # Errors
 /// The field that is wrong, and the remedy.
@@ -223,22 +247,39 @@ pub fn check_agent(
     drop(claude::settings(&places.el)?);
     if matches!(agent.executor, Executor::Claude | Executor::Interactive) {
         check::permission_mode(Some(&agent.permission_mode), environment)?;
-        drop(claude::argv(&claude_options(agent, &program, "00000000-0000-4000-8000-000000000000", Path::new("/"), false))?);
+        drop(claude::argv(&claude_options(
+            agent,
+            &program,
+            "00000000-0000-4000-8000-000000000000",
+            Path::new("/"),
+            false,
+        ))?);
     }
     Ok(program)
 }
 
-fn program(agent: &AgentSettings, environment: &[(OsString, OsString)]) -> Result<PathBuf, ConfigurationError> {
+fn program(
+    agent: &AgentSettings,
+    environment: &[(OsString, OsString)],
+) -> Result<PathBuf, ConfigurationError> {
     let folder = &agent.working_directory;
     match &agent.executor {
-        Executor::Claude | Executor::Interactive => check::find_program(&agent.claude_code_path, environment, folder),
+        Executor::Claude | Executor::Interactive => {
+            check::find_program(&agent.claude_code_path, environment, folder)
+        }
         Executor::Command(words) => {
             let name = words.first().map(String::as_str).unwrap_or_default();
             check::find_program(name, environment, folder).map_err(|_| {
                 ConfigurationError::new(
                     "command",
-                    format!("the program of agent {}, {name:?}, is not there or not executable", agent.name),
-                    format!("set command in [agents.{}] to a program and its arguments", agent.name),
+                    format!(
+                        "the program of agent {}, {name:?}, is not there or not executable",
+                        agent.name
+                    ),
+                    format!(
+                        "set command in [agents.{}] to a program and its arguments",
+                        agent.name
+                    ),
                 )
             })
         }
@@ -273,13 +314,24 @@ pub(crate) fn claude_options(
 }
 
 impl LaunchSpec {
-    /// The words of one call of the agent. `resumed_at`: what the conversation cost so far, in millionths of a dollar, if it is resumed; the client
-    /// counts its budget anew with each call, so it gets what is left.
-    pub(crate) fn argv(&self, folder: &RunDir, resumed_at: Option<i64>) -> Result<Vec<OsString>, ConfigurationError> {
+    /// The words of one call of the agent. `resumed_at`: what the conversation cost so far, in
+    /// millionths of a dollar, if it is resumed; the client counts its budget anew with each call,
+    /// so it gets what is left.
+    pub(crate) fn argv(
+        &self,
+        folder: &RunDir,
+        resumed_at: Option<i64>,
+    ) -> Result<Vec<OsString>, ConfigurationError> {
         match &self.agent.executor {
             Executor::Claude | Executor::Interactive => {
                 let resume = resumed_at.is_some();
-                let mut options = claude_options(&self.agent, &self.program, &self.conversation, &folder.settings(), resume);
+                let mut options = claude_options(
+                    &self.agent,
+                    &self.program,
+                    &self.conversation,
+                    &folder.settings(),
+                    resume,
+                );
                 options.max_budget_usd = self.budget_left(resumed_at.unwrap_or(0));
                 options.summary_file = Some(summary_file::summary_file(&self.places, &self.atom));
                 options.database = Some(self.places.database.clone());
@@ -293,7 +345,8 @@ impl LaunchSpec {
         }
     }
 
-    /// The folder of the summaries, where it lies outside of the working folder: the client lets an agent write only where it works, and where it is told.
+    /// The folder of the summaries, where it lies outside of the working folder: the client lets an
+    /// agent write only where it works, and where it is told.
     fn folders_to_add(&self) -> Vec<PathBuf> {
         let file = summary_file::summary_file(&self.places, &self.atom);
         match summary_file::below(&file, &self.agent.working_directory) {
@@ -302,9 +355,13 @@ impl LaunchSpec {
         }
     }
 
-    /// What is left of the run's budget, in dollars; `None` if it has no bound. Never nothing: the caller does not resume a run whose budget is spent.
+    /// What is left of the run's budget, in dollars; `None` if it has no bound. Never nothing: the
+    /// caller does not resume a run whose budget is spent.
     pub(crate) fn budget_left(&self, spent_micros: i64) -> Option<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "an amount of dollars is far below the range where a float loses cents")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "an amount of dollars is far below the range where a float loses cents"
+        )]
         let spent = spent_micros as f64 / 1e6;
         self.agent.max_budget_usd.map(|budget| budget - spent)
     }

@@ -1,7 +1,8 @@
 //! What happens in el: workers, supervisors, sessions and process trees.
 //!
-//! **Invariants.** The only tokio of the project is here. This crate never prints to people (a supervisor's pane is its own), never parses a
-//! command line, and knows no SQL: it asks `el_core::ops`.
+//! **Invariants.** The only tokio of the project is here. This crate never prints to people (a
+//! supervisor's pane is its own), never parses a command line, and knows no SQL: it asks
+//! `el_core::ops`.
 
 pub mod account;
 pub mod artifacts;

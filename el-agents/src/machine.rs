@@ -1,4 +1,5 @@
-//! How busy the machine is: its load and the memory that is free for us. What cannot be read is `None`, and holds nobody back.
+//! How busy the machine is: its load and the memory that is free for us. What cannot be read is
+//! `None`, and holds nobody back.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,8 +15,11 @@ pub(crate) fn read() -> Machine {
 fn read_below(root: &Path) -> Machine {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let text = |path: &str| fs::read_to_string(root.join(path)).ok();
-    let load: Option<f64> = text("proc/loadavg").and_then(|line| line.split_whitespace().next()?.parse().ok());
-    let host = text("proc/meminfo").and_then(|text| figure(&text, "MemAvailable:")).map(|kib| kib.saturating_mul(1024));
+    let load: Option<f64> =
+        text("proc/loadavg").and_then(|line| line.split_whitespace().next()?.parse().ok());
+    let host = text("proc/meminfo")
+        .and_then(|text| figure(&text, "MemAvailable:"))
+        .map(|kib| kib.saturating_mul(1024));
     let group = text("proc/self/cgroup").and_then(|text| free_in_group(root, &text));
     Machine {
         load: load.map(|load| load / f64::from(u32::try_from(cores).unwrap_or(u32::MAX))),
@@ -24,15 +28,16 @@ fn read_below(root: &Path) -> Machine {
     }
 }
 
-/// What our control group (version 2) and those above it leave us: the least of their limits less what they use, without what the kernel could
-/// drop of its file cache. `None` without a limit.
+/// What our control group (version 2) and those above it leave us: the least of their limits less
+/// what they use, without what the kernel could drop of its file cache. `None` without a limit.
 fn free_in_group(root: &Path, cgroup: &str) -> Option<u64> {
     let own = cgroup.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let base = root.join("sys/fs/cgroup");
     let mut folder: PathBuf = base.join(own);
     let mut least = None;
     while folder.starts_with(&base) {
-        let number = |file: &str| fs::read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok();
+        let number =
+            |file: &str| fs::read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok();
         if let (Some(max), Some(current)) = (number("memory.max"), number("memory.current")) {
             let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
             let used = current.saturating_sub(figure(&stat, "inactive_file").unwrap_or(0));
@@ -48,7 +53,8 @@ fn free_in_group(root: &Path, cgroup: &str) -> Option<u64> {
 
 /// The number behind a word at the head of a line.
 fn figure(text: &str, word: &str) -> Option<u64> {
-    let mut words = text.lines().find(|line| line.split_whitespace().next() == Some(word))?.split_whitespace();
+    let mut words =
+        text.lines().find(|line| line.split_whitespace().next() == Some(word))?.split_whitespace();
     words.nth(1)?.parse().ok()
 }
 

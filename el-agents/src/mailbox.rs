@@ -1,8 +1,10 @@
-//! Keeps the mailbox files and the store in step: what others wrote is taken in, what the store knows is written down.
+//! Keeps the mailbox files and the store in step: what others wrote is taken in, what the store
+//! knows is written down.
 //!
-//! Every write is a whole file that takes the old one's place, under a lock on `<file>.lock` (flock). Who takes that lock too loses nothing. For
-//! those who do not, the file is looked at again right before the change and the work done anew if it was written meanwhile; and the old file is
-//! looked at for a while afterwards, in case someone had it open and wrote into it.
+//! Every write is a whole file that takes the old one's place, under a lock on `<file>.lock`
+//! (flock). Who takes that lock too loses nothing. For those who do not, the file is looked at
+//! again right before the change and the work done anew if it was written meanwhile; and the old
+//! file is looked at for a while afterwards, in case someone had it open and wrote into it.
 
 mod files;
 
@@ -10,7 +12,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use el_core::ops::{self, AtomFilter, Received};
-use el_core::protocol::mailbox::{self, AgentState, Document, MailboxFile, NotADocument, TaskState};
+use el_core::protocol::mailbox::{
+    self, AgentState, Document, MailboxFile, NotADocument, TaskState,
+};
 use el_core::{Ctx, Error, Store};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -82,7 +86,8 @@ const TRIES: u32 = 50;
 /// How long the file that was replaced is looked at.
 const ORPHAN_TIME: Duration = Duration::from_secs(2);
 /// Which files bring something.
-const INCOMING: [MailboxFile; 3] = [MailboxFile::ToDeveloper, MailboxFile::ToTeamLead, MailboxFile::Queue];
+const INCOMING: [MailboxFile; 3] =
+    [MailboxFile::ToDeveloper, MailboxFile::ToTeamLead, MailboxFile::Queue];
 
 impl Mailbox {
     /// The mailbox below a project's folder.
@@ -99,18 +104,26 @@ impl Mailbox {
             .collect()
     }
 
-    /// Looks only at the files that were replaced; what is moved from them into the new ones is taken in by the next [`Mailbox::sync`].
+    /// Looks only at the files that were replaced; what is moved from them into the new ones is
+    /// taken in by the next [`Mailbox::sync`].
     pub fn look_back(&mut self) -> Synced {
         let mut synced = Synced::default();
         self.rescue(&mut synced);
         synced
     }
 
-    /// Takes in what is new, and writes what is to be there. Missing files are made. `filter`: which ready atoms become assignments.
+    /// Takes in what is new, and writes what is to be there. Missing files are made. `filter`:
+    /// which ready atoms become assignments.
     ///
     /// # Errors
-    /// If the store fails. What is the matter with a file is told in [`Synced::errors`], and stops no other.
-    pub fn sync(&mut self, store: &mut Store, actor: &str, filter: &AtomFilter) -> Result<Synced, Error> {
+    /// If the store fails. What is the matter with a file is told in [`Synced::errors`], and stops
+    /// no other.
+    pub fn sync(
+        &mut self,
+        store: &mut Store,
+        actor: &str,
+        filter: &AtomFilter,
+    ) -> Result<Synced, Error> {
         let mut synced = Synced::default();
         if let Err(error) = self.make_folders() {
             synced.errors.push(told(&error));
@@ -149,8 +162,8 @@ impl Mailbox {
         for _ in 0..TRIES {
             let content = files::read_settled(&path)?;
             let text = content.text().unwrap_or_else(|| file.begin());
-            let mut document =
-                Document::parse(text, file.list()).map_err(|why| MailboxError::NotADocument { path: path.clone(), why })?;
+            let mut document = Document::parse(text, file.list())
+                .map_err(|why| MailboxError::NotADocument { path: path.clone(), why })?;
             document.items.push(message.clone());
             if files::replace(&path, &content, &document.render())?.is_some() {
                 return Ok(());
@@ -212,7 +225,9 @@ impl Mailbox {
                 MailboxFile::ToDeveloper => mailbox::assignments(&mut document, &tasks, ctx.now),
                 MailboxFile::ToTeamLead => mailbox::reports(&mut document, &tasks, ctx.now),
                 MailboxFile::Queue => mailbox::queue(&mut document, &tasks, ctx.now),
-                MailboxFile::Status => mailbox::agents(&mut document, &agents(store, &tasks)?, ctx.now),
+                MailboxFile::Status => {
+                    mailbox::agents(&mut document, &agents(store, &tasks)?, ctx.now)
+                }
                 MailboxFile::Log => false,
             };
             if fresh && matches!(file, MailboxFile::ToDeveloper | MailboxFile::ToTeamLead) {
@@ -224,7 +239,9 @@ impl Mailbox {
                     // Before they can be read back.
                     ops::mailbox_sent(store, file, &document.items, ctx.now)?;
                 }
-                let Some(replaced) = files::replace(&path, &content, &document.render())? else { continue };
+                let Some(replaced) = files::replace(&path, &content, &document.render())? else {
+                    continue;
+                };
                 self.orphans.extend(replaced.map(|handle| Orphan::of(file, handle, &content)));
                 synced.written.push(file.path());
             }
@@ -237,7 +254,12 @@ impl Mailbox {
     }
 
     /// A file's content, and what it says. A file that is no such document is set aside.
-    fn open(&mut self, file: MailboxFile, path: &Path, synced: &mut Synced) -> Result<(Content, Document), MailboxError> {
+    fn open(
+        &mut self,
+        file: MailboxFile,
+        path: &Path,
+        synced: &mut Synced,
+    ) -> Result<(Content, Document), MailboxError> {
         let content = files::read_settled(path)?;
         let parsed = match &content {
             Content::Missing => Ok(file.begin()),
@@ -249,8 +271,13 @@ impl Mailbox {
             Err(why) => {
                 let (aside, handle) = files::set_aside(path, clock::now())?;
                 // Whoever was about to write it may not be done yet.
-                self.orphans.extend(handle.map(|handle| Orphan::of(file, handle, &Content::Missing)));
-                synced.problems.push(format!("{} was set aside as {}, since {why}", file.path(), aside.display()));
+                self.orphans
+                    .extend(handle.map(|handle| Orphan::of(file, handle, &Content::Missing)));
+                synced.problems.push(format!(
+                    "{} was set aside as {}, since {why}",
+                    file.path(),
+                    aside.display()
+                ));
                 let begin = Document::parse(file.begin(), file.list())
                     .map_err(|why| MailboxError::NotADocument { path: path.to_owned(), why })?;
                 Ok((Content::Missing, begin))
@@ -258,16 +285,17 @@ impl Mailbox {
         }
     }
 
-    /// Looks at the files that were replaced: what someone wrote into one of them meanwhile is appended to the one that took its place, and
-    /// taken in at the next look at that.
+    /// Looks at the files that were replaced: what someone wrote into one of them meanwhile is
+    /// appended to the one that took its place, and taken in at the next look at that.
     fn rescue(&mut self, synced: &mut Synced) {
         let now = Instant::now();
         for mut orphan in std::mem::take(&mut self.orphans) {
             for message in orphan.late_messages() {
                 match self.post(orphan.file, message) {
-                    Ok(()) => {
-                        synced.notes.push(format!("a message written to the old {} was moved to the new one", orphan.file.path()))
-                    }
+                    Ok(()) => synced.notes.push(format!(
+                        "a message written to the old {} was moved to the new one",
+                        orphan.file.path()
+                    )),
                     Err(error) => synced.errors.push(told(&error)),
                 }
             }
@@ -282,7 +310,10 @@ impl Mailbox {
         let path = self.path(MailboxFile::Log);
         let at = clock::now().to_millis_text();
         let lines = synced.notes.iter().map(|note| format!("- {at} {}\n", one_line(note)));
-        let problems = synced.problems.iter().map(|problem| format!("- {at} **problem**: {}\n", one_line(problem)));
+        let problems = synced
+            .problems
+            .iter()
+            .map(|problem| format!("- {at} **problem**: {}\n", one_line(problem)));
         files::append(&path, MailboxFile::Log.begin(), &lines.chain(problems).collect::<String>())
     }
 }
@@ -318,8 +349,10 @@ fn told(error: &dyn std::error::Error) -> String {
 fn agents(store: &Store, tasks: &[TaskState]) -> Result<Vec<AgentState>, Error> {
     let mut states: Vec<AgentState> = Vec::new();
     for run in ops::live_runs(store)? {
-        let task =
-            tasks.iter().find(|task| task.atom.id == run.atom_id).map_or(run.atom_id.as_str(), |task| task.task_id.as_str());
+        let task = tasks
+            .iter()
+            .find(|task| task.atom.id == run.atom_id)
+            .map_or(run.atom_id.as_str(), |task| task.task_id.as_str());
         if states.iter().any(|state| state.name == run.agent) {
             continue;
         }
@@ -333,7 +366,13 @@ fn agents(store: &Store, tasks: &[TaskState]) -> Result<Vec<AgentState>, Error> 
     }
     for worker in ops::workers(store)? {
         if !states.iter().any(|state| state.name == worker.agent) {
-            states.push(AgentState { name: worker.agent.clone(), status: "idle", current_task: None, run: None, since: None });
+            states.push(AgentState {
+                name: worker.agent.clone(),
+                status: "idle",
+                current_task: None,
+                run: None,
+                since: None,
+            });
         }
     }
     Ok(states)

@@ -1,7 +1,8 @@
-//! The notification command of the configuration: told of the end of a run, by an event as JSON on its standard input. No shell is between.
+//! The notification command of the configuration: told of the end of a run, by an event as JSON on
+//! its standard input. No shell is between.
 //!
-//! It is started by a process of its own (`el hook notify`), which bounds its time: whoever settled the run goes on at once, and may end,
-//! whatever the command does.
+//! It is started by a process of its own (`el hook notify`), which bounds its time: whoever settled
+//! the run goes on at once, and may end, whatever the command does.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -19,7 +20,8 @@ use crate::process::detach;
 use crate::rundir::{RunDir, RunDirError, write_private};
 use crate::settings::{AgentSettings, Places};
 
-/// What of an agent session's environment would make the command pass for the session, which is over.
+/// What of an agent session's environment would make the command pass for the session, which is
+/// over.
 const OF_THE_SESSION: [&str; 4] = ["EL_RUN", "EL_TOKEN", "EL_ATOM", "EL_ACTOR"];
 
 /// Why nobody was told.
@@ -33,8 +35,9 @@ pub(crate) enum NotifyError {
     Start(#[from] io::Error),
 }
 
-/// Starts the command for a run that was settled just now, if there is one and there is something to tell. Does not wait for it: the
-/// process that is given back, to be waited for by callers that live long, ends within the time that the settings allow.
+/// Starts the command for a run that was settled just now, if there is one and there is something
+/// to tell. Does not wait for it: the process that is given back, to be waited for by callers that
+/// live long, ends within the time that the settings allow.
 pub(crate) fn start(
     settled: &Settled,
     agent: &AgentSettings,
@@ -49,11 +52,19 @@ pub(crate) fn start(
     write_private(&event, format!("{}\n", event_of(settled, places, folder.path())).as_bytes())?;
     let log = folder.append(&folder.path().join("notify.log"))?;
     let mut command = Command::new(&places.el);
-    command.args(["hook", "notify", "--timeout-ms"]).arg(agent.notify_timeout.as_millis().to_string());
+    command
+        .args(["hook", "notify", "--timeout-ms"])
+        .arg(agent.notify_timeout.as_millis().to_string());
     command.arg("--").args(&agent.notify);
     let is_kept = |name: &OsStr| !OF_THE_SESSION.iter().any(|other| name == *other);
-    command.env_clear().envs(environment.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name, value)));
-    command.current_dir(project(places)).stdin(File::open(event)?).stdout(log.try_clone()?).stderr(log);
+    command.env_clear().envs(
+        environment.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name, value)),
+    );
+    command
+        .current_dir(project(places))
+        .stdin(File::open(event)?)
+        .stdout(log.try_clone()?)
+        .stderr(log);
     detach(&mut command);
     Ok(Some(command.spawn()?))
 }
@@ -67,7 +78,8 @@ fn project(places: &Places) -> &Path {
     }
 }
 
-/// What the command is told. Its shape is an interface: keys may be added, and none changes its meaning.
+/// What the command is told. Its shape is an interface: keys may be added, and none changes its
+/// meaning.
 fn event_of(settled: &Settled, places: &Places, folder: &Path) -> Value {
     json!({
         "event": "run_ended",
@@ -105,21 +117,28 @@ impl std::fmt::Display for Ended {
 
 /// So much of what a command prints is kept, in bytes.
 const OUTPUT_MAX: u64 = 64 << 10;
-/// How long its last output may take to arrive after it has ended; something that it left behind may hold on to its end of the pipe.
+/// How long its last output may take to arrive after it has ended; something that it left behind
+/// may hold on to its end of the pipe.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-/// Runs a command to its end, at most as long as `limit`, with our standard input. The beginning of what it prints goes to our standard
-/// error, the rest nowhere: a log that fills the disk would hold up everyone. Blocks; to be called in a process that
-/// has nothing else to do.
+/// Runs a command to its end, at most as long as `limit`, with our standard input. The beginning of
+/// what it prints goes to our standard error, the rest nowhere: a log that fills the disk would
+/// hold up everyone. Blocks; to be called in a process that has nothing else to do.
 ///
 /// # Errors
 /// If it cannot be started, or not be waited for.
 pub fn run_bounded(argv: &[OsString], limit: Duration) -> io::Result<Ended> {
-    let (program, arguments) = argv.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let (program, arguments) =
+        argv.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     // A group of its own, so that what it starts can be killed with it.
     let (output, pipe) = io::pipe()?;
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::inherit()).stdout(pipe.try_clone()?).stderr(pipe).process_group(0);
+    command
+        .args(arguments)
+        .stdin(Stdio::inherit())
+        .stdout(pipe.try_clone()?)
+        .stderr(pipe)
+        .process_group(0);
     let mut child = command.spawn()?;
     // Or our own ends of the pipe would keep it open.
     drop(command);
@@ -138,7 +157,8 @@ pub fn run_bounded(argv: &[OsString], limit: Duration) -> io::Result<Ended> {
         Ok(status) => status.map(Ended::Exited),
         Err(_) => {
             if let Some(group) = group {
-                // Its leader has not been waited for, so the number is still its own; it may have ended just now.
+                // Its leader has not been waited for, so the number is still its own; it may have
+                // ended just now.
                 let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
             }
             Ok(Ended::TimedOut)
@@ -155,7 +175,10 @@ fn keep_beginning(mut from: impl Read, mut to: impl Write) {
     let kept = io::copy(&mut from.by_ref().take(OUTPUT_MAX), &mut to).unwrap_or_default();
     let rest = io::copy(&mut from, &mut io::sink()).unwrap_or_default();
     if rest > 0 {
-        let _ = writeln!(to, "\nel: notify: {rest} more bytes of its output after these {kept} are left out");
+        let _ = writeln!(
+            to,
+            "\nel: notify: {rest} more bytes of its output after these {kept} are left out"
+        );
     }
 }
 
@@ -206,7 +229,9 @@ mod tests {
 
     #[test]
     fn how_a_command_ended_is_told() {
-        let told = |line: &str| run_bounded(&words(&["sh", "-c", line]), Duration::from_secs(60)).unwrap().to_string();
+        let told = |line: &str| {
+            run_bounded(&words(&["sh", "-c", line]), Duration::from_secs(60)).unwrap().to_string()
+        };
         assert_eq!(told("exit 3"), "it ended with code 3");
         assert_eq!(told("kill -9 $$"), "it was killed by signal 9");
         assert!(run_bounded(&words(&["/nonexistent/notify"]), Duration::from_secs(1)).is_err());

@@ -1,5 +1,5 @@
-//! What is kept of a run's output in its record: the last lines, and the lines that tell of errors. Both are harmless on a terminal, and short; the
-//! whole stays in the run's folder.
+//! What is kept of a run's output in its record: the last lines, and the lines that tell of errors.
+//! Both are harmless on a terminal, and short; the whole stays in the run's folder.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -32,7 +32,8 @@ pub(crate) struct RunOutput {
 }
 
 impl RunOutput {
-    /// Reads it from the files of a run. What is missing or cannot be read is empty. `is_stream`: the transcript is Claude Code's event stream.
+    /// Reads it from the files of a run. What is missing or cannot be read is empty. `is_stream`:
+    /// the transcript is Claude Code's event stream.
     pub(crate) fn of(folder: &RunDir, is_stream: bool) -> RunOutput {
         let mut output = Kept::new(OUTPUT);
         let mut errors = Kept::new(ERRORS);
@@ -48,7 +49,8 @@ impl RunOutput {
             }
         }
         if output.is_empty() {
-            // An agent with a screen of its own has no transcript; what the pane showed is all there is.
+            // An agent with a screen of its own has no transcript; what the pane showed is all
+            // there is.
             lines(&tail(&folder.pane())).into_iter().for_each(|line| output.push(line));
         }
         lines(&tail(&folder.stderr())).into_iter().for_each(|line| errors.push(line));
@@ -89,7 +91,9 @@ fn lines(bytes: &[u8]) -> Vec<String> {
 /// Of the plain output of any program, what most of them begin their complaints with.
 fn tells_of_an_error(line: &str) -> bool {
     let lower = line.to_lowercase();
-    ["error", "panic", "fatal", "failed", "exception", "traceback"].iter().any(|word| lower.contains(word))
+    ["error", "panic", "fatal", "failed", "exception", "traceback"]
+        .iter()
+        .any(|word| lower.contains(word))
 }
 
 /// The end of a file, from the beginning of a line.
@@ -103,7 +107,8 @@ fn tail(path: &Path) -> Vec<u8> {
         file.take(LOOKED_AT).read_to_end(&mut bytes)?;
         if from > 0 {
             // A line of which the beginning is missing is no line.
-            let begin = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
+            let begin =
+                bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
             bytes.drain(..begin);
         }
         Ok(bytes)
@@ -163,7 +168,8 @@ mod tests {
         let stream = include_bytes!("claude/fixtures/close_after_hook.jsonl");
         let kept = kept(stream, b"warning: slow\n\n\x1b[31merror\x1b[0m: boom\n", true);
         assert!(
-            kept.output.contains("Closed el-42.") && kept.output.ends_with("finished after 3 turns, $0.0030"),
+            kept.output.contains("Closed el-42.")
+                && kept.output.ends_with("finished after 3 turns, $0.0030"),
             "{}",
             kept.output
         );

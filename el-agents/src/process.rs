@@ -1,7 +1,8 @@
 //! Processes: who one is, whether it still runs, what its tree is, and how that tree is ended.
 //!
-//! A pid alone names nothing for long: the kernel gives it to somebody else. Everything here therefore goes by
-//! [`ProcessId`] (pid, start time, boot), and every signal is sent through a handle that was checked against it.
+//! A pid alone names nothing for long: the kernel gives it to somebody else. Everything here
+//! therefore goes by [`ProcessId`] (pid, start time, boot), and every signal is sent through a
+//! handle that was checked against it.
 //!
 //! Linux is the whole of it. Elsewhere `other.rs` does what `ps` allows, which is less: see there.
 

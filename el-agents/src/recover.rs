@@ -1,5 +1,6 @@
-//! Settling a run whose supervisor is gone: first its tree, then the verdict, then what is left of its session. In that order, so that
-//! nothing of the agent's lives once the run is settled, and no session is ended whose supervisor came after all.
+//! Settling a run whose supervisor is gone: first its tree, then the verdict, then what is left of
+//! its session. In that order, so that nothing of the agent's lives once the run is settled, and no
+//! session is ended whose supervisor came after all.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -39,7 +40,9 @@ pub(crate) enum RecoverError {
 pub(crate) fn sweep(run: &str) -> Result<(), RecoverError> {
     match end_marked(&Marker::new("EL_RUN", run), SWEEP_LIMIT)? {
         Ended::Clean { .. } => Ok(()),
-        Ended::Survivors(left) => Err(RecoverError::Survivors(left.iter().map(|p| p.pid).collect())),
+        Ended::Survivors(left) => {
+            Err(RecoverError::Survivors(left.iter().map(|p| p.pid).collect()))
+        }
     }
 }
 
@@ -52,8 +55,9 @@ pub(crate) struct NotLaunched {
     pub(crate) is_hopeless: bool,
 }
 
-/// Settles a run whose tree was swept, by its exit record if its supervisor wrote one, and takes away what its session leaves behind,
-/// unless that is to be preserved. `run` is as it was before the sweep: refused if a supervisor has registered since then.
+/// Settles a run whose tree was swept, by its exit record if its supervisor wrote one, and takes
+/// away what its session leaves behind, unless that is to be preserved. `run` is as it was before
+/// the sweep: refused if a supervisor has registered since then.
 pub(crate) fn settle_lost(
     store: &mut Store,
     tmux: &Tmux,
@@ -70,29 +74,47 @@ pub(crate) fn settle_lost(
         let _ = std::fs::remove_file(context_file(places, &run.atom_id));
     }
     let record = folder.read_exit().filter(|record| record.run == run.id).unwrap_or_else(|| {
-        let kind = if run.supervisor.is_some() { EndKind::SupervisorLost } else { EndKind::LaunchFailed };
+        let kind =
+            if run.supervisor.is_some() { EndKind::SupervisorLost } else { EndKind::LaunchFailed };
         let is_hopeless = why.as_ref().is_some_and(|why| why.is_hopeless);
-        ExitRecord { message: why.map(|why| why.why), is_hopeless, ..ExitRecord::new(&run.id, kind, clock::now()) }
+        ExitRecord {
+            message: why.map(|why| why.why),
+            is_hopeless,
+            ..ExitRecord::new(&run.id, kind, clock::now())
+        }
     });
     let kept = RunOutput::of(&folder, run.executor != "command");
     // The run is settled with or without its last lines.
     let _ = ops::record_output(store, &run.id, &run.token, &kept.output, &kept.error_lines);
     let handed = handover::of_lost(store, &folder, places, &record, &rules.retry_policy());
     let ctx = Ctx { now: clock::now(), actor: &run.agent, session: None };
-    let settled = ops::settle_lost(store, &ctx, &record, &rules.retry_policy(), clock::jitter(), run.supervisor.as_ref())?;
+    let settled = ops::settle_lost(
+        store,
+        &ctx,
+        &record,
+        &rules.retry_policy(),
+        clock::jitter(),
+        run.supervisor.as_ref(),
+    )?;
     if let Some(handed) = handed {
         handed.settled(&settled);
     }
     if let Some(session) = run.session.as_ref().filter(|_| !preserve) {
-        // A session that is gone already is what we want; one that cannot be asked about shows nothing but a dead pane, or a supervisor
-        // that is refused when it comes to register.
+        // A session that is gone already is what we want; one that cannot be asked about shows
+        // nothing but a dead pane, or a supervisor that is refused when it comes to register.
         let _ = tmux.kill_session(session);
     }
     Ok(settled)
 }
 
-/// Starts the notification command of the run that was settled, as its own launch or else the worker's settings say.
-pub(crate) fn tell_lost(settled: &Settled, places: &Places, agent: &AgentSettings, environment: &[(OsString, OsString)]) {
+/// Starts the notification command of the run that was settled, as its own launch or else the
+/// worker's settings say.
+pub(crate) fn tell_lost(
+    settled: &Settled,
+    places: &Places,
+    agent: &AgentSettings,
+    environment: &[(OsString, OsString)],
+) {
     let launched = RunDir::new(&places.runs, &settled.run.id).read_launch();
     let agent = launched.as_ref().map_or(agent, |spec| &spec.agent);
     // A notification that cannot be made keeps nobody from working; the message is in the channel.

@@ -1,4 +1,5 @@
-//! A run's folder, `.eluent/runs/<run>/`: what outlives its session. The folder is its owner's alone, and so is every file in it.
+//! A run's folder, `.eluent/runs/<run>/`: what outlives its session. The folder is its owner's
+//! alone, and so is every file in it.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -31,7 +32,8 @@ pub(crate) struct LaunchSpec {
     pub(crate) program: PathBuf,
     pub(crate) rules: RunRules,
     pub(crate) places: Places,
-    /// The file of the summary as the run found it: what is still so at its end is an earlier attempt's.
+    /// The file of the summary as the run found it: what is still so at its end is an earlier
+    /// attempt's.
     #[serde(default)]
     pub(crate) summary_before: Option<FileStamp>,
 }
@@ -136,21 +138,30 @@ impl RunDir {
     }
 
     /// Writes the agent's whole environment, keys included, for the supervisor alone.
-    pub(crate) fn write_environment(&self, environment: &[(OsString, OsString)]) -> Result<(), RunDirError> {
+    pub(crate) fn write_environment(
+        &self,
+        environment: &[(OsString, OsString)],
+    ) -> Result<(), RunDirError> {
         // Bytes, since names and values need not be UTF-8.
-        let pairs: Vec<(&[u8], &[u8])> = environment.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
+        let pairs: Vec<(&[u8], &[u8])> =
+            environment.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
         let text = serde_json::to_vec(&pairs).expect("pairs of bytes are plain JSON");
         write_private(&self.environment(), &text)
     }
 
-    /// Reads the environment and removes its file: from then on it is in the supervisor's memory alone.
+    /// Reads the environment and removes its file: from then on it is in the supervisor's memory
+    /// alone.
     pub(crate) fn take_environment(&self) -> Result<Vec<(OsString, OsString)>, RunDirError> {
         let path = self.environment();
         let text = fs::read(&path).map_err(fault("read", &path))?;
         self.forget_environment();
-        let pairs: Vec<(Vec<u8>, Vec<u8>)> =
-            serde_json::from_slice(&text).map_err(io::Error::from).map_err(fault("understand", &path))?;
-        Ok(pairs.into_iter().map(|(name, value)| (OsString::from_vec(name), OsString::from_vec(value))).collect())
+        let pairs: Vec<(Vec<u8>, Vec<u8>)> = serde_json::from_slice(&text)
+            .map_err(io::Error::from)
+            .map_err(fault("understand", &path))?;
+        Ok(pairs
+            .into_iter()
+            .map(|(name, value)| (OsString::from_vec(name), OsString::from_vec(value)))
+            .collect())
     }
 
     /// Removes the environment's file, should a supervisor never have come for it.
@@ -177,16 +188,26 @@ impl RunDir {
 
     /// Opens one of the run's files to be written at its end.
     pub(crate) fn append(&self, path: &Path) -> Result<File, RunDirError> {
-        OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(fault("write", path))
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(path)
+            .map_err(fault("write", path))
     }
 }
 
 /// Makes a folder, and those above it, for its owner alone.
 pub(crate) fn private_folder(path: &Path) -> Result<(), RunDirError> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(fault("make the folder", path))
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(fault("make the folder", path))
 }
 
-/// Writes a file for its owner alone. A file or link that stands there is replaced, not written through.
+/// Writes a file for its owner alone. A file or link that stands there is replaced, not written
+/// through.
 pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<(), RunDirError> {
     let write = || -> io::Result<()> {
         match fs::remove_file(path) {
@@ -199,7 +220,8 @@ pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<(), RunDirErr
     write().map_err(fault("write", path))
 }
 
-/// Writes a file for its owner alone so that whoever reads it finds either what was there before or the whole of this. Not forced to the disk.
+/// Writes a file for its owner alone so that whoever reads it finds either what was there before or
+/// the whole of this. Not forced to the disk.
 pub(crate) fn replace_private(path: &Path, content: &[u8]) -> Result<(), RunDirError> {
     let mut draft = path.as_os_str().to_owned();
     draft.push(".new");
@@ -226,7 +248,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let run = RunDir::new(&dir.path().join("runs"), "run-1");
         run.create().unwrap();
-        let odd = vec![("KEY".into(), OsString::from_vec(vec![0xff, b'x'])), ("B".into(), "two\nlines".into())];
+        let odd = vec![
+            ("KEY".into(), OsString::from_vec(vec![0xff, b'x'])),
+            ("B".into(), "two\nlines".into()),
+        ];
         run.write_environment(&odd).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(run.path()), mode(&run.environment())), (0o700, 0o600));

@@ -1,4 +1,5 @@
-//! What an agent's runs and a worker need to know, resolved by the caller from flags, environment and files.
+//! What an agent's runs and a worker need to know, resolved by the caller from flags, environment
+//! and files.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -49,7 +50,8 @@ pub struct AgentSettings {
     /// When the work of the interactive executor is done.
     #[serde(default)]
     pub completion: Completion,
-    /// How many things the agent may do at a time, over all workers; `None`: one, or as many as its only worker was told to.
+    /// How many things the agent may do at a time, over all workers; `None`: one, or as many as its
+    /// only worker was told to.
     #[serde(default)]
     pub max_parallel: Option<u32>,
     /// The command that checks the agent's work, in words; empty: none.
@@ -113,7 +115,8 @@ pub struct Places {
     pub runs: PathBuf,
     /// The folder of the context files.
     pub contexts: PathBuf,
-    /// The folder of the summaries that agents write. Empty, as an older `el` left it: `summaries` beside the database.
+    /// The folder of the summaries that agents write. Empty, as an older `el` left it: `summaries`
+    /// beside the database.
     #[serde(default)]
     pub summaries: PathBuf,
     /// This very program; absolute.
@@ -131,8 +134,9 @@ pub struct RunRules {
 }
 
 impl RunRules {
-    /// The policy that these rules make. `max_attempts` bounds failures; an attempt that broke the protocol, or took all of its time, is
-    /// dearer and gets one less; faults of the machine are not the work's and get two more.
+    /// The policy that these rules make. `max_attempts` bounds failures; an attempt that broke the
+    /// protocol, or took all of its time, is dearer and gets one less; faults of the machine are
+    /// not the work's and get two more.
     pub fn retry_policy(&self) -> RetryPolicy {
         let attempts = self.max_attempts.max(1);
         RetryPolicy {

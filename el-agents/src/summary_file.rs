@@ -1,4 +1,5 @@
-//! The file that an agent writes its summary to: where it is, what it is called for the agent, and whether this run wrote it.
+//! The file that an agent writes its summary to: where it is, what it is called for the agent, and
+//! whether this run wrote it.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,9 +15,13 @@ use crate::settings::Places;
 /// Bytes of a summary that are kept.
 const READ_MAX: u64 = 1 << 20;
 
-/// Where the agent of an atom is to write its summary. Ids are safe as file names; whatever is not is made so.
+/// Where the agent of an atom is to write its summary. Ids are safe as file names; whatever is not
+/// is made so.
 pub(crate) fn summary_file(places: &Places, atom: &str) -> PathBuf {
-    let safe: String = atom.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
+    let safe: String = atom
+        .chars()
+        .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
+        .collect();
     folder(places).join(format!("{}.md", safe.trim_start_matches('.')))
 }
 
@@ -29,7 +34,8 @@ pub(crate) fn folder(places: &Places) -> PathBuf {
     }
 }
 
-/// The path relative to a folder that it lies below, links resolved; `None` where it lies elsewhere. The file itself need not be there.
+/// The path relative to a folder that it lies below, links resolved; `None` where it lies
+/// elsewhere. The file itself need not be there.
 pub(crate) fn below(file: &Path, folder: &Path) -> Option<PathBuf> {
     let real = real(file)?;
     let relative = real.strip_prefix(folder.canonicalize().ok()?).ok()?;
@@ -64,7 +70,12 @@ impl FileStamp {
 
 impl From<&std::fs::Metadata> for FileStamp {
     fn from(found: &std::fs::Metadata) -> FileStamp {
-        FileStamp { inode: found.ino(), size: found.size(), seconds: found.mtime(), nanoseconds: found.mtime_nsec() }
+        FileStamp {
+            inode: found.ino(),
+            size: found.size(),
+            seconds: found.mtime(),
+            nanoseconds: found.mtime_nsec(),
+        }
     }
 }
 
@@ -84,17 +95,25 @@ impl NoSummary {
         match self {
             NoSummary::Missing => None,
             NoSummary::Empty => Some("the summary file is empty".to_owned()),
-            NoSummary::Stale => Some("the summary file is an earlier attempt's, which this run left as it was".to_owned()),
-            NoSummary::Refused(why) => Some(format!("the summary file was not taken: it {}", why.words())),
+            NoSummary::Stale => Some(
+                "the summary file is an earlier attempt's, which this run left as it was"
+                    .to_owned(),
+            ),
+            NoSummary::Refused(why) => {
+                Some(format!("the summary file was not taken: it {}", why.words()))
+            }
         }
     }
 }
 
-/// The bytes of the summary, if this run wrote one. A link, a pipe or a device of that name is none. `before`: the file as the run found it.
+/// The bytes of the summary, if this run wrote one. A link, a pipe or a device of that name is
+/// none. `before`: the file as the run found it.
 pub(crate) fn read(path: &Path, before: Option<FileStamp>) -> Result<Vec<u8>, NoSummary> {
     let refused = |why| Err(NoSummary::Refused(why));
     match std::fs::symlink_metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(NoSummary::Missing),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(NoSummary::Missing);
+        }
         Err(_) => return refused(NotSent::Unreadable),
         Ok(found) if found.is_symlink() => return refused(NotSent::Link),
         Ok(found) if found.is_dir() => return refused(NotSent::Folder),
@@ -103,8 +122,11 @@ pub(crate) fn read(path: &Path, before: Option<FileStamp>) -> Result<Vec<u8>, No
         Ok(_) => {}
     }
     // What stands there now may be another thing than a moment ago.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let Ok(file) = rustix::fs::open(path, flags, Mode::empty()).map(File::from) else { return refused(NotSent::Unreadable) };
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let Ok(file) = rustix::fs::open(path, flags, Mode::empty()).map(File::from) else {
+        return refused(NotSent::Unreadable);
+    };
     if !file.metadata().is_ok_and(|found| found.is_file()) {
         return refused(NotSent::NotAFile);
     }
@@ -132,7 +154,10 @@ mod tests {
         let outside = dir.path().join("other/t-1.md");
         assert_eq!(as_seen_from(&outside, &work), outside.display().to_string());
         std::os::unix::fs::symlink(&work, dir.path().join("link")).unwrap();
-        assert_eq!(as_seen_from(&dir.path().join("link/.eluent/summaries/t-1.md"), &work), ".eluent/summaries/t-1.md");
+        assert_eq!(
+            as_seen_from(&dir.path().join("link/.eluent/summaries/t-1.md"), &work),
+            ".eluent/summaries/t-1.md"
+        );
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! tmux: the sessions that agents live in, on a server of our own.
 //!
-//! The server is private (`-L <socket>`), reads no configuration (`-f /dev/null`), and is started with a cleaned
-//! environment. What goes into its arguments is the session's name (letters, digits, `-`, `_`) and the words of one
-//! command; no text of an atom ever. Every call ends within a time limit, for a tmux that hangs must not hang us.
+//! The server is private (`-L <socket>`), reads no configuration (`-f /dev/null`), and is started
+//! with a cleaned environment. What goes into its arguments is the session's name (letters, digits,
+//! `-`, `_`) and the words of one command; no text of an atom ever. Every call ends within a time
+//! limit, for a tmux that hangs must not hang us.
 //!
-//! tmux is asked for sessions, not for truth: whether a supervisor lives is told by its process, how it ended by its
-//! record.
+//! tmux is asked for sessions, not for truth: whether a supervisor lives is told by its process,
+//! how it ended by its record.
 
 mod call;
 mod environment;
@@ -35,7 +36,8 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 const RECALL: Duration = Duration::from_secs(3);
 /// tmux cannot send a command longer than about 16,300 bytes to its server.
 const COMMAND_LIMIT: usize = 16_000;
-/// How often tmux is told to look at a command that has ended before its session is listed as it is.
+/// How often tmux is told to look at a command that has ended before its session is listed as it
+/// is.
 const LOST_EXIT_TRIES: usize = 4;
 /// Scrollback of a pane in lines; the whole is in the run's `pane.log`.
 const HISTORY_LINES: &str = "10000";
@@ -76,11 +78,15 @@ pub struct SessionInfo {
 }
 
 impl Tmux {
-    /// Finds `tmux` on the PATH of the given environment (the caller's), of which the server will get a cleaned part.
+    /// Finds `tmux` on the PATH of the given environment (the caller's), of which the server will
+    /// get a cleaned part.
     ///
     /// # Errors
     /// With field `tmux` if it is not there.
-    pub fn discover(socket: &str, environment: &[(OsString, OsString)]) -> Result<Self, ConfigurationError> {
+    pub fn discover(
+        socket: &str,
+        environment: &[(OsString, OsString)],
+    ) -> Result<Self, ConfigurationError> {
         let bin = crate::check::find_tmux(environment)?;
         Ok(Self::new(bin, socket, environment))
     }
@@ -110,19 +116,27 @@ impl Tmux {
         &self.socket
     }
 
-    /// Starts a session that runs `argv` (two words or more: a single one would be given to a shell), and the server if
-    /// it does not run. The server stays when its last session ends, until [`Tmux::release_server`].
+    /// Starts a session that runs `argv` (two words or more: a single one would be given to a
+    /// shell), and the server if it does not run. The server stays when its last session ends,
+    /// until [`Tmux::release_server`].
     ///
-    /// With `preserve` the session stays when its command ends. The command begins in the server's working directory with
-    /// the server's environment: it has to go and fetch its own.
+    /// With `preserve` the session stays when its command ends. The command begins in the server's
+    /// working directory with the server's environment: it has to go and fetch its own.
     ///
     /// # Errors
-    /// [`Failure::TimedOut`] leaves open whether the session exists: kill it, or let its command find out that it is not
-    /// wanted. After all others it does not.
-    pub fn start_session(&self, name: &str, argv: &[OsString], preserve: bool) -> Result<SessionIds, SessionError> {
+    /// [`Failure::TimedOut`] leaves open whether the session exists: kill it, or let its command
+    /// find out that it is not wanted. After all others it does not.
+    pub fn start_session(
+        &self,
+        name: &str,
+        argv: &[OsString],
+        preserve: bool,
+    ) -> Result<SessionIds, SessionError> {
         let refuse = |message: String| SessionError::new(name, "create", Failure::Refused, message);
         if !names::is_safe(name) {
-            return Err(refuse("a session's name has only letters, digits, '-' and '_'".to_owned()));
+            return Err(refuse(
+                "a session's name has only letters, digits, '-' and '_'".to_owned(),
+            ));
         }
         if argv.len() < 2 {
             return Err(refuse("a command of one word would be given to a shell".to_owned()));
@@ -140,7 +154,10 @@ impl Tmux {
         .collect();
         words.extend(argv.iter().map(|word| call::escape_semicolon(word)));
         if preserve {
-            words.extend([";", "set-option", "-p", "-t", &target, "remain-on-exit", "on"].map(OsString::from));
+            words.extend(
+                [";", "set-option", "-p", "-t", &target, "remain-on-exit", "on"]
+                    .map(OsString::from),
+            );
         }
         let length: usize = words.iter().map(|word| word.len() + 1).sum();
         if length > COMMAND_LIMIT {
@@ -158,15 +175,18 @@ impl Tmux {
         loop {
             let mut command = self.command(words);
             crate::process::close_inherited(&mut command);
-            let answer = call::run(command, self.timeout).map_err(|error| error.of(name, "create"))?;
+            let answer =
+                call::run(command, self.timeout).map_err(|error| error.of(name, "create"))?;
             if answer.ok {
-                return names::parse_ids(&answer.out)
-                    .ok_or_else(|| SessionError::new(name, "create", Failure::Refused, answer.unexpected()));
+                return names::parse_ids(&answer.out).ok_or_else(|| {
+                    SessionError::new(name, "create", Failure::Refused, answer.unexpected())
+                });
             }
             let failure = answer.failure();
             if failure == Failure::Exists && asked_before {
                 // Ours: the attempt that seemed to fail had succeeded. Names are unique.
-                if let Some(info) = self.list_sessions()?.into_iter().find(|info| info.name == name) {
+                if let Some(info) = self.list_sessions()?.into_iter().find(|info| info.name == name)
+                {
                     return Ok(info.ids);
                 }
             }
@@ -178,8 +198,8 @@ impl Tmux {
         }
     }
 
-    /// A server that lives but has lost its socket (a cleaner of `/tmp`) makes it again. tmux would not see it, and start a second
-    /// one beside it that nobody could ever end.
+    /// A server that lives but has lost its socket (a cleaner of `/tmp`) makes it again. tmux would
+    /// not see it, and start a second one beside it that nobody could ever end.
     fn recall_server(&self) {
         let socket = self.socket_path();
         let deadline = Instant::now() + RECALL;
@@ -206,7 +226,8 @@ impl Tmux {
         }
     }
 
-    /// Ends a session; its processes get SIGHUP, which not all of them heed. `false` if there was none.
+    /// Ends a session; its processes get SIGHUP, which not all of them heed. `false` if there was
+    /// none.
     ///
     /// # Errors
     /// If tmux could not be asked or refused.
@@ -230,9 +251,11 @@ impl Tmux {
         let mut pause = call::Pause::new();
         for _ in 0..LOST_EXIT_TRIES {
             let sessions = self.list_once()?;
-            // tmux before 3.6 can miss the end of a command: the session then stays until another one ends, unless tmux is
-            // told to look at its children.
-            let missed = sessions.iter().filter(|info| !info.dead && crate::process::is_zombie(info.ids.pane_pid));
+            // tmux before 3.6 can miss the end of a command: the session then stays until another
+            // one ends, unless tmux is told to look at its children.
+            let missed = sessions
+                .iter()
+                .filter(|info| !info.dead && crate::process::is_zombie(info.ids.pane_pid));
             if missed.filter(|info| server::look_at_children(info.ids.server_pid)).count() == 0 {
                 return Ok(sessions);
             }
@@ -257,16 +280,30 @@ impl Tmux {
     /// # Errors
     /// [`Failure::Missing`] if there is no such session, or tmux could not be asked.
     pub fn capture(&self, name: &str, lines: usize) -> Result<String, SessionError> {
-        let missing = || SessionError::new(name, "capture", Failure::Missing, "there is no such session".to_owned());
+        let missing = || {
+            SessionError::new(
+                name,
+                "capture",
+                Failure::Missing,
+                "there is no such session".to_owned(),
+            )
+        };
         if !names::is_safe(name) {
             return Err(missing());
         }
         // The first pane by its id: a person may have split the window and look at another one.
         let listing = ["list-panes", "-s", "-t", &format!("={name}:"), "-F", "#{pane_id}"];
         let answer = self.ask(name, "capture", &listing)?.ok_or_else(missing)?;
-        let pane = answer.out.lines().next().filter(|_| answer.ok).ok_or_else(|| answer.error(name, "capture"))?;
+        let pane = answer
+            .out
+            .lines()
+            .next()
+            .filter(|_| answer.ok)
+            .ok_or_else(|| answer.error(name, "capture"))?;
         let start = format!("-{lines}");
-        let answer = self.ask(name, "capture", &["capture-pane", "-p", "-J", "-t", pane, "-S", &start])?.ok_or_else(missing)?;
+        let answer = self
+            .ask(name, "capture", &["capture-pane", "-p", "-J", "-t", pane, "-S", &start])?
+            .ok_or_else(missing)?;
         if !answer.ok {
             return Err(answer.error(name, "capture"));
         }
@@ -274,8 +311,9 @@ impl Tmux {
         Ok(text[text.len().saturating_sub(lines)..].join("\n"))
     }
 
-    /// The command that shows a session on the caller's terminal. `tmux` is the caller's `$TMUX`: inside this same server it
-    /// switches that client; inside another one it attaches within it, as tmux would refuse to otherwise.
+    /// The command that shows a session on the caller's terminal. `tmux` is the caller's `$TMUX`:
+    /// inside this same server it switches that client; inside another one it attaches within it,
+    /// as tmux would refuse to otherwise.
     #[must_use]
     pub fn attach_command(&self, name: &str, tmux: Option<&OsStr>) -> Command {
         let target = format!("={name}");
@@ -284,18 +322,24 @@ impl Tmux {
         if tmux.is_some_and(|tmux| names::is_same_server(tmux, &self.socket_path())) {
             command.args(["switch-client", "-t", &target]);
         } else {
-            command.args(["attach-session", "-t", &target]).env_remove("TMUX").env_remove("TMUX_PANE");
+            command
+                .args(["attach-session", "-t", &target])
+                .env_remove("TMUX")
+                .env_remove("TMUX_PANE");
         }
         command
     }
 
-    /// Lets the server end: now if it has no session, else with its last one. Fine if there is no server.
+    /// Lets the server end: now if it has no session, else with its last one. Fine if there is no
+    /// server.
     ///
     /// # Errors
     /// If tmux could not be asked or refused.
     pub fn release_server(&self) -> Result<(), SessionError> {
         match self.ask("", "release the server of", &["set-option", "-s", "exit-empty", "on"])? {
-            Some(answer) if !answer.ok && answer.failure() != Failure::NoServer => Err(answer.error("", "release the server of")),
+            Some(answer) if !answer.ok && answer.failure() != Failure::NoServer => {
+                Err(answer.error("", "release the server of"))
+            }
             _ => Ok(()),
         }
     }
@@ -317,7 +361,8 @@ impl Tmux {
 
     /// Where the server listens.
     fn socket_path(&self) -> PathBuf {
-        let folder = self.environment.iter().find(|(key, value)| key == "TMUX_TMPDIR" && !value.is_empty());
+        let folder =
+            self.environment.iter().find(|(key, value)| key == "TMUX_TMPDIR" && !value.is_empty());
         let folder = folder.map_or(Path::new("/tmp"), |(_, value)| Path::new(value));
         folder.join(format!("tmux-{}", rustix::process::getuid().as_raw())).join(&self.socket)
     }
@@ -328,14 +373,25 @@ impl Tmux {
 
     fn command<W: AsRef<OsStr>>(&self, words: &[W]) -> Command {
         let mut command = Command::new(&self.bin);
-        command.args(self.base()).args(words).env_clear().envs(self.environment.iter().map(|(key, value)| (key, value)));
+        command
+            .args(self.base())
+            .args(words)
+            .env_clear()
+            .envs(self.environment.iter().map(|(key, value)| (key, value)));
         command
     }
 
-    /// Asks a running server. `None`: it is certain that none runs. A server that lives but has lost its socket (a cleaner
-    /// of `/tmp`) is told to make it again.
-    fn ask(&self, name: &str, operation: &'static str, words: &[&str]) -> Result<Option<Answer>, SessionError> {
-        let call = || call::run(self.command(words), self.timeout).map_err(|error| error.of(name, operation));
+    /// Asks a running server. `None`: it is certain that none runs. A server that lives but has
+    /// lost its socket (a cleaner of `/tmp`) is told to make it again.
+    fn ask(
+        &self,
+        name: &str,
+        operation: &'static str,
+        words: &[&str],
+    ) -> Result<Option<Answer>, SessionError> {
+        let call = || {
+            call::run(self.command(words), self.timeout).map_err(|error| error.of(name, operation))
+        };
         let answer = call()?;
         if answer.ok || answer.failure() != Failure::NoServer {
             return Ok(Some(answer));
@@ -350,11 +406,13 @@ impl Tmux {
                 server::Revived::Unknown => return Ok(Some(answer)),
                 server::Revived::Lives { told } => was_told |= told,
             }
-            // Once it was told it is only asked: told again, it would drop whoever waits at the socket that it just made.
+            // Once it was told it is only asked: told again, it would drop whoever waits at the
+            // socket that it just made.
             loop {
                 pause.sleep();
                 answer = call()?;
-                if answer.ok || answer.failure() != Failure::NoServer || Instant::now() >= deadline {
+                if answer.ok || answer.failure() != Failure::NoServer || Instant::now() >= deadline
+                {
                     return Ok(Some(answer));
                 }
                 if !was_told || server::find(&self.socket).is_empty() {

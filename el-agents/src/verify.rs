@@ -1,4 +1,5 @@
-//! The check of an agent's work: a command, run in the working folder with bounded time. No shell is between.
+//! The check of an agent's work: a command, run in the working folder with bounded time. No shell
+//! is between.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, Read};
@@ -25,7 +26,8 @@ const MARK: &str = "EL_CHECK";
 /// What would let the check change the tracker as the run.
 const TOKEN: &str = "EL_TOKEN";
 
-/// A check that runs. Whoever started it looks now and then ([`Running::poll`]), and ends it ([`Running::end`]) should there be no more point in it.
+/// A check that runs. Whoever started it looks now and then ([`Running::poll`]), and ends it
+/// ([`Running::end`]) should there be no more point in it.
 #[derive(Debug)]
 pub struct Running {
     verify: Verify,
@@ -39,12 +41,21 @@ pub struct Running {
 ///
 /// # Errors
 /// The record of a check that was not run.
-pub fn start(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)]) -> Result<Running, Box<Verify>> {
+pub fn start(
+    verify: &Verify,
+    folder: &Path,
+    environment: &[(OsString, OsString)],
+) -> Result<Running, Box<Verify>> {
     let fresh = Verify::pending(verify.command.clone(), verify.required, verify.timeout_ms);
     let mark = fresh_token();
     let not_run = |error: io::Error| {
         let why = format!("{}: {error}", verify.command.first().map_or("", String::as_str));
-        Box::new(Verify { status: VerifyStatus::NotRun, output: Some(why), at: Some(clock::now()), ..fresh.clone() })
+        Box::new(Verify {
+            status: VerifyStatus::NotRun,
+            output: Some(why),
+            at: Some(clock::now()),
+            ..fresh.clone()
+        })
     };
     let began = Instant::now();
     let (child, output) = spawn(verify, folder, environment, &mark).map_err(not_run)?;
@@ -56,23 +67,40 @@ pub fn start(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)
     Ok(Running { verify: fresh, child, mark, began, tail })
 }
 
-/// Where the program of a check is, as [`start`] looks for it: on the caller's own PATH, since the system would look on ours, which is another one.
+/// Where the program of a check is, as [`start`] looks for it: on the caller's own PATH, since the
+/// system would look on ours, which is another one.
 ///
 /// # Errors
 /// If it is not there, or there is none.
-pub fn program(command: &[String], folder: &Path, environment: &[(OsString, OsString)]) -> io::Result<PathBuf> {
+pub fn program(
+    command: &[String],
+    folder: &Path,
+    environment: &[(OsString, OsString)],
+) -> io::Result<PathBuf> {
     let program = command.first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path);
     which::which_in(program, path, folder).map_err(|_| io::Error::from(io::ErrorKind::NotFound))
 }
 
-fn spawn(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)], mark: &str) -> io::Result<(Child, PipeReader)> {
+fn spawn(
+    verify: &Verify,
+    folder: &Path,
+    environment: &[(OsString, OsString)],
+    mark: &str,
+) -> io::Result<(Child, PipeReader)> {
     let mut command = Command::new(program(&verify.command, folder, environment)?);
     let (reader, writer) = io::pipe()?;
     let is_kept = |name: &OsStr| name != TOKEN;
     command.args(&verify.command[1..]).env_clear();
-    command.envs(environment.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name, value)));
-    command.env(MARK, mark).current_dir(folder).stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    command.envs(
+        environment.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name, value)),
+    );
+    command
+        .env(MARK, mark)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer);
     detach(&mut command);
     Ok((command.spawn()?, reader))
 }
@@ -95,7 +123,9 @@ impl Running {
     pub fn poll(&mut self) -> Option<Verify> {
         match self.child.try_wait() {
             Ok(Some(status)) => Some(self.ended(Some(status))),
-            Ok(None) if self.began.elapsed() < Duration::from_millis(self.verify.timeout_ms) => None,
+            Ok(None) if self.began.elapsed() < Duration::from_millis(self.verify.timeout_ms) => {
+                None
+            }
             Ok(None) => {
                 let verify = self.end("");
                 Some(Verify { status: VerifyStatus::TimedOut, ..verify })
@@ -174,7 +204,9 @@ fn last_lines(bytes: &[u8]) -> String {
     if clean.len() <= OUTPUT_MAX {
         return clean;
     }
-    let from = (clean.len() - OUTPUT_MAX..clean.len()).find(|at| clean.is_char_boundary(*at)).unwrap_or(clean.len());
+    let from = (clean.len() - OUTPUT_MAX..clean.len())
+        .find(|at| clean.is_char_boundary(*at))
+        .unwrap_or(clean.len());
     let rest = &clean[from..];
     let begin = rest.find('\n').map_or(0, |at| at + 1);
     rest[begin..].to_owned()
@@ -198,7 +230,10 @@ mod tests {
     #[test]
     fn its_exit_code_and_the_end_of_its_output_are_told() {
         let passed = check("echo fine; exit 0", 20_000);
-        assert_eq!((passed.status, passed.exit_code, passed.output.as_deref()), (VerifyStatus::Passed, Some(0), Some("fine")));
+        assert_eq!(
+            (passed.status, passed.exit_code, passed.output.as_deref()),
+            (VerifyStatus::Passed, Some(0), Some("fine"))
+        );
         let failed = check("echo out; echo '\x1b[31merr' >&2; exit 3", 20_000);
         assert_eq!((failed.status, failed.exit_code), (VerifyStatus::Failed, Some(3)));
         assert_eq!(failed.output.as_deref(), Some("out\nerr"));
@@ -218,12 +253,14 @@ mod tests {
     fn its_time_is_bounded_and_nothing_of_it_stays() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("pid");
-        let script = format!("setsid sleep 600 & echo $! > {}; echo begun; sleep 600", file.display());
+        let script =
+            format!("setsid sleep 600 & echo $! > {}; echo begun; sleep 600", file.display());
         let late = check(&script, 1_000);
         assert_eq!((late.status, late.output.as_deref()), (VerifyStatus::TimedOut, Some("begun")));
         let pid: i32 = std::fs::read_to_string(file).unwrap().trim().parse().unwrap();
         assert!(
-            !std::fs::read_to_string(format!("/proc/{pid}/environ")).is_ok_and(|text| text.contains(MARK)),
+            !std::fs::read_to_string(format!("/proc/{pid}/environ"))
+                .is_ok_and(|text| text.contains(MARK)),
             "{pid} still runs"
         );
     }
@@ -247,6 +284,10 @@ mod tests {
     fn of_a_huge_output_the_end_is_kept() {
         let ended = check("i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done", 60_000);
         let output = ended.output.unwrap();
-        assert!(output.len() <= OUTPUT_MAX && output.ends_with("line 19999") && output.starts_with("line "));
+        assert!(
+            output.len() <= OUTPUT_MAX
+                && output.ends_with("line 19999")
+                && output.starts_with("line ")
+        );
     }
 }

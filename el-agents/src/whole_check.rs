@@ -1,7 +1,9 @@
-//! The check of a whole plan, or of what `el land` brings in: a command, run to its end unless a person breaks it off. Nothing of it stays.
+//! The check of a whole plan, or of what `el land` brings in: a command, run to its end unless a
+//! person breaks it off. Nothing of it stays.
 //!
-//! Should this process be killed, its guard ends the check: a second process, which waits for a sign on a pipe that the system closes. Should the guard
-//! be killed too, the next check of the same owner ends what is left.
+//! Should this process be killed, its guard ends the check: a second process, which waits for a
+//! sign on a pipe that the system closes. Should the guard be killed too, the next check of the
+//! same owner ends what is left.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
@@ -19,7 +21,8 @@ use crate::verify::{self, LOOK};
 
 /// In the environment of all that such a check starts; its value says whose check it is.
 const OWNER: &str = "EL_WHOLE_CHECK";
-/// The same, with a value that no other check has: what its guard goes by. Else the guard of a killed one could end the next.
+/// The same, with a value that no other check has: what its guard goes by. Else the guard of a
+/// killed one could end the next.
 const ONCE: &str = "EL_WHOLE_CHECK_ONCE";
 /// How long ending what an earlier one left may take.
 const SWEEP_LIMIT: Duration = Duration::from_secs(10);
@@ -35,13 +38,15 @@ pub enum WholeCheck {
     BrokenOff,
 }
 
-/// Ends what is left of a check of this owner whose process was killed. The caller holds what makes it the only one of this owner.
+/// Ends what is left of a check of this owner whose process was killed. The caller holds what makes
+/// it the only one of this owner.
 pub fn sweep(owner: &str) {
     // What cannot be ended now is met again by the next one; a check must not hold up the plan.
     drop(end_marked(&Marker::new(OWNER, owner), SWEEP_LIMIT));
 }
 
-/// What the guard of a check does: waits until the pipe that is its standard input ends, and ends the check, unless it was told that all is well.
+/// What the guard of a check does: waits until the pipe that is its standard input ends, and ends
+/// the check, unless it was told that all is well.
 pub fn guard(once: &str) {
     let mut said = Vec::new();
     // An error is an end, too.
@@ -84,7 +89,8 @@ impl Drop for Guard {
     }
 }
 
-/// Hears what is to break it all off: SIGINT, SIGTERM and SIGHUP do nothing by themselves from then on.
+/// Hears what is to break it all off: SIGINT, SIGTERM and SIGHUP do nothing by themselves from then
+/// on.
 #[derive(Debug)]
 pub struct Breaker {
     runtime: Runtime,
@@ -113,7 +119,8 @@ impl Breaker {
     /// Whether one came.
     pub fn is_broken(&mut self) -> bool {
         let Breaker { runtime, signals, is_broken } = self;
-        *is_broken |= runtime.block_on(async { tokio::time::timeout(HEARD, any(signals)).await.is_ok() });
+        *is_broken |=
+            runtime.block_on(async { tokio::time::timeout(HEARD, any(signals)).await.is_ok() });
         *is_broken
     }
 }
@@ -127,7 +134,8 @@ async fn any([interrupt, terminate, hangup]: &mut [Signal; 3]) {
     }
 }
 
-/// Runs it, unless a signal comes. Blocks. `guard`: what, with one more argument, starts a process that calls [`guard()`] with that. `look` is called now and then with the time that has passed.
+/// Runs it, unless a signal comes. Blocks. `guard`: what, with one more argument, starts a process
+/// that calls [`guard()`] with that. `look` is called now and then with the time that has passed.
 ///
 /// # Errors
 /// If signals cannot be listened to.
@@ -197,7 +205,10 @@ mod tests {
             &mut |_| looks += 1,
         );
         let WholeCheck::Over(ended) = ended.unwrap() else { panic!("nobody broke it off") };
-        assert_eq!((ended.status, ended.exit_code, ended.output.as_deref()), (VerifyStatus::Failed, Some(3), Some("seen")));
+        assert_eq!(
+            (ended.status, ended.exit_code, ended.output.as_deref()),
+            (VerifyStatus::Failed, Some(3), Some("seen"))
+        );
         assert!(looks > 0);
     }
 
@@ -205,7 +216,8 @@ mod tests {
     fn what_a_killed_one_left_is_ended_by_the_next() {
         let dir = tempfile::tempdir().unwrap();
         let owner = format!("test:whole:{}", std::process::id());
-        let mut left = std::process::Command::new("sleep").arg("600").env(OWNER, &owner).spawn().unwrap();
+        let mut left =
+            std::process::Command::new("sleep").arg("600").env(OWNER, &owner).spawn().unwrap();
         let words = vec!["true".to_owned()];
         let ended = run(
             &mut Breaker::listen().unwrap(),

@@ -24,13 +24,17 @@ pub(crate) fn resolve(flag: Option<&str>) -> String {
 pub(crate) fn check(flag: Option<&str>) -> Result<()> {
     let variable = env::var_os("EL_ACTOR").map(|name| name.to_string_lossy().into_owned());
     // The variable counts only where there is no flag; a blank one says nothing.
-    let Some(name) = flag.map(str::to_owned).or(variable).filter(|name| !name.trim().is_empty()) else { return Ok(()) };
+    let Some(name) = flag.map(str::to_owned).or(variable).filter(|name| !name.trim().is_empty())
+    else {
+        return Ok(());
+    };
     validate::name("actor", &name).map(drop).map_err(CommandError::from)
 }
 
 /// A name that fits the store: one line, trimmed, not endless.
 fn clean(name: &str) -> Option<String> {
-    let name: String = name.chars().filter(|c| !c.is_control()).take(el_core::model::limits::WORD).collect();
+    let name: String =
+        name.chars().filter(|c| !c.is_control()).take(el_core::model::limits::WORD).collect();
     let name = name.trim();
     (!name.is_empty()).then(|| name.to_owned())
 }

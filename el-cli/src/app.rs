@@ -1,5 +1,5 @@
-//! What every command gets: the printer, the flags that all share, and the project with its store, found when first
-//! asked for.
+//! What every command gets: the printer, the flags that all share, and the project with its store,
+//! found when first asked for.
 
 use std::cell::OnceCell;
 use std::time::SystemTime;
@@ -26,7 +26,13 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn new(globals: Globals, printer: Printer) -> App {
-        App { printer, globals, project: OnceCell::new(), actor: OnceCell::new(), session: OnceCell::new() }
+        App {
+            printer,
+            globals,
+            project: OnceCell::new(),
+            actor: OnceCell::new(),
+            session: OnceCell::new(),
+        }
     }
 
     /// The flags that all commands share.
@@ -57,7 +63,8 @@ impl App {
         Ok(self.project.get_or_init(|| found))
     }
 
-    /// The configuration as it stands. Read where it is needed, which is nowhere on the way to a read.
+    /// The configuration as it stands. Read where it is needed, which is nowhere on the way to a
+    /// read.
     pub(crate) fn settings(&self) -> Result<Settings> {
         let project = self.project()?;
         Ok(Settings::load(&project.root, &project.config_path()))
@@ -72,7 +79,8 @@ impl App {
         Ok(settings)
     }
 
-    /// What of the tracker is another user's, if it was only found here. One that was named is the caller's own choice.
+    /// What of the tracker is another user's, if it was only found here. One that was named is the
+    /// caller's own choice.
     pub(crate) fn foreign(&self) -> Result<Option<Foreign>> {
         if project::named(self.globals.db.as_deref()).is_some() {
             return Ok(None);
@@ -88,7 +96,8 @@ impl App {
         self.foreign()?.map_or(Ok(()), |foreign| Err(foreign.refused()))
     }
 
-    /// The settings by which agents are started: refused if a file says anything that cannot be relied on.
+    /// The settings by which agents are started: refused if a file says anything that cannot be
+    /// relied on.
     pub(crate) fn settings_for_agents(&self) -> Result<Settings> {
         self.refuse_foreign()?;
         let settings = self.settings()?.trusted()?;
@@ -118,8 +127,8 @@ impl App {
         self.actor.get_or_init(|| actor::resolve(self.globals.actor.as_deref()))
     }
 
-    /// The agent session that this process runs in, if that is a session of this very project: an agent that works on another tracker (a
-    /// scratch project of a test, say) is no run there.
+    /// The agent session that this process runs in, if that is a session of this very project: an
+    /// agent that works on another tracker (a scratch project of a test, say) is no run there.
     pub(crate) fn session(&self) -> Option<&SessionCredentials> {
         let database = self.project().ok().map(|project| project.db.as_path());
         self.session.get_or_init(|| session::from_env(database)).as_ref()

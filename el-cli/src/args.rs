@@ -47,7 +47,9 @@ pub(crate) enum Parsed {
 
 /// Parses the command line.
 pub(crate) fn parse(argv: &[OsString]) -> Parsed {
-    let parsed = Cli::command().try_get_matches_from(argv).and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
+    let parsed = Cli::command()
+        .try_get_matches_from(argv)
+        .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
     match parsed {
         Ok(cli) => Parsed::Run(Box::new(cli)),
         Err(error) => match error.kind() {
@@ -89,19 +91,30 @@ fn wanted_color(argv: &[OsString]) -> ColorWhen {
 fn usage_error(error: &clap::Error) -> CommandError {
     let plain = error.render().to_string();
     let plain = plain.strip_prefix("error: ").unwrap_or(&plain);
-    if matches!(error.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand) {
-        // The text is the help of the command that is incomplete: its usage line begins with its name.
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
+    ) {
+        // The text is the help of the command that is incomplete: its usage line begins with its
+        // name.
         let usage = plain.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("el");
         let name = usage.split(['[', '<']).next().unwrap_or("el").trim();
-        return CommandError::usage("a command is missing").with_hint(format!("{name} --help lists the commands"));
+        return CommandError::usage("a command is missing")
+            .with_hint(format!("{name} --help lists the commands"));
     }
     let mut paragraphs = plain.split("\n\n");
     let first = paragraphs.next().unwrap_or_default();
     let message: Vec<&str> = first.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let message = message.join(" ");
-    let mut built = if matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue) {
+    let mut built = if matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue)
+    {
         let argument = context(error, ContextKind::InvalidArg).unwrap_or_default();
-        let name = argument.split([' ', '=']).next().unwrap_or_default().trim_start_matches('-').to_owned();
+        let name = argument
+            .split([' ', '='])
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches('-')
+            .to_owned();
         CommandError::invalid(&name, message)
     } else {
         CommandError::usage(message)

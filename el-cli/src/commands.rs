@@ -1,4 +1,5 @@
-//! One file a verb, each with its arguments and what it does; a noun with several verbs is a folder.
+//! One file a verb, each with its arguments and what it does; a noun with several verbs is a
+//! folder.
 
 use clap::Subcommand;
 

@@ -1,5 +1,5 @@
-//! Completion by the shell: the script that `el completions` prints calls `el` back, so that ids and titles are the
-//! tracker's own.
+//! Completion by the shell: the script that `el completions` prints calls `el` back, so that ids
+//! and titles are the tracker's own.
 
 use std::env;
 use std::ffi::OsStr;
@@ -16,7 +16,8 @@ use crate::settings::keys::KEYS;
 
 /// Set by the script; its value is the shell.
 pub(crate) const VARIABLE: &str = "EL_COMPLETE";
-/// Of so many atoms, the last changed ones, those that fit are offered: a key press must not read a whole project.
+/// Of so many atoms, the last changed ones, those that fit are offered: a key press must not read a
+/// whole project.
 const CONSIDERED: i64 = 5_000;
 /// A menu longer than this helps nobody.
 const MOST: i64 = 200;
@@ -40,7 +41,9 @@ pub(crate) fn all_atoms() -> ArgValueCompleter {
 
 /// Ids of epics, with their titles.
 pub(crate) fn epics() -> ArgValueCompleter {
-    ArgValueCompleter::new(|current: &OsStr| candidates(current, true, |atom| atom.issue_type == IssueType::Epic))
+    ArgValueCompleter::new(|current: &OsStr| {
+        candidates(current, true, |atom| atom.issue_type == IssueType::Epic)
+    })
 }
 
 /// Ids of runs, live ones first, and of atoms.
@@ -52,20 +55,31 @@ pub(crate) fn runs() -> ArgValueCompleter {
 pub(crate) fn channels() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let found = store().and_then(|store| ops::channels(&store, "").ok()).unwrap_or_default();
-        found.into_iter().map(|channel| CompletionCandidate::new(channel.name).help(Some(help(&channel.last)))).collect()
+        found
+            .into_iter()
+            .map(|channel| CompletionCandidate::new(channel.name).help(Some(help(&channel.last))))
+            .collect()
     })
 }
 
 /// Names of settings, with what they mean.
 pub(crate) fn settings() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| KEYS.iter().map(|key| CompletionCandidate::new(key.name).help(Some(key.help.into()))).collect())
+    ArgValueCandidates::new(|| {
+        KEYS.iter()
+            .map(|key| CompletionCandidate::new(key.name).help(Some(key.help.into())))
+            .collect()
+    })
 }
 
 fn atom_candidates(current: &OsStr, include_over: bool) -> Vec<CompletionCandidate> {
     candidates(current, include_over, |_| true)
 }
 
-fn candidates(current: &OsStr, include_over: bool, is_meant: impl Fn(&Atom) -> bool) -> Vec<CompletionCandidate> {
+fn candidates(
+    current: &OsStr,
+    include_over: bool,
+    is_meant: impl Fn(&Atom) -> bool,
+) -> Vec<CompletionCandidate> {
     let found = || {
         let store = store()?;
         let filter = AtomFilter { include_over, ..AtomFilter::default() };
@@ -73,24 +87,34 @@ fn candidates(current: &OsStr, include_over: bool, is_meant: impl Fn(&Atom) -> b
     };
     let current = current.to_string_lossy().to_ascii_lowercase();
     let fits = |id: &str| id.starts_with(&current) || short_part(id).starts_with(&current);
-    let candidates =
-        found().map(|page| page.items).unwrap_or_default().into_iter().filter(|atom| fits(&atom.id) && is_meant(atom));
+    let candidates = found()
+        .map(|page| page.items)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|atom| fits(&atom.id) && is_meant(atom));
     candidates
         .take(usize::try_from(MOST).unwrap_or(usize::MAX))
         .map(|atom| {
             // What is typed must stay a beginning of what is offered, or the shell drops it.
-            let value = if atom.id.starts_with(&current) { atom.id.clone() } else { short_part(&atom.id).to_owned() };
-            CompletionCandidate::new(value).help(Some(help(&format!("{} · {}", atom.status, atom.title))))
+            let value = if atom.id.starts_with(&current) {
+                atom.id.clone()
+            } else {
+                short_part(&atom.id).to_owned()
+            };
+            CompletionCandidate::new(value)
+                .help(Some(help(&format!("{} · {}", atom.status, atom.title))))
         })
         .collect()
 }
 
 fn run_candidates(current: &OsStr) -> Option<Vec<CompletionCandidate>> {
     let current = current.to_string_lossy().to_ascii_lowercase();
-    let page = ops::runs(&store()?, &RunFilter { limit: Some(MOST), ..RunFilter::default() }).ok()?;
+    let page =
+        ops::runs(&store()?, &RunFilter { limit: Some(MOST), ..RunFilter::default() }).ok()?;
     let runs = page.items.into_iter().filter(|run| run.id.starts_with(&current)).map(|run| {
         let state = run.outcome.map_or("live", |outcome| outcome.as_str());
-        CompletionCandidate::new(run.id.clone()).help(Some(help(&format!("{state} · {}", run.atom_id))))
+        CompletionCandidate::new(run.id.clone())
+            .help(Some(help(&format!("{state} · {}", run.atom_id))))
     });
     Some(runs.collect())
 }

@@ -1,7 +1,7 @@
 //! The one error that reaches people and programs: what failed, why, and what to do next.
 //!
-//! Every module below has its own typed errors; here, and only here, they are turned into a message, hints, a machine
-//! code and an exit code.
+//! Every module below has its own typed errors; here, and only here, they are turned into a
+//! message, hints, a machine code and an exit code.
 
 use std::error::Error as StdError;
 use std::io;
@@ -28,7 +28,8 @@ struct Inner {
     message: String,
     hints: Vec<String>,
     details: Map<String, Value>,
-    /// Lines for people under the message, such as the candidates of an ambiguous id; robots find them in `details`.
+    /// Lines for people under the message, such as the candidates of an ambiguous id; robots find
+    /// them in `details`.
     listing: Vec<String>,
     retryable: bool,
     broken_pipe: bool,
@@ -104,14 +105,16 @@ impl CommandError {
     /// A failed write to stdout. The reader that went away is told apart: that is a normal end.
     pub(crate) fn from_stdout(source: io::Error) -> CommandError {
         let broken_pipe = source.kind() == io::ErrorKind::BrokenPipe;
-        let mut error = CommandError::new(Exit::Internal, "io", "cannot write to stdout").with_source(source);
+        let mut error =
+            CommandError::new(Exit::Internal, "io", "cannot write to stdout").with_source(source);
         error.0.broken_pipe = broken_pipe;
         error
     }
 
     /// A file that cannot be read or written: `doing` is the step as a verb.
     pub(crate) fn file(doing: &str, path: &std::path::Path, source: io::Error) -> CommandError {
-        let exit = if source.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Internal };
+        let exit =
+            if source.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Internal };
         let code = if exit == Exit::NotFound { "not_found" } else { "io" };
         let is_full = source.kind() == io::ErrorKind::StorageFull;
         let error = CommandError::new(exit, code, format!("cannot {doing} {}", path.display()))
@@ -152,7 +155,8 @@ impl CommandError {
     /// The messages of the errors below this one, outermost first.
     pub(crate) fn causes(&self) -> Vec<String> {
         let mut causes = Vec::new();
-        let mut next: Option<&(dyn StdError + 'static)> = self.0.source.as_deref().map(|source| source as _);
+        let mut next: Option<&(dyn StdError + 'static)> =
+            self.0.source.as_deref().map(|source| source as _);
         while let Some(cause) = next {
             causes.push(cause.to_string());
             next = cause.source();
@@ -197,7 +201,8 @@ mod tests {
 
     #[test]
     fn causes_are_listed_for_programs_but_not_part_of_the_message() {
-        let error = CommandError::internal("cannot save").with_source(io::Error::other("disk on fire"));
+        let error =
+            CommandError::internal("cannot save").with_source(io::Error::other("disk on fire"));
         assert_eq!(error.to_string(), "cannot save");
         assert_eq!(error.details()["causes"], json!(["disk on fire"]));
     }

@@ -1,5 +1,5 @@
-//! The exit codes of `el`. They are an interface: scripts and agents branch on them, so a number never changes its
-//! meaning.
+//! The exit codes of `el`. They are an interface: scripts and agents branch on them, so a number
+//! never changes its meaning.
 //!
 //! | code | meaning |
 //! |---|---|

@@ -23,21 +23,31 @@ pub(crate) fn file(app: &App, field: &str, path: &Path) -> Result<String> {
     let unreadable = |source| CommandError::file("read", path, source);
     let opened = File::open(path).map_err(unreadable)?;
     if opened.metadata().map_err(unreadable)?.is_dir() {
-        return Err(CommandError::invalid(field, format!("{field}: {} is a folder", path.display())));
+        return Err(CommandError::invalid(
+            field,
+            format!("{field}: {} is a folder", path.display()),
+        ));
     }
     let mut bytes = Vec::new();
     opened.take(LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LIMIT {
-        return Err(CommandError::invalid(field, format!("{field}: {} has more than {} MiB", path.display(), LIMIT >> 20)));
+        return Err(CommandError::invalid(
+            field,
+            format!("{field}: {} has more than {} MiB", path.display(), LIMIT >> 20),
+        ));
     }
     utf8(field, &path.display().to_string(), bytes)
 }
 
 /// At most one argument can be all of stdin.
 pub(crate) fn only_one_stdin(arguments: &[(&str, bool)]) -> Result<()> {
-    let from_stdin: Vec<&str> = arguments.iter().filter(|(_, is_stdin)| *is_stdin).map(|(name, _)| *name).collect();
+    let from_stdin: Vec<&str> =
+        arguments.iter().filter(|(_, is_stdin)| *is_stdin).map(|(name, _)| *name).collect();
     if from_stdin.len() > 1 {
-        return Err(CommandError::usage(format!("{} cannot both be read from stdin", from_stdin.join(" and "))));
+        return Err(CommandError::usage(format!(
+            "{} cannot both be read from stdin",
+            from_stdin.join(" and ")
+        )));
     }
     Ok(())
 }
@@ -53,7 +63,10 @@ fn stdin(app: &App, field: &str) -> Result<String> {
         .read_to_end(&mut bytes)
         .map_err(|source| CommandError::internal("cannot read stdin").with_source(source))?;
     if bytes.len() as u64 > LIMIT {
-        return Err(CommandError::invalid(field, format!("{field}: stdin has more than {} MiB", LIMIT >> 20)));
+        return Err(CommandError::invalid(
+            field,
+            format!("{field}: stdin has more than {} MiB", LIMIT >> 20),
+        ));
     }
     utf8(field, "stdin", bytes)
 }

@@ -1,5 +1,6 @@
-//! Whose a tracker is. One that lies on the way up from the current folder may have been put there by another user, and its configuration names
-//! programs: by itself, nothing is started for it, and no agent is told what stands in it.
+//! Whose a tracker is. One that lies on the way up from the current folder may have been put there
+//! by another user, and its configuration names programs: by itself, nothing is started for it, and
+//! no agent is told what stands in it.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -19,7 +20,8 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
-    /// Looks at the tracker's folder, its database and its configuration; nothing if they are ours, or root's.
+    /// Looks at the tracker's folder, its database and its configuration; nothing if they are ours,
+    /// or root's.
     pub(crate) fn look(project: &Project) -> Option<Foreign> {
         let (own, sudo) = (rustix::process::geteuid().as_raw(), std::env::var("SUDO_UID").ok());
         let parts = [project.state.clone(), project.db.clone(), project.config_path()];
@@ -30,7 +32,8 @@ impl Foreign {
         Some(Foreign { path, owner, root: project.root.clone() })
     }
 
-    /// Whether the user trusts the project's folder whosever it is. A list that cannot be read trusts nobody.
+    /// Whether the user trusts the project's folder whosever it is. A list that cannot be read
+    /// trusts nobody.
     pub(crate) fn is_trusted(&self, settings: &Settings) -> bool {
         settings.safe_directories().unwrap_or_default().iter().any(|safe| is_in(&self.root, safe))
     }
@@ -54,7 +57,8 @@ impl Foreign {
     }
 }
 
-/// Root's files are trusted: root could change this very program. Under sudo, those of who called it are too.
+/// Root's files are trusted: root could change this very program. Under sudo, those of who called
+/// it are too.
 fn is_ours(owner: u32, own: u32, sudo: Option<&str>) -> bool {
     owner == own || owner == 0 || (own == 0 && sudo.and_then(|uid| uid.parse().ok()) == Some(owner))
 }
@@ -83,7 +87,11 @@ mod tests {
         let root = dir.path().join("p");
         fs::create_dir(&root).unwrap();
         std::os::unix::fs::symlink(&root, dir.path().join("link")).unwrap();
-        assert!(is_in(&root, &root) && is_in(&root, Path::new("*")) && is_in(&root, &dir.path().join("link")));
+        assert!(
+            is_in(&root, &root)
+                && is_in(&root, Path::new("*"))
+                && is_in(&root, &dir.path().join("link"))
+        );
         assert!(!is_in(&root, dir.path()) && !is_in(&root, &root.join("x")));
     }
 }

@@ -27,7 +27,9 @@ impl Project {
     pub(crate) fn of_db(db: PathBuf) -> Project {
         let state = db.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
         let root = match state.file_name() {
-            Some(name) if name == STATE_FOLDER => state.parent().map_or_else(|| state.clone(), Path::to_owned),
+            Some(name) if name == STATE_FOLDER => {
+                state.parent().map_or_else(|| state.clone(), Path::to_owned)
+            }
             _ => state.clone(),
         };
         Project { db, state, root }
@@ -44,33 +46,41 @@ impl Project {
         self.state.join("config.toml")
     }
 
-    /// Finds the project: `--db`, then `EL_DB`, then the nearest `.eluent/el.db` from the current folder upwards, where
-    /// a linked git worktree also leads to the main worktree's.
+    /// Finds the project: `--db`, then `EL_DB`, then the nearest `.eluent/el.db` from the current
+    /// folder upwards, where a linked git worktree also leads to the main worktree's.
     pub(crate) fn find(flag: Option<&Path>) -> Result<Project> {
         if let Some(db) = named(flag) {
             if !db.is_file() {
                 return Err(CommandError::from(el_core::Error::NoDatabase { path: db }));
             }
-            // One database has one path, whatever links lead to it: the name of its tmux server is made from that.
-            let db = fs::canonicalize(&db).map_err(|source| CommandError::file("read", &db, source))?;
+            // One database has one path, whatever links lead to it: the name of its tmux server is
+            // made from that.
+            let db =
+                fs::canonicalize(&db).map_err(|source| CommandError::file("read", &db, source))?;
             return Ok(Project::of_db(db));
         }
         let cwd = current_folder()?;
         find_upwards(&cwd).ok_or_else(|| {
-            CommandError::new(Exit::NotFound, "no_database", format!("there is no el database in {} or above it", cwd.display()))
-                .with_detail("searched_from", cwd.display().to_string())
-                .with_hint("el init makes one in the current folder; --db or EL_DB names one elsewhere")
+            CommandError::new(
+                Exit::NotFound,
+                "no_database",
+                format!("there is no el database in {} or above it", cwd.display()),
+            )
+            .with_detail("searched_from", cwd.display().to_string())
+            .with_hint("el init makes one in the current folder; --db or EL_DB names one elsewhere")
         })
     }
 }
 
 /// The database that a flag or the environment names.
 pub(crate) fn named(flag: Option<&Path>) -> Option<PathBuf> {
-    let variable = || env::var_os("EL_DB").filter(|value: &OsString| !value.is_empty()).map(PathBuf::from);
+    let variable =
+        || env::var_os("EL_DB").filter(|value: &OsString| !value.is_empty()).map(PathBuf::from);
     flag.map(Path::to_owned).or_else(variable)
 }
 
-/// The current folder, or an error that says what is the matter with it (it may have been removed under us).
+/// The current folder, or an error that says what is the matter with it (it may have been removed
+/// under us).
 pub(crate) fn current_folder() -> Result<PathBuf> {
     env::current_dir().map_err(|source| {
         CommandError::new(Exit::NotFound, "not_found", "the current folder cannot be read")
@@ -92,8 +102,9 @@ pub(crate) fn find_upwards(start: &Path) -> Option<Project> {
     })
 }
 
-/// The main worktree of a linked git worktree, if `folder` is one: its `.git` is a file that names the worktree's own
-/// folder, in which `commondir` names the repository. A submodule's `.git` is a file too, but has no `commondir`.
+/// The main worktree of a linked git worktree, if `folder` is one: its `.git` is a file that names
+/// the worktree's own folder, in which `commondir` names the repository. A submodule's `.git` is a
+/// file too, but has no `commondir`.
 pub(crate) fn main_worktree(folder: &Path) -> Option<PathBuf> {
     let link = folder.join(".git");
     if !link.is_file() {
@@ -147,7 +158,10 @@ mod tests {
         touch(&root.join("side/src/lib.rs"));
         fs::write(root.join("side/.git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
         assert_eq!(find_upwards(&root.join("side/src")).unwrap().root, root.join("main"));
-        assert_eq!(linked_worktree(&root.join("side/src"), &root.join("main")), Some(root.join("side")));
+        assert_eq!(
+            linked_worktree(&root.join("side/src"), &root.join("main")),
+            Some(root.join("side"))
+        );
         assert_eq!(linked_worktree(&root.join("side/src"), &root), None);
         assert_eq!(linked_worktree(&root.join("main"), &root.join("main")), None);
     }
@@ -167,7 +181,10 @@ mod tests {
     #[test]
     fn a_database_elsewhere_has_its_state_beside_it() {
         let elsewhere = Project::of_db("/srv/data/work.db".into());
-        assert_eq!((elsewhere.state.as_path(), elsewhere.root.as_path()), (Path::new("/srv/data"), Path::new("/srv/data")));
+        assert_eq!(
+            (elsewhere.state.as_path(), elsewhere.root.as_path()),
+            (Path::new("/srv/data"), Path::new("/srv/data"))
+        );
         assert_eq!(Project::of_db("/p/.eluent/el.db".into()), Project::in_folder(Path::new("/p")));
     }
 }

@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Writes a file beside the old one, with its permissions, brings it to the disk, and puts it in the old one's place. `target` is no link.
+/// Writes a file beside the old one, with its permissions, brings it to the disk, and puts it in
+/// the old one's place. `target` is no link.
 pub(crate) fn replace_file(target: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = target.parent().unwrap_or(Path::new("."));
     let name = target.file_name().unwrap_or_default().to_string_lossy();

@@ -1,7 +1,8 @@
 //! The JSON schemas of what `--robot` prints, generated from the types that are printed.
 //!
-//! They tell what is written, not what could be read: a key that is always there is required, also where it may be `null`, and no object of
-//! ours has a key that its schema does not name. The end-to-end tests run every command and hold its document against its schema.
+//! They tell what is written, not what could be read: a key that is always there is required, also
+//! where it may be `null`, and no object of ours has a key that its schema does not name. The
+//! end-to-end tests run every command and hold its document against its schema.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, RestrictFormats, Transform as _};
@@ -10,7 +11,8 @@ use serde_json::Value;
 
 use crate::output::robot::Document;
 
-/// What makes the schema of an answer: `SchemaGenerator::subschema_for` of its type. Nothing else here is compiled for each type.
+/// What makes the schema of an answer: `SchemaGenerator::subschema_for` of its type. Nothing else
+/// here is compiled for each type.
 pub(crate) type Answer = fn(&mut SchemaGenerator) -> Schema;
 
 /// The schema of a whole document: success with this answer, and failure.
@@ -18,7 +20,8 @@ pub(crate) fn of_document(title: &str, answer: Answer) -> Value {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let data = answer(&mut generator);
     let mut document = Document::<Value>::json_schema(&mut generator).to_value();
-    *document.pointer_mut("/oneOf/0/properties/data").expect("a success has data") = data.to_value();
+    *document.pointer_mut("/oneOf/0/properties/data").expect("a success has data") =
+        data.to_value();
     let mut schema = schemars::json_schema!({
         "$schema": generator.settings().meta_schema,
         "title": title,
@@ -39,7 +42,8 @@ fn close(schema: &mut Schema) {
     }
 }
 
-/// Takes out what is for readers of the code: links of rustdoc, and what a missing key would mean to a reader of the JSON.
+/// Takes out what is for readers of the code: links of rustdoc, and what a missing key would mean
+/// to a reader of the JSON.
 fn tidy(schema: &mut Schema) {
     schema.remove("default");
     if let Some(Value::String(text)) = schema.get_mut("description") {
@@ -81,9 +85,18 @@ mod tests {
         assert_eq!(outer["description"], "See `Inner`.");
         assert_eq!(outer["required"], json!(["a", "always", "list", "any"]));
         assert_eq!(outer["additionalProperties"], false);
-        assert_eq!(outer["properties"]["always"], json!({ "type": ["integer", "null"], "minimum": 0 }));
-        assert_eq!(outer["properties"]["list"], json!({ "type": "array", "items": { "$ref": "#/$defs/Inner" } }));
+        assert_eq!(
+            outer["properties"]["always"],
+            json!({ "type": ["integer", "null"], "minimum": 0 })
+        );
+        assert_eq!(
+            outer["properties"]["list"],
+            json!({ "type": "array", "items": { "$ref": "#/$defs/Inner" } })
+        );
         assert_eq!(outer["properties"]["any"], true);
-        assert_eq!(schema["oneOf"][1]["properties"]["status"], json!({ "type": "string", "const": "error" }));
+        assert_eq!(
+            schema["oneOf"][1]["properties"]["status"],
+            json!({ "type": "string", "const": "error" })
+        );
     }
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use el_core::SessionCredentials;
 
-/// `EL_RUN` and `EL_TOKEN`, where `EL_DB` (if set) is the database in use. A run without its token is kept, so that its
-/// writes are refused instead of passing for a person's.
+/// `EL_RUN` and `EL_TOKEN`, where `EL_DB` (if set) is the database in use. A run without its token
+/// is kept, so that its writes are refused instead of passing for a person's.
 pub(crate) fn from_env(database: Option<&Path>) -> Option<SessionCredentials> {
     let run = variable("EL_RUN")?;
     if let (Some(own), Some(database)) = (variable("EL_DB"), database)
@@ -32,11 +32,14 @@ fn is_another(a: &Path, b: &Path) -> bool {
     matches!((std::fs::canonicalize(a), std::fs::canonicalize(b)), (Ok(a), Ok(b)) if a != b)
 }
 
-/// The conversation of Claude Code that this process was started from, if from one: the client says so to its tools and hooks.
+/// The conversation of Claude Code that this process was started from, if from one: the client says
+/// so to its tools and hooks.
 pub(crate) fn conversation() -> Option<String> {
     variable("CLAUDE_CODE_SESSION_ID")
 }
 
 fn variable(name: &str) -> Option<String> {
-    env::var_os(name).filter(|value| !value.is_empty()).map(|value| value.to_string_lossy().into_owned())
+    env::var_os(name)
+        .filter(|value| !value.is_empty())
+        .map(|value| value.to_string_lossy().into_owned())
 }

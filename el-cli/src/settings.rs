@@ -1,5 +1,6 @@
-//! The configuration, resolved once: flags, then `EL_*`, then the project's `.eluent/config.toml`, then the user's
-//! `~/.config/el/config.toml`, then defaults. An agent's own table outranks the settings above the tables.
+//! The configuration, resolved once: flags, then `EL_*`, then the project's `.eluent/config.toml`,
+//! then the user's `~/.config/el/config.toml`, then defaults. An agent's own table outranks the
+//! settings above the tables.
 //!
 //! A bad value stops only what needs that setting; an unknown key is a warning.
 
@@ -43,7 +44,9 @@ impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Origin::Default => f.write_str("default"),
-            Origin::User { path, line } | Origin::Project { path, line } => write!(f, "{}:{line}", path.display()),
+            Origin::User { path, line } | Origin::Project { path, line } => {
+                write!(f, "{}:{line}", path.display())
+            }
             Origin::Env { variable } => f.write_str(variable),
             Origin::Flag { flag } => f.write_str(flag),
         }
@@ -51,7 +54,8 @@ impl std::fmt::Display for Origin {
 }
 
 impl Origin {
-    /// A value of this origin is wrong: on the command line it is a bad value as any other there, elsewhere the configuration is bad.
+    /// A value of this origin is wrong: on the command line it is a bad value as any other there,
+    /// elsewhere the configuration is bad.
     fn refuses(&self, setting: &str, message: &str) -> CommandError {
         let error = match self {
             Origin::Flag { flag } => CommandError::invalid(flag.trim_start_matches('-'), message),
@@ -86,8 +90,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads all layers. `root` is the project's folder, `config` its configuration file. Fails at nothing: what is wrong
-    /// comes up when it is asked for, or as a [`Problem`].
+    /// Reads all layers. `root` is the project's folder, `config` its configuration file. Fails at
+    /// nothing: what is wrong comes up when it is asked for, or as a [`Problem`].
     pub(crate) fn load(root: &Path, config: &Path) -> Settings {
         Settings::from_layers(root, config, user_config_path().as_deref(), |variable| {
             env::var_os(variable).map(|value| value.to_string_lossy().into_owned())
@@ -96,17 +100,31 @@ impl Settings {
 
     /// What holds where nothing is set.
     pub(crate) fn defaults(root: &Path) -> Settings {
-        Settings { given: Vec::new(), project: ConfigFile::default(), user: ConfigFile::default(), root: root.to_owned() }
+        Settings {
+            given: Vec::new(),
+            project: ConfigFile::default(),
+            user: ConfigFile::default(),
+            root: root.to_owned(),
+        }
     }
 
-    fn from_layers(root: &Path, config: &Path, user: Option<&Path>, variable: impl Fn(&str) -> Option<String>) -> Settings {
+    fn from_layers(
+        root: &Path,
+        config: &Path,
+        user: Option<&Path>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Settings {
         let given = keys::KEYS
             .iter()
             .filter_map(|key| {
                 let name = key.variable();
                 // A variable that is set and empty says nothing, as everywhere in Unix.
                 let text = variable(&name).filter(|text| !text.is_empty())?;
-                Some(Given { key, value: Value::from_text(key, &text), origin: Origin::Env { variable: name } })
+                Some(Given {
+                    key,
+                    value: Value::from_text(key, &text),
+                    origin: Origin::Env { variable: name },
+                })
             })
             .collect();
         Settings {
@@ -117,7 +135,8 @@ impl Settings {
         }
     }
 
-    /// Adds a flag's value, which outranks everything. `flag` as typed (`--timeout`), `key` the setting's name.
+    /// Adds a flag's value, which outranks everything. `flag` as typed (`--timeout`), `key` the
+    /// setting's name.
     #[must_use]
     pub(crate) fn with_flag(mut self, flag: &str, key: &str, text: Option<&str>) -> Settings {
         if let (Some(text), Some(key)) = (text, Key::find(key)) {
@@ -132,13 +151,16 @@ impl Settings {
         self.project.problems.iter().chain(&self.user.problems)
     }
 
-    /// Whether agents may be started by these settings: a file that cannot be read, or a line of it, may be what bounds them.
+    /// Whether agents may be started by these settings: a file that cannot be read, or a line of
+    /// it, may be what bounds them.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line; the others are listed.
     pub(crate) fn trusted(self) -> Result<Settings> {
-        let wrong: Vec<CommandError> = [&self.project, &self.user].into_iter().flat_map(faults).collect();
-        let listed: Vec<String> = wrong.iter().skip(1).map(|error| error.message().to_owned()).collect();
+        let wrong: Vec<CommandError> =
+            [&self.project, &self.user].into_iter().flat_map(faults).collect();
+        let listed: Vec<String> =
+            wrong.iter().skip(1).map(|error| error.message().to_owned()).collect();
         match wrong.into_iter().next() {
             None => Ok(self),
             Some(first) => Err(first
@@ -149,26 +171,39 @@ impl Settings {
 
     /// Every value that cannot be used, also those that something else overrides.
     pub(crate) fn bad_values(&self) -> Vec<CommandError> {
-        let files = [&self.project, &self.user]
-            .into_iter()
-            .flat_map(|file| file.entries.iter().filter_map(|entry| Some(bad_entry(file, entry, entry.value.as_ref().err()?))));
-        let given = self.given.iter().filter_map(|given| Some(bad_given(given, given.value.as_ref().err()?)));
+        let files = [&self.project, &self.user].into_iter().flat_map(|file| {
+            file.entries
+                .iter()
+                .filter_map(|entry| Some(bad_entry(file, entry, entry.value.as_ref().err()?)))
+        });
+        let given = self
+            .given
+            .iter()
+            .filter_map(|given| Some(bad_given(given, given.value.as_ref().err()?)));
         given.chain(files).collect()
     }
 
     /// The agents that have a table of their own.
     pub(crate) fn agents(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self.project.agents.iter().chain(&self.user.agents).map(String::as_str).collect();
+        let mut names: Vec<&str> =
+            self.project.agents.iter().chain(&self.user.agents).map(String::as_str).collect();
         names.sort_unstable();
         names.dedup();
         names
     }
 
-    /// The agents that there are: those with a table, and whom the setting `agent` names, unless a flag does, which may be mistyped.
+    /// The agents that there are: those with a table, and whom the setting `agent` names, unless a
+    /// flag does, which may be mistyped.
     pub(crate) fn known_agents(&self) -> Vec<String> {
         let is_agent = |key: &Key| key.name == "agent";
-        let given = self.given.iter().filter(|given| is_agent(given.key) && !matches!(given.origin, Origin::Flag { .. }));
-        let files = [&self.project, &self.user].into_iter().flat_map(|file| &file.entries).filter(|entry| is_agent(entry.key));
+        let given = self
+            .given
+            .iter()
+            .filter(|given| is_agent(given.key) && !matches!(given.origin, Origin::Flag { .. }));
+        let files = [&self.project, &self.user]
+            .into_iter()
+            .flat_map(|file| &file.entries)
+            .filter(|entry| is_agent(entry.key));
         let values = given.map(|given| &given.value).chain(files.map(|entry| &entry.value));
         let texts = values.filter_map(|value| match value {
             Ok(Value::Text(text)) => Some(text.as_str()),
@@ -184,7 +219,8 @@ impl Settings {
 
     /// `gendry`, or `gendry,ada`: one at least, each once.
     fn served_agents(&self) -> Result<Vec<String>> {
-        let Resolved { value, origin } = self.get(Key::find("agent").expect("it is among the keys"), None)?;
+        let Resolved { value, origin } =
+            self.get(Key::find("agent").expect("it is among the keys"), None)?;
         let text = if let Value::Text(text) = value { text } else { String::new() };
         let mut names: Vec<String> = Vec::new();
         for name in listed(&text) {
@@ -207,7 +243,10 @@ impl Settings {
             };
         }
         let in_file = |file: &ConfigFile, agent: Option<&str>| {
-            let entry = file.entries.iter().find(|e| e.key.name == key.name && e.agent.as_deref() == agent)?;
+            let entry = file
+                .entries
+                .iter()
+                .find(|e| e.key.name == key.name && e.agent.as_deref() == agent)?;
             Some(match &entry.value {
                 Ok(value) => Ok((value.clone(), entry.line)),
                 Err(message) => Err(bad_entry(file, entry, message)),
@@ -216,16 +255,23 @@ impl Settings {
         let own_table = agent.is_some().then_some(agent);
         for table in own_table.into_iter().chain([None]) {
             if let Some(found) = in_file(&self.project, table) {
-                return found
-                    .map(|(value, line)| Resolved { value, origin: Origin::Project { path: self.project.path.clone(), line } });
+                return found.map(|(value, line)| Resolved {
+                    value,
+                    origin: Origin::Project { path: self.project.path.clone(), line },
+                });
             }
             if let Some(found) = in_file(&self.user, table) {
-                return found
-                    .map(|(value, line)| Resolved { value, origin: Origin::User { path: self.user.path.clone(), line } });
+                return found.map(|(value, line)| Resolved {
+                    value,
+                    origin: Origin::User { path: self.user.path.clone(), line },
+                });
             }
         }
         let default = key.default.map_or(Ok(Value::Unset), |text| Value::from_text(key, text));
-        Ok(Resolved { value: default.expect("a test checks every default"), origin: Origin::Default })
+        Ok(Resolved {
+            value: default.expect("a test checks every default"),
+            origin: Origin::Default,
+        })
     }
 
     fn value(&self, name: &str, agent: Option<&str>) -> Result<Value> {
@@ -292,7 +338,9 @@ impl Settings {
                 _ => None,
             },
             extra_args: self.list("extra_args", agent)?,
-            working_directory: self.path("working_directory", agent)?.unwrap_or_else(|| self.root.clone()),
+            working_directory: self
+                .path("working_directory", agent)?
+                .unwrap_or_else(|| self.root.clone()),
             preserve_sessions: self.value("preserve_sessions", agent)? == Value::Bool(true),
             execution_timeout: self.time("execution_timeout", agent)?.unwrap_or_default(),
             stall_timeout: self.time("stall_timeout", agent)?.unwrap_or_default(),
@@ -327,8 +375,12 @@ impl Settings {
                 retry_backoff: self.time("retry_backoff", None)?.unwrap_or_default(),
             },
             resources: self.resources()?,
-            context_directory: self.path("context_directory", None)?.unwrap_or_else(|| self.root.clone()),
-            summaries_directory: self.path("summaries_directory", None)?.unwrap_or_else(|| self.root.clone()),
+            context_directory: self
+                .path("context_directory", None)?
+                .unwrap_or_else(|| self.root.clone()),
+            summaries_directory: self
+                .path("summaries_directory", None)?
+                .unwrap_or_else(|| self.root.clone()),
         })
     }
 
@@ -367,10 +419,16 @@ pub(crate) fn user_config_path() -> Option<PathBuf> {
 fn faults(file: &ConfigFile) -> Vec<CommandError> {
     let of_lines = file.problems.iter().filter(|problem| problem.is_serious).map(|problem| {
         let error = CommandError::config("config.toml", problem.to_string());
-        (problem.line, error.with_detail("path", problem.path.display().to_string()).with_detail("line", problem.line))
+        (
+            problem.line,
+            error
+                .with_detail("path", problem.path.display().to_string())
+                .with_detail("line", problem.line),
+        )
     });
-    let of_values =
-        file.entries.iter().filter_map(|entry| Some((entry.line, bad_entry(file, entry, entry.value.as_ref().err()?))));
+    let of_values = file.entries.iter().filter_map(|entry| {
+        Some((entry.line, bad_entry(file, entry, entry.value.as_ref().err()?)))
+    });
     let mut found: Vec<_> = of_lines.chain(of_values).collect();
     found.sort_by_key(|(line, _)| *line);
     found.into_iter().map(|(_, error)| error).collect()
@@ -381,9 +439,12 @@ fn bad_entry(file: &ConfigFile, entry: &Entry, message: &str) -> CommandError {
         Some(agent) => format!("agents.{agent}.{}", entry.key.name),
         None => entry.key.name.to_owned(),
     };
-    CommandError::config(&name, format!("{}:{}: {name}: {message}", file.path.display(), entry.line))
-        .with_detail("path", file.path.display().to_string())
-        .with_detail("line", entry.line)
+    CommandError::config(
+        &name,
+        format!("{}:{}: {name}: {message}", file.path.display(), entry.line),
+    )
+    .with_detail("path", file.path.display().to_string())
+    .with_detail("line", entry.line)
 }
 
 fn bad_given(given: &Given, message: &str) -> CommandError {

@@ -1,7 +1,8 @@
-//! `el setup`: what other programs' files need so that their agents know the tracker. Pure: a file's text in, the changed text out.
+//! `el setup`: what other programs' files need so that their agents know the tracker. Pure: a
+//! file's text in, the changed text out.
 //!
-//! Everything that is put in can be told from what others wrote, so that it can be found again: hooks by their command, the server by its
-//! name, a block by its marks.
+//! Everything that is put in can be told from what others wrote, so that it can be found again:
+//! hooks by their command, the server by its name, a block by its marks.
 
 mod block;
 mod json;
@@ -9,8 +10,9 @@ mod json;
 pub(crate) use block::{block_in, block_out};
 pub(crate) use json::{EditError, hooks_in, hooks_out, server_in, server_out};
 
-/// The hooks: at which event of Claude Code, which command; the plugin's, see `plugin/hooks/hooks.json`. Whoever has these settings
-/// without `el`, or with one that does not know the hook (its exit of 2 would hold the session up), is not bothered.
+/// The hooks: at which event of Claude Code, which command; the plugin's, see
+/// `plugin/hooks/hooks.json`. Whoever has these settings without `el`, or with one that does not
+/// know the hook (its exit of 2 would hold the session up), is not bothered.
 pub(crate) const HOOKS: [(&str, &str); 3] = [
     ("SessionStart", "el hook session-start 2>/dev/null || true"),
     ("PreCompact", "el hook pre-compact 2>/dev/null || true"),

@@ -1,4 +1,5 @@
-//! JSON in which no object has a key twice: of two values the last would stand, and the first be lost in silence.
+//! JSON in which no object has a key twice: of two values the last would stand, and the first be
+//! lost in silence.
 
 use std::fmt;
 
@@ -64,7 +65,9 @@ impl<'de> Visitor<'de> for Whole {
         while let Some(key) = entries.next_key::<String>()? {
             let Strict(value) = entries.next_value()?;
             if map.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("the key '{key}' stands twice in one object")));
+                return Err(A::Error::custom(format_args!(
+                    "the key '{key}' stands twice in one object"
+                )));
             }
             map.insert(key, value);
         }
@@ -85,7 +88,10 @@ mod tests {
     #[test]
     fn a_key_that_stands_twice_is_named_at_any_depth() {
         for text in [r#"{"a":1,"a":1}"#, r#"[{"b":{"a":1,"a":2}}]"#, r#"{"a":1,"\u0061":2}"#] {
-            assert!(parse(text).unwrap_err().to_string().starts_with("the key 'a' stands twice"), "{text}");
+            assert!(
+                parse(text).unwrap_err().to_string().starts_with("the key 'a' stands twice"),
+                "{text}"
+            );
         }
     }
 }

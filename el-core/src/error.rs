@@ -33,7 +33,8 @@ pub enum Error {
         /// Id and title of those that match, at most [`crate::ops::MAX_CANDIDATES`].
         candidates: Vec<(String, String)>,
     },
-    /// The change contradicts the present state: it exists, is taken, would make a cycle, a guard does not hold.
+    /// The change contradicts the present state: it exists, is taken, would make a cycle, a guard
+    /// does not hold.
     #[error("{message}")]
     Conflict {
         /// The machine code: `exists`, `cycle`, `claimed`, `guard`, `over`, …
@@ -104,7 +105,8 @@ pub enum Error {
         /// How long we waited, in seconds.
         waited_s: u64,
     },
-    /// This user may not write where the database is. SQLite keeps files beside it, so that reading needs it too.
+    /// This user may not write where the database is. SQLite keeps files beside it, so that reading
+    /// needs it too.
     #[error("this user may not write the database or its folder, which reading needs too")]
     ReadOnly {
         /// SQLite's own error.
@@ -121,7 +123,9 @@ pub enum Error {
         source: rusqlite::Error,
     },
     /// There is no room for the change, or the disk does not take it.
-    #[error("the disk is full, or does not work, so nothing was changed; the database was to {doing}")]
+    #[error(
+        "the disk is full, or does not work, so nothing was changed; the database was to {doing}"
+    )]
     Disk {
         /// The step.
         doing: &'static str,
@@ -205,7 +209,9 @@ impl Error {
     pub(crate) fn sqlite(doing: &'static str, source: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Code;
         match source.sqlite_error_code() {
-            Some(Code::DatabaseBusy | Code::DatabaseLocked) => Error::Busy { waited_s: crate::store::BUSY_DEADLINE.as_secs() },
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
+                Error::Busy { waited_s: crate::store::BUSY_DEADLINE.as_secs() }
+            }
             Some(Code::ReadOnly) => Error::ReadOnly { source },
             Some(Code::DatabaseCorrupt) => Error::Damaged { doing, source },
             Some(Code::DiskFull | Code::SystemIoFailure) => Error::Disk { doing, source },
@@ -218,7 +224,8 @@ impl Error {
     }
 }
 
-/// Attaches the step to a SQLite failure, and tells those apart after which something else is to be done.
+/// Attaches the step to a SQLite failure, and tells those apart after which something else is to be
+/// done.
 pub(crate) trait Doing<T> {
     fn doing(self, step: &'static str) -> Result<T>;
 }

@@ -1,4 +1,5 @@
-//! Any bytes as a model's answer, whole and in pieces: no panic, the same reading however it is cut, nothing that grows beyond its text.
+//! Any bytes as a model's answer, whole and in pieces: no panic, the same reading however it is
+//! cut, nothing that grows beyond its text.
 #![no_main]
 
 use el_core::model::Phase;
@@ -20,7 +21,8 @@ fuzz_target!(|data: &[u8]| {
         rest = &rest[len..];
     }
     let in_pieces = scanner.finish();
-    // How much may be looked at again depends on how much has come: in a long text that was made to cost much, the last resort may differ.
+    // How much may be looked at again depends on how much has come: in a long text that was made to
+    // cost much, the last resort may differ.
     if text.len() <= 1_500 {
         assert_eq!(in_pieces, reading);
     }

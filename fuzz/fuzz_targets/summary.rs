@@ -1,4 +1,5 @@
-//! Any bytes as an agent's summary: no panic, nothing that leaves the workspace, nothing that grows beyond its text.
+//! Any bytes as an agent's summary: no panic, nothing that leaves the workspace, nothing that grows
+//! beyond its text.
 #![no_main]
 
 use el_core::protocol::summary::{in_words, parse, render};

@@ -1,4 +1,5 @@
-//! Any text as the path of a deliverable: what is let through stays below the working folder, by its letters.
+//! Any text as the path of a deliverable: what is let through stays below the working folder, by
+//! its letters.
 #![no_main]
 
 use el_core::protocol::workspace::{Rules, judge};

@@ -12,7 +12,8 @@ fn writes(path: impl Into<String>, content: &str) -> Value {
     json!({ "tool": "Write", "input": { "file_path": path.into(), "content": content } })
 }
 
-/// The id that the next atom of this project gets is not known before, so the scenario's variable stands for it.
+/// The id that the next atom of this project gets is not known before, so the scenario's variable
+/// stands for it.
 fn steps(summary: &str, folder: &str) -> Value {
     json!({"steps": [
         writes(format!("{folder}/hello.txt"), "hello\n"),
@@ -27,9 +28,16 @@ fn steps(summary: &str, folder: &str) -> Value {
 fn assert_handed_back(env: &TestEnv, id: &str, summary: &str) {
     let run = env.last_run(id);
     assert_eq!((&run["outcome"], &run["artifacts"]), (&json!("closed"), &json!(3)), "{run:#}");
-    assert_eq!((&run["summary"]["status"], &run["summary"]["is_fallback"]), (&json!("completed"), &json!(false)), "{run:#}");
+    assert_eq!(
+        (&run["summary"]["status"], &run["summary"]["is_fallback"]),
+        (&json!("completed"), &json!(false)),
+        "{run:#}"
+    );
     let answer = env.robot(&["artifacts", id]);
-    assert_eq!(sent(&answer), [format!("{summary} copied"), "hello.txt copied".into(), "docs/hello.md copied".into()]);
+    assert_eq!(
+        sent(&answer),
+        [format!("{summary} copied"), "hello.txt copied".into(), "docs/hello.md copied".into()]
+    );
     let results = results(env, &run);
     assert_eq!((&results["version"], &results["run"]["outcome"]), (&json!(1), &json!("closed")));
     assert_eq!(results["artifacts"][2]["description"], "How it is said");
@@ -46,7 +54,11 @@ fn it_writes_its_summary_in_the_project_and_two_files_and_closes() {
     env.work(&["--once"]);
     assert_handed_back(&env, &id, &format!(".eluent/summaries/{id}.md"));
     let asked = api.messages().remove(0)["body"]["messages"].to_string();
-    assert!(asked.contains(&format!(".eluent/summaries/{id}.md")) && asked.contains("## Key Deliverables"), "{asked}");
+    assert!(
+        asked.contains(&format!(".eluent/summaries/{id}.md"))
+            && asked.contains("## Key Deliverables"),
+        "{asked}"
+    );
 }
 
 #[test]
@@ -62,7 +74,11 @@ fn it_may_write_its_summary_outside_of_a_working_folder_elsewhere_and_nothing_el
     let Some(_api) = RealClaude::start(&mut env, &scenario) else { return };
     let id = env.create("Say hello", &[]);
     env.work(&["--once", "--workdir", elsewhere.to_str().unwrap()]);
-    assert_handed_back(&env, &id, &env.project(format!(".eluent/summaries/{id}.md")).display().to_string());
+    assert_handed_back(
+        &env,
+        &id,
+        &env.project(format!(".eluent/summaries/{id}.md")).display().to_string(),
+    );
     assert!(!env.project("intruder.txt").exists());
 }
 

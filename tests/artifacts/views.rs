@@ -11,7 +11,12 @@ use crate::support::TestEnv;
 fn handed_back() -> (TestEnv, String) {
     let env = TestEnv::with_tracker();
     let summary = write_summary(&["src/hello.txt", "logo.png", "/etc/passwd"], "✅ COMPLETED");
-    let steps = ["sh mkdir src && printf 'a\\0b' > logo.png", "write src/hello.txt hello", &summary, "close done"];
+    let steps = [
+        "sh mkdir src && printf 'a\\0b' > logo.png",
+        "write src/hello.txt hello",
+        &summary,
+        "close done",
+    ];
     let id = env.script_atom(&steps);
     env.work(&["--once"]);
     (env, id)
@@ -39,7 +44,9 @@ fn a_person_sees_what_was_handed_back_and_what_was_not() {
     assert_eq!(paths, format!(".eluent/summaries/{id}.md\nsrc/hello.txt\nlogo.png\n"));
     let shown = env.el(&["show", &id]).ok().stdout;
     assert!(
-        shown.contains("Handed back (run-") && shown.contains("✓ completed") && shown.contains("About src/hello.txt"),
+        shown.contains("Handed back (run-")
+            && shown.contains("✓ completed")
+            && shown.contains("About src/hello.txt"),
         "{shown}"
     );
     assert!(shown.contains("2 of 3 files handed over; el artifacts run-"), "{shown}");
@@ -55,9 +62,17 @@ fn one_file_is_got_by_number_name_path_or_word() {
     for wanted in ["2", "hello.txt", "src/hello.txt"] {
         assert_eq!(env.el(&["artifacts", "get", &id, wanted]).ok().stdout, "hello", "{wanted}");
     }
-    assert!(env.el(&["artifacts", "get", &id, "summary"]).ok().stdout.starts_with("# Task Completion Summary\n"));
+    assert!(
+        env.el(&["artifacts", "get", &id, "summary"])
+            .ok()
+            .stdout
+            .starts_with("# Task Completion Summary\n")
+    );
     let got = env.robot(&["artifacts", "get", &id, "2"]);
-    assert_eq!((&got["content"], &got["path"], &got["written_to"]), (&json!("hello"), &json!("src/hello.txt"), &json!(null)));
+    assert_eq!(
+        (&got["content"], &got["path"], &got["written_to"]),
+        (&json!("hello"), &json!("src/hello.txt"), &json!(null))
+    );
     let picture = env.robot(&["artifacts", "get", &id, "logo.png"]);
     assert_eq!((&picture["state"], picture["sha256"].is_string()), (&json!("reference"), true));
     env.el(&["artifacts", "get", &id, "nothing"]).fails_with(3);
@@ -79,7 +94,9 @@ fn a_file_is_written_where_it_is_wanted_and_nothing_is_written_over() {
 #[test]
 fn what_was_referred_to_is_refused_once_it_has_changed() {
     let (env, id) = handed_back();
-    let read = env.run(env.command("sh").args(["-c", &format!("el artifacts get {id} logo.png | wc -c")])).ok();
+    let read = env
+        .run(env.command("sh").args(["-c", &format!("el artifacts get {id} logo.png | wc -c")]))
+        .ok();
     assert_eq!(read.stdout.trim(), "3");
     fs::write(env.project("logo.png"), b"a\0c").unwrap();
     let changed = env.el(&["artifacts", "get", &id, "logo.png", "--robot"]).fails_with(4);

@@ -15,8 +15,13 @@ fn titles(made: &Value) -> Vec<&str> {
 fn piped(env: &TestEnv, words: &[&str], text: &str) -> Value {
     let mut command = env.command("el");
     let out = env.path("piped.out");
-    let mut child =
-        command.arg("--robot").args(words).stdin(Stdio::piped()).stdout(std::fs::File::create(&out).unwrap()).spawn().unwrap();
+    let mut child = command
+        .arg("--robot")
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(std::fs::File::create(&out).unwrap())
+        .spawn()
+        .unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), text.as_bytes()).unwrap();
     wait_until("its end", SOON, || child.try_wait().unwrap());
     serde_json::from_str(&std::fs::read_to_string(out).unwrap()).unwrap()
@@ -37,7 +42,10 @@ fn json_lines_may_refer_to_each_other() {
         (&items[1]["priority"], &items[1]["issue_type"], &items[1]["acceptance"]),
         (&json!(1), &json!("feature"), &json!("it holds"))
     );
-    assert_eq!((&items[3]["parent_id"], &items[3]["metadata"]), (&items[2]["id"], &json!({"a": [1]})));
+    assert_eq!(
+        (&items[3]["parent_id"], &items[3]["metadata"]),
+        (&items[2]["id"], &json!({"a": [1]}))
+    );
     let bond = env.robot(&["dep", "list", items[0]["id"].as_str().unwrap()])["incoming"][0].take();
     assert_eq!((&bond["source_id"], &bond["dependency_type"]), (&items[1]["id"], &json!("blocks")));
     assert_eq!(titles(&env.robot(&["ready"])), ["Schema", "Docs"]);
@@ -59,8 +67,14 @@ fn one_bad_line_creates_nothing_and_is_named() {
         ("{\"title\":\"b\",\"key\":\"k\"}\n{\"title\":\"d\",\"key\":\"k\"}", "3 of 4"),
     ];
     for (line, place) in bad {
-        std::fs::write(env.project("plan.jsonl"), format!("{{\"title\":\"a\"}}\n{line}\n{{\"title\":\"c\"}}\n")).unwrap();
-        let ran = env.run(env.command("el").args(["--robot", "create", "--file", "plan.jsonl"])).fails_with(2);
+        std::fs::write(
+            env.project("plan.jsonl"),
+            format!("{{\"title\":\"a\"}}\n{line}\n{{\"title\":\"c\"}}\n"),
+        )
+        .unwrap();
+        let ran = env
+            .run(env.command("el").args(["--robot", "create", "--file", "plan.jsonl"]))
+            .fails_with(2);
         let error = ran.json()["error"].take();
         assert!(error["message"].as_str().unwrap().contains(place), "{line}: {error}");
         assert_eq!(env.robot(&["list", "--all"])["count"], 0, "{line}");
@@ -76,8 +90,14 @@ fn a_line_that_refers_to_what_is_not_there_creates_nothing_and_is_named() {
         ("{\"title\":\"b\",\"parent\":\"nope\"}", 2),
         ("{\"title\":\"b\",\"key\":\"x\",\"blocked_by\":[\"x\"]}", 4),
     ] {
-        std::fs::write(env.project("plan.jsonl"), format!("{{\"title\":\"a\"}}\n{line}\n{{\"title\":\"c\"}}\n")).unwrap();
-        let ran = env.run(env.command("el").args(["--robot", "create", "--file", "plan.jsonl"])).fails_with(exit);
+        std::fs::write(
+            env.project("plan.jsonl"),
+            format!("{{\"title\":\"a\"}}\n{line}\n{{\"title\":\"c\"}}\n"),
+        )
+        .unwrap();
+        let ran = env
+            .run(env.command("el").args(["--robot", "create", "--file", "plan.jsonl"]))
+            .fails_with(exit);
         let error = ran.json()["error"].take();
         assert!(error.to_string().contains("2 of 3"), "{line}: {error}");
         assert_eq!(env.robot(&["list", "--all"])["count"], 0, "{line}");
@@ -92,8 +112,14 @@ fn a_markdown_list_becomes_epics_and_their_children() {
     let made = env.robot(&["create", "--file", "plan.md", "-p", "low"]);
     assert_eq!(titles(&made), ["Storage", "Schema", "Queries", "Alone"]);
     let items = &made["items"];
-    assert_eq!((&items[0]["issue_type"], &items[3]["issue_type"]), (&json!("epic"), &json!("task")));
-    assert_eq!((&items[1]["parent_id"], &items[2]["parent_id"]), (&items[0]["id"], &items[0]["id"]));
+    assert_eq!(
+        (&items[0]["issue_type"], &items[3]["issue_type"]),
+        (&json!("epic"), &json!("task"))
+    );
+    assert_eq!(
+        (&items[1]["parent_id"], &items[2]["parent_id"]),
+        (&items[0]["id"], &items[0]["id"])
+    );
     assert_eq!(items[1]["description"], "STRICT tables.\nAnd indexes.");
     assert!(items.as_array().unwrap().iter().all(|atom| atom["priority"] == 3));
     let human = env.el(&["create", "--file", "plan.md", "-q"]).ok();
@@ -141,7 +167,10 @@ fn two_thousand_at_once_take_one_moment_and_keep_their_order() {
     let made = env.robot(&["create", "--file", "many.jsonl"]);
     assert_eq!((&made["count"], &made["truncated"]), (&json!(2000), &json!(false)));
     let listed = env.robot(&["list"]);
-    assert_eq!((&listed["count"], &listed["total"], &listed["truncated"]), (&json!(2000), &json!(2000), &json!(false)));
+    assert_eq!(
+        (&listed["count"], &listed["total"], &listed["truncated"]),
+        (&json!(2000), &json!(2000), &json!(false))
+    );
     assert_eq!(titles(&listed), titles(&made), "a robot's list has no small default limit");
     assert_eq!(env.robot(&["doctor"])["serious"], 0);
 }

@@ -9,7 +9,9 @@ fn a_status_that_is_none_is_refused_and_the_project_lives_on() {
     let env = TestEnv::with_tracker();
     let id = env.create("It", &[]);
     for status in ["banana", "", "closed;", "open\u{1b}[31m"] {
-        let ran = env.run(env.command("el").args(["--robot", "update", &id, "--status", status])).fails_with(2);
+        let ran = env
+            .run(env.command("el").args(["--robot", "update", &id, "--status", status]))
+            .fails_with(2);
         let message = ran.json()["error"]["message"].as_str().unwrap().to_owned();
         assert!(message.contains("wont_do"), "it says what would be right: {message}");
     }
@@ -60,7 +62,9 @@ fn closing_again_is_no_error_and_the_first_reason_stands() {
 #[test]
 fn the_author_is_the_flag_the_variable_gits_user_or_the_login() {
     let mut env = TestEnv::with_tracker();
-    let by = |env: &TestEnv, words: &[&str]| env.robot(&[&["create", "It"], words].concat())["created_by"].clone();
+    let by = |env: &TestEnv, words: &[&str]| {
+        env.robot(&[&["create", "It"], words].concat())["created_by"].clone()
+    };
     assert_eq!(by(&env, &[]), "Test", "git's user");
     env.set("EL_ACTOR", "ada");
     assert_eq!((by(&env, &[]), by(&env, &["--actor", "bob"])), (json!("ada"), json!("bob")));
@@ -76,11 +80,18 @@ fn every_change_has_its_event_with_its_author_and_what_was() {
     env.el(&["update", &id, "--title", "New title", "-p", "1", "-l", "x", "--actor", "ada"]).ok();
     env.el(&["update", &id, "--title", "New title"]).ok();
     let events = env.robot(&["history", &id])["items"].take();
-    assert_eq!(events.as_array().unwrap().len(), 2, "a change that changes nothing is no event: {events:#}");
+    assert_eq!(
+        events.as_array().unwrap().len(),
+        2,
+        "a change that changes nothing is no event: {events:#}"
+    );
     let data = &events[1]["data"];
     assert_eq!(events[1]["actor"], "ada");
     assert_eq!(data["title"], json!({"from": "Old title", "to": "New title"}));
-    assert_eq!((&data["priority"], &data["labels"]), (&json!({"from": 3, "to": 1}), &json!({"from": [], "to": ["x"]})));
+    assert_eq!(
+        (&data["priority"], &data["labels"]),
+        (&json!({"from": 3, "to": 1}), &json!({"from": [], "to": ["x"]}))
+    );
 }
 
 #[test]
@@ -91,7 +102,12 @@ fn an_atom_waits_for_what_blocks_it_through_its_parents_too() {
     let child = env.create("Child", &["--parent", &epic]);
     let ready = |env: &TestEnv| -> Vec<String> {
         let items = env.robot(&["ready"])["items"].take();
-        items.as_array().unwrap().iter().map(|atom| atom["id"].as_str().unwrap().to_owned()).collect()
+        items
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|atom| atom["id"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(ready(&env), [blocker.as_str()]);
     let holds = env.robot(&["why", &child])["holds"].take();
@@ -124,11 +140,17 @@ fn next_claims_in_one_step_and_never_what_is_somebody_elses() {
     assert_eq!(env.robot(&["next", "--claim", "--actor", "bob"])["id"], free.as_str());
     assert_eq!(env.robot(&["next", "--claim", "--actor", "bob"]), Value::Null);
     assert_eq!(env.robot(&["next", "--claim", "--actor", "ada"])["id"], hers.as_str());
-    assert_eq!((&env.show(&free)["assignee"], &env.show(&free)["status"]), (&json!("bob"), &json!("in_progress")));
+    assert_eq!(
+        (&env.show(&free)["assignee"], &env.show(&free)["status"]),
+        (&json!("bob"), &json!("in_progress"))
+    );
     // Claiming what is one's own is no error.
     env.el(&["claim", &free, "--actor", "bob"]).ok();
     env.el(&["release", &free, "--actor", "bob"]).ok();
-    assert_eq!((&env.show(&free)["assignee"], &env.show(&free)["status"]), (&Value::Null, &json!("open")));
+    assert_eq!(
+        (&env.show(&free)["assignee"], &env.show(&free)["status"]),
+        (&Value::Null, &json!("open"))
+    );
 }
 
 #[test]
@@ -149,7 +171,13 @@ fn a_discarded_atom_can_be_restored_until_it_is_pruned() {
     env.el(&["discard", "prune", "--days", "0", "--force"]).ok();
     env.run(env.command("el").args(["show", &a])).fails_with(3);
     let events = env.robot(&["history"])["items"].take();
-    assert!(events.as_array().unwrap().iter().any(|event| event["kind"] == "pruned" && event["atom_id"] == a.as_str()));
+    assert!(
+        events
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|event| event["kind"] == "pruned" && event["atom_id"] == a.as_str())
+    );
 }
 
 #[test]
@@ -184,7 +212,11 @@ fn a_date_beyond_the_calendar_is_refused_and_one_that_is_no_date_told_apart() {
 fn times_for_people_are_of_their_zone_and_say_so() {
     let mut env = TestEnv::with_tracker();
     let id = env.create("It", &["--defer-until", "2099-01-15T09:30Z"]);
-    for (zone, want) in [("UTC", "2099-01-15 09:30 UTC"), ("Europe/Berlin", "2099-01-15 10:30 CET"), ("No/Where", "09:30 UTC")] {
+    for (zone, want) in [
+        ("UTC", "2099-01-15 09:30 UTC"),
+        ("Europe/Berlin", "2099-01-15 10:30 CET"),
+        ("No/Where", "09:30 UTC"),
+    ] {
         let shown = env.set("TZ", zone).el(&["show", &id]).ok().stdout;
         assert!(shown.contains(want), "{zone}: {shown}");
     }

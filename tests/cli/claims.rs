@@ -29,11 +29,20 @@ fn a_claim_is_taken_from_somebody_only_with_force_and_history_says_from_whom() {
         let message = error["message"].as_str().unwrap();
         assert!(message.contains("claimed by ada") && message.contains("--force"), "{message}");
         let shown = env.show(&id);
-        assert_eq!((&shown["status"], &shown["assignee"]), (&json!("in_progress"), &json!("ada")), "{words:?}");
+        assert_eq!(
+            (&shown["status"], &shown["assignee"]),
+            (&json!("in_progress"), &json!("ada")),
+            "{words:?}"
+        );
         by(&env, "bob", &[&words[..], &["--force"]].concat()).ok();
         let events = env.robot(&["history", &id])["items"].take();
-        let released = events.as_array().unwrap().iter().find(|event| event["kind"] == "released").unwrap();
-        assert_eq!((&released["actor"], &released["data"]["was"]), (&json!("bob"), &json!("ada")), "{words:?}");
+        let released =
+            events.as_array().unwrap().iter().find(|event| event["kind"] == "released").unwrap();
+        assert_eq!(
+            (&released["actor"], &released["data"]["was"]),
+            (&json!("bob"), &json!("ada")),
+            "{words:?}"
+        );
     }
 }
 
@@ -57,12 +66,20 @@ fn ones_own_claim_and_what_is_only_assigned_need_no_force() {
 fn an_epic_is_closed_after_what_is_in_it_or_with_force() {
     let env = TestEnv::with_tracker();
     let epic = env.create("All", &["--type", "epic"]);
-    let children: Vec<String> = (0..7).map(|n| env.create(&format!("Part {n}"), &["--parent", &epic])).collect();
+    let children: Vec<String> =
+        (0..7).map(|n| env.create(&format!("Part {n}"), &["--parent", &epic])).collect();
     for words in [&["close", &epic][..], &["update", &epic, "--status", "closed"]] {
-        let error = env.run(env.command("el").arg("--robot").args(words)).fails_with(4).json()["error"].take();
+        let error =
+            env.run(env.command("el").arg("--robot").args(words)).fails_with(4).json()["error"]
+                .take();
         assert_eq!(error["code"], "open_children");
         let message = error["message"].as_str().unwrap();
-        assert!(message.contains(&children[0]) && message.contains("and 2 more") && message.contains("--force"), "{message}");
+        assert!(
+            message.contains(&children[0])
+                && message.contains("and 2 more")
+                && message.contains("--force"),
+            "{message}"
+        );
     }
     assert_eq!(env.status(&epic), "open");
     env.el(&["update", &children[0], "--status", "wont_do"]).ok();
@@ -107,7 +124,10 @@ fn a_session_neither_takes_a_persons_claim_nor_closes_an_epic_over_open_work() {
     for words in commands {
         env.run(&mut env.el_as_run(&run, words)).fails_with(4);
     }
-    assert_eq!((env.status(&claimed), env.status(&epic)), ("in_progress".to_owned(), "open".to_owned()));
+    assert_eq!(
+        (env.status(&claimed), env.status(&epic)),
+        ("in_progress".to_owned(), "open".to_owned())
+    );
     std::fs::write(env.project("go"), "").unwrap();
     env.wait_for_status(&own, "closed");
 }

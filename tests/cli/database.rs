@@ -44,15 +44,17 @@ fn one_of_a_newer_el_is_refused_and_not_touched() {
     let error = fails(&env, &["list"], 6, "newer_database");
     assert_eq!(error["details"]["found"], 999);
     assert!(error["hint"].as_str().unwrap().contains("newer el"), "{error}");
-    let kept: i64 = env.database().query_row("SELECT count(*) FROM atoms", [], |row| row.get(0)).unwrap();
+    let kept: i64 =
+        env.database().query_row("SELECT count(*) FROM atoms", [], |row| row.get(0)).unwrap();
     assert_eq!(kept, 1);
 }
 
 #[test]
 fn a_file_that_is_no_database_is_told_and_left_alone() {
-    for content in
-        ["this is no database, and long enough to be looked at as one by SQLite, which reads a header of one hundred bytes", "x"]
-    {
+    for content in [
+        "this is no database, and long enough to be looked at as one by SQLite, which reads a header of one hundred bytes",
+        "x",
+    ] {
         let env = TestEnv::with_tracker();
         let file = env.project(".eluent/el.db");
         for side in ["-wal", "-shm"] {
@@ -86,8 +88,9 @@ fn an_empty_file_and_another_programs_database_are_told() {
 #[test]
 fn a_damaged_file_is_told_and_never_a_panic() {
     let env = TestEnv::with_tracker();
-    let text: String =
-        (0..500).map(|n| format!("{{\"title\":\"Atom {n}\",\"description\":\"{}\"}}\n", "x".repeat(300))).collect();
+    let text: String = (0..500)
+        .map(|n| format!("{{\"title\":\"Atom {n}\",\"description\":\"{}\"}}\n", "x".repeat(300)))
+        .collect();
     std::fs::write(env.project("many.jsonl"), text).unwrap();
     env.el(&["create", "--file", "many.jsonl"]).ok();
     env.database().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
@@ -105,7 +108,10 @@ fn a_damaged_file_is_told_and_never_a_panic() {
     let error = fails(&env, &["show", "x"], 1, "damaged");
     assert!(error["hint"].as_str().unwrap().contains("copy the folder .eluent away"), "{error}");
     let doctor = env.run(env.command("el").args(["--robot", "doctor"]));
-    assert!(doctor.stdout.contains("malformed") || doctor.stdout.contains("serious"), "{doctor:#?}");
+    assert!(
+        doctor.stdout.contains("malformed") || doctor.stdout.contains("serious"),
+        "{doctor:#?}"
+    );
 }
 
 #[test]
@@ -116,9 +122,17 @@ fn a_disk_that_takes_no_more_is_told_and_leaves_nothing_half_done() {
     std::fs::write(env.project("big"), "x ".repeat(200_000)).unwrap();
     let before = env.robot(&["history"]);
     // The limit of a file's size stands for a disk without room.
-    let full =
-        |words: &str| env.run(env.command("sh").args(["-c", &format!("trap '' XFSZ; ulimit -f 80; exec el --robot {words}")]));
-    for words in ["create Big --description-file big", &format!("comment add {id} - < big"), "init --db other.db --name x"] {
+    let full = |words: &str| {
+        env.run(
+            env.command("sh")
+                .args(["-c", &format!("trap '' XFSZ; ulimit -f 80; exec el --robot {words}")]),
+        )
+    };
+    for words in [
+        "create Big --description-file big",
+        &format!("comment add {id} - < big"),
+        "init --db other.db --name x",
+    ] {
         let error = full(words).fails_with(1).json()["error"].take();
         assert_eq!(error["code"], "disk", "{words}: {error}");
         assert!(error["hint"].as_str().unwrap().contains("make room"), "{error}");
@@ -157,7 +171,9 @@ fn a_folder_that_may_not_be_written_is_told() {
     let env = TestEnv::with_tracker();
     let id = env.create("Readable", &[]);
     env.database().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
-    let set = |path: &std::path::Path, mode: u32| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    let set = |path: &std::path::Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap()
+    };
     set(&env.path(""), 0o755);
     set(&env.project(".eluent/el.db"), 0o444);
     set(&env.project(".eluent"), 0o555);
@@ -166,7 +182,12 @@ fn a_folder_that_may_not_be_written_is_told() {
         let is_root = rustix::process::geteuid().is_root();
         let mut command = if is_root { env.command("setpriv") } else { env.command("el") };
         if is_root {
-            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", env!("CARGO_BIN_EXE_el")]);
+            command.args([
+                "--reuid=65534",
+                "--regid=65534",
+                "--clear-groups",
+                env!("CARGO_BIN_EXE_el"),
+            ]);
         }
         env.run(command.args(words))
     };
@@ -202,7 +223,9 @@ fn a_new_database_is_its_owners_alone_and_one_that_is_there_keeps_its_mode() {
     let env = TestEnv::new();
     env.el(&["init"]).ok();
     env.create("One", &[]);
-    let mode = |name: &str| std::fs::metadata(env.project(name)).ok().map(|meta| meta.permissions().mode() & 0o777);
+    let mode = |name: &str| {
+        std::fs::metadata(env.project(name)).ok().map(|meta| meta.permissions().mode() & 0o777)
+    };
     assert_eq!(mode(".eluent/el.db"), Some(0o600));
     let writer = rusqlite::Connection::open(env.project(".eluent/el.db")).unwrap();
     writer.execute("UPDATE atoms SET priority = 1", []).unwrap();
@@ -210,7 +233,8 @@ fn a_new_database_is_its_owners_alone_and_one_that_is_there_keeps_its_mode() {
         assert_eq!(mode(beside), Some(0o600), "{beside}");
     }
     drop(writer);
-    std::fs::set_permissions(env.project(".eluent/el.db"), std::fs::Permissions::from_mode(0o660)).unwrap();
+    std::fs::set_permissions(env.project(".eluent/el.db"), std::fs::Permissions::from_mode(0o660))
+        .unwrap();
     env.create("Two", &[]);
     assert_eq!(mode(".eluent/el.db"), Some(0o660));
 }

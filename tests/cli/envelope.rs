@@ -1,4 +1,5 @@
-//! `--robot`: one JSON document on stdout, on success and on every failure, and an exit code that means something.
+//! `--robot`: one JSON document on stdout, on success and on every failure, and an exit code that
+//! means something.
 
 use serde_json::{Value, json};
 
@@ -23,7 +24,11 @@ fn fails(env: &TestEnv, words: &[&str], exit: i32, code: &str) -> Value {
     let error = envelope["error"].take();
     assert_eq!(keys(&error), ["code", "message", "hint", "details", "retryable"]);
     assert_eq!(error["code"], code, "{words:?}: {error}");
-    assert!(error["details"].is_object() && error["retryable"].is_boolean() && !error["message"].as_str().unwrap().is_empty());
+    assert!(
+        error["details"].is_object()
+            && error["retryable"].is_boolean()
+            && !error["message"].as_str().unwrap().is_empty()
+    );
     assert_eq!((ran.stdout.lines().count(), ran.stderr.as_str()), (1, ""), "{words:?}");
     // A person gets the same code, on stderr alone.
     let human = env.run(env.command("el").args(words)).fails_with(exit);
@@ -102,9 +107,13 @@ fn bad_usage_and_bad_values_are_two() {
 #[test]
 fn what_is_not_there_is_three() {
     let env = TestEnv::with_tracker();
-    for words in
-        [&["show", "zzzz"][..], &["close", "zzzz"], &["why", "t-zzzz"], &["logs", "zzzz"], &["comment", "add", "zzzz", "x"]]
-    {
+    for words in [
+        &["show", "zzzz"][..],
+        &["close", "zzzz"],
+        &["why", "t-zzzz"],
+        &["logs", "zzzz"],
+        &["comment", "add", "zzzz", "x"],
+    ] {
         let error = fails(&env, words, 3, "not_found");
         assert!(error["hint"].as_str().unwrap().contains("el list"), "{error}");
     }
@@ -150,11 +159,19 @@ fn the_flag_may_stand_anywhere_before_the_double_dash() {
     let env = TestEnv::with_tracker();
     let id = env.create("It", &[]);
     let expected = env.el(&["--robot", "show", &id]).ok().stdout;
-    for words in [&["show", "--robot", &id][..], &["show", &id, "--robot"], &["--json", "show", &id], &["show", &id, "--json"]] {
+    for words in [
+        &["show", "--robot", &id][..],
+        &["show", &id, "--robot"],
+        &["--json", "show", &id],
+        &["show", &id, "--json"],
+    ] {
         assert_eq!(env.el(words).ok().stdout, expected, "{words:?}");
     }
     let created = env.el(&["create", "--", "--robot"]).ok();
-    assert!(created.stdout.contains("Created task") && created.stdout.contains("--robot"), "{created:#?}");
+    assert!(
+        created.stdout.contains("Created task") && created.stdout.contains("--robot"),
+        "{created:#?}"
+    );
     let usage = env.run(env.command("el").args(["show", "--", "--robot", "x"])).fails_with(2);
     assert_eq!(usage.stdout, "", "what follows -- is no flag");
 }
@@ -162,8 +179,12 @@ fn the_flag_may_stand_anywhere_before_the_double_dash() {
 #[test]
 fn nothing_ready_is_an_answer_and_no_error() {
     let env = TestEnv::with_tracker();
-    assert_eq!(robot(&env, &["next", "--claim"]).ok().json(), json!({"status": "ok", "data": null}));
-    let list = json!({"status": "ok", "data": {"count": 0, "total": 0, "truncated": false, "items": []}});
+    assert_eq!(
+        robot(&env, &["next", "--claim"]).ok().json(),
+        json!({"status": "ok", "data": null})
+    );
+    let list =
+        json!({"status": "ok", "data": {"count": 0, "total": 0, "truncated": false, "items": []}});
     for words in [&["list"][..], &["ready"], &["runs"], &["search", "x"], &["discard", "list"]] {
         assert_eq!(robot(&env, words).ok().json(), list, "{words:?}");
     }

@@ -11,7 +11,10 @@ fn titles(list: &Value) -> Vec<&str> {
 fn project() -> TestEnv {
     let env = TestEnv::with_tracker();
     let epic = env.create("Epic", &["--type", "epic", "-p", "someday"]);
-    env.create("Parser bug", &["--type", "bug", "-p", "high", "-l", "parser,core", "-d", "Offsets of time zones"]);
+    env.create(
+        "Parser bug",
+        &["--type", "bug", "-p", "high", "-l", "parser,core", "-d", "Offsets of time zones"],
+    );
     env.create("Write docs", &["-p", "low", "-a", "ada", "--parent", &epic]);
     let closed = env.create("Old work", &["-l", "core"]);
     env.el(&["close", &closed]).ok();
@@ -58,7 +61,10 @@ fn lists_are_filtered_by_every_field() {
 fn a_cut_is_always_told() {
     let env = project();
     let cut = env.robot(&["list", "--limit", "2"]);
-    assert_eq!((&cut["count"], &cut["total"], &cut["truncated"]), (&json!(2), &json!(4), &json!(true)));
+    assert_eq!(
+        (&cut["count"], &cut["total"], &cut["truncated"]),
+        (&json!(2), &json!(4), &json!(true))
+    );
     let rest = env.robot(&["list", "--limit", "2", "--offset", "2"]);
     assert_eq!(titles(&rest), ["Write docs", "Epic"]);
     assert_eq!(env.robot(&["list", "--limit", "0"])["truncated"], false);
@@ -84,7 +90,19 @@ fn a_search_finds_words_in_titles_and_texts_and_survives_any_syntax() {
     let env = project();
     assert_eq!(titles(&env.robot(&["search", "zones"])), ["Parser bug"]);
     assert_eq!(titles(&env.robot(&["search", "pars"])).len(), 1, "a beginning of a word is enough");
-    for query in ["\"", "a AND", "NEAR(", "*", "col:x", "^", "-x", "()", "'; DROP TABLE atoms; --", "\u{1b}", "title:"] {
+    for query in [
+        "\"",
+        "a AND",
+        "NEAR(",
+        "*",
+        "col:x",
+        "^",
+        "-x",
+        "()",
+        "'; DROP TABLE atoms; --",
+        "\u{1b}",
+        "title:",
+    ] {
         let ran = env.run(env.command("el").args(["--robot", "search", "--", query]));
         assert!([0, 2].contains(&ran.status), "{query:?}: {ran:#?}");
         ran.json();
@@ -92,17 +110,27 @@ fn a_search_finds_words_in_titles_and_texts_and_survives_any_syntax() {
     let id = env.robot(&["list", "--type", "bug"])["items"][0]["id"].as_str().unwrap().to_owned();
     env.el(&["update", &id, "--title", "Renamed entirely"]).ok();
     assert_eq!(titles(&env.robot(&["search", "renamed"])), ["Renamed entirely"]);
-    assert_eq!(titles(&env.robot(&["search", "parser"])).len(), 0, "what was is not found any more");
+    assert_eq!(
+        titles(&env.robot(&["search", "parser"])).len(),
+        0,
+        "what was is not found any more"
+    );
 }
 
 #[test]
 fn orders_are_by_what_was_asked_for() {
     let env = TestEnv::with_tracker();
-    let (first, second, third) = (env.create("b", &["-p", "low"]), env.create("a", &["-p", "high"]), env.create("c", &[]));
+    let (first, second, third) =
+        (env.create("b", &["-p", "low"]), env.create("a", &["-p", "high"]), env.create("c", &[]));
     env.el(&["update", &first, "--title", "b!"]).ok();
     let order = |sort: &str| -> Vec<String> {
         let list = env.robot(&["list", "--sort", sort]);
-        list["items"].as_array().unwrap().iter().map(|atom| atom["id"].as_str().unwrap().to_owned()).collect()
+        list["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|atom| atom["id"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(order("priority"), [second.clone(), third.clone(), first.clone()]);
     assert_eq!(order("oldest"), [first.clone(), second.clone(), third.clone()]);

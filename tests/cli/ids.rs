@@ -23,9 +23,15 @@ fn an_id_is_found_with_and_without_its_prefix_and_in_any_case() {
     let env = TestEnv::with_tracker();
     let id = env.create("The only one", &[]);
     let short = short(&id);
-    for typed in
-        [&id, short, &id.to_uppercase(), &short.to_uppercase(), &short[..1], &format!("t-{}", &short[..2]), &format!("  {id} ")]
-    {
+    for typed in [
+        &id,
+        short,
+        &id.to_uppercase(),
+        &short.to_uppercase(),
+        &short[..1],
+        &format!("t-{}", &short[..2]),
+        &format!("  {id} "),
+    ] {
         finds(&env, typed, &id);
     }
 }
@@ -35,12 +41,16 @@ fn a_beginning_is_enough_and_the_middle_or_the_end_never_is() {
     let env = TestEnv::with_tracker();
     let id = env.create("The only one", &[]);
     let short = short(&id);
-    for typed in [&short[1..], &short[2..], &format!("{short}0"), &id[1..id.len() - 1], &format!("x{id}")] {
+    for typed in
+        [&short[1..], &short[2..], &format!("{short}0"), &id[1..id.len() - 1], &format!("x{id}")]
+    {
         if !short.starts_with(typed) {
             fails(&env, typed, 3);
         }
     }
-    for typed in ["%", "_", "*", "t-%", "t-", "-", "' OR 1=1 --", "t-' OR '1'='1", "../x", "\u{202e}"] {
+    for typed in
+        ["%", "_", "*", "t-%", "t-", "-", "' OR 1=1 --", "t-' OR '1'='1", "../x", "\u{202e}"]
+    {
         assert_eq!(fails(&env, typed, 3)["code"], "not_found", "{typed}");
     }
 }
@@ -102,20 +112,28 @@ fn an_ambiguous_id_lists_its_candidates_and_changes_none() {
     let many: String = (0..33).map(|n| format!("{{\"title\":\"Atom {n}\"}}\n")).collect();
     std::fs::write(env.project("many.jsonl"), many).unwrap();
     let made = env.robot(&["create", "--file", "many.jsonl"])["items"].take();
-    let mut ids: Vec<&str> = made.as_array().unwrap().iter().map(|atom| atom["id"].as_str().unwrap()).collect();
+    let mut ids: Vec<&str> =
+        made.as_array().unwrap().iter().map(|atom| atom["id"].as_str().unwrap()).collect();
     ids.sort_unstable();
     let pair = ids.windows(2).find(|pair| short(pair[0])[..1] == short(pair[1])[..1]).unwrap();
     let letter = &short(pair[0])[..1];
-    let expected: Vec<&str> = ids.iter().copied().filter(|id| short(id).starts_with(letter)).collect();
+    let expected: Vec<&str> =
+        ids.iter().copied().filter(|id| short(id).starts_with(letter)).collect();
     let ran = env.run(env.command("el").args(["--robot", "close", letter])).fails_with(4);
     let error = ran.json()["error"].take();
     assert_eq!(error["code"], "ambiguous_id");
-    let candidates: Vec<&str> =
-        error["details"]["candidates"].as_array().unwrap().iter().map(|c| c["id"].as_str().unwrap()).collect();
+    let candidates: Vec<&str> = error["details"]["candidates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| c["id"].as_str().unwrap())
+        .collect();
     assert_eq!(candidates, expected);
     let human = env.run(env.command("el").args(["close", letter])).fails_with(4);
     assert!(
-        human.stderr.contains(pair[0]) && human.stderr.contains("Atom ") && human.stderr.contains("more characters"),
+        human.stderr.contains(pair[0])
+            && human.stderr.contains("Atom ")
+            && human.stderr.contains("more characters"),
         "{human:#?}"
     );
     assert_eq!(env.robot(&["list", "--status", "open"])["count"], 33);

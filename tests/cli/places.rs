@@ -75,7 +75,10 @@ fn init_twice_is_refused_and_harms_nothing() {
     let ran = env.run(env.command("el").args(["--robot", "init", "--name", "other"])).fails_with(4);
     let error = ran.json()["error"].take();
     assert_eq!(error["code"], "exists");
-    assert!(!error.to_string().contains("force") && !error.to_string().contains("rm "), "it names no way to destroy: {error}");
+    assert!(
+        !error.to_string().contains("force") && !error.to_string().contains("rm "),
+        "it names no way to destroy: {error}"
+    );
     assert_eq!(env.status(&id), "open");
     assert_eq!(std::fs::read_to_string(env.project(".eluent/config.toml")).unwrap(), before);
     // Below a project it is refused too, unless a second one is wanted.
@@ -99,7 +102,9 @@ fn git_sees_the_configuration_and_nothing_else() {
     assert_eq!(seen, [".eluent/.gitignore", ".eluent/config.toml"]);
     let hooks = std::fs::read_dir(env.project(".git/hooks")).unwrap();
     assert!(
-        hooks.map(|hook| hook.unwrap().file_name()).all(|name| name.to_str().unwrap().ends_with(".sample")),
+        hooks
+            .map(|hook| hook.unwrap().file_name())
+            .all(|name| name.to_str().unwrap().ends_with(".sample")),
         "no hook is installed"
     );
 }
@@ -127,8 +132,14 @@ fn a_project_behind_a_link_is_one_project() {
     let attach = el_in(&env, &env.path("link"), &["--robot", "attach", &id]).ok().json();
     let here = env.robot(&["attach", &id]);
     assert_eq!(attach["data"]["socket"], here["socket"]);
-    let through =
-        env.run(env.command("el").args(["--robot", "attach", &id, "--db"]).arg(env.path("link/.eluent/el.db"))).ok().json();
+    let through = env
+        .run(
+            env.command("el")
+                .args(["--robot", "attach", &id, "--db"])
+                .arg(env.path("link/.eluent/el.db")),
+        )
+        .ok()
+        .json();
     assert_eq!(through["data"]["socket"], here["socket"]);
     std::fs::write(env.project("go"), "").unwrap();
     worker.wait(crate::support::SOON).ok();

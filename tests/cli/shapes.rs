@@ -1,4 +1,5 @@
-//! The shapes that programs read. A changed snapshot is a changed interface: a decision, and a line in the changelog.
+//! The shapes that programs read. A changed snapshot is a changed interface: a decision, and a line
+//! in the changelog.
 //!
 //! `INSTA_UPDATE=always cargo test -p el-cli --all-features --test e2e shapes` writes them anew.
 
@@ -6,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::support::TestEnv;
 
-/// The answer without what differs from run to run: ids are numbered in the order in which they come.
+/// The answer without what differs from run to run: ids are numbered in the order in which they
+/// come.
 #[derive(Default)]
 struct Redactor {
     ids: Vec<String>,
@@ -15,7 +17,10 @@ struct Redactor {
 
 impl Redactor {
     fn new(env: &TestEnv) -> Self {
-        Self { ids: Vec::new(), folder: env.path("").display().to_string().trim_end_matches('/').to_owned() }
+        Self {
+            ids: Vec::new(),
+            folder: env.path("").display().to_string().trim_end_matches('/').to_owned(),
+        }
     }
 
     fn shape(&mut self, value: &Value) -> String {
@@ -25,19 +30,28 @@ impl Redactor {
     fn value(&mut self, key: &str, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(key, text)),
-            Value::Number(_) if ["pid", "agent_pid", "start", "seconds", "duration_ms"].contains(&key) => json!("[number]"),
+            Value::Number(_)
+                if ["pid", "agent_pid", "start", "seconds", "duration_ms"].contains(&key) =>
+            {
+                json!("[number]")
+            }
             // Only a run that took long enough for a heartbeat has one.
             _ if key == "active_at" => json!("[time or null]"),
             Value::Array(items) => items.iter().map(|item| self.value(key, item)).collect(),
-            Value::Object(map) => {
-                Value::Object(map.iter().map(|(key, value)| (key.clone(), self.value(key, value))).collect::<Map<_, _>>())
-            }
+            Value::Object(map) => Value::Object(
+                map.iter()
+                    .map(|(key, value)| (key.clone(), self.value(key, value)))
+                    .collect::<Map<_, _>>(),
+            ),
             other => other.clone(),
         }
     }
 
     fn text(&mut self, key: &str, text: &str) -> String {
-        let is_time = text.len() > 20 && text.ends_with('Z') && text.as_bytes()[10] == b'T' && text.starts_with("20");
+        let is_time = text.len() > 20
+            && text.ends_with('Z')
+            && text.as_bytes()[10] == b'T'
+            && text.starts_with("20");
         let is_uuid = text.split('-').map(str::len).collect::<Vec<_>>() == [8, 4, 4, 4, 12];
         match key {
             _ if is_time => return "[time]".to_owned(),
@@ -53,7 +67,8 @@ impl Redactor {
         while let Some(at) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
             out.push_str(&rest[..at]);
             let word = &rest[at..];
-            let end = word.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(word.len());
+            let end =
+                word.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(word.len());
             let (word, behind) = word.split_at(end);
             out.push_str(&self.word(word));
             rest = behind;
@@ -63,9 +78,9 @@ impl Redactor {
 
     fn word(&mut self, word: &str) -> String {
         let sizes = [("t-", 4), ("run-", 8), ("worker-", 8)];
-        let Some((prefix, size)) =
-            sizes.iter().find(|(prefix, size)| word.strip_prefix(prefix).is_some_and(|rest| rest.len() == *size))
-        else {
+        let Some((prefix, size)) = sizes.iter().find(|(prefix, size)| {
+            word.strip_prefix(prefix).is_some_and(|rest| rest.len() == *size)
+        }) else {
             return word.to_owned();
         };
         if !self.ids.iter().any(|id| id == word) {
@@ -114,7 +129,11 @@ fn the_tracker() {
     shape!(redactor, "dep_list", env.robot(&["dep", "list", &b]));
     shape!(redactor, "dep_tree", env.robot(&["dep", "tree", &a]));
     shape!(redactor, "why", env.robot(&["why", &b]));
-    shape!(redactor, "update", env.robot(&["update", &a, "--title", "Fix the parser of dates", "--status", "review"]));
+    shape!(
+        redactor,
+        "update",
+        env.robot(&["update", &a, "--title", "Fix the parser of dates", "--status", "review"])
+    );
     shape!(redactor, "comment_add", env.robot(&["comment", "add", &a, "a remark"]));
     shape!(redactor, "show", env.robot(&["show", &a]));
     shape!(redactor, "close", env.robot(&["close", &a, "-r", "done"]));
@@ -142,7 +161,11 @@ fn the_worker() {
     let told: Vec<Value> = told
         .into_iter()
         .map(|mut event| {
-            event.as_object_mut().unwrap().entry("tmux_socket").and_modify(|socket| *socket = json!("[socket]"));
+            event
+                .as_object_mut()
+                .unwrap()
+                .entry("tmux_socket")
+                .and_modify(|socket| *socket = json!("[socket]"));
             event
         })
         .collect();

@@ -4,8 +4,10 @@ use crate::support::TestEnv;
 
 fn project() -> (TestEnv, String) {
     let env = TestEnv::with_tracker();
-    let id = env
-        .create("A title that is rather long, so that a narrow terminal has to cut it somewhere", &["-p", "high", "-l", "label"]);
+    let id = env.create(
+        "A title that is rather long, so that a narrow terminal has to cut it somewhere",
+        &["-p", "high", "-l", "label"],
+    );
     env.create("漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字 wide", &[]);
     (env, id)
 }
@@ -13,11 +15,21 @@ fn project() -> (TestEnv, String) {
 #[test]
 fn a_pipe_gets_no_escape_codes_and_whole_titles() {
     let (env, id) = project();
-    for words in
-        [&["list"][..], &["show", &id], &["ready"], &["stats"], &["history"], &["why", &id], &["config", "show"], &["--help"]]
-    {
+    for words in [
+        &["list"][..],
+        &["show", &id],
+        &["ready"],
+        &["stats"],
+        &["history"],
+        &["why", &id],
+        &["config", "show"],
+        &["--help"],
+    ] {
         let ran = env.el(words).ok();
-        assert!(!ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'), "{words:?}: {ran:#?}");
+        assert!(
+            !ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'),
+            "{words:?}: {ran:#?}"
+        );
     }
     assert!(env.el(&["list"]).ok().stdout.contains("has to cut it somewhere"));
     let forced = env.el(&["list", "--color", "always"]).ok();
@@ -49,8 +61,11 @@ fn no_line_is_wider_than_the_terminal() {
         let text = screen.wait_for("[exit 0]");
         let rows = text.lines().filter(|line| line.starts_with("t-")).count();
         assert_eq!(rows, 2, "at {columns} columns:\n{text}");
-        let between: Vec<&str> =
-            text.lines().skip_while(|line| !line.starts_with("t-")).take_while(|line| !line.is_empty()).collect();
+        let between: Vec<&str> = text
+            .lines()
+            .skip_while(|line| !line.starts_with("t-"))
+            .take_while(|line| !line.is_empty())
+            .collect();
         assert_eq!(between.len(), 2, "at {columns} columns:\n{text}");
         assert!(text.contains('…') || columns == 100, "{text}");
         let shown = env.screen(columns, 60, &format!("el show {id}"));
@@ -61,11 +76,13 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let env = TestEnv::with_tracker();
-    let text: String = (0..3000).map(|n| format!("{{\"title\":\"Atom {n} {}\"}}\n", "x".repeat(100))).collect();
+    let text: String =
+        (0..3000).map(|n| format!("{{\"title\":\"Atom {n} {}\"}}\n", "x".repeat(100))).collect();
     std::fs::write(env.project("many.jsonl"), text).unwrap();
     env.el(&["create", "--file", "many.jsonl"]).ok();
     for line in ["el list", "el --robot list", "el history", "el show $(el list -q | head -1)"] {
-        let script = format!("{{ {line}; echo $? > code; }} 2> err | head -c 1 > /dev/null; cat code err");
+        let script =
+            format!("{{ {line}; echo $? > code; }} 2> err | head -c 1 > /dev/null; cat code err");
         let ran = env.run(env.command("sh").args(["-c", &script])).ok();
         assert_eq!(ran.stdout, "0\n", "{line}");
     }
@@ -75,7 +92,8 @@ fn a_reader_that_goes_away_is_no_failure() {
 fn a_full_disk_is_a_failure_that_is_told() {
     let (env, _) = project();
     for words in ["el list", "el --robot list"] {
-        let ran = env.run(env.command("sh").args(["-c", &format!("{words} > /dev/full")])).fails_with(1);
+        let ran =
+            env.run(env.command("sh").args(["-c", &format!("{words} > /dev/full")])).fails_with(1);
         assert!(words.contains("robot") || ran.stderr.contains("No space left"), "{ran:#?}");
         assert!(!ran.stderr.contains("panicked"), "{ran:#?}");
     }

@@ -11,25 +11,44 @@ use crate::support::{Process, SOON, TestEnv, wait_until};
 #[test]
 fn a_task_that_comes_while_its_agent_is_busy_says_its_place_and_what_it_waits_for() {
     let env = TestEnv::with_tracker();
-    let first = env.hand_over(&["touch begun", "wait-file go", "append order first", "close"], &["--title", "First"]);
+    let first = env.hand_over(
+        &["touch begun", "wait-file go", "append order first", "close"],
+        &["--title", "First"],
+    );
     env.wait_for_file("begun");
     let low = env.hand_over(&["append order low", "close"], &["--priority", "low"]);
-    assert_eq!((&low["queue"]["position"], &low["queue"]["executing"][0]["task_id"]), (&json!(1), &first["id"]));
+    assert_eq!(
+        (&low["queue"]["position"], &low["queue"]["executing"][0]["task_id"]),
+        (&json!(1), &first["id"])
+    );
     let urgent = env.hand_over(&["append order urgent", "close"], &["--priority", "urgent"]);
     assert_eq!((&urgent["queue"]["position"], &urgent["queue"]["ahead"]), (&json!(1), &json!([])));
     let normal = env.hand_over(&["append order normal", "close"], &["--priority", "normal"]);
-    assert_eq!((&normal["queue"]["position"], &normal["queue"]["ahead"][0]["task_id"]), (&json!(2), &urgent["id"]));
+    assert_eq!(
+        (&normal["queue"]["position"], &normal["queue"]["ahead"][0]["task_id"]),
+        (&json!(2), &urgent["id"])
+    );
     let said = env.el(&["run", "--", "script: append order last\nscript: close"]).ok().stdout;
     assert!(said.contains("position 3") && said.contains("First"), "{said}");
-    let held = env.hand_over(&["append order held", "close"], &["--blocked-by", low["id"].as_str().unwrap()]);
-    assert_eq!((&held["queue"]["position"], &held["queue"]["holds"][0]["hold"]), (&json!(null), &json!("blocked")));
+    let held = env
+        .hand_over(&["append order held", "close"], &["--blocked-by", low["id"].as_str().unwrap()]);
+    assert_eq!(
+        (&held["queue"]["position"], &held["queue"]["holds"][0]["hold"]),
+        (&json!(null), &json!("blocked"))
+    );
 
     let queue = env.robot(&["queue"])["items"][0].take();
     assert_eq!(
-        (&queue["is_executing"], &queue["current_task_id"], &queue["queued_tasks"], &queue["agent_name"]),
+        (
+            &queue["is_executing"],
+            &queue["current_task_id"],
+            &queue["queued_tasks"],
+            &queue["agent_name"]
+        ),
         (&json!(true), &first["id"], &json!(4), &json!("claude"))
     );
-    let order: Vec<&Value> = queue["waiting"].as_array().unwrap().iter().map(|task| &task["task_id"]).collect();
+    let order: Vec<&Value> =
+        queue["waiting"].as_array().unwrap().iter().map(|task| &task["task_id"]).collect();
     assert_eq!((order[0], order[1], order[3]), (&urgent["id"], &normal["id"], &low["id"]));
     assert_eq!(queue["held"][0]["task_id"], held["id"]);
     assert_eq!(env.task(&normal["id"])["position"], 2);
@@ -51,7 +70,11 @@ fn a_task_that_comes_while_its_agent_is_busy_says_its_place_and_what_it_waits_fo
 fn most_at_once(runs: &[Value]) -> usize {
     let at = |run: &Value, key: &str| run[key].as_str().unwrap().to_owned();
     let live_at = |moment: &str| {
-        runs.iter().filter(|r| at(r, "started_at").as_str() <= moment && moment < at(r, "ended_at").as_str()).count()
+        runs.iter()
+            .filter(|r| {
+                at(r, "started_at").as_str() <= moment && moment < at(r, "ended_at").as_str()
+            })
+            .count()
     };
     runs.iter().map(|run| live_at(&at(run, "started_at"))).max().unwrap()
 }
@@ -75,7 +98,10 @@ fn an_agent_does_as_many_as_its_settings_say() {
     let env = TestEnv::with_tracker();
     env.configure("concurrency = 4\n[agents.ada]\nmax_parallel = 2\n[agents.gendry]\n");
     for n in 0..6 {
-        env.create(&format!("Atom {n}"), &["-d", "script: sleep 300\nscript: close", "-a", if n < 4 { "ada" } else { "gendry" }]);
+        env.create(
+            &format!("Atom {n}"),
+            &["-d", "script: sleep 300\nscript: close", "-a", if n < 4 { "ada" } else { "gendry" }],
+        );
     }
     env.work(&["--drain", "--agent", "ada,gendry"]);
     let of = |agent: &str| {
@@ -93,7 +119,10 @@ fn each_agent_of_a_worker_has_its_own_settings() {
     let env = TestEnv::with_tracker();
     env.configure("[agents.ada]\nmodel = \"haiku\"\n[agents.gendry]\nmodel = \"opus\"\n");
     for agent in ["ada", "gendry"] {
-        env.create(agent, &["-d", &format!("script: record {agent}.json\nscript: close"), "-a", agent]);
+        env.create(
+            agent,
+            &["-d", &format!("script: record {agent}.json\nscript: close"), "-a", agent],
+        );
     }
     env.work(&["--drain", "--agent", "ada,gendry"]);
     for (agent, model) in [("ada", "haiku"), ("gendry", "opus")] {
@@ -105,7 +134,8 @@ fn each_agent_of_a_worker_has_its_own_settings() {
 
 /// Issue 3, "How it is shown", 5.
 #[test]
-fn a_worker_that_is_killed_in_the_middle_of_a_queue_of_twenty_loses_nothing_and_does_nothing_twice() {
+fn a_worker_that_is_killed_in_the_middle_of_a_queue_of_twenty_loses_nothing_and_does_nothing_twice()
+{
     let env = TestEnv::with_tracker();
     let steps = ["append done $EL_ATOM\\n", "sleep 30", "close"];
     let first = env.hand_over(&steps, &[]);
@@ -116,7 +146,9 @@ fn a_worker_that_is_killed_in_the_middle_of_a_queue_of_twenty_loses_nothing_and_
     for at_least in [4, 9, 14] {
         wait_until("some to be done", SOON, || (done() >= at_least).then_some(()));
         Process { pid: u32::try_from(pid).unwrap(), words: Vec::new() }.kill();
-        wait_until("its death", SOON, || (!fs::exists(format!("/proc/{pid}/exe")).unwrap_or(false)).then_some(()));
+        wait_until("its death", SOON, || {
+            (!fs::exists(format!("/proc/{pid}/exe")).unwrap_or(false)).then_some(())
+        });
         let left = env.robot(&["queue"])["items"][0].take();
         assert_eq!(left["is_served"], false, "{left}");
         assert!(left["queued_tasks"].as_u64().unwrap() > 0, "it was to be in the middle");
@@ -137,7 +169,8 @@ fn a_worker_that_is_killed_in_the_middle_of_a_queue_of_twenty_loses_nothing_and_
 #[test]
 fn a_foreground_worker_goes_on_with_the_queue_of_one_that_was_killed() {
     let env = TestEnv::with_tracker();
-    let ids: Vec<String> = (0..20).map(|_| env.script_atom(&["append done $EL_ATOM\\n", "close"])).collect();
+    let ids: Vec<String> =
+        (0..20).map(|_| env.script_atom(&["append done $EL_ATOM\\n", "close"])).collect();
     let worker = env.start_work(&["--drain"]);
     let done = || fs::read_to_string(env.project("done")).unwrap_or_default().lines().count();
     wait_until("some to be done", SOON, || (done() >= 7).then_some(()));
@@ -146,7 +179,10 @@ fn a_foreground_worker_goes_on_with_the_queue_of_one_that_was_killed() {
     assert!(env.robot(&["ready"])["total"].as_u64().unwrap() > 0, "it was to be in the middle");
     env.work(&["--drain"]);
     for id in &ids {
-        assert_eq!((env.status(id).as_str(), env.outcomes(id)), ("closed", vec!["closed".to_owned()]));
+        assert_eq!(
+            (env.status(id).as_str(), env.outcomes(id)),
+            ("closed", vec!["closed".to_owned()])
+        );
     }
     assert_eq!(done(), 20);
 }

@@ -9,7 +9,10 @@ fn an_export_makes_the_same_project_again() {
     for file in ["bd.jsonl", "eluent.jsonl", "github.json", "plan.md"] {
         env.robot(&["import", &sample(file)]);
     }
-    env.create("Odd \u{1b}[31m \u{202e} title", &["-d", "line one\nline two", "--metadata", "{\"k\":[1,null]}"]);
+    env.create(
+        "Odd \u{1b}[31m \u{202e} title",
+        &["-d", "line one\nline two", "--metadata", "{\"k\":[1,null]}"],
+    );
     env.el(&["export", "-o", "out.jsonl"]).ok();
     let text = fs::read_to_string(env.project("out.jsonl")).unwrap();
     assert_eq!(env.el(&["export"]).ok().stdout, text);
@@ -48,12 +51,18 @@ fn every_format_holds_the_project() {
     let docs = env.robot(&["show", "Docs"])["id"].as_str().unwrap().to_owned();
     env.el(&["dep", "add", &queries, &docs]).ok();
     let markdown = env.el(&["export", "--format", "markdown"]).ok().stdout;
-    assert!(markdown.contains("- [ ] Storage (`t-") && markdown.contains("\n  - [x] Schema (`t-"), "{markdown}");
+    assert!(
+        markdown.contains("- [ ] Storage (`t-") && markdown.contains("\n  - [x] Schema (`t-"),
+        "{markdown}"
+    );
     assert!(markdown.contains(&format!("after {queries}")), "{markdown}");
     let csv = env.el(&["export", "--format", "csv"]).ok().stdout;
     assert_eq!(csv.lines().count(), 8);
     let dot = env.el(&["export", "--format", "dot"]).ok().stdout;
-    assert!(dot.starts_with("digraph el {") && dot.contains(&format!("\"{queries}\" -> \"{docs}\";")), "{dot}");
+    assert!(
+        dot.starts_with("digraph el {") && dot.contains(&format!("\"{queries}\" -> \"{docs}\";")),
+        "{dot}"
+    );
     let mermaid = env.el(&["dep", "tree", &queries, "--format", "mermaid"]).ok().stdout;
     assert!(mermaid.starts_with("flowchart LR\n") && mermaid.contains("n0 --> n1"), "{mermaid}");
     let tree = env.robot(&["dep", "tree", &queries, "--format", "dot"]);
@@ -70,8 +79,12 @@ fn a_file_is_written_as_a_whole_or_not_at_all() {
         (&"out.jsonl".into(), &1.into(), &serde_json::Value::Null)
     );
     env.el(&["export", "-o", "nowhere/out.jsonl"]).fails_with(3);
-    let left: Vec<_> = fs::read_dir(env.project("")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        fs::read_dir(env.project("")).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains(".tmp")), "{left:?}");
     let inline = env.robot(&["export"]);
-    assert_eq!(inline["content"].as_str().unwrap(), fs::read_to_string(env.project("out.jsonl")).unwrap());
+    assert_eq!(
+        inline["content"].as_str().unwrap(),
+        fs::read_to_string(env.project("out.jsonl")).unwrap()
+    );
 }

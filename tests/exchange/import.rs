@@ -7,7 +7,12 @@ use crate::support::TestEnv;
 
 /// A file of `tests/data/import`.
 pub(crate) fn sample(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/import").join(name).to_str().unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../tests/data/import")
+        .join(name)
+        .to_str()
+        .unwrap()
+        .to_owned()
 }
 
 fn counts(report: &Value) -> (i64, i64, i64) {
@@ -18,19 +23,32 @@ fn counts(report: &Value) -> (i64, i64, i64) {
 #[test]
 fn each_format_is_recognised_and_imported_once() {
     let env = TestEnv::with_tracker();
-    for (file, format, atoms) in
-        [("bd.jsonl", "bd", 8), ("eluent.jsonl", "eluent", 4), ("github.json", "github", 4), ("plan.md", "markdown", 7)]
-    {
+    for (file, format, atoms) in [
+        ("bd.jsonl", "bd", 8),
+        ("eluent.jsonl", "eluent", 4),
+        ("github.json", "github", 4),
+        ("plan.md", "markdown", 7),
+    ] {
         let report = env.robot(&["import", &sample(file)]);
-        assert_eq!((report["format"].as_str().unwrap(), counts(&report)), (format, (atoms, 0, 0)), "{report:#}");
+        assert_eq!(
+            (report["format"].as_str().unwrap(), counts(&report)),
+            (format, (atoms, 0, 0)),
+            "{report:#}"
+        );
         assert_eq!(counts(&env.robot(&["import", &sample(file)])), (0, 0, atoms));
     }
     assert_eq!(env.robot(&["list", "--all", "--include-discarded"])["total"], 23);
     // The graph that came in is sound, and so is the file.
     env.el(&["dep", "check"]).ok();
     let findings = env.robot(&["doctor"])["findings"].take();
-    let codes: Vec<_> = findings.as_array().unwrap().iter().map(|f| f["code"].as_str().unwrap()).collect();
-    assert!(!codes.iter().any(|code| ["integrity", "cycle", "search_index", "blocker_count"].contains(code)), "{codes:?}");
+    let codes: Vec<_> =
+        findings.as_array().unwrap().iter().map(|f| f["code"].as_str().unwrap()).collect();
+    assert!(
+        !codes
+            .iter()
+            .any(|code| ["integrity", "cycle", "search_index", "blocker_count"].contains(code)),
+        "{codes:?}"
+    );
 }
 
 #[test]
@@ -55,10 +73,18 @@ fn old_ids_work_in_every_command() {
 fn what_does_not_fit_is_told_to_people() {
     let env = TestEnv::with_tracker();
     let told = env.el(&["import", &sample("bd.jsonl")]).ok().stdout;
-    assert!(told.starts_with("Imported 8 atoms from bd: 8 new, 0 changed, 0 unchanged · 3 bonds · 1 comment\n"), "{told}");
-    for want in
-        ["type 'chore' became task", "field 'due_at' has no place here", "dependency 'supersedes' became related", "'memory'"]
-    {
+    assert!(
+        told.starts_with(
+            "Imported 8 atoms from bd: 8 new, 0 changed, 0 unchanged · 3 bonds · 1 comment\n"
+        ),
+        "{told}"
+    );
+    for want in [
+        "type 'chore' became task",
+        "field 'due_at' has no place here",
+        "dependency 'supersedes' became related",
+        "'memory'",
+    ] {
         assert!(told.contains(want), "{want} is missing in {told}");
     }
     assert!(told.contains("line 5 (demo-def)"), "{told}");
@@ -70,7 +96,12 @@ fn a_rehearsal_changes_nothing() {
     let report = env.robot(&["import", &sample("bd.jsonl"), "--dry-run"]);
     assert_eq!((counts(&report), &report["dry_run"]), ((8, 0, 0), &true.into()));
     assert_eq!(env.robot(&["list", "--all"])["total"], 0);
-    assert!(env.el(&["import", &sample("bd.jsonl"), "--dry-run"]).ok().stdout.starts_with("Would import 8 atoms"));
+    assert!(
+        env.el(&["import", &sample("bd.jsonl"), "--dry-run"])
+            .ok()
+            .stdout
+            .starts_with("Would import 8 atoms")
+    );
 }
 
 #[test]
@@ -83,7 +114,9 @@ fn a_bad_line_is_named_and_the_rest_goes_only_if_asked() {
     .unwrap();
     let refused = env.el(&["import", "x.jsonl"]).fails_with(2).stderr;
     assert!(
-        refused.contains("x.jsonl:2: ") && refused.contains("x.jsonl:3: it has no title") && refused.contains("--skip-bad"),
+        refused.contains("x.jsonl:2: ")
+            && refused.contains("x.jsonl:3: it has no title")
+            && refused.contains("--skip-bad"),
         "{refused}"
     );
     assert_eq!(env.robot(&["list"])["total"], 0);
@@ -94,8 +127,11 @@ fn a_bad_line_is_named_and_the_rest_goes_only_if_asked() {
 #[test]
 fn stdin_is_read_and_a_format_that_cannot_be_told_is_asked_for() {
     let env = TestEnv::with_tracker();
-    let piped =
-        |text: &str, more: &str| env.run(env.command("sh").args(["-c", &format!("printf '%s' '{text}' | el import - {more}")]));
+    let piped = |text: &str, more: &str| {
+        env.run(
+            env.command("sh").args(["-c", &format!("printf '%s' '{text}' | el import - {more}")]),
+        )
+    };
     piped("- [ ] One\n- [x] Two\n", "").ok();
     assert_eq!(env.robot(&["list", "--all"])["total"], 2);
     let refused = piped("nothing to see here", "").fails_with(2).stderr;
@@ -108,7 +144,9 @@ fn stdin_is_read_and_a_format_that_cannot_be_told_is_asked_for() {
 fn two_projects_of_one_tracker_are_told_apart_by_a_name() {
     let env = TestEnv::with_tracker();
     env.robot(&["import", &sample("bd.jsonl")]);
-    let other = fs::read_to_string(sample("bd.jsonl")).unwrap().replace("2026-08-04T05:47:40Z", "2020-01-01T00:00:00Z");
+    let other = fs::read_to_string(sample("bd.jsonl"))
+        .unwrap()
+        .replace("2026-08-04T05:47:40Z", "2020-01-01T00:00:00Z");
     fs::write(env.project("other.jsonl"), other).unwrap();
     let refused = env.el(&["import", "other.jsonl"]).fails_with(4).stderr;
     assert!(refused.contains("--as"), "{refused}");

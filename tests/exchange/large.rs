@@ -26,13 +26,17 @@ fn file() -> String {
     let mut text = String::new();
     for n in 0..ISSUES {
         let on = |other: usize, kind: &str| {
-            format!(r#"{{"issue_id":"x-{n}","depends_on_id":"x-{other}","type":"{kind}","created_at":"2026-01-01T00:00:00Z"}}"#)
+            format!(
+                r#"{{"issue_id":"x-{n}","depends_on_id":"x-{other}","type":"{kind}","created_at":"2026-01-01T00:00:00Z"}}"#
+            )
         };
         let families = epic_of(n).into_iter().map(|epic| on(epic, "parent-child"));
-        let bonds: Vec<String> = families.chain(blockers_of(n).into_iter().map(|other| on(other, "blocks"))).collect();
+        let bonds: Vec<String> =
+            families.chain(blockers_of(n).into_iter().map(|other| on(other, "blocks"))).collect();
         let status = if n % 3 == 0 { "closed" } else { "open" };
-        let remark =
-            format!(r#"{{"id":{n},"issue_id":"x-{n}","author":"ann","text":"remark {n}","created_at":"2026-01-01T00:00:00Z"}}"#);
+        let remark = format!(
+            r#"{{"id":{n},"issue_id":"x-{n}","author":"ann","text":"remark {n}","created_at":"2026-01-01T00:00:00Z"}}"#
+        );
         let remark = if n % 4 == 0 { remark } else { String::new() };
         writeln!(
             text,
@@ -53,7 +57,10 @@ fn ten_thousand_issues_come_in_with_every_count_and_edge() {
     let report = env.robot(&["import", "x.jsonl"]);
     let edges: usize = (0..ISSUES).map(|n| blockers_of(n).len()).sum();
     let count = |key: &str| usize::try_from(report[key].as_i64().unwrap()).unwrap();
-    assert_eq!((count("created"), count("bonds_added"), count("comments_added")), (ISSUES, edges, ISSUES / 4));
+    assert_eq!(
+        (count("created"), count("bonds_added"), count("comments_added")),
+        (ISSUES, edges, ISSUES / 4)
+    );
     assert_eq!(report["notes"], serde_json::json!([]));
 
     let text = env.el(&["export"]).ok().stdout;
@@ -75,15 +82,20 @@ fn ten_thousand_issues_come_in_with_every_count_and_edge() {
         assert_eq!((&atom["status"], &atom["priority"]), (&status.into(), &(n % 5).into()));
         assert_eq!((parent, &atom["labels"][0]), (epic_of(n), &format!("l{}", n % 7).into()));
     }
-    let found: BTreeSet<_> =
-        of("bond").map(|bond| (number(&bond["source_id"], &names), number(&bond["target_id"], &names))).collect();
-    let wanted: BTreeSet<_> = (0..ISSUES).flat_map(|n| blockers_of(n).into_iter().map(move |other| (other, n))).collect();
+    let found: BTreeSet<_> = of("bond")
+        .map(|bond| (number(&bond["source_id"], &names), number(&bond["target_id"], &names)))
+        .collect();
+    let wanted: BTreeSet<_> =
+        (0..ISSUES).flat_map(|n| blockers_of(n).into_iter().map(move |other| (other, n))).collect();
     assert_eq!(found, wanted);
     for comment in of("comment") {
         assert_eq!(comment["content"], format!("remark {}", number(&comment["parent_id"], &names)));
     }
     let again = env.robot(&["import", "x.jsonl"]);
-    assert_eq!((&again["unchanged"], &again["bonds_added"], &again["comments_added"]), (&ISSUES.into(), &0.into(), &0.into()));
+    assert_eq!(
+        (&again["unchanged"], &again["bonds_added"], &again["comments_added"]),
+        (&ISSUES.into(), &0.into(), &0.into())
+    );
 }
 
 #[test]
@@ -94,11 +106,16 @@ fn two_imports_at_once_make_one_project() {
     let started: Vec<_> = (0..3)
         .map(|_| {
             let mut command = env.command("el");
-            command.args(["import", "x.jsonl", "--robot"]).stdout(std::process::Stdio::piped()).spawn().unwrap()
+            command
+                .args(["import", "x.jsonl", "--robot"])
+                .stdout(std::process::Stdio::piped())
+                .spawn()
+                .unwrap()
         })
         .collect();
     let created = |child: std::process::Child| {
-        let answer: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+        let answer: Value =
+            serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
         answer["data"]["created"].as_i64().unwrap()
     };
     let mut all: Vec<i64> = started.into_iter().map(created).collect();

@@ -12,7 +12,8 @@ impl TestEnv {
     }
 }
 
-/// A repository whose export two branches have changed: `main` gave the title, `side` the priority and a second atom.
+/// A repository whose export two branches have changed: `main` gave the title, `side` the priority
+/// and a second atom.
 fn two_branches(env: &TestEnv) -> String {
     env.git(&["init", "-q"]);
     let id = env.create("First", &[]);
@@ -31,7 +32,9 @@ fn git_merges_what_two_people_changed_of_one_atom() {
     let env = TestEnv::with_tracker();
     let id = two_branches(&env);
     // The other clone's tracker never saw what happened on the side.
-    let text = fs::read_to_string(env.project("issues.jsonl")).unwrap().replace("\"title\":\"First\"", "\"title\":\"Renamed\"");
+    let text = fs::read_to_string(env.project("issues.jsonl"))
+        .unwrap()
+        .replace("\"title\":\"First\"", "\"title\":\"Renamed\"");
     fs::write(env.project("issues.jsonl"), text).unwrap();
     env.git(&["commit", "-q", "-a", "-m", "main"]);
     env.git(&["merge", "-q", "side", "-m", "merge"]);
@@ -47,17 +50,25 @@ fn git_merges_what_two_people_changed_of_one_atom() {
 fn a_conflict_is_marked_reported_and_kept_out_of_the_tracker() {
     let env = TestEnv::with_tracker();
     let id = two_branches(&env);
-    let text = fs::read_to_string(env.project("issues.jsonl")).unwrap().replace("\"priority\":2", "\"priority\":4");
+    let text = fs::read_to_string(env.project("issues.jsonl"))
+        .unwrap()
+        .replace("\"priority\":2", "\"priority\":4");
     fs::write(env.project("issues.jsonl"), text).unwrap();
     env.git(&["commit", "-q", "-a", "-m", "main"]);
     let ran = env.run(env.command("git").args(["merge", "side"])).fails_with(1);
     let told = format!("{}{}", ran.stdout, ran.stderr);
-    assert!(told.contains(&format!("issues.jsonl: {id}: both changed priority: 4 here, 0 there")), "{told}");
+    assert!(
+        told.contains(&format!("issues.jsonl: {id}: both changed priority: 4 here, 0 there")),
+        "{told}"
+    );
     let marked = fs::read_to_string(env.project("issues.jsonl")).unwrap();
     assert!(marked.contains("<<<<<<< ours\n") && marked.contains("Second"), "{marked}");
     let refused = env.el(&["import", "issues.jsonl"]).fails_with(2).stderr;
     assert!(refused.contains("a merge conflict is not settled here"), "{refused}");
-    assert!(refused.contains("settle the merge in") && !refused.contains("--skip-bad"), "{refused}");
+    assert!(
+        refused.contains("settle the merge in") && !refused.contains("--skip-bad"),
+        "{refused}"
+    );
     // Either line is whole: taking theirs is enough.
     let settled: Vec<&str> = {
         let from = marked.find("=======\n").unwrap();
@@ -87,7 +98,10 @@ fn nothing_is_set_up_unless_asked() {
     for _ in 0..2 {
         env.el(&["merge-driver", "--install", "issues.jsonl"]).ok();
     }
-    assert_eq!(fs::read_to_string(env.project(".gitattributes")).unwrap(), "/issues.jsonl merge=el\n");
+    assert_eq!(
+        fs::read_to_string(env.project(".gitattributes")).unwrap(),
+        "/issues.jsonl merge=el\n"
+    );
     assert_eq!(env.git(&["config", "merge.el.driver"]), "el merge-driver %O %A %B %P");
 }
 
@@ -95,13 +109,23 @@ fn nothing_is_set_up_unless_asked() {
 fn a_robot_is_told_of_conflicts_as_data() {
     let env = TestEnv::with_tracker();
     let atom = |title: &str| {
-        format!("{{\"_type\":\"atom\",\"id\":\"t-aaaa\",\"title\":\"{title}\",\"created_at\":\"2026-01-01T00:00:00Z\"}}\n")
+        format!(
+            "{{\"_type\":\"atom\",\"id\":\"t-aaaa\",\"title\":\"{title}\",\"created_at\":\"2026-01-01T00:00:00Z\"}}\n"
+        )
     };
     for (name, title) in [("base", "One"), ("ours", "Two"), ("theirs", "Three")] {
         fs::write(env.project(name), atom(title)).unwrap();
     }
-    let ran =
-        env.run(env.command("el").args(["--robot", "merge-driver", "base", "ours", "theirs", "issues.jsonl"])).fails_with(1);
+    let ran = env
+        .run(env.command("el").args([
+            "--robot",
+            "merge-driver",
+            "base",
+            "ours",
+            "theirs",
+            "issues.jsonl",
+        ]))
+        .fails_with(1);
     let conflict = &ran.json()["data"]["conflicts"][0];
     assert_eq!(
         (&conflict["record"], &conflict["field"], &conflict["theirs"]),

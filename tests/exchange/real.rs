@@ -1,4 +1,5 @@
-//! What br itself wrote (tests/data/import/README.md tells how): every count, edge and id of it, held against the file.
+//! What br itself wrote (tests/data/import/README.md tells how): every count, edge and id of it,
+//! held against the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -46,19 +47,32 @@ fn an_export_of_br_comes_in_with_every_count_edge_and_id() {
 
     let export = rows(&env.el(&["export"]).ok().stdout);
     let of = |kind: &'static str| export.iter().filter(move |row| row["_type"] == kind);
-    let theirs: BTreeMap<String, String> = of("atom").map(|atom| (text(&atom["id"]), source_id(atom))).collect();
+    let theirs: BTreeMap<String, String> =
+        of("atom").map(|atom| (text(&atom["id"]), source_id(atom))).collect();
     let atoms: BTreeMap<String, &Value> = of("atom").map(|atom| (source_id(atom), atom)).collect();
     assert_eq!(atoms.keys().cloned().collect::<Vec<_>>(), ids(&issues));
     for issue in &issues {
         let atom = atoms[issue["id"].as_str().unwrap()];
         for key in ["title", "priority", "assignee", "created_by", "labels"] {
-            let there = if issue[key].is_null() && key == "labels" { &Value::Array(Vec::new()) } else { &issue[key] };
+            let there = if issue[key].is_null() && key == "labels" {
+                &Value::Array(Vec::new())
+            } else {
+                &issue[key]
+            };
             assert_eq!(&atom[key], there, "{key} of {issue:#}");
         }
-        assert_eq!(env.show(issue["id"].as_str().unwrap())["id"], atom["id"], "the old id is a name");
-        let parent = list(issue, "dependencies").find(|d| d["type"] == "parent-child").map(|d| text(&d["depends_on_id"]));
+        assert_eq!(
+            env.show(issue["id"].as_str().unwrap())["id"],
+            atom["id"],
+            "the old id is a name"
+        );
+        let parent = list(issue, "dependencies")
+            .find(|d| d["type"] == "parent-child")
+            .map(|d| text(&d["depends_on_id"]));
         assert_eq!(atom["parent_id"].as_str().map(|id| theirs[id].clone()), parent);
-        for key in ["estimated_minutes", "due_at", "owner", "source_repo", "original_type", "deleted_by"] {
+        for key in
+            ["estimated_minutes", "due_at", "owner", "source_repo", "original_type", "deleted_by"]
+        {
             assert_eq!(atom["metadata"]["source"][key], issue[key], "{key} is kept");
         }
     }
@@ -71,15 +85,30 @@ fn an_export_of_br_comes_in_with_every_count_edge_and_id() {
         .map(|(issue, dependency)| edge(issue, dependency))
         .collect();
     let end = |bond: &Value, key: &str| theirs[bond[key].as_str().unwrap()].clone();
-    let found: BTreeSet<_> =
-        of("bond").map(|bond| (end(bond, "source_id"), end(bond, "target_id"), text(&bond["dependency_type"]))).collect();
-    assert_eq!(found, wanted.into_iter().map(|(source, target, kind)| (source, target, kind.to_owned())).collect());
+    let found: BTreeSet<_> = of("bond")
+        .map(|bond| {
+            (end(bond, "source_id"), end(bond, "target_id"), text(&bond["dependency_type"]))
+        })
+        .collect();
+    assert_eq!(
+        found,
+        wanted
+            .into_iter()
+            .map(|(source, target, kind)| (source, target, kind.to_owned()))
+            .collect()
+    );
     assert_eq!((found.len(), report["bonds_added"].as_u64()), (10, Some(10)));
 
-    let said = |row: &Value, id: String, content: &str| (id, text(&row["author"]), text(&row[content]));
-    let remarks: BTreeSet<_> =
-        issues.iter().flat_map(|issue| list(issue, "comments").map(|c| said(c, text(&issue["id"]), "text"))).collect();
-    assert_eq!(of("comment").map(|c| said(c, end(c, "parent_id"), "content")).collect::<BTreeSet<_>>(), remarks);
+    let said =
+        |row: &Value, id: String, content: &str| (id, text(&row["author"]), text(&row[content]));
+    let remarks: BTreeSet<_> = issues
+        .iter()
+        .flat_map(|issue| list(issue, "comments").map(|c| said(c, text(&issue["id"]), "text")))
+        .collect();
+    assert_eq!(
+        of("comment").map(|c| said(c, end(c, "parent_id"), "content")).collect::<BTreeSet<_>>(),
+        remarks
+    );
     assert_eq!(remarks.len(), 2);
 }
 
@@ -101,7 +130,8 @@ fn what_br_says_in_other_words_is_told_and_means_the_same() {
         assert!(notes.contains(want), "{want} is missing in {notes:#?}");
     }
     let all = env.robot(&["list", "--all", "--include-discarded"]);
-    let by_title: BTreeMap<_, _> = list(&all, "items").map(|atom| (text(&atom["title"]), atom)).collect();
+    let by_title: BTreeMap<_, _> =
+        list(&all, "items").map(|atom| (text(&atom["title"]), atom)).collect();
     for (title, status, reason) in [
         ("Pay by card", "open", None),
         ("Round as the bank does", "in_progress", None),
@@ -113,7 +143,11 @@ fn what_br_says_in_other_words_is_told_and_means_the_same() {
         ("Send bills by pigeon", "closed", Some("failed: they are slow")),
         ("Draw the logo again", "discard", Some("a double")),
     ] {
-        assert_eq!((&by_title[title]["status"], by_title[title]["close_reason"].as_str()), (&status.into(), reason), "{title}");
+        assert_eq!(
+            (&by_title[title]["status"], by_title[title]["close_reason"].as_str()),
+            (&status.into(), reason),
+            "{title}"
+        );
     }
     let parse = env.show("JIRA-12");
     assert_eq!(
@@ -122,8 +156,12 @@ fn what_br_says_in_other_words_is_told_and_means_the_same() {
     );
     assert_eq!(parse["acceptance"], "- [ ] German prices\n- [ ] Swiss prices");
     // The parser is ready; what it blocks, what waits for that, and the epic are not.
-    let ready: BTreeSet<_> = list(&env.robot(&["ready"]), "items").map(|atom| text(&atom["title"])).collect();
-    assert_eq!(ready, BTreeSet::from(["Prices are read wrong".to_owned(), "Which currencies?".to_owned()]));
+    let ready: BTreeSet<_> =
+        list(&env.robot(&["ready"]), "items").map(|atom| text(&atom["title"])).collect();
+    assert_eq!(
+        ready,
+        BTreeSet::from(["Prices are read wrong".to_owned(), "Which currencies?".to_owned()])
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The scripted agent does what `fakes/fake_agent/script.rs` says. `el` is a stub here: these are about the agent.
+//! The scripted agent does what `fakes/fake_agent/script.rs` says. `el` is a stub here: these are
+//! about the agent.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -22,7 +23,15 @@ fn claude(env: &TestEnv, prompt: &str, more: &[&str]) -> Command {
     std::fs::write(env.project("prompt.md"), prompt).unwrap();
     // `start` gives every command an empty stdin; the shell puts the prompt there.
     let mut command = env.command("sh");
-    command.args(["-c", "exec claude \"$@\" < prompt.md", "sh", "-p", "--output-format", "stream-json", "--verbose"]);
+    command.args([
+        "-c",
+        "exec claude \"$@\" < prompt.md",
+        "sh",
+        "-p",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+    ]);
     command.args(more);
     command
 }
@@ -37,7 +46,10 @@ fn events(ran: &Ran) -> Vec<Value> {
 }
 
 fn result(ran: &Ran) -> Value {
-    events(ran).pop().filter(|event| event["type"] == "result").expect("the last event is the result")
+    events(ran)
+        .pop()
+        .filter(|event| event["type"] == "result")
+        .expect("the last event is the result")
 }
 
 fn el_log(env: &TestEnv) -> String {
@@ -47,7 +59,9 @@ fn el_log(env: &TestEnv) -> String {
 #[test]
 fn without_a_script_it_closes_its_atom() {
     let env = stubbed();
-    let ran = env.run(&mut claude(&env, "do it", &["--allowedTools", "Bash(el *)", "--session-id", ID])).ok();
+    let ran = env
+        .run(&mut claude(&env, "do it", &["--allowedTools", "Bash(el *)", "--session-id", ID]))
+        .ok();
     assert_eq!(el_log(&env), "close t-1a2b --reason done\n");
     let events = events(&ran);
     let kinds: Vec<&str> = events.iter().map(|e| e["type"].as_str().unwrap()).collect();
@@ -63,7 +77,10 @@ fn a_call_without_a_rule_is_denied_and_the_run_ends_well() {
     let ran = play(&env, &["close because", "sh echo free > free.txt"], &[]).ok();
     assert_eq!(el_log(&env), "");
     assert!(env.project("free.txt").exists());
-    assert_eq!(result(&ran)["permission_denials"][0]["tool_input"]["command"], "el close \"$EL_ATOM\" --reason 'because'");
+    assert_eq!(
+        result(&ran)["permission_denials"][0]["tool_input"]["command"],
+        "el close \"$EL_ATOM\" --reason 'because'"
+    );
 }
 
 #[test]
@@ -81,14 +98,19 @@ fn a_stop_hook_sends_it_back_once() {
         "gate",
         "#!/bin/sh\ncat > stop-$(ls stop-* 2>/dev/null | wc -l).json\n[ -s el.log ] || printf '{\"decision\":\"block\",\"reason\":\"close it\"}'\n",
     );
-    let settings = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"gate","timeout":20}]}]}}"#;
+    let settings =
+        r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"gate","timeout":20}]}]}}"#;
     std::fs::write(env.project("settings.json"), settings).unwrap();
     let steps = ["say I think that is all", "on-block", "close after all"];
-    let ran = play(&env, &steps, &["--settings", "settings.json", "--allowedTools", "Bash(el *)"]).ok();
+    let ran =
+        play(&env, &steps, &["--settings", "settings.json", "--allowedTools", "Bash(el *)"]).ok();
     assert_eq!(el_log(&env), "close t-1a2b --reason after all\n");
     assert!(ran.stdout.contains(r"Stop hook feedback:\nclose it"), "{ran:#?}");
     let asked = |n: u32| -> Value {
-        serde_json::from_str(&std::fs::read_to_string(env.project(format!("stop-{n}.json"))).unwrap()).unwrap()
+        serde_json::from_str(
+            &std::fs::read_to_string(env.project(format!("stop-{n}.json"))).unwrap(),
+        )
+        .unwrap()
     };
     assert_eq!(asked(0)["stop_hook_active"], false);
     assert_eq!(asked(0)["last_assistant_message"], "I think that is all");
@@ -114,7 +136,8 @@ fn session_ids_are_taken_once_and_resumed_only_if_known() {
     play(&env, &["say one"], &["--session-id", ID]).ok();
     let again = play(&env, &["say one"], &["--session-id", ID]).fails_with(1);
     assert!(again.stderr.contains("is already in use"), "{again:#?}");
-    let unknown = play(&env, &["say one"], &["--resume", "5d1c9f0a-1111-4222-8333-000000000000"]).fails_with(1);
+    let unknown = play(&env, &["say one"], &["--resume", "5d1c9f0a-1111-4222-8333-000000000000"])
+        .fails_with(1);
     assert!(unknown.stderr.contains("No conversation found"), "{unknown:#?}");
     play(&env, &["say one"], &["--session-id", "no-uuid"]).fails_with(1);
 }
@@ -145,10 +168,20 @@ fn limits_look_as_in_the_client() {
 #[test]
 fn it_can_print_what_no_reader_expects() {
     let env = stubbed();
-    let steps = ["raw not json", "bad-utf8", "control-codes", "long-line 300000", "spam 20000", "partial {\"type\":"];
+    let steps = [
+        "raw not json",
+        "bad-utf8",
+        "control-codes",
+        "long-line 300000",
+        "spam 20000",
+        "partial {\"type\":",
+    ];
     let ran = play(&env, &[&steps[..], &["no-result", "exit 0"]].concat(), &[]).ok();
     assert!(ran.stdout.lines().any(|l| l == "not json"));
-    assert!(ran.stdout.contains('\u{fffd}'), "the bytes that are no UTF-8 are replaced only by this test's reader");
+    assert!(
+        ran.stdout.contains('\u{fffd}'),
+        "the bytes that are no UTF-8 are replaced only by this test's reader"
+    );
     assert!(ran.stdout.lines().any(|l| l.len() > 300_000));
     assert!(ran.stdout.ends_with("{\"type\":"));
 }
@@ -174,7 +207,8 @@ fn sigint_kills_its_tool_and_ends_it_as_the_client_ends() {
 #[test]
 fn a_deaf_agent_hears_only_sigkill() {
     let env = stubbed();
-    let prompt = TestEnv::script(&["ignore-signals", "touch deaf", "wait-file go", "touch went-on", "hang"]);
+    let prompt =
+        TestEnv::script(&["ignore-signals", "touch deaf", "wait-file go", "touch went-on", "hang"]);
     let agent = env.start(&mut claude(&env, &prompt, &[]));
     env.wait_for_file("deaf");
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
@@ -200,9 +234,13 @@ fn children_outlive_it_as_their_flags_say() {
     assert!(Process::runs(marked) && Process::runs(stray));
     let pids: Vec<u32> = env.processes_of_run("run-1").iter().map(|p| p.pid).collect();
     assert!(pids.contains(&marked) && !pids.contains(&stray), "{pids:?}");
-    wait_until("the late close", SOON, || (el_log(&env) == "close t-1a2b --reason late\n").then_some(()));
+    wait_until("the late close", SOON, || {
+        (el_log(&env) == "close t-1a2b --reason late\n").then_some(())
+    });
     drop(env);
-    wait_until("their end with the environment", SOON, || (!Process::runs(marked) && !Process::runs(stray)).then_some(()));
+    wait_until("their end with the environment", SOON, || {
+        (!Process::runs(marked) && !Process::runs(stray)).then_some(())
+    });
 }
 
 #[test]
@@ -232,7 +270,9 @@ fn on_a_screen_it_asks_and_stays() {
     assert_eq!(el_log(&env), "");
     let stdin = agent.stdin.as_mut().unwrap();
     std::io::Write::write_all(stdin, b"1\n").unwrap();
-    wait_until("the close", Duration::from_secs(20), || el_log(&env).starts_with("close").then_some(()));
+    wait_until("the close", Duration::from_secs(20), || {
+        el_log(&env).starts_with("close").then_some(())
+    });
     wait_until("the prompt", SOON, || screen().contains("\n> ").then_some(()));
     std::io::Write::write_all(stdin, b"/exit\n").unwrap();
     wait_until("its end", SOON, || agent.try_wait().unwrap());
@@ -241,11 +281,20 @@ fn on_a_screen_it_asks_and_stays() {
 #[test]
 fn bad_flags_are_refused_as_by_the_client() {
     let env = stubbed();
-    assert!(env.run(env.command("claude").args(["-p", "--nonsense"])).fails_with(1).stderr.contains("unknown option"));
-    let ran = env.run(env.command("claude").args(["-p", "hi", "--output-format", "stream-json"])).fails_with(1);
+    assert!(
+        env.run(env.command("claude").args(["-p", "--nonsense"]))
+            .fails_with(1)
+            .stderr
+            .contains("unknown option")
+    );
+    let ran = env
+        .run(env.command("claude").args(["-p", "hi", "--output-format", "stream-json"]))
+        .fails_with(1);
     assert!(ran.stderr.contains("requires --verbose"), "{ran:#?}");
     // The words after it belong to --allowedTools, so that there is no prompt.
-    let ran = env.run(env.command("claude").args(["-p", "--allowedTools", "Bash(el *)", "hi"])).fails_with(1);
+    let ran = env
+        .run(env.command("claude").args(["-p", "--allowedTools", "Bash(el *)", "hi"]))
+        .fails_with(1);
     assert!(ran.stderr.contains("Input must be provided"), "{ran:#?}");
     assert!(env.run(env.command("claude").arg("--version")).ok().stdout.contains("(Claude Code)"));
     assert_eq!(Process::carrying("EL_TEST_ENV=none"), []);

@@ -24,7 +24,8 @@ impl Drop for Api {
 fn api(env: &TestEnv, scenario: &Value) -> Api {
     std::fs::write(env.path("scenario.json"), scenario.to_string()).unwrap();
     let mut command = env.command(env!("CARGO_BIN_EXE_fake-api"));
-    for (option, file) in [("--scenario", "scenario.json"), ("--log", "log"), ("--ready", "ready")] {
+    for (option, file) in [("--scenario", "scenario.json"), ("--log", "log"), ("--ready", "ready")]
+    {
         command.arg(option).arg(env.path(file));
     }
     let server = command.arg("--until-eof").stdin(Stdio::piped()).spawn().unwrap();
@@ -33,17 +34,26 @@ fn api(env: &TestEnv, scenario: &Value) -> Api {
 }
 
 fn body(texts: &[&str]) -> String {
-    let messages: Vec<Value> = texts.iter().map(|text| json!({"role": "user", "content": text})).collect();
+    let messages: Vec<Value> =
+        texts.iter().map(|text| json!({"role": "user", "content": text})).collect();
     json!({"model": "m", "tools": [{"name": "Bash"}], "messages": messages}).to_string()
 }
 
-/// The status and body of the answer to a conversation's next request; status 0 if the connection was closed instead.
+/// The status and body of the answer to a conversation's next request; status 0 if the connection
+/// was closed instead.
 fn ask(api: &Api, session: &str, body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(("127.0.0.1", api.port)).unwrap();
-    let head = format!("POST /v1/messages?beta=true HTTP/1.1\r\nhost: x\r\nx-claude-code-session-id: {session}\r\n");
+    let head = format!(
+        "POST /v1/messages?beta=true HTTP/1.1\r\nhost: x\r\nx-claude-code-session-id: {session}\r\n"
+    );
     // In two chunks, as the client may send it.
     let (a, b) = body.split_at(body.len() / 2);
-    write!(stream, "{head}x-api-key: secret\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{a}\r\n", a.len()).unwrap();
+    write!(
+        stream,
+        "{head}x-api-key: secret\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{a}\r\n",
+        a.len()
+    )
+    .unwrap();
     write!(stream, "{:x}\r\n{b}\r\n0\r\n\r\n", b.len()).unwrap();
     answer(stream)
 }
@@ -83,7 +93,8 @@ fn each_session_has_its_place_in_the_steps() {
             "after": {"text": "after"},
         }),
     );
-    let prompt = ["<system-reminder>atom: other-1</system-reminder>\nrun `el close t-1a2b.`, then stop"];
+    let prompt =
+        ["<system-reminder>atom: other-1</system-reminder>\nrun `el close t-1a2b.`, then stop"];
     for expected in ["one", "one", "two", "after", "after"] {
         assert_eq!(content(&api, "a", &prompt)[0]["text"], expected);
     }
@@ -157,11 +168,16 @@ fn a_connection_serves_many_requests_and_head_has_no_body() {
     let env = TestEnv::new();
     let api = api(&env, &json!({}));
     let mut stream = TcpStream::connect(("127.0.0.1", api.port)).unwrap();
-    write!(stream, "HEAD / HTTP/1.1\r\n\r\nGET /v1/models HTTP/1.1\r\n\r\nGET /nope HTTP/1.1\r\n\r\n").unwrap();
+    write!(
+        stream,
+        "HEAD / HTTP/1.1\r\n\r\nGET /v1/models HTTP/1.1\r\n\r\nGET /nope HTTP/1.1\r\n\r\n"
+    )
+    .unwrap();
     stream.shutdown(std::net::Shutdown::Write).unwrap();
     let mut all = String::new();
     stream.read_to_string(&mut all).unwrap();
-    let statuses: Vec<&str> = all.lines().filter_map(|l| l.split_once("HTTP/1.1 ")?.1.get(..3)).collect();
+    let statuses: Vec<&str> =
+        all.lines().filter_map(|l| l.split_once("HTTP/1.1 ")?.1.get(..3)).collect();
     assert_eq!(statuses, ["200", "200", "404"], "{all}");
     assert!(!all.contains("scripted\":true"), "{all}");
 }
@@ -170,7 +186,8 @@ fn a_connection_serves_many_requests_and_head_has_no_body() {
 fn a_scenario_with_an_unknown_key_is_refused() {
     let env = TestEnv::new();
     std::fs::write(env.path("s.json"), r#"{"steps": [{"txet": "a typing error"}]}"#).unwrap();
-    let ran = env.run(env.command(env!("CARGO_BIN_EXE_fake-api")).arg("--scenario").arg(env.path("s.json")));
+    let ran = env
+        .run(env.command(env!("CARGO_BIN_EXE_fake-api")).arg("--scenario").arg(env.path("s.json")));
     assert!(ran.fails_with(2).stderr.contains("txet"));
 }
 
@@ -179,7 +196,12 @@ fn exec_runs_a_command_that_knows_the_address_and_ends_with_its_status() {
     let env = TestEnv::new();
     std::fs::write(env.path("s.json"), "{}").unwrap();
     let mut command = env.command(env!("CARGO_BIN_EXE_fake-api"));
-    command.arg("--scenario").arg(env.path("s.json")).args(["--exec", "sh", "-c", "echo $ANTHROPIC_BASE_URL; exit 7"]);
+    command.arg("--scenario").arg(env.path("s.json")).args([
+        "--exec",
+        "sh",
+        "-c",
+        "echo $ANTHROPIC_BASE_URL; exit 7",
+    ]);
     let ran = env.run(&mut command).fails_with(7);
     assert!(ran.stdout.starts_with("http://127.0.0.1:"), "{ran:#?}");
 }

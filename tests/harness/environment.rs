@@ -28,7 +28,17 @@ fn robot_answers_are_taken_out_of_their_envelope() {
 #[test]
 fn a_private_tmux_server_ends_with_its_environment() {
     let env = TestEnv::new();
-    env.run(env.command("tmux").args(["-L", "el-test", "-f", "/dev/null", "new-session", "-d", "sleep", "300"])).ok();
+    env.run(env.command("tmux").args([
+        "-L",
+        "el-test",
+        "-f",
+        "/dev/null",
+        "new-session",
+        "-d",
+        "sleep",
+        "300",
+    ]))
+    .ok();
     let pids: Vec<u32> = wait_until("server and pane", SOON, || {
         let found = env.processes();
         (found.iter().any(|p| p.words[0] == "sleep")).then(|| found.iter().map(|p| p.pid).collect())

@@ -29,7 +29,10 @@ fn project(scenario: &Value, more: &str) -> Option<(TestEnv, RealClaude)> {
 fn it_takes_its_work_from_the_screen_closes_it_and_leaves() {
     let steps = json!({"steps": [{"text": "I will do it.", "bash": "el close ${ID} --reason \"done on a screen\""}, {"text": "Closed it."}]});
     let Some((env, api)) = project(&steps, "close_grace = \"30s\"") else { return };
-    let id = env.create("Do it", &["-d", "Line one\n\nLine two with `ticks`, $(touch owned) and \"quotes\""]);
+    let id = env.create(
+        "Do it",
+        &["-d", "Line one\n\nLine two with `ticks`, $(touch owned) and \"quotes\""],
+    );
     env.work(&["--once"]);
     let run = env.last_run(&id);
     assert_eq!(
@@ -37,16 +40,27 @@ fn it_takes_its_work_from_the_screen_closes_it_and_leaves() {
         (&"closed".into(), Some("done on a screen")),
         "{run:#}"
     );
-    assert_eq!((&run["exit_code"], &run["exit_signal"]), (&0.into(), &Value::Null), "it left by /exit");
+    assert_eq!(
+        (&run["exit_code"], &run["exit_signal"]),
+        (&0.into(), &Value::Null),
+        "it left by /exit"
+    );
     env.assert_settled(&run);
     let asked = api.messages();
-    let main: Vec<&Value> = asked.iter().filter(|asked| asked["session"] == run["conversation"]).collect();
+    let main: Vec<&Value> =
+        asked.iter().filter(|asked| asked["session"] == run["conversation"]).collect();
     let sent = main[0]["body"]["messages"].to_string();
-    assert!(sent.contains("Line two with `ticks`, $(touch owned)") && sent.contains("## Instructions"), "{sent}");
+    assert!(
+        sent.contains("Line two with `ticks`, $(touch owned)") && sent.contains("## Instructions"),
+        "{sent}"
+    );
     assert!(!env.project("owned").exists());
     assert!(env.read_run_file(&run, "pane.log").contains("I will do it."));
     assert!(env.read_run_file(&run, "transcript.jsonl").contains("done on a screen"));
-    assert!(run["turns"].as_i64().unwrap() >= 1 && run["tokens_out"].as_i64().unwrap() > 0, "{run:#}");
+    assert!(
+        run["turns"].as_i64().unwrap() >= 1 && run["tokens_out"].as_i64().unwrap() > 0,
+        "{run:#}"
+    );
 }
 
 #[test]
@@ -91,11 +105,16 @@ fn it_dies_with_its_supervisor_and_the_next_attempt_works() {
         {"text": "Again.", "bash": "el close ${ID} --reason second"},
         {"text": "Closed."},
     ]});
-    let Some((env, _api)) = project(&steps, "allowed_tools = [\"Bash\"]\nclose_grace = \"30s\"") else { return };
+    let Some((env, _api)) = project(&steps, "allowed_tools = [\"Bash\"]\nclose_grace = \"30s\"")
+    else {
+        return;
+    };
     let id = env.create("Do it", &[]);
     let worker = env.start_work(&["--drain"]);
     let run = wait_for_action(&env, &id, "sleep 300");
-    crate::support::wait_until("its comment", SOON, || (env.comments(&id).len() == 1).then_some(()));
+    crate::support::wait_until("its comment", SOON, || {
+        (env.comments(&id).len() == 1).then_some(())
+    });
     let pid = run["supervisor"]["pid"].as_u64().unwrap();
     env.processes().into_iter().find(|process| u64::from(process.pid) == pid).unwrap().kill();
     worker.wait_for("recovered");
@@ -114,15 +133,22 @@ fn a_folder_that_is_not_trusted_is_told_and_never_trusted_for_you() {
     let run = env.last_run(&id);
     assert_eq!(run["outcome"], "launch_failed", "{run:#}");
     let detail = run["detail"].as_str().unwrap();
-    assert!(detail.contains("whether this folder is trusted") && detail.contains("by hand"), "{detail}");
+    assert!(
+        detail.contains("whether this folder is trusted") && detail.contains("by hand"),
+        "{detail}"
+    );
     assert_eq!(api.messages().len(), 0);
-    let state: Value = serde_json::from_str(&std::fs::read_to_string(env.home().join(".claude.json")).unwrap()).unwrap();
+    let state: Value =
+        serde_json::from_str(&std::fs::read_to_string(env.home().join(".claude.json")).unwrap())
+            .unwrap();
     assert!(!state.to_string().contains("\"hasTrustDialogAccepted\":true"), "{state:#}");
 }
 
 #[test]
 fn a_home_that_was_never_used_is_told() {
-    let Some((env, _api)) = project(&json!({"steps": []}), "retry_backoff = \"1h\"") else { return };
+    let Some((env, _api)) = project(&json!({"steps": []}), "retry_backoff = \"1h\"") else {
+        return;
+    };
     std::fs::remove_file(env.home().join(".claude.json")).unwrap();
     let id = env.create("Do it", &[]);
     env.work(&["--once"]);

@@ -1,4 +1,5 @@
-//! How a run on a screen ends: by its atom, by its summary where the settings say so, and by every sudden death.
+//! How a run on a screen ends: by its atom, by its summary where the settings say so, and by every
+//! sudden death.
 
 use super::{project, summary_step, wait_for_action};
 use crate::support::{SOON, TestEnv, wait_until};
@@ -13,8 +14,13 @@ fn a_summary_ends_the_run_where_the_settings_say_so() {
     assert_eq!((&run["outcome"], &atom["status"]), (&"closed".into(), &"closed".into()), "{run:#}");
     assert_eq!(atom["close_reason"], "Wrote the parser; Tested it");
     let events = env.robot(&["history", &id])["items"].take();
-    let closed = events.as_array().unwrap().iter().find(|event| event["data"]["to"] == "closed").unwrap();
-    assert_eq!((&closed["data"]["via"], &closed["run_id"]), (&"summary file".into(), &run["id"]), "{closed:#}");
+    let closed =
+        events.as_array().unwrap().iter().find(|event| event["data"]["to"] == "closed").unwrap();
+    assert_eq!(
+        (&closed["data"]["via"], &closed["run_id"]),
+        (&"summary file".into(), &run["id"]),
+        "{closed:#}"
+    );
     env.assert_settled(&run);
 }
 
@@ -31,10 +37,18 @@ fn a_summary_closes_nothing_before_a_required_check_has_passed() {
         "close mended",
     ];
     let script = TestEnv::script(&steps);
-    let task =
-        env.robot(&["run", "--verify", "sh -c 'test -e mended || { echo not yet; exit 1; }'", "--require-verify", "--", &script]);
+    let task = env.robot(&[
+        "run",
+        "--verify",
+        "sh -c 'test -e mended || { echo not yet; exit 1; }'",
+        "--require-verify",
+        "--",
+        &script,
+    ]);
     let id = task["id"].as_str().unwrap();
-    let refused = || env.runs(id).pop().filter(|run| env.run_file_says(run, "pane.log", "it cannot be closed"));
+    let refused = || {
+        env.runs(id).pop().filter(|run| env.run_file_says(run, "pane.log", "it cannot be closed"))
+    };
     let run = wait_until("the summary to be refused", SOON, refused);
     assert_eq!(env.status(id), "in_progress", "{run:#}");
     std::fs::write(env.project("seen"), "").unwrap();
@@ -64,7 +78,11 @@ fn a_summary_of_an_earlier_attempt_ends_nothing() {
     let env = project("completion = \"summary\"\n");
     let id = env.script_atom(&["say I look first", "sleep 4000", "close by hand"]);
     std::fs::create_dir_all(env.project(".eluent/summaries")).unwrap();
-    std::fs::write(env.project(format!(".eluent/summaries/{id}.md")), "## Accomplishments\n- old\n").unwrap();
+    std::fs::write(
+        env.project(format!(".eluent/summaries/{id}.md")),
+        "## Accomplishments\n- old\n",
+    )
+    .unwrap();
     env.work(&["--once"]);
     assert_eq!(env.show(&id)["close_reason"], "by hand");
 }
@@ -82,14 +100,24 @@ fn without_that_setting_a_summary_is_not_enough_and_the_agent_is_sent_back() {
     ]);
     env.work(&["--once"]);
     let run = env.last_run(&id);
-    assert_eq!((&run["outcome"], &run["stop_blocks"], &run["resumes"]), (&"closed".into(), &1.into(), &1.into()), "{run:#}");
+    assert_eq!(
+        (&run["outcome"], &run["stop_blocks"], &run["resumes"]),
+        (&"closed".into(), &1.into(), &1.into()),
+        "{run:#}"
+    );
     assert_eq!(env.show(&id)["close_reason"], "nudged");
 }
 
 #[test]
 fn one_that_waits_for_ever_at_its_input_line_is_a_violation() {
     let env = project("retry_backoff = \"1h\"");
-    let id = env.script_atom(&["say all done", "on-block", "say really", "on-resume", "say yes, really"]);
+    let id = env.script_atom(&[
+        "say all done",
+        "on-block",
+        "say really",
+        "on-resume",
+        "say yes, really",
+    ]);
     env.work(&["--once"]);
     let run = env.last_run(&id);
     assert_eq!((&run["outcome"], &run["resumes"]), (&"violation".into(), &1.into()), "{run:#}");
@@ -109,7 +137,13 @@ fn a_client_that_crashes_is_a_failure() {
 #[test]
 fn a_killed_supervisor_takes_the_client_and_its_tree_along() {
     let env = project("");
-    let steps = ["child 300 setsid double-fork pid=child", "say at work", "hang", "on-attempt 2", "close second"];
+    let steps = [
+        "child 300 setsid double-fork pid=child",
+        "say at work",
+        "hang",
+        "on-attempt 2",
+        "close second",
+    ];
     let id = env.script_atom(&steps);
     let worker = env.start_work(&["--drain"]);
     env.wait_for_file("child");
@@ -125,7 +159,13 @@ fn a_killed_supervisor_takes_the_client_and_its_tree_along() {
 #[test]
 fn a_session_that_is_killed_from_outside_is_a_failure_and_tried_again() {
     let env = project("");
-    let id = env.script_atom(&["child 300 setsid double-fork pid=child", "say at work", "hang", "on-attempt 2", "close second"]);
+    let id = env.script_atom(&[
+        "child 300 setsid double-fork pid=child",
+        "say at work",
+        "hang",
+        "on-attempt 2",
+        "close second",
+    ]);
     let worker = env.start_work(&["--drain"]);
     env.wait_for_file("child");
     let run = wait_for_action(&env, &id, "at work");
@@ -140,7 +180,12 @@ fn a_session_that_is_killed_from_outside_is_a_failure_and_tried_again() {
 #[test]
 fn a_deaf_client_is_killed_with_all_of_its_tree() {
     let env = project("");
-    let id = env.script_atom(&["ignore-signals", "child 300 ignore-signals pid=child", "close done", "hang"]);
+    let id = env.script_atom(&[
+        "ignore-signals",
+        "child 300 ignore-signals pid=child",
+        "close done",
+        "hang",
+    ]);
     env.work(&["--once"]);
     let run = env.last_run(&id);
     assert_eq!(run["outcome"], "closed");

@@ -38,7 +38,12 @@ fn rubbish_is_answered_and_survived() {
     for line in lines {
         client.raw(line);
         let answer = client.next();
-        assert_eq!(answer["error"]["code"], -32700, "{}", String::from_utf8_lossy(&line[..line.len().min(60)]));
+        assert_eq!(
+            answer["error"]["code"],
+            -32700,
+            "{}",
+            String::from_utf8_lossy(&line[..line.len().min(60)])
+        );
     }
     assert_eq!(client.ok("list", json!({})), "nothing found");
     assert_eq!(client.end(), Vec::<Value>::new());
@@ -52,7 +57,11 @@ fn large_arguments_are_taken_or_refused_whole() {
     let said = client.ok("create", json!({"title": "Large", "description": text}));
     let id = said.split_whitespace().nth(1).unwrap();
     assert_eq!(env.show(id)["description"], text);
-    client.fails("invalid_value", "create", json!({"title": "Too large", "description": "x".repeat((1 << 20) + 1)}));
+    client.fails(
+        "invalid_value",
+        "create",
+        json!({"title": "Too large", "description": "x".repeat((1 << 20) + 1)}),
+    );
     client.fails("invalid_value", "create", json!({"title": "x".repeat(1 << 20)}));
     client.fails("not_found", "show", json!({"id": "y".repeat(1 << 20)}));
     let refused = client.fails("usage", "create", json!({"title": "x", "y".repeat(1 << 20): 1}));
@@ -87,7 +96,11 @@ fn a_hundred_clients_and_calls_at_once_lose_nothing() {
     let begun: Vec<Vec<i64>> = clients
         .iter_mut()
         .enumerate()
-        .map(|(who, client)| (0..25).map(|n| client.begin_call("create", json!({"title": format!("{who}-{n}")}))).collect())
+        .map(|(who, client)| {
+            (0..25)
+                .map(|n| client.begin_call("create", json!({"title": format!("{who}-{n}")})))
+                .collect()
+        })
         .collect();
     for (client, ids) in clients.iter_mut().zip(begun) {
         for id in ids {
@@ -96,11 +109,16 @@ fn a_hundred_clients_and_calls_at_once_lose_nothing() {
     }
     assert_eq!(env.robot(&["list"])["total"], 200);
     // All want the best of what is ready: everything is claimed once.
-    let begun: Vec<Vec<i64>> =
-        clients.iter_mut().map(|client| (0..25).map(|_| client.begin_call("claim", json!({}))).collect()).collect();
+    let begun: Vec<Vec<i64>> = clients
+        .iter_mut()
+        .map(|client| (0..25).map(|_| client.begin_call("claim", json!({}))).collect())
+        .collect();
     let mut claimed = Vec::new();
     for (client, ids) in clients.iter_mut().zip(begun) {
-        claimed.extend(ids.into_iter().map(|id| client.called(id).text.split_whitespace().nth(1).unwrap().to_owned()));
+        claimed.extend(
+            ids.into_iter()
+                .map(|id| client.called(id).text.split_whitespace().nth(1).unwrap().to_owned()),
+        );
     }
     claimed.sort();
     claimed.dedup();
@@ -116,7 +134,8 @@ fn it_gets_along_with_a_worker() {
     worker.wait_for("started");
     let mut ids = Vec::new();
     for n in 0..6 {
-        let said = client.ok("create", json!({"title": format!("Atom {n}"), "description": "script: close"}));
+        let said = client
+            .ok("create", json!({"title": format!("Atom {n}"), "description": "script: close"}));
         ids.push(said.split_whitespace().nth(1).unwrap().to_owned());
         client.ok("list", json!({}));
         // Either the worker has it, or we: never both.
@@ -139,7 +158,8 @@ fn a_call_that_was_called_off_before_its_turn_is_not_done() {
     let mut client = Client::start(&env);
     // The database is held, so that the first call waits and the others queue.
     let mut database = env.database();
-    let held = database.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
+    let held =
+        database.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let first = client.begin_call("create", json!({"title": "First"}));
     let second = client.begin_call("create", json!({"title": "Second"}));
     let third = client.begin_call("create", json!({"title": "Third"}));
@@ -150,7 +170,12 @@ fn a_call_that_was_called_off_before_its_turn_is_not_done() {
     assert_eq!(client.called(first).code, None);
     assert_eq!(client.called(third).code, None);
     assert!(client.rest(Duration::from_millis(200)).is_empty());
-    let titles: Vec<Value> = env.robot(&["list"])["items"].as_array().unwrap().iter().map(|atom| atom["title"].clone()).collect();
+    let titles: Vec<Value> = env.robot(&["list"])["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|atom| atom["title"].clone())
+        .collect();
     assert_eq!(titles, ["First", "Third"]);
 }
 
@@ -160,9 +185,14 @@ fn a_client_that_vanishes_leaves_nothing_half_done() {
     for round in 0..6 {
         let mut client = Client::start(&env);
         for n in 0..40 {
-            client.begin_call("create", json!({"title": format!("{round}-{n}"), "labels": ["a", "b"]}));
+            client.begin_call(
+                "create",
+                json!({"title": format!("{round}-{n}"), "labels": ["a", "b"]}),
+            );
         }
-        client.raw(b"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\",\"params\":{\"name\":\"crea");
+        client.raw(
+            b"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\",\"params\":{\"name\":\"crea",
+        );
         let pid = client.pid();
         match round % 3 {
             // Both pipes are gone, and the server has to see it.
@@ -176,7 +206,11 @@ fn a_client_that_vanishes_leaves_nothing_half_done() {
                 client.end();
             }
         }
-        let is_gone = || std::fs::read(format!("/proc/{pid}/cmdline")).map_or(true, |words| words.is_empty()).then_some(());
+        let is_gone = || {
+            std::fs::read(format!("/proc/{pid}/cmdline"))
+                .map_or(true, |words| words.is_empty())
+                .then_some(())
+        };
         wait_until("the server to end", SOON, is_gone);
     }
     let atoms = env.robot(&["list"])["items"].take();
@@ -190,12 +224,12 @@ fn a_client_that_vanishes_leaves_nothing_half_done() {
 #[test]
 fn a_reader_that_goes_away_ends_it() {
     let env = TestEnv::with_tracker();
-    let mut child = env.command("el").arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        env.command("el").arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().unwrap();
     for n in 0..50 {
-        let call =
-            json!({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "create", "arguments": {"title": "x"}}});
+        let call = json!({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "create", "arguments": {"title": "x"}}});
         if stdin.write_all(format!("{call}\n").as_bytes()).is_err() {
             break;
         }
@@ -208,7 +242,8 @@ fn a_reader_that_goes_away_ends_it() {
 #[test]
 fn a_second_signal_does_not_wait_for_a_client_that_reads_nothing() {
     let env = TestEnv::with_tracker();
-    let mut child = env.command("el").arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        env.command("el").arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     // More answers than a pipe holds; nobody reads them.
     std::thread::spawn(move || {
@@ -221,7 +256,8 @@ fn a_second_signal_does_not_wait_for_a_client_that_reads_nothing() {
     });
     let server = Process { pid: child.id(), words: Vec::new() };
     let blocked = || {
-        let wchan = std::fs::read_to_string(format!("/proc/{}/wchan", server.pid)).unwrap_or_default();
+        let wchan =
+            std::fs::read_to_string(format!("/proc/{}/wchan", server.pid)).unwrap_or_default();
         wchan.contains("pipe").then_some(())
     };
     crate::support::look_until(Duration::from_secs(3), blocked);

@@ -37,7 +37,12 @@ impl Client {
     /// Starts a server with this command.
     #[track_caller]
     pub(crate) fn of(command: &mut Command) -> Client {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .unwrap();
         let (sender, lines) = channel();
         let stdout = child.stdout.take().unwrap();
         std::thread::spawn(move || {
@@ -112,7 +117,8 @@ impl Client {
         let answer = self.answer(&json!(id));
         let result = &answer["result"];
         assert_eq!(result["content"][0]["type"], "text", "{answer}");
-        let code = (result["isError"] == true).then(|| result["_meta"]["el/error"]["code"].as_str().unwrap().to_owned());
+        let code = (result["isError"] == true)
+            .then(|| result["_meta"]["el/error"]["code"].as_str().unwrap().to_owned());
         Answer { text: result["content"][0]["text"].as_str().unwrap().to_owned(), code }
     }
 
@@ -143,20 +149,25 @@ impl Client {
         loop {
             match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(line) => {
-                    let message = serde_json::from_str(&line).unwrap_or_else(|e| panic!("not the protocol ({e}): {line}"));
+                    let message = serde_json::from_str(&line)
+                        .unwrap_or_else(|e| panic!("not the protocol ({e}): {line}"));
                     if is_it(&message) {
                         return message;
                     }
                     self.heard.push(message);
                 }
-                Err(error) => panic!("waited in vain for {what} ({error}); heard {:#?}", self.heard),
+                Err(error) => {
+                    panic!("waited in vain for {what} ({error}); heard {:#?}", self.heard)
+                }
             }
         }
     }
 
     #[track_caller]
     pub(crate) fn answer(&mut self, id: &Value) -> Value {
-        self.wait_for(&format!("the answer to {id}"), |message| message.get("id") == Some(id) && message.get("method").is_none())
+        self.wait_for(&format!("the answer to {id}"), |message| {
+            message.get("id") == Some(id) && message.get("method").is_none()
+        })
     }
 
     /// The next message of any kind.
@@ -169,8 +180,12 @@ impl Client {
     pub(crate) fn rest(&mut self, within: Duration) -> Vec<Value> {
         let end = Instant::now() + within;
         let mut rest = std::mem::take(&mut self.heard);
-        while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            rest.push(serde_json::from_str(&line).unwrap_or_else(|e| panic!("not the protocol ({e}): {line}")));
+        while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now()))
+        {
+            rest.push(
+                serde_json::from_str(&line)
+                    .unwrap_or_else(|e| panic!("not the protocol ({e}): {line}")),
+            );
         }
         rest
     }
@@ -200,7 +215,10 @@ impl Client {
         let mut rest = std::mem::take(&mut self.heard);
         loop {
             match self.lines.recv_timeout(SOON) {
-                Ok(line) => rest.push(serde_json::from_str(&line).unwrap_or_else(|e| panic!("not the protocol ({e}): {line}"))),
+                Ok(line) => rest.push(
+                    serde_json::from_str(&line)
+                        .unwrap_or_else(|e| panic!("not the protocol ({e}): {line}")),
+                ),
                 Err(RecvTimeoutError::Disconnected) => return (status.code(), rest),
                 Err(RecvTimeoutError::Timeout) => panic!("its stdout stays open"),
             }

@@ -32,7 +32,10 @@ fn each_version_is_agreed_on_and_works() {
         let mut client = Client::silent(&env);
         let agreed = client.initialize(version);
         assert_eq!(agreed["protocolVersion"], version);
-        assert_eq!((&agreed["capabilities"], &agreed["serverInfo"]["name"]), (&json!({"tools": {}}), &json!("el")));
+        assert_eq!(
+            (&agreed["capabilities"], &agreed["serverInfo"]["name"]),
+            (&json!({"tools": {}}), &json!("el"))
+        );
         assert!(agreed["instructions"].as_str().unwrap().len() < 700);
         assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
         let listed = client.ask("tools/list", json!({}))["result"].take();
@@ -53,7 +56,11 @@ fn a_version_that_we_do_not_know_is_answered_with_our_newest() {
     }
     let mut client = Client::silent(&env);
     assert_eq!(error_code(&client.ask("initialize", json!({"capabilities": {}}))), -32602);
-    assert_eq!(client.initialize("2024-11-05")["protocolVersion"], "2024-11-05", "it can try again");
+    assert_eq!(
+        client.initialize("2024-11-05")["protocolVersion"],
+        "2024-11-05",
+        "it can try again"
+    );
 }
 
 #[test]
@@ -63,20 +70,36 @@ fn without_a_handshake_each_request_says_what_it_speaks() {
     let found = client.ask("server/discover", json!({"_meta": meta(STATELESS)}))["result"].take();
     assert_eq!(found["supportedVersions"][0], STATELESS);
     assert_eq!(found["supportedVersions"].as_array().unwrap().len(), 5);
-    assert_eq!((&found["resultType"], &found["capabilities"]), (&json!("complete"), &json!({"tools": {}})));
-    assert!(found["ttlMs"].is_u64() && found["cacheScope"] == "public" && found["instructions"].is_string(), "{found}");
+    assert_eq!(
+        (&found["resultType"], &found["capabilities"]),
+        (&json!("complete"), &json!({"tools": {}}))
+    );
+    assert!(
+        found["ttlMs"].is_u64()
+            && found["cacheScope"] == "public"
+            && found["instructions"].is_string(),
+        "{found}"
+    );
     let listed = client.ask("tools/list", json!({"_meta": meta(STATELESS)}))["result"].take();
-    assert!(listed["ttlMs"].is_u64() && listed["cacheScope"] == "public" && listed["resultType"] == "complete");
+    assert!(
+        listed["ttlMs"].is_u64()
+            && listed["cacheScope"] == "public"
+            && listed["resultType"] == "complete"
+    );
     assert_eq!(listed["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "el");
     let call = |name: &str, arguments: Value| json!({"name": name, "arguments": arguments, "_meta": meta(STATELESS)});
-    let made = client.ask("tools/call", call("create", json!({"title": "Stateless"})))["result"].take();
+    let made =
+        client.ask("tools/call", call("create", json!({"title": "Stateless"})))["result"].take();
     assert_eq!(made["resultType"], "complete", "{made}");
     let failed = client.ask("tools/call", call("show", json!({"id": "nowhere"})))["result"].take();
     assert_eq!((&failed["isError"], &failed["resultType"]), (&json!(true), &json!("complete")));
     assert_eq!(env.robot(&["list"])["items"][0]["created_by"], "Test");
     // The handshake's own went with it.
     assert_eq!(error_code(&client.ask("ping", json!({"_meta": meta(STATELESS)}))), -32601);
-    assert_eq!(error_code(&client.ask("subscriptions/listen", json!({"_meta": meta(STATELESS)}))), -32601);
+    assert_eq!(
+        error_code(&client.ask("subscriptions/listen", json!({"_meta": meta(STATELESS)}))),
+        -32601
+    );
 }
 
 #[test]
@@ -93,7 +116,15 @@ fn a_request_in_a_version_that_nobody_speaks_is_refused_with_those_that_we_do() 
     poor.as_object_mut().unwrap().remove("io.modelcontextprotocol/clientCapabilities");
     assert_eq!(error_code(&client.ask("tools/list", json!({"_meta": poor}))), -32602);
     assert_eq!(error_code(&client.ask("server/discover", json!({}))), -32602);
-    assert_eq!(error_code(&client.ask("tools/list", json!({"_meta": {"io.modelcontextprotocol/protocolVersion": 5}}))), -32602);
+    assert_eq!(
+        error_code(
+            &client.ask(
+                "tools/list",
+                json!({"_meta": {"io.modelcontextprotocol/protocolVersion": 5}})
+            )
+        ),
+        -32602
+    );
 }
 
 #[test]
@@ -152,11 +183,20 @@ fn ids_of_any_kind_come_back_as_they_were() {
     let env = TestEnv::new();
     let mut client = Client::start(&env);
     let long = "x".repeat(100_000);
-    for id in [json!(0), json!(-5), json!(i64::MAX), json!(u64::MAX), json!(""), json!("ü\n\u{202e}"), json!(long)] {
+    for id in [
+        json!(0),
+        json!(-5),
+        json!(i64::MAX),
+        json!(u64::MAX),
+        json!(""),
+        json!("ü\n\u{202e}"),
+        json!(long),
+    ] {
         client.send(&json!({"jsonrpc": "2.0", "id": id, "method": "ping"}));
         assert_eq!(client.next(), json!({"jsonrpc": "2.0", "id": id, "result": {}}));
     }
-    client.raw(b"{\"jsonrpc\":\"2.0\",\"id\":123456789012345678901234567890,\"method\":\"ping\"}\n");
+    client
+        .raw(b"{\"jsonrpc\":\"2.0\",\"id\":123456789012345678901234567890,\"method\":\"ping\"}\n");
     assert_eq!(error_code(&client.next()), -32600, "it could not be given back as it came");
 }
 
@@ -179,9 +219,15 @@ fn a_batch_is_answered_as_one_where_the_version_has_them() {
     let answers = answers.as_array().unwrap();
     assert_eq!(answers.len(), 6, "{answers:#?}");
     let of = |id: Value| answers.iter().find(|answer| answer["id"] == id).unwrap();
-    assert!(of(json!(101))["result"]["content"].is_array() && of(json!(104))["result"]["content"].is_array());
+    assert!(
+        of(json!(101))["result"]["content"].is_array()
+            && of(json!(104))["result"]["content"].is_array()
+    );
     assert_eq!(of(json!(102))["result"], json!({}));
-    assert_eq!([Value::Null, json!(103), json!(105)].map(|id| error_code(of(id))), [-32600, -32601, -32600]);
+    assert_eq!(
+        [Value::Null, json!(103), json!(105)].map(|id| error_code(of(id))),
+        [-32600, -32601, -32600]
+    );
     assert_eq!(env.robot(&["list"])["count"], 2);
     // Nothing in it asks for anything.
     client.send(&json!([{"jsonrpc": "2.0", "method": "notifications/nope"}]));
@@ -194,7 +240,9 @@ fn a_batch_is_answered_as_one_where_the_version_has_them() {
 fn calls_are_done_in_the_order_in_which_they_came() {
     let env = TestEnv::with_tracker();
     let mut client = Client::start(&env);
-    let ids: Vec<i64> = (0..100).map(|n| client.begin_call("create", json!({"title": format!("Atom {n}")}))).collect();
+    let ids: Vec<i64> = (0..100)
+        .map(|n| client.begin_call("create", json!({"title": format!("Atom {n}")})))
+        .collect();
     let last = client.begin_call("list", json!({"limit": 0}));
     for id in ids {
         assert!(client.called(id).text.starts_with("Created t-"));
@@ -209,7 +257,9 @@ fn calls_are_done_in_the_order_in_which_they_came() {
 fn what_was_asked_for_before_the_end_of_stdin_is_still_answered() {
     let env = TestEnv::with_tracker();
     let mut client = Client::start(&env);
-    let ids: Vec<i64> = (0..20).map(|n| client.begin_call("create", json!({"title": format!("Atom {n}")}))).collect();
+    let ids: Vec<i64> = (0..20)
+        .map(|n| client.begin_call("create", json!({"title": format!("Atom {n}")})))
+        .collect();
     let rest = client.end();
     assert_eq!(rest.iter().filter_map(|answer| answer["id"].as_i64()).collect::<Vec<_>>(), ids);
     assert_eq!(env.robot(&["list"])["count"], 20);

@@ -28,7 +28,8 @@ fn converse(how: &str, version: Option<&str>) {
     let Some(folder) = sdk() else { return };
     let env = TestEnv::with_tracker();
     let mut other = Client::start(&env);
-    let task = other.ok("claude_code", json!({"task": TestEnv::script(&["wait-file go", "close"])}));
+    let task =
+        other.ok("claude_code", json!({"task": TestEnv::script(&["wait-file go", "close"])}));
     let task = task.split_whitespace().nth(1).unwrap().to_owned();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/mcp/official.mjs");
     let words = [script.to_str().unwrap(), folder.to_str().unwrap(), how, &task];
@@ -41,17 +42,27 @@ fn converse(how: &str, version: Option<&str>) {
     assert!(seen["instructions"].as_str().unwrap().contains("el tracks"), "{seen:#}");
     assert_eq!(seen["capabilities"], json!({"tools": {}}));
     assert_eq!(seen["tools"].as_array().unwrap().len(), 14);
-    assert!(seen["created"].as_str().unwrap().ends_with("P2 open task [sdk]: By the official client"), "{seen:#}");
+    assert!(
+        seen["created"].as_str().unwrap().ends_with("P2 open task [sdk]: By the official client"),
+        "{seen:#}"
+    );
     assert!(seen["shown"].as_str().unwrap().contains("by official"), "{seen:#}");
     assert_eq!(seen["unknownTool"]["code"], -32602, "{seen:#}");
     for (what, code) in [("badInput", "usage"), ("notFound", "not_found")] {
         let result = &seen[what]["result"];
-        assert_eq!((&result["isError"], &result["_meta"]["el/error"]["code"]), (&json!(true), &json!(code)), "{seen:#}");
+        assert_eq!(
+            (&result["isError"], &result["_meta"]["el/error"]["code"]),
+            (&json!(true), &json!(code)),
+            "{seen:#}"
+        );
     }
     assert_eq!((&seen["large"], &seen["many"]), (&json!(false), &json!(100)));
     assert!(seen["meanwhile"].as_str().unwrap().starts_with(&task), "{seen:#}");
     let progress = seen["progress"].as_array().unwrap();
-    assert!(progress.iter().all(|one| one["progress"].is_number() && one["message"].is_string()), "{seen:#}");
+    assert!(
+        progress.iter().all(|one| one["progress"].is_number() && one["message"].is_string()),
+        "{seen:#}"
+    );
     assert!(seen["calledOff"]["message"].as_str().unwrap().contains("enough"), "{seen:#}");
     assert!(seen["closed"].as_str().unwrap().starts_with("Closed t-"), "{seen:#}");
     let listed = env.robot(&["list", "--all"]);
@@ -59,7 +70,9 @@ fn converse(how: &str, version: Option<&str>) {
     let is_own = |atom: &&Value| atom["created_by"] == "official";
     assert_eq!(listed["items"].as_array().unwrap().iter().filter(is_own).count(), 102);
     std::fs::write(env.project("go"), "").unwrap();
-    wait_until("the task to end", SOON, || (env.robot(&["tasks", &task])["status"] == "completed").then_some(()));
+    wait_until("the task to end", SOON, || {
+        (env.robot(&["tasks", &task])["status"] == "completed").then_some(())
+    });
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The rules of the command line hold here too: the fence of a run, its check, its review; who acts; which project.
+//! The rules of the command line hold here too: the fence of a run, its check, its review; who
+//! acts; which project.
 
 use std::time::{Duration, Instant};
 
@@ -97,20 +98,31 @@ fn a_required_check_runs_before_a_close_and_can_be_called_off() {
         "verify = \"sh -c 'touch checking; while [ ! -e may-pass ]; do sleep 0.1; done; exit 0'\"\nrequire_verify = true\n",
     );
     let mut client = in_session(&env, &run);
-    let closing = client.begin("tools/call", json!({"name": "close", "arguments": {"ids": [id]}, "_meta": {"progressToken": 7}}));
+    let closing = client.begin(
+        "tools/call",
+        json!({"name": "close", "arguments": {"ids": [id]}, "_meta": {"progressToken": 7}}),
+    );
     env.wait_for_file("checking");
     let told = client.wait_for("progress", |message| message["method"] == "notifications/progress");
     assert_eq!(told["params"]["progressToken"], 7);
     client.ok("show", json!({"id": id}));
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": closing}}));
-    let is_over = || env.processes().iter().all(|p| !p.words.iter().any(|word| word.contains("may-pass"))).then_some(());
+    let is_over = || {
+        env.processes()
+            .iter()
+            .all(|p| !p.words.iter().any(|word| word.contains("may-pass")))
+            .then_some(())
+    };
     wait_until("the check to be ended", SOON, is_over);
     assert_eq!(env.status(&id), "in_progress");
     assert_eq!(env.last_run(&id)["verify"]["status"], "pending");
     std::fs::write(env.project("may-pass"), "").unwrap();
     client.ok("close", json!({"ids": [id], "reason": "checked"}));
     assert_eq!(env.last_run(&id)["verify"]["status"], "passed");
-    assert!(client.rest(Duration::from_millis(200)).iter().all(|m| m["id"] != closing), "it was called off");
+    assert!(
+        client.rest(Duration::from_millis(200)).iter().all(|m| m["id"] != closing),
+        "it was called off"
+    );
     std::fs::write(env.project("go"), "").unwrap();
     worker.wait(SOON).ok();
     assert_eq!(env.outcomes(&id), ["closed"]);
@@ -136,8 +148,12 @@ fn who_acts_is_told_as_for_every_command() {
 fn where_there_is_no_tracker_that_is_told_until_there_is_one() {
     let env = TestEnv::new();
     let mut client = Client::start(&env);
-    let calls =
-        [("list", json!({})), ("create", json!({"title": "x"})), ("claude_code", json!({"task": "x"})), ("inbox", json!({}))];
+    let calls = [
+        ("list", json!({})),
+        ("create", json!({"title": "x"})),
+        ("claude_code", json!({"task": "x"})),
+        ("inbox", json!({})),
+    ];
     for (tool, arguments) in calls {
         let said = client.fails("no_database", tool, arguments);
         assert!(said.contains("el init"), "{said}");
@@ -147,7 +163,11 @@ fn where_there_is_no_tracker_that_is_told_until_there_is_one() {
     std::fs::remove_dir_all(env.project(".eluent")).unwrap();
     client.fails("no_database", "list", json!({}));
     std::fs::create_dir(env.project(".eluent")).unwrap();
-    std::fs::write(env.project(".eluent/el.db"), "no database at all, but long enough to be looked at").unwrap();
+    std::fs::write(
+        env.project(".eluent/el.db"),
+        "no database at all, but long enough to be looked at",
+    )
+    .unwrap();
     client.fails("not_a_database", "list", json!({}));
     assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
 }
@@ -157,7 +177,8 @@ fn a_database_of_a_newer_el_is_refused_and_left_alone() {
     let env = TestEnv::with_tracker();
     let mut client = Client::start(&env);
     client.ok("create", json!({"title": "Before"}));
-    let version: i64 = env.database().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    let version: i64 =
+        env.database().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     env.database().pragma_update(None, "user_version", 9_999).unwrap();
     for (tool, arguments) in [("list", json!({})), ("create", json!({"title": "x"}))] {
         let said = client.fails("newer_database", tool, arguments);
@@ -195,13 +216,25 @@ fn what_a_session_may_not_do_by_the_command_line_it_may_not_here() {
     std::fs::create_dir(&outside).unwrap();
     env.el(&["update", &id, "--label", "review"]).ok();
     let mut client = in_session(&env, &run);
-    let said = client.fails("in_session", "claude_code", json!({"task": "x", "workdir": outside.display().to_string()}));
+    let said = client.fails(
+        "in_session",
+        "claude_code",
+        json!({"task": "x", "workdir": outside.display().to_string()}),
+    );
     assert!(said.contains("(exit 8)") && said.contains("outside of its project"), "{said}");
     let said = client.fails("refused", "update", json!({"ids": [id], "status": "open"}));
     assert!(said.contains("(exit 8)") && said.contains("el close"), "{said}");
     client.fails("refused", "update", json!({"ids": [id], "remove_labels": ["review"]}));
-    client.fails("invalid_value", "update", json!({"ids": [id], "status": "deferred", "defer_until": "10s"}));
-    client.fails("invalid_value", "update", json!({"ids": [id], "status": "deferred", "defer_until": "yesterday"}));
+    client.fails(
+        "invalid_value",
+        "update",
+        json!({"ids": [id], "status": "deferred", "defer_until": "10s"}),
+    );
+    client.fails(
+        "invalid_value",
+        "update",
+        json!({"ids": [id], "status": "deferred", "defer_until": "yesterday"}),
+    );
     assert_eq!(env.robot(&["tasks"])["count"], 0);
     std::fs::write(env.project("go"), "").unwrap();
     client.ok("update", json!({"ids": [id], "status": "wont_do"}));

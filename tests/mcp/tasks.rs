@@ -28,15 +28,23 @@ fn a_task_is_handed_over_at_once_and_its_end_is_told() {
     let mut client = Client::start(&env);
     assert_eq!(client.ok("claude_code_status", json!({})), "no task is under way");
     let before = Instant::now();
-    let said = client.ok("claude_code", json!({"task": TestEnv::script(&["say working", "wait-file go", "close All is well"])}));
+    let said = client.ok(
+        "claude_code",
+        json!({"task": TestEnv::script(&["say working", "wait-file go", "close All is well"])}),
+    );
     assert!(before.elapsed() < Duration::from_secs(10), "{said}");
-    assert!(said.contains(" for claude: ") && said.contains("A worker was started for it"), "{said}");
+    assert!(
+        said.contains(" for claude: ") && said.contains("A worker was started for it"),
+        "{said}"
+    );
     let id = task_id(&said);
     wait_for(&env, &id, "running");
     let status = client.ok("claude_code_status", json!({"task_id": id}));
     assert!(status.starts_with(&format!("{id} running (claude, ")), "{status}");
     assert!(client.ok("claude_code_status", json!({})).starts_with(&format!("{id} running")));
-    assert!(client.ok("claude_code_result", json!({"task_id": id})).contains("It has not ended yet"));
+    assert!(
+        client.ok("claude_code_result", json!({"task_id": id})).contains("It has not ended yet")
+    );
     let second = client.ok("claude_code", json!({"task": "script: close"}));
     assert!(second.contains("it waits for") && !second.contains("was started"), "{second}");
     let queued = client.ok("claude_code_status", json!({"task_id": task_id(&second)}));
@@ -44,7 +52,10 @@ fn a_task_is_handed_over_at_once_and_its_end_is_told() {
     std::fs::write(env.project("go"), "").unwrap();
     let result = client.ok("claude_code_result", json!({"task_id": id, "wait": 30}));
     assert!(result.starts_with(&format!("{id} completed (claude, ")), "{result}");
-    assert!(result.contains("\nResult:\n  All is well\n") && result.contains("\nLast output:\n"), "{result}");
+    assert!(
+        result.contains("\nResult:\n  All is well\n") && result.contains("\nLast output:\n"),
+        "{result}"
+    );
     client.ok("claude_code_result", json!({"task_id": task_id(&second), "wait": 30}));
     let told = || Some(client.ok("inbox", json!({}))).filter(|text| text.contains(&id));
     let told = wait_until("the end in the inbox", SOON, told);
@@ -57,8 +68,13 @@ fn it_works_where_it_is_told_to() {
     let env = TestEnv::with_tracker();
     let mut client = Client::start(&env);
     std::fs::create_dir(env.project("side")).unwrap();
-    let id = task_id(&client.ok("claude_code", json!({"task": "script: touch here\nscript: close", "workdir": "side"})));
-    assert!(client.ok("claude_code_result", json!({"task_id": id, "wait": 30})).contains("completed"));
+    let id = task_id(&client.ok(
+        "claude_code",
+        json!({"task": "script: touch here\nscript: close", "workdir": "side"}),
+    ));
+    assert!(
+        client.ok("claude_code_result", json!({"task_id": id, "wait": 30})).contains("completed")
+    );
     assert!(env.project("side/here").exists());
 }
 
@@ -66,9 +82,14 @@ fn it_works_where_it_is_told_to() {
 fn a_prompt_may_have_a_megabyte() {
     let env = TestEnv::with_tracker();
     let mut client = Client::start(&env);
-    let text = format!("Big\n\nscript: close\n{}THE-END", "Read all of \"this\" \\ line.\n".repeat(60_000));
+    let text = format!(
+        "Big\n\nscript: close\n{}THE-END",
+        "Read all of \"this\" \\ line.\n".repeat(60_000)
+    );
     let id = task_id(&client.ok("claude_code", json!({"task": text})));
-    assert!(client.ok("claude_code_result", json!({"task_id": id, "wait": 60})).contains("completed"));
+    assert!(
+        client.ok("claude_code_result", json!({"task_id": id, "wait": 60})).contains("completed")
+    );
     assert_eq!(env.robot(&["tasks", &id])["task_prompt"], text);
 }
 
@@ -77,8 +98,7 @@ fn who_waits_hears_how_it_goes_and_holds_nobody_up() {
     let env = TestEnv::with_tracker();
     let mut client = Client::start(&env);
     let id = hand_over(&mut client, &["say working", "wait-file go", "close"]);
-    let params =
-        json!({"name": "claude_code_result", "arguments": {"task_id": id, "wait": 60}, "_meta": {"progressToken": "tok"}});
+    let params = json!({"name": "claude_code_result", "arguments": {"task_id": id, "wait": 60}, "_meta": {"progressToken": "tok"}});
     let waiting = client.begin("tools/call", params);
     let is_progress = |message: &Value| message["method"] == "notifications/progress";
     let first = client.wait_for("progress", is_progress);
@@ -88,10 +108,16 @@ fn who_waits_hears_how_it_goes_and_holds_nobody_up() {
     // Others are answered meanwhile, and changes made.
     client.ok("create", json!({"title": "Meanwhile"}));
     let second = client.wait_for("more progress", is_progress);
-    assert!(second["params"]["progress"].as_f64() > first["params"]["progress"].as_f64(), "{first} {second}");
+    assert!(
+        second["params"]["progress"].as_f64() > first["params"]["progress"].as_f64(),
+        "{first} {second}"
+    );
     std::fs::write(env.project("go"), "").unwrap();
     assert!(client.called(waiting).text.contains("completed"));
-    assert!(client.rest(Duration::from_millis(300)).iter().all(|m| !is_progress(m)), "progress after the answer");
+    assert!(
+        client.rest(Duration::from_millis(300)).iter().all(|m| !is_progress(m)),
+        "progress after the answer"
+    );
 }
 
 #[test]
@@ -108,7 +134,9 @@ fn a_wait_that_is_called_off_has_no_answer_and_leaves_the_task_alone() {
     assert_eq!(client.rest(Duration::from_millis(500)), Vec::<Value>::new());
     assert!(env.robot(&["tasks", &id])["completed_at"].is_null());
     std::fs::write(env.project("go"), "").unwrap();
-    assert!(client.ok("claude_code_result", json!({"task_id": id, "wait": 30})).contains("completed"));
+    assert!(
+        client.ok("claude_code_result", json!({"task_id": id, "wait": 30})).contains("completed")
+    );
 }
 
 #[test]
@@ -117,14 +145,19 @@ fn a_wait_ends_with_its_time_and_with_the_conversation() {
     let mut client = Client::start(&env);
     let id = hand_over(&mut client, &["wait-file go", "close"]);
     let before = Instant::now();
-    assert!(client.ok("claude_code_result", json!({"task_id": id, "wait": 1})).contains("It has not ended yet"));
+    assert!(
+        client
+            .ok("claude_code_result", json!({"task_id": id, "wait": 1}))
+            .contains("It has not ended yet")
+    );
     assert!(before.elapsed() >= Duration::from_secs(1));
     let waiting = client.begin_call("claude_code_result", json!({"task_id": id, "wait": 600}));
     client.ok("ready", json!({}));
     let rest = client.end();
     assert_eq!(rest.len(), 1, "{rest:?}");
     assert!(
-        rest[0]["id"] == waiting && rest[0]["result"]["content"][0]["text"].as_str().unwrap().contains("not ended"),
+        rest[0]["id"] == waiting
+            && rest[0]["result"]["content"][0]["text"].as_str().unwrap().contains("not ended"),
         "{rest:?}"
     );
     std::fs::write(env.project("go"), "").unwrap();
@@ -141,9 +174,17 @@ fn a_task_is_called_off_whether_it_waits_or_runs() {
     assert!(client.ok("claude_code_cancel", json!({"task_id": second})).contains("it is held"));
     let said = client.ok("claude_code_cancel", json!({"task_id": first, "reason": "done by hand"}));
     assert!(said.contains("is being ended"), "{said}");
-    assert!(client.ok("claude_code_result", json!({"task_id": first, "wait": 60})).contains("cancelled"));
+    assert!(
+        client
+            .ok("claude_code_result", json!({"task_id": first, "wait": 60}))
+            .contains("cancelled")
+    );
     env.assert_settled(&env.last_run(&first));
-    assert!(env.comments(&first).iter().any(|text| text.contains("done by hand")), "{:?}", env.comments(&first));
+    assert!(
+        env.comments(&first).iter().any(|text| text.contains("done by hand")),
+        "{:?}",
+        env.comments(&first)
+    );
     assert_eq!(env.status(&second), "deferred");
     assert!(env.runs(&second).is_empty());
 }
@@ -156,7 +197,10 @@ fn nothing_is_filed_that_nobody_could_begin_or_nobody_may_hand_over() {
     client.fails("config", "claude_code", json!({"task": "script: close"}));
     env.configure("delegates = [\"gendry\"]\n");
     let said = client.fails("refused", "claude_code", json!({"task": "script: close"}));
-    assert!(said.contains("exit 8") && said.contains("tester may not") && said.contains("gendry"), "{said}");
+    assert!(
+        said.contains("exit 8") && said.contains("tester may not") && said.contains("gendry"),
+        "{said}"
+    );
     assert_eq!(env.robot(&["list", "--all"])["count"], 0);
     let mut allowed = Client::of(env.command("el").args(["mcp", "--actor", "gendry"]));
     allowed.initialize("2025-06-18");
@@ -190,14 +234,21 @@ fn a_server_that_outlives_an_upgrade_starts_the_new_el() {
     client.initialize("2025-06-18");
     install();
     let said = client.ok("claude_code", json!({"task": "script: close"}));
-    assert!(client.ok("claude_code_result", json!({"task_id": task_id(&said), "wait": 30})).contains("completed"));
+    assert!(
+        client
+            .ok("claude_code_result", json!({"task_id": task_id(&said), "wait": 30}))
+            .contains("completed")
+    );
 }
 
 #[test]
 fn who_waits_does_not_wait_for_a_worker_that_is_gone() {
     let env = TestEnv::with_tracker();
     let mut client = Client::start(&env);
-    let said = client.ok("claude_code", json!({"task": TestEnv::script(&["touch begun", "wait-file go", "close"])}));
+    let said = client.ok(
+        "claude_code",
+        json!({"task": TestEnv::script(&["touch begun", "wait-file go", "close"])}),
+    );
     let worker = said.split("(pid ").nth(1).unwrap().split(')').next().unwrap().parse().unwrap();
     env.wait_for_file("begun");
     let second = hand_over(&mut client, &["close"]);
@@ -205,7 +256,10 @@ fn who_waits_does_not_wait_for_a_worker_that_is_gone() {
     Process { pid: worker, words: Vec::new() }.kill();
     std::fs::write(env.project("go"), "").unwrap();
     assert!(client.called(waiting).text.contains("completed"));
-    assert_eq!((env.outcomes(&task_id(&said)), env.outcomes(&second)), (vec!["closed".to_owned()], vec!["closed".to_owned()]));
+    assert_eq!(
+        (env.outcomes(&task_id(&said)), env.outcomes(&second)),
+        (vec!["closed".to_owned()], vec!["closed".to_owned()])
+    );
 }
 
 #[test]
@@ -219,11 +273,16 @@ fn a_server_that_is_killed_while_it_hands_over_leaves_a_whole_task_or_none() {
     }
     let mut client = Client::start(&env);
     let last = hand_over(&mut client, &["close"]);
-    assert!(client.ok("claude_code_result", json!({"task_id": last, "wait": 60})).contains("completed"));
+    assert!(
+        client.ok("claude_code_result", json!({"task_id": last, "wait": 60})).contains("completed")
+    );
     let tasks = env.robot(&["tasks"])["items"].take();
     for task in tasks.as_array().unwrap() {
         let id = task["id"].as_str().unwrap();
         wait_for(&env, id, "completed");
-        assert_eq!((env.outcomes(id), &task["delegated_by"]), (vec!["closed".to_owned()], &json!("tester")));
+        assert_eq!(
+            (env.outcomes(id), &task["delegated_by"]),
+            (vec!["closed".to_owned()], &json!("tester"))
+        );
     }
 }

@@ -26,9 +26,17 @@ fn work_is_filed_found_taken_and_closed() {
     let two = id_of(
         &client.ok("create", json!({"title": "Document it", "blocked_by": [one], "discovered_from": one, "priority": "low"})),
     );
-    let later = id_of(&client.ok("create", json!({"title": "Later", "defer_until": "3d", "assignee": "gendry"})));
-    assert_eq!(client.ok("ready", json!({})), format!("{one} P1 open bug [parser,urgent]: Fix the parser"));
-    assert_eq!(client.ok("ready", json!({"type": ["feature"]})), "nothing is ready; list shows what there is");
+    let later = id_of(
+        &client.ok("create", json!({"title": "Later", "defer_until": "3d", "assignee": "gendry"})),
+    );
+    assert_eq!(
+        client.ok("ready", json!({})),
+        format!("{one} P1 open bug [parser,urgent]: Fix the parser")
+    );
+    assert_eq!(
+        client.ok("ready", json!({"type": ["feature"]})),
+        "nothing is ready; list shows what there is"
+    );
     assert_eq!(
         client.ok("list", json!({})),
         format!(
@@ -42,16 +50,32 @@ fn work_is_filed_found_taken_and_closed() {
     assert!(client.ok("list", json!({"limit": 1})).ends_with("\n(1 of 3; offset 1 shows more)"));
     assert!(client.ok("list", json!({"limit": 1, "offset": 2})).starts_with(&two));
     assert_eq!(client.ok("list", json!({"text": "nowhere"})), "nothing found");
-    assert!(client.ok("claim", json!({})).starts_with(&format!("Claimed {one} P1 in_progress bug @tester")));
+    assert!(
+        client
+            .ok("claim", json!({}))
+            .starts_with(&format!("Claimed {one} P1 in_progress bug @tester"))
+    );
     let bare = one.trim_start_matches("t-").to_owned();
-    assert_eq!(client.ok("comment", json!({"id": bare, "text": "Half way\nthere"})), format!("Commented on {one}"));
+    assert_eq!(
+        client.ok("comment", json!({"id": bare, "text": "Half way\nthere"})),
+        format!("Commented on {one}")
+    );
     let shown = client.ok("show", json!({"id": one}));
-    for part in ["Fix the parser", "in_progress", "It drops\n  the offset.", "It comes back", "Half way", "Document it"] {
+    for part in [
+        "Fix the parser",
+        "in_progress",
+        "It drops\n  the offset.",
+        "It comes back",
+        "Half way",
+        "Document it",
+    ] {
         assert!(shown.contains(part), "{part:?} is not in {shown}");
     }
     client.fails("not_ready", "claim", json!({"id": two}));
     assert!(
-        client.ok("close", json!({"ids": [one], "reason": "Offsets are kept"})).starts_with(&format!("Closed {one} P1 closed"))
+        client
+            .ok("close", json!({"ids": [one], "reason": "Offsets are kept"}))
+            .starts_with(&format!("Closed {one} P1 closed"))
     );
     assert!(client.ok("claim", json!({"id": two})).starts_with(&format!("Claimed {two}")));
     let atom = env.show(&one);
@@ -67,7 +91,12 @@ fn atoms_are_changed_all_or_none() {
     let mut client = Client::start(&env);
     let (one, two) = (env.create("One", &["-l", "old"]), env.create("Two", &[]));
     let said = client.ok("update", json!({"ids": [one, two], "priority": "high", "add_labels": ["api"], "remove_labels": "old", "assignee": "ann", "parent": ""}));
-    assert_eq!(said, format!("Updated {one} P1 open task @ann [api]: One\nUpdated {two} P1 open task @ann [api]: Two"));
+    assert_eq!(
+        said,
+        format!(
+            "Updated {one} P1 open task @ann [api]: One\nUpdated {two} P1 open task @ann [api]: Two"
+        )
+    );
     client.fails("not_found", "update", json!({"ids": [one, "nowhere"], "priority": 5}));
     assert_eq!(env.show(&one)["priority"], 1);
     assert!(
@@ -76,9 +105,18 @@ fn atoms_are_changed_all_or_none() {
             .ends_with("P1 open feature [api]: Uno")
     );
     client.ok("update", json!({"ids": [two], "status": "deferred", "reason": "not now", "defer_until": "2099-01-01"}));
-    assert_eq!((env.show(&two)["status"].as_str(), env.show(&two)["close_reason"].as_str()), (Some("deferred"), Some("not now")));
-    assert!(client.ok("update", json!({"ids": [two], "status": "deferred"})).starts_with("Unchanged"));
-    assert!(client.fails("invalid_value", "update", json!({"ids": [one]})).contains("nothing to change"));
+    assert_eq!(
+        (env.show(&two)["status"].as_str(), env.show(&two)["close_reason"].as_str()),
+        (Some("deferred"), Some("not now"))
+    );
+    assert!(
+        client.ok("update", json!({"ids": [two], "status": "deferred"})).starts_with("Unchanged")
+    );
+    assert!(
+        client
+            .fails("invalid_value", "update", json!({"ids": [one]}))
+            .contains("nothing to change")
+    );
     client.ok("close", json!({"id": [one]}));
     client.fails("not_found", "close", json!({"ids": [two, "nowhere"]}));
     assert_eq!(env.status(&two), "deferred");
@@ -90,14 +128,26 @@ fn bonds_are_made_shown_and_taken_away() {
     let mut client = Client::start(&env);
     let (one, two) = (env.create("One", &[]), env.create("Two", &[]));
     assert_eq!(client.ok("dependencies", json!({"id": one})), format!("{one} is bound to nothing"));
-    assert_eq!(client.ok("dependencies", json!({"id": two, "source": one})), format!("Bound {one} —blocks→ {two}"));
+    assert_eq!(
+        client.ok("dependencies", json!({"id": two, "source": one})),
+        format!("Bound {one} —blocks→ {two}")
+    );
     let listed = client.ok("dependencies", json!({"id": two}));
-    assert!(listed.starts_with("Blocked by") && listed.contains(&one) && listed.contains("One"), "{listed}");
+    assert!(
+        listed.starts_with("Blocked by") && listed.contains(&one) && listed.contains("One"),
+        "{listed}"
+    );
     let refused = client.fails("cycle", "dependencies", json!({"id": one, "source": two}));
     assert!(refused.contains(&one) && refused.contains("exit 4"), "{refused}");
     client.ok("dependencies", json!({"id": two, "source": one, "type": "related"}));
     client.fails("usage", "dependencies", json!({"id": two, "remove": true}));
-    assert_eq!(client.ok("dependencies", json!({"id": two, "source": one, "remove": true})).lines().count(), 2);
+    assert_eq!(
+        client
+            .ok("dependencies", json!({"id": two, "source": one, "remove": true}))
+            .lines()
+            .count(),
+        2
+    );
     client.fails("not_found", "dependencies", json!({"id": two, "source": one, "remove": true}));
     assert!(env.robot(&["dep", "list", &two])["incoming"].as_array().unwrap().is_empty());
 }
@@ -121,7 +171,10 @@ fn the_inbox_is_the_callers() {
     );
     assert_eq!(client.ok("inbox", json!({})), "nothing unread for tester");
     let cut = client.ok("inbox", json!({"all": true, "limit": 1}));
-    assert!(cut.starts_with("(1 older") && cut.contains("second") && !cut.contains("first"), "{cut}");
+    assert!(
+        cut.starts_with("(1 older") && cut.contains("second") && !cut.contains("first"),
+        "{cut}"
+    );
 }
 
 #[test]
@@ -133,11 +186,26 @@ fn bad_arguments_are_told_to_the_model_which_can_mend_them() {
         ("usage", "create", json!({}), "the argument 'title' is missing"),
         ("usage", "create", json!({"titel": "x", "title": "y"}), "create has no argument 'titel'"),
         ("invalid_value", "create", json!({"title": " "}), "title: a title is needed"),
-        ("invalid_value", "create", json!({"title": "x", "type": "banana"}), "'banana' is not one of task, bug"),
+        (
+            "invalid_value",
+            "create",
+            json!({"title": "x", "type": "banana"}),
+            "'banana' is not one of task, bug",
+        ),
         ("invalid_value", "create", json!({"title": "x", "priority": 9}), "9"),
         ("invalid_value", "create", json!({"title": ["x"]}), "title: a text is needed, not a list"),
-        ("invalid_value", "create", json!({"title": "x", "labels": [5]}), "labels: a list of texts is needed"),
-        ("invalid_value", "create", json!({"title": "x", "defer_until": "soon"}), "'soon' is no time"),
+        (
+            "invalid_value",
+            "create",
+            json!({"title": "x", "labels": [5]}),
+            "labels: a list of texts is needed",
+        ),
+        (
+            "invalid_value",
+            "create",
+            json!({"title": "x", "defer_until": "soon"}),
+            "'soon' is no time",
+        ),
         ("invalid_value", "create", json!({"title": "x\u{0}"}), "title"),
         ("not_found", "create", json!({"title": "x", "blocked_by": ["nowhere"]}), "nowhere"),
         ("usage", "close", json!({"reason": "x"}), "the argument 'ids' is missing"),
@@ -159,7 +227,11 @@ fn bad_arguments_are_told_to_the_model_which_can_mend_them() {
     assert_eq!(env.robot(&["list", "--all"])["count"], 1);
     // An ambiguous id names what it could mean.
     let many: Vec<String> = (0..40).map(|n| env.create(&format!("Atom {n}"), &[])).collect();
-    let first = many.iter().map(|id| &id[2..3]).find(|c| many.iter().filter(|id| &id[2..3] == *c).count() > 1).unwrap();
+    let first = many
+        .iter()
+        .map(|id| &id[2..3])
+        .find(|c| many.iter().filter(|id| &id[2..3] == *c).count() > 1)
+        .unwrap();
     let said = client.fails("ambiguous_id", "show", json!({"id": first}));
     assert!(said.lines().filter(|line| line.starts_with("  t-")).count() >= 2, "{said}");
 }
@@ -207,10 +279,16 @@ fn the_tools_are_few_and_cheap() {
     for tool in tools {
         assert!(tool.to_string().len() <= 800, "{tool}");
         for name in tool["inputSchema"]["required"].as_array().into_iter().flatten() {
-            assert!(tool["inputSchema"]["properties"][name.as_str().unwrap()].is_object(), "{tool}");
+            assert!(
+                tool["inputSchema"]["properties"][name.as_str().unwrap()].is_object(),
+                "{tool}"
+            );
         }
     }
-    let read_only: Vec<&Value> =
-        tools.iter().filter(|tool| tool["annotations"]["readOnlyHint"] == true).map(|tool| &tool["name"]).collect();
+    let read_only: Vec<&Value> = tools
+        .iter()
+        .filter(|tool| tool["annotations"]["readOnlyHint"] == true)
+        .map(|tool| &tool["name"])
+        .collect();
     assert_eq!(read_only, ["claude_code_status", "claude_code_result", "ready", "list", "show"]);
 }

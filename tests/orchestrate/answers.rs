@@ -30,7 +30,11 @@ fn a_faulty_answer_is_asked_for_again_in_the_same_conversation() {
         serde_json::from_str::<serde_json::Value>(&record).unwrap()
     };
     for file in ["first.json", "second.json"] {
-        assert_eq!(asked(file)["session_id"], run[0]["conversation"], "it is the same conversation");
+        assert_eq!(
+            asked(file)["session_id"],
+            run[0]["conversation"],
+            "it is the same conversation"
+        );
     }
     assert!(asked("first.json")["prompt"].as_str().unwrap().contains("recommended_splits"));
 }
@@ -44,14 +48,21 @@ fn what_is_never_answered_stops_and_a_person_supplies_it() {
     assert!(ran.stdout.contains(&format!("el phase set {epic} --phase task_list")), "{ran:#?}");
     let question = env.question(&epic, "task_list");
     assert_eq!(env.status(&question), "blocked");
-    assert!(env.comments(&question).iter().any(|comment| comment.contains("el phase set")), "{:?}", env.comments(&question));
+    assert!(
+        env.comments(&question).iter().any(|comment| comment.contains("el phase set")),
+        "{:?}",
+        env.comments(&question)
+    );
     // To look at it, and to go on without having done something, changes nothing.
     env.el(&["orchestrate", "--resume", &epic]).fails_with(4);
 
     std::fs::write(env.project("plan.json"), list(&[plain("mine", &[])]).to_string()).unwrap();
     env.el(&["phase", "set", &epic, "--phase", "task_list", "--file", "plan.json"]).ok();
     env.el(&["orchestrate", "--resume", &epic]).ok();
-    assert_eq!((env.status(&question), env.status(&epic)), ("closed".to_owned(), "closed".to_owned()));
+    assert_eq!(
+        (env.status(&question), env.status(&epic)),
+        ("closed".to_owned(), "closed".to_owned())
+    );
     assert_eq!(env.status(&env.task_of(&epic, "mine")), "closed");
 }
 
@@ -60,7 +71,11 @@ fn an_analysis_in_plain_words_is_carried() {
     let env = TestEnv::with_plan(&[plain("one", &[])]);
     env.script_of(
         "analysis",
-        &["say The analysis is complete. There are two parts.", "on-resume", "say The analysis is complete."],
+        &[
+            "say The analysis is complete. There are two parts.",
+            "on-resume",
+            "say The analysis is complete.",
+        ],
     );
     env.start_plan(&["--asks-again", "1"]).wait(SOON).ok();
     let epic = env.epic();
@@ -72,7 +87,10 @@ fn an_analysis_in_plain_words_is_carried() {
 #[test]
 fn the_agent_of_a_question_cannot_close_it() {
     let env = TestEnv::with_plan(&[plain("one", &[])]);
-    env.script_of("analysis", &["sh el close $EL_ATOM --reason 'so there'; echo $? > code", ANALYSIS]);
+    env.script_of(
+        "analysis",
+        &["sh el close $EL_ATOM --reason 'so there'; echo $? > code", ANALYSIS],
+    );
     env.start_plan(&["--isolate", "none"]).wait(SOON).ok();
     assert_eq!(std::fs::read_to_string(env.project("code")).unwrap().trim(), "8");
     assert_eq!(env.status(&env.epic()), "closed");
@@ -94,8 +112,7 @@ fn an_agent_that_crashes_at_a_question_is_tried_again() {
 fn a_completion_that_contradicts_the_status_is_told() {
     let said = r#"answer completion {"task_id": "one", "status": "failed", "error": "the tests do not pass"}"#;
     let contradicts = Task("one", &[], vec!["close done".to_owned(), said.to_owned()]);
-    let agrees =
-        r#"answer completion {"task_id": "two", "status": "success", "summary": "wrote two.md", "output_files": ["two.md"]}"#;
+    let agrees = r#"answer completion {"task_id": "two", "status": "success", "summary": "wrote two.md", "output_files": ["two.md"]}"#;
     let agrees = Task("two", &[], vec![agrees.to_owned(), "close done".to_owned()]);
     let env = TestEnv::with_plan(&[contradicts, agrees]);
     env.script_of("aggregation", &["record told.json", super::AGGREGATION]);
@@ -104,7 +121,10 @@ fn a_completion_that_contradicts_the_status_is_told() {
     let one = env.task_of(&epic, "one");
     assert_eq!(env.status(&one), "closed", "its status stands");
     let told = env.comments(&one);
-    assert!(told.iter().any(|comment| comment.contains("A contradiction: its worker says \"failed\"")), "{told:?}");
+    assert!(
+        told.iter().any(|comment| comment.contains("A contradiction: its worker says \"failed\"")),
+        "{told:?}"
+    );
     assert_eq!(env.comments(&env.task_of(&epic, "two")), [] as [&str; 0]);
     let told = std::fs::read_to_string(env.project("told.json")).unwrap();
     assert!(told.contains("wrote two.md") && told.contains("- two.md"), "{told}");

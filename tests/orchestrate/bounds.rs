@@ -1,4 +1,5 @@
-//! What a plan does not do: begin what it was told to hold back, let agents lift its bounds, call done what was left out.
+//! What a plan does not do: begin what it was told to hold back, let agents lift its bounds, call
+//! done what was left out.
 
 use super::{AGGREGATION, Task, plain};
 use crate::support::{SOON, TestEnv};
@@ -7,8 +8,14 @@ use crate::support::{SOON, TestEnv};
 fn a_plan_that_is_to_be_filed_only_has_nothing_worked_on() {
     let env = TestEnv::with_plan(&[plain("one", &[]), plain("two", &[])]);
     let epic = env.create("Write the manual", &["--type", "epic"]);
-    let child = env.create("A child from before", &["--parent", &epic, "-d", &TestEnv::script(&["close done"])]);
-    for words in [&["orchestrate", &epic, "--plan-only"][..], &["orchestrate", "--resume", &epic, "--plan-only"]] {
+    let child = env.create(
+        "A child from before",
+        &["--parent", &epic, "-d", &TestEnv::script(&["close done"])],
+    );
+    for words in [
+        &["orchestrate", &epic, "--plan-only"][..],
+        &["orchestrate", "--resume", &epic, "--plan-only"],
+    ] {
         env.el(words).ok();
         let [one, two] = ["one", "two"].map(|name| env.task_of(&epic, name));
         assert_eq!([&child, &one, &two].map(|atom| env.runs(atom).len()), [0, 0, 0], "{words:?}");
@@ -56,7 +63,8 @@ fn an_agent_lifts_no_bound_of_its_plan_and_ends_no_other_part_of_it() {
         "el close $(el list --parent $P --robot | grep -o '\"id\":\"[^\"]*' | cut -d'\"' -f4 | grep -v $EL_ATOM | tail -1)",
         "el phase set $P --phase aggregation --file /dev/null",
     ];
-    let mut steps: Vec<String> = attempts.iter().enumerate().map(|(n, words)| say(n, words)).collect();
+    let mut steps: Vec<String> =
+        attempts.iter().enumerate().map(|(n, words)| say(n, words)).collect();
     steps.push("close done".to_owned());
     env.scripts(&[Task("one", &[], steps), plain("two", &["one"])]);
     env.start_plan(&["--budget", "5"]).wait(SOON * 2).ok();
@@ -75,7 +83,9 @@ fn work_that_the_last_run_leaves_out_is_not_called_done() {
     env.git(&["init", "-q"]);
     env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
     let clash = |name: &'static str| {
-        let write = format!("sh echo {name} > same.txt && git add same.txt && git commit -q -m 'write {name}'");
+        let write = format!(
+            "sh echo {name} > same.txt && git add same.txt && git commit -q -m 'write {name}'"
+        );
         Task(name, &[], vec![write, "close done".to_owned()])
     };
     env.scripts(&[clash("one"), clash("two")]);
@@ -98,14 +108,30 @@ fn whoever_mends_a_failed_check_begins_with_what_was_checked() {
     env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
     let commit = |what: &str| format!("sh {what} && git add . && git commit -q -m work");
     env.scripts(&[Task("one", &[], vec![commit("echo one > one.txt"), "close done".to_owned()])]);
-    let mend = commit("test -f one.txt && if test -f first.txt; then echo 2 > second.txt; else echo 1 > first.txt; fi");
+    let mend = commit(
+        "test -f one.txt && if test -f first.txt; then echo 2 > second.txt; else echo 1 > first.txt; fi",
+    );
     let fixes = env.path("answers").join("fixes.json");
-    std::fs::write(&fixes, super::list(&[Task("fix", &[], vec![mend, "close done".to_owned()])]).to_string()).unwrap();
+    std::fs::write(
+        &fixes,
+        super::list(&[Task("fix", &[], vec![mend, "close done".to_owned()])]).to_string(),
+    )
+    .unwrap();
     let looks = "sh test -f one.txt";
     env.script_of("failures", &[looks, &format!("answer-file task_list {}", fixes.display())]);
-    env.start_plan(&["--check", "sh -c 'test -f one.txt && test -f first.txt && test -f second.txt'"]).wait(SOON * 3).ok();
+    env.start_plan(&[
+        "--check",
+        "sh -c 'test -f one.txt && test -f first.txt && test -f second.txt'",
+    ])
+    .wait(SOON * 3)
+    .ok();
     let plan = env.plan_of(&env.epic());
-    let passed: Vec<_> = plan["checks"].as_array().unwrap().iter().map(|check| check["passed"].as_bool().unwrap()).collect();
+    let passed: Vec<_> = plan["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|check| check["passed"].as_bool().unwrap())
+        .collect();
     assert_eq!(passed, [false, false, true]);
 }
 
@@ -113,15 +139,23 @@ fn whoever_mends_a_failed_check_begins_with_what_was_checked() {
 fn more_money_than_there_was_ends_what_runs_and_leaves_it_to_be_gone_on_with() {
     let mut env = TestEnv::with_plan(&[]);
     let there = env.path("out").join("two");
-    let costly = ["usage 1 1 0.9", &format!("wait-file {}", there.display()), "say 1", "result", "hang"].map(str::to_owned);
-    let cheap = [&format!("touch {}", there.display()), "hang", "on-attempt 2", "close done"].map(|step: &str| step.to_owned());
+    let costly =
+        ["usage 1 1 0.9", &format!("wait-file {}", there.display()), "say 1", "result", "hang"]
+            .map(str::to_owned);
+    let cheap = [&format!("touch {}", there.display()), "hang", "on-attempt 2", "close done"]
+        .map(|step: &str| step.to_owned());
     let costly = [&costly[..], &["on-attempt 2".to_owned(), "close done".to_owned()]].concat();
     env.scripts(&[Task("one", &[], costly), Task("two", &[], cheap.into())]);
-    env.start_plan(&["--budget", "0.5", "--isolate", "none", "--concurrency", "2"]).wait(SOON * 2).fails_with(8);
+    env.start_plan(&["--budget", "0.5", "--isolate", "none", "--concurrency", "2"])
+        .wait(SOON * 2)
+        .fails_with(8);
     let epic = env.epic();
     let tasks = ["one", "two"].map(|name| env.task_of(&epic, name));
     for task in &tasks {
-        assert_eq!((env.outcomes(task), env.status(task)), (vec!["cancelled".to_owned()], "open".to_owned()));
+        assert_eq!(
+            (env.outcomes(task), env.status(task)),
+            (vec!["cancelled".to_owned()], "open".to_owned())
+        );
     }
     env.el(&["orchestrate", "--resume", &epic, "--budget", "5", "--isolate", "none"]).ok();
     assert_eq!(tasks.map(|task| env.status(&task)), ["closed", "closed"]);
@@ -152,7 +186,8 @@ fn what_a_plan_waits_for_outside_of_it_is_named() {
     env.el(&["dep", "add", &outside, &env.task_of(&epic, "one")]).ok();
     let ran = env.el(&["orchestrate", "--resume", &epic]).fails_with(4);
     assert!(
-        ran.stdout.contains(&format!("outside of it: {outside}")) && ran.stdout.contains(&format!("el why {outside}")),
+        ran.stdout.contains(&format!("outside of it: {outside}"))
+            && ran.stdout.contains(&format!("el why {outside}")),
         "{ran:#?}"
     );
 }

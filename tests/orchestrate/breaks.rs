@@ -1,4 +1,5 @@
-//! Broken off at every step, by `kill -9`, by a person, by a second one: the same atoms in the end, none twice.
+//! Broken off at every step, by `kill -9`, by a person, by a second one: the same atoms in the end,
+//! none twice.
 
 use rustix::process::Signal;
 
@@ -12,11 +13,23 @@ const STEPS: [(&str, &str); 10] = [
     ("its run has begun", "SELECT count(*) FROM events WHERE kind = 'run_started'"),
     ("it is answered", "SELECT count(*) FROM questions WHERE name = 'analysis' AND state = 'data'"),
     ("the list is asked for", "SELECT count(*) FROM questions WHERE name = 'task_list'"),
-    ("it is answered", "SELECT count(*) FROM questions WHERE name = 'task_list' AND state = 'data'"),
+    (
+        "it is answered",
+        "SELECT count(*) FROM questions WHERE name = 'task_list' AND state = 'data'",
+    ),
     ("the tasks are filed", "SELECT count(*) FROM planned_tasks"),
-    ("one is worked on", "SELECT count(*) FROM runs r JOIN planned_tasks p ON p.atom_id = r.atom_id"),
-    ("the results are brought together", "SELECT count(*) FROM questions WHERE name = 'aggregation'"),
-    ("the result is there", "SELECT count(*) FROM questions WHERE name = 'aggregation' AND state = 'data'"),
+    (
+        "one is worked on",
+        "SELECT count(*) FROM runs r JOIN planned_tasks p ON p.atom_id = r.atom_id",
+    ),
+    (
+        "the results are brought together",
+        "SELECT count(*) FROM questions WHERE name = 'aggregation'",
+    ),
+    (
+        "the result is there",
+        "SELECT count(*) FROM questions WHERE name = 'aggregation' AND state = 'data'",
+    ),
 ];
 
 fn tasks() -> [super::Task<'static>; 3] {
@@ -25,10 +38,11 @@ fn tasks() -> [super::Task<'static>; 3] {
 
 /// What is below the epic in the end, however often it was broken off.
 fn all_done() -> Vec<(String, String)> {
-    let titles =
-        ["Bring the results together", "Cut into tasks", "Look at what it takes"].map(|what| format!("{what}: Write the manual"));
+    let titles = ["Bring the results together", "Cut into tasks", "Look at what it takes"]
+        .map(|what| format!("{what}: Write the manual"));
     let tasks = ["one", "three", "two"].map(|name| format!("Chapter {name}"));
-    let mut all: Vec<_> = titles.into_iter().chain(tasks).map(|title| (title, "closed".to_owned())).collect();
+    let mut all: Vec<_> =
+        titles.into_iter().chain(tasks).map(|title| (title, "closed".to_owned())).collect();
     all.sort();
     all
 }
@@ -43,7 +57,10 @@ fn assert_goes_on(env: &TestEnv, after: &str) {
     assert_eq!(env.status(&epic), "closed", "after {after}");
     let told = env.comments(&epic);
     assert_eq!(told.len(), 1, "the result is told once, after {after}: {told:?}");
-    let live: i64 = env.database().query_row("SELECT count(*) FROM runs WHERE ended_at IS NULL", [], |row| row.get(0)).unwrap();
+    let live: i64 = env
+        .database()
+        .query_row("SELECT count(*) FROM runs WHERE ended_at IS NULL", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(live, 0, "after {after}");
     env.assert_order(&epic);
 }
@@ -77,7 +94,9 @@ fn killed_at_every_event_it_comes_to_its_end_all_the_same() {
     let env = TestEnv::with_plan(&tasks());
     let count = {
         let database = env.database();
-        move || -> i64 { database.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap() }
+        move || -> i64 {
+            database.query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap()
+        }
     };
     let mut plan = env.start_plan(&["--isolate", "none"]);
     let epic = env.epic();
@@ -103,10 +122,14 @@ fn what_a_person_breaks_off_goes_on_later() {
     env.script_of("analysis", &["wait-file go", ANALYSIS]);
     let plan = env.start_plan(&["--isolate", "none"]);
     let epic = env.epic();
-    wait_until("the analysis", SOON, || (env.robot(&["runs", "--live"])["count"] == 1).then_some(()));
+    wait_until("the analysis", SOON, || {
+        (env.robot(&["runs", "--live"])["count"] == 1).then_some(())
+    });
     // Twice: the first waits for what runs.
     plan.signal(Signal::INT);
-    wait_until("that it heard", SOON, || (plan.stdout() + &plan.stderr()).contains("Ctrl-C again").then_some(()));
+    wait_until("that it heard", SOON, || {
+        (plan.stdout() + &plan.stderr()).contains("Ctrl-C again").then_some(())
+    });
     plan.signal(Signal::INT);
     let ran = plan.wait(SOON).fails_with(4);
     assert!((ran.stdout + &ran.stderr).contains("--resume"));
@@ -114,7 +137,11 @@ fn what_a_person_breaks_off_goes_on_later() {
     assert_eq!(env.outcomes(&env.question(&epic, "analysis")), ["live"], "its supervisor goes on");
     std::fs::write(env.project("go"), "").unwrap();
     assert_goes_on(&env, "Ctrl-C");
-    assert_eq!(env.outcomes(&env.question(&epic, "analysis")), ["closed"], "and its answer was not lost");
+    assert_eq!(
+        env.outcomes(&env.question(&epic, "analysis")),
+        ["closed"],
+        "and its answer was not lost"
+    );
 }
 
 #[test]
@@ -140,7 +167,11 @@ fn a_second_one_at_the_same_time_is_sent_away() {
 fn a_signal_in_a_back_off_is_told_as_what_it_is() {
     let mut env = TestEnv::with_plan(&[]);
     env.configure("retry_backoff = \"10m\"\n");
-    env.scripts(&[super::Task("one", &[], vec!["exit 1".to_owned(), "on-attempt 2".to_owned(), "close done".to_owned()])]);
+    env.scripts(&[super::Task(
+        "one",
+        &[],
+        vec!["exit 1".to_owned(), "on-attempt 2".to_owned(), "close done".to_owned()],
+    )]);
     for (signal, by) in [(Signal::TERM, "by a signal"), (Signal::INT, "by Ctrl-C")] {
         let plan = env.start_plan(&["--isolate", "none"]);
         let ended = "SELECT count(*) FROM runs r JOIN planned_tasks p ON p.atom_id = r.atom_id JOIN atoms a ON a.id = p.atom_id \
@@ -163,8 +194,20 @@ fn what_a_person_supplies_while_something_runs_goes_on_at_once() {
     let env = TestEnv::with_plan(&[plain("one", &[])]);
     env.script_of("analysis", &["say I will not keep to your form"]);
     let epic = env.create("Write the manual", &["--type", "epic"]);
-    env.create("A child from before", &["--parent", &epic, "-d", &TestEnv::script(&["wait-file go", "close done"])]);
-    let plan = env.start_el(&["orchestrate", &epic, "--isolate", "none", "--concurrency", "2", "--asks-again", "0"]);
+    env.create(
+        "A child from before",
+        &["--parent", &epic, "-d", &TestEnv::script(&["wait-file go", "close done"])],
+    );
+    let plan = env.start_el(&[
+        "orchestrate",
+        &epic,
+        "--isolate",
+        "none",
+        "--concurrency",
+        "2",
+        "--asks-again",
+        "0",
+    ]);
     let stopped = "SELECT count(*) FROM questions q JOIN atoms a ON a.id = q.atom_id WHERE a.status = 'blocked'";
     let database = env.database();
     wait_until("that it stops", SOON, || {
@@ -172,7 +215,9 @@ fn what_a_person_supplies_while_something_runs_goes_on_at_once() {
     });
     let list = env.path("answers").join("tasks.json");
     env.el(&["phase", "set", &epic, "--phase", "task_list", "--file", list.to_str().unwrap()]).ok();
-    wait_until("the work", SOON, || (env.status(&env.task_of_if(&epic, "one")?) == "closed").then_some(()));
+    wait_until("the work", SOON, || {
+        (env.status(&env.task_of_if(&epic, "one")?) == "closed").then_some(())
+    });
     std::fs::write(env.project("go"), "").unwrap();
     plan.wait(SOON).ok();
     assert_eq!(env.status(&epic), "closed");
@@ -195,7 +240,11 @@ fn an_epic_that_is_closed_while_it_is_driven_begins_nothing_more_and_says_so() {
     let ran = plan.wait(SOON).fails_with(4);
     assert!(ran.stdout.contains(&format!("el reopen {epic}")), "{ran:#?}");
     let [one, two] = ["one", "two"].map(|name| env.task_of(&epic, name));
-    assert_eq!((env.outcomes(&one), env.runs(&two).len()), (vec!["closed".to_owned()], 0), "what ran was awaited");
+    assert_eq!(
+        (env.outcomes(&one), env.runs(&two).len()),
+        (vec!["closed".to_owned()], 0),
+        "what ran was awaited"
+    );
     env.el(&["reopen", &epic]).ok();
     env.el(&["orchestrate", "--resume", &epic]).ok();
     assert_eq!([env.status(&two), env.status(&epic)], ["closed", "closed"]);
@@ -211,7 +260,10 @@ fn work_that_is_opened_again_below_a_closed_epic_needs_the_epic_opened_too() {
     for _ in 0..2 {
         let ran = env.el(&["orchestrate", "--resume", &epic]).fails_with(4);
         assert!(ran.stdout.contains(&format!("el reopen {epic}")), "{ran:#?}");
-        assert_eq!((env.status(&one), &env.plan_of(&epic)["state"]), ("open".to_owned(), &serde_json::json!("stopped")));
+        assert_eq!(
+            (env.status(&one), &env.plan_of(&epic)["state"]),
+            ("open".to_owned(), &serde_json::json!("stopped"))
+        );
     }
     env.el(&["reopen", &epic]).ok();
     env.el(&["orchestrate", "--resume", &epic]).ok();

@@ -32,7 +32,10 @@ fn a_goal_is_several_words_or_an_atom_and_never_a_slip_of_the_keys() {
     std::fs::write(env.project("goal.md"), "# Write the manual #\n\nAll of it.\n").unwrap();
     let ended = answer(&env, &["--goal-file", "goal.md", "--plan-only", "--isolate", "none"], 0);
     let goal = &ended["overview"]["epic"];
-    assert_eq!((&goal["title"], &goal["description"]), (&"Write the manual".into(), &"All of it.".into()));
+    assert_eq!(
+        (&goal["title"], &goal["description"]),
+        (&"Write the manual".into(), &"All of it.".into())
+    );
     assert_eq!(ended["state"], "planned");
     let long = format!("Write the manual {}", "and all that belongs to it ".repeat(20));
     let ended = answer(&env, &[&long, "--plan-only", "--isolate", "none"], 0);
@@ -51,7 +54,11 @@ fn who_cannot_take_part_is_refused_before_anything_is_filed() {
     let refused = env.el(&["orchestrate", "Write it", "--agent", "screen"]).fails_with(6).stderr;
     assert!(refused.contains("screen") && refused.contains("executor"), "{refused}");
     let mut within = env.command("el");
-    within.args(["orchestrate", "Write it"]).env("EL_RUN", "run-00000000").env("EL_TOKEN", "none").env("EL_ATOM", "t-0000");
+    within
+        .args(["orchestrate", "Write it"])
+        .env("EL_RUN", "run-00000000")
+        .env("EL_TOKEN", "none")
+        .env("EL_ATOM", "t-0000");
     let refused = env.run(&mut within).fails_with(8).stderr;
     assert!(refused.contains("session"), "{refused}");
     assert_eq!(env.robot(&["orchestrate", "status"])["count"], 0);
@@ -72,24 +79,38 @@ fn a_bad_value_of_a_flag_is_bad_usage_wherever_it_is_checked() {
         ("--agent", ","),
         ("--isolate", "perhaps"),
     ] {
-        let error = env.el(&["--robot", "orchestrate", "Write it", flag, value]).fails_with(2).json()["error"].take();
-        assert!(error["message"].as_str().unwrap().contains(flag.trim_start_matches('-')), "{flag} {value}: {error}");
+        let error = env
+            .el(&["--robot", "orchestrate", "Write it", flag, value])
+            .fails_with(2)
+            .json()["error"]
+            .take();
+        assert!(
+            error["message"].as_str().unwrap().contains(flag.trim_start_matches('-')),
+            "{flag} {value}: {error}"
+        );
     }
     for (command, flag) in [("work", "--max-load"), ("work", "--max-turns")] {
         env.el(&[command, "--once", flag, "x"]).fails_with(2);
     }
     env.configure("[agents.reviewer]\nmodel = \"opus\"\n");
-    let refused = env.el(&["orchestrate", "Write it", "--agent", "claude,reviwer"]).fails_with(2).stderr;
-    assert!(refused.contains("no agent 'reviwer'") && refused.contains("claude, reviewer"), "{refused}");
+    let refused =
+        env.el(&["orchestrate", "Write it", "--agent", "claude,reviwer"]).fails_with(2).stderr;
+    assert!(
+        refused.contains("no agent 'reviwer'") && refused.contains("claude, reviewer"),
+        "{refused}"
+    );
     assert_eq!(env.robot(&["orchestrate", "status"])["count"], 0, "nothing was begun");
 }
 
 #[test]
 fn a_reader_that_goes_away_changes_nothing_of_how_it_ended() {
-    let env = TestEnv::with_plan(&[Task("bad", &[], vec!["exit 1".to_owned()]), plain("fine", &[])]);
+    let env =
+        TestEnv::with_plan(&[Task("bad", &[], vec!["exit 1".to_owned()]), plain("fine", &[])]);
     env.configure("max_attempts = 1\n");
     for (n, format) in ["", "--robot"].into_iter().enumerate() {
-        let line = format!("{{ el {format} orchestrate Write the manual --isolate none; echo $? > code-{n}; }} | true");
+        let line = format!(
+            "{{ el {format} orchestrate Write the manual --isolate none; echo $? > code-{n}; }} | true"
+        );
         env.run(env.command("sh").args(["-c", &line])).ok();
         assert_eq!(env.wait_for_file(format!("code-{n}")), "4", "{format}");
     }
@@ -98,8 +119,20 @@ fn a_reader_that_goes_away_changes_nothing_of_how_it_ended() {
 #[test]
 fn a_plan_is_changed_by_hand_and_goes_on_with_what_was_settled_for_it() {
     let env = TestEnv::with_plan(&[plain("one", &[])]);
-    let planned =
-        answer(&env, &["Write the manual", "--plan-only", "--isolate", "none", "--asks-again", "5", "--check", "true"], 0);
+    let planned = answer(
+        &env,
+        &[
+            "Write the manual",
+            "--plan-only",
+            "--isolate",
+            "none",
+            "--asks-again",
+            "5",
+            "--check",
+            "true",
+        ],
+        0,
+    );
     let epic = planned["epic_id"].as_str().unwrap();
     let text = env.el(&["phase", "show", epic, "--phase", "task_list"]).ok().stdout;
     let mut list: Value = serde_json::from_str(&text).unwrap();
@@ -114,12 +147,23 @@ fn a_plan_is_changed_by_hand_and_goes_on_with_what_was_settled_for_it() {
     assert_eq!(set["commands"][0], format!("el orchestrate --resume {epic}"));
 
     let ended = answer(&env, &["--resume", epic, "--isolate", "none", "--time-limit", "1h"], 0);
-    assert_eq!((&ended["state"], &ended["overview"]["epic"]["status"]), (&"done".into(), &"closed".into()));
+    assert_eq!(
+        (&ended["state"], &ended["overview"]["epic"]["status"]),
+        (&"done".into(), &"closed".into())
+    );
     assert_eq!(ended["overview"]["tasks"].as_array().unwrap().len(), 2);
     let settings = &ended["overview"]["settings"];
-    assert_eq!((&settings["asks_again"], &settings["time_s"]), (&5.into(), &3600.into()), "{settings:#}");
+    assert_eq!(
+        (&settings["asks_again"], &settings["time_s"]),
+        (&5.into(), &3600.into()),
+        "{settings:#}"
+    );
     assert_eq!(ended["overview"]["checks"][0]["passed"], true);
-    assert_eq!(answer(&env, &["--resume", epic], 0)["state"], "done", "a plan that is over stays so");
+    assert_eq!(
+        answer(&env, &["--resume", epic], 0)["state"],
+        "done",
+        "a plan that is over stays so"
+    );
 }
 
 #[test]
@@ -142,21 +186,37 @@ fn data_that_does_not_fit_is_told_field_by_field_and_changes_nothing() {
     assert_eq!(env.robot(&["phase", "show", epic, "--phase", "task_list"]), before);
     env.el(&["phase", "show", epic, "--phase", "aggregation"]).fails_with(3);
     env.el(&["phase", "show", epic, "--phase", "analysis", "--round", "0"]).fails_with(2);
-    env.el(&["phase", "set", epic, "--phase", "task_list", "--round", "0", "--file", "cycle.json"]).fails_with(2);
+    env.el(&["phase", "set", epic, "--phase", "task_list", "--round", "0", "--file", "cycle.json"])
+        .fails_with(2);
 }
 
 #[test]
 fn a_failed_task_is_told_with_what_to_do_and_only_its_followers_are_held() {
-    let env = TestEnv::with_plan(&[Task("bad", &[], vec!["exit 1".to_owned()]), plain("after", &["bad"]), plain("fine", &[])]);
+    let env = TestEnv::with_plan(&[
+        Task("bad", &[], vec!["exit 1".to_owned()]),
+        plain("after", &["bad"]),
+        plain("fine", &[]),
+    ]);
     env.configure("max_attempts = 1\n");
     let ended = answer(&env, &["Write the manual", "--isolate", "none"], 4);
     assert_eq!(ended["state"], "incomplete", "{ended:#}");
     let epic = ended["epic_id"].as_str().unwrap();
     let bad = env.task_of(epic, "bad");
-    let commands: Vec<&str> = ended["commands"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    assert_eq!(commands, [format!("el why {bad}"), format!("el retry {bad}"), format!("el orchestrate --resume {epic}")]);
+    let commands: Vec<&str> =
+        ended["commands"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(
+        commands,
+        [
+            format!("el why {bad}"),
+            format!("el retry {bad}"),
+            format!("el orchestrate --resume {epic}")
+        ]
+    );
     let drawn = env.el(&["orchestrate", "status", epic]).ok().stdout;
-    assert!(drawn.contains("held by") && drawn.contains("Layer 2") && !drawn.contains('\x1b'), "{drawn}");
+    assert!(
+        drawn.contains("held by") && drawn.contains("Layer 2") && !drawn.contains('\x1b'),
+        "{drawn}"
+    );
     assert!(drawn.lines().all(|line| line.trim_end() == line), "{drawn}");
 }
 
@@ -167,7 +227,10 @@ fn money_that_is_used_up_has_its_exit_code_and_more_of_it_goes_on() {
     assert_eq!(ended["state"], "budget_used_up", "{ended:#}");
     let epic = ended["epic_id"].as_str().unwrap();
     assert!(ended["commands"].to_string().contains("--budget USD"), "{ended:#}");
-    assert_eq!(answer(&env, &["--resume", epic, "--isolate", "none", "--budget", "5"], 0)["state"], "done");
+    assert_eq!(
+        answer(&env, &["--resume", epic, "--isolate", "none", "--budget", "5"], 0)["state"],
+        "done"
+    );
 }
 
 #[test]
@@ -175,8 +238,17 @@ fn nothing_of_a_check_stays_when_its_process_is_killed_or_stopped() {
     let env = TestEnv::with_plan(&[plain("one", &[])]);
     let script = "echo $$ > began; setsid sleep 600 & sleep 600";
     let check = ["--isolate", "none", "--check", &format!("sh -c '{script}'")];
-    let sleeping = || env.processes().into_iter().filter(|process| process.words.iter().any(|word| word == "600")).count();
-    let begun = || std::fs::read_to_string(env.project("began")).is_ok_and(|text| text.ends_with('\n')).then_some(());
+    let sleeping = || {
+        env.processes()
+            .into_iter()
+            .filter(|process| process.words.iter().any(|word| word == "600"))
+            .count()
+    };
+    let begun = || {
+        std::fs::read_to_string(env.project("began"))
+            .is_ok_and(|text| text.ends_with('\n'))
+            .then_some(())
+    };
 
     let plan = env.start_plan(&check);
     wait_until("the check", SOON, begun);
@@ -193,5 +265,8 @@ fn nothing_of_a_check_stays_when_its_process_is_killed_or_stopped() {
     let ran = plan.wait(SOON).fails_with(4);
     assert!(ran.stdout.contains(&format!("el orchestrate --resume {epic}")), "{ran:#?}");
     assert_eq!(sleeping(), 0);
-    assert_eq!(answer(&env, &["--resume", &epic, "--isolate", "none", "--check", "true"], 0)["state"], "done");
+    assert_eq!(
+        answer(&env, &["--resume", &epic, "--isolate", "none", "--check", "true"], 0)["state"],
+        "done"
+    );
 }

@@ -8,17 +8,26 @@ use crate::support::{SOON, TestEnv};
 /// Writes and commits a file, after those that it builds on are there.
 fn writer<'a>(name: &'a str, waits_for: &'a [&'a str]) -> Task<'a> {
     let there: String = waits_for.iter().map(|file| format!("test -f {file}.txt && ")).collect();
-    let write = format!("sh {there}echo {name} > {name}.txt && git add {name}.txt && git commit -q -m 'write {name}'");
-    Task(name, waits_for, vec![write, format!("sh test -f {name}.txt && el close $EL_ATOM --reason 'wrote {name}'")])
+    let write = format!(
+        "sh {there}echo {name} > {name}.txt && git add {name}.txt && git commit -q -m 'write {name}'"
+    );
+    Task(
+        name,
+        waits_for,
+        vec![write, format!("sh test -f {name}.txt && el close $EL_ATOM --reason 'wrote {name}'")],
+    )
 }
 
 /// Writes a file that another task of this kind writes too.
 fn clash(name: &str) -> Task<'_> {
-    let write = format!("sh echo {name} > same.txt && echo {name} > {name}.txt && git add . && git commit -q -m 'write {name}'");
+    let write = format!(
+        "sh echo {name} > same.txt && echo {name} > {name}.txt && git add . && git commit -q -m 'write {name}'"
+    );
     Task(name, &[], vec![write, "close done".to_owned()])
 }
 
-/// Brings all branches together. What they are called, the agent can only know from what it is told.
+/// Brings all branches together. What they are called, the agent can only know from what it is
+/// told.
 const SETTLE: &str = "sh for b in $(git for-each-ref --format='%(refname:short)' refs/heads/el); do \
                       git merge-base --is-ancestor $b HEAD || git merge -q $b || { echo both > same.txt; git add same.txt; git commit -q -m settled; }; \
                       done; test -f one.txt && test -f two.txt";
@@ -33,7 +42,10 @@ fn five_tasks_in_three_layers_are_done_in_worktrees_brought_together_and_landed(
     // The first two meet: they are at work at the same time, or neither ends.
     let meet = |own: &str, other: &str| {
         let folder = env.path("out");
-        [format!("touch {}/{own}", folder.display()), format!("wait-file {}/{other}", folder.display())]
+        [
+            format!("touch {}/{own}", folder.display()),
+            format!("wait-file {}/{other}", folder.display()),
+        ]
     };
     let mut tasks = [
         writer("one", &[]),
@@ -55,7 +67,12 @@ fn five_tasks_in_three_layers_are_done_in_worktrees_brought_together_and_landed(
     let epic = env.epic();
     let plan = env.plan_of(&epic);
     assert_eq!((&plan["state"], &plan["ended_at"].is_string()), (&json!("done"), &true));
-    let layers: Vec<_> = plan["tasks"].as_array().unwrap().iter().map(|task| task["layer"].as_i64().unwrap()).collect();
+    let layers: Vec<_> = plan["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| task["layer"].as_i64().unwrap())
+        .collect();
     assert_eq!(layers, [0, 0, 1, 1, 2]);
     assert_eq!(env.status(&epic), "closed");
     env.assert_order(&epic);
@@ -80,34 +97,52 @@ fn five_tasks_in_three_layers_are_done_in_worktrees_brought_together_and_landed(
 
 #[test]
 fn a_plan_is_filed_edited_by_a_person_and_resumed() {
-    let env = TestEnv::with_plan(&[plain("one", &[]), plain("two", &["one"]), plain("three", &["two"])]);
+    let env =
+        TestEnv::with_plan(&[plain("one", &[]), plain("two", &["one"]), plain("three", &["two"])]);
     env.start_plan(&["--plan-only"]).wait(SOON).ok();
     let epic = env.epic();
     assert_eq!(env.plan_of(&epic)["state"], "planned");
     let [one, two, three] = ["one", "two", "three"].map(|name| env.task_of(&epic, name));
-    assert_eq!([&one, &two, &three].map(|atom| env.runs(atom).len()), [0, 0, 0], "nobody has begun");
+    assert_eq!(
+        [&one, &two, &three].map(|atom| env.runs(atom).len()),
+        [0, 0, 0],
+        "nobody has begun"
+    );
     // A person who never heard of the protocol.
     env.el(&["discard", &two]).ok();
-    let more = env.create("A preface", &["--parent", &epic, "-d", &TestEnv::script(&["close done"])]);
+    let more =
+        env.create("A preface", &["--parent", &epic, "-d", &TestEnv::script(&["close done"])]);
     env.el(&["dep", "add", &more, &three]).ok();
     env.el(&["orchestrate", "--resume", &epic]).ok();
-    assert_eq!([&one, &two, &three, &more].map(|atom| env.status(atom)), ["closed", "discard", "closed", "closed"]);
+    assert_eq!(
+        [&one, &two, &three, &more].map(|atom| env.status(atom)),
+        ["closed", "discard", "closed", "closed"]
+    );
     assert_eq!(env.status(&epic), "closed", "what was thrown away is missed by nobody");
     env.assert_order(&epic);
-    assert_eq!(env.atoms_of(&epic).len(), 6, "three questions, and the tasks but for the one that was thrown away");
+    assert_eq!(
+        env.atoms_of(&epic).len(),
+        6,
+        "three questions, and the tasks but for the one that was thrown away"
+    );
 }
 
 #[test]
 fn a_failed_task_holds_only_what_waits_for_it() {
     let mut env = TestEnv::with_plan(&[]);
     env.configure("max_attempts = 1\n");
-    let mended = Task("one", &[], ["exit 3", "on-attempt 2", "close done"].map(str::to_owned).into());
+    let mended =
+        Task("one", &[], ["exit 3", "on-attempt 2", "close done"].map(str::to_owned).into());
     env.scripts(&[mended, plain("two", &["one"]), plain("three", &[])]);
     env.start_plan(&[]).wait(SOON).fails_with(4);
     let epic = env.epic();
     let plan = env.plan_of(&epic);
-    let standings: Vec<_> = plan["tasks"].as_array().unwrap().iter().map(|task| task["standing"].clone()).collect();
-    assert_eq!((plan["state"].clone(), standings), (json!("incomplete"), vec!["stuck".into(), "done".into(), "held".into()]));
+    let standings: Vec<_> =
+        plan["tasks"].as_array().unwrap().iter().map(|task| task["standing"].clone()).collect();
+    assert_eq!(
+        (plan["state"].clone(), standings),
+        (json!("incomplete"), vec!["stuck".into(), "done".into(), "held".into()])
+    );
     assert!(env.comments(&epic)[0].contains("### Missing"), "{:?}", env.comments(&epic));
     let failed = env.task_of(&epic, "one");
     env.el(&["retry", &failed]).ok();
@@ -123,16 +158,23 @@ fn a_failed_check_becomes_tasks_and_is_run_again() {
     let folder = env.path("answers");
     let fix = Task("fix", &[], vec!["write mended yes".to_owned(), "close done".to_owned()]);
     std::fs::write(folder.join("fixes.json"), super::list(&[fix]).to_string()).unwrap();
-    let steps = ["record failures.json", &format!("answer-file task_list {}", folder.join("fixes.json").display())];
+    let steps = [
+        "record failures.json",
+        &format!("answer-file task_list {}", folder.join("fixes.json").display()),
+    ];
     env.script_of("failures", &steps);
-    let check = "sh -c 'echo looked >> looks; test -e mended || { echo it is not mended; exit 1; }'";
+    let check =
+        "sh -c 'echo looked >> looks; test -e mended || { echo it is not mended; exit 1; }'";
     env.start_plan(&["--isolate", "none", "--check", check]).wait(SOON).ok();
     let epic = env.epic();
     assert_eq!(env.status(&epic), "closed");
     assert_eq!(std::fs::read_to_string(env.project("looks")).unwrap(), "looked\nlooked\n");
-    assert!(std::fs::read_to_string(env.project("failures.json")).unwrap().contains("it is not mended"));
+    assert!(
+        std::fs::read_to_string(env.project("failures.json")).unwrap().contains("it is not mended")
+    );
     let plan = env.plan_of(&epic);
-    let passed: Vec<_> = plan["checks"].as_array().unwrap().iter().map(|check| check["passed"].clone()).collect();
+    let passed: Vec<_> =
+        plan["checks"].as_array().unwrap().iter().map(|check| check["passed"].clone()).collect();
     assert_eq!(passed, [json!(false), json!(true)]);
 }
 
@@ -149,8 +191,13 @@ fn tasks_that_do_not_fit_together_are_left_to_the_one_that_brings_them_together(
     assert_eq!(env.status(&epic), "closed");
     let asks = env.question(&epic, "aggregation");
     let told = std::fs::read_to_string(told).unwrap();
-    let names: Vec<String> = ["one", "two"].map(|name| format!("git merge el/{}", env.task_of(&epic, name))).into();
-    assert_eq!(names.iter().filter(|words| told.contains(*words)).count(), 1, "one fits, the other is to be merged: {told}");
+    let names: Vec<String> =
+        ["one", "two"].map(|name| format!("git merge el/{}", env.task_of(&epic, name))).into();
+    assert_eq!(
+        names.iter().filter(|words| told.contains(*words)).count(),
+        1,
+        "one fits, the other is to be merged: {told}"
+    );
     env.robot(&["land", &asks]);
     assert_eq!(std::fs::read_to_string(env.project("same.txt")).unwrap(), "both\n");
 }
@@ -161,7 +208,8 @@ fn what_a_person_has_put_below_a_task_group_is_part_of_the_plan() {
     env.start_plan(&["--plan-only"]).wait(SOON).ok();
     let epic = env.epic();
     let group = env.create("A group", &["--type", "epic", "--parent", &epic]);
-    let deep = env.create("Deep within", &["--parent", &group, "-d", &TestEnv::script(&["close done"])]);
+    let deep =
+        env.create("Deep within", &["--parent", &group, "-d", &TestEnv::script(&["close done"])]);
     let outside = env.create("Elsewhere", &["-d", &TestEnv::script(&["close done"])]);
     env.el(&["orchestrate", "--resume", &epic]).ok();
     assert_eq!([&epic, &deep, &outside].map(|atom| env.status(atom)), ["closed", "closed", "open"]);
@@ -176,11 +224,13 @@ fn a_task_that_builds_on_work_in_conflict_waits_for_an_agent_that_brings_it_toge
         "three",
         &["one", "two"],
         vec![
-            "sh grep -q both same.txt && echo 3 > three.txt && git add . && git commit -q -m three".to_owned(),
+            "sh grep -q both same.txt && echo 3 > three.txt && git add . && git commit -q -m three"
+                .to_owned(),
             "close done".to_owned(),
         ],
     );
-    let fourth = Task("four", &["three"], vec!["sh test -f three.txt".to_owned(), "close done".to_owned()]);
+    let fourth =
+        Task("four", &["three"], vec!["sh test -f three.txt".to_owned(), "close done".to_owned()]);
     env.scripts(&[clash("one"), clash("two"), third, fourth]);
     env.script_of("joining", &[SETTLE, "close settled"]);
     env.script_of("aggregation", &["sh test -f three.txt && grep both same.txt", AGGREGATION]);
@@ -203,19 +253,30 @@ fn what_is_in_conflict_is_brought_together_once_for_all_that_build_on_it() {
     env.git(&["init", "-q"]);
     env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
     let look = |name| {
-        let steps = [&format!("sh cat same.txt > {name}.txt && git add . && git commit -q -m {name}"), "close done"];
+        let steps = [
+            &format!("sh cat same.txt > {name}.txt && git add . && git commit -q -m {name}"),
+            "close done",
+        ];
         Task(name, &["one", "two"], steps.map(str::to_owned).into())
     };
     env.scripts(&[clash("one"), clash("two"), look("three"), look("four"), look("five")]);
     // No two agents would settle it alike.
-    env.script_of("joining", &[&SETTLE.replace("echo both", "echo \"both by $EL_ATOM\""), "close settled"]);
+    env.script_of(
+        "joining",
+        &[&SETTLE.replace("echo both", "echo \"both by $EL_ATOM\""), "close settled"],
+    );
     env.start_plan(&["--concurrency", "3"]).wait(SOON * 3).ok();
     let epic = env.epic();
     let plan = env.plan_of(&epic);
-    let joins = plan["tasks"].as_array().unwrap().iter().filter(|task| task["task_id"].to_string().contains("/join"));
+    let joins = plan["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|task| task["task_id"].to_string().contains("/join"));
     assert_eq!(joins.count(), 1, "{plan:#}");
     env.el(&["land", "--all"]).ok();
-    let seen = ["three", "four", "five"].map(|name| std::fs::read_to_string(env.project(format!("{name}.txt"))).unwrap());
+    let seen = ["three", "four", "five"]
+        .map(|name| std::fs::read_to_string(env.project(format!("{name}.txt"))).unwrap());
     assert!(seen[0].starts_with("both by ") && seen.iter().all(|one| *one == seen[0]), "{seen:?}");
 }
 
@@ -230,7 +291,11 @@ fn a_joining_that_joined_nothing_is_told_with_the_way_on() {
     let epic = env.epic();
     let [three, joining] = ["three", "three/join"].map(|name| env.task_of(&epic, name));
     assert_eq!([env.status(&three), env.status(&joining)], ["blocked", "closed"]);
-    assert!(env.comments(&three)[0].contains(&format!("el reopen {joining}")), "{:?}", env.comments(&three));
+    assert!(
+        env.comments(&three)[0].contains(&format!("el reopen {joining}")),
+        "{:?}",
+        env.comments(&three)
+    );
     env.script_of("joining", &[SETTLE, "close settled"]);
     env.el(&["reopen", &joining]).ok();
     env.el(&["retry", &three]).ok();
@@ -253,11 +318,20 @@ fn what_a_task_did_not_commit_is_told_and_what_it_inherited_is_not_called_its_ow
     env.start_plan(&["--concurrency", "2"]).wait(SOON * 2).ok();
     let epic = env.epic();
     let run = env.last_run(&env.task_of(&epic, "two"));
-    let results: serde_json::Value = serde_json::from_str(&env.read_run_file(&run, "RESULTS.json")).unwrap();
+    let results: serde_json::Value =
+        serde_json::from_str(&env.read_run_file(&run, "RESULTS.json")).unwrap();
     let summary = &results["summary"];
     assert_eq!(summary["uncommitted"], json!(["left.txt"]));
-    let named: Vec<_> = summary["deliverables"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
+    let named: Vec<_> = summary["deliverables"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["path"].as_str().unwrap())
+        .collect();
     assert!(named.contains(&"two.txt") && !named.contains(&"one.txt"), "{named:?}");
     let told = std::fs::read_to_string(told).unwrap();
-    assert!(told.contains("Not committed") && told.contains(run["workdir"].as_str().unwrap()), "{told}");
+    assert!(
+        told.contains("Not committed") && told.contains(run["workdir"].as_str().unwrap()),
+        "{told}"
+    );
 }

@@ -15,8 +15,14 @@ impl TestEnv {
                 serde_json::json!({ "id": format!("t{n}"), "title": title, "description": "d", "dependencies": before })
             })
             .collect();
-        std::fs::write(self.path("answers/tasks.json"), serde_json::json!({ "tasks": list }).to_string()).unwrap();
-        let ran = self.el(&["orchestrate", "--robot", "Write the manual", "--plan-only", "--isolate", "none"]).ok();
+        std::fs::write(
+            self.path("answers/tasks.json"),
+            serde_json::json!({ "tasks": list }).to_string(),
+        )
+        .unwrap();
+        let ran = self
+            .el(&["orchestrate", "--robot", "Write the manual", "--plan-only", "--isolate", "none"])
+            .ok();
         let last: Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
         last["data"]["epic_id"].as_str().unwrap().to_owned()
     }
@@ -63,7 +69,11 @@ fn a_large_plan_is_one_screen_and_never_wraps() {
     let freed = format!("another team does it; {} went on without it", atom(16));
     assert!(wide.contains(&freed), "{wide}");
     let dropped = &env.plan_of(&epic)["dropped"][0];
-    assert_eq!((&dropped["task_id"], &dropped["freed"][0]), (&"t11".into(), &atom(16).into()), "{dropped:#}");
+    assert_eq!(
+        (&dropped["task_id"], &dropped["freed"][0]),
+        (&"t11".into(), &atom(16).into()),
+        "{dropped:#}"
+    );
 
     let all = env.el(&["orchestrate", "status", &epic, "--all"]).ok().stdout;
     assert!((0..40).all(|n| all.contains(atom(n))) && !all.contains("--all"), "{all}");
@@ -71,14 +81,20 @@ fn a_large_plan_is_one_screen_and_never_wraps() {
 
     let listed = env.on_terminal(100, &format!("el list --parent {epic}"));
     assert!(
-        listed.contains(&format!("more are over; --all shows them\nel orchestrate status {epic} draws the plan")),
+        listed.contains(&format!(
+            "more are over; --all shows them\nel orchestrate status {epic} draws the plan"
+        )),
         "{listed}"
     );
 }
 
 #[test]
 fn what_failed_and_is_tried_again_says_when_and_why() {
-    let env = TestEnv::with_plan(&[Task("bad", &[], vec!["exit 3".to_owned()]), plain("after", &["bad"]), plain("fine", &[])]);
+    let env = TestEnv::with_plan(&[
+        Task("bad", &[], vec!["exit 3".to_owned()]),
+        plain("after", &["bad"]),
+        plain("fine", &[]),
+    ]);
     env.configure("retry_backoff = \"20m\"\n");
     let _plan = env.start_plan(&["--isolate", "none"]);
     let epic = env.epic();
@@ -88,11 +104,20 @@ fn what_failed_and_is_tried_again_says_when_and_why() {
         let fine = plan["tasks"].as_array()?.iter().find(|task| task["task_id"] == "fine")?.clone();
         (bad["retry_at"].is_string() && fine["standing"] == "done").then_some(bad)
     });
-    assert_eq!((&bad["failures"], &bad["outcome"], &bad["attempts"]), (&1.into(), &"failed".into(), &1.into()), "{bad:#}");
+    assert_eq!(
+        (&bad["failures"], &bad["outcome"], &bad["attempts"]),
+        (&1.into(), &"failed".into(), &1.into()),
+        "{bad:#}"
+    );
     let drawn = env.el(&["orchestrate", "status", &epic]).ok().stdout;
-    for part in
-        ["1 of 3 done, 1 to try again, 1 waiting", "again at ", "(in ", "attempt 1 of 3 failed: ", "code 3", "driven just now"]
-    {
+    for part in [
+        "1 of 3 done, 1 to try again, 1 waiting",
+        "again at ",
+        "(in ",
+        "attempt 1 of 3 failed: ",
+        "code 3",
+        "driven just now",
+    ] {
         assert!(drawn.contains(part), "without {part:?}\n{drawn}");
     }
 }
@@ -105,10 +130,19 @@ fn a_question_that_fails_says_when_it_is_tried_again_and_in_the_end_why_it_stopp
     let plan = env.start_plan(&["--isolate", "none"]);
     let epic = env.epic();
     let analysis = || env.plan_of(&epic)["phases"][0].clone();
-    let seen = wait_until("the back-off", SOON, || Some(analysis()).filter(|phase| phase["retry_at"].is_string()));
-    assert_eq!((&seen["failures"], &seen["outcome"], &seen["state"]), (&1.into(), &"failed".into(), &"asked".into()), "{seen:#}");
+    let seen = wait_until("the back-off", SOON, || {
+        Some(analysis()).filter(|phase| phase["retry_at"].is_string())
+    });
+    assert_eq!(
+        (&seen["failures"], &seen["outcome"], &seen["state"]),
+        (&1.into(), &"failed".into(), &"asked".into()),
+        "{seen:#}"
+    );
     let drawn = env.el(&["orchestrate", "status", &epic]).ok().stdout;
-    assert!(drawn.contains("tries again at ") && drawn.contains("attempt 1 of 3 failed: "), "{drawn}");
+    assert!(
+        drawn.contains("tries again at ") && drawn.contains("attempt 1 of 3 failed: "),
+        "{drawn}"
+    );
     drop(plan);
 
     let atom = seen["atom_id"].as_str().unwrap();
@@ -116,5 +150,10 @@ fn a_question_that_fails_says_when_it_is_tried_again_and_in_the_end_why_it_stopp
     env.el(&["retry", atom]).ok();
     env.el(&["orchestrate", "--resume", &epic, "--isolate", "none"]).fails_with(4);
     let drawn = env.el(&["orchestrate", "status", &epic]).ok().stdout;
-    assert!(drawn.contains("stopped\n") && drawn.contains("is blocked") && drawn.contains("attempt 1 of 1 failed: "), "{drawn}");
+    assert!(
+        drawn.contains("stopped\n")
+            && drawn.contains("is blocked")
+            && drawn.contains("attempt 1 of 1 failed: "),
+        "{drawn}"
+    );
 }

@@ -1,4 +1,5 @@
-//! What a person supplies in an agent's place: read as it was copied, told what becomes of it, and never at the cost of work.
+//! What a person supplies in an agent's place: read as it was copied, told what becomes of it, and
+//! never at the cost of work.
 
 use serde_json::Value;
 
@@ -20,7 +21,10 @@ fn a_live_answer_is_not_thrown_away_unless_that_is_said() {
     assert_eq!(analysis()["state"], "running");
 
     let told = env.el(&[&set[..], &["--supersede"]].concat()).ok().stdout;
-    assert!(told.contains("1 task is new, and filed at once, since the plan is driven just now"), "{told}");
+    assert!(
+        told.contains("1 task is new, and filed at once, since the plan is driven just now"),
+        "{told}"
+    );
     let ran = plan.wait(SOON).ok();
     assert!(ran.stdout.contains("is done"), "{ran:#?}");
     assert_eq!(analysis()["state"], "not_needed", "{:#}", analysis());
@@ -30,8 +34,15 @@ fn a_live_answer_is_not_thrown_away_unless_that_is_said() {
 
 #[test]
 fn a_list_over_filed_tasks_says_what_becomes_of_each() {
-    let env = TestEnv::with_plan(&[plain("one", &[]), plain("two", &[]), plain("three", &[]), plain("four", &[])]);
-    let ran = env.el(&["orchestrate", "--robot", "Write the manual", "--plan-only", "--isolate", "none"]).ok();
+    let env = TestEnv::with_plan(&[
+        plain("one", &[]),
+        plain("two", &[]),
+        plain("three", &[]),
+        plain("four", &[]),
+    ]);
+    let ran = env
+        .el(&["orchestrate", "--robot", "Write the manual", "--plan-only", "--isolate", "none"])
+        .ok();
     let planned: Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
     let epic = planned["data"]["epic_id"].as_str().unwrap();
     let [two, three, four] = ["two", "three", "four"].map(|name| env.task_of(epic, name));
@@ -42,8 +53,10 @@ fn a_list_over_filed_tasks_says_what_becomes_of_each() {
     tasks[1]["title"] = "Another title".into();
     tasks[2]["id"] = "five".into();
     // As a person copies it from a conversation.
-    let pasted =
-        format!("Here it is:\n\n```json\n{}\n```\n\nTell me if it fits.\n", list.to_string().replacen("\"tasks\":", "tasks:", 1));
+    let pasted = format!(
+        "Here it is:\n\n```json\n{}\n```\n\nTell me if it fits.\n",
+        list.to_string().replacen("\"tasks\":", "tasks:", 1)
+    );
     std::fs::write(env.project("pasted.md"), pasted).unwrap();
     let set = ["phase", "set", epic, "--phase", "task_list", "--file", "pasted.md"];
 
@@ -59,13 +72,23 @@ fn a_list_over_filed_tasks_says_what_becomes_of_each() {
     ] {
         assert!(would.contains(&part), "without {part:?}\n{would}");
     }
-    assert_eq!(env.el(&["phase", "show", epic, "--phase", "task_list"]).ok().stdout, text, "nothing was changed");
+    assert_eq!(
+        env.el(&["phase", "show", epic, "--phase", "task_list"]).ok().stdout,
+        text,
+        "nothing was changed"
+    );
 
     let done = env.robot(&set);
-    assert_eq!((&done["tasks"]["new"][0], &done["tasks"]["left"][0]["atom_id"]), (&"five".into(), &three.into()), "{done:#}");
+    assert_eq!(
+        (&done["tasks"]["new"][0], &done["tasks"]["left"][0]["atom_id"]),
+        (&"five".into(), &three.into()),
+        "{done:#}"
+    );
     assert_eq!((&done["dry_run"], &done["driven"]), (&false.into(), &false.into()));
     env.el(&["orchestrate", "--resume", epic, "--isolate", "none"]).ok();
-    let named = |name: &str| env.plan_of(epic)["tasks"].as_array().unwrap().iter().any(|task| task["task_id"] == name);
+    let named = |name: &str| {
+        env.plan_of(epic)["tasks"].as_array().unwrap().iter().any(|task| task["task_id"] == name)
+    };
     assert!(named("five") && named("three") && !named("four"), "{:#}", env.plan_of(epic));
     assert_eq!(env.show(&two)["title"], "Chapter two");
 }
@@ -79,12 +102,28 @@ fn every_answer_that_could_not_be_used_is_shown_with_what_was_wrong() {
     let epic = env.epic();
     let show = ["phase", "show", &epic, "--phase", "task_list"];
     let told = env.el(&show).fails_with(3).stderr;
-    assert!(told.contains("`tasks[0].title`") && told.contains("no block that could be read"), "{told}");
+    assert!(
+        told.contains("`tasks[0].title`") && told.contains("no block that could be read"),
+        "{told}"
+    );
     let error = env.el(&[&show[..], &["--robot"]].concat()).fails_with(3).json()["error"].take();
     assert_eq!(error["details"]["faults"].as_array().unwrap().len(), 2, "{error:#}");
 
-    env.el(&["phase", "set", &epic, "--phase", "task_list", "--file", env.path("answers/tasks.json").to_str().unwrap()]).ok();
+    env.el(&[
+        "phase",
+        "set",
+        &epic,
+        "--phase",
+        "task_list",
+        "--file",
+        env.path("answers/tasks.json").to_str().unwrap(),
+    ])
+    .ok();
     let shown = env.el(&show).ok();
-    assert!(serde_json::from_str::<Value>(&shown.stdout).is_ok() && shown.stderr.contains("could not be used"), "{shown:#?}");
+    assert!(
+        serde_json::from_str::<Value>(&shown.stdout).is_ok()
+            && shown.stderr.contains("could not be used"),
+        "{shown:#?}"
+    );
     assert_eq!(env.robot(&show)["faults"].as_array().unwrap().len(), 2);
 }

@@ -1,4 +1,5 @@
-//! A task of a plan that is itself planned: what lies on its tasks' branches is where the outer plan goes on.
+//! A task of a plan that is itself planned: what lies on its tasks' branches is where the outer
+//! plan goes on.
 
 use super::{AGGREGATION, Task};
 use crate::support::{SOON, TestEnv};
@@ -8,7 +9,11 @@ fn writer<'a>(name: &'a str, waits_for: &'a [&'a str], needs: &str) -> Task<'a> 
     let write = format!(
         "sh ls base.txt {needs} > /dev/null && echo x > {name}.txt && git add {name}.txt && git commit -q -m 'write {name}'"
     );
-    Task(name, waits_for, vec![write, format!("sh test -f {name}.txt && el close $EL_ATOM --reason 'wrote {name}'")])
+    Task(
+        name,
+        waits_for,
+        vec![write, format!("sh test -f {name}.txt && el close $EL_ATOM --reason 'wrote {name}'")],
+    )
 }
 
 #[test]
@@ -29,12 +34,18 @@ fn what_a_plan_within_a_plan_made_is_built_on_and_landed() {
     let _ = env.start_el(&["orchestrate", &one, "--concurrency", "2"]).wait(SOON * 3).ok();
     assert_eq!(env.status(&one), "closed");
 
-    let all =
-        "sh ls alpha.txt beta.txt index.txt two.txt > /dev/null && echo x > all.txt && git add all.txt && git commit -q -m all";
+    let all = "sh ls alpha.txt beta.txt index.txt two.txt > /dev/null && echo x > all.txt && git add all.txt && git commit -q -m all";
     env.script_of("aggregation", &[all, AGGREGATION]);
-    let _ = env.start_el(&["orchestrate", "--resume", &outer, "--concurrency", "2"]).wait(SOON * 3).ok();
+    let _ = env
+        .start_el(&["orchestrate", "--resume", &outer, "--concurrency", "2"])
+        .wait(SOON * 3)
+        .ok();
     assert_eq!((env.status(&two).as_str(), env.status(&outer).as_str()), ("closed", "closed"));
-    assert_eq!(env.robot(&["diff", &two])["files"], serde_json::json!(["two.txt"]), "its own work alone");
+    assert_eq!(
+        env.robot(&["diff", &two])["files"],
+        serde_json::json!(["two.txt"]),
+        "its own work alone"
+    );
 
     env.robot(&["land", "--all"]);
     for file in ["alpha", "beta", "index", "two", "all"] {

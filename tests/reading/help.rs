@@ -16,7 +16,10 @@ fn topics_are_listed_and_each_has_its_text() {
 #[test]
 fn a_command_is_explained_as_by_its_own_flag() {
     let env = TestEnv::new();
-    assert_eq!(env.el(&["help", "dep", "add"]).ok().stdout, env.el(&["dep", "add", "--help"]).ok().stdout);
+    assert_eq!(
+        env.el(&["help", "dep", "add"]).ok().stdout,
+        env.el(&["dep", "add", "--help"]).ok().stdout
+    );
     assert_eq!(env.el(&["help"]).ok().stdout, env.el(&["--help"]).ok().stdout);
     env.el(&["help", "banana"]).fails_with(3);
 }

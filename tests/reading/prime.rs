@@ -19,9 +19,15 @@ fn an_agent_reads_what_is_its_own_and_what_is_ready() {
     for n in 0..8 {
         env.create(&format!("Task {n}"), &[]);
     }
-    let mine = env.robot(&["next", "--claim", "--actor", "gendry"])["id"].as_str().unwrap().to_owned();
+    let mine =
+        env.robot(&["next", "--claim", "--actor", "gendry"])["id"].as_str().unwrap().to_owned();
     let told = env.el(&["prime", "--actor", "gendry"]).ok().stdout;
-    assert!(told.contains(&format!("In progress for gendry (1):\n  {mine} P2 task  Task 0\nReady (5 of 7):\n")), "{told}");
+    assert!(
+        told.contains(&format!(
+            "In progress for gendry (1):\n  {mine} P2 task  Task 0\nReady (5 of 7):\n"
+        )),
+        "{told}"
+    );
     for want in ["el next --claim", "el close ID -r REASON", "el show ID"] {
         assert!(told.contains(want), "{want}");
     }
@@ -39,7 +45,9 @@ fn a_session_reads_of_its_own_atom() {
     env.work(&["--once"]);
     let told = env.wait_for_file("primed.txt");
     assert!(
-        told.starts_with(&format!("You are at work on this atom of the tracker el:\n  {id} P2 task  Play a script\n")),
+        told.starts_with(&format!(
+            "You are at work on this atom of the tracker el:\n  {id} P2 task  Play a script\n"
+        )),
         "{told}"
     );
     assert!(told.contains(&format!("el close {id} -r")) && !told.contains("Ready"), "{told}");
@@ -72,7 +80,8 @@ fn it_is_quick() {
     for n in 0..5 {
         env.create(&format!("Task {n}"), &[]);
     }
-    // The fastest of several, in a build without optimisation and on a machine with other things to do.
+    // The fastest of several, in a build without optimisation and on a machine with other things to
+    // do.
     let once = || {
         let begun = Instant::now();
         env.run(env.command("el").args(["prime", "--actor", "x"])).ok();

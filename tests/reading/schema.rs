@@ -29,7 +29,8 @@ const KNOWN: [&str; 17] = [
 
 /// What is wrong with a value, as paths and words; empty if it fits.
 ///
-/// More strictly than JSON Schema has it, exactly one part of an `anyOf` has to fit: what a command prints is one of its answers, and tells which.
+/// More strictly than JSON Schema has it, exactly one part of an `anyOf` has to fit: what a command
+/// prints is one of its answers, and tells which.
 fn problems(root: &Value, schema: &Value, value: &Value, path: &str, out: &mut Vec<String>) {
     let schema = match schema {
         Value::Bool(true) => return,
@@ -61,10 +62,19 @@ fn problems(root: &Value, schema: &Value, value: &Value, path: &str, out: &mut V
     }
     plain(schema, value, path, out);
     if let (Some(items), Some(values)) = (schema.get("items"), value.as_array()) {
-        values.iter().enumerate().for_each(|(at, item)| problems(root, items, item, &format!("{path}[{at}]"), out));
+        values
+            .iter()
+            .enumerate()
+            .for_each(|(at, item)| problems(root, items, item, &format!("{path}[{at}]"), out));
     }
     let Some(object) = value.as_object() else { return };
-    for key in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+    for key in schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+    {
         if !object.contains_key(key) {
             out.push(format!("{path}: '{key}' is missing"));
         }
@@ -84,7 +94,9 @@ fn plain(schema: &Map<String, Value>, value: &Value, path: &str, out: &mut Vec<S
     if let Some(constant) = schema.get("const").filter(|constant| *constant != value) {
         out.push(format!("{path}: {value} is not {constant}"));
     }
-    if let Some(words) = schema.get("enum").and_then(Value::as_array).filter(|words| !words.contains(value)) {
+    if let Some(words) =
+        schema.get("enum").and_then(Value::as_array).filter(|words| !words.contains(value))
+    {
         out.push(format!("{path}: {value} is none of {words:?}"));
     }
     let is = |kind: &str| match kind {
@@ -107,12 +119,15 @@ fn plain(schema: &Map<String, Value>, value: &Value, path: &str, out: &mut Vec<S
     }
     let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
     if let Some(number) = value.as_f64().filter(|number| {
-        bound("minimum").is_some_and(|least| *number < least) || bound("maximum").is_some_and(|most| *number > most)
+        bound("minimum").is_some_and(|least| *number < least)
+            || bound("maximum").is_some_and(|most| *number > most)
     }) {
         out.push(format!("{path}: {number} is out of bounds"));
     }
     match (schema.get("format").and_then(Value::as_str), value.as_str()) {
-        (Some("date-time"), Some(text)) if Timestamp::parse(text).is_err() => out.push(format!("{path}: '{text}' is no time")),
+        (Some("date-time"), Some(text)) if Timestamp::parse(text).is_err() => {
+            out.push(format!("{path}: '{text}' is no time"))
+        }
         (None | Some("date-time"), _) => {}
         (Some(other), _) => panic!("unknown format {other}"),
     }
@@ -150,8 +165,14 @@ fn every_document_fits_its_schema() {
     env.configure("");
     let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
     let epic = id(&c.run("create", &["Epic", "--type", "epic"]));
-    let one = id(&c.run("create", &["One", "--parent", &epic, "-l", "api", "-d", "text", "--acceptance", "done"]));
-    let two = id(&c.run("create", &["Two", "--blocked-by", &one, "--defer-until", "3d", "--metadata", "{\"k\":1}"]));
+    let one = id(&c.run(
+        "create",
+        &["One", "--parent", &epic, "-l", "api", "-d", "text", "--acceptance", "done"],
+    ));
+    let two = id(&c.run(
+        "create",
+        &["Two", "--blocked-by", &one, "--defer-until", "3d", "--metadata", "{\"k\":1}"],
+    ));
     c.run("create", &["--file", &sample("plan.md")]);
     c.run("create", &[]);
     c.run("comment add", &[&one, "hello"]);
@@ -190,7 +211,11 @@ fn every_document_fits_its_schema() {
     c.run("export", &[]);
     c.run("export", &["-o", "out.jsonl", "--format", "csv"]);
     for name in ["base", "ours", "theirs"] {
-        std::fs::write(env.project(name), format!("{{\"_type\":\"atom\",\"id\":\"t-aaaa\",\"title\":\"{name}\"}}\n")).unwrap();
+        std::fs::write(
+            env.project(name),
+            format!("{{\"_type\":\"atom\",\"id\":\"t-aaaa\",\"title\":\"{name}\"}}\n"),
+        )
+        .unwrap();
     }
     c.run("merge-driver", &["base", "ours", "theirs"]);
     env.run(env.command("git").args(["init", "-q"])).ok();
@@ -227,8 +252,11 @@ fn every_document_fits_its_schema() {
     c.run("review", &[]);
     let report = env.robot(&["submit", &review, "--template"]);
     c.run("submit", &[&review, "--template"]);
-    std::fs::write(env.project("report.json"), report.to_string().replacen("\"summary\":\"\"", "\"summary\":\"done\"", 1))
-        .unwrap();
+    std::fs::write(
+        env.project("report.json"),
+        report.to_string().replacen("\"summary\":\"\"", "\"summary\":\"done\"", 1),
+    )
+    .unwrap();
     c.run("submit", &[&review, "--report", "report.json"]);
     c.run("review", &[]);
     c.run("reject", &[&review, "--reason", "no"]);
@@ -259,8 +287,12 @@ fn every_document_fits_its_schema() {
     c.run("setup agents", &[]);
 
     let named = env.robot(&["schema"])["commands"].take();
-    let unseen: Vec<_> =
-        named.as_array().unwrap().iter().filter(|name| !check.seen.iter().any(|seen| json!(seen) == **name)).collect();
+    let unseen: Vec<_> = named
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|name| !check.seen.iter().any(|seen| json!(seen) == **name))
+        .collect();
     assert!(unseen.is_empty(), "no document was checked for {unseen:?}");
 }
 
@@ -297,13 +329,14 @@ fn orchestration(c: &mut Checker<'_>, env: &TestEnv) {
     let answers = env.path("answers");
     std::fs::create_dir_all(&answers).unwrap();
     let analysis = r#"{"summary":"Two parts","recommended_splits":2,"key_files":["a"]}"#;
-    let list =
-        r#"{"tasks":[{"id":"a","title":"A","description":"d"},{"id":"b","title":"B","description":"d","dependencies":["a"]}]}"#;
+    let list = r#"{"tasks":[{"id":"a","title":"A","description":"d"},{"id":"b","title":"B","description":"d","dependencies":["a"]}]}"#;
     for (phase, data) in [("analysis", analysis), ("task_list", list)] {
         std::fs::write(answers.join(phase), format!("answer {phase} {data}\n")).unwrap();
     }
     let mut begin = env.command("el");
-    begin.args(["orchestrate", "Document the API", "--plan-only", "--isolate", "none", "-q"]).env("FAKE_AGENT_ANSWERS", &answers);
+    begin
+        .args(["orchestrate", "Document the API", "--plan-only", "--isolate", "none", "-q"])
+        .env("FAKE_AGENT_ANSWERS", &answers);
     let epic = env.run(&mut begin).ok().stdout.trim().to_owned();
     c.run("orchestrate status", &[]);
     c.run("orchestrate status", &[&epic]);
@@ -333,13 +366,21 @@ fn the_checker_finds_what_is_wrong() {
         out.len()
     };
     let closed = json!({"type": "object", "properties": {"a": {"type": ["integer", "null"], "minimum": 0}}, "required": ["a"], "additionalProperties": false});
-    for (value, wrong) in
-        [(json!({"a": 1}), 0), (json!({"a": null}), 0), (json!({}), 1), (json!({"a": -1}), 1), (json!({"a": "x", "b": 1}), 2)]
-    {
+    for (value, wrong) in [
+        (json!({"a": 1}), 0),
+        (json!({"a": null}), 0),
+        (json!({}), 1),
+        (json!({"a": -1}), 1),
+        (json!({"a": "x", "b": 1}), 2),
+    ] {
         assert_eq!(found(&closed, value.clone()), wrong, "{value}");
     }
     let time = json!({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]});
-    assert_eq!([json!("2026-11-28T09:30:00Z"), json!(null), json!("noon")].map(|value| found(&time, value)), [0, 0, 1]);
+    assert_eq!(
+        [json!("2026-11-28T09:30:00Z"), json!(null), json!("noon")]
+            .map(|value| found(&time, value)),
+        [0, 0, 1]
+    );
     let counts = json!({"type": "object", "additionalProperties": {"type": "integer"}});
     assert_eq!([json!({"x": 1}), json!({"x": "y"})].map(|value| found(&counts, value)), [0, 1]);
     let both = json!({"anyOf": [{"type": "integer"}, {"type": "number"}]});

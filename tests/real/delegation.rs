@@ -15,13 +15,28 @@ fn a_task_with_a_required_check_is_closed_once_it_passes() {
     let Some((env, _api)) = project(&steps) else { return };
     env.configure("allowed_tools = [\"Bash(touch *)\"]\n");
     let check = "sh -c 'sleep 1; test -e mended || { echo it is broken; exit 1; }'";
-    let ran =
-        env.run(env.command("el").args(["--robot", "run", "Mend it", "--verify", check, "--require-verify", "--wait"])).ok();
+    let ran = env
+        .run(env.command("el").args([
+            "--robot",
+            "run",
+            "Mend it",
+            "--verify",
+            check,
+            "--require-verify",
+            "--wait",
+        ]))
+        .ok();
     let task = ran.json()["data"].take();
     let run = env.last_run(task["id"].as_str().unwrap());
     assert_run(&env, &run, "closed");
-    assert_eq!((&task["status"], &task["verify"]["status"]), (&json!("completed"), &json!("passed")));
+    assert_eq!(
+        (&task["status"], &task["verify"]["status"]),
+        (&json!("completed"), &json!("passed"))
+    );
     assert_eq!(env.show(task["id"].as_str().unwrap())["close_reason"], "mended");
     assert!(task["output"].as_str().unwrap().contains("Closed"), "{task:#}");
-    assert!(task["error_lines"].as_str().unwrap().contains("cannot be closed before its check passes"), "{task:#}");
+    assert!(
+        task["error_lines"].as_str().unwrap().contains("cannot be closed before its check passes"),
+        "{task:#}"
+    );
 }

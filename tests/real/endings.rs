@@ -16,7 +16,10 @@ fn it_closes_its_atom() {
         {"text": "Closed."},
     ]});
     let Some((env, api)) = project(&steps) else { return };
-    let id = env.create("Say hello", &["-d", "A greeting in hello.txt", "--acceptance", "hello.txt greets"]);
+    let id = env.create(
+        "Say hello",
+        &["-d", "A greeting in hello.txt", "--acceptance", "hello.txt greets"],
+    );
     let worker = env.start_work(&["--once"]);
     env.wait_for_file(&asked);
     let run = env.last_run(&id);
@@ -28,10 +31,22 @@ fn it_closes_its_atom() {
     let run = env.last_run(&id);
     assert_run(&env, &run, "closed");
     let atom = env.show(&id);
-    assert_eq!((&atom["status"], &atom["close_reason"]), (&json!("closed"), &json!("it works; tested")));
-    assert_eq!(env.events(&id), ["created", "status in_progress", "run_started", "status closed", "run_ended closed"]);
-    assert_eq!((&run["turns"], &run["exit_code"], &run["stop_blocks"]), (&json!(2), &json!(0), &json!(0)));
-    assert!(run["cost_micros"].as_i64().unwrap() > 0 && run["tokens_in"].as_i64().unwrap() > 0, "{run}");
+    assert_eq!(
+        (&atom["status"], &atom["close_reason"]),
+        (&json!("closed"), &json!("it works; tested"))
+    );
+    assert_eq!(
+        env.events(&id),
+        ["created", "status in_progress", "run_started", "status closed", "run_ended closed"]
+    );
+    assert_eq!(
+        (&run["turns"], &run["exit_code"], &run["stop_blocks"]),
+        (&json!(2), &json!(0), &json!(0))
+    );
+    assert!(
+        run["cost_micros"].as_i64().unwrap() > 0 && run["tokens_in"].as_i64().unwrap() > 0,
+        "{run}"
+    );
     let first = api.messages().remove(0)["body"]["messages"].to_string();
     assert!(
         first.contains("A greeting in hello.txt")
@@ -59,9 +74,16 @@ fn it_works_in_a_worktree_and_what_it_commits_lands() {
     assert_run(&env, &run, "closed");
     assert_eq!(env.show(&id)["close_reason"], "committed");
     let first = api.messages().remove(0)["body"].to_string();
-    assert!(first.contains(&format!("on the branch el/{id}")) && first.contains(".eluent/worktrees"), "{first}");
+    assert!(
+        first.contains(&format!("on the branch el/{id}")) && first.contains(".eluent/worktrees"),
+        "{first}"
+    );
     assert!(!env.project("hello.txt").exists());
-    assert_eq!(env.robot(&["diff", &id])["uncommitted"], json!([]), "the client leaves nothing of its own there");
+    assert_eq!(
+        env.robot(&["diff", &id])["uncommitted"],
+        json!([]),
+        "the client leaves nothing of its own there"
+    );
     assert_eq!(env.robot(&["land", &id])["landed"], 1);
     assert_eq!(std::fs::read_to_string(env.project("hello.txt")).unwrap(), "hello\n");
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
@@ -80,7 +102,14 @@ fn it_defers_its_atom_and_says_why() {
     assert_run(&env, &env.last_run(&id), "deferred");
     assert_eq!((env.status(&id).as_str(), env.outcomes(&id).len()), ("deferred", 1));
     assert_eq!(env.comments(&id), ["the API is down; try tomorrow"]);
-    let events = ["created", "status in_progress", "run_started", "commented", "status deferred", "run_ended deferred"];
+    let events = [
+        "created",
+        "status in_progress",
+        "run_started",
+        "commented",
+        "status deferred",
+        "run_ended deferred",
+    ];
     assert_eq!(env.events(&id), events);
 }
 
@@ -111,7 +140,14 @@ fn it_forgets_to_close_and_is_sent_back_by_the_stop_hook() {
     let run = env.last_run(&id);
     assert_run(&env, &run, "closed");
     assert_eq!((&run["stop_blocks"], &run["resumes"]), (&json!(1), &json!(0)));
-    let events = ["created", "status in_progress", "run_started", "nudged", "status closed", "run_ended closed"];
+    let events = [
+        "created",
+        "status in_progress",
+        "run_started",
+        "nudged",
+        "status closed",
+        "run_ended closed",
+    ];
     assert_eq!(env.events(&id), events);
     assert_eq!(api.messages().len(), 3);
 }
@@ -129,8 +165,14 @@ fn it_closes_when_its_conversation_is_resumed_and_its_cost_is_counted_once() {
     env.work(&["--once"]);
     let run = env.last_run(&id);
     assert_run(&env, &run, "closed");
-    assert_eq!((&run["stop_blocks"], &run["resumes"], &run["attempt"]), (&json!(1), &json!(1), &json!(1)));
-    assert!(api.messages().iter().all(|message| message["session"] == run["conversation"]), "it is one conversation");
+    assert_eq!(
+        (&run["stop_blocks"], &run["resumes"], &run["attempt"]),
+        (&json!(1), &json!(1), &json!(1))
+    );
+    assert!(
+        api.messages().iter().all(|message| message["session"] == run["conversation"]),
+        "it is one conversation"
+    );
     // The client's total goes on from the first call.
     let total = result(&env, &run)["total_cost_usd"].as_f64().unwrap() * 1e6;
     assert!((run["cost_micros"].as_f64().unwrap() - total).abs() < 2.0, "{total} and {run}");
@@ -139,25 +181,37 @@ fn it_closes_when_its_conversation_is_resumed_and_its_cost_is_counted_once() {
 
 #[test]
 fn it_never_closes_and_after_its_attempts_the_atom_is_blocked() {
-    let Some((env, _api)) = project(&json!({"steps": [], "after": {"text": "All done, I am sure."}})) else { return };
+    let Some((env, _api)) =
+        project(&json!({"steps": [], "after": {"text": "All done, I am sure."}}))
+    else {
+        return;
+    };
     let id = env.create("Never closed", &[]);
     env.work(&["--drain"]);
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("blocked", vec!["violation".to_owned(), "violation".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("blocked", vec!["violation".to_owned(), "violation".to_owned()])
+    );
     for run in env.runs(&id) {
         assert_run(&env, &run, "violation");
         assert_eq!((&run["stop_blocks"], &run["resumes"]), (&json!(1), &json!(1)));
     }
     let comments = env.comments(&id);
-    assert!(comments.len() == 1 && comments[0].contains("without closing its atom"), "{comments:?}");
+    assert!(
+        comments.len() == 1 && comments[0].contains("without closing its atom"),
+        "{comments:?}"
+    );
     // Once by the Stop hook, once by the supervisor's resume.
     let one = ["status in_progress", "run_started", "nudged", "nudged", "run_ended violation"];
-    let all = [&["created"][..], &one, &["status open"], &one, &["status blocked", "commented"]].concat();
+    let all =
+        [&["created"][..], &one, &["status open"], &one, &["status blocked", "commented"]].concat();
     assert_eq!(env.events(&id), all);
 }
 
 #[test]
 fn two_atoms_one_after_the_other_in_the_order_of_their_dependency() {
-    let steps = json!({"steps": [{"bash": "el close ${ID} --reason done"}, {"text": "Closed ${ID}."}]});
+    let steps =
+        json!({"steps": [{"bash": "el close ${ID} --reason done"}, {"text": "Closed ${ID}."}]});
     let Some((env, api)) = project(&steps) else { return };
     let second = env.create("Second", &["-p", "critical"]);
     let first = env.create("First", &["-b", &second]);
@@ -166,5 +220,8 @@ fn two_atoms_one_after_the_other_in_the_order_of_their_dependency() {
         assert_run(&env, &env.last_run(id), "closed");
     }
     let last = api.messages().pop().unwrap()["body"]["messages"].to_string();
-    assert!(last.contains(&format!("it waited for {first}")), "the second one is told of the first: {last}");
+    assert!(
+        last.contains(&format!("it waited for {first}")),
+        "the second one is told of the first: {last}"
+    );
 }

@@ -15,7 +15,9 @@ fn block(phase: &str, data: &Value) -> String {
 
 /// The same around a text that may be no JSON.
 fn delimited(text: &str) -> String {
-    format!("I have looked.\n\n<<<ORCHESTRATOR_RESPONSE>>>\n{text}\n<<<END_ORCHESTRATOR_RESPONSE>>>\n")
+    format!(
+        "I have looked.\n\n<<<ORCHESTRATOR_RESPONSE>>>\n{text}\n<<<END_ORCHESTRATOR_RESPONSE>>>\n"
+    )
 }
 
 /// An entry of a list of tasks.
@@ -24,11 +26,17 @@ fn task(id: &str, waits_for: &[&str]) -> Value {
 }
 
 fn progress(id: &str, percent: u8) -> String {
-    block("progress", &json!({"task_id": id, "status": "in_progress", "progress_percent": percent, "current_action": "Writing"}))
+    block(
+        "progress",
+        &json!({"task_id": id, "status": "in_progress", "progress_percent": percent, "current_action": "Writing"}),
+    )
 }
 
 fn completion(id: &str) -> String {
-    block("completion", &json!({"task_id": id, "status": "success", "summary": format!("Chapter {id} is written")}))
+    block(
+        "completion",
+        &json!({"task_id": id, "status": "success", "summary": format!("Chapter {id} is written")}),
+    )
 }
 
 /// What answers the agent of a question.
@@ -43,7 +51,10 @@ fn question(name: &str, steps: &Value) -> Value {
 }
 
 fn analysis(splits: usize) -> Value {
-    question("analysis", &json!([{"text": block("analysis", &json!({"summary": "Chapters", "recommended_splits": splits}))}]))
+    question(
+        "analysis",
+        &json!([{"text": block("analysis", &json!({"summary": "Chapters", "recommended_splits": splits}))}]),
+    )
 }
 
 fn task_list(tasks: &[Value]) -> Value {
@@ -60,5 +71,10 @@ fn plan(env: &TestEnv) -> Value {
 /// A text of each of a plan's `phases` or `tasks` that has it.
 #[track_caller]
 fn each(plan: &Value, what: &str, key: &str) -> Vec<String> {
-    plan[what].as_array().unwrap().iter().filter_map(|entry| Some(entry[key].as_str()?.to_owned())).collect()
+    plan[what]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|entry| Some(entry[key].as_str()?.to_owned()))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! The real client with the plugin: a session that begins is told what is ready, and one that leaves its atom open is sent back once.
+//! The real client with the plugin: a session that begins is told what is ready, and one that
+//! leaves its atom open is sent back once.
 
 use serde_json::{Value, json};
 
@@ -7,7 +8,15 @@ use crate::support::{Ran, RealClaude, TestEnv};
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../plugin");
 
 fn claude(env: &TestEnv, more: &[&str]) -> Ran {
-    let words = ["-p", "Look after the work.", "--output-format", "stream-json", "--verbose", "--plugin-dir", PLUGIN];
+    let words = [
+        "-p",
+        "Look after the work.",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--plugin-dir",
+        PLUGIN,
+    ];
     env.run(env.command("claude").args(words).args(more)).ok()
 }
 
@@ -35,18 +44,33 @@ fn a_session_that_claims_an_atom_is_sent_back_once_until_it_has_closed_it() {
         let Some(api) = RealClaude::start(&mut env, &steps) else { return };
         let ran = claude(&env, &["--allowedTools", "mcp__plugin_el_el", "Bash(el *)"]);
         let init = event(&ran, "subtype", "init");
-        assert!(init["tools"].as_array().unwrap().contains(&json!("mcp__plugin_el_el__ready")), "{init}");
         assert!(
-            init["plugins"].to_string().contains("\"el\"") && init["slash_commands"].to_string().contains("el:next"),
+            init["tools"].as_array().unwrap().contains(&json!("mcp__plugin_el_el__ready")),
             "{init}"
         );
-        let requests: Vec<String> = api.messages().iter().map(|request| request["body"].to_string()).collect();
-        assert!(requests[0].contains("This project tracks its work with el.") && requests[0].contains("Waits to be taken"));
+        assert!(
+            init["plugins"].to_string().contains("\"el\"")
+                && init["slash_commands"].to_string().contains("el:next"),
+            "{init}"
+        );
+        let requests: Vec<String> =
+            api.messages().iter().map(|request| request["body"].to_string()).collect();
+        assert!(
+            requests[0].contains("This project tracks its work with el.")
+                && requests[0].contains("Waits to be taken")
+        );
         assert_eq!(requests.len(), 4, "one reminder, and no more");
         let reminder = format!("You have claimed {id}");
-        assert!(!requests[1].contains(&reminder) && requests[2].contains(&reminder), "{}", requests[2]);
+        assert!(
+            !requests[1].contains(&reminder) && requests[2].contains(&reminder),
+            "{}",
+            requests[2]
+        );
         let atom = env.show(&id);
-        assert_eq!((&atom["status"], &atom["close_reason"]), (&json!("closed"), &json!("after a reminder")));
+        assert_eq!(
+            (&atom["status"], &atom["close_reason"]),
+            (&json!("closed"), &json!("after a reminder"))
+        );
     }
 }
 
@@ -63,10 +87,17 @@ fn what_the_setup_installs_does_the_same_as_the_plugin() {
     ]});
     let Some(api) = RealClaude::start(&mut env, &steps) else { return };
     let words = ["-p", "Look after the work.", "--output-format", "stream-json", "--verbose"];
-    let ran = env.run(env.command("claude").args(words).args(["--allowedTools", "mcp__el", "Bash(el *)"])).ok();
+    let ran = env
+        .run(env.command("claude").args(words).args(["--allowedTools", "mcp__el", "Bash(el *)"]))
+        .ok();
     let init = event(&ran, "subtype", "init");
-    assert!(init["slash_commands"].to_string().contains("el:next") && init["skills"].to_string().contains("\"el\""), "{init}");
-    let requests: Vec<String> = api.messages().iter().map(|request| request["body"].to_string()).collect();
+    assert!(
+        init["slash_commands"].to_string().contains("el:next")
+            && init["skills"].to_string().contains("\"el\""),
+        "{init}"
+    );
+    let requests: Vec<String> =
+        api.messages().iter().map(|request| request["body"].to_string()).collect();
     assert!(requests[0].contains("This project tracks its work with el."));
     assert_eq!(requests.len(), 4, "one reminder, and no more");
     assert!(requests[2].contains(&format!("You have claimed {id}")), "{}", requests[2]);
@@ -92,11 +123,22 @@ fn the_slash_command_for_the_next_atom_lets_its_model_run_el() {
 fn the_slash_command_for_what_is_ready_shows_it_to_the_model() {
     let mut env = TestEnv::with_tracker();
     env.create("Waits to be taken", &[]);
-    let Some(api) = RealClaude::start(&mut env, &json!({"steps": [{"text": "One is ready."}]})) else { return };
+    let Some(api) = RealClaude::start(&mut env, &json!({"steps": [{"text": "One is ready."}]}))
+    else {
+        return;
+    };
     for name in ["/el:ready", "/el:board", "/el:review"] {
         // No hook says it here: what the model sees is what the command ran.
         let settings = "{\"disableAllHooks\":true}";
-        env.run(env.command("claude").args(["-p", name, "--plugin-dir", PLUGIN, "--settings", settings])).ok();
+        env.run(env.command("claude").args([
+            "-p",
+            name,
+            "--plugin-dir",
+            PLUGIN,
+            "--settings",
+            settings,
+        ]))
+        .ok();
         let said = api.messages().pop().unwrap()["body"]["messages"].to_string();
         assert!(name == "/el:review" || said.contains("Waits to be taken"), "{name}: {said}");
         assert!(!said.contains("!`el"), "{name}: {said}");
@@ -108,7 +150,10 @@ fn a_session_that_claims_nothing_is_left_alone() {
     let with_tracker = TestEnv::with_tracker();
     with_tracker.create("Somebody else's", &[]);
     for mut env in [with_tracker, TestEnv::new()] {
-        let Some(api) = RealClaude::start(&mut env, &json!({"steps": [{"text": "Hello."}, {"text": "Never said."}]})) else {
+        let Some(api) = RealClaude::start(
+            &mut env,
+            &json!({"steps": [{"text": "Hello."}, {"text": "Never said."}]}),
+        ) else {
             return;
         };
         let ran = claude(&env, &[]);
@@ -121,10 +166,12 @@ fn a_session_that_claims_nothing_is_left_alone() {
 fn its_tools_change_nothing_where_they_are_not_allowed() {
     let mut env = TestEnv::with_tracker();
     let id = env.create("Stays open", &[]);
-    let steps =
-        json!({"steps": [{"tool": "mcp__plugin_el_el__close", "input": {"ids": [id]}}, {"text": "I was not allowed to."}]});
+    let steps = json!({"steps": [{"tool": "mcp__plugin_el_el__close", "input": {"ids": [id]}}, {"text": "I was not allowed to."}]});
     let Some(_api) = RealClaude::start(&mut env, &steps) else { return };
     let ran = claude(&env, &[]);
-    assert_eq!(event(&ran, "type", "result")["permission_denials"][0]["tool_name"], "mcp__plugin_el_el__close");
+    assert_eq!(
+        event(&ran, "type", "result")["permission_denials"][0]["tool_name"],
+        "mcp__plugin_el_el__close"
+    );
     assert_eq!(env.status(&id), "open");
 }

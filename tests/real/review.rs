@@ -25,9 +25,16 @@ fn it_submits_a_report_is_sent_back_and_sees_why() {
     assert_run(&env, &run, "review");
     assert_eq!(env.status(&id), "review");
     let transcript = env.read_run_file(&run, "transcript.jsonl");
-    assert!(transcript.contains("is to be reviewed before it is closed") && transcript.contains("buildResult"), "{transcript}");
+    assert!(
+        transcript.contains("is to be reviewed before it is closed")
+            && transcript.contains("buildResult"),
+        "{transcript}"
+    );
     let waiting = env.robot(&["review"])["items"][0].take();
-    assert_eq!((&waiting["review"]["report"]["summary"], &waiting["run"]["id"]), (&json!("Greets"), &run["id"]));
+    assert_eq!(
+        (&waiting["review"]["report"]["summary"], &waiting["run"]["id"]),
+        (&json!("Greets"), &run["id"])
+    );
 
     env.el(&["reject", &id, "--reason", "It has to be louder"]).ok();
     let asked = api.messages().len();

@@ -7,7 +7,8 @@ use crate::support::{SOON, wait_until};
 
 #[test]
 fn a_denied_tool_is_named_in_the_end_of_the_run() {
-    let steps = json!({"steps": [{"bash": "rm -rf precious"}], "after": {"text": "I was not allowed to."}});
+    let steps =
+        json!({"steps": [{"bash": "rm -rf precious"}], "after": {"text": "I was not allowed to."}});
     let Some((env, _api)) = project(&steps) else { return };
     env.configure("permission_mode = \"default\"\nmax_attempts = 1\n");
     std::fs::create_dir(env.project("precious")).unwrap();
@@ -49,7 +50,11 @@ fn what_governs_its_runs_is_not_the_agents_to_edit() {
     let write = |path: &&str| json!({"tool": "Write", "input": {"file_path": path, "content": "review = false\n"}});
     let mut steps: Vec<_> = refused.iter().chain(&allowed).map(write).collect();
     // The commands that this mode lets it run are held to the same.
-    let commands = ["cp src.rs .eluent/config.toml", "mv src.rs .eluent/config.toml", "cat src.rs > .eluent/config.toml"];
+    let commands = [
+        "cp src.rs .eluent/config.toml",
+        "mv src.rs .eluent/config.toml",
+        "cat src.rs > .eluent/config.toml",
+    ];
     steps.extend(commands.iter().map(|line| json!({"bash": line})));
     steps.extend([json!({"bash": "el close ${ID} --reason tried"}), json!({"text": "Closed."})]);
     let Some((env, _api)) = project(&json!({"steps": steps})) else { return };
@@ -63,27 +68,41 @@ fn what_governs_its_runs_is_not_the_agents_to_edit() {
         assert!(!env.project(path).exists(), "{path}");
     }
     for path in allowed {
-        assert!(env.project(path).exists(), "{path}: {}", env.read_run_file(&run, "transcript.jsonl"));
+        assert!(
+            env.project(path).exists(),
+            "{path}: {}",
+            env.read_run_file(&run, "transcript.jsonl")
+        );
     }
-    assert_eq!(result(&env, &run)["permission_denials"].as_array().unwrap().len(), refused.len() + commands.len());
+    assert_eq!(
+        result(&env, &run)["permission_denials"].as_array().unwrap().len(),
+        refused.len() + commands.len()
+    );
 }
 
 #[test]
 fn a_run_whose_time_is_up_while_a_tool_hangs_takes_the_tool_along() {
     let Some((env, _api)) = project(&json!({"steps": [{"bash": "slow-tool"}]})) else { return };
-    env.program("slow-tool", "#!/bin/sh\necho $$ > tool.pid.new\nmv tool.pid.new tool.pid\nexec sleep 600\n");
+    env.program(
+        "slow-tool",
+        "#!/bin/sh\necho $$ > tool.pid.new\nmv tool.pid.new tool.pid\nexec sleep 600\n",
+    );
     env.configure("execution_timeout = \"15s\"\nmax_attempts = 1\n");
     let id = env.create("Slow", &[]);
     let worker = env.start_work(&["--once", "--allow", "Bash(slow-tool)"]);
     let tool: u32 = env.wait_for_file("tool.pid").parse().unwrap();
     let run = env.last_run(&id)["id"].as_str().unwrap().to_owned();
     // While it executes `sleep`, the kernel shows an empty environment for a moment.
-    let is_marked = || env.processes_of_run(&run).iter().any(|process| process.pid == tool).then_some(());
+    let is_marked =
+        || env.processes_of_run(&run).iter().any(|process| process.pid == tool).then_some(());
     wait_until("the tool with the run's mark", SOON, is_marked);
     worker.wait(SOON).ok();
     let run = env.last_run(&id);
     assert_run(&env, &run, "timed_out");
-    assert!(std::path::Path::new(&format!("/proc/{tool}/exe")).read_link().is_err(), "the tool lives");
+    assert!(
+        std::path::Path::new(&format!("/proc/{tool}/exe")).read_link().is_err(),
+        "the tool lives"
+    );
     assert_eq!(env.status(&id), "blocked");
     assert_eq!(env.events(&id)[3..], ["run_ended timed_out", "status blocked", "commented"]);
 }
@@ -105,11 +124,15 @@ fn a_background_process_of_a_tool_does_not_outlive_the_run() {
     assert_run(&env, &env.last_run(&id), "closed");
     for file in ["left.pid", "clean.pid"] {
         let pid = env.wait_for_file(file);
-        assert!(std::path::Path::new(&format!("/proc/{pid}/exe")).read_link().is_err(), "{file} lives");
+        assert!(
+            std::path::Path::new(&format!("/proc/{pid}/exe")).read_link().is_err(),
+            "{file} lives"
+        );
     }
 }
 
-/// It escapes by way of a server that is no child of the run, with nothing of the run in its environment: no sweep can find it.
+/// It escapes by way of a server that is no child of the run, with nothing of the run in its
+/// environment: no sweep can find it.
 #[test]
 fn a_stray_that_escaped_and_closes_after_the_run_is_settled_is_refused() {
     let steps = json!({"steps": [
@@ -118,7 +141,9 @@ fn a_stray_that_escaped_and_closes_after_the_run_is_settled_is_refused() {
         {"text": "Deferred."},
     ]});
     let Some((env, _api)) = project(&steps) else { return };
-    let outside = |words: &[&str]| env.run(env.command("tmux").args(["-L", "outside", "-f", "/dev/null"]).args(words)).ok();
+    let outside = |words: &[&str]| {
+        env.run(env.command("tmux").args(["-L", "outside", "-f", "/dev/null"]).args(words)).ok()
+    };
     outside(&["new-session", "-d", "sleep", "600"]);
     let socket = outside(&["display-message", "-p", "#{socket_path}"]).stdout;
     let stray = env.path("bin/stray");
@@ -127,9 +152,15 @@ fn a_stray_that_escaped_and_closes_after_the_run_is_settled_is_refused() {
         "#!/bin/sh\ntouch escaped\nwhile [ ! -e settled ]; do sleep 0.05; done\n\
          EL_RUN=$1 EL_TOKEN=$2 EL_DB=$4 el --robot close \"$3\" --reason late > late.json\necho $? > late.code.new\nmv late.code.new late.code\n",
     );
-    let command = format!("'cd {} && {} '\"$EL_RUN $EL_TOKEN $EL_ATOM $EL_DB\"", env.project("").display(), stray.display());
-    let escape =
-        format!("#!/bin/sh\ntmux -S {} new-window -d {command}\nwhile [ ! -e escaped ]; do sleep 0.05; done\n", socket.trim());
+    let command = format!(
+        "'cd {} && {} '\"$EL_RUN $EL_TOKEN $EL_ATOM $EL_DB\"",
+        env.project("").display(),
+        stray.display()
+    );
+    let escape = format!(
+        "#!/bin/sh\ntmux -S {} new-window -d {command}\nwhile [ ! -e escaped ]; do sleep 0.05; done\n",
+        socket.trim()
+    );
     env.program("escape", &escape);
     let id = env.create("Escapes", &[]);
     env.work(&["--once", "--allow", "Bash(escape)"]);

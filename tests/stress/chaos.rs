@@ -19,8 +19,8 @@ enum Step {
     Claimed,
     /// Its session was asked for, and its supervisor has not registered.
     Launched,
-    /// Its supervisor is about to register: held there by a lock on the database, then stopped, and let go when the lease is
-    /// over and another worker comes to settle the run.
+    /// Its supervisor is about to register: held there by a lock on the database, then stopped, and
+    /// let go when the lease is over and another worker comes to settle the run.
     Late,
     /// The supervisor has registered, and the agent has not been started.
     Registered,
@@ -28,7 +28,8 @@ enum Step {
     Working,
     /// The atom has a status that ends the run, which is not settled.
     Closed,
-    /// The exit record is written, and the run is not settled: held there by a lock on the database.
+    /// The exit record is written, and the run is not settled: held there by a lock on the
+    /// database.
     Recorded,
     /// The same without the lock: whatever the moment is, close to settling.
     Settling,
@@ -125,7 +126,8 @@ fn wait_for(round: &Round, db: &Db, step: Step, rng: &mut Rng) -> Option<LiveRun
     let mut last = db.live();
     while Instant::now() < end && !round.is_over.load(Ordering::Relaxed) {
         let live = db.live();
-        let is_over = |run: &LiveRun| !matches!(run.status.as_str(), "in_progress" | "blocked" | "testing");
+        let is_over =
+            |run: &LiveRun| !matches!(run.status.as_str(), "in_progress" | "blocked" | "testing");
         let fits = |run: &&LiveRun| match step {
             Step::Any => true,
             Step::Claimed => run.session.is_none(),
@@ -137,7 +139,10 @@ fn wait_for(round: &Round, db: &Db, step: Step, rng: &mut Rng) -> Option<LiveRun
             Step::Settled => false,
         };
         if step == Step::Settled && db.settled().len() > settled {
-            return last.into_iter().find(|run| !live.iter().any(|l| l.id == run.id)).or_else(|| live.into_iter().next());
+            return last
+                .into_iter()
+                .find(|run| !live.iter().any(|l| l.id == run.id))
+                .or_else(|| live.into_iter().next());
         }
         let found: Vec<LiveRun> = live.iter().filter(fits).cloned().collect();
         if let Some(run) = rng.pick(&found) {
@@ -218,9 +223,11 @@ fn stop_before_registering(round: &Round, run: &LiveRun) -> bool {
     }
     // It opens the database and reads its files; then it stands before the lock.
     std::thread::sleep(Duration::from_millis(25));
-    let unregistered = holder.live().iter().any(|live| live.id == run.id && live.supervisor.is_none());
+    let unregistered =
+        holder.live().iter().any(|live| live.id == run.id && live.supervisor.is_none());
     round.stopped.fetch_add(1, Ordering::Relaxed);
-    let stopped = unregistered && found.as_ref().is_some_and(|process| stop_in_pane(round, process));
+    let stopped =
+        unregistered && found.as_ref().is_some_and(|process| stop_in_pane(round, process));
     holder.unlock();
     if stopped {
         round.workers.strike(0, Signal::KILL);
@@ -238,7 +245,9 @@ fn stop_before_registering(round: &Round, run: &LiveRun) -> bool {
 fn let_go_late(round: &Round, run: &LiveRun, rng: &mut Rng) {
     let process = supervisor(round, run);
     // A worker looks once a second.
-    std::thread::sleep(LEASE - Duration::from_millis(300) + Duration::from_millis(rng.range(0, 1500)));
+    std::thread::sleep(
+        LEASE - Duration::from_millis(300) + Duration::from_millis(rng.range(0, 1500)),
+    );
     let Some(process) = process else {
         round.stopped.fetch_sub(1, Ordering::Relaxed);
         return;

@@ -28,7 +28,8 @@ struct Told {
 /// Runs it; how many faults there were.
 pub(crate) fn run(seed: u64) -> usize {
     let scratch = Scratch::new();
-    let queue: Vec<String> = (0..QUEUE).map(|n| format!("{{\"title\":\"queued {n}\"}}\n")).collect();
+    let queue: Vec<String> =
+        (0..QUEUE).map(|n| format!("{{\"title\":\"queued {n}\"}}\n")).collect();
     std::fs::write(scratch.root().join("queue.jsonl"), queue.concat()).unwrap();
     scratch.el(&["create", "--file", scratch.root().join("queue.jsonl").to_str().unwrap()]).data();
     let shared = id(&scratch.el(&["create", "everybody's", "--assignee", "nobody-in-particular"]));
@@ -47,7 +48,10 @@ pub(crate) fn run(seed: u64) -> usize {
     let told = told.into_inner().unwrap();
     let faults = judge(&scratch, &shared, told);
     for fault in &faults {
-        println!("VIOLATION of promise 7, crowd --seed {seed}: {fault}\n  kept: {}", scratch.root().display());
+        println!(
+            "VIOLATION of promise 7, crowd --seed {seed}: {fault}\n  kept: {}",
+            scratch.root().display()
+        );
     }
     scratch.end(!faults.is_empty());
     faults.len()
@@ -62,7 +66,8 @@ fn one(scratch: &Scratch, told: &Mutex<Told>, shared: &str, rng: &mut Rng, n: us
     let me = format!("p{n}");
     let el = |arguments: &[&str]| -> Option<Value> {
         let ran = scratch.el(&[&["--actor", &me][..], arguments].concat());
-        let fine = ran.status == 0 && !ran.stderr.contains("locked") && !ran.stderr.contains("busy");
+        let fine =
+            ran.status == 0 && !ran.stderr.contains("locked") && !ran.stderr.contains("busy");
         if !fine {
             told.lock().unwrap().faults.push(format!("el {arguments:?}: {ran:?}"));
         }
@@ -70,7 +75,9 @@ fn one(scratch: &Scratch, told: &Mutex<Told>, shared: &str, rng: &mut Rng, n: us
     };
     let text = |value: &Value| value["id"].as_str().map(str::to_owned);
     // Assigned to others, so that the queue is what it was.
-    if let Some(made) = el(&["create", &format!("by {me} {turn}"), "--assignee", "nobody-in-particular"]) {
+    if let Some(made) =
+        el(&["create", &format!("by {me} {turn}"), "--assignee", "nobody-in-particular"])
+    {
         told.lock().unwrap().created.push(text(&made).unwrap());
     }
     if let Some(won) = el(&["next", "--claim"]).as_ref().and_then(text) {
@@ -106,14 +113,20 @@ fn judge(scratch: &Scratch, shared: &str, told: Told) -> Vec<String> {
         missing(created, atoms.contains_key(created));
     }
     for closed in &told.closed {
-        missing(&format!("the close of {closed}"), atoms.get(closed).is_some_and(|status| status == "closed"));
+        missing(
+            &format!("the close of {closed}"),
+            atoms.get(closed).is_some_and(|status| status == "closed"),
+        );
     }
     for comment in &told.comments {
         missing(comment, db.has_comment(comment));
     }
     let everybodys = scratch.el(&["show", shared]).data();
     for label in &told.labels {
-        missing(&format!("the label {label}"), everybodys["labels"].as_array().unwrap().contains(&Value::from(label.as_str())));
+        missing(
+            &format!("the label {label}"),
+            everybodys["labels"].as_array().unwrap().contains(&Value::from(label.as_str())),
+        );
     }
     for n in 0..CROWD {
         missing(&format!("the key m{n}"), everybodys["metadata"][format!("m{n}")] == TURNS - 1);
@@ -123,7 +136,8 @@ fn judge(scratch: &Scratch, shared: &str, told: Told) -> Vec<String> {
         if let Some(other) = winners.insert(atom, who) {
             faults.push(format!("{atom} was won by {other} and by {who}"));
         }
-        let claims = events.iter().filter(|event| event.atom == *atom && event.kind == "claimed").count();
+        let claims =
+            events.iter().filter(|event| event.atom == *atom && event.kind == "claimed").count();
         if claims != 1 {
             faults.push(format!("{atom} has {claims} events of a claim"));
         }

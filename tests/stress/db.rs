@@ -65,7 +65,11 @@ impl Db {
         self.0.execute_batch("ROLLBACK").unwrap();
     }
 
-    fn rows<T>(&self, sql: &str, of: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
+    fn rows<T>(
+        &self,
+        sql: &str,
+        of: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Vec<T> {
         let mut statement = self.0.prepare_cached(sql).unwrap();
         let rows = statement.query_map([], of).unwrap();
         rows.collect::<rusqlite::Result<_>>().unwrap()
@@ -90,7 +94,8 @@ impl Db {
         })
     }
 
-    /// Live runs of workers that signed on before this moment (microseconds since 1970), or are gone.
+    /// Live runs of workers that signed on before this moment (microseconds since 1970), or are
+    /// gone.
     pub(crate) fn live_of_workers_before(&self, moment: i64) -> Vec<String> {
         let sql = format!(
             "SELECT r.id || ' of ' || r.atom_id FROM runs r WHERE r.outcome IS NULL
@@ -101,7 +106,13 @@ impl Db {
 
     pub(crate) fn runs(&self) -> Vec<RunRow> {
         self.rows("SELECT id, atom_id, attempt, outcome, ended_at FROM runs ORDER BY seq", |row| {
-            Ok(RunRow { id: row.get(0)?, atom: row.get(1)?, attempt: row.get(2)?, outcome: row.get(3)?, ended_at: row.get(4)? })
+            Ok(RunRow {
+                id: row.get(0)?,
+                atom: row.get(1)?,
+                attempt: row.get(2)?,
+                outcome: row.get(3)?,
+                ended_at: row.get(4)?,
+            })
         })
     }
 
@@ -126,7 +137,9 @@ impl Db {
 
     /// Who blocks whom.
     pub(crate) fn blocking(&self) -> Vec<(String, String)> {
-        self.rows("SELECT source_id, target_id FROM bonds WHERE kind = 'blocks'", |row| Ok((row.get(0)?, row.get(1)?)))
+        self.rows("SELECT source_id, target_id FROM bonds WHERE kind = 'blocks'", |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
     }
 
     /// In progress, with neither a run nor a person who has it: both read in one moment.
@@ -137,7 +150,10 @@ impl Db {
     }
 
     pub(crate) fn twice_live(&self) -> Vec<String> {
-        self.rows("SELECT atom_id FROM runs WHERE outcome IS NULL GROUP BY atom_id HAVING count(*) > 1", |row| row.get(0))
+        self.rows(
+            "SELECT atom_id FROM runs WHERE outcome IS NULL GROUP BY atom_id HAVING count(*) > 1",
+            |row| row.get(0),
+        )
     }
 
     /// Whether a back-off runs, as far as a drain has to wait for it.
@@ -170,7 +186,10 @@ impl Db {
         let events = self.events();
         let lines = events.iter().filter(|event| event.atom == atom).map(|event| {
             let run = event.run.as_deref().unwrap_or("-");
-            format!("    {:>4} {} {:<7} {:<16} {run:<13} {}\n", event.seq, event.at, event.actor, event.kind, event.data)
+            format!(
+                "    {:>4} {} {:<7} {:<16} {run:<13} {}\n",
+                event.seq, event.at, event.actor, event.kind, event.data
+            )
         });
         lines.collect()
     }

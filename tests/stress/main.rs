@@ -1,17 +1,19 @@
-//! The stress program: what kills at the worst moments, and counts afterwards whether the promises held.
+//! The stress program: what kills at the worst moments, and counts afterwards whether the promises
+//! held.
 //!
-//! A round is a scratch project whose atoms are worked on by scripted agents that close, defer, forget, hang, fork and go
-//! deaf, while a seeded killer ends workers, supervisors, agents, the tmux server and `el` itself, at random and at chosen
-//! steps of a run. Throughout, and afterwards, the database and `/proc` are asked whether:
+//! A round is a scratch project whose atoms are worked on by scripted agents that close, defer,
+//! forget, hang, fork and go deaf, while a seeded killer ends workers, supervisors, agents, the
+//! tmux server and `el` itself, at random and at chosen steps of a run. Throughout, and afterwards,
+//! the database and `/proc` are asked whether:
 //!
 //! 1. no atom ever had two live runs, or the trees of two runs alive;
 //! 2. nothing changed that a settled run wanted changed: its late `el close` ends with exit code 5;
-//! 3. no committed change is lost, no atom stays in progress without somebody who works on it, and nothing that carries a
-//!    settled run's `EL_RUN` lives;
+//! 3. no committed change is lost, no atom stays in progress without somebody who works on it, and
+//!    nothing that carries a settled run's `EL_RUN` lives;
 //! 4. what its run closed is closed, and the run's outcome says so;
 //!
-//! and whether every atom's events tell a legal story. `crowd` lets thirty processes write at once. `plan` has a plan of a hundred tasks worked on,
-//! sixteen at a time.
+//! and whether every atom's events tell a legal story. `crowd` lets thirty processes write at once.
+//! `plan` has a plan of a hundred tasks worked on, sixteen at a time.
 //!
 //! ```text
 //! cargo test -p el-cli --features test-fakes --test stress                      the short part, as in CI
@@ -21,8 +23,9 @@
 //! cargo test … --test stress -- --rounds 50 --step Late                         at one step alone (`chaos.rs`); also
 //!                                                                               --strike KillWorker --kind breeder
 //! ```
-//! The seed fixes the atoms, their scripts and the strikes; the machine's scheduling it cannot fix, so a round that failed
-//! may have to be run more than once. A violation names seed and round, shows the events of the atom, and keeps the folder.
+//! The seed fixes the atoms, their scripts and the strikes; the machine's scheduling it cannot fix,
+//! so a round that failed may have to be run more than once. A violation names seed and round,
+//! shows the events of the atom, and keeps the folder.
 
 // For the lints: all of this is test code.
 #![cfg(test)]
@@ -122,22 +125,36 @@ fn rounds(options: &Options) -> usize {
 /// The arguments; also those that a test runner gives to every test program.
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
     let only = Only::default();
-    let mut options =
-        Options { rounds: 4, first: 0, seed: 1, jobs: 2, crowd: true, plan: 100, strikes: 20, verbose: false, only };
+    let mut options = Options {
+        rounds: 4,
+        first: 0,
+        seed: 1,
+        jobs: 2,
+        crowd: true,
+        plan: 100,
+        strikes: 20,
+        verbose: false,
+        only,
+    };
     while let Some(word) = words.next() {
         let mut number = || -> Result<u64, String> {
-            words.next().and_then(|w| w.parse().ok()).ok_or_else(|| format!("{word} needs a number"))
+            words
+                .next()
+                .and_then(|w| w.parse().ok())
+                .ok_or_else(|| format!("{word} needs a number"))
         };
         match word.as_str() {
             "--rounds" => (options.rounds, options.crowd, options.plan) = (number()?, false, 0),
             "--round" => {
-                (options.first, options.rounds, options.crowd, options.plan) = (number()?, 1, false, 0);
+                (options.first, options.rounds, options.crowd, options.plan) =
+                    (number()?, 1, false, 0);
             }
             "--seed" => options.seed = number()?,
             "--jobs" => options.jobs = number()?,
             "--crowd" => (options.crowd, options.rounds, options.plan) = (true, 0, 0),
             "--plan" => {
-                (options.plan, options.crowd, options.rounds) = (usize::try_from(number()?).unwrap_or(usize::MAX), false, 0);
+                (options.plan, options.crowd, options.rounds) =
+                    (usize::try_from(number()?).unwrap_or(usize::MAX), false, 0);
             }
             "--strikes" => options.strikes = number()?,
             "--step" => options.only.step = words.next(),

@@ -1,5 +1,6 @@
-//! A plan of a hundred tasks, sixteen at a time, each in a worktree, while agents fail, hang and are killed, and so are their supervisors and the
-//! process that drives the plan. In the end every task is done, given up, or waits for one that was; none was begun before what it waits for was
+//! A plan of a hundred tasks, sixteen at a time, each in a worktree, while agents fail, hang and
+//! are killed, and so are their supervisors and the process that drives the plan. In the end every
+//! task is done, given up, or waits for one that was; none was begun before what it waits for was
 //! over; each worktree and branch belongs to a task; nothing runs.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -24,8 +25,15 @@ const SETTINGS: &str = "isolate = \"worktree\"\nlease = \"5s\"\nretry_backoff = 
                         max_attempts = 4\nagent = \"claude\"\n";
 
 /// How the agent of a task is.
-const KINDS: &[(u64, &str)] =
-    &[(71, "quick"), (8, "fails"), (6, "crashes"), (4, "hangs"), (6, "forgets"), (4, "slow"), (1, "never")];
+const KINDS: &[(u64, &str)] = &[
+    (71, "quick"),
+    (8, "fails"),
+    (6, "crashes"),
+    (4, "hangs"),
+    (6, "forgets"),
+    (4, "slow"),
+    (1, "never"),
+];
 
 struct Plan {
     scratch: Scratch,
@@ -49,7 +57,10 @@ pub(crate) fn run(seed: u64, tasks: usize, strikes: u64) -> usize {
     }
     let scratch = plan.scratch;
     for fault in &plan.faults {
-        println!("VIOLATION, --plan {tasks} --seed {seed}: {fault}\n  kept: {}", scratch.root().display());
+        println!(
+            "VIOLATION, --plan {tasks} --seed {seed}: {fault}\n  kept: {}",
+            scratch.root().display()
+        );
     }
     for (what, count) in &plan.counts {
         println!("{count:>7}  {what}");
@@ -84,15 +95,22 @@ fn prepare(scratch: &Scratch, answers: &Path, rng: &mut Rng, tasks: usize) {
     fs::write(answers.join("tasks.json"), json!({ "tasks": list }).to_string()).unwrap();
     let write = |name: &str, text: &str| fs::write(answers.join(name), text).unwrap();
     write("analysis", "answer analysis {\"summary\": \"much\", \"recommended_splits\": 100}\n");
-    write("task_list", &format!("answer-file task_list {}\n", answers.join("tasks.json").display()));
-    write("aggregation", "answer aggregation {\"status\": \"success\", \"summary\": \"one whole\"}\n");
+    write(
+        "task_list",
+        &format!("answer-file task_list {}\n", answers.join("tasks.json").display()),
+    );
+    write(
+        "aggregation",
+        "answer aggregation {\"status\": \"success\", \"summary\": \"one whole\"}\n",
+    );
 }
 
 fn task(rng: &mut Rng, n: usize) -> Value {
     let mut before = HashSet::new();
     if n > 0 && rng.chance(70) {
         for _ in 0..rng.range(1, 4) {
-            before.insert(usize::try_from(rng.range(n.saturating_sub(30) as u64, n as u64)).unwrap());
+            before
+                .insert(usize::try_from(rng.range(n.saturating_sub(30) as u64, n as u64)).unwrap());
         }
     }
     let kind = *rng.weighted(KINDS);
@@ -116,10 +134,14 @@ fn task(rng: &mut Rng, n: usize) -> Value {
         steps.extend([first.to_owned(), "on-attempt 2".to_owned()]);
     }
     // What it builds on is there; what a killed attempt left is no obstacle.
-    let there: String =
-        before.iter().map(|m| format!("test -f t{m}.txt || echo t{n} has no t{m} >> \"$STRESS_LOG/order\"; ")).collect();
+    let there: String = before
+        .iter()
+        .map(|m| format!("test -f t{m}.txt || echo t{n} has no t{m} >> \"$STRESS_LOG/order\"; "))
+        .collect();
     steps.push(format!("sh {there}echo {n} > t{n}.txt; git add t{n}.txt; git diff --cached --quiet || git commit -q -m t{n}"));
-    steps.push(format!("sh git show HEAD:t{n}.txt > /dev/null && el close \"$EL_ATOM\" --reason done"));
+    steps.push(format!(
+        "sh git show HEAD:t{n}.txt > /dev/null && el close \"$EL_ATOM\" --reason done"
+    ));
     if kind == "forgets" {
         // It is sent back within its first attempt.
         let at = steps.iter().position(|step| step == "on-attempt 2").unwrap();
@@ -137,7 +159,10 @@ fn task(rng: &mut Rng, n: usize) -> Value {
 
 fn git(scratch: &Scratch, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
-    command.args(arguments).current_dir(scratch.root().join("p")).env("HOME", scratch.root().join("home"));
+    command
+        .args(arguments)
+        .current_dir(scratch.root().join("p"))
+        .env("HOME", scratch.root().join("home"));
     let ran = scratch.run(&mut command);
     assert_eq!(ran.status, 0, "git {arguments:?}: {ran:?}");
     ran.stdout
@@ -159,7 +184,8 @@ impl Plan {
         let end = Instant::now() + AT_MOST;
         let mut words = vec!["orchestrate".to_owned(), "Make a hundred things".to_owned()];
         loop {
-            let arguments: Vec<&str> = words.iter().map(String::as_str).chain(["--concurrency", CONCURRENCY]).collect();
+            let arguments: Vec<&str> =
+                words.iter().map(String::as_str).chain(["--concurrency", CONCURRENCY]).collect();
             let (mut child, output) = self.scratch.start(&mut self.scratch.command(&arguments));
             let mut next = Instant::now() + Duration::from_millis(rng.range(600, 2_000));
             let ran = loop {
@@ -194,7 +220,10 @@ impl Plan {
         let what = *rng.weighted(&[(6, "agent"), (5, "supervisor"), (1, "driver")]);
         // It is ours if it carries our mark; the number may be another's by now.
         let kill = |pids: Vec<u32>, rng: &mut Rng| {
-            let there: Vec<_> = scan(&self.scratch.marks).into_iter().filter(|process| pids.contains(&process.pid)).collect();
+            let there: Vec<_> = scan(&self.scratch.marks)
+                .into_iter()
+                .filter(|process| pids.contains(&process.pid))
+                .collect();
             rng.pick(&there).is_some_and(|process| process.signal(Signal::KILL))
         };
         let was_there = match what {
@@ -220,18 +249,22 @@ impl Plan {
             if !titles.insert(title.clone()) {
                 self.faults.push(format!("{title} was filed twice"));
             }
-            let before: Vec<&str> = bonds.iter().filter(|(_, to)| *to == atom).map(|(from, _)| from.as_str()).collect();
+            let before: Vec<&str> =
+                bonds.iter().filter(|(_, to)| *to == atom).map(|(from, _)| from.as_str()).collect();
             let status = statuses[&atom].as_str();
             let may_begin = before.iter().all(|id| statuses[*id] == "closed");
             match status {
                 "closed" | "blocked" => self.count(&format!("tasks that ended as {status}")),
                 "open" if !may_begin => self.count("tasks that wait for one that was given up"),
-                _ => self.faults.push(format!("{title} ({atom}) ended as {status}\n{}", db.story(&atom))),
+                _ => self
+                    .faults
+                    .push(format!("{title} ({atom}) ended as {status}\n{}", db.story(&atom))),
             }
             for fault in order(&events, &atom, &before) {
                 self.faults.push(format!("{title}: {fault}"));
             }
-            let of_atom: Vec<&EventRow> = events.iter().filter(|event| event.atom == atom).collect();
+            let of_atom: Vec<&EventRow> =
+                events.iter().filter(|event| event.atom == atom).collect();
             let of_atom_runs: Vec<&RunRow> = runs.iter().filter(|run| run.atom == atom).collect();
             if let Err(what) = story(&of_atom, &of_atom_runs, status) {
                 self.faults.push(format!("{title}: {what}\n{}", db.story(&atom)));
@@ -241,26 +274,36 @@ impl Plan {
             self.faults.push(format!("{} of {tasks} tasks are filed", titles.len()));
         }
         for run in &runs {
-            self.count(&format!("runs that ended as {}", run.outcome.as_deref().unwrap_or("nothing")));
+            self.count(&format!(
+                "runs that ended as {}",
+                run.outcome.as_deref().unwrap_or("nothing")
+            ));
         }
         for line in self.scratch.log("order") {
-            self.faults.push(format!("what it builds on is not in its worktree: {}", line.join(" ")));
+            self.faults
+                .push(format!("what it builds on is not in its worktree: {}", line.join(" ")));
         }
         self.worktrees(&runs);
         self.leftovers();
     }
 
-    /// Every worktree and branch is that of an atom that was worked on, and the other way round; what was done is on the branches.
+    /// Every worktree and branch is that of an atom that was worked on, and the other way round;
+    /// what was done is on the branches.
     fn worktrees(&mut self, runs: &[RunRow]) {
         let worked: HashSet<&str> = runs.iter().map(|run| run.atom.as_str()).collect();
-        let branches = git(&self.scratch, &["for-each-ref", "--format=%(refname:lstrip=3)", "refs/heads/el/"]);
+        let branches =
+            git(&self.scratch, &["for-each-ref", "--format=%(refname:lstrip=3)", "refs/heads/el/"]);
         let branches: HashSet<&str> = branches.lines().collect();
         let folders = git(&self.scratch, &["worktree", "list", "--porcelain"]);
-        let folders: HashSet<&str> = folders.lines().filter_map(|line| line.strip_prefix("branch refs/heads/el/")).collect();
+        let folders: HashSet<&str> =
+            folders.lines().filter_map(|line| line.strip_prefix("branch refs/heads/el/")).collect();
         if branches != folders || !branches.is_subset(&worked) {
-            self.faults.push(format!("branches {branches:?}, worktrees {folders:?}, worked on {worked:?}"));
+            self.faults.push(format!(
+                "branches {branches:?}, worktrees {folders:?}, worked on {worked:?}"
+            ));
         }
-        *self.counts.entry("worktrees with their branches".to_owned()).or_default() += folders.len() as u64;
+        *self.counts.entry("worktrees with their branches".to_owned()).or_default() +=
+            folders.len() as u64;
     }
 
     fn leftovers(&mut self) {
@@ -285,7 +328,9 @@ fn order(events: &[EventRow], atom: &str, before: &[&str]) -> Vec<String> {
     let mut faults = Vec::new();
     for began in events.iter().filter(|event| event.atom == atom && event.kind == "run_started") {
         for id in before {
-            let last = events.iter().rfind(|event| event.atom == *id && event.kind == "status" && event.seq < began.seq);
+            let last = events.iter().rfind(|event| {
+                event.atom == *id && event.kind == "status" && event.seq < began.seq
+            });
             if last.is_none_or(|event| event.data["to"] != "closed") {
                 faults.push(format!("event {} is its beginning, and {id} was not over", began.seq));
             }

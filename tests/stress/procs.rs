@@ -21,19 +21,22 @@ pub(crate) struct Proc {
     pub(crate) words: Vec<String>,
     pub(crate) run: Option<String>,
     pub(crate) atom: Option<String>,
-    /// A late caller that the harness sent, or a stray that was meant to live on: not of a run's tree.
+    /// A late caller that the harness sent, or a stray that was meant to live on: not of a run's
+    /// tree.
     pub(crate) late: bool,
 }
 
 impl Proc {
     /// Whether that very process still runs: neither gone nor dead and unreaped.
     pub(crate) fn is_alive(&self) -> bool {
-        stat(self.pid).is_some_and(|(start, state)| start == self.start && !matches!(state, 'Z' | 'X' | 'x'))
+        stat(self.pid)
+            .is_some_and(|(start, state)| start == self.start && !matches!(state, 'Z' | 'X' | 'x'))
     }
 
     /// Whether it is stopped.
     pub(crate) fn is_stopped(&self) -> bool {
-        stat(self.pid).is_some_and(|(start, state)| start == self.start && matches!(state, 'T' | 't'))
+        stat(self.pid)
+            .is_some_and(|(start, state)| start == self.start && matches!(state, 'T' | 't'))
     }
 
     /// Sends a signal to that very process; whether it was there.
@@ -46,16 +49,23 @@ impl Proc {
     }
 
     pub(crate) fn is_tmux_server(&self) -> bool {
-        fs::read_to_string(format!("/proc/{}/comm", self.pid)).is_ok_and(|comm| comm.starts_with("tmux: server"))
+        fs::read_to_string(format!("/proc/{}/comm", self.pid))
+            .is_ok_and(|comm| comm.starts_with("tmux: server"))
     }
 
     pub(crate) fn is_el(&self, verb: &str) -> bool {
         let mut words = self.words.iter();
-        words.next().is_some_and(|program| program == "el" || program.ends_with("/el")) && words.any(|word| word == verb)
+        words.next().is_some_and(|program| program == "el" || program.ends_with("/el"))
+            && words.any(|word| word == verb)
     }
 
     pub(crate) fn line(&self) -> String {
-        format!("{} {:?} EL_RUN={:?}", self.pid, self.words.join(" ").chars().take(120).collect::<String>(), self.run)
+        format!(
+            "{} {:?} EL_RUN={:?}",
+            self.pid,
+            self.words.join(" ").chars().take(120).collect::<String>(),
+            self.run
+        )
     }
 }
 
@@ -72,7 +82,10 @@ fn look(pid: u32, marks: &Marks) -> Option<Proc> {
     let (mut run, mut atom, mut late) = (None, None, false);
     for pair in environ.split(|byte| *byte == 0) {
         ours |= pair == marks.own.as_bytes() || pair == marks.tmux.as_bytes();
-        let text = |key: &str| pair.strip_prefix(key.as_bytes()).map(|value| String::from_utf8_lossy(value).into_owned());
+        let text = |key: &str| {
+            pair.strip_prefix(key.as_bytes())
+                .map(|value| String::from_utf8_lossy(value).into_owned())
+        };
         run = run.or_else(|| text("EL_RUN="));
         atom = atom.or_else(|| text("EL_ATOM="));
         late |= pair == b"STRESS_LATE=1";
@@ -82,7 +95,11 @@ fn look(pid: u32, marks: &Marks) -> Option<Proc> {
     }
     let (start, state) = stat(pid)?;
     let cmdline = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let words = cmdline.split(|b| *b == 0).filter(|w| !w.is_empty()).map(|w| String::from_utf8_lossy(w).into_owned()).collect();
+    let words = cmdline
+        .split(|b| *b == 0)
+        .filter(|w| !w.is_empty())
+        .map(|w| String::from_utf8_lossy(w).into_owned())
+        .collect();
     (!matches!(state, 'Z' | 'X' | 'x')).then_some(Proc { pid, start, words, run, atom, late })
 }
 
@@ -94,16 +111,24 @@ fn stat(pid: u32) -> Option<(u64, char)> {
     Some((fields.get(19)?.parse().ok()?, fields.first()?.chars().next()?))
 }
 
-/// The process that has this pid now, if it is one that the scripted agent left behind without any mark.
+/// The process that has this pid now, if it is one that the scripted agent left behind without any
+/// mark.
 pub(crate) fn stray(pid: u32) -> Option<Proc> {
     let cmdline = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let words: Vec<String> =
-        cmdline.split(|b| *b == 0).filter(|w| !w.is_empty()).map(|w| String::from_utf8_lossy(w).into_owned()).collect();
+    let words: Vec<String> = cmdline
+        .split(|b| *b == 0)
+        .filter(|w| !w.is_empty())
+        .map(|w| String::from_utf8_lossy(w).into_owned())
+        .collect();
     let (start, state) = stat(pid)?;
-    let is_stray = words.iter().any(|word| word == "--background") && !matches!(state, 'Z' | 'X' | 'x');
+    let is_stray =
+        words.iter().any(|word| word == "--background") && !matches!(state, 'Z' | 'X' | 'x');
     is_stray.then_some(Proc { pid, start, words, run: None, atom: None, late: true })
 }
 
 pub(crate) fn send(pid: u32, signal: Signal) -> bool {
-    i32::try_from(pid).ok().and_then(Pid::from_raw).is_some_and(|pid| kill_process(pid, signal).is_ok())
+    i32::try_from(pid)
+        .ok()
+        .and_then(Pid::from_raw)
+        .is_some_and(|pid| kill_process(pid, signal).is_ok())
 }

@@ -56,7 +56,11 @@ impl Round {
 
     /// A line of the round's own story, shown if it fails.
     pub(crate) fn log(&self, line: String) {
-        let _ = writeln!(self.log.lock().unwrap(), "  {:>7.3} {line}", self.began.elapsed().as_secs_f64());
+        let _ = writeln!(
+            self.log.lock().unwrap(),
+            "  {:>7.3} {line}",
+            self.began.elapsed().as_secs_f64()
+        );
     }
 
     /// A promise is broken (0: something else is wrong). Said once for the same atom and kind.
@@ -67,8 +71,15 @@ impl Round {
             return;
         }
         let at = self.began.elapsed().as_secs_f64();
-        let story = if atom.is_empty() { String::new() } else { Db::open(&self.scratch.database()).story(atom) };
-        let text = format!("VIOLATION of promise {promise}, {} at {at:.3} s, {atom}: {what}\n{story}", self.label);
+        let story = if atom.is_empty() {
+            String::new()
+        } else {
+            Db::open(&self.scratch.database()).story(atom)
+        };
+        let text = format!(
+            "VIOLATION of promise {promise}, {} at {at:.3} s, {atom}: {what}\n{story}",
+            self.label
+        );
         violations.push((key, text));
     }
 }
@@ -145,9 +156,14 @@ fn work(round: &Round, stricken: &AtomicBool) {
             looked = Instant::now();
         }
         let has_work = live || is_ready || db.waits_for_retry();
-        for noticed in round.workers.keep(&round.scratch, has_work && !round.is_stopping.load(Ordering::Relaxed)) {
+        for noticed in round
+            .workers
+            .keep(&round.scratch, has_work && !round.is_stopping.load(Ordering::Relaxed))
+        {
             match noticed {
-                Noticed::Failed(ran) => round.violation(0, "", &format!("a worker ended with {}: {ran:?}", ran.status)),
+                Noticed::Failed(ran) => {
+                    round.violation(0, "", &format!("a worker ended with {}: {ran:?}", ran.status))
+                }
                 Noticed::Held => round.count("workers sent away that waited after quick failures"),
             }
         }

@@ -51,7 +51,12 @@ impl Scratch {
     pub(crate) fn new() -> Scratch {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
-        let unique = format!("{:x}-{}-{}", now & 0xffff_ffff, std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let unique = format!(
+            "{:x}-{}-{}",
+            now & 0xffff_ffff,
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
         // A short name: a socket's path has only about a hundred bytes.
         let root = PathBuf::from(format!("/tmp/elx-{unique}"));
         for folder in ["p", "home", "tmp", "t", "log", "out"] {
@@ -73,7 +78,10 @@ impl Scratch {
             ("EL_ACTOR", "ann".to_owned()),
         ];
         let environment = environment.map(|(name, value)| (name.to_owned(), value)).into();
-        let marks = Marks { own: format!("STRESS_MARK={unique}"), tmux: format!("TMUX_TMPDIR={}", text("t")) };
+        let marks = Marks {
+            own: format!("STRESS_MARK={unique}"),
+            tmux: format!("TMUX_TMPDIR={}", text("t")),
+        };
         let scratch = Scratch { root, marks, environment, outputs: AtomicU32::new(0) };
         scratch.el(&["init", "--name", "x"]).data();
         let agent = env!("CARGO_BIN_EXE_fake-agent");
@@ -121,7 +129,8 @@ impl Scratch {
     pub(crate) fn start(&self, command: &mut Command) -> (Child, PathBuf) {
         let at = self.root.join(format!("out/{}", self.outputs.fetch_add(1, Ordering::Relaxed)));
         let file = |end: &str| fs::File::create(at.with_extension(end)).unwrap();
-        let child = command.stdin(Stdio::null()).stdout(file("out")).stderr(file("err")).spawn().unwrap();
+        let child =
+            command.stdin(Stdio::null()).stdout(file("out")).stderr(file("err")).spawn().unwrap();
         (child, at)
     }
 
@@ -150,7 +159,13 @@ impl Scratch {
     /// Runs `el --robot …` as the session of a run would, whether or not that is over.
     pub(crate) fn el_as(&self, run: &str, atom: &str, token: &str, arguments: &[&str]) -> Ran {
         let mut command = self.command(arguments);
-        command.envs([("EL_RUN", run), ("EL_ATOM", atom), ("EL_TOKEN", token), ("EL_ACTOR", "late"), ("STRESS_LATE", "1")]);
+        command.envs([
+            ("EL_RUN", run),
+            ("EL_ATOM", atom),
+            ("EL_TOKEN", token),
+            ("EL_ACTOR", "late"),
+            ("STRESS_LATE", "1"),
+        ]);
         self.run(&mut command)
     }
 
@@ -175,14 +190,17 @@ impl Scratch {
         }
     }
 
-    /// Processes that agents left behind without any mark in their environment, and that still live.
+    /// Processes that agents left behind without any mark in their environment, and that still
+    /// live.
     pub(crate) fn strays(&self) -> Vec<procs::Proc> {
         let entries = fs::read_dir(self.root.join("log")).into_iter().flatten().flatten();
-        let files = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("stray-"));
+        let files =
+            entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("stray-"));
         files
             .filter_map(|file| {
                 let pid = fs::read_to_string(file.path()).ok()?.trim().parse().ok()?;
-                let run = file.file_name().to_string_lossy().trim_start_matches("stray-").to_owned();
+                let run =
+                    file.file_name().to_string_lossy().trim_start_matches("stray-").to_owned();
                 let stray = procs::stray(pid)?;
                 // The number may be another's by now: ours names the file that it wrote.
                 let is_it = stray.words.iter().any(|word| word.ends_with(&format!("stray-{run}")));
@@ -194,7 +212,9 @@ impl Scratch {
 
 pub(crate) fn ended(status: std::process::ExitStatus, at: &Path) -> Ran {
     use std::os::unix::process::ExitStatusExt;
-    let read = |end: &str| String::from_utf8_lossy(&fs::read(at.with_extension(end)).unwrap_or_default()).into_owned();
+    let read = |end: &str| {
+        String::from_utf8_lossy(&fs::read(at.with_extension(end)).unwrap_or_default()).into_owned()
+    };
     let code = status.code().or_else(|| status.signal().map(|n| 128 + n)).unwrap();
     Ran { status: code, stdout: read("out"), stderr: read("err") }
 }

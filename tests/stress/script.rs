@@ -2,10 +2,13 @@
 
 use crate::rng::Rng;
 
-/// Tells the harness which session this is, so that it can come back with its token when the run is over.
+/// Tells the harness which session this is, so that it can come back with its token when the run is
+/// over.
 const HELLO: &str = r#"sh printf '%s %s %s %s\n' "$EL_RUN" "$EL_ATOM" "$EL_TOKEN" "$(date +%s%6N)" >> "$STRESS_LOG/tokens""#;
-const CLOSE: &str = r#"sh el close "$EL_ATOM" --reason done; echo "$EL_RUN close $?" >> "$STRESS_LOG/exits""#;
-/// A process outside of everything that the run can be known by, which tries to close the atom when the run is over.
+const CLOSE: &str =
+    r#"sh el close "$EL_ATOM" --reason done; echo "$EL_RUN close $?" >> "$STRESS_LOG/exits""#;
+/// A process outside of everything that the run can be known by, which tries to close the atom when
+/// the run is over.
 const LATE: &str = r#"sh setsid env -i PATH="$PATH" "STRESS_MARK=$STRESS_MARK" STRESS_LATE=1 sh -c "sleep DELAY; EL_RUN=$EL_RUN EL_TOKEN=$EL_TOKEN EL_DB=$EL_DB EL_ACTOR=late el close $EL_ATOM --reason late; echo $EL_RUN late \$? >> $STRESS_LOG/exits" >/dev/null 2>&1 </dev/null &"#;
 /// A process that goes on starting others, and starts itself anew.
 const BREEDER: &str = r#"sh setsid sh -c 'while :; do (setsid sleep 0.3 &) ; sleep 0.05; done' >/dev/null 2>&1 </dev/null &"#;
@@ -64,7 +67,9 @@ pub(crate) fn plot(rng: &mut Rng, only: Option<&str>) -> Plot {
                 "report" => rng.pick(&["review", "blocked", "testing"]).unwrap(),
                 other => other,
             };
-            add(&format!(r#"sh el update "$EL_ATOM" --status {to}; echo "$EL_RUN {to} $?" >> "$STRESS_LOG/exits""#));
+            add(&format!(
+                r#"sh el update "$EL_ATOM" --status {to}; echo "$EL_RUN {to} $?" >> "$STRESS_LOG/exits""#
+            ));
             ends_first = true;
         }
         // Sent back by the Stop hook in vain, then resumed: a resumed one says hello and closes.
@@ -102,7 +107,10 @@ pub(crate) fn plot(rng: &mut Rng, only: Option<&str>) -> Plot {
             add(&format!("sleep {}", rng.range(0, 1500)));
         }
         // The agent kills its own `el close` as it writes, and closes once more.
-        "torn" => add(&format!(r#"sh el close "$EL_ATOM" --reason torn & sleep 0.00{}; kill -9 $!"#, rng.range(1, 9))),
+        "torn" => add(&format!(
+            r#"sh el close "$EL_ATOM" --reason torn & sleep 0.00{}; kill -9 $!"#,
+            rng.range(1, 9)
+        )),
         "crash" => {
             add(&format!("sleep {}", rng.range(0, 800)));
             add("die KILL");

@@ -71,7 +71,10 @@ impl Strike {
     pub(crate) fn carry_out(self, round: &Round, run: &LiveRun, rng: &mut Rng) -> bool {
         let which = usize::from(rng.chance(50));
         match self {
-            Strike::KillWorker => round.workers.strike(which, Signal::KILL) || round.workers.strike(which + 1, Signal::KILL),
+            Strike::KillWorker => {
+                round.workers.strike(which, Signal::KILL)
+                    || round.workers.strike(which + 1, Signal::KILL)
+            }
             Strike::KillBothWorkers => {
                 let first = round.workers.strike(0, Signal::KILL);
                 round.workers.strike(1, Signal::KILL) || first
@@ -85,12 +88,20 @@ impl Strike {
                 round.workers.strike(which, Signal::KILL);
                 done
             }
-            Strike::StopSupervisor => stop_supervisor(round, run, LEASE + Duration::from_millis(rng.range(800, 2500))),
-            Strike::KillAgent => run.agent.is_some_and(|pid| one(round, |p| p.pid == pid, Signal::KILL)),
+            Strike::StopSupervisor => {
+                stop_supervisor(round, run, LEASE + Duration::from_millis(rng.range(800, 2500)))
+            }
+            Strike::KillAgent => {
+                run.agent.is_some_and(|pid| one(round, |p| p.pid == pid, Signal::KILL))
+            }
             Strike::KillTool => {
                 let all = scan(&round.scratch.marks);
-                let tools: Vec<&Proc> =
-                    all.iter().filter(|p| p.run.as_ref() == Some(&run.id) && !p.late && Some(p.pid) != run.agent).collect();
+                let tools: Vec<&Proc> = all
+                    .iter()
+                    .filter(|p| {
+                        p.run.as_ref() == Some(&run.id) && !p.late && Some(p.pid) != run.agent
+                    })
+                    .collect();
                 rng.pick(&tools).is_some_and(|tool| tool.signal(Signal::KILL))
             }
             Strike::KillServer => {
@@ -115,7 +126,9 @@ impl Strike {
 
 /// The process that supervises, or is about to supervise, this run.
 pub(crate) fn supervisor(round: &Round, run: &LiveRun) -> Option<Proc> {
-    scan(&round.scratch.marks).into_iter().find(|p| p.is_supervisor_of(&run.id) && p.is_el("supervise"))
+    scan(&round.scratch.marks)
+        .into_iter()
+        .find(|p| p.is_supervisor_of(&run.id) && p.is_el("supervise"))
 }
 
 pub(crate) fn kill_supervisor(round: &Round, run: &LiveRun) -> bool {
@@ -125,7 +138,8 @@ pub(crate) fn kill_supervisor(round: &Round, run: &LiveRun) -> bool {
     process.signal(Signal::KILL)
 }
 
-/// Stops a process in a pane. Its tmux server has to be stopped first, for that would make it go on at once.
+/// Stops a process in a pane. Its tmux server has to be stopped first, for that would make it go on
+/// at once.
 pub(crate) fn stop_in_pane(round: &Round, process: &Proc) -> bool {
     let end = Instant::now() + Duration::from_secs(1);
     let stopped = |process: &Proc| {
@@ -160,15 +174,21 @@ fn stop_supervisor(round: &Round, run: &LiveRun, length: Duration) -> bool {
     round.stopped.fetch_add(1, Ordering::Relaxed);
     let end = Instant::now() + length;
     let stopped = stop_in_pane(round, &process);
-    let was_registered = db.live().iter().any(|l| l.id == run.id && l.supervisor == Some(process.pid));
+    let was_registered =
+        db.live().iter().any(|l| l.id == run.id && l.supervisor == Some(process.pid));
     while stopped && process.is_stopped() && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(20));
     }
     let is_live = db.is_live(&run.id);
-    // Another strike may have killed it or made it go on: it counts only if it was there all the time.
+    // Another strike may have killed it or made it go on: it counts only if it was there all the
+    // time.
     let all_the_time = process.is_stopped();
     if was_registered && !is_live && all_the_time {
-        round.violation(1, &run.atom, &format!("{} was settled while its supervisor was alive and stopped", run.id));
+        round.violation(
+            1,
+            &run.atom,
+            &format!("{} was settled while its supervisor was alive and stopped", run.id),
+        );
     }
     if all_the_time {
         round.count("supervisors stopped for longer than their lease");
@@ -179,7 +199,10 @@ fn stop_supervisor(round: &Round, run: &LiveRun, length: Duration) -> bool {
 
 /// Signals one process of ours.
 fn one(round: &Round, which: impl Fn(&Proc) -> bool, signal: Signal) -> bool {
-    scan(&round.scratch.marks).iter().find(|process| which(process)).is_some_and(|process| process.signal(signal))
+    scan(&round.scratch.marks)
+        .iter()
+        .find(|process| which(process))
+        .is_some_and(|process| process.signal(signal))
 }
 
 fn socket(round: &Round) -> Option<std::path::PathBuf> {
@@ -203,7 +226,9 @@ fn delete_socket(round: &Round) -> bool {
 fn kill_el(round: &Round) -> bool {
     let end = Instant::now() + Duration::from_millis(400);
     while Instant::now() < end {
-        let found = scan(&round.scratch.marks).into_iter().find(|p| p.run.is_some() && !p.late && p.is_el(""));
+        let found = scan(&round.scratch.marks)
+            .into_iter()
+            .find(|p| p.run.is_some() && !p.late && p.is_el(""));
         if let Some(process) = found {
             return send_to(&process);
         }
@@ -225,18 +250,29 @@ fn person(round: &Round, arguments: &[&str]) -> bool {
     ran.status == 0
 }
 
-/// Nothing runs when it has come back; an agent has five seconds to end by itself, and a lost run its lease.
+/// Nothing runs when it has come back; an agent has five seconds to end by itself, and a lost run
+/// its lease.
 fn stop_all(round: &Round) -> bool {
-    if round.stopped.load(Ordering::Relaxed) > 0 || round.is_stopping.swap(true, Ordering::Relaxed) {
+    if round.stopped.load(Ordering::Relaxed) > 0 || round.is_stopping.swap(true, Ordering::Relaxed)
+    {
         return false;
     }
-    let (began, moment) = (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros());
+    let (began, moment) =
+        (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros());
     let ran = round.scratch.el(&["work", "--stop"]);
     // A worker that was just being started has not heard of it.
-    let live = Db::open(&round.scratch.database()).live_of_workers_before(i64::try_from(moment).unwrap());
+    let live =
+        Db::open(&round.scratch.database()).live_of_workers_before(i64::try_from(moment).unwrap());
     let long = Duration::from_secs(5) + LEASE + Duration::from_secs(10);
-    if ran.status != 0 || !live.is_empty() || (began.elapsed() > long && round.stopped.load(Ordering::Relaxed) == 0) {
-        round.violation(3, "", &format!("el work --stop took {:?}: {ran:?}; live: {live:?}", began.elapsed()));
+    if ran.status != 0
+        || !live.is_empty()
+        || (began.elapsed() > long && round.stopped.load(Ordering::Relaxed) == 0)
+    {
+        round.violation(
+            3,
+            "",
+            &format!("el work --stop took {:?}: {ran:?}; live: {live:?}", began.elapsed()),
+        );
     }
     round.is_stopping.store(false, Ordering::Relaxed);
     true
@@ -244,8 +280,12 @@ fn stop_all(round: &Round) -> bool {
 
 fn retry_one(round: &Round, rng: &mut Rng) -> bool {
     let db = Db::open(&round.scratch.database());
-    let held: Vec<String> =
-        db.atoms().into_iter().filter(|(_, status)| status == "deferred" || status == "blocked").map(|(id, _)| id).collect();
+    let held: Vec<String> = db
+        .atoms()
+        .into_iter()
+        .filter(|(_, status)| status == "deferred" || status == "blocked")
+        .map(|(id, _)| id)
+        .collect();
     rng.pick(&held).is_some_and(|atom| person(round, &["retry", atom]))
 }
 
@@ -253,7 +293,8 @@ fn retry_one(round: &Round, rng: &mut Rng) -> bool {
 pub(crate) fn late_close(round: &Round, rng: &mut Rng) -> bool {
     let settled = Db::open(&round.scratch.database()).settled();
     let tokens = round.scratch.log("tokens");
-    let over: Vec<&Vec<String>> = tokens.iter().filter(|line| line.len() == 4 && settled.contains(&line[0])).collect();
+    let over: Vec<&Vec<String>> =
+        tokens.iter().filter(|line| line.len() == 4 && settled.contains(&line[0])).collect();
     let Some(line) = rng.pick(&over) else { return false };
     let verbs: [&[&str]; 3] = [
         &["close", &line[1], "--reason", "late"],
@@ -262,7 +303,11 @@ pub(crate) fn late_close(round: &Round, rng: &mut Rng) -> bool {
     ];
     let ran = round.scratch.el_as(&line[0], &line[1], &line[2], rng.pick(&verbs).unwrap());
     if ran.status != 5 {
-        round.violation(2, &line[1], &format!("{} is settled, and its late el got {}: {ran:?}", line[0], ran.status));
+        round.violation(
+            2,
+            &line[1],
+            &format!("{} is settled, and its late el got {}: {ran:?}", line[0], ran.status),
+        );
     }
     true
 }

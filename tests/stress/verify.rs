@@ -35,7 +35,8 @@ pub(crate) fn verify(round: &Round, rng: &mut Rng) {
         round.count(&format!("runs that ended as {}", run.outcome.as_deref().unwrap_or("nothing")));
     }
     for line in round.scratch.log("tokens").iter().filter(|line| line.len() == 4) {
-        // A look at the processes can miss an agent that lived only for a moment after the end of its run; its greeting tells.
+        // A look at the processes can miss an agent that lived only for a moment after the end of
+        // its run; its greeting tells.
         let ended = runs.iter().find(|run| run.id == line[0]).and_then(|run| run.ended_at);
         if let (Some(ended), Ok(greeted)) = (ended, line[3].parse::<i64>())
             && greeted > ended
@@ -43,7 +44,11 @@ pub(crate) fn verify(round: &Round, rng: &mut Rng) {
             round.violation(
                 3,
                 &line[1],
-                &format!("the agent of {} works {} µs after the end of its run", line[0], greeted - ended),
+                &format!(
+                    "the agent of {} works {} µs after the end of its run",
+                    line[0],
+                    greeted - ended
+                ),
             );
         }
     }
@@ -67,21 +72,30 @@ pub(crate) fn story(events: &[&EventRow], runs: &[&RunRow], status: &str) -> Res
         let run = event.run.as_deref();
         // What a settling writes under the run's name belongs to it; all else comes from a session.
         let is_settling = |run: &str| ended.get(run).is_some_and(|(at, _)| *at == event.at);
-        if let Some(run) = run.filter(|run| live != Some(*run) && event.kind != "run_started" && !is_settling(run)) {
+        if let Some(run) =
+            run.filter(|run| live != Some(*run) && event.kind != "run_started" && !is_settling(run))
+        {
             return Err(format!("late: {run} was not live when it wrote event {}", event.seq));
         }
         match event.kind.as_str() {
             "created" => now = "open",
             "status" => {
                 if text("from") != now {
-                    return Err(format!("event {} begins from {}, and the atom was {now}", event.seq, text("from")));
+                    return Err(format!(
+                        "event {} begins from {}, and the atom was {now}",
+                        event.seq,
+                        text("from")
+                    ));
                 }
                 (now, set_by) = (event.data["to"].as_str().unwrap_or_default(), run);
             }
             "run_started" => {
                 attempts += 1;
                 if live.is_some() || now != "in_progress" || event.data["attempt"] != attempts {
-                    return Err(format!("run_started at event {}: live {live:?}, status {now}, attempts {attempts}", event.seq));
+                    return Err(format!(
+                        "run_started at event {}: live {live:?}, status {now}, attempts {attempts}",
+                        event.seq
+                    ));
                 }
                 live = run;
             }
@@ -94,31 +108,48 @@ pub(crate) fn story(events: &[&EventRow], runs: &[&RunRow], status: &str) -> Res
                     "in_progress" => {
                         matches!(
                             outcome,
-                            "failed" | "violation" | "timed_out" | "stalled" | "lost" | "launch_failed" | "cancelled"
+                            "failed"
+                                | "violation"
+                                | "timed_out"
+                                | "stalled"
+                                | "lost"
+                                | "launch_failed"
+                                | "cancelled"
                         )
                     }
                     said if set_by == Some(alive) => outcome == said,
                     _ => outcome == "superseded",
                 };
                 if ending != alive || !fits {
-                    return Err(format!("{ending} ended as {outcome}, and its atom was {now}, set by {set_by:?}"));
+                    return Err(format!(
+                        "{ending} ended as {outcome}, and its atom was {now}, set by {set_by:?}"
+                    ));
                 }
-                ended.insert(ending, (event.at, event.data["outcome"].as_str().unwrap_or_default()));
+                ended
+                    .insert(ending, (event.at, event.data["outcome"].as_str().unwrap_or_default()));
                 live = None;
             }
             _ => {}
         }
     }
     if live.is_some() || now != status {
-        return Err(format!("the story ends with {live:?} live and {now}, and the atom is {status}"));
+        return Err(format!(
+            "the story ends with {live:?} live and {now}, and the atom is {status}"
+        ));
     }
     for (run, number) in runs.iter().zip(1..) {
         let told = ended.get(run.id.as_str()).map(|(_, outcome)| *outcome);
         if run.attempt != number || run.outcome.as_deref() != told {
-            return Err(format!("{run:?} is number {number}, and its events say that it ended as {told:?}"));
+            return Err(format!(
+                "{run:?} is number {number}, and its events say that it ended as {told:?}"
+            ));
         }
     }
-    if runs.len() != ended.len() { Err(format!("{} runs, {} ends", runs.len(), ended.len())) } else { Ok(()) }
+    if runs.len() != ended.len() {
+        Err(format!("{} runs, {} ends", runs.len(), ended.len()))
+    } else {
+        Ok(())
+    }
 }
 
 /// What `el` said was done is there.
@@ -136,12 +167,21 @@ fn committed(round: &Round, db: &Db, events: &[EventRow]) {
         let to = if matches!(what.as_str(), "close" | "late") { "closed" } else { what };
         // It may have been so already: by the torn close, or by a person.
         let changed = events.iter().filter(of_run).any(|event| event.data["to"] == to);
-        let atom =
-            events.iter().find(|event| event.run.as_ref() == Some(run)).map(|event| event.atom.clone()).unwrap_or_default();
-        let by_person = events.iter().any(|e| e.atom == atom && e.kind == "status" && e.actor == "ann" && e.data["to"] == to);
+        let atom = events
+            .iter()
+            .find(|event| event.run.as_ref() == Some(run))
+            .map(|event| event.atom.clone())
+            .unwrap_or_default();
+        let by_person = events.iter().any(|e| {
+            e.atom == atom && e.kind == "status" && e.actor == "ann" && e.data["to"] == to
+        });
         match code.as_str() {
             "0" if !changed && !by_person => {
-                round.violation(3, &atom, &format!("{run} was told that its {what} was done, and no event says so"));
+                round.violation(
+                    3,
+                    &atom,
+                    &format!("{run} was told that its {what} was done, and no event says so"),
+                );
             }
             // 137: killed by us. 5: the run was over. 4: a person had decided otherwise.
             "0" | "4" | "5" | "137" => {}
@@ -158,8 +198,12 @@ fn leftovers(round: &Round) {
         if left.is_empty() {
             break;
         }
-        if Instant::now() > end && round.counted("strike DeleteSocket") > 0 && left.iter().all(Proc::is_tmux_server) {
-            // A socket that was deleted in the middle of a launch can leave a server that nobody reaches, without a session.
+        if Instant::now() > end
+            && round.counted("strike DeleteSocket") > 0
+            && left.iter().all(Proc::is_tmux_server)
+        {
+            // A socket that was deleted in the middle of a launch can leave a server that nobody
+            // reaches, without a session.
             round.count("tmux servers left without socket and session (a known limit)");
             break;
         }
@@ -175,15 +219,27 @@ fn leftovers(round: &Round) {
         if round.orphaned.lock().unwrap().contains(&run) {
             round.count("strays without a mark whose supervisor was killed (a known limit)");
         } else {
-            round.violation(3, "", &format!("{run} is settled, and a process without its mark lives: {}", stray.line()));
+            round.violation(
+                3,
+                "",
+                &format!(
+                    "{run} is settled, and a process without its mark lives: {}",
+                    stray.line()
+                ),
+            );
         }
         stray.signal(Signal::KILL);
     }
     let runs = fs::read_dir(round.scratch.state().join("runs")).into_iter().flatten().flatten();
     for folder in runs.map(|entry| entry.path()).filter(|path| path.join("env.json").exists()) {
-        round.violation(0, "", &format!("the environment of a settled run is still on the disk: {}", folder.display()));
+        round.violation(
+            0,
+            "",
+            &format!("the environment of a settled run is still on the disk: {}", folder.display()),
+        );
     }
-    let contexts = fs::read_dir(round.scratch.state().join("agent-context")).into_iter().flatten().count();
+    let contexts =
+        fs::read_dir(round.scratch.state().join("agent-context")).into_iter().flatten().count();
     if contexts > 0 {
         round.violation(0, "", &format!("{contexts} context file(s) left"));
     }

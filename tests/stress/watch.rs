@@ -36,22 +36,32 @@ fn look(round: &Round, db: &Db, alone: &mut HashMap<String, Instant>) {
     for process in &of_runs {
         let (Some(run), Some(atom)) = (&process.run, &process.atom) else { continue };
         if settled.contains(run) && process.is_alive() {
-            round.violation(3, atom, &format!("{run} is settled, and its process lives: {}", process.line()));
+            round.violation(
+                3,
+                atom,
+                &format!("{run} is settled, and its process lives: {}", process.line()),
+            );
         }
-        let other = of_runs.iter().find(|other| other.atom == process.atom && other.run != process.run);
+        let other =
+            of_runs.iter().find(|other| other.atom == process.atom && other.run != process.run);
         // The table is not read at one instant: both have to be there still.
         if let Some(other) = other
             && process.is_alive()
             && other.is_alive()
             && process.is_alive()
         {
-            round.violation(1, atom, &format!("two runs alive: {} and {}", process.line(), other.line()));
+            round.violation(
+                1,
+                atom,
+                &format!("two runs alive: {} and {}", process.line(), other.line()),
+            );
         }
     }
     stuck(round, db, &processes, alone);
 }
 
-/// A run without a living supervisor has to be settled within its lease and a little, if a worker is there.
+/// A run without a living supervisor has to be settled within its lease and a little, if a worker
+/// is there.
 fn stuck(round: &Round, db: &Db, processes: &[Proc], alone: &mut HashMap<String, Instant>) {
     let live = db.live();
     alone.retain(|run, _| live.iter().any(|l| l.id == *run));
@@ -62,15 +72,21 @@ fn stuck(round: &Round, db: &Db, processes: &[Proc], alone: &mut HashMap<String,
         return;
     };
     for run in live {
-        // Not registered yet counts as absent: a session that starts within the lease is settled or registered by then.
-        let supervised = run.supervisor.is_some() && processes.iter().any(|p| p.is_supervisor_of(&run.id) && p.is_alive());
+        // Not registered yet counts as absent: a session that starts within the lease is settled or
+        // registered by then.
+        let supervised = run.supervisor.is_some()
+            && processes.iter().any(|p| p.is_supervisor_of(&run.id) && p.is_alive());
         if supervised {
             alone.remove(&run.id);
             continue;
         }
         let since = *alone.entry(run.id.clone()).or_insert_with(Instant::now);
         if since.max(up_since).elapsed() > LEASE + SLACK {
-            round.violation(3, &run.atom, &format!("{} has had no supervisor for {:?}: {run:?}", run.id, since.elapsed()));
+            round.violation(
+                3,
+                &run.atom,
+                &format!("{} has had no supervisor for {:?}: {run:?}", run.id, since.elapsed()),
+            );
             alone.insert(run.id, Instant::now());
         }
     }

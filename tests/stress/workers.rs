@@ -49,7 +49,8 @@ impl Workers {
                     }
                     *slot = None;
                 } else if !worker.struck {
-                    let said = fs::read_to_string(worker.output.with_extension("out")).unwrap_or_default();
+                    let said =
+                        fs::read_to_string(worker.output.with_extension("out")).unwrap_or_default();
                     if said.contains("claiming waits for") {
                         worker.struck = true;
                         send(worker.child.id(), Signal::TERM);
@@ -58,7 +59,8 @@ impl Workers {
                 }
             }
             if slot.is_none() && start {
-                let (child, output) = scratch.start(&mut scratch.command(&["work", "--drain", "--concurrency", "3"]));
+                let (child, output) =
+                    scratch.start(&mut scratch.command(&["work", "--drain", "--concurrency", "3"]));
                 *slot = Some(Slot { child, output, struck: false });
             }
         }

@@ -1,7 +1,9 @@
-//! The real Claude Code client, against the scripted API, in a network namespace that holds nothing else.
+//! The real Claude Code client, against the scripted API, in a network namespace that holds nothing
+//! else.
 //!
-//! The namespace belongs to the API's process; every command of the test enters it, so that `el work`, its tmux server and
-//! the clients in it reach the API and nothing of the world. Where namespaces cannot be had, it is the plain loopback.
+//! The namespace belongs to the API's process; every command of the test enters it, so that
+//! `el work`, its tmux server and the clients in it reach the API and nothing of the world. Where
+//! namespaces cannot be had, it is the plain loopback.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +15,8 @@ use serde_json::Value;
 
 use super::{SOON, TestEnv, wait_until};
 
-/// One real client at a time: each takes 1 s of CPU to start and 250 MB, and the machine may have two cores.
+/// One real client at a time: each takes 1 s of CPU to start and 250 MB, and the machine may have
+/// two cores.
 static TURN: Mutex<()> = Mutex::new(());
 
 #[derive(Debug)]
@@ -27,8 +30,8 @@ pub(crate) struct RealClaude {
 impl RealClaude {
     /// Puts the client on the PATH of `env` and starts the API with this scenario.
     ///
-    /// Without a client: `None`, and a line that says so; with `EL_REQUIRE_CLAUDE=1` a failure. After `Some`, every command
-    /// of `env` reaches the API.
+    /// Without a client: `None`, and a line that says so; with `EL_REQUIRE_CLAUDE=1` a failure.
+    /// After `Some`, every command of `env` reaches the API.
     #[track_caller]
     pub(crate) fn start(env: &mut TestEnv, scenario: &Value) -> Option<Self> {
         let Some(client) = client() else {
@@ -37,7 +40,10 @@ impl RealClaude {
                 "the Claude Code client is missing; run scripts/get-claude"
             );
             // Written past the capture of the test runner: a test that did not run must be seen.
-            let _ = writeln!(std::io::stderr(), "SKIPPED, no Claude Code client: run scripts/get-claude");
+            let _ = writeln!(
+                std::io::stderr(),
+                "SKIPPED, no Claude Code client: run scripts/get-claude"
+            );
             return None;
         };
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +70,10 @@ impl RealClaude {
         let port = wait_until("the scripted API", SOON, || fs::read_to_string(&ready).ok());
         if !isolation.unshare.is_empty() {
             let pid = started.server.id().to_string();
-            let enter = isolation.enter.iter().map(|word| if *word == "PID" { pid.clone() } else { (*word).to_owned() });
+            let enter = isolation
+                .enter
+                .iter()
+                .map(|word| if *word == "PID" { pid.clone() } else { (*word).to_owned() });
             env.enter = enter.collect();
         }
         env.link("claude", client);
@@ -101,13 +110,17 @@ impl Drop for RealClaude {
 
 /// `$EL_TEST_CLAUDE` (the binary, or its folder), else what `scripts/get-claude` has installed.
 fn client() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("EL_TEST_CLAUDE").filter(|v| !v.is_empty()).map(PathBuf::from) {
+    if let Some(named) =
+        std::env::var_os("EL_TEST_CLAUDE").filter(|v| !v.is_empty()).map(PathBuf::from)
+    {
         let file = if named.is_dir() { named.join("claude") } else { named };
         assert!(file.is_file(), "EL_TEST_CLAUDE names no client: {}", file.display());
         return Some(file);
     }
-    let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/claude-client/node_modules/@anthropic-ai");
-    let mut found: Vec<PathBuf> = fs::read_dir(packages).ok()?.filter_map(|e| Some(e.ok()?.path().join("claude"))).collect();
+    let packages = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../target/claude-client/node_modules/@anthropic-ai");
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(packages).ok()?.filter_map(|e| Some(e.ok()?.path().join("claude"))).collect();
     found.retain(|file| file.is_file());
     found.pop()?.canonicalize().ok()
 }
@@ -121,7 +134,10 @@ struct Isolation {
 
 static WAYS: [Isolation; 3] = [
     Isolation { unshare: &["unshare", "-n"], enter: &["nsenter", "-t", "PID", "-n"] },
-    Isolation { unshare: &["unshare", "-r", "-n"], enter: &["nsenter", "-t", "PID", "-U", "-n", "--preserve-credentials"] },
+    Isolation {
+        unshare: &["unshare", "-r", "-n"],
+        enter: &["nsenter", "-t", "PID", "-U", "-n", "--preserve-credentials"],
+    },
     Isolation { unshare: &[], enter: &[] },
 ];
 
@@ -133,8 +149,14 @@ fn isolation() -> &'static Isolation {
 
 impl Isolation {
     fn works(&self) -> bool {
-        let has =
-            |program: &&str| Command::new(program).arg("--help").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+        let has = |program: &&str| {
+            Command::new(program)
+                .arg("--help")
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .is_ok()
+        };
         let Some((program, arguments)) = self.unshare.split_first() else { return true };
         self.enter.first().is_some_and(has)
             && Command::new(program)

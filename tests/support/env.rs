@@ -1,4 +1,5 @@
-//! A world of its own for each test: folders, programs, environment, tmux server. Nothing of the developer's is seen.
+//! A world of its own for each test: folders, programs, environment, tmux server. Nothing of the
+//! developer's is seen.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +26,8 @@ pub(crate) struct TestEnv {
     root: TempDir,
     mark: String,
     vars: BTreeMap<String, String>,
-    /// What stands before every command: how to enter the network namespace of the real client's API.
+    /// What stands before every command: how to enter the network namespace of the real client's
+    /// API.
     pub(super) enter: Vec<String>,
     /// Files that hold the pid of a process without our mark, which is killed at the end too.
     strays: Vec<PathBuf>,
@@ -35,7 +37,11 @@ pub(crate) struct TestEnv {
 impl TestEnv {
     /// An empty project folder, and on PATH `el`, and `claude` played by the scripted agent.
     pub(crate) fn new() -> Self {
-        let root = tempfile::Builder::new().prefix("el").rand_bytes(6).tempdir_in(short_temp_dir()).unwrap();
+        let root = tempfile::Builder::new()
+            .prefix("el")
+            .rand_bytes(6)
+            .tempdir_in(short_temp_dir())
+            .unwrap();
         let env = Self {
             mark: unique(),
             vars: BTreeMap::new(),
@@ -82,7 +88,8 @@ impl TestEnv {
         self
     }
 
-    /// Puts a program, which exists elsewhere, on PATH under this name; it takes the place of one of that name.
+    /// Puts a program, which exists elsewhere, on PATH under this name; it takes the place of one
+    /// of that name.
     pub(crate) fn link(&self, name: &str, program: impl AsRef<Path>) {
         let at = self.path("bin").join(name);
         let _ = fs::remove_file(&at);
@@ -136,7 +143,10 @@ impl TestEnv {
     #[track_caller]
     pub(crate) fn start(&self, command: &mut Command) -> Running {
         let n = self.outputs.fetch_add(1, Ordering::Relaxed);
-        Running::start(command, ["stdout", "stderr"].map(|name| self.path(format!("out/{n}.{name}"))))
+        Running::start(
+            command,
+            ["stdout", "stderr"].map(|name| self.path(format!("out/{n}.{name}"))),
+        )
     }
 
     /// Runs a command to its end.
@@ -177,7 +187,8 @@ impl TestEnv {
         Process::carrying_any(&self.marks())
     }
 
-    /// `el` gives its tmux server little of its environment, and not our mark; but where its socket is.
+    /// `el` gives its tmux server little of its environment, and not our mark; but where its socket
+    /// is.
     fn marks(&self) -> [String; 2] {
         [format!("{MARK}={}", self.mark), format!("TMUX_TMPDIR={}", self.path("tmux").display())]
     }
@@ -185,19 +196,24 @@ impl TestEnv {
     /// Those of them that belong to this run.
     pub(crate) fn processes_of_run(&self, run: &str) -> Vec<Process> {
         let ours = self.processes();
-        Process::carrying(&format!("EL_RUN={run}")).into_iter().filter(|p| ours.contains(p)).collect()
+        Process::carrying(&format!("EL_RUN={run}"))
+            .into_iter()
+            .filter(|p| ours.contains(p))
+            .collect()
     }
 
     /// Waits until a process has written this file, and returns its text without the line end.
     #[track_caller]
     pub(crate) fn wait_for_file(&self, path: impl AsRef<Path>) -> String {
         let path = self.project(path);
-        let text = wait_until(&format!("the file {}", path.display()), SOON, || fs::read_to_string(&path).ok());
+        let text = wait_until(&format!("the file {}", path.display()), SOON, || {
+            fs::read_to_string(&path).ok()
+        });
         text.trim_end().to_owned()
     }
 
-    /// The pid that a process without our mark has written into a file of the project (`child … clean-env pid=FILE`);
-    /// it is killed at the end of the test.
+    /// The pid that a process without our mark has written into a file of the project
+    /// (`child … clean-env pid=FILE`); it is killed at the end of the test.
     #[track_caller]
     pub(crate) fn stray(&mut self, file: &str) -> u32 {
         let pid = self.wait_for_file(file).parse().unwrap();
@@ -210,7 +226,9 @@ impl TestEnv {
 impl Drop for TestEnv {
     fn drop(&mut self) {
         let keep = std::thread::panicking() && std::env::var_os("EL_TEST_KEEP").is_some();
-        for pid in self.strays.iter().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()) {
+        for pid in
+            self.strays.iter().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok())
+        {
             // The number may belong to another process by now.
             let words = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             if words.contains("fake-agent") || words.contains("--background") {
@@ -226,7 +244,8 @@ impl Drop for TestEnv {
     }
 }
 
-/// A folder for temporary files whose name leaves room for a socket's path, which may have about 100 bytes.
+/// A folder for temporary files whose name leaves room for a socket's path, which may have about
+/// 100 bytes.
 fn short_temp_dir() -> PathBuf {
     let usual = std::env::temp_dir();
     if usual.as_os_str().len() <= 40 { usual } else { PathBuf::from("/tmp") }

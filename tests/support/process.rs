@@ -38,13 +38,15 @@ impl Ran {
     /// stdout, which must be one JSON document and nothing else.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("stdout is not one JSON document ({e}): {self:#?}"))
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|e| panic!("stdout is not one JSON document ({e}): {self:#?}"))
     }
 }
 
 /// A command that runs; it is killed when this is dropped.
 ///
-/// Its output goes to files and not to pipes: whatever it leaves behind may keep them open without holding a test up.
+/// Its output goes to files and not to pipes: whatever it leaves behind may keep them open without
+/// holding a test up.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
@@ -55,7 +57,10 @@ pub(crate) struct Running {
 impl Running {
     #[track_caller]
     pub(crate) fn start(command: &mut Command, output: [PathBuf; 2]) -> Self {
-        command.stdin(Stdio::null()).stdout(fs::File::create(&output[0]).unwrap()).stderr(fs::File::create(&output[1]).unwrap());
+        command
+            .stdin(Stdio::null())
+            .stdout(fs::File::create(&output[0]).unwrap())
+            .stderr(fs::File::create(&output[1]).unwrap());
         let child = command.spawn().unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"));
         Self { child, output, ended: false }
     }
@@ -81,7 +86,12 @@ impl Running {
     /// Waits for its end, at most as long as `timeout`.
     #[track_caller]
     pub(crate) fn wait(mut self, timeout: Duration) -> Ran {
-        let what = format!("the end of process {}; so far: {}{}", self.pid(), self.stdout(), read(&self.output[1]));
+        let what = format!(
+            "the end of process {}; so far: {}{}",
+            self.pid(),
+            self.stdout(),
+            read(&self.output[1])
+        );
         let status = wait_until(&what, timeout, || self.child.try_wait().unwrap());
         self.ended = true;
         Ran { status: code(status), stdout: self.stdout(), stderr: read(&self.output[1]) }
@@ -114,7 +124,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// The processes that were started with `entry` (`NAME=value`) in their environment. The dead are not among them.
+    /// The processes that were started with `entry` (`NAME=value`) in their environment. The dead
+    /// are not among them.
     pub(crate) fn carrying(entry: &str) -> Vec<Self> {
         Self::carrying_any(&[entry.to_owned()])
     }
@@ -132,8 +143,8 @@ impl Process {
         found
     }
 
-    /// Whether a process runs. One that has ended does not, though nobody may have reaped it (a container's first process
-    /// may never do so): it has no words any more.
+    /// Whether a process runs. One that has ended does not, though nobody may have reaped it (a
+    /// container's first process may never do so): it has no words any more.
     pub(crate) fn runs(pid: u32) -> bool {
         !list(&format!("/proc/{pid}/cmdline")).is_empty()
     }
@@ -155,7 +166,11 @@ fn carries(pid: u32, entries: &[String]) -> bool {
 /// The NUL-separated words of a file in `/proc`; none if the process is gone or is not ours.
 fn list(path: &str) -> Vec<String> {
     let bytes = fs::read(path).unwrap_or_default();
-    bytes.split(|b| *b == 0).filter(|w| !w.is_empty()).map(|w| String::from_utf8_lossy(w).into_owned()).collect()
+    bytes
+        .split(|b| *b == 0)
+        .filter(|w| !w.is_empty())
+        .map(|w| String::from_utf8_lossy(w).into_owned())
+        .collect()
 }
 
 pub(crate) fn send(pid: u32, signal: Signal) {
@@ -165,7 +180,8 @@ pub(crate) fn send(pid: u32, signal: Signal) {
     }
 }
 
-/// Kills all that carry the mark, and what they start meanwhile; those that are left, if some do not die.
+/// Kills all that carry the mark, and what they start meanwhile; those that are left, if some do
+/// not die.
 pub(crate) fn kill_all(entries: &[String]) -> Vec<Process> {
     let end = Instant::now() + SOON;
     loop {

@@ -1,4 +1,5 @@
-//! A terminal of a given size, in which a person would sit: a pane of a tmux server of the test's own.
+//! A terminal of a given size, in which a person would sit: a pane of a tmux server of the test's
+//! own.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,11 +13,15 @@ pub(crate) struct Screen<'a> {
 }
 
 impl TestEnv {
-    /// Runs a shell line in a terminal; `[exit N]` follows its output. It ends with the environment.
+    /// Runs a shell line in a terminal; `[exit N]` follows its output. It ends with the
+    /// environment.
     #[track_caller]
     pub(crate) fn screen(&self, columns: u16, rows: u16, line: &str) -> Screen<'_> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let screen = Screen { env: self, socket: format!("person-{}", NEXT.fetch_add(1, Ordering::Relaxed)) };
+        let screen = Screen {
+            env: self,
+            socket: format!("person-{}", NEXT.fetch_add(1, Ordering::Relaxed)),
+        };
         let (columns, rows) = (columns.to_string(), rows.to_string());
         // C-c is for the line alone; the shell lives on to tell how that ended.
         let script = format!("trap : INT\n{line}\necho \"[exit $?]\"\nexec sleep 600");
@@ -44,7 +49,10 @@ impl Screen<'_> {
     fn ask(&self, words: &[&str]) -> String {
         let mut command = self.env.command("tmux");
         // The size is the terminal's, and COLUMNS must not say otherwise.
-        self.env.run(command.env_remove("COLUMNS").args(["-L", &self.socket]).args(words)).ok().stdout
+        self.env
+            .run(command.env_remove("COLUMNS").args(["-L", &self.socket]).args(words))
+            .ok()
+            .stdout
     }
 
     /// What it shows, without what follows the last text.
@@ -77,6 +85,7 @@ impl Screen<'_> {
     #[track_caller]
     pub(crate) fn wait_for(&self, part: &str) -> String {
         let look = || Some(self.text()).filter(|text| text.contains(part));
-        look_until(SOON, look).unwrap_or_else(|| panic!("no {part:?} on the screen:\n{}", self.text()))
+        look_until(SOON, look)
+            .unwrap_or_else(|| panic!("no {part:?} on the screen:\n{}", self.text()))
     }
 }

@@ -24,14 +24,21 @@ impl TestEnv {
     /// Writes the project's configuration: the quick settings, and these.
     pub(crate) fn configure(&self, lines: &str) {
         // TOML takes no key twice.
-        let quick = QUICK.lines().filter(|line| !lines.contains(line.split('=').next().unwrap())).collect::<Vec<_>>().join("\n");
+        let quick = QUICK
+            .lines()
+            .filter(|line| !lines.contains(line.split('=').next().unwrap()))
+            .collect::<Vec<_>>()
+            .join("\n");
         fs::write(self.project(".eluent/config.toml"), format!("{quick}\n{lines}")).unwrap();
     }
 
     /// Files an atom; its id.
     #[track_caller]
     pub(crate) fn create(&self, title: &str, more: &[&str]) -> String {
-        self.robot(&[&["create", "--title", title], more].concat())["id"].as_str().unwrap().to_owned()
+        self.robot(&[&["create", "--title", title], more].concat())["id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     }
 
     /// Files an atom that makes the scripted agent do these steps; its id.
@@ -67,7 +74,10 @@ impl TestEnv {
     /// How the runs of an atom ended, oldest first; `live` for one that has not.
     #[track_caller]
     pub(crate) fn outcomes(&self, id: &str) -> Vec<String> {
-        self.runs(id).iter().map(|run| run["outcome"].as_str().unwrap_or("live").to_owned()).collect()
+        self.runs(id)
+            .iter()
+            .map(|run| run["outcome"].as_str().unwrap_or("live").to_owned())
+            .collect()
     }
 
     /// The atom's events in short: the kind, and for a status what it became.
@@ -86,14 +96,22 @@ impl TestEnv {
     #[track_caller]
     pub(crate) fn comments(&self, id: &str) -> Vec<String> {
         let shown = self.show(id)["comments"].take();
-        shown.as_array().unwrap().iter().map(|comment| comment["content"].as_str().unwrap().to_owned()).collect()
+        shown
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|comment| comment["content"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// `el --robot work …` to its end, which must be a good one; what it told.
     #[track_caller]
     pub(crate) fn work(&self, arguments: &[&str]) -> Vec<Value> {
         let ran = self.run(self.command("el").args(["--robot", "work"]).args(arguments)).ok();
-        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
+        ran.stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")))
+            .collect()
     }
 
     /// Starts `el --robot work …`.
@@ -106,14 +124,17 @@ impl TestEnv {
     #[track_caller]
     pub(crate) fn wait_for_status(&self, id: &str, status: &str) -> Value {
         let look = || Some(self.show(id)).filter(|atom| atom["status"] == status);
-        look_until(SOON, look).unwrap_or_else(|| panic!("{id} does not get {status}: {:#}", self.show(id)))
+        look_until(SOON, look)
+            .unwrap_or_else(|| panic!("{id} does not get {status}: {:#}", self.show(id)))
     }
 
     /// Waits until a run of the atom has ended so often; the last one.
     #[track_caller]
     pub(crate) fn wait_for_end(&self, id: &str, runs: usize) -> Value {
-        let look = || self.runs(id).into_iter().nth(runs - 1).filter(|run| run["outcome"].is_string());
-        look_until(SOON, look).unwrap_or_else(|| panic!("run {runs} of {id} does not end: {:#?}", self.runs(id)))
+        let look =
+            || self.runs(id).into_iter().nth(runs - 1).filter(|run| run["outcome"].is_string());
+        look_until(SOON, look)
+            .unwrap_or_else(|| panic!("run {runs} of {id} does not end: {:#?}", self.runs(id)))
     }
 
     /// A file of a run's folder.
@@ -123,12 +144,17 @@ impl TestEnv {
 
     pub(crate) fn read_run_file(&self, run: &Value, name: &str) -> String {
         let path = self.run_file(run, name);
-        String::from_utf8_lossy(&fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))).into_owned()
+        String::from_utf8_lossy(
+            &fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())),
+        )
+        .into_owned()
     }
 
-    /// Whether a file of a run's folder is there and has this text in it: what a wait asks, since the run may only have begun.
+    /// Whether a file of a run's folder is there and has this text in it: what a wait asks, since
+    /// the run may only have begun.
     pub(crate) fn run_file_says(&self, run: &Value, name: &str, text: &str) -> bool {
-        fs::read(self.run_file(run, name)).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(text))
+        fs::read(self.run_file(run, name))
+            .is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(text))
     }
 
     /// Where the context of an atom is while its run is on.
@@ -153,7 +179,10 @@ impl TestEnv {
     #[track_caller]
     pub(crate) fn token(&self, run: &Value) -> String {
         let id = run["id"].as_str().unwrap();
-        let found = self.database().query_row("SELECT token FROM runs WHERE id = ?1", [id], |row| row.get(0)).optional();
+        let found = self
+            .database()
+            .query_row("SELECT token FROM runs WHERE id = ?1", [id], |row| row.get(0))
+            .optional();
         found.unwrap().unwrap()
     }
 
@@ -161,7 +190,9 @@ impl TestEnv {
     pub(crate) fn el_as_run(&self, run: &Value, arguments: &[&str]) -> std::process::Command {
         let mut command = self.command("el");
         command.env("EL_RUN", run["id"].as_str().unwrap()).env("EL_TOKEN", self.token(run));
-        command.env("EL_ATOM", run["atom_id"].as_str().unwrap()).env("EL_ACTOR", run["agent"].as_str().unwrap());
+        command
+            .env("EL_ATOM", run["atom_id"].as_str().unwrap())
+            .env("EL_ACTOR", run["agent"].as_str().unwrap());
         command.args(arguments);
         command
     }
@@ -173,8 +204,9 @@ impl TestEnv {
         names.map_or_else(Vec::new, |names| names.lines().map(str::to_owned).collect())
     }
 
-    /// Waits until these sessions are left, no more and no less. A session ends a moment after its run was settled; and tmux before 3.6
-    /// may miss the end of a process until another one ends, so that one is given to it.
+    /// Waits until these sessions are left, no more and no less. A session ends a moment after its
+    /// run was settled; and tmux before 3.6 may miss the end of a process until another one ends,
+    /// so that one is given to it.
     #[track_caller]
     pub(crate) fn wait_for_sessions(&self, expected: &[String]) {
         wait_until(&format!("the sessions {expected:?}"), SOON, || {
@@ -191,14 +223,16 @@ impl TestEnv {
     pub(crate) fn tmux(&self, arguments: &[&str]) -> Option<String> {
         let folder = fs::read_dir(self.path("tmux")).unwrap().next()?.unwrap().path();
         let sockets = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        let ours = sockets.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("el-")).collect::<Vec<_>>();
+        let ours = sockets
+            .filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("el-"))
+            .collect::<Vec<_>>();
         assert!(ours.len() < 2, "which server is meant? {ours:?}");
         let ran = self.run(self.command("tmux").arg("-S").arg(ours.first()?).args(arguments));
         (ran.status == 0).then_some(ran.stdout)
     }
 
-    /// Asserts what holds at the very moment a run is settled: nothing of the agent's tree lives, and of what only the run
-    /// needed (its context, its environment) nothing is left.
+    /// Asserts what holds at the very moment a run is settled: nothing of the agent's tree lives,
+    /// and of what only the run needed (its context, its environment) nothing is left.
     #[track_caller]
     pub(crate) fn assert_settled(&self, run: &Value) {
         let id = run["id"].as_str().unwrap();
@@ -222,6 +256,7 @@ impl Running {
     #[track_caller]
     pub(crate) fn wait_for(&self, event: &str) -> Value {
         let look = || self.told().into_iter().find(|told| told["event"] == event);
-        look_until(SOON, look).unwrap_or_else(|| panic!("no event {event} among {:#?}", self.told()))
+        look_until(SOON, look)
+            .unwrap_or_else(|| panic!("no event {event} among {:#?}", self.told()))
     }
 }

@@ -1,4 +1,5 @@
-//! Waiting for a state, never for a moment: look, and look again, until it is so or the time is over.
+//! Waiting for a state, never for a moment: look, and look again, until it is so or the time is
+//! over.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,8 @@ pub(crate) fn wait_until<T>(what: &str, timeout: Duration, look: impl FnMut() ->
 pub(crate) fn look_until<T>(timeout: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + timeout;
     loop {
-        // The time is read first: one more look is taken after it is over, so a slow look cannot cause a miss.
+        // The time is read first: one more look is taken after it is over, so a slow look cannot
+        // cause a miss.
         let over = Instant::now() >= end;
         let found = look();
         if found.is_some() || over {

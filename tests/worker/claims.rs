@@ -6,7 +6,10 @@ use crate::support::{SOON, TestEnv, wait_until};
 
 /// The atoms in the order in which they were launched.
 fn launched(told: &[Value]) -> Vec<&str> {
-    told.iter().filter(|event| event["event"] == "launched").map(|event| event["atom"].as_str().unwrap()).collect()
+    told.iter()
+        .filter(|event| event["event"] == "launched")
+        .map(|event| event["atom"].as_str().unwrap())
+        .collect()
 }
 
 #[test]
@@ -33,7 +36,10 @@ fn the_important_and_the_old_come_first_and_the_blocked_after_its_blocker() {
     let low = env.create("Low", &["--priority", "low"]);
     let first = env.create("First", &[]);
     let second = env.create("Second", &[]);
-    let critical = env.create("Critical, when the low one is done", &["--priority", "critical", "--blocked-by", &low]);
+    let critical = env.create(
+        "Critical, when the low one is done",
+        &["--priority", "critical", "--blocked-by", &low],
+    );
     let high = env.create("High", &["--priority", "high"]);
     let told = env.work(&["--drain"]);
     assert_eq!(launched(&told), [high, first, second, low, critical]);
@@ -61,7 +67,9 @@ fn filters_choose_and_the_rest_is_left() {
         assert_eq!(launched(&told), [id], "{filter:?}");
     }
     assert_eq!((env.status(&half), env.status(&epic)), ("open".to_owned(), "open".to_owned()));
-    let ran = env.run(env.command("el").args(["--robot", "work", "--once", "--parent", "t-none"])).fails_with(3);
+    let ran = env
+        .run(env.command("el").args(["--robot", "work", "--once", "--parent", "t-none"]))
+        .fails_with(3);
     assert_eq!(ran.json()["error"]["code"], "not_found");
 }
 
@@ -76,7 +84,9 @@ fn what_belongs_to_others_is_left_to_them() {
     env.el(&["claim", &taken, "--actor", "ada"]).ok();
     let told = env.work(&["--drain"]);
     assert_eq!(launched(&told), [mine]);
-    for (id, status) in [(others, "open"), (epic, "open"), (later, "deferred"), (taken, "in_progress")] {
+    for (id, status) in
+        [(others, "open"), (epic, "open"), (later, "deferred"), (taken, "in_progress")]
+    {
         assert_eq!(env.status(&id), status);
     }
 }
@@ -93,14 +103,18 @@ fn a_deferred_atom_is_claimed_when_its_date_has_come() {
 #[test]
 fn three_at_a_time_are_three_and_not_four() {
     let env = TestEnv::with_tracker();
-    let ids: Vec<String> =
-        (0..4).map(|n| env.script_atom(&[&format!("touch started-{n}"), "wait-file go", "close done"])).collect();
+    let ids: Vec<String> = (0..4)
+        .map(|n| env.script_atom(&[&format!("touch started-{n}"), "wait-file go", "close done"]))
+        .collect();
     let worker = env.start_work(&["--drain", "--concurrency", "3"]);
     for n in 0..3 {
         env.wait_for_file(format!("started-{n}"));
     }
     let warning = worker.wait_for("warning");
-    assert!(warning["message"].as_str().unwrap().contains("3 sessions share the folder"), "{warning}");
+    assert!(
+        warning["message"].as_str().unwrap().contains("3 sessions share the folder"),
+        "{warning}"
+    );
     assert_eq!(env.robot(&["runs", "--live"])["count"], 3);
     assert_eq!(env.sessions().len(), 3);
     assert_eq!(env.status(&ids[3]), "open");
@@ -136,13 +150,19 @@ fn a_dry_run_tells_all_and_touches_nothing() {
     let (second, first) = (env.create("Second", &[]), env.create("First", &["-p", "high"]));
     let before = env.robot(&["history"])["total"].clone();
     let dry = env.robot(&["work", "--dry-run", "--model", "opus", "--allow", "Bash(cargo *)"]);
-    assert_eq!((&dry["would_claim"][0]["id"], &dry["would_claim"][1]["id"]), (&json!(first), &json!(second)));
+    assert_eq!(
+        (&dry["would_claim"][0]["id"], &dry["would_claim"][1]["id"]),
+        (&json!(first), &json!(second))
+    );
     let call = dry["command"].to_string();
     for part in ["--model", "opus", "Bash(el *)", "Bash(cargo *)", "stream-json"] {
         assert!(call.contains(part), "{call}");
     }
     let human = env.el(&["work", "--dry-run"]).ok();
-    assert!(human.stdout.contains(&first) && human.stdout.contains("--output-format"), "{human:#?}");
+    assert!(
+        human.stdout.contains(&first) && human.stdout.contains("--output-format"),
+        "{human:#?}"
+    );
     assert_eq!(env.robot(&["history"])["total"], before);
     assert_eq!(env.robot(&["runs"])["count"], 0);
     env.wait_for_sessions(&[]);
@@ -167,7 +187,8 @@ fn a_close_is_settled_within_moments() {
     let id = env.script_atom(&["close done"]);
     env.work(&["--once"]);
     let (atom, run) = (env.show(&id), env.last_run(&id));
-    let seconds = |time: &Value| time.as_str().unwrap()[17..].trim_end_matches('Z').parse::<f64>().unwrap();
+    let seconds =
+        |time: &Value| time.as_str().unwrap()[17..].trim_end_matches('Z').parse::<f64>().unwrap();
     let took = (seconds(&run["ended_at"]) - seconds(&atom["closed_at"])).rem_euclid(60.0);
     // 150 ms on an idle machine; the tests run on a busy one.
     assert!(took < 3.0, "{took} s");
@@ -176,7 +197,8 @@ fn a_close_is_settled_within_moments() {
 #[test]
 fn an_agent_starts_no_worker_of_its_own() {
     let env = TestEnv::with_tracker();
-    let id = env.script_atom(&["sh el --robot work --once > nested.json; echo $? > code", "close done"]);
+    let id =
+        env.script_atom(&["sh el --robot work --once > nested.json; echo $? > code", "close done"]);
     let other = env.create("Not for it", &["--priority", "low"]);
     env.work(&["--once"]);
     assert_eq!(env.wait_for_file("code"), "8");
@@ -204,8 +226,14 @@ fn a_worker_beside_another_says_who_is_at_it_and_what_it_waits_for() {
     let first = env.start_work(&["--once"]);
     first.wait_for("launched");
     let second = env.start_el(&["work", "--drain"]);
-    let told = wait_until("its word", SOON, || Some(second.stderr()).filter(|text| text.contains("claude is busy")));
-    assert!(told.contains("another worker is at it: pid") && told.contains("claude does one thing at a time"), "{told}");
+    let told = wait_until("its word", SOON, || {
+        Some(second.stderr()).filter(|text| text.contains("claude is busy"))
+    });
+    assert!(
+        told.contains("another worker is at it: pid")
+            && told.contains("claude does one thing at a time"),
+        "{told}"
+    );
     std::fs::write(env.project("go"), "").unwrap();
     env.wait_for_status(&id, "closed");
     for worker in [first, second] {

@@ -1,4 +1,5 @@
-//! What is wrong with the machine or the configuration is told by its field, with a remedy, before anything is claimed.
+//! What is wrong with the machine or the configuration is told by its field, with a remedy, before
+//! anything is claimed.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -6,13 +7,20 @@ use serde_json::Value;
 
 use crate::support::TestEnv;
 
-/// `el work` fails with the code for configurations, names this field, and has claimed nothing. The error.
+/// `el work` fails with the code for configurations, names this field, and has claimed nothing. The
+/// error.
 #[track_caller]
 fn refused(env: &TestEnv, arguments: &[&str], field: &str) -> Value {
     let id = env.create("Not to be claimed", &[]);
-    let ran = env.run(env.command("el").args(["--robot", "work", "--once"]).args(arguments)).fails_with(6);
+    let ran = env
+        .run(env.command("el").args(["--robot", "work", "--once"]).args(arguments))
+        .fails_with(6);
     let error = ran.json()["error"].take();
-    assert_eq!((&error["code"], &error["details"]["field"]), (&"config".into(), &field.into()), "{error}");
+    assert_eq!(
+        (&error["code"], &error["details"]["field"]),
+        (&"config".into(), &field.into()),
+        "{error}"
+    );
     let human = env.run(env.command("el").args(["work", "--once"]).args(arguments)).fails_with(6);
     assert!(human.stderr.starts_with("error: ") && human.stdout.is_empty(), "{human:#?}");
     assert_eq!(env.robot(&["show", &id])["status"], "open");
@@ -65,8 +73,16 @@ fn claude_may_not_be_executed() {
 fn the_working_directory_is_not_there_or_is_none() {
     let env = TestEnv::with_tracker();
     std::fs::write(env.project("file"), "").unwrap();
-    says(&refused(&env, &["--workdir", "nowhere"], "working_directory"), "does not exist", "working_directory");
-    says(&refused(&env, &["--workdir", "file"], "working_directory"), "is not a folder", "working_directory");
+    says(
+        &refused(&env, &["--workdir", "nowhere"], "working_directory"),
+        "does not exist",
+        "working_directory",
+    );
+    says(
+        &refused(&env, &["--workdir", "file"], "working_directory"),
+        "is not a folder",
+        "working_directory",
+    );
 }
 
 #[test]
@@ -90,7 +106,8 @@ fn a_value_that_cannot_be_used_names_its_file_and_line() {
     ];
     for (line, field) in values {
         let env = TestEnv::with_tracker();
-        std::fs::write(env.project(".eluent/config.toml"), format!("# a comment\n{line}\n")).unwrap();
+        std::fs::write(env.project(".eluent/config.toml"), format!("# a comment\n{line}\n"))
+            .unwrap();
         let error = refused(&env, &[], field);
         assert!(error["message"].as_str().unwrap().contains(".eluent/config.toml:2"), "{error}");
     }
@@ -99,8 +116,14 @@ fn a_value_that_cannot_be_used_names_its_file_and_line() {
 #[test]
 fn a_flag_or_a_variable_that_cannot_be_used_is_named() {
     let mut env = TestEnv::with_tracker();
-    let error = env.el(&["--robot", "work", "--once", "--timeout", "soon"]).fails_with(2).json()["error"].take();
-    assert_eq!((&error["code"], &error["details"]["field"]), (&"invalid_value".into(), &"timeout".into()), "{error}");
+    let error =
+        env.el(&["--robot", "work", "--once", "--timeout", "soon"]).fails_with(2).json()["error"]
+            .take();
+    assert_eq!(
+        (&error["code"], &error["details"]["field"]),
+        (&"invalid_value".into(), &"timeout".into()),
+        "{error}"
+    );
     says(&error, "--timeout", "");
     env.set("EL_CONCURRENCY", "many");
     says(&refused(&env, &[], "concurrency"), "EL_CONCURRENCY", "");
@@ -112,7 +135,11 @@ fn skipping_permissions_as_root_is_refused_as_the_client_would() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    says(&refused(&env, &["--permission-mode", "bypassPermissions"], "permission_mode"), "as root", "IS_SANDBOX");
+    says(
+        &refused(&env, &["--permission-mode", "bypassPermissions"], "permission_mode"),
+        "as root",
+        "IS_SANDBOX",
+    );
 }
 
 #[test]
@@ -125,7 +152,9 @@ fn arguments_that_would_take_from_el_what_it_lives_on_are_refused() {
 #[test]
 fn an_agents_own_command_is_not_there() {
     let env = TestEnv::with_tracker();
-    env.configure("[agents.robot]\nexecutor = \"command\"\ncommand = [\"no-such-program\", \"-x\"]\n");
+    env.configure(
+        "[agents.robot]\nexecutor = \"command\"\ncommand = [\"no-such-program\", \"-x\"]\n",
+    );
     says(&refused(&env, &["--agent", "robot"], "command"), "no-such-program", "[agents.robot]");
 }
 
@@ -165,7 +194,11 @@ fn no_agent_is_started_by_a_file_that_cannot_be_relied_on() {
             let error = refused(&env, &[], "config.toml");
             assert!(error["message"].as_str().unwrap().contains(place), "{error}");
             let warned = env.el(&["config", "show"]).ok().stderr;
-            assert_eq!(warned.matches("config.toml").count(), 1, "one mistake, one warning: {warned}");
+            assert_eq!(
+                warned.matches("config.toml").count(),
+                1,
+                "one mistake, one warning: {warned}"
+            );
         }
         // A value that cannot be used, of an agent that is not asked for.
         std::fs::write(&path, "[agents.other]\nmax_turns = \"many\"\n").unwrap();
@@ -188,7 +221,11 @@ fn no_agent_is_started_by_a_file_that_cannot_be_relied_on() {
 #[test]
 fn a_broken_configuration_keeps_nobody_from_the_tracker() {
     let env = TestEnv::with_tracker();
-    std::fs::write(env.project(".eluent/config.toml"), "durability = \"maybe\"\nconcurrency = [[[\n").unwrap();
+    std::fs::write(
+        env.project(".eluent/config.toml"),
+        "durability = \"maybe\"\nconcurrency = [[[\n",
+    )
+    .unwrap();
     let id = env.create("Filed", &[]);
     env.el(&["close", &id]).ok();
     env.el(&["list", "--all"]).ok();
@@ -198,10 +235,19 @@ fn a_broken_configuration_keeps_nobody_from_the_tracker() {
 fn flags_outrank_variables_and_these_the_files() {
     let mut env = TestEnv::with_tracker();
     std::fs::create_dir_all(env.home().join(".config/el")).unwrap();
-    std::fs::write(env.home().join(".config/el/config.toml"), "model = \"of-the-user\"\nmax_turns = 5\n").unwrap();
+    std::fs::write(
+        env.home().join(".config/el/config.toml"),
+        "model = \"of-the-user\"\nmax_turns = 5\n",
+    )
+    .unwrap();
     env.configure("model = \"of-the-project\"\n");
-    let call = |env: &TestEnv, more: &[&str]| env.robot(&[&["work", "--dry-run"], more].concat())["command"].to_string();
-    assert!(call(&env, &[]).contains("of-the-project") && call(&env, &[]).contains("\"--max-turns\",\"5\""));
+    let call = |env: &TestEnv, more: &[&str]| {
+        env.robot(&[&["work", "--dry-run"], more].concat())["command"].to_string()
+    };
+    assert!(
+        call(&env, &[]).contains("of-the-project")
+            && call(&env, &[]).contains("\"--max-turns\",\"5\"")
+    );
     env.set("EL_MODEL", "of-the-variable");
     assert!(call(&env, &[]).contains("of-the-variable"));
     assert!(call(&env, &["--model", "of-the-flag"]).contains("of-the-flag"));
@@ -220,10 +266,18 @@ fn doctor_finds_every_agent_that_could_not_run_and_changes_nothing() {
     let env = TestEnv::with_tracker();
     let messages = || -> Vec<String> {
         let findings = env.robot(&["doctor"])["findings"].take();
-        findings.as_array().unwrap().iter().map(|found| found["message"].as_str().unwrap().to_owned()).collect()
+        findings
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|found| found["message"].as_str().unwrap().to_owned())
+            .collect()
     };
     for (lines, want) in [
-        ("[agents.x]\nexecutor = \"command\"\ncommand = [\"no-such-program\"]\n", "agent x, \"no-such-program\""),
+        (
+            "[agents.x]\nexecutor = \"command\"\ncommand = [\"no-such-program\"]\n",
+            "agent x, \"no-such-program\"",
+        ),
         ("[agents.x]\nexecutor = \"command\"\n", "agent x, \"\""),
         ("[agents.x]\nclaude_code_path = \"/no/claude\"\n", "/no/claude"),
         ("[agents.x]\nworking_directory = \"no-folder\"\n", "no-folder does not exist"),

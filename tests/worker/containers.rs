@@ -1,5 +1,5 @@
-//! In a pid namespace of its own, as a container has: the session was opened outside and has no number in here, and the
-//! worker itself may be process 1.
+//! In a pid namespace of its own, as a container has: the session was opened outside and has no
+//! number in here, and the worker itself may be process 1.
 
 use std::process::{Command, Stdio};
 
@@ -7,7 +7,8 @@ use crate::support::TestEnv;
 
 /// What puts a command into a new pid namespace, where this machine allows it.
 fn enter() -> Option<&'static [&'static str]> {
-    const WAYS: [&[&str]; 2] = [&["unshare", "-pf", "--mount-proc"], &["unshare", "-rpf", "--mount-proc"]];
+    const WAYS: [&[&str]; 2] =
+        [&["unshare", "-pf", "--mount-proc"], &["unshare", "-rpf", "--mount-proc"]];
     let works = |way: &&&[&str]| {
         let mut command = Command::new(way[0]);
         command.args(&way[1..]).arg("true").stdout(Stdio::null()).stderr(Stdio::null());
@@ -38,7 +39,10 @@ fn a_worker_does_its_work_in_a_container() {
         let second = env.script_atom(&["sh sleep 600 & setsid sleep 600 &", "close done too"]);
         env.run(&mut inside(&env, way, program, &["--robot", "work", "--drain"])).ok();
         for id in [first, second] {
-            assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("closed", vec!["closed".to_owned()]));
+            assert_eq!(
+                (env.status(&id).as_str(), env.outcomes(&id)),
+                ("closed", vec!["closed".to_owned()])
+            );
         }
     }
 }
@@ -51,6 +55,9 @@ fn a_worker_in_a_container_gives_back_what_could_not_be_started() {
         let id = env.script_atom(&["close never"]);
         std::fs::write(env.project(".eluent/runs"), "").unwrap();
         env.run(&mut inside(&env, way, program, &["--robot", "work", "--once"]));
-        assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("open", vec!["launch_failed".to_owned()]));
+        assert_eq!(
+            (env.status(&id).as_str(), env.outcomes(&id)),
+            ("open", vec!["launch_failed".to_owned()])
+        );
     }
 }

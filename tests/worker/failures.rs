@@ -9,16 +9,29 @@ use crate::support::{SOON, TestEnv};
 #[test]
 fn a_failed_attempt_is_tried_again_and_the_next_one_is_told_of_it() {
     let env = TestEnv::with_tracker();
-    let id = env.script_atom(&["say half of it", "exit 7", "on-attempt 2", "record second.json", "close done"]);
+    let id = env.script_atom(&[
+        "say half of it",
+        "exit 7",
+        "on-attempt 2",
+        "record second.json",
+        "close done",
+    ]);
     env.work(&["--drain"]);
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("closed", vec!["failed".to_owned(), "closed".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("closed", vec!["failed".to_owned(), "closed".to_owned()])
+    );
     let first = env.runs(&id).remove(0);
     assert_eq!((&first["exit_code"], &first["attempt"]), (&7.into(), &1.into()));
     assert!(first["detail"].as_str().unwrap().contains("code 7"), "{first}");
     let second = env.recorded("second.json");
     let prompt = second["prompt"].as_str().unwrap();
-    assert!(prompt.contains("Attempt:** 2") && prompt.contains("attempt 1 by claude ended as failed"), "{prompt}");
-    let events = ["created", "status in_progress", "run_started", "run_ended failed", "status open"];
+    assert!(
+        prompt.contains("Attempt:** 2") && prompt.contains("attempt 1 by claude ended as failed"),
+        "{prompt}"
+    );
+    let events =
+        ["created", "status in_progress", "run_started", "run_ended failed", "status open"];
     assert_eq!(env.events(&id)[..5], events);
 }
 
@@ -32,7 +45,9 @@ fn after_its_attempts_an_atom_is_blocked_and_a_comment_says_why() {
     assert_eq!(env.status(&id), "blocked");
     let comment = &env.comments(&id)[0];
     assert!(
-        comment.contains("2 attempts") && comment.contains("the service is down") && comment.contains("el retry"),
+        comment.contains("2 attempts")
+            && comment.contains("the service is down")
+            && comment.contains("el retry"),
         "{comment}"
     );
     let last = told.iter().rfind(|event| event["event"] == "settled").unwrap();
@@ -48,7 +63,11 @@ fn a_person_gives_a_blocked_atom_fresh_attempts() {
     assert_eq!(env.status(&id), "blocked");
     env.el(&["retry", &id]).ok();
     env.work(&["--drain"]);
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id).len()), ("blocked", 2), "one fresh attempt, which failed too");
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id).len()),
+        ("blocked", 2),
+        "one fresh attempt, which failed too"
+    );
     env.el(&["reopen", &id]).ok();
     env.work(&["--drain"]);
     assert_eq!(env.outcomes(&id), ["failed", "failed", "closed"]);
@@ -62,7 +81,11 @@ fn an_agent_killed_by_a_signal_failed() {
         let id = env.script_atom(&[&format!("die {name}")]);
         env.work(&["--once"]);
         let run = env.last_run(&id);
-        assert_eq!((&run["outcome"], &run["exit_signal"]), (&json!("failed"), &json!(number)), "{name}");
+        assert_eq!(
+            (&run["outcome"], &run["exit_signal"]),
+            (&json!("failed"), &json!(number)),
+            "{name}"
+        );
         env.assert_settled(&run);
     }
 }
@@ -81,7 +104,10 @@ fn a_back_off_holds_the_atom_and_a_drain_waits_for_it() {
     worker.wait(SOON).ok();
     let runs = env.runs(&id);
     assert_eq!(env.outcomes(&id), ["failed", "closed"]);
-    assert!(runs[1]["started_at"].as_str().unwrap() >= settled["retry_at"].as_str().unwrap(), "{runs:#?}");
+    assert!(
+        runs[1]["started_at"].as_str().unwrap() >= settled["retry_at"].as_str().unwrap(),
+        "{runs:#?}"
+    );
 }
 
 #[test]
@@ -133,7 +159,10 @@ fn many_quick_failures_in_a_row_make_the_worker_wait() {
 #[test]
 fn a_folder_of_contexts_that_disappears_is_made_again() {
     let env = TestEnv::with_tracker();
-    let ids = [env.script_atom(&["sh rm -rf .eluent/agent-context", "close one"]), env.script_atom(&["close two"])];
+    let ids = [
+        env.script_atom(&["sh rm -rf .eluent/agent-context", "close one"]),
+        env.script_atom(&["close two"]),
+    ];
     env.work(&["--drain"]);
     for id in ids {
         assert_eq!(env.outcomes(&id), ["closed"]);

@@ -1,13 +1,21 @@
-//! Sudden death of a session, a server, a supervisor, a worker or an agent: no claim is lost, nothing lives on, work goes on.
+//! Sudden death of a session, a server, a supervisor, a worker or an agent: no claim is lost,
+//! nothing lives on, work goes on.
 
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{Process, Running, SOON, TestEnv, wait_until};
 
-/// A worker with an atom in work; the first attempt never ends by itself, the second one closes. Its run.
+/// A worker with an atom in work; the first attempt never ends by itself, the second one closes.
+/// Its run.
 fn working(env: &TestEnv) -> (Running, String, Value) {
-    let steps = ["child 300 setsid double-fork pid=child", "touch started", "hang", "on-attempt 2", "close second"];
+    let steps = [
+        "child 300 setsid double-fork pid=child",
+        "touch started",
+        "hang",
+        "on-attempt 2",
+        "close second",
+    ];
     let id = env.script_atom(&steps);
     let worker = env.start_work(&["--drain"]);
     env.wait_for_file("started");
@@ -31,7 +39,8 @@ fn server(env: &TestEnv) -> Process {
     env.processes().into_iter().find(|process| process.pid.to_string() == pid.trim()).unwrap()
 }
 
-/// A supervisor that does not run, as in a suspended machine. tmux wakes what stops in its panes, so it is stopped first.
+/// A supervisor that does not run, as in a suspended machine. tmux wakes what stops in its panes,
+/// so it is stopped first.
 struct Frozen([Process; 2]);
 
 fn freeze(env: &TestEnv, run: &Value) -> Frozen {
@@ -49,7 +58,10 @@ impl Frozen {
 /// The first attempt ended as `outcome`, nothing of it lives, and the second one closed the atom.
 #[track_caller]
 fn assert_went_on(env: &TestEnv, id: &str, outcome: &str) {
-    assert_eq!((env.status(id).as_str(), env.outcomes(id)), ("closed", vec![outcome.to_owned(), "closed".to_owned()]));
+    assert_eq!(
+        (env.status(id).as_str(), env.outcomes(id)),
+        ("closed", vec![outcome.to_owned(), "closed".to_owned()])
+    );
     for run in env.runs(id) {
         env.assert_settled(&run);
     }
@@ -98,7 +110,10 @@ fn a_socket_that_is_deleted_harms_nothing() {
     let next = env.script_atom(&["close next"]);
     std::fs::write(env.project("go"), "").unwrap();
     worker.wait(SOON).ok();
-    assert_eq!((env.outcomes(&id), env.outcomes(&next)), (vec!["closed".to_owned()], vec!["closed".to_owned()]));
+    assert_eq!(
+        (env.outcomes(&id), env.outcomes(&next)),
+        (vec!["closed".to_owned()], vec!["closed".to_owned()])
+    );
     wait_until("the end of all", SOON, || env.processes().is_empty().then_some(()));
 }
 
@@ -121,7 +136,10 @@ fn a_killed_supervisor_and_worker_are_found_by_the_next_worker() {
     supervisor(&env, &run).kill();
     assert_eq!(env.status(&id), "in_progress", "nobody was there to say otherwise");
     let told = env.work(&["--drain"]);
-    assert!(told.iter().any(|event| event["event"] == "recovered" && event["run"] == run["id"]), "{told:#?}");
+    assert!(
+        told.iter().any(|event| event["event"] == "recovered" && event["run"] == run["id"]),
+        "{told:#?}"
+    );
     assert_went_on(&env, &id, "lost");
 }
 
@@ -210,7 +228,10 @@ fn a_claim_whose_session_never_came_is_taken_back_when_its_lease_is_over() {
     // The worker dies in the very call of tmux, as if the machine had.
     env.program("tmux", "#!/bin/sh\n[ \"$1\" = -V ] && exec echo 'tmux 3.4'\nkill -9 $PPID\n");
     env.start_work(&["--once"]).wait(SOON).fails_with(137);
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("in_progress", vec!["live".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("in_progress", vec!["live".to_owned()])
+    );
     std::fs::remove_file(env.path("bin/tmux")).unwrap();
     let worker = env.start_work(&[]);
     worker.wait_for("recovered");

@@ -15,7 +15,10 @@ fn a_run_whose_time_is_up_is_ended_and_tried_again() {
     let env = TestEnv::with_tracker();
     let id = env.script_atom(&["hang", "on-attempt 2", "close faster"]);
     env.work(&["--drain", "--timeout", "1s"]);
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("closed", vec!["timed_out".to_owned(), "closed".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("closed", vec!["timed_out".to_owned(), "closed".to_owned()])
+    );
     let first = env.runs(&id).remove(0);
     assert!(first["detail"].as_str().unwrap().contains("time was up"), "{first}");
     env.assert_settled(&first);
@@ -47,7 +50,10 @@ fn an_agent_that_neither_speaks_nor_does_anything_is_stalled() {
 fn a_silent_tool_that_works_is_no_stall() {
     let env = TestEnv::with_tracker();
     env.configure("stall_timeout = \"2s\"\n");
-    let id = env.script_atom(&["sh end=$(($(date +%s) + 5)); while [ $(date +%s) -lt $end ]; do :; done", "close done"]);
+    let id = env.script_atom(&[
+        "sh end=$(($(date +%s) + 5)); while [ $(date +%s) -lt $end ]; do :; done",
+        "close done",
+    ]);
     env.work(&["--once"]);
     assert_eq!(env.outcomes(&id), ["closed"]);
 }
@@ -62,7 +68,10 @@ fn a_usage_limit_pauses_all_claiming_and_counts_for_nothing() {
     let worker = env.start_work(&["--drain"]);
     let paused = worker.wait_for("paused");
     assert!(paused["reason"].as_str().unwrap().contains("usage limit"), "{paused}");
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("open", vec!["usage_limit".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("open", vec!["usage_limit".to_owned()])
+    );
     assert_eq!(env.events(&id).last().unwrap(), "status open");
     assert!(env.robot(&["why", &id])["pause"]["until"].is_string());
     let dry = env.robot(&["work", "--dry-run"]);
@@ -85,12 +94,19 @@ fn when_the_limit_resets_work_goes_on_by_itself() {
     let limit = format!("rate-limit {}", in_seconds(2));
     let id = env.script_atom(&[&limit, "on-attempt 2", "close at last"]);
     let told = env.work(&["--drain"]);
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("closed", vec!["usage_limit".to_owned(), "closed".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("closed", vec!["usage_limit".to_owned(), "closed".to_owned()])
+    );
     let only = |wanted: &[&str]| -> Vec<String> {
         let kinds = told.iter().map(|event| event["event"].as_str().unwrap());
         kinds.filter(|kind| wanted.contains(kind)).map(str::to_owned).collect()
     };
-    assert_eq!(only(&["paused", "resumed", "finished"]), ["paused", "resumed", "finished"], "{told:#?}");
+    assert_eq!(
+        only(&["paused", "resumed", "finished"]),
+        ["paused", "resumed", "finished"],
+        "{told:#?}"
+    );
     assert_eq!(only(&["launched", "settled"]), ["launched", "settled", "launched", "settled"]);
 }
 
@@ -127,7 +143,10 @@ fn a_run_over_its_own_budget_is_tried_again_as_other_failures_are() {
     let script = [&turn[..], &["on-attempt 2"], &turn].concat();
     let id = env.script_atom(&script);
     env.work(&["--drain"]);
-    assert_eq!((env.outcomes(&id), env.status(&id)), (vec!["failed".to_owned(); 2], "blocked".to_owned()));
+    assert_eq!(
+        (env.outcomes(&id), env.status(&id)),
+        (vec!["failed".to_owned(); 2], "blocked".to_owned())
+    );
     let detail = env.last_run(&id)["detail"].to_string();
     assert!(detail.contains("over budget: this run cost $1.50 of the $1.00"), "{detail}");
 }

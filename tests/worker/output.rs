@@ -6,12 +6,19 @@ use crate::support::TestEnv;
 fn assert_harmless(text: &str) {
     let mut rest = text;
     while let Some((_, behind)) = rest.split_once('\u{1b}') {
-        let code = behind.strip_prefix('[').and_then(|code| code.split_once('m')).map(|(code, _)| code);
-        let is_colour = code.is_some_and(|code| code.chars().all(|c| c.is_ascii_digit() || c == ';'));
-        assert!(is_colour, "an escape that is no colour: {:?}", behind.chars().take(30).collect::<String>());
+        let code =
+            behind.strip_prefix('[').and_then(|code| code.split_once('m')).map(|(code, _)| code);
+        let is_colour =
+            code.is_some_and(|code| code.chars().all(|c| c.is_ascii_digit() || c == ';'));
+        assert!(
+            is_colour,
+            "an escape that is no colour: {:?}",
+            behind.chars().take(30).collect::<String>()
+        );
         rest = behind;
     }
-    let raw = text.chars().find(|c| c.is_control() && !"\n\t\u{1b}".contains(*c) || *c == '\u{202e}');
+    let raw =
+        text.chars().find(|c| c.is_control() && !"\n\t\u{1b}".contains(*c) || *c == '\u{202e}');
     assert_eq!(raw, None);
 }
 
@@ -56,7 +63,12 @@ fn a_line_of_ten_megabytes_is_kept_and_not_shown() {
 #[test]
 fn an_agent_that_floods_both_of_its_outputs_is_read_to_the_end() {
     let env = TestEnv::with_tracker();
-    let id = env.script_atom(&["spam 3000000", "spam-stderr 3000000", "say the last words", "close done"]);
+    let id = env.script_atom(&[
+        "spam 3000000",
+        "spam-stderr 3000000",
+        "say the last words",
+        "close done",
+    ]);
     env.work(&["--once"]);
     let run = env.last_run(&id);
     assert_eq!(run["outcome"], "closed");
@@ -68,8 +80,12 @@ fn an_agent_that_floods_both_of_its_outputs_is_read_to_the_end() {
 #[test]
 fn control_codes_never_reach_a_pane_or_a_terminal() {
     let env = TestEnv::with_tracker();
-    let steps =
-        ["control-codes", "stderr \u{1b}]0;owned\u{7}\u{1b}[2Jcomplaint", "sh printf 'tool\\033[2J\\007said'", "close done"];
+    let steps = [
+        "control-codes",
+        "stderr \u{1b}]0;owned\u{7}\u{1b}[2Jcomplaint",
+        "sh printf 'tool\\033[2J\\007said'",
+        "close done",
+    ];
     let id = env.script_atom(&steps);
     env.work(&["--once"]);
     let run = env.last_run(&id);
@@ -83,14 +99,21 @@ fn control_codes_never_reach_a_pane_or_a_terminal() {
         assert_harmless(&text);
     }
     assert!(!env.el(&["logs", &id]).ok().stdout.contains('\u{1b}'), "no colours into a file");
-    assert!(env.read_run_file(&run, "transcript.jsonl").contains("owned"), "the transcript is as it came");
+    assert!(
+        env.read_run_file(&run, "transcript.jsonl").contains("owned"),
+        "the transcript is as it came"
+    );
 }
 
 #[test]
 fn an_agent_without_a_result_that_says_only_stderr_is_told_by_its_last_words() {
     let env = TestEnv::with_tracker();
     env.configure("max_attempts = 1\n");
-    let id = env.script_atom(&["stderr warning: x", "stderr Error: no such model \u{1b}[31mfable-9", "exit 3"]);
+    let id = env.script_atom(&[
+        "stderr warning: x",
+        "stderr Error: no such model \u{1b}[31mfable-9",
+        "exit 3",
+    ]);
     env.work(&["--once"]);
     let run = env.last_run(&id);
     assert_eq!((&run["outcome"], &run["exit_code"]), (&"failed".into(), &3.into()));

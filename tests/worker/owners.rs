@@ -6,7 +6,8 @@ use crate::support::TestEnv;
 
 const NOBODY: u32 = 65534;
 
-/// A tracker whose given parts belong to somebody else, with a program that must not be started. `None` where we cannot give files away.
+/// A tracker whose given parts belong to somebody else, with a program that must not be started.
+/// `None` where we cannot give files away.
 fn of_nobody(parts: &[&str]) -> Option<(TestEnv, String)> {
     let env = TestEnv::with_tracker();
     if !rustix::process::geteuid().is_root() {
@@ -36,7 +37,8 @@ fn nothing_is_started_for_it_and_no_agent_is_told_of_it() {
             let error = ran.json()["error"].take();
             assert_eq!(error["code"], "dubious_owner", "{error}");
             assert!(
-                error["message"].as_str().unwrap().contains(parts[0]) && error.to_string().contains("safe_directories"),
+                error["message"].as_str().unwrap().contains(parts[0])
+                    && error.to_string().contains("safe_directories"),
                 "{error}"
             );
         }
@@ -54,7 +56,9 @@ fn nothing_is_started_for_it_and_no_agent_is_told_of_it() {
 #[test]
 fn it_is_used_once_it_is_named_trusted_or_the_callers_own() {
     let Some((mut env, id)) = of_nobody(&[".eluent", ".eluent/el.db"]) else { return };
-    let would = |env: &TestEnv, more: &[&str]| env.run(env.command("el").args(more).args(["work", "--dry-run"]));
+    let would = |env: &TestEnv, more: &[&str]| {
+        env.run(env.command("el").args(more).args(["work", "--dry-run"]))
+    };
     let database = env.project(".eluent/el.db").display().to_string();
     would(&env, &["--db", &database]).ok();
     env.set("SUDO_UID", NOBODY.to_string());
@@ -68,7 +72,14 @@ fn it_is_used_once_it_is_named_trusted_or_the_callers_own() {
     env.el(&["config", "set", "safe_directories", "*"]).fails_with(2);
     env.configure("");
     let root = env.project("").display().to_string();
-    env.el(&["config", "set", "--user", "safe_directories", &format!("[\"/elsewhere\", \"{root}\"]")]).ok();
+    env.el(&[
+        "config",
+        "set",
+        "--user",
+        "safe_directories",
+        &format!("[\"/elsewhere\", \"{root}\"]"),
+    ])
+    .ok();
     would(&env, &[]).ok();
     env.work(&["--once"]);
     assert_eq!(env.status(&id), "closed");

@@ -4,9 +4,16 @@ use serde_json::{Value, json};
 
 use crate::support::{Running, SOON, TestEnv};
 
-/// A worker with an atom in work, whose agent would close it once the file `go` is there. A second attempt closes at once.
+/// A worker with an atom in work, whose agent would close it once the file `go` is there. A second
+/// attempt closes at once.
 fn working(env: &TestEnv) -> (Running, String) {
-    let id = env.script_atom(&["touch started", "wait-file go", "close by the agent", "on-attempt 2", "close second"]);
+    let id = env.script_atom(&[
+        "touch started",
+        "wait-file go",
+        "close by the agent",
+        "on-attempt 2",
+        "close second",
+    ]);
     let worker = env.start_work(&["--drain"]);
     env.wait_for_file("started");
     (worker, id)
@@ -22,7 +29,10 @@ fn a_persons_close_stands_and_the_agent_is_ended() {
     assert_eq!(run["outcome"], "superseded");
     env.assert_settled(&run);
     let atom = env.show(&id);
-    assert_eq!((&atom["status"], &atom["close_reason"]), (&json!("closed"), &json!("I did it myself")));
+    assert_eq!(
+        (&atom["status"], &atom["close_reason"]),
+        (&json!("closed"), &json!("I did it myself"))
+    );
     assert_eq!(env.outcomes(&id).len(), 1, "it is not tried again");
 }
 
@@ -33,7 +43,10 @@ fn every_status_that_a_person_sets_stands() {
         let (worker, id) = working(&env);
         env.el(&["update", &id, "--status", status]).ok();
         worker.wait(SOON).ok();
-        assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), (status, vec!["superseded".to_owned()]));
+        assert_eq!(
+            (env.status(&id).as_str(), env.outcomes(&id)),
+            (status, vec!["superseded".to_owned()])
+        );
         env.assert_settled(&env.last_run(&id));
     }
 }
@@ -45,7 +58,10 @@ fn an_atom_that_a_person_opens_again_gets_another_attempt_and_never_two_at_once(
     env.run(env.command("el").args(["reopen", &id])).fails_with(4);
     env.el(&["update", &id, "--status", "open"]).ok();
     worker.wait(SOON).ok();
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("closed", vec!["superseded".to_owned(), "closed".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("closed", vec!["superseded".to_owned(), "closed".to_owned()])
+    );
     let runs = env.runs(&id);
     assert!(runs[1]["started_at"].as_str() >= runs[0]["ended_at"].as_str(), "{runs:#?}");
 }
@@ -57,7 +73,10 @@ fn a_cancelled_run_holds_its_atom_until_a_retry() {
     let asked = env.robot(&["cancel", &id, "--reason", "wrong branch"]);
     assert_eq!((&asked["atom_id"], &asked["mode"]), (&json!(id), &json!("hold")));
     worker.wait(SOON).ok();
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("deferred", vec!["cancelled".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("deferred", vec!["cancelled".to_owned()])
+    );
     assert!(env.comments(&id)[0].contains("wrong branch"));
     env.assert_settled(&env.last_run(&id));
     env.run(env.command("el").args(["cancel", &id])).fails_with(4);
@@ -135,7 +154,11 @@ fn a_run_that_is_over_can_change_nothing_and_is_told_why() {
     for write in writes {
         let ran = env.run(env.el_as_run(&run, &["--robot"]).args(write)).fails_with(5);
         let error = ran.json()["error"].take();
-        assert_eq!((&error["code"], &error["details"]["run"]), (&json!("stale_run"), &run["id"]), "{write:?}");
+        assert_eq!(
+            (&error["code"], &error["details"]["run"]),
+            (&json!("stale_run"), &run["id"]),
+            "{write:?}"
+        );
         assert!(error["hint"].as_str().unwrap().contains("stop working"), "{error}");
     }
     assert_eq!((env.robot(&["history"])["total"].clone(), env.show(&id)), before);
@@ -149,7 +172,10 @@ fn a_wrong_or_missing_token_is_a_stale_run_too() {
     let env = TestEnv::with_tracker();
     let (worker, id) = working(&env);
     let run = env.last_run(&id);
-    env.run(env.el_as_run(&run, &["close", &id]).env("EL_TOKEN", "00000000000000000000000000000000")).fails_with(5);
+    env.run(
+        env.el_as_run(&run, &["close", &id]).env("EL_TOKEN", "00000000000000000000000000000000"),
+    )
+    .fails_with(5);
     env.run(env.el_as_run(&run, &["close", &id]).env_remove("EL_TOKEN")).fails_with(5);
     env.run(env.el_as_run(&run, &["close", &id]).env("EL_RUN", "run-00000000")).fails_with(5);
     assert_eq!(env.status(&id), "in_progress");

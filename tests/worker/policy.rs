@@ -60,14 +60,20 @@ fn what_starts_configures_or_writes_elsewhere_is_refused_and_changes_nothing() {
         &["supervise", run["id"].as_str().unwrap()],
     ];
     for arguments in refused {
-        let ran = env.run(&mut env.el_as_run(&run, &[&["--robot"], *arguments].concat())).fails_with(8);
+        let ran =
+            env.run(&mut env.el_as_run(&run, &[&["--robot"], *arguments].concat())).fails_with(8);
         assert_eq!(ran.json()["error"]["code"], "in_session", "{arguments:?}");
     }
     // Nor by way of another tracker, where it is nobody's run.
     let other = TestEnv::with_tracker();
     let database = other.project(".eluent/el.db").display().to_string();
-    for arguments in [&["config", "set", "model", "x"][..], &["work", "--once"], &["run", "x", "--verify", "true"]] {
-        env.run(&mut env.el_as_run(&run, &[&["--db", &database], arguments].concat())).fails_with(8);
+    for arguments in [
+        &["config", "set", "model", "x"][..],
+        &["work", "--once"],
+        &["run", "x", "--verify", "true"],
+    ] {
+        env.run(&mut env.el_as_run(&run, &[&["--db", &database], arguments].concat()))
+            .fails_with(8);
     }
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
     assert!(!env.project("pwned").exists() && !env.project(".git/config").exists());
@@ -108,7 +114,9 @@ fn what_an_agent_needs_is_not() {
 fn in_session(env: &TestEnv, run: &Value, line: &str) -> Command {
     let command = env.el_as_run(run, &[]);
     let mut shell = env.command("sh");
-    shell.args(["-c", line]).envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell
+        .args(["-c", line])
+        .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     shell
 }
 
@@ -119,7 +127,8 @@ fn what_asks_for_a_review_is_not_taken_away_by_whoever_is_to_be_reviewed() {
     for more in [&["--label", "review"][..], &["--metadata", "{\"review\": true}"], &[]] {
         let id = env.create(
             "To be reviewed",
-            &[&["-d", &TestEnv::script(&["touch begun", "wait-file go", "update wont_do"])], more].concat(),
+            &[&["-d", &TestEnv::script(&["touch begun", "wait-file go", "update wont_do"])], more]
+                .concat(),
         );
         let worker = env.start_work(&["--once"]);
         env.wait_for_file("begun");

@@ -1,4 +1,5 @@
-//! Whatever an agent starts, ignores or leaves behind: nothing of its tree lives once its run is settled.
+//! Whatever an agent starts, ignores or leaves behind: nothing of its tree lives once its run is
+//! settled.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,11 @@ fn a_deaf_agent_and_its_deaf_children_are_killed_when_their_time_is_up() {
         "hang",
     ]);
     let worker = env.start_work(&["--once"]);
-    let pids = [env.wait_for_file("one").parse().unwrap(), env.wait_for_file("two").parse().unwrap(), env.stray("three")];
+    let pids = [
+        env.wait_for_file("one").parse().unwrap(),
+        env.wait_for_file("two").parse().unwrap(),
+        env.stray("three"),
+    ];
     let agent = env.last_run(&id)["agent_pid"].as_u64().unwrap();
     worker.wait(SOON).ok();
     let run = env.last_run(&id);
@@ -36,8 +41,11 @@ fn a_deaf_agent_and_its_deaf_children_are_killed_when_their_time_is_up() {
 #[test]
 fn an_agent_that_forks_and_exits_takes_its_children_along() {
     let mut env = TestEnv::with_tracker();
-    let steps =
-        ["child 300 setsid double-fork pid=marked", "child 300 setsid double-fork clean-env pid=clean", "close done and gone"];
+    let steps = [
+        "child 300 setsid double-fork pid=marked",
+        "child 300 setsid double-fork clean-env pid=clean",
+        "close done and gone",
+    ];
     let id = env.script_atom(&steps);
     env.work(&["--once"]);
     let (marked, clean) = (env.wait_for_file("marked").parse().unwrap(), env.stray("clean"));
@@ -50,16 +58,25 @@ fn an_agent_that_forks_and_exits_takes_its_children_along() {
 fn a_child_that_would_close_later_never_does() {
     let env = TestEnv::with_tracker();
     env.configure("max_attempts = 1\n");
-    let id = env.script_atom(&["child 3 setsid double-fork close pid=closer", "no-stop-hook", "on-resume", "say no"]);
+    let id = env.script_atom(&[
+        "child 3 setsid double-fork close pid=closer",
+        "no-stop-hook",
+        "on-resume",
+        "say no",
+    ]);
     env.work(&["--once"]);
     assert!(!is_alive(env.wait_for_file("closer").parse().unwrap()));
-    assert_eq!((env.status(&id), env.outcomes(&id)), ("blocked".to_owned(), vec!["violation".to_owned()]));
+    assert_eq!(
+        (env.status(&id), env.outcomes(&id)),
+        ("blocked".to_owned(), vec!["violation".to_owned()])
+    );
 }
 
 #[test]
 fn a_child_that_holds_the_output_open_holds_nothing_up() {
     let env = TestEnv::with_tracker();
-    let id = env.script_atom(&["child 300 setsid double-fork hold-stdout pid=holder", "close done"]);
+    let id =
+        env.script_atom(&["child 300 setsid double-fork hold-stdout pid=holder", "close done"]);
     let start = Instant::now();
     env.work(&["--once"]);
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
@@ -93,7 +110,13 @@ fn an_agent_that_closes_and_never_ends_its_turn_is_ended() {
 fn the_last_turn_after_the_close_is_let_finish() {
     let env = TestEnv::with_tracker();
     env.configure("close_grace = \"20s\"\n");
-    let id = env.script_atom(&["close done", "touch closed", "wait-file go", "sh echo committed > last.txt", "say that was it"]);
+    let id = env.script_atom(&[
+        "close done",
+        "touch closed",
+        "wait-file go",
+        "sh echo committed > last.txt",
+        "say that was it",
+    ]);
     let worker = env.start_work(&["--once"]);
     env.wait_for_file("closed");
     assert_eq!(env.status(&id), "closed");
@@ -125,7 +148,10 @@ fn an_agent_that_kills_its_supervisor_dies_with_it_and_is_tried_again() {
     ];
     let id = env.script_atom(&steps);
     env.work(&["--drain"]);
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("closed", vec!["lost".to_owned(), "closed".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("closed", vec!["lost".to_owned(), "closed".to_owned()])
+    );
     assert!(!is_alive(env.wait_for_file("child").parse().unwrap()));
     for run in env.runs(&id) {
         env.assert_settled(&run);
@@ -135,16 +161,22 @@ fn an_agent_that_kills_its_supervisor_dies_with_it_and_is_tried_again() {
 #[test]
 fn an_agent_that_runs_tmux_kill_server_ends_no_session_of_el() {
     let env = TestEnv::with_tracker();
-    let id = env.script_atom(&["sh tmux kill-server > said.txt 2>&1; echo $? >> said.txt", "close survived"]);
+    let id = env.script_atom(&[
+        "sh tmux kill-server > said.txt 2>&1; echo $? >> said.txt",
+        "close survived",
+    ]);
     env.work(&["--once"]);
     assert_eq!(env.outcomes(&id), ["closed"], "{}", env.wait_for_file("said.txt"));
 }
 
-/// It is nobody's child that the supervisor could see; only what stands in its environment tells whose it is.
+/// It is nobody's child that the supervisor could see; only what stands in its environment tells
+/// whose it is.
 #[test]
 fn a_process_that_a_server_of_someone_else_started_for_the_run_is_ended_too() {
     let env = TestEnv::with_tracker();
-    let outside = |words: &[&str]| env.run(env.command("tmux").args(["-L", "outside", "-f", "/dev/null"]).args(words)).ok();
+    let outside = |words: &[&str]| {
+        env.run(env.command("tmux").args(["-L", "outside", "-f", "/dev/null"]).args(words)).ok()
+    };
     outside(&["new-session", "-d", "sleep", "600"]);
     let socket = outside(&["display-message", "-p", "#{socket_path}"]).stdout;
     let (socket, stray) = (socket.trim(), env.path("bin/stray"));
@@ -163,7 +195,10 @@ fn a_process_that_a_server_of_someone_else_started_for_the_run_is_ended_too() {
 #[test]
 fn fifty_background_processes_are_ended_within_the_grace_of_one() {
     let env = TestEnv::with_tracker();
-    let id = env.script_atom(&["sh for i in $(seq 50); do setsid sleep 300 & done; echo started > started", "close done"]);
+    let id = env.script_atom(&[
+        "sh for i in $(seq 50); do setsid sleep 300 & done; echo started > started",
+        "close done",
+    ]);
     let start = Instant::now();
     env.work(&["--once"]);
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
@@ -175,7 +210,8 @@ fn the_supervisor_and_its_session_end_with_the_run() {
     let env = TestEnv::with_tracker();
     let id = env.script_atom(&["close done"]);
     env.work(&["--once"]);
-    let supervisor = u32::try_from(env.last_run(&id)["supervisor"]["pid"].as_u64().unwrap()).unwrap();
+    let supervisor =
+        u32::try_from(env.last_run(&id)["supervisor"]["pid"].as_u64().unwrap()).unwrap();
     wait_until("the end of the supervisor", SOON, || (!is_alive(supervisor)).then_some(()));
     // The server had no other session, and no worker holds it.
     wait_until("the end of all", SOON, || (env.processes() == Vec::<Process>::new()).then_some(()));

@@ -1,4 +1,5 @@
-//! What a worker takes of the machine, and spends: budgets, held-back starts, and the pause that projects of an account share.
+//! What a worker takes of the machine, and spends: budgets, held-back starts, and the pause that
+//! projects of an account share.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,16 +17,27 @@ fn limit_in(seconds: u64) -> String {
 fn an_epic_whose_money_is_spent_holds_what_is_in_it() {
     let env = TestEnv::with_tracker();
     let epic = env.create("Epic", &["--type", "epic", "--metadata", r#"{"budget_usd": 0.5}"#]);
-    let first = env.create("First", &["--parent", &epic, "-d", &TestEnv::script(&["usage 1 1 0.5", "close done"])]);
+    let first = env.create(
+        "First",
+        &["--parent", &epic, "-d", &TestEnv::script(&["usage 1 1 0.5", "close done"])],
+    );
     let second = env.create("Second", &["--parent", &epic]);
     let free = env.create("Elsewhere", &["--priority", "low"]);
     env.work(&["--drain"]);
-    assert_eq!([&first, &second, &free, &epic].map(|id| env.status(id)), ["closed", "open", "closed", "deferred"]);
+    assert_eq!(
+        [&first, &second, &free, &epic].map(|id| env.status(id)),
+        ["closed", "open", "closed", "deferred"]
+    );
     let why = env.robot(&["why", &epic]);
     assert!(why["last_comment"]["content"].as_str().unwrap().contains("budget of $0.50"), "{why}");
     let held = env.robot(&["why", &second])["spent_budget"].take();
-    assert_eq!(held, serde_json::json!({"atom_id": epic, "spent_micros": 500_000, "budget_micros": 500_000}));
-    assert!(env.el(&["why", &second]).ok().stdout.contains("Its budget is spent: $0.50 of the $0.50"));
+    assert_eq!(
+        held,
+        serde_json::json!({"atom_id": epic, "spent_micros": 500_000, "budget_micros": 500_000})
+    );
+    assert!(
+        env.el(&["why", &second]).ok().stdout.contains("Its budget is spent: $0.50 of the $0.50")
+    );
     env.el(&["update", &epic, "--metadata", r#"{"budget_usd": 5}"#]).ok();
     env.el(&["reopen", &epic]).ok();
     env.work(&["--drain"]);
@@ -37,14 +49,25 @@ fn a_run_that_takes_its_epic_over_the_budget_waits_for_it_and_goes_on_once_that_
     let env = TestEnv::with_tracker();
     env.configure("budget_per_epic = 0.5\n");
     let epic = env.create("Epic", &["--type", "epic"]);
-    let script = TestEnv::script(&["usage 1 1 0.6", "say 1", "result", "hang", "on-attempt 2", "close done"]);
+    let script = TestEnv::script(&[
+        "usage 1 1 0.6",
+        "say 1",
+        "result",
+        "hang",
+        "on-attempt 2",
+        "close done",
+    ]);
     let id = env.create("In it", &["--parent", &epic, "-d", &script]);
     env.work(&["--drain"]);
     assert_eq!(
         (env.outcomes(&id), env.status(&id), env.status(&epic)),
         (vec!["cancelled".to_owned()], "open".to_owned(), "deferred".to_owned())
     );
-    assert!(env.last_run(&id)["detail"].as_str().unwrap().starts_with("over budget: "), "{:#}", env.last_run(&id));
+    assert!(
+        env.last_run(&id)["detail"].as_str().unwrap().starts_with("over budget: "),
+        "{:#}",
+        env.last_run(&id)
+    );
     assert_eq!(env.robot(&["why", &id])["spent_budget"]["atom_id"], epic.as_str());
     env.configure("budget_per_epic = 5\n");
     env.el(&["reopen", &epic]).ok();
@@ -60,10 +83,13 @@ fn what_an_agent_has_cost_when_it_has_closed_ends_the_others_of_its_epic() {
     let epic = env.create("Epic", &["--type", "epic"]);
     let spender = TestEnv::script(&["wait-file other", "usage 1 1 2", "say 1", "close done"]);
     let other = TestEnv::script(&["touch other", "hang", "on-attempt 2", "close done"]);
-    let [spender, other] =
-        [("Dear", spender), ("Long", other)].map(|(title, script)| env.create(title, &["--parent", &epic, "-d", &script]));
+    let [spender, other] = [("Dear", spender), ("Long", other)]
+        .map(|(title, script)| env.create(title, &["--parent", &epic, "-d", &script]));
     env.work(&["--drain", "--concurrency", "2"]);
-    assert_eq!((env.outcomes(&spender), env.outcomes(&other)), (vec!["closed".to_owned()], vec!["cancelled".to_owned()]));
+    assert_eq!(
+        (env.outcomes(&spender), env.outcomes(&other)),
+        (vec!["closed".to_owned()], vec!["cancelled".to_owned()])
+    );
     assert_eq!((env.status(&other), env.status(&epic)), ("open".to_owned(), "deferred".to_owned()));
 }
 
@@ -76,7 +102,11 @@ fn what_is_below_a_closed_parent_without_money_is_held_itself() {
     env.el(&["close", &parent]).ok();
     env.work(&["--drain"]);
     assert_eq!([&child, &free].map(|id| env.status(id)), ["deferred", "closed"]);
-    assert!(env.comments(&child)[0].contains(&format!("el reopen {child}")), "{:?}", env.comments(&child));
+    assert!(
+        env.comments(&child)[0].contains(&format!("el reopen {child}")),
+        "{:?}",
+        env.comments(&child)
+    );
 }
 
 #[test]
@@ -91,9 +121,15 @@ fn a_day_whose_money_is_spent_pauses_until_it_is_over_or_a_person_says_so() {
     assert_eq!((env.status(&first).as_str(), env.status(&second).as_str()), ("closed", "open"));
     assert!(env.robot(&["why", &second])["pause"]["until"].as_str().unwrap().contains("T00:00:00"));
     // What is to end does not wait for midnight.
-    for words in [&["work", "--drain"][..], &["work", "--once"], &["work", "--drain", "--type", "task"]] {
+    for words in
+        [&["work", "--drain"][..], &["work", "--once"], &["work", "--drain", "--type", "task"]]
+    {
         let spent = env.el(words).fails_with(8);
-        assert!(spent.stderr.contains("day's budget of $0.20") && spent.stderr.contains("el work --resume"), "{spent:#?}");
+        assert!(
+            spent.stderr.contains("day's budget of $0.20")
+                && spent.stderr.contains("el work --resume"),
+            "{spent:#?}"
+        );
     }
     env.robot(&["work", "--resume"]);
     env.wait_for_status(&second, "closed");
@@ -120,7 +156,8 @@ fn a_usage_limit_learnt_in_one_project_holds_the_others_until_one_of_them_clears
     let there = env.start(&mut other(&["--robot", "work", "--drain"]));
     there.wait_for("paused");
     let record = fs::read_dir(env.home().join(".local/state/el/accounts")).unwrap();
-    let text: String = record.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok()).collect();
+    let text: String =
+        record.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok()).collect();
     assert!(text.contains("usage limit") && !text.contains("/home"), "{text}");
     env.run(&mut other(&["--robot", "work", "--resume"])).ok();
     there.wait(SOON).ok();
@@ -135,7 +172,10 @@ fn a_start_that_is_held_back_is_told_everywhere() {
     let held = worker.wait_for("held_back");
     assert!(held["reason"].as_str().unwrap().contains("min_memory"), "{held}");
     let why = env.robot(&["why", &id]);
-    assert!((why["ready"] == true) && why["held_back"].as_str().unwrap().contains("min_memory"), "{why}");
+    assert!(
+        (why["ready"] == true) && why["held_back"].as_str().unwrap().contains("min_memory"),
+        "{why}"
+    );
     worker.signal(Signal::INT);
     worker.wait(SOON).ok();
     assert_eq!(env.robot(&["why", &id])["held_back"], serde_json::Value::Null);
@@ -147,7 +187,9 @@ fn starts_are_apart_by_the_interval() {
     env.configure("start_interval = \"2s\"\n");
     let ids = [env.create("One", &[]), env.create("Two", &[])];
     env.work(&["--drain", "--concurrency", "2"]);
-    let at = |id: &String| el_core::model::Timestamp::parse(env.last_run(id)["started_at"].as_str().unwrap()).unwrap();
+    let at = |id: &String| {
+        el_core::model::Timestamp::parse(env.last_run(id)["started_at"].as_str().unwrap()).unwrap()
+    };
     let apart = at(&ids[0]).as_micros().abs_diff(at(&ids[1]).as_micros());
     assert!(apart >= 1_900_000, "{apart}");
 }
@@ -157,7 +199,10 @@ fn a_budget_that_is_no_amount_is_refused() {
     let env = TestEnv::with_tracker();
     let epic = env.create("Everything", &["--type", "epic"]);
     for bad in [r#""abc""#, "-1", "[]", "true", "1e300"] {
-        let said = env.el(&["update", &epic, "--metadata", &format!("{{\"budget_usd\": {bad}}}")]).fails_with(2).stderr;
+        let said = env
+            .el(&["update", &epic, "--metadata", &format!("{{\"budget_usd\": {bad}}}")])
+            .fails_with(2)
+            .stderr;
         assert!(said.contains("budget_usd"), "{said}");
     }
     env.el(&["update", &epic, "--metadata", r#"{"budget_usd": "$2.50"}"#]).ok();

@@ -28,7 +28,8 @@ fn an_agent_does_not_put_its_own_atom_back_into_the_queue() {
     ];
     for command in refused {
         // The first part ends the run: what follows is said within the grace period.
-        let id = env.script_atom(&[&format!("sh ({command}) 2> said; echo $? > code"), "close done"]);
+        let id =
+            env.script_atom(&[&format!("sh ({command}) 2> said; echo $? > code"), "close done"]);
         env.work(&["--once"]);
         let (code, said) = (env.wait_for_file("code"), env.wait_for_file("said"));
         assert_eq!(code, "8", "{command}: {said}");
@@ -45,7 +46,8 @@ fn an_agent_does_not_put_its_own_atom_back_into_the_queue() {
 fn nothing_is_put_off_until_a_time_that_has_passed() {
     let env = TestEnv::with_tracker();
     for date in ["today", "0d", "yesterday", "now", "2020-01-01"] {
-        let (code, said) = tried(&env, &format!("el update $EL_ATOM --status deferred --defer-until {date}"));
+        let (code, said) =
+            tried(&env, &format!("el update $EL_ATOM --status deferred --defer-until {date}"));
         assert_eq!(code, "2", "{date}: {said}");
         env.el(&["create", "Too late", "--defer-until", date]).fails_with(2);
     }

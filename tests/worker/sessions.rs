@@ -13,7 +13,8 @@ fn waiting(env: &TestEnv) -> String {
 fn is_session_name(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("eluent-") else { return false };
     let mut parts = rest.rsplitn(3, '-');
-    let (hex, epoch, atom) = (parts.next().unwrap(), parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let (hex, epoch, atom) =
+        (parts.next().unwrap(), parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     hex.len() == 8
         && hex.chars().all(|c| c.is_ascii_digit() || ('a'..='f').contains(&c))
         && !epoch.is_empty()
@@ -32,7 +33,10 @@ fn sessions_have_the_name_that_people_and_tools_look_for() {
     let sessions = env.sessions();
     assert_eq!(sessions, [env.last_run(&id)["session"].as_str().unwrap()]);
     assert!(is_session_name(&sessions[0]), "{sessions:?}");
-    assert!(sessions[0].contains(id.rsplit_once('-').unwrap().1), "the part that tells atoms apart: {sessions:?}");
+    assert!(
+        sessions[0].contains(id.rsplit_once('-').unwrap().1),
+        "the part that tells atoms apart: {sessions:?}"
+    );
     std::fs::write(env.project("go"), "").unwrap();
     worker.wait(SOON).ok();
     env.wait_for_sessions(&[]);
@@ -51,7 +55,11 @@ fn preserved_sessions_and_contexts_stay() {
     assert!(shown.contains("what was said"), "{shown}");
     let context = std::fs::metadata(env.context(&id)).unwrap();
     assert_eq!(context.permissions().mode() & 0o777, 0o600);
-    assert_eq!(env.processes_of_run(run["id"].as_str().unwrap()), [], "the session stays, its processes do not");
+    assert_eq!(
+        env.processes_of_run(run["id"].as_str().unwrap()),
+        [],
+        "the session stays, its processes do not"
+    );
     assert_eq!(env.robot(&["attach", &id])["session"], session);
     assert_eq!(env.robot(&["attach", session])["atom_id"], *id, "as el runs show prints it");
     // The next run of the same atom is not disturbed by it.
@@ -79,8 +87,13 @@ fn two_projects_side_by_side_do_not_touch_each_other() {
     let workers = [env.start_work(&["--drain"]), env.start(&mut other(&["work", "--drain"]))];
     env.wait_for_file("started");
     env.wait_for_file(env.path("other/started"));
-    let attach = |command: &mut std::process::Command| env.run(command).ok().json()["data"]["socket"].clone();
-    let sockets = [attach(env.command("el").args(["--robot", "attach", &here])), attach(&mut other(&["attach", &there]))];
+    let attach = |command: &mut std::process::Command| {
+        env.run(command).ok().json()["data"]["socket"].clone()
+    };
+    let sockets = [
+        attach(env.command("el").args(["--robot", "attach", &here])),
+        attach(&mut other(&["attach", &there])),
+    ];
     assert_ne!(sockets[0], sockets[1]);
     env.run(&mut other(&["work", "--stop"])).ok();
     let [worker, stopped] = workers;
@@ -117,7 +130,8 @@ fn el_attach_shows_the_session_in_the_callers_terminal_and_leaves_it_running() {
     // The caller sits in a tmux of their own, as many do.
     let screen = env.screen(120, 30, &format!("el attach {id}"));
     screen.wait_for("here I am");
-    let clients = || env.tmux(&["list-clients", "-F", "#{client_tty}"]).unwrap_or_default().lines().count();
+    let clients =
+        || env.tmux(&["list-clients", "-F", "#{client_tty}"]).unwrap_or_default().lines().count();
     assert_eq!(clients(), 1);
     screen.press("C-b");
     screen.press("d");
@@ -151,7 +165,13 @@ fn a_session_of_a_similar_name_is_never_meant() {
 #[test]
 fn a_full_terminal_that_nobody_reads_holds_no_run_up() {
     let env = TestEnv::with_tracker();
-    let id = env.script_atom(&["say first", "touch started", "wait-file go", "spam 300000", "close done"]);
+    let id = env.script_atom(&[
+        "say first",
+        "touch started",
+        "wait-file go",
+        "spam 300000",
+        "close done",
+    ]);
     let worker = env.start_work(&["--once"]);
     env.wait_for_file("started");
     let session = env.last_run(&id)["session"].as_str().unwrap().to_owned();
@@ -168,13 +188,17 @@ fn nothing_that_stays_holds_the_callers_files() {
     let env = TestEnv::with_tracker();
     env.script_atom(&["close done"]);
     // As under a lock: `flock 9; el work`.
-    env.run(env.command("sh").args(["-c", "exec 9> held; exec el work --once --preserve-sessions"])).ok();
+    env.run(
+        env.command("sh").args(["-c", "exec 9> held; exec el work --once --preserve-sessions"]),
+    )
+    .ok();
     let held = env.project("held").canonicalize().unwrap();
     let left = env.processes();
     assert!(!left.is_empty(), "the preserved session keeps its server");
     for process in left {
         let files = std::fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten();
-        let holds = files.filter_map(|file| file.ok()?.path().read_link().ok()).any(|file| file == held);
+        let holds =
+            files.filter_map(|file| file.ok()?.path().read_link().ok()).any(|file| file == held);
         assert!(!holds, "{process:?}");
     }
 }

@@ -44,7 +44,10 @@ fn ctrl_c_twice_leaves_the_session_running_and_the_next_worker_adopts_it() {
     assert_eq!(second.wait_for("adopted")["atom"], id.as_str());
     go(&env);
     second.wait(SOON).ok();
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("closed", vec!["closed".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("closed", vec!["closed".to_owned()])
+    );
 }
 
 #[test]
@@ -87,7 +90,10 @@ fn stop_ends_workers_and_sessions_and_opens_the_atoms_again() {
     // Stopping is no failure: the next worker begins where it stood.
     go(&env);
     env.work(&["--drain"]);
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("closed", vec!["cancelled".to_owned(), "closed".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("closed", vec!["cancelled".to_owned(), "closed".to_owned()])
+    );
 }
 
 #[test]
@@ -98,7 +104,10 @@ fn stop_ends_sessions_that_no_worker_watches_and_says_when_there_is_nothing() {
     worker.signal(Signal::KILL);
     worker.wait(SOON).fails_with(137);
     env.el(&["work", "--stop"]).ok();
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("open", vec!["cancelled".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("open", vec!["cancelled".to_owned()])
+    );
     wait_until("the end of all", SOON, || env.processes().is_empty().then_some(()));
 }
 
@@ -120,7 +129,10 @@ fn ctrl_c_in_the_session_is_a_persons_cancel() {
     let session = env.last_run(&id)["session"].as_str().unwrap().to_owned();
     env.tmux(&["send-keys", "-t", &format!("={session}:"), "C-c"]).unwrap();
     worker.wait(SOON).ok();
-    assert_eq!((env.status(&id).as_str(), env.outcomes(&id)), ("deferred", vec!["cancelled".to_owned()]));
+    assert_eq!(
+        (env.status(&id).as_str(), env.outcomes(&id)),
+        ("deferred", vec!["cancelled".to_owned()])
+    );
     assert!(env.comments(&id)[0].contains("C-c"), "{:?}", env.comments(&id));
     env.assert_settled(&env.last_run(&id));
 }

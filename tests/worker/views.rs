@@ -5,7 +5,13 @@ use serde_json::{Value, json};
 use crate::support::{Running, SOON, TestEnv};
 
 fn working(env: &TestEnv) -> (Running, String) {
-    let id = env.script_atom(&["say the first words", "touch started", "wait-file go", "say the last words", "close all done"]);
+    let id = env.script_atom(&[
+        "say the first words",
+        "touch started",
+        "wait-file go",
+        "say the last words",
+        "close all done",
+    ]);
     let worker = env.start_work(&["--once"]);
     env.wait_for_file("started");
     (worker, id)
@@ -22,7 +28,9 @@ fn logs_follow_a_run_to_its_end() {
     let (worker, id) = working(&env);
     let follow = env.start_el(&["logs", &id, "-f"]);
     let raw = env.start_el(&["logs", &id, "-f", "--raw"]);
-    crate::support::wait_until("the first words", SOON, || follow.stdout().contains("the first words").then_some(()));
+    crate::support::wait_until("the first words", SOON, || {
+        follow.stdout().contains("the first words").then_some(())
+    });
     assert!(!follow.stdout().contains("the last words"));
     go(&env, worker);
     let ran = follow.wait(SOON).ok();
@@ -46,7 +54,10 @@ fn logs_of_a_run_that_is_over_are_all_there() {
     let last = env.el(&["logs", &id, "-n", "1"]).ok().stdout;
     assert!(by_run.ends_with(&last) && last.len() < by_run.len(), "{last}");
     let robot = env.robot(&["logs", &id]);
-    assert_eq!((&robot["items"][0]["type"], &robot["truncated"]), (&json!("system"), &json!(false)));
+    assert_eq!(
+        (&robot["items"][0]["type"], &robot["truncated"]),
+        (&json!("system"), &json!(false))
+    );
     assert_eq!(robot["count"], robot["items"].as_array().unwrap().len());
     let missing = env.run(env.command("el").args(["logs", &id, "--file", "supervisor"]));
     assert!(missing.status == 0 || missing.status == 3, "{missing:#?}");
@@ -60,21 +71,40 @@ fn runs_are_listed_newest_first_and_filtered() {
     let (worker, running) = working(&env);
     let atoms = |words: &[&str]| -> Vec<(Value, Value)> {
         let runs = env.robot(words)["items"].take();
-        runs.as_array().unwrap().iter().map(|run| (run["atom_id"].clone(), run["outcome"].clone())).collect()
+        runs.as_array()
+            .unwrap()
+            .iter()
+            .map(|run| (run["atom_id"].clone(), run["outcome"].clone()))
+            .collect()
     };
     let all = atoms(&["runs"]);
-    assert_eq!(all, [(json!(running), Value::Null), (json!(failing), json!("closed")), (json!(failing), json!("failed"))]);
+    assert_eq!(
+        all,
+        [
+            (json!(running), Value::Null),
+            (json!(failing), json!("closed")),
+            (json!(failing), json!("failed"))
+        ]
+    );
     assert_eq!(atoms(&["runs", "--live"]), all[..1]);
     assert_eq!(atoms(&["runs", "--outcome", "failed"]), all[2..]);
     assert_eq!(atoms(&["runs", "--atom", &failing]), all[1..]);
     let cut = env.robot(&["runs", "--limit", "1"]);
-    assert_eq!((&cut["count"], &cut["total"], &cut["truncated"]), (&1.into(), &3.into(), &true.into()));
+    assert_eq!(
+        (&cut["count"], &cut["total"], &cut["truncated"]),
+        (&1.into(), &3.into(), &true.into())
+    );
     let table = env.el(&["runs"]).ok().stdout;
     assert!(table.contains(&running) && table.contains("failed"), "{table}");
     let shown = env.robot(&["runs", "show", &running]);
-    assert!(std::path::Path::new(shown["folder"].as_str().unwrap()).join("transcript.jsonl").exists());
+    assert!(
+        std::path::Path::new(shown["folder"].as_str().unwrap()).join("transcript.jsonl").exists()
+    );
     let page = env.el(&["runs", "show", &failing]).ok().stdout;
-    assert!(page.contains("attempt 2") && page.contains("closed") && page.contains("Conversation"), "{page}");
+    assert!(
+        page.contains("attempt 2") && page.contains("closed") && page.contains("Conversation"),
+        "{page}"
+    );
     go(&env, worker);
 }
 
@@ -88,12 +118,22 @@ fn why_tells_what_holds_an_atom_and_how_each_attempt_ended() {
     assert!(why(&id).contains("It is ready"));
     env.work(&["--drain"]);
     let told = why(&id);
-    for part in ["It is blocked", "#1 claude", "code 7", "#2 claude", "the service is down", "Given up after 2"] {
+    for part in [
+        "It is blocked",
+        "#1 claude",
+        "code 7",
+        "#2 claude",
+        "the service is down",
+        "Given up after 2",
+    ] {
         assert!(told.contains(part), "no {part:?} in {told}");
     }
     assert!(why(&waits).contains(&format!("blocked by {id}")));
     let robot = env.robot(&["why", &id]);
-    assert_eq!((&robot["ready"], &robot["attempts"][1]["outcome"]), (&false.into(), &"failed".into()));
+    assert_eq!(
+        (&robot["ready"], &robot["attempts"][1]["outcome"]),
+        (&false.into(), &"failed".into())
+    );
     assert_eq!(robot["holds"], json!([{"hold": "status", "status": "blocked"}]));
 }
 
@@ -117,11 +157,21 @@ fn attach_tells_a_robot_the_command_and_says_when_there_is_no_session() {
     assert_eq!(ran.json()["error"]["code"], "no_run");
     let (worker, id) = working(&env);
     let attach = env.robot(&["attach", &id]);
-    let command: Vec<&str> = attach["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let command: Vec<&str> =
+        attach["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
     let session = env.last_run(&id)["session"].as_str().unwrap().to_owned();
     assert_eq!(
         &command[1..],
-        ["-u", "-L", attach["socket"].as_str().unwrap(), "-f", "/dev/null", "attach-session", "-t", &format!("={session}")]
+        [
+            "-u",
+            "-L",
+            attach["socket"].as_str().unwrap(),
+            "-f",
+            "/dev/null",
+            "attach-session",
+            "-t",
+            &format!("={session}")
+        ]
     );
     let ran = env.run(env.command("el").args(["attach", &id])).fails_with(2);
     assert!(ran.stderr.contains("terminal") && ran.stderr.contains("el logs"), "{ran:#?}");
@@ -133,12 +183,21 @@ fn attach_tells_a_robot_the_command_and_says_when_there_is_no_session() {
 #[test]
 fn a_person_at_a_terminal_sees_each_session_and_a_summary() {
     let env = TestEnv::with_tracker();
-    let id = env.script_atom(&["usage 10 10 0.25", "say looking around", "touch started", "wait-file go", "close done"]);
+    let id = env.script_atom(&[
+        "usage 10 10 0.25",
+        "say looking around",
+        "touch started",
+        "wait-file go",
+        "close done",
+    ]);
     let screen = env.screen(100, 20, "el work --drain");
     env.wait_for_file("started");
     let text = screen.wait_for("looking around");
     let line = text.lines().find(|line| line.contains("◐")).unwrap();
-    assert!(line.contains(&id) && line.contains("1 turn") && line.contains("Play a script"), "{text}");
+    assert!(
+        line.contains(&id) && line.contains("1 turn") && line.contains("Play a script"),
+        "{text}"
+    );
     std::fs::write(env.project("go"), "").unwrap();
     let text = screen.wait_for("[exit 0]");
     assert!(!text.contains('◐'), "the live line is taken away: {text}");
@@ -166,7 +225,11 @@ fn a_reader_that_goes_away_ends_no_worker() {
     let env = TestEnv::with_tracker();
     let ids = [env.create("One", &[]), env.create("Two", &[])];
     for line in ["el --robot work --once", "el work --once"] {
-        env.run(env.command("sh").args(["-c", &format!("{{ {line}; echo $? > code; }} | head -c 1 > /dev/null")])).ok();
+        env.run(
+            env.command("sh")
+                .args(["-c", &format!("{{ {line}; echo $? > code; }} | head -c 1 > /dev/null")]),
+        )
+        .ok();
         assert_eq!(env.wait_for_file("code"), "0", "{line}");
     }
     for id in ids {

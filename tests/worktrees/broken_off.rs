@@ -1,4 +1,5 @@
-//! Whatever stops the last step of `el land`, the branch, the index and the files go together: all as before, or all moved.
+//! Whatever stops the last step of `el land`, the branch, the index and the files go together: all
+//! as before, or all moved.
 
 use std::fs;
 
@@ -13,10 +14,14 @@ fn seen(env: &TestEnv) -> (Vec<(String, Vec<u8>)>, String, String) {
     (env.user_files(), env.git(&["rev-parse", "HEAD"]), env.git(&["status", "--porcelain", "-uno"]))
 }
 
-/// What writing a `.slow` file in the checkout of the user takes; those of agents and of `el land` have no such filter.
+/// What writing a `.slow` file in the checkout of the user takes; those of agents and of `el land`
+/// have no such filter.
 fn filter(env: &TestEnv, script: &str) {
     let top = env.project("").canonicalize().unwrap();
-    env.program("smudge", &format!("#!/bin/sh\ntest \"$PWD\" = {} || exec cat\n{script}\n", top.display()));
+    env.program(
+        "smudge",
+        &format!("#!/bin/sh\ntest \"$PWD\" = {} || exec cat\n{script}\n", top.display()),
+    );
 }
 
 fn with_filter(env: &TestEnv, script: &str) {
@@ -58,15 +63,25 @@ fn a_lock_on_the_branch_or_a_hook_that_refuses_leaves_everything_as_it_was() {
             fs::write(&lock, "").unwrap();
             let refused = env.el(&["--robot", "land", &id]).fails_with(4).json();
             let message = refused["error"]["message"].as_str().unwrap();
-            assert!(message.contains("lock") && refused["error"]["retryable"] == true, "{refused:#}");
+            assert!(
+                message.contains("lock") && refused["error"]["retryable"] == true,
+                "{refused:#}"
+            );
             fs::remove_file(&lock).unwrap();
             assert_eq!(seen(&env), before, "{}", lock.display());
         }
         for state in ["prepared", "committed"] {
-            hook(&env, "reference-transaction", &format!("test $1 = {state} && {{ echo 'not today' >&2; exit 1; }}; exit 0"));
+            hook(
+                &env,
+                "reference-transaction",
+                &format!("test $1 = {state} && {{ echo 'not today' >&2; exit 1; }}; exit 0"),
+            );
             if state == "prepared" {
                 let refused = env.el(&["land", &id]).fails_with(4);
-                assert!(refused.stdout.contains("not today") && !refused.stdout.contains("hint:"), "{refused:#?}");
+                assert!(
+                    refused.stdout.contains("not today") && !refused.stdout.contains("hint:"),
+                    "{refused:#?}"
+                );
                 assert_eq!(seen(&env), before);
                 let told = env.robot(&["worktrees"]);
                 assert_eq!(told["items"][0]["landed"], false);
@@ -91,14 +106,23 @@ fn files_that_could_not_all_be_written_are_put_back() {
     assert!(!env.project("new").exists() && !env.project(".git/el-landing").exists());
     filter(&env, "cat");
     assert_eq!(fates(&env, 0, &[&id]), [(id, "landed".to_owned())]);
-    assert!(env.project("new/a.txt").exists() && env.project("x.slow").exists() && !env.project("old.txt").exists());
+    assert!(
+        env.project("new/a.txt").exists()
+            && env.project("x.slow").exists()
+            && !env.project("old.txt").exists()
+    );
     assert_eq!(seen(&env).2, "");
 }
 
-/// Kills `el land` while git writes the files, and git too if `with_git`; else git goes on by itself.
+/// Kills `el land` while git writes the files, and git too if `with_git`; else git goes on by
+/// itself.
 fn kill_while_files_move(env: &TestEnv, id: &str, with_git: bool) {
     let (flag, go) = (env.path("tmp/waiting"), env.path("tmp/go"));
-    let script = format!("touch {}; until test -e {}; do sleep 0.02; done; cat", flag.display(), go.display());
+    let script = format!(
+        "touch {}; until test -e {}; do sleep 0.02; done; cat",
+        flag.display(),
+        go.display()
+    );
     filter(env, &script);
     let landing = env.start_el(&["land", id]);
     env.wait_for_file(&flag);
@@ -123,16 +147,25 @@ fn a_land_killed_while_git_moves_the_files_is_put_back_and_done_again() {
         assert_ne!(seen(&env).2, "", "something has moved");
         if with_git {
             let refused = env.el(&["land", &id]).fails_with(4);
-            // It may not have had the time to give back the others; each is named, and one command is enough.
-            let locks = ["index.lock", "HEAD.lock", "refs/heads/main.lock"].map(|name| env.project(".git").join(name));
+            // It may not have had the time to give back the others; each is named, and one command
+            // is enough.
+            let locks = ["index.lock", "HEAD.lock", "refs/heads/main.lock"]
+                .map(|name| env.project(".git").join(name));
             locks.iter().for_each(|lock| fs::write(lock, "").unwrap());
             let again = env.el(&["land", &id]).fails_with(4);
             for said in [&refused.stderr, &again.stderr] {
-                assert!(said.contains("index.lock") && said.contains("killed while it moved files"), "{said}");
+                assert!(
+                    said.contains("index.lock") && said.contains("killed while it moved files"),
+                    "{said}"
+                );
             }
             let (_, command) = again.stderr.split_once("any more: ").unwrap();
             let (command, _) = command.split_once(';').unwrap();
-            assert_eq!(locks.iter().filter(|lock| lock.exists()).count(), 3, "el itself takes none away");
+            assert_eq!(
+                locks.iter().filter(|lock| lock.exists()).count(),
+                3,
+                "el itself takes none away"
+            );
             let _ = env.run(env.command("sh").args(["-c", command])).ok();
             assert!(!locks.iter().any(|lock| lock.exists()), "{command}");
         }
@@ -171,7 +204,8 @@ fn a_signal_ends_the_check_and_says_what_was_left() {
         let when = if second { "test -e bad.txt && exit 1; test -e b.txt || exit 0; " } else { "" };
         let check = format!("{when}setsid sleep 600 & touch {}; sleep 600", flag.display());
         env.configure(&format!("land_check = \"sh -c '{check}'\"\n"));
-        let names = if second { ["a.txt", "bad.txt", "b.txt"].as_slice() } else { &["a.txt", "b.txt"] };
+        let names =
+            if second { ["a.txt", "bad.txt", "b.txt"].as_slice() } else { &["a.txt", "b.txt"] };
         let ids: Vec<String> = names.iter().map(|file| finished(&env, file, "x")).collect();
         let before = seen(&env);
         let landing = env.start_el(&["--robot", "land", "--all"]);

@@ -5,7 +5,9 @@ use crate::support::TestEnv;
 /// An atom that needs these files to be there, writes one of its own, commits and closes.
 fn after(env: &TestEnv, blockers: &[&String], needs: &str, file: &str) -> String {
     let script = TestEnv::script(&[
-        &format!("sh ls {needs} > /dev/null && echo {file} > {file} && git add {file} && git commit -q -m 'write {file}'"),
+        &format!(
+            "sh ls {needs} > /dev/null && echo {file} > {file} && git add {file} && git commit -q -m 'write {file}'"
+        ),
         "close done",
     ]);
     let id = env.create("After", &["-d", &script]);
@@ -21,13 +23,18 @@ fn three_layers_hold_what_they_build_on_and_land_in_a_straight_line() {
     let [first, second] = ["a.txt", "b.txt"].map(|file| env.writer(file, "x"));
     let third = after(&env, &[&first, &second], "a.txt b.txt", "c.txt");
     // Nothing of the third's own, for what builds on it: the others are reached through it.
-    let fourth = env.create("Look", &["-d", &TestEnv::script(&["close looked"]), "--blocked-by", &third]);
+    let fourth =
+        env.create("Look", &["-d", &TestEnv::script(&["close looked"]), "--blocked-by", &third]);
     let last = after(&env, &[&fourth], "a.txt b.txt c.txt", "d.txt");
     env.work(&["--drain", "--concurrency", "2"]);
     for id in [&first, &second, &third, &fourth, &last] {
         assert_eq!(env.outcomes(id), ["closed"], "{:#}", env.last_run(id));
     }
-    assert_eq!(env.robot(&["diff", &third])["files"], serde_json::json!(["c.txt"]), "its own work alone");
+    assert_eq!(
+        env.robot(&["diff", &third])["files"],
+        serde_json::json!(["c.txt"]),
+        "its own work alone"
+    );
     assert_eq!(env.robot(&["diff", &last])["files"], serde_json::json!(["d.txt"]));
     let landed = env.robot(&["land", "--all"]);
     assert_eq!(landed["landed"], 4, "{landed:#}");
@@ -43,7 +50,12 @@ fn what_an_agent_commits_after_its_close_is_there_for_who_builds_on_it() {
     let first = env.create("First", &["-d", &TestEnv::script(&["close done", late])]);
     let then = after(&env, &[&first], "late.txt", "b.txt");
     env.work(&["--drain", "--concurrency", "2", "--isolate", "worktree"]);
-    assert_eq!([&first, &then].map(|id| env.outcomes(id)), [["closed"], ["closed"]], "{:#}", env.last_run(&then));
+    assert_eq!(
+        [&first, &then].map(|id| env.outcomes(id)),
+        [["closed"], ["closed"]],
+        "{:#}",
+        env.last_run(&then)
+    );
 }
 
 #[test]
@@ -51,10 +63,14 @@ fn what_does_not_fit_together_is_held_with_the_reason_and_nothing_else_is() {
     let env = TestEnv::with_repository("");
     let [first, second] = ["one", "two"].map(|text| env.writer("same.txt", text));
     let third = after(&env, &[&first, &second], "same.txt", "c.txt");
-    let other = env.create("Other", &["-d", &TestEnv::script(&["close done"]), "--blocked-by", &first]);
+    let other =
+        env.create("Other", &["-d", &TestEnv::script(&["close done"]), "--blocked-by", &first]);
     env.work(&["--drain", "--concurrency", "2"]);
     assert_eq!([&first, &second, &other].map(|id| env.status(id)), ["closed", "closed", "closed"]);
-    assert_eq!((env.status(&third).as_str(), env.outcomes(&third).as_slice()), ("blocked", &["launch_failed".to_owned()][..]));
+    assert_eq!(
+        (env.status(&third).as_str(), env.outcomes(&third).as_slice()),
+        ("blocked", &["launch_failed".to_owned()][..])
+    );
     let detail = env.last_run(&third)["detail"].to_string();
     assert!(detail.contains("same.txt") && detail.contains(&format!("el/{second}")), "{detail}");
     let why = env.robot(&["why", &third])["last_comment"]["content"].to_string();
@@ -63,7 +79,11 @@ fn what_does_not_fit_together_is_held_with_the_reason_and_nothing_else_is() {
     assert!(!env.project(".eluent/worktrees").join(&third).exists());
     // One of the two is brought in, the other one given up: then it fits.
     env.el(&["land", &first]).ok();
-    env.git(&["worktree", "remove", env.project(".eluent/worktrees").join(&second).to_str().unwrap()]);
+    env.git(&[
+        "worktree",
+        "remove",
+        env.project(".eluent/worktrees").join(&second).to_str().unwrap(),
+    ]);
     env.git(&["branch", "-D", "-q", &format!("el/{second}")]);
     env.el(&["retry", &third]).ok();
     env.work(&["--drain", "--isolate", "worktree"]);

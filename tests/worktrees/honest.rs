@@ -1,4 +1,5 @@
-//! `el land` and `el worktrees prune` say and do only what is so now: no work is forgotten since it was brought in somewhere, once.
+//! `el land` and `el worktrees prune` say and do only what is so now: no work is forgotten since it
+//! was brought in somewhere, once.
 
 use crate::support::TestEnv;
 use crate::worktrees::landing::{fates, finished};
@@ -11,7 +12,11 @@ fn fate(id: &str, fate: &str) -> Vec<(String, String)> {
 #[track_caller]
 fn assert_kept(env: &TestEnv, id: &str, why: &str) {
     let listed = env.robot(&["worktrees"]);
-    assert_eq!((&listed["items"][0]["atom_id"], &listed["items"][0]["landed"]), (&id.into(), &false.into()), "{listed:#}");
+    assert_eq!(
+        (&listed["items"][0]["atom_id"], &listed["items"][0]["landed"]),
+        (&id.into(), &false.into()),
+        "{listed:#}"
+    );
     let pruned = env.robot(&["worktrees", "prune"]);
     assert_eq!(pruned["count"], 0, "{pruned:#}");
     let reason = pruned["kept"][0]["reason"].as_str().unwrap();
@@ -85,7 +90,8 @@ fn the_resolution_in_a_merge_counts_as_work() {
     let id = finished(&env, "base.txt", "theirs");
     let tree = env.path("tmp").join(&id);
     let at = tree.to_str().unwrap();
-    // Main takes the change itself, and goes on; the branch merges that, with something of its own in the merge.
+    // Main takes the change itself, and goes on; the branch merges that, with something of its own
+    // in the merge.
     env.git(&["cherry-pick", &format!("el/{id}")]);
     env.git(&["commit", "-q", "--allow-empty", "-m", "on"]);
     env.git(&["-C", at, "merge", "-q", "--no-commit", "main"]);
@@ -116,11 +122,18 @@ fn ignored_files_of_the_user_are_never_overwritten() {
     for (theirs, mine) in mine {
         let id = finished(&env, theirs, "theirs");
         std::fs::write(env.project(mine), "mine\n").unwrap();
-        let before = (env.user_files(), env.git(&["for-each-ref"]), env.git(&["status", "--porcelain"]));
+        let before =
+            (env.user_files(), env.git(&["for-each-ref"]), env.git(&["status", "--porcelain"]));
         let ran = env.el(&["land", &id]).fails_with(4);
-        assert!(ran.stdout.contains("main was not moved") && ran.stdout.contains(theirs), "{ran:#?}");
+        assert!(
+            ran.stdout.contains("main was not moved") && ran.stdout.contains(theirs),
+            "{ran:#?}"
+        );
         assert_eq!(fates(&env, 4, &[&id]), fate(&id, "held"));
-        assert_eq!((env.user_files(), env.git(&["for-each-ref"]), env.git(&["status", "--porcelain"])), before);
+        assert_eq!(
+            (env.user_files(), env.git(&["for-each-ref"]), env.git(&["status", "--porcelain"])),
+            before
+        );
         assert_eq!(std::fs::read_to_string(env.project(mine)).unwrap(), "mine\n");
     }
     // A folder of theirs where a file of the user's is.
@@ -162,8 +175,10 @@ fn another_projects_land_is_left_alone() {
 #[test]
 fn work_on_another_branch_than_its_own_is_told_and_kept() {
     let env = TestEnv::with_repository("isolate = \"worktree\"\n");
-    let id = env
-        .script_atom(&["sh git checkout -q -b feature/x && echo x > x.txt && git add x.txt && git commit -q -m x", "close done"]);
+    let id = env.script_atom(&[
+        "sh git checkout -q -b feature/x && echo x > x.txt && git add x.txt && git commit -q -m x",
+        "close done",
+    ]);
     env.work(&["--drain"]);
     assert_eq!(env.status(&id), "closed");
     let told = format!("its worktree is on feature/x, not on el/{id}");
@@ -189,7 +204,10 @@ fn work_on_another_branch_than_its_own_is_told_and_kept() {
 /// Takes the last commit of main back, an hour ago: before its atom is closed again.
 fn revert(env: &TestEnv, words: &[&str]) -> String {
     let mut command = env.command("git");
-    command.args(["revert", "--no-edit"]).args(words).env("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z");
+    command
+        .args(["revert", "--no-edit"])
+        .args(words)
+        .env("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z");
     let _ = env.run(&mut command).ok();
     env.git(&["rev-parse", "HEAD"])
 }
@@ -212,7 +230,11 @@ fn what_was_taken_back_is_brought_in_again_with_what_came_since() {
         env.git(&["-C", tree.to_str().unwrap(), "commit", "-q", "-m", "more"]);
         env.el(&["close", &id]).ok();
         let landed = env.robot(&["land", "--all"]);
-        assert_eq!(landed["items"][0]["brings_back"], serde_json::json!([taken]), "{mode} {landed:#}");
+        assert_eq!(
+            landed["items"][0]["brings_back"],
+            serde_json::json!([taken]),
+            "{mode} {landed:#}"
+        );
         assert!(env.project("a.txt").exists() && env.project("b.txt").exists(), "{mode}");
         assert_eq!(fates(&env, 0, &[&id]), fate(&id, "already"));
     }
@@ -228,7 +250,10 @@ fn what_was_taken_back_stays_so_until_its_atom_is_closed_again() {
     let revert = env.git(&["rev-parse", "HEAD"]);
     assert_eq!(env.robot(&["land", "--all"])["count"], 0);
     let told = env.el(&["land", &id]).fails_with(4);
-    assert!(told.stdout.contains("taken back") && told.stdout.contains(&format!("git revert {revert}")), "{told:#?}");
+    assert!(
+        told.stdout.contains("taken back") && told.stdout.contains(&format!("git revert {revert}")),
+        "{told:#?}"
+    );
     assert!(!env.project("a.txt").exists());
     // What the branch knows of is its own doing.
     let tree = env.path("tmp").join(&id);
@@ -259,8 +284,11 @@ fn a_revert_and_a_close_in_the_same_second_are_told_apart() {
     let id = finished(&env, "a.txt", "x");
     assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
     let in_the_second_of_its_close = |words: &[&str]| {
-        let at = env.robot(&["show", &id])["closed_at"].as_str().unwrap().get(..19).unwrap().to_owned();
-        let _ = env.run(env.command("git").args(words).env("GIT_COMMITTER_DATE", format!("{at}Z"))).ok();
+        let at =
+            env.robot(&["show", &id])["closed_at"].as_str().unwrap().get(..19).unwrap().to_owned();
+        let _ = env
+            .run(env.command("git").args(words).env("GIT_COMMITTER_DATE", format!("{at}Z")))
+            .ok();
     };
     in_the_second_of_its_close(&["revert", "--no-edit", "HEAD"]);
     assert_eq!(fates(&env, 4, &[&id]), fate(&id, "taken_back"), "the close was before it");

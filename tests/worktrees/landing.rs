@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::support::TestEnv;
 
-/// An atom with a branch and worktree as el makes them: no agent is needed to try what `el land` does with it.
+/// An atom with a branch and worktree as el makes them: no agent is needed to try what `el land`
+/// does with it.
 pub(super) fn finished(env: &TestEnv, file: &str, text: &str) -> String {
     let id = env.create(&format!("Write {file}"), &[]);
     let tree = env.path("tmp").join(&id);
@@ -12,7 +13,11 @@ pub(super) fn finished(env: &TestEnv, file: &str, text: &str) -> String {
     let base = env.git(&["rev-parse", "main"]);
     env.git(&["worktree", "add", "-q", "-b", &format!("el/{id}"), at, "main"]);
     env.git(&["update-ref", &format!("refs/el/base/{id}"), &base]);
-    std::fs::write(env.path(env.git(&["-C", at, "rev-parse", "--absolute-git-dir"])).join("el-ready"), "").unwrap();
+    std::fs::write(
+        env.path(env.git(&["-C", at, "rev-parse", "--absolute-git-dir"])).join("el-ready"),
+        "",
+    )
+    .unwrap();
     std::fs::write(tree.join(file), format!("{text}\n")).unwrap();
     env.git(&["-C", at, "add", "-A", "-f"]);
     env.git(&["-C", at, "commit", "-q", "--no-verify", "-m", &format!("write {file}")]);
@@ -22,9 +27,16 @@ pub(super) fn finished(env: &TestEnv, file: &str, text: &str) -> String {
 
 /// What became of each, by atom.
 pub(super) fn fates(env: &TestEnv, status: i32, words: &[&str]) -> Vec<(String, String)> {
-    let document = env.run(env.command("el").args(["--robot", "land"]).args(words)).fails_with(status).json();
-    let items = if status == 0 { &document["data"]["items"] } else { &document["error"]["details"]["items"] };
-    let pair = |item: &Value| (item["atom_id"].as_str().unwrap().to_owned(), item["fate"].as_str().unwrap().to_owned());
+    let document =
+        env.run(env.command("el").args(["--robot", "land"]).args(words)).fails_with(status).json();
+    let items = if status == 0 {
+        &document["data"]["items"]
+    } else {
+        &document["error"]["details"]["items"]
+    };
+    let pair = |item: &Value| {
+        (item["atom_id"].as_str().unwrap().to_owned(), item["fate"].as_str().unwrap().to_owned())
+    };
     items.as_array().unwrap_or_else(|| panic!("{document:#}")).iter().map(pair).collect()
 }
 
@@ -46,7 +58,8 @@ fn what_builds_on_work_in_conflict_is_resolved_with_it() {
     let mut chain: Vec<String> = Vec::new();
     for name in ["one", "two", "three"] {
         let write = format!("sh echo {name} >> base.txt && git commit -q -a -m {name}");
-        let id = env.create(name, &["--parent", &epic, "-d", &TestEnv::script(&[&write, "close done"])]);
+        let id =
+            env.create(name, &["--parent", &epic, "-d", &TestEnv::script(&[&write, "close done"])]);
         if let Some(before) = chain.last() {
             env.el(&["dep", "add", before, &id]).ok();
         }
@@ -60,19 +73,35 @@ fn what_builds_on_work_in_conflict_is_resolved_with_it() {
     assert_eq!(fates(&env, 4, &["--all"]), all("conflict"));
     let ready = env.robot(&["ready"]);
     let parent = &ready["items"][0]["parent_id"];
-    assert_eq!((&ready["count"], parent), (&1.into(), &Value::Null), "one, in nothing that is over");
+    assert_eq!(
+        (&ready["count"], parent),
+        (&1.into(), &Value::Null),
+        "one, in nothing that is over"
+    );
     let conflict = ready["items"][0]["id"].as_str().unwrap();
     resolve(&env, conflict, &chain[2], "moved, one, two, three\n");
-    assert_eq!(fates(&env, 0, &["--all"]), [all("landed"), vec![(conflict.to_owned(), "landed".to_owned())]].concat());
-    assert_eq!((&env.robot(&["ready"])["count"], &env.robot(&["land", "--all"])["count"]), (&0.into(), &0.into()));
-    assert_eq!(std::fs::read_to_string(env.project("base.txt")).unwrap(), "moved, one, two, three\n");
+    assert_eq!(
+        fates(&env, 0, &["--all"]),
+        [all("landed"), vec![(conflict.to_owned(), "landed".to_owned())]].concat()
+    );
+    assert_eq!(
+        (&env.robot(&["ready"])["count"], &env.robot(&["land", "--all"])["count"]),
+        (&0.into(), &0.into())
+    );
+    assert_eq!(
+        std::fs::read_to_string(env.project("base.txt")).unwrap(),
+        "moved, one, two, three\n"
+    );
 }
 
 #[test]
 fn a_conflict_becomes_an_atom_and_its_merge_brings_both_in() {
     let env = TestEnv::with_repository("");
     let [first, second] = ["one", "two"].map(|text| finished(&env, "base.txt", text));
-    assert_eq!(fates(&env, 4, &["--all"]), [(first, "landed".to_owned()), (second.clone(), "conflict".to_owned())]);
+    assert_eq!(
+        fates(&env, 4, &["--all"]),
+        [(first, "landed".to_owned()), (second.clone(), "conflict".to_owned())]
+    );
     let found = env.robot(&["ready"])["items"][0].take();
     let conflict = found["id"].as_str().unwrap().to_owned();
     assert!(found["description"].as_str().unwrap().contains("base.txt"));
@@ -99,17 +128,22 @@ fn a_conflict_and_its_resolution_land_together_and_no_second_one_is_filed() {
     // Alone it does not fit still, and the atom for that is there.
     let refused = env.el(&["land", &second]).fails_with(4);
     assert!(refused.stdout.contains(&format!("{conflict} is closed")), "{refused:#?}");
-    let landed = || [(second.clone(), "landed".to_owned()), (conflict.clone(), "landed".to_owned())];
+    let landed =
+        || [(second.clone(), "landed".to_owned()), (conflict.clone(), "landed".to_owned())];
     assert_eq!(fates(&env, 0, &["--all"]), landed());
     assert_eq!(std::fs::read_to_string(env.project("base.txt")).unwrap(), "one and two\n");
-    assert_eq!((&env.robot(&["ready"])["count"], &env.robot(&["land", "--all"])["count"]), (&0.into(), &0.into()));
+    assert_eq!(
+        (&env.robot(&["ready"])["count"], &env.robot(&["land", "--all"])["count"]),
+        (&0.into(), &0.into())
+    );
 }
 
 #[test]
 fn an_atom_that_is_reopened_during_the_check_is_left_out() {
     let env = TestEnv::with_repository("");
     let (flag, go) = (env.path("tmp/waiting"), env.path("tmp/go"));
-    let check = format!("touch {}; until test -e {}; do sleep 0.02; done", flag.display(), go.display());
+    let check =
+        format!("touch {}; until test -e {}; do sleep 0.02; done", flag.display(), go.display());
     env.configure(&format!("land_check = \"sh -c '{check}'\"\n"));
     let ids = ["a.txt", "b.txt", "c.txt"].map(|file| finished(&env, file, "x"));
     let landing = env.start_el(&["--robot", "land", "--all"]);
@@ -121,7 +155,11 @@ fn an_atom_that_is_reopened_during_the_check_is_left_out() {
     let items = ended["error"]["details"]["items"].as_array().unwrap();
     let fates: Vec<&str> = items.iter().map(|item| item["fate"].as_str().unwrap()).collect();
     assert_eq!(fates, ["held", "held", "landed"], "{ended:#}");
-    assert!(!env.project("a.txt").exists() && !env.project("b.txt").exists() && env.project("c.txt").exists());
+    assert!(
+        !env.project("a.txt").exists()
+            && !env.project("b.txt").exists()
+            && env.project("c.txt").exists()
+    );
 }
 
 #[test]
@@ -130,14 +168,19 @@ fn an_old_git_is_told_at_once() {
     let id = finished(&env, "a.txt", "x");
     env.program("git", "#!/bin/sh\necho git version 2.30.2\n");
     let refused = env.el(&["land", &id]).fails_with(6);
-    assert!(refused.stderr.contains("this is git 2.30.2") && refused.stderr.contains("2.38"), "{refused:#?}");
+    assert!(
+        refused.stderr.contains("this is git 2.30.2") && refused.stderr.contains("2.38"),
+        "{refused:#?}"
+    );
     let refused = env.el(&["work", "--once", "--isolate", "worktree"]).fails_with(6);
     assert!(refused.stderr.contains("this is git 2.30.2"), "{refused:#?}");
 }
 
 #[test]
 fn what_makes_the_check_fail_is_found_and_left_out() {
-    let env = TestEnv::with_repository("land_check = \"sh -c '! test -e bad.txt'\"\nland_mode = \"merge\"\n");
+    let env = TestEnv::with_repository(
+        "land_check = \"sh -c '! test -e bad.txt'\"\nland_mode = \"merge\"\n",
+    );
     let ids = ["a.txt", "b.txt", "bad.txt", "c.txt", "d.txt"].map(|file| finished(&env, file, "x"));
     let fates = fates(&env, 4, &["--all"]);
     let words: Vec<&str> = fates.iter().map(|(_, fate)| fate.as_str()).collect();
@@ -155,7 +198,10 @@ fn a_check_that_fails_without_them_blames_nobody() {
     let id = finished(&env, "a.txt", "x");
     let before = env.git(&["rev-parse", "main"]);
     let ran = env.el(&["land", &id]).fails_with(4);
-    assert!(ran.stderr.contains("fails on main already") && ran.stderr.contains("broken"), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("fails on main already") && ran.stderr.contains("broken"),
+        "{ran:#?}"
+    );
     assert_eq!(env.git(&["rev-parse", "main"]), before);
 }
 
@@ -166,7 +212,10 @@ fn uncommitted_work_of_the_user_is_never_touched() {
     std::fs::write(env.project("base.txt"), "mine, not committed\n").unwrap();
     let (files, head) = (env.user_files(), env.git(&["rev-parse", "main"]));
     let ran = env.el(&["land", &id]).fails_with(4);
-    assert!(ran.stdout.contains("1 file have changes") || ran.stdout.contains("not committed"), "{ran:#?}");
+    assert!(
+        ran.stdout.contains("1 file have changes") || ran.stdout.contains("not committed"),
+        "{ran:#?}"
+    );
     assert_eq!((env.user_files(), env.git(&["rev-parse", "main"])), (files, head));
     // A file that git does not know, and that would be overwritten.
     env.git(&["checkout", "-q", "base.txt"]);
@@ -201,14 +250,18 @@ fn a_land_that_was_killed_is_finished_by_the_next() {
     let env = TestEnv::with_repository("");
     let flag = env.path("tmp/waiting");
     let go = env.path("tmp/go");
-    let check = format!("touch {}; until test -e {}; do sleep 0.05; done", flag.display(), go.display());
+    let check =
+        format!("touch {}; until test -e {}; do sleep 0.05; done", flag.display(), go.display());
     env.configure(&format!("land_check = \"sh -c '{check}'\"\n"));
     let ids = ["a.txt", "b.txt"].map(|file| finished(&env, file, "x"));
     let landing = env.start_el(&["land", "--all"]);
     env.wait_for_file(&flag);
     assert_eq!(env.git(&["rev-list", "--count", "main"]), "1", "nothing is kept before its check");
     let busy = env.el(&["--robot", "land", "--all"]).fails_with(4).json();
-    assert_eq!((&busy["error"]["code"], &busy["error"]["retryable"]), (&"busy".into(), &true.into()));
+    assert_eq!(
+        (&busy["error"]["code"], &busy["error"]["retryable"]),
+        (&"busy".into(), &true.into())
+    );
     landing.signal(rustix::process::Signal::KILL);
     let _ = landing.wait(crate::support::SOON);
     std::fs::write(&go, "").unwrap();
@@ -218,10 +271,18 @@ fn a_land_that_was_killed_is_finished_by_the_next() {
         env.git(&["update-ref", "-d", &format!("refs/el/landed/{id}")]);
     }
     let again = env.robot(&["land", "--all"]);
-    assert!(again["items"].as_array().unwrap().iter().all(|item| item["fate"] == "landed" || item["fate"] == "already"));
+    assert!(
+        again["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|item| item["fate"] == "landed" || item["fate"] == "already")
+    );
     assert_eq!(env.git(&["rev-list", "--count", "main"]), "3");
     let left = std::fs::read_dir(env.project(".eluent/worktrees")).unwrap().flatten();
-    assert!(left.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with(".landing")));
+    assert!(
+        left.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with(".landing"))
+    );
 }
 
 #[test]
@@ -254,13 +315,22 @@ fn a_commit_to_the_target_during_the_check_is_landed_upon() {
     env.configure(&format!("land_check = \"sh -c '{once}'\"\n"));
     let id = finished(&env, "a.txt", "x");
     assert_eq!(fates(&env, 0, &[&id]), [(id, "landed".to_owned())]);
-    assert!(env.project("a.txt").exists() && env.git(&["log", "-2", "--format=%s", "main"]).ends_with("mine"));
+    assert!(
+        env.project("a.txt").exists()
+            && env.git(&["log", "-2", "--format=%s", "main"]).ends_with("mine")
+    );
     // By one who never rests.
     env.configure(&format!("land_check = \"sh -c '{commit}'\"\n"));
     let id = finished(&env, "b.txt", "x");
     let told = env.el(&["land", &id]).fails_with(4);
-    assert!(told.stdout.contains("main is being moved by somebody else") && !told.stdout.contains("fatal"), "{told:#?}");
-    assert!(!env.project("b.txt").exists() && env.git(&["status", "--porcelain", "-uno"]).is_empty());
+    assert!(
+        told.stdout.contains("main is being moved by somebody else")
+            && !told.stdout.contains("fatal"),
+        "{told:#?}"
+    );
+    assert!(
+        !env.project("b.txt").exists() && env.git(&["status", "--porcelain", "-uno"]).is_empty()
+    );
 }
 
 #[test]
@@ -268,7 +338,11 @@ fn what_is_closed_while_its_agent_still_works_is_told() {
     let env = TestEnv::with_repository("isolate = \"worktree\"\n");
     let go = env.path("tmp/go");
     let work = "sh echo x > a.txt && git add a.txt && git commit -q -m a";
-    let wait = format!("sh touch {}; until test -e {}; do sleep 0.02; done", env.path("tmp/closed").display(), go.display());
+    let wait = format!(
+        "sh touch {}; until test -e {}; do sleep 0.02; done",
+        env.path("tmp/closed").display(),
+        go.display()
+    );
     let id = env.script_atom(&[work, "close done", &wait]);
     let working = env.start_el(&["work", "--once"]);
     env.wait_for_file(env.path("tmp/closed"));
@@ -284,8 +358,7 @@ fn a_git_that_still_writes_where_el_land_works_is_waited_for() {
     let env = TestEnv::with_repository("");
     let id = finished(&env, "a.txt", "x");
     let real = env.run(env.command("sh").args(["-c", "command -v git"])).ok().stdout;
-    let write =
-        "case \"$*\" in *'worktree add'*) for a; do case $a in *.landing-*) mkdir -p \"$a\"; : > \"$a/x\";; esac; done;; esac";
+    let write = "case \"$*\" in *'worktree add'*) for a; do case $a in *.landing-*) mkdir -p \"$a\"; : > \"$a/x\";; esac; done;; esac";
     env.program("git", &format!("#!/bin/sh\n{write}\nexec {} \"$@\"\n", real.trim()));
     let told = env.el(&["--robot", "land", &id]).fails_with(4).json();
     assert_eq!(told["error"]["retryable"], true, "{told:#}");

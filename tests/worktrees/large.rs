@@ -1,4 +1,5 @@
-//! A repository with many files; the measured one, with fifty thousand, is `scripts/measure-worktrees`.
+//! A repository with many files; the measured one, with fifty thousand, is
+//! `scripts/measure-worktrees`.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -11,7 +12,9 @@ fn many_files_cost_seconds_and_no_lease() {
     for folder in 0..30 {
         let at = env.project(format!("src/{folder}"));
         fs::create_dir_all(&at).unwrap();
-        (0..100).for_each(|n| fs::write(at.join(format!("{n}.txt")), format!("{folder} {n}\n")).unwrap());
+        (0..100).for_each(|n| {
+            fs::write(at.join(format!("{n}.txt")), format!("{folder} {n}\n")).unwrap()
+        });
     }
     env.git(&["add", "src"]);
     env.git(&["commit", "-q", "-m", "many"]);

@@ -1,4 +1,5 @@
-//! Repositories within the repository: submodules, checked out or not, and clones that git does not look into. What is in them is nowhere else.
+//! Repositories within the repository: submodules, checked out or not, and clones that git does not
+//! look into. What is in them is nowhere else.
 
 use std::fs;
 
@@ -25,8 +26,12 @@ fn with_nested(configuration: &str) -> TestEnv {
 
 #[test]
 fn no_repository_makes_way_for_what_a_branch_has_in_its_place() {
-    for make in ["echo file > emb", "ln -s base.txt emb", "mkdir emb; echo file > emb/precious", "mkdir emb; echo file > emb/new"]
-    {
+    for make in [
+        "echo file > emb",
+        "ln -s base.txt emb",
+        "mkdir emb; echo file > emb/precious",
+        "mkdir emb; echo file > emb/new",
+    ] {
         let env = with_nested("");
         let id = finished(&env, "a.txt", "x");
         let tree = env.path("tmp").join(&id);
@@ -36,17 +41,24 @@ fn no_repository_makes_way_for_what_a_branch_has_in_its_place() {
         let _ = env.run(env.command("sh").args(["-c", &script]).current_dir(&tree)).ok();
         env.git(&["-C", at, "add", "-A"]);
         env.git(&["-C", at, "commit", "-q", "-m", "another emb"]);
-        let (head, inner) = (env.git(&["rev-parse", "main"]), env.git(&["-C", "emb", "rev-parse", "HEAD"]));
+        let (head, inner) =
+            (env.git(&["rev-parse", "main"]), env.git(&["-C", "emb", "rev-parse", "HEAD"]));
         let told = env.el(&["land", "--all"]).fails_with(4);
         assert!(told.stdout.contains("would be overwritten: emb/"), "{make}: {told:#?}");
-        assert_eq!((env.git(&["rev-parse", "main"]), env.git(&["status", "--porcelain", "-uno"])), (head, String::new()));
+        assert_eq!(
+            (env.git(&["rev-parse", "main"]), env.git(&["status", "--porcelain", "-uno"])),
+            (head, String::new())
+        );
         assert_eq!(env.git(&["-C", "emb", "rev-parse", "HEAD"]), inner, "{make}");
         assert_eq!(fs::read_to_string(env.project("emb/precious")).unwrap(), "precious\n");
         // Moved out of the way it is nobody's loss.
         fs::rename(env.project("emb"), env.path("tmp/saved")).unwrap();
         fs::create_dir(env.project("emb")).unwrap();
         assert_eq!(fates(&env, 0, &["--all"]), [(id, "landed".to_owned())], "{make}");
-        assert!(fs::symlink_metadata(env.project("emb")).is_ok() && !env.project("emb/.git").exists(), "{make}");
+        assert!(
+            fs::symlink_metadata(env.project("emb")).is_ok() && !env.project("emb/.git").exists(),
+            "{make}"
+        );
     }
 }
 
@@ -80,9 +92,17 @@ fn what_an_agent_left_in_the_folder_of_a_submodule_keeps_its_worktree() {
     let tree = env.path("tmp").join(&id);
     assert_eq!(fates(&env, 0, &[&id])[0].1, "landed");
     fs::write(tree.join("emb/result"), "mine\n").unwrap();
-    assert_eq!(env.git(&["-C", tree.to_str().unwrap(), "status", "--porcelain"]), "", "git says nothing of it");
+    assert_eq!(
+        env.git(&["-C", tree.to_str().unwrap(), "status", "--porcelain"]),
+        "",
+        "git says nothing of it"
+    );
     let pruned = env.robot(&["worktrees", "prune"]);
-    assert_eq!((&pruned["count"], &pruned["kept"][0]["would_lose"]), (&0.into(), &serde_json::json!(["emb/"])), "{pruned:#}");
+    assert_eq!(
+        (&pruned["count"], &pruned["kept"][0]["would_lose"]),
+        (&0.into(), &serde_json::json!(["emb/"])),
+        "{pruned:#}"
+    );
     assert_eq!(fs::read_to_string(tree.join("emb/result")).unwrap(), "mine\n");
     fs::remove_file(tree.join("emb/result")).unwrap();
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
@@ -96,18 +116,35 @@ fn a_repository_in_a_folder_that_git_ignores_keeps_its_worktree_until_its_commit
     let id = finished(&env, "a.txt", "x");
     let tree = env.path("tmp").join(&id);
     assert_eq!(fates(&env, 0, &[&id])[0].1, "landed");
-    for (folder, bare) in [("node_modules/deep/one", false), ("node_modules/one.git", true), ("data", false)] {
+    for (folder, bare) in
+        [("node_modules/deep/one", false), ("node_modules/one.git", true), ("data", false)]
+    {
         let at = tree.join(folder);
         if bare {
             env.git(&["clone", "-q", "--bare", ".", at.to_str().unwrap()]);
-            env.git(&["-C", at.to_str().unwrap(), "-c", "user.name=a", "-c", "user.email=a@b", "notes", "add", "-m", "own"]);
+            env.git(&[
+                "-C",
+                at.to_str().unwrap(),
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@b",
+                "notes",
+                "add",
+                "-m",
+                "own",
+            ]);
         } else {
             nested(&env, &at);
         }
         for words in [&["worktrees", "prune"][..], &["worktrees", "prune", "--ignored"]] {
             let pruned = env.robot(words);
             let lost = serde_json::json!([format!("{folder}/")]);
-            assert_eq!((&pruned["count"], &pruned["kept"][0]["would_lose"]), (&0.into(), &lost), "{pruned:#}");
+            assert_eq!(
+                (&pruned["count"], &pruned["kept"][0]["would_lose"]),
+                (&0.into(), &lost),
+                "{pruned:#}"
+            );
         }
         if folder != "data" {
             fs::remove_dir_all(&at).unwrap();
@@ -119,11 +156,19 @@ fn a_repository_in_a_folder_that_git_ignores_keeps_its_worktree_until_its_commit
     let reason = env.robot(&["worktrees", "prune"])["kept"][0]["reason"].take();
     assert!(reason.as_str().unwrap().contains("--ignored"), "{reason}");
     fs::remove_dir_all(main).unwrap();
-    // A remote has them: git's own record of that is believed, and the files are judged as others are.
+    // A remote has them: git's own record of that is believed, and the files are judged as others
+    // are.
     let at = tree.join("data");
     let bare = env.path("tmp/bare");
     env.git(&["init", "-q", "--bare", bare.to_str().unwrap()]);
-    env.git(&["-C", at.to_str().unwrap(), "push", "-q", bare.to_str().unwrap(), "HEAD:refs/heads/x"]);
+    env.git(&[
+        "-C",
+        at.to_str().unwrap(),
+        "push",
+        "-q",
+        bare.to_str().unwrap(),
+        "HEAD:refs/heads/x",
+    ]);
     env.git(&["-C", at.to_str().unwrap(), "remote", "add", "-f", "origin", bare.to_str().unwrap()]);
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 0);
     assert_eq!(env.robot(&["worktrees", "prune", "--ignored"])["count"], 1);

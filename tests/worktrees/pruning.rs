@@ -29,8 +29,11 @@ fn what_a_person_made_by_hand_stays() {
     assert_kept(&env, "its branch was not made by el");
     env.git(&["update-ref", &base, &at]);
     let tree = env.path("tmp").join(&id);
-    fs::remove_file(env.path(env.git(&["-C", tree.to_str().unwrap(), "rev-parse", "--absolute-git-dir"])).join("el-ready"))
-        .unwrap();
+    fs::remove_file(
+        env.path(env.git(&["-C", tree.to_str().unwrap(), "rev-parse", "--absolute-git-dir"]))
+            .join("el-ready"),
+    )
+    .unwrap();
     assert_kept(&env, "its worktree was not made by el");
     assert!(tree.join("a.txt").exists());
 }
@@ -40,7 +43,11 @@ fn files_that_git_does_not_look_at_are_not_lost() {
     let env = TestEnv::with_repository(
         "worktree_copy = [\".env\"]\nworktree_setup = \"sh -c 'echo made > made.local'\"\nisolate = \"worktree\"\n",
     );
-    fs::write(env.project(".gitignore"), "*.local\n.env\n/build/\n/cache/\n/notes/\n/node_modules/\n.eluent/\n").unwrap();
+    fs::write(
+        env.project(".gitignore"),
+        "*.local\n.env\n/build/\n/cache/\n/notes/\n/node_modules/\n.eluent/\n",
+    )
+    .unwrap();
     env.git(&["add", "."]);
     env.git(&["commit", "-q", "-m", "ignore"]);
     fs::write(env.project(".env"), "KEY=1\n").unwrap();
@@ -56,7 +63,8 @@ fn files_that_git_does_not_look_at_are_not_lost() {
     fs::create_dir(env.project("build")).unwrap();
     fs::write(env.project("build/x"), "x").unwrap();
     fs::write(env.project("build/y"), "y").unwrap();
-    fs::write(tree.join("cache/CACHEDIR.TAG"), "Signature: 8a477f597d28d172789f06886806bc55").unwrap();
+    fs::write(tree.join("cache/CACHEDIR.TAG"), "Signature: 8a477f597d28d172789f06886806bc55")
+        .unwrap();
     assert_eq!(env.robot(&["worktrees", "prune", "--dry-run"])["count"], 1);
 
     // The same name says nothing: what is in it does.
@@ -80,7 +88,9 @@ fn files_that_git_does_not_look_at_are_not_lost() {
     assert_kept(&env, "notes/");
     fs::remove_dir_all(tree.join("notes")).unwrap();
     let at = tree.to_str().unwrap();
-    for (on, off) in [("--assume-unchanged", "--no-assume-unchanged"), ("--skip-worktree", "--no-skip-worktree")] {
+    for (on, off) in
+        [("--assume-unchanged", "--no-assume-unchanged"), ("--skip-worktree", "--no-skip-worktree")]
+    {
         env.git(&["-C", at, "update-index", on, "base.txt"]);
         assert_eq!(env.robot(&["worktrees", "prune", "--dry-run"])["count"], 1);
         fs::write(tree.join("base.txt"), "changed\n").unwrap();

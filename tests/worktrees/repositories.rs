@@ -15,10 +15,15 @@ fn refused(env: &TestEnv, words: &[&str], status: i32) -> String {
 fn without_a_repository_or_a_commit_worktrees_are_refused_and_none_is_the_default() {
     let env = TestEnv::with_tracker();
     let id = env.script_atom(&["close done"]);
-    assert!(refused(&env, &["work", "--once", "--isolate", "worktree"], 6).contains("in no git repository"));
+    assert!(
+        refused(&env, &["work", "--once", "--isolate", "worktree"], 6)
+            .contains("in no git repository")
+    );
     assert!(refused(&env, &["land", "--all"], 3).contains("in no git repository"));
     env.git(&["init", "-q"]);
-    assert!(refused(&env, &["work", "--once", "--isolate", "worktree"], 6).contains("no commit yet"));
+    assert!(
+        refused(&env, &["work", "--once", "--isolate", "worktree"], 6).contains("no commit yet")
+    );
     assert!(refused(&env, &["land", "--all"], 4).contains("no commit yet"));
     env.work(&["--drain", "--concurrency", "2"]);
     assert_eq!(env.status(&id), "closed");
@@ -35,23 +40,38 @@ fn a_removed_worktree_comes_back_and_a_taken_branch_is_told() {
     assert_eq!(env.robot(&["worktrees"])["items"][0]["missing"], true);
     assert_eq!(env.robot(&["diff", &id])["files"], serde_json::json!(["a.txt"]));
     env.el(&["reopen", &id]).ok();
-    env.el(&["update", &id, "-d", &TestEnv::script(&["sh cat a.txt > /dev/null", "close again"])]).ok();
+    env.el(&["update", &id, "-d", &TestEnv::script(&["sh cat a.txt > /dev/null", "close again"])])
+        .ok();
     env.work(&["--once"]);
     assert_eq!(env.status(&id), "closed");
     assert!(tree.join("a.txt").is_file(), "the branch's work is there again");
     // The branch checked out by a person elsewhere.
     env.git(&["worktree", "remove", "--force", tree.to_str().unwrap()]);
-    env.git(&["worktree", "add", "-q", env.path("tmp/theirs").to_str().unwrap(), &format!("el/{id}")]);
+    env.git(&[
+        "worktree",
+        "add",
+        "-q",
+        env.path("tmp/theirs").to_str().unwrap(),
+        &format!("el/{id}"),
+    ]);
     env.el(&["reopen", &id]).ok();
     let _ = env.el(&["work", "--once"]);
-    assert!(env.last_run(&id)["detail"].as_str().unwrap().contains("is checked out in"), "{:#}", env.last_run(&id));
+    assert!(
+        env.last_run(&id)["detail"].as_str().unwrap().contains("is checked out in"),
+        "{:#}",
+        env.last_run(&id)
+    );
     // Something else in the way.
     env.git(&["worktree", "remove", "--force", env.path("tmp/theirs").to_str().unwrap()]);
     fs::create_dir_all(&tree).unwrap();
     fs::write(tree.join("mine"), "mine").unwrap();
     env.el(&["retry", &id]).ok();
     let _ = env.el(&["work", "--once"]);
-    assert!(env.last_run(&id)["detail"].as_str().unwrap().contains("is in the way"), "{:#}", env.last_run(&id));
+    assert!(
+        env.last_run(&id)["detail"].as_str().unwrap().contains("is in the way"),
+        "{:#}",
+        env.last_run(&id)
+    );
     assert_eq!(fs::read_to_string(tree.join("mine")).unwrap(), "mine");
 }
 
@@ -62,7 +82,8 @@ fn a_detached_head_a_lock_and_failing_hooks_have_their_way() {
     fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
     fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     fs::copy(&hook, env.project(".git/hooks/post-checkout")).unwrap();
-    let script = ["sh echo x > a.txt && git add a.txt && git commit -q --no-verify -m a", "close done"];
+    let script =
+        ["sh echo x > a.txt && git add a.txt && git commit -q --no-verify -m a", "close done"];
     let id = env.script_atom(&script);
     env.git(&["-c", "core.hooksPath=/dev/null", "checkout", "-q", "--detach"]);
     env.work(&["--once"]);
@@ -91,10 +112,28 @@ fn a_shallow_clone_with_a_submodule_works() {
         env.git(&["-C", at, "commit", "-q", "-m", "1"]);
     }
     let at = origin.to_str().unwrap();
-    env.git(&[&allow[..], &["-C", at, "submodule", "--quiet", "add", sub.to_str().unwrap(), "sub"]].concat());
+    env.git(
+        &[&allow[..], &["-C", at, "submodule", "--quiet", "add", sub.to_str().unwrap(), "sub"]]
+            .concat(),
+    );
     env.git(&["-C", at, "commit", "-q", "-m", "2"]);
     let url = format!("file://{at}");
-    env.git(&[&allow[..], &["clone", "-q", "--depth", "1", "--recurse-submodules", "--shallow-submodules", &url, "."]].concat());
+    env.git(
+        &[
+            &allow[..],
+            &[
+                "clone",
+                "-q",
+                "--depth",
+                "1",
+                "--recurse-submodules",
+                "--shallow-submodules",
+                &url,
+                ".",
+            ],
+        ]
+        .concat(),
+    );
     env.el(&["init", "--name", "t"]).ok();
     env.configure("isolate = \"worktree\"\n");
     let id = env.writer("a.txt", "x");
@@ -114,8 +153,12 @@ fn a_project_in_a_folder_of_the_repository_works_in_that_folder() {
     env.git(&["add", "api"]);
     env.git(&["commit", "-q", "-m", "1"]);
     env.run(env.command("el").args(["init", "--name", "t"]).current_dir(top.join("api"))).ok();
-    let script = TestEnv::script(&["sh test -f f && echo x > g && git add g && git commit -q -m g", "close done"]);
-    let in_api = |words: &[&str]| env.run(env.command("el").args(words).current_dir(top.join("api"))).ok();
+    let script = TestEnv::script(&[
+        "sh test -f f && echo x > g && git add g && git commit -q -m g",
+        "close done",
+    ]);
+    let in_api =
+        |words: &[&str]| env.run(env.command("el").args(words).current_dir(top.join("api"))).ok();
     in_api(&["create", "--title", "T", "-d", &script]);
     in_api(&["work", "--once", "--isolate", "worktree"]);
     in_api(&["land", "--all"]);
@@ -141,12 +184,20 @@ fn nothing_is_put_through_a_link_that_a_branch_has() {
     fs::write(env.project("conf/.env"), "secret\n").unwrap();
     let id = env.writer("a.txt", "x");
     let _ = env.el(&["work", "--once"]);
-    assert!(env.last_run(&id)["detail"].as_str().unwrap().contains("the branch has a link at conf"), "{:#}", env.last_run(&id));
+    assert!(
+        env.last_run(&id)["detail"].as_str().unwrap().contains("the branch has a link at conf"),
+        "{:#}",
+        env.last_run(&id)
+    );
     // Nor by el land, which leaves such a branch out.
-    let [bad, good] = ["bad.txt", "good.txt"].map(|file| crate::worktrees::landing::finished(&env, file, "x"));
+    let [bad, good] =
+        ["bad.txt", "good.txt"].map(|file| crate::worktrees::landing::finished(&env, file, "x"));
     link(&env.path("tmp").join(&bad));
     let told = env.el(&["land", &bad, &good]).fails_with(4);
-    assert!(told.stdout.contains("the branch has a link at conf") && env.project("good.txt").exists(), "{told:#?}");
+    assert!(
+        told.stdout.contains("the branch has a link at conf") && env.project("good.txt").exists(),
+        "{told:#?}"
+    );
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
 }
 
@@ -171,7 +222,9 @@ fn what_is_put_into_worktrees_is_of_the_project() {
 fn a_landing_looks_where_git_was_told_not_to_look() {
     let env = TestEnv::with_repository("");
     let id = crate::worktrees::landing::finished(&env, "base.txt", "theirs");
-    for (on, off) in [("--skip-worktree", "--no-skip-worktree"), ("--assume-unchanged", "--no-assume-unchanged")] {
+    for (on, off) in
+        [("--skip-worktree", "--no-skip-worktree"), ("--assume-unchanged", "--no-assume-unchanged")]
+    {
         env.git(&["update-index", on, "base.txt"]);
         fs::write(env.project("base.txt"), "mine\n").unwrap();
         let told = env.el(&["land", &id]).fails_with(4);
@@ -189,7 +242,9 @@ fn a_landing_looks_where_git_was_told_not_to_look() {
 fn what_a_person_has_under_way_is_told_and_left_alone() {
     let env = TestEnv::with_repository("");
     let id = crate::worktrees::landing::finished(&env, "a.txt", "x");
-    let held = |status: i32| crate::worktrees::landing::fates(&env, status, &[&id, "--onto", "main"])[0].1.clone();
+    let held = |status: i32| {
+        crate::worktrees::landing::fates(&env, status, &[&id, "--onto", "main"])[0].1.clone()
+    };
     env.git(&["checkout", "-q", "-b", "other"]);
     env.git(&["commit", "-q", "--allow-empty", "-m", "other"]);
     env.git(&["checkout", "-q", "main"]);

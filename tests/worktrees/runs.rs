@@ -12,14 +12,23 @@ fn three_at_a_time_work_apart_and_all_land() {
     for id in &ids {
         assert_eq!(env.status(id), "closed");
         let run = env.last_run(id);
-        assert_eq!(run["workdir"], env.project(".eluent/worktrees").join(id).canonicalize().unwrap().to_str().unwrap());
+        assert_eq!(
+            run["workdir"],
+            env.project(".eluent/worktrees").join(id).canonicalize().unwrap().to_str().unwrap()
+        );
         assert!(env.read_run_file(&run, "prompt.md").contains(&format!("on the branch el/{id}")));
     }
     assert!(!env.project("a.txt").exists());
     let shown = env.git(&["status", "--porcelain", "--untracked-files=all"]);
-    assert_eq!(shown, "?? .eluent/.gitignore\n?? .eluent/config.toml", "nothing of the worktrees shows in git");
+    assert_eq!(
+        shown, "?? .eluent/.gitignore\n?? .eluent/config.toml",
+        "nothing of the worktrees shows in git"
+    );
     let listed = env.robot(&["worktrees"]);
-    assert_eq!((listed["count"].clone(), listed["items"][0]["commits"].clone()), (3.into(), 1.into()));
+    assert_eq!(
+        (listed["count"].clone(), listed["items"][0]["commits"].clone()),
+        (3.into(), 1.into())
+    );
     assert_eq!(env.robot(&["diff", &ids[1]])["files"], serde_json::json!(["b.txt"]));
     assert!(env.el(&["diff", &ids[1]]).ok().stdout.contains("+x"));
     assert!(env.el(&["diff", &ids[1], "--stat"]).ok().stdout.contains("1 file changed"));
@@ -85,15 +94,24 @@ fn a_setup_that_fails_is_a_launch_that_fails_and_says_why() {
 
 #[test]
 fn what_el_put_into_a_worktree_keeps_it_from_nothing() {
-    let env = TestEnv::with_repository("isolate = \"worktree\"\nworktree_copy = [\".env\"]\nworktree_link = [\"deps\"]\n");
+    let env = TestEnv::with_repository(
+        "isolate = \"worktree\"\nworktree_copy = [\".env\"]\nworktree_link = [\"deps\"]\n",
+    );
     std::fs::write(env.project(".env"), "KEY=1\n").unwrap();
     std::fs::create_dir(env.project("deps")).unwrap();
     std::fs::write(env.project("deps/lib"), "lib").unwrap();
-    let id = env.script_atom(&["sh cat deps/lib .env > a.txt && git add a.txt && git commit -q -m a", "close done"]);
+    let id = env.script_atom(&[
+        "sh cat deps/lib .env > a.txt && git add a.txt && git commit -q -m a",
+        "close done",
+    ]);
     env.work(&["--once"]);
     assert_eq!(env.robot(&["land", &id])["landed"], 1);
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
-    assert!(env.project("deps/lib").is_file() && env.project(".env").is_file() && env.project("a.txt").is_file());
+    assert!(
+        env.project("deps/lib").is_file()
+            && env.project(".env").is_file()
+            && env.project("a.txt").is_file()
+    );
 }
 
 #[test]
@@ -101,8 +119,10 @@ fn a_child_begins_at_its_parents_branch() {
     let env = TestEnv::with_repository("isolate = \"worktree\"\n");
     let parent = env.writer("parent.txt", "x");
     env.work(&["--once"]);
-    let script =
-        TestEnv::script(&["sh test -f parent.txt && echo y > child.txt && git add . && git commit -q -m c", "close done"]);
+    let script = TestEnv::script(&[
+        "sh test -f parent.txt && echo y > child.txt && git add . && git commit -q -m c",
+        "close done",
+    ]);
     let child = env.create("Child", &["-d", &script, "--parent", &parent]);
     env.work(&["--once"]);
     assert_eq!(env.robot(&["diff", &child])["files"], serde_json::json!(["child.txt"]));

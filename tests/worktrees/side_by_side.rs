@@ -17,11 +17,19 @@ struct Checkout<'a> {
 impl<'a> Checkout<'a> {
     fn new(env: &'a TestEnv, name: &str) -> Self {
         let folder = env.path(name);
-        env.git(&["clone", "-q", env.path("tmp/origin").to_str().unwrap(), folder.to_str().unwrap()]);
+        env.git(&[
+            "clone",
+            "-q",
+            env.path("tmp/origin").to_str().unwrap(),
+            folder.to_str().unwrap(),
+        ]);
         let new = Checkout { env, folder };
         new.robot(&["init", "--name", "t"]);
-        fs::write(new.folder.join(".eluent/config.toml"), "lease = \"5s\"\nretry_backoff = \"0s\"\nclose_grace = \"1s\"\n")
-            .unwrap();
+        fs::write(
+            new.folder.join(".eluent/config.toml"),
+            "lease = \"5s\"\nretry_backoff = \"0s\"\nclose_grace = \"1s\"\n",
+        )
+        .unwrap();
         new
     }
 
@@ -42,8 +50,16 @@ impl<'a> Checkout<'a> {
     /// Atoms that each write a file of this name and number.
     fn fill(&self, name: &str, many: usize) {
         for n in 0..many {
-            let write = format!("sh echo {name} > {name}{n}.txt && git add . && git commit -q -m {name}{n}");
-            self.robot(&["create", "--title", name, "-d", &TestEnv::script(&[&write, "close done"])]);
+            let write = format!(
+                "sh echo {name} > {name}{n}.txt && git add . && git commit -q -m {name}{n}"
+            );
+            self.robot(&[
+                "create",
+                "--title",
+                name,
+                "-d",
+                &TestEnv::script(&[&write, "close done"]),
+            ]);
         }
     }
 }
@@ -72,7 +88,10 @@ fn each_works_and_lands_in_its_own_and_the_second_builds_on_what_the_first_pushe
     }
     for (one, own, other) in [(&left, "left", "right"), (&right, "right", "left")] {
         assert_eq!(one.robot(&["worktrees"])["count"], 3);
-        assert!(one.folder.join(format!("{own}2.txt")).is_file() && !one.folder.join(format!("{other}0.txt")).exists());
+        assert!(
+            one.folder.join(format!("{own}2.txt")).is_file()
+                && !one.folder.join(format!("{other}0.txt")).exists()
+        );
         assert_eq!(one.git(&["rev-list", "--count", "main"]), "4");
     }
     left.git(&["push", "-q", "origin", "main"]);
@@ -93,7 +112,8 @@ fn two_trackers_in_worktrees_of_one_repository_leave_each_others_branches_alone(
     env.git(&["worktree", "add", "-q", "-b", "second", folder.to_str().unwrap()]);
     let second = Checkout { env: &env, folder };
     second.robot(&["init", "--name", "s", "--nested"]);
-    fs::write(second.folder.join(".eluent/config.toml"), "lease = \"5s\"\nclose_grace = \"1s\"\n").unwrap();
+    fs::write(second.folder.join(".eluent/config.toml"), "lease = \"5s\"\nclose_grace = \"1s\"\n")
+        .unwrap();
     let first = env.writer("first.txt", "x");
     second.fill("second", 1);
     env.work(&["--drain", "--isolate", "worktree"]);
@@ -101,8 +121,13 @@ fn two_trackers_in_worktrees_of_one_repository_leave_each_others_branches_alone(
     assert_eq!(env.robot(&["land", "--all"])["landed"], 1);
     assert_eq!(second.robot(&["land", "--all"])["landed"], 1);
     assert!(env.project("first.txt").is_file() && !env.project("second0.txt").exists());
-    assert!(second.folder.join("second0.txt").is_file() && !second.folder.join("first.txt").exists());
+    assert!(
+        second.folder.join("second0.txt").is_file() && !second.folder.join("first.txt").exists()
+    );
     let kept = env.robot(&["worktrees", "prune"]);
-    assert_eq!((&kept["count"], &kept["pruned"][0]["atom_id"]), (&1.into(), &Value::from(first.as_str())));
+    assert_eq!(
+        (&kept["count"], &kept["pruned"][0]["atom_id"]),
+        (&1.into(), &Value::from(first.as_str()))
+    );
     assert!(kept["kept"][0]["reason"].as_str().unwrap().contains("does not know"), "{kept:#}");
 }

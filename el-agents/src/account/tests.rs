@@ -23,10 +23,20 @@ fn an_account_is_its_key_or_else_its_folder_and_where_it_is_asked() {
     assert!(!by_key.to_string_lossy().contains("sk-one"));
     assert_ne!(by_key, by_folder);
     assert_ne!(by_key, file(&[], &[home, ("ANTHROPIC_API_KEY", "sk-two")]).unwrap());
-    assert_ne!(by_key, file(&[], &[home, ("ANTHROPIC_API_KEY", "sk-one"), ("ANTHROPIC_BASE_URL", "http://x")]).unwrap());
+    assert_ne!(
+        by_key,
+        file(&[], &[home, ("ANTHROPIC_API_KEY", "sk-one"), ("ANTHROPIC_BASE_URL", "http://x")])
+            .unwrap()
+    );
     // What the client is not given, or is empty, says nothing of it.
-    assert_eq!(file(&["ANTHROPIC_*"], &[home, ("ANTHROPIC_API_KEY", "sk-one")]).unwrap(), by_folder);
-    assert_eq!(file(&["ANTHROPIC_API_KEY"], &[home, ("ANTHROPIC_API_KEY", "sk-one")]).unwrap(), by_folder);
+    assert_eq!(
+        file(&["ANTHROPIC_*"], &[home, ("ANTHROPIC_API_KEY", "sk-one")]).unwrap(),
+        by_folder
+    );
+    assert_eq!(
+        file(&["ANTHROPIC_API_KEY"], &[home, ("ANTHROPIC_API_KEY", "sk-one")]).unwrap(),
+        by_folder
+    );
     assert_eq!(file(&[], &[home, ("ANTHROPIC_API_KEY", "")]).unwrap(), by_folder);
     assert_ne!(file(&[], &[home, ("CLAUDE_CONFIG_DIR", "/elsewhere")]).unwrap(), by_folder);
 }
@@ -35,7 +45,11 @@ fn an_account_is_its_key_or_else_its_folder_and_where_it_is_asked() {
 fn the_record_is_in_the_state_folder_and_without_one_there_is_none() {
     let state = ("XDG_STATE_HOME", "/state");
     assert!(file(&[], &[("HOME", "/home/ann"), state]).unwrap().starts_with("/state/el/accounts"));
-    assert!(file(&[], &[("HOME", "/home/ann"), ("XDG_STATE_HOME", "relative")]).unwrap().starts_with("/home/ann"));
+    assert!(
+        file(&[], &[("HOME", "/home/ann"), ("XDG_STATE_HOME", "relative")])
+            .unwrap()
+            .starts_with("/home/ann")
+    );
     assert_eq!(file(&[], &[("HOME", "relative")]), None);
     assert_eq!(file(&[], &[state]), None, "neither a key nor a folder");
     assert!(file(&[], &[state, ("ANTHROPIC_API_KEY", "sk-one")]).is_some());
@@ -72,7 +86,8 @@ impl World {
     fn new() -> World {
         let dir = tempfile::tempdir().unwrap();
         let account = Account { file: dir.path().join("state/el/accounts/0123.json") };
-        let stores = ["a.db", "b.db"].map(|name| Store::create(&dir.path().join(name), "t", at(0)).unwrap());
+        let stores =
+            ["a.db", "b.db"].map(|name| Store::create(&dir.path().join(name), "t", at(0)).unwrap());
         World { dir, account, stores }
     }
 
@@ -108,7 +123,10 @@ fn the_record_is_the_users_alone() {
     ops::adopt_pause(&mut world.stores[0], &limit(100, 0)).unwrap();
     world.share(0, 1);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(&world.account.file), mode(world.account.file.parent().unwrap())), (0o600, 0o700));
+    assert_eq!(
+        (mode(&world.account.file), mode(world.account.file.parent().unwrap())),
+        (0o600, 0o700)
+    );
     let text = fs::read_to_string(&world.account.file).unwrap();
     assert!(!text.contains(world.dir.path().to_str().unwrap()), "{text}");
 }

@@ -1,4 +1,5 @@
-//! Which files changed since a moment: git knows, where there is one; otherwise the files' times tell.
+//! Which files changed since a moment: git knows, where there is one; otherwise the files' times
+//! tell.
 
 use std::io::Read;
 use std::path::Path;
@@ -30,9 +31,15 @@ pub(super) struct Changed {
     pub(super) by: &'static str,
 }
 
-/// The files below `folder` that changed since then and are there; in the worktree of the atom, what its branch has and did not begin with. `None` if that
-/// could not be found out within `limit`.
-pub(super) fn since(folder: &Path, then: Timestamp, atom: &str, limit: Duration) -> Option<Changed> {
+/// The files below `folder` that changed since then and are there; in the worktree of the atom,
+/// what its branch has and did not begin with. `None` if that could not be found out within
+/// `limit`.
+pub(super) fn since(
+    folder: &Path,
+    then: Timestamp,
+    atom: &str,
+    limit: Duration,
+) -> Option<Changed> {
     let until = Instant::now() + limit;
     let then = UNIX_EPOCH + Duration::from_micros(u64::try_from(then.as_micros()).ok()?);
     let is_in_git = folder.ancestors().any(|above| above.join(".git").exists());
@@ -41,42 +48,64 @@ pub(super) fn since(folder: &Path, then: Timestamp, atom: &str, limit: Duration)
         Some(found) => (found, "by git"),
         None => (walk(folder, then, until)?, "by their times"),
     };
-    let mut dated: Vec<(SystemTime, String)> =
-        found.into_iter().filter_map(|path| Some((changed_at(folder, &path, then)?, path))).collect();
+    let mut dated: Vec<(SystemTime, String)> = found
+        .into_iter()
+        .filter_map(|path| Some((changed_at(folder, &path, then)?, path)))
+        .collect();
     dated.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     dated.dedup_by(|a, b| a.1 == b.1);
     let more = dated.len().saturating_sub(FILES_MAX);
-    Some(Changed { files: dated.into_iter().take(FILES_MAX).map(|(_, path)| path).collect(), more, by })
+    Some(Changed {
+        files: dated.into_iter().take(FILES_MAX).map(|(_, path)| path).collect(),
+        more,
+        by,
+    })
 }
 
 /// When a plain file was last changed, if that is not before `then`.
 fn changed_at(folder: &Path, path: &str, then: SystemTime) -> Option<SystemTime> {
-    let found = std::fs::symlink_metadata(folder.join(path)).ok().filter(std::fs::Metadata::is_file)?;
+    let found =
+        std::fs::symlink_metadata(folder.join(path)).ok().filter(std::fs::Metadata::is_file)?;
     found.modified().ok().filter(|at| *at >= then)
 }
 
-/// What git says: changed and not committed, new, and committed since then. What it ignores is no work.
+/// What git says: changed and not committed, new, and committed since then. What it ignores is no
+/// work.
 fn git(folder: &Path, then: SystemTime, atom: &str, until: Instant) -> Option<Vec<String>> {
     let seconds = then.duration_since(UNIX_EPOCH).ok()?.as_secs();
     let since = format!("--since=@{seconds}");
     let new = ask(folder, &["ls-files", "-z", "--others", "--exclude-standard"], until)?;
-    // In a repository without a commit there is nothing to compare with: then what is staged counts as well.
+    // In a repository without a commit there is nothing to compare with: then what is staged counts
+    // as well.
     let changed = ask(
         folder,
-        &["diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--ignore-submodules", "HEAD"],
+        &[
+            "diff",
+            "--name-only",
+            "-z",
+            "--relative",
+            "--no-renames",
+            "--no-ext-diff",
+            "--ignore-submodules",
+            "HEAD",
+        ],
         until,
     )
     .or_else(|| ask(folder, &["ls-files", "-z", "--cached"], until))?;
     let words = ["--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff"];
-    let is_own = ask(folder, &["symbolic-ref", "-q", "--short", "HEAD"], until).is_some_and(|on| on == [branch_of(atom)]);
+    let is_own = ask(folder, &["symbolic-ref", "-q", "--short", "HEAD"], until)
+        .is_some_and(|on| on == [branch_of(atom)]);
     let own = |base: &str| ask(folder, &[&["diff"], &words[..], &[base, "HEAD"]].concat(), until);
     // The commits that a branch began with may be as young as the run.
     let own = is_own.then(|| own(&format!("refs/el/base/{atom}"))).flatten();
-    let committed = own.or_else(|| ask(folder, &[&["log"], &words[..], &["--format=", &since, "-n", "200"]].concat(), until));
+    let committed = own.or_else(|| {
+        ask(folder, &[&["log"], &words[..], &["--format=", &since, "-n", "200"]].concat(), until)
+    });
     Some([new, changed, committed.unwrap_or_default()].concat())
 }
 
-/// The names in git's answer; `None` if it fails or takes too long. It takes no locks and is not asked to run programs of the repository's.
+/// The names in git's answer; `None` if it fails or takes too long. It takes no locks and is not
+/// asked to run programs of the repository's.
 fn ask(folder: &Path, words: &[&str], until: Instant) -> Option<Vec<String>> {
     let mut child = Command::new("git")
         .args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])
@@ -99,7 +128,8 @@ fn ask(folder: &Path, words: &[&str], until: Instant) -> Option<Vec<String>> {
         // Nobody waits any more if it took too long.
         let _ = answer.send(whole.then_some(bytes));
     });
-    let bytes = answered.recv_timeout(until.saturating_duration_since(Instant::now())).ok().flatten();
+    let bytes =
+        answered.recv_timeout(until.saturating_duration_since(Instant::now())).ok().flatten();
     if bytes.is_none() {
         // It ends now; that it has ended already is as good.
         let _ = child.kill();
@@ -109,7 +139,8 @@ fn ask(folder: &Path, words: &[&str], until: Instant) -> Option<Vec<String>> {
     Some(names.split(['\0', '\n']).filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }
 
-/// Every changed file below, but for what is hidden, is a build's, or lies behind a link. Stops when it takes too long, with what it has.
+/// Every changed file below, but for what is hidden, is a build's, or lies behind a link. Stops
+/// when it takes too long, with what it has.
 fn walk(folder: &Path, then: SystemTime, until: Instant) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut todo = vec![(folder.to_owned(), 0)];
@@ -128,7 +159,9 @@ fn walk(folder: &Path, then: SystemTime, until: Instant) -> Option<Vec<String>> 
                 if !is_skipped && depth < DEPTH_MAX {
                     todo.push((entry.path(), depth + 1));
                 }
-            } else if kind.is_file() && entry.metadata().is_ok_and(|found| found.modified().is_ok_and(|at| at >= then)) {
+            } else if kind.is_file()
+                && entry.metadata().is_ok_and(|found| found.modified().is_ok_and(|at| at >= then))
+            {
                 found.extend(relative(folder, &entry.path()));
             }
         }
@@ -165,8 +198,22 @@ mod tests {
 
     fn run_git(folder: &Path, words: &[&str]) {
         let mut command = Command::new("git");
-        command.args(["-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main"]).args(words);
-        let done = command.current_dir(folder).env("HOME", folder).env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
+        command
+            .args([
+                "-c",
+                "user.name=T",
+                "-c",
+                "user.email=t@example.com",
+                "-c",
+                "init.defaultBranch=main",
+            ])
+            .args(words);
+        let done = command
+            .current_dir(folder)
+            .env("HOME", folder)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output()
+            .unwrap();
         assert!(done.status.success(), "{done:?}");
     }
 
@@ -227,7 +274,10 @@ mod tests {
         run_git(dir.path(), &["add", "."]);
         write(&dir.path().join("new.md"), "x");
         let found = since(dir.path(), a_minute_ago(), "t-1", LIMIT).unwrap();
-        assert_eq!((sorted(found.files), found.by), (vec!["new.md".to_owned(), "staged.md".to_owned()], "by git"));
+        assert_eq!(
+            (sorted(found.files), found.by),
+            (vec!["new.md".to_owned(), "staged.md".to_owned()], "by git")
+        );
     }
 
     #[test]

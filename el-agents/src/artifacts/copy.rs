@@ -1,4 +1,5 @@
-//! Taking a file in: a text that is not too long is kept whole; of everything else the hash has to do.
+//! Taking a file in: a text that is not too long is kept whole; of everything else the hash has to
+//! do.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -39,12 +40,22 @@ pub(super) fn take(mut file: File) -> io::Result<Taken> {
     }
     let note = format!("{binary}{}: handed over by reference, not copied", size(told));
     if told > HASH_MAX {
-        return Ok(Taken { size: told, sha256: None, text: None, note: Some(format!("{note}; too large to be hashed")) });
+        return Ok(Taken {
+            size: told,
+            sha256: None,
+            text: None,
+            note: Some(format!("{note}; too large to be hashed")),
+        });
     }
     // It may grow under our hands; one byte more tells.
     let (sha256, size) = sha256(&mut start.as_slice().chain(file.take(HASH_MAX + 1 - read)))?;
     if size > HASH_MAX {
-        return Ok(Taken { size, sha256: None, text: None, note: Some(format!("{note}; too large to be hashed")) });
+        return Ok(Taken {
+            size,
+            sha256: None,
+            text: None,
+            note: Some(format!("{note}; too large to be hashed")),
+        });
     }
     Ok(Taken { size, sha256: Some(sha256), text: None, note: Some(note) })
 }
@@ -107,7 +118,10 @@ mod tests {
     fn a_text_is_kept_whole_with_the_hash_that_sha256sum_prints() {
         let text = taken(b"abc");
         assert_eq!(text.text.as_deref(), Some(b"abc".as_slice()));
-        assert_eq!(text.sha256.as_deref(), Some("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+        assert_eq!(
+            text.sha256.as_deref(),
+            Some("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        );
         assert_eq!((text.size, text.note), (3, None));
     }
 
@@ -116,7 +130,10 @@ mod tests {
         for content in [b"a\0b".as_slice(), b"\x89PNG\r\n\x1a\n", b"\xff\xfe"] {
             let found = taken(content);
             assert_eq!(found.text, None);
-            assert!(found.sha256.is_some() && found.note.unwrap().starts_with("binary"), "{content:?}");
+            assert!(
+                found.sha256.is_some() && found.note.unwrap().starts_with("binary"),
+                "{content:?}"
+            );
         }
     }
 

@@ -1,7 +1,9 @@
-//! Opening a file below a folder, and nothing else: not through a link that leads out, not a pipe that blocks, not a device.
+//! Opening a file below a folder, and nothing else: not through a link that leads out, not a pipe
+//! that blocks, not a device.
 //!
-//! The path is walked name by name with open folders, so that whoever moves things about in the meantime cannot lead it out either. `openat2`
-//! with `RESOLVE_BENEATH` would do the same, where the kernel has it and no sandbox forbids it; this works everywhere.
+//! The path is walked name by name with open folders, so that whoever moves things about in the
+//! meantime cannot lead it out either. `openat2` with `RESOLVE_BENEATH` would do the same, where
+//! the kernel has it and no sandbox forbids it; this works everywhere.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -61,13 +63,16 @@ pub fn open(root: &Path, path: &str) -> Result<File, OpenError> {
         match FileType::from_raw_mode(found.st_mode) {
             FileType::Directory if is_last => return Err(NotSent::Folder.into()),
             FileType::Directory => {
-                let next = openat(here, &name, folder | OFlags::NOFOLLOW, Mode::empty()).map_err(refused)?;
+                let next = openat(here, &name, folder | OFlags::NOFOLLOW, Mode::empty())
+                    .map_err(refused)?;
                 way.push(next);
             }
             FileType::Symlink => {
                 links += 1;
                 let target = readlinkat(here, &name, Vec::new()).map_err(refused)?;
-                let (from_root, rest) = target_of(root, target.as_bytes()).filter(|_| links <= LINKS_MAX).ok_or(NotSent::Link)?;
+                let (from_root, rest) = target_of(root, target.as_bytes())
+                    .filter(|_| links <= LINKS_MAX)
+                    .ok_or(NotSent::Link)?;
                 if from_root {
                     way.truncate(1);
                 }
@@ -89,15 +94,22 @@ pub fn open(root: &Path, path: &str) -> Result<File, OpenError> {
 
 /// Without waiting for anybody, and only if it still is a plain file.
 fn plain_file(folder: &OwnedFd, name: &OsStr) -> Result<File, OpenError> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(openat(folder, name, flags, Mode::empty()).map_err(refused)?);
-    let is_plain = file.metadata().map_err(|error| OpenError { why: NotSent::Unreadable, source: Some(error) })?.is_file();
+    let is_plain = file
+        .metadata()
+        .map_err(|error| OpenError { why: NotSent::Unreadable, source: Some(error) })?
+        .is_file();
     if is_plain { Ok(file) } else { Err(NotSent::NotAFile.into()) }
 }
 
-/// The names of a link's target, and whether they begin at the root; `None` if it leads out by an absolute path.
+/// The names of a link's target, and whether they begin at the root; `None` if it leads out by an
+/// absolute path.
 fn target_of(root: &Path, target: &[u8]) -> Option<(bool, Vec<OsString>)> {
-    let names = |bytes: &[u8]| bytes.split(|b| *b == b'/').map(|name| OsStr::from_bytes(name).to_owned()).collect();
+    let names = |bytes: &[u8]| {
+        bytes.split(|b| *b == b'/').map(|name| OsStr::from_bytes(name).to_owned()).collect()
+    };
     if !target.starts_with(b"/") {
         return Some((false, names(target)));
     }
@@ -154,7 +166,10 @@ mod tests {
 
     fn why(dir: &tempfile::TempDir, path: &str) -> Result<String, NotSent> {
         let mut text = String::new();
-        open(&dir.path().join("work"), path).map_err(|error| error.why)?.read_to_string(&mut text).unwrap();
+        open(&dir.path().join("work"), path)
+            .map_err(|error| error.why)?
+            .read_to_string(&mut text)
+            .unwrap();
         Ok(text)
     }
 
@@ -199,7 +214,9 @@ mod tests {
     fn what_is_no_plain_file_is_refused_at_once() {
         let dir = workspace();
         let work = dir.path().join("work");
-        assert!(std::process::Command::new("mkfifo").arg(work.join("pipe")).status().unwrap().success());
+        assert!(
+            std::process::Command::new("mkfifo").arg(work.join("pipe")).status().unwrap().success()
+        );
         let _socket = std::os::unix::net::UnixListener::bind(work.join("socket")).unwrap();
         assert_eq!(why(&dir, "pipe"), Err(NotSent::NotAFile));
         assert_eq!(why(&dir, "socket"), Err(NotSent::NotAFile));

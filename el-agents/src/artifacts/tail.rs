@@ -29,7 +29,10 @@ pub(crate) fn tail(path: &Path, lines: usize) -> String {
     let text = sanitize(&String::from_utf8_lossy(&read().unwrap_or_default()));
     let said: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let last = &said[said.len().saturating_sub(lines)..];
-    last.iter().map(|line| line.chars().take(LINE_MAX).collect::<String>()).collect::<Vec<_>>().join("\n")
+    last.iter()
+        .map(|line| line.chars().take(LINE_MAX).collect::<String>())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]

@@ -28,7 +28,11 @@ impl World {
         ops::create(
             &mut store,
             &ctx,
-            &NewAtom { title: "A title".into(), description: description.into(), ..NewAtom::default() },
+            &NewAtom {
+                title: "A title".into(),
+                description: description.into(),
+                ..NewAtom::default()
+            },
         )
         .unwrap();
         let request = ClaimRequest {
@@ -80,10 +84,13 @@ impl World {
     }
 
     fn summary(&self, deliverables: &[&str]) {
-        let list: String = deliverables.iter().map(|path| format!("- `{path}` - about {path}\n")).collect();
-        let text =
-            format!("## Objective\nO\n\n## Accomplishments\n- A\n\n## Key Deliverables\n{list}\n## Status\n✅ COMPLETED\n");
-        fs::write(summary_file::summary_file(&self.job.places, &self.job.run.atom_id), text).unwrap();
+        let list: String =
+            deliverables.iter().map(|path| format!("- `{path}` - about {path}\n")).collect();
+        let text = format!(
+            "## Objective\nO\n\n## Accomplishments\n- A\n\n## Key Deliverables\n{list}\n## Status\n✅ COMPLETED\n"
+        );
+        fs::write(summary_file::summary_file(&self.job.places, &self.job.run.atom_id), text)
+            .unwrap();
     }
 
     fn collect(&self) -> Collected {
@@ -120,7 +127,10 @@ fn the_summary_comes_first_then_the_files_it_names_copied_as_they_are_now() {
     world.write("src/a.rs", "changed later");
     assert_eq!(world.kept(first), "fn a() {}");
     assert!(world.kept(&found.artifacts[0]).contains("✅ COMPLETED"));
-    assert_eq!((found.summary.status, found.summary.is_fallback), (Some(SummaryStatus::Completed), false));
+    assert_eq!(
+        (found.summary.status, found.summary.is_fallback),
+        (Some(SummaryStatus::Completed), false)
+    );
 }
 
 #[test]
@@ -132,7 +142,10 @@ fn at_most_four_files_beside_the_summary() {
     let found = world.collect();
     assert_eq!(sent(&found).len(), 5, "{:?}", sent(&found));
     let too_many = NotSent::TooMany;
-    assert_eq!(refused(&found), [("gone.md", NotSent::Missing), ("f4.md", too_many), ("f5.md", too_many)]);
+    assert_eq!(
+        refused(&found),
+        [("gone.md", NotSent::Missing), ("f4.md", too_many), ("f5.md", too_many)]
+    );
 }
 
 #[test]
@@ -141,7 +154,9 @@ fn what_may_not_be_handed_over_is_reported_and_its_content_is_nowhere() {
     let root = world.root();
     symlink("../secret.txt", root.join("out.txt")).unwrap();
     symlink("..", root.join("up")).unwrap();
-    assert!(std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap().success()
+    );
     world.write("folder/x", "x");
     world.write("package.json", "{}");
     world.write("dist/app.js", "built");
@@ -173,7 +188,10 @@ fn what_may_not_be_handed_over_is_reported_and_its_content_is_nowhere() {
     ];
     world.summary(&named);
     let found = world.collect();
-    assert_eq!(sent(&found).iter().map(|(path, _)| *path).collect::<Vec<_>>(), [own.as_str(), "real.md"]);
+    assert_eq!(
+        sent(&found).iter().map(|(path, _)| *path).collect::<Vec<_>>(),
+        [own.as_str(), "real.md"]
+    );
     let why = [
         NotSent::Absolute,
         NotSent::Absolute,
@@ -215,7 +233,10 @@ fn binary_and_very_large_files_are_referred_to() {
     assert_eq!(sent(&found)[1..], [("logo.png", reference), ("big.csv", reference)]);
     for artifact in &found.artifacts[1..] {
         assert!(
-            artifact.sha256.is_some() && artifact.size.unwrap() > 0 && artifact.note.is_some() && artifact.file.is_none(),
+            artifact.sha256.is_some()
+                && artifact.size.unwrap() > 0
+                && artifact.note.is_some()
+                && artifact.file.is_none(),
             "{artifact:?}"
         );
     }
@@ -238,9 +259,13 @@ fn a_working_folder_behind_a_link_has_two_names() {
     symlink(world.root(), &link).unwrap();
     world.job.run.workdir = link.display().to_string();
     let [configured, real] =
-        [link.join("src/a.rs"), world.root().canonicalize().unwrap().join("src/b.rs")].map(|path| path.display().to_string());
+        [link.join("src/a.rs"), world.root().canonicalize().unwrap().join("src/b.rs")]
+            .map(|path| path.display().to_string());
     world.summary(&[&configured, &real]);
-    assert_eq!(sent(&world.collect())[1..].iter().map(|(path, _)| *path).collect::<Vec<_>>(), ["src/a.rs", "src/b.rs"]);
+    assert_eq!(
+        sent(&world.collect())[1..].iter().map(|(path, _)| *path).collect::<Vec<_>>(),
+        ["src/a.rs", "src/b.rs"]
+    );
 }
 
 #[test]
@@ -251,11 +276,18 @@ fn without_a_summary_one_is_made_of_what_is_known() {
     world.job.folder.create().unwrap();
     fs::write(world.job.folder.pane(), "working\n\x1b[31mlast words\x1b[0m\n").unwrap();
     let found = world.collect();
-    assert_eq!((found.summary.status, found.summary.is_fallback), (Some(SummaryStatus::Partial), true));
+    assert_eq!(
+        (found.summary.status, found.summary.is_fallback),
+        (Some(SummaryStatus::Partial), true)
+    );
     assert_eq!(found.summary.deliverables.len(), 1, "{:?}", found.summary);
     assert_eq!(sent(&found)[1].0, "new.md");
     let text = world.kept(&found.artifacts[0]);
-    assert!(text.contains("PARTIAL - Summary not created by the agent") && text.contains("working\nlast words\n"), "{text}");
+    assert!(
+        text.contains("PARTIAL - Summary not created by the agent")
+            && text.contains("working\nlast words\n"),
+        "{text}"
+    );
     assert!(refused(&found).is_empty(), "what nobody named is not reported");
     world.job.never_ran = true;
     assert!(world.collect().summary.deliverables.is_empty());
@@ -265,10 +297,12 @@ fn without_a_summary_one_is_made_of_what_is_known() {
 fn an_earlier_attempts_summary_is_not_this_runs() {
     let mut world = World::new("");
     world.summary(&[]);
-    world.job.summary_before = FileStamp::of(&summary_file::summary_file(&world.job.places, &world.job.run.atom_id));
+    world.job.summary_before =
+        FileStamp::of(&summary_file::summary_file(&world.job.places, &world.job.run.atom_id));
     let found = world.collect();
     assert!(
-        found.summary.is_fallback && found.summary.warnings.iter().any(|w| w.contains("earlier attempt")),
+        found.summary.is_fallback
+            && found.summary.warnings.iter().any(|w| w.contains("earlier attempt")),
         "{:?}",
         found.summary.warnings
     );
@@ -306,20 +340,27 @@ fn results_and_errors_are_written_and_put_right_when_the_run_ends_otherwise() {
     world.write("a.md", "x");
     world.summary(&["a.md", "/etc/passwd"]);
     world.job.folder.create().unwrap();
-    let exit = ExitRecord { exit_code: Some(3), ..ExitRecord::new(&world.job.run.id, EndKind::Exited, crate::clock::now()) };
+    let exit = ExitRecord {
+        exit_code: Some(3),
+        ..ExitRecord::new(&world.job.run.id, EndKind::Exited, crate::clock::now())
+    };
     let policy = el_core::rules::retry::RetryPolicy::default();
     let mut hand_over = HandOver::begin(&world.store, &world.job.folder, &exit, &policy).unwrap();
     let job = hand_over.job(&world.job.places, None).unwrap();
     hand_over.finish(&mut world.store, Some(collect(&job))).unwrap();
-    let read =
-        || -> serde_json::Value { serde_json::from_str(&fs::read_to_string(world.job.folder.results()).unwrap()).unwrap() };
+    let read = || -> serde_json::Value {
+        serde_json::from_str(&fs::read_to_string(world.job.folder.results()).unwrap()).unwrap()
+    };
     let results = read();
     assert_eq!((&results["schema"], &results["version"]), (&"el.results".into(), &1.into()));
     assert_eq!(
         (&results["run"]["outcome"], &results["run"]["succeeded"], &results["atom"]["status"]),
         (&"failed".into(), &false.into(), &"in_progress".into())
     );
-    assert_eq!((results["artifacts"].as_array().unwrap().len(), &results["not_sent"][0]["reason"]), (2, &"absolute".into()));
+    assert_eq!(
+        (results["artifacts"].as_array().unwrap().len(), &results["not_sent"][0]["reason"]),
+        (2, &"absolute".into())
+    );
     let errors = fs::read_to_string(world.job.folder.errors()).unwrap();
     assert!(errors.contains("exited with code 3"), "{errors}");
     let ctx = Ctx { now: crate::clock::now(), actor: "claude", session: None };

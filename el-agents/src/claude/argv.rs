@@ -9,7 +9,8 @@ use crate::check::ConfigurationError;
 const OWN_RULE: &str = "Bash(el *)";
 /// A tool that asks a person, of whom there is none.
 const NEVER: &str = "AskUserQuestion";
-/// Options that are ours to give, or that would take from us what we live on: the event stream, the Stop hook, the stdin.
+/// Options that are ours to give, or that would take from us what we live on: the event stream, the
+/// Stop hook, the stdin.
 const RESERVED: [&str; 13] = [
     "-p",
     "--print",
@@ -35,7 +36,8 @@ pub struct ClaudeOptions {
     pub session_uuid: String,
     /// With the client's own screen, on a terminal, instead of `-p`.
     pub interactive: bool,
-    /// Go on with that conversation instead of beginning it. It is found only from the same working directory.
+    /// Go on with that conversation instead of beginning it. It is found only from the same working
+    /// directory.
     pub resume: bool,
     /// `acceptEdits`, `dontAsk`, `bypassPermissions`, …; the client's own default if absent.
     pub permission_mode: Option<String>,
@@ -53,7 +55,8 @@ pub struct ClaudeOptions {
     pub append_system_prompt_file: Option<PathBuf>,
     /// Where the agent writes its summary: it may, whatever its permission mode.
     pub summary_file: Option<PathBuf>,
-    /// The tracker's database: it, the configuration beside it and what runs keep there are no file of the work, and no agent edits them.
+    /// The tracker's database: it, the configuration beside it and what runs keep there are no file
+    /// of the work, and no agent edits them.
     pub database: Option<PathBuf>,
     /// Folders besides the working folder in which the agent may work.
     pub add_dirs: Vec<PathBuf>,
@@ -89,9 +92,10 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     if !options.interactive {
         words.extend(["--output-format", "stream-json", "--verbose"].map(OsString::from));
     }
-    for (name, field, given) in
-        [("--permission-mode", "permission_mode", &options.permission_mode), ("--model", "model", &options.model)]
-    {
+    for (name, field, given) in [
+        ("--permission-mode", "permission_mode", &options.permission_mode),
+        ("--model", "model", &options.model),
+    ] {
         if let Some(given) = given {
             words.extend([name.into(), value(field, given)?]);
         }
@@ -102,13 +106,18 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     if let Some(dollars) = options.max_budget_usd {
         if !dollars.is_finite() || dollars <= 0.0 {
             let message = format!("a budget of {dollars} dollars lets no agent begin");
-            return Err(ConfigurationError::new("max_budget_usd", message, "give an amount above zero, or none"));
+            return Err(ConfigurationError::new(
+                "max_budget_usd",
+                message,
+                "give an amount above zero, or none",
+            ));
         }
         words.extend(["--max-budget-usd".into(), dollars.to_string().into()]);
     }
-    for (name, file) in
-        [("--settings", &options.settings_file), ("--append-system-prompt-file", &options.append_system_prompt_file)]
-    {
+    for (name, file) in [
+        ("--settings", &options.settings_file),
+        ("--append-system-prompt-file", &options.append_system_prompt_file),
+    ] {
         if let Some(file) = file {
             words.extend([name.into(), file.clone().into()]);
         }
@@ -116,8 +125,13 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     for word in &options.extra_args {
         let name = word.split('=').next().unwrap_or_default();
         if RESERVED.contains(&name) {
-            let message = format!("{word:?} cannot be given to Claude Code here: el itself decides it");
-            return Err(ConfigurationError::new("extra_args", message, "take it out of the agent's extra_args"));
+            let message =
+                format!("{word:?} cannot be given to Claude Code here: el itself decides it");
+            return Err(ConfigurationError::new(
+                "extra_args",
+                message,
+                "take it out of the agent's extra_args",
+            ));
         }
         no_nul("extra_args", word)?;
         words.push(word.into());
@@ -125,11 +139,17 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     Ok(words)
 }
 
-/// With a screen the client counts neither turns nor dollars, and what it would not keep must not be promised.
+/// With a screen the client counts neither turns nor dollars, and what it would not keep must not
+/// be promised.
 fn bounds_are_kept(options: &ClaudeOptions) -> Result<(), ConfigurationError> {
-    for (field, given) in [("max_turns", options.max_turns.is_some()), ("max_budget_usd", options.max_budget_usd.is_some())] {
+    for (field, given) in [
+        ("max_turns", options.max_turns.is_some()),
+        ("max_budget_usd", options.max_budget_usd.is_some()),
+    ] {
         if given {
-            let message = format!("{field} is kept by headless runs only, and the agent's executor is interactive");
+            let message = format!(
+                "{field} is kept by headless runs only, and the agent's executor is interactive"
+            );
             return Err(ConfigurationError::new(
                 field,
                 message,
@@ -140,33 +160,50 @@ fn bounds_are_kept(options: &ClaudeOptions) -> Result<(), ConfigurationError> {
     Ok(())
 }
 
-/// Rules that let the agent read and write one file; the two slashes begin an absolute path. What would be read as a pattern, or end the rule, gets
-/// none: then it is up to the permission mode. Edit stands for every tool that writes files.
+/// Rules that let the agent read and write one file; the two slashes begin an absolute path. What
+/// would be read as a pattern, or end the rule, gets none: then it is up to the permission mode.
+/// Edit stands for every tool that writes files.
 fn own_files(file: &Path) -> Vec<OsString> {
-    plain(file).iter().flat_map(|path| [format!("Edit(/{path})"), format!("Read(/{path})")]).map(OsString::from).collect()
+    plain(file)
+        .iter()
+        .flat_map(|path| [format!("Edit(/{path})"), format!("Read(/{path})")])
+        .map(OsString::from)
+        .collect()
 }
 
-/// Rules that keep the agent from editing what its run, and those to come, are governed by: `acceptEdits` would let it, since they lie in its folder.
+/// Rules that keep the agent from editing what its run, and those to come, are governed by:
+/// `acceptEdits` would let it, since they lie in its folder.
 fn not_the_trackers(database: &Path) -> Vec<OsString> {
     let beside = |name: &str, all: &str| {
-        plain(&database.with_file_name(name)).into_iter().map(move |path| format!("Edit(/{path}{all})")).collect()
+        plain(&database.with_file_name(name))
+            .into_iter()
+            .map(move |path| format!("Edit(/{path}{all})"))
+            .collect()
     };
     let own = plain(database).into_iter().map(|path| format!("Edit(/{path}*)")).collect();
     let rules: [Vec<String>; 3] = [beside("config.toml", ""), beside("runs", "/**"), own];
     rules.into_iter().flatten().map(OsString::from).collect()
 }
 
-/// The path as it is and with the links of its folder resolved, where that is absolute and can stand in a rule.
+/// The path as it is and with the links of its folder resolved, where that is absolute and can
+/// stand in a rule.
 fn plain(file: &Path) -> Vec<String> {
-    let is_plain = |path: &String| path.starts_with('/') && path.chars().all(|c| c.is_alphanumeric() || "/-_.+@ ".contains(c));
+    let is_plain = |path: &String| {
+        path.starts_with('/') && path.chars().all(|c| c.is_alphanumeric() || "/-_.+@ ".contains(c))
+    };
     let real = crate::summary_file::real(file);
     let both = [Some(file.to_owned()), real].into_iter().flatten();
-    let mut paths: Vec<String> = both.filter_map(|path| path.into_os_string().into_string().ok()).filter(is_plain).collect();
+    let mut paths: Vec<String> =
+        both.filter_map(|path| path.into_os_string().into_string().ok()).filter(is_plain).collect();
     paths.dedup();
     paths
 }
 
-fn rules(field: &'static str, own: &str, given: &[String]) -> Result<Vec<OsString>, ConfigurationError> {
+fn rules(
+    field: &'static str,
+    own: &str,
+    given: &[String],
+) -> Result<Vec<OsString>, ConfigurationError> {
     let mut words = vec![OsString::from(own)];
     for rule in given {
         let word = value(field, rule)?;
@@ -177,12 +214,17 @@ fn rules(field: &'static str, own: &str, given: &[String]) -> Result<Vec<OsStrin
     Ok(words)
 }
 
-/// A word that follows an option: one that is empty or begins with `-` would be taken for something else.
+/// A word that follows an option: one that is empty or begins with `-` would be taken for something
+/// else.
 fn value(field: &'static str, text: &str) -> Result<OsString, ConfigurationError> {
     no_nul(field, text)?;
     if text.trim().is_empty() || text.starts_with('-') {
         let message = format!("{field}: {text:?} would be taken for an option of Claude Code");
-        return Err(ConfigurationError::new(field, message, "give a value that does not begin with '-' and is not empty"));
+        return Err(ConfigurationError::new(
+            field,
+            message,
+            "give a value that does not begin with '-' and is not empty",
+        ));
     }
     Ok(text.into())
 }
@@ -237,7 +279,9 @@ mod tests {
     fn a_call_with_everything() {
         let all = ClaudeOptions {
             permission_mode: Some("acceptEdits".to_owned()),
-            allowed_tools: ["Edit", "Bash(cargo *)", "Bash(el *)", "Edit"].map(String::from).to_vec(),
+            allowed_tools: ["Edit", "Bash(cargo *)", "Bash(el *)", "Edit"]
+                .map(String::from)
+                .to_vec(),
             disallowed_tools: vec!["WebFetch".to_owned()],
             model: Some("opus".to_owned()),
             max_turns: Some(40),
@@ -259,11 +303,17 @@ mod tests {
 
     #[test]
     fn what_governs_the_runs_is_not_edited() {
-        let words = words(&ClaudeOptions { database: Some("/p/.eluent/el.db".into()), ..options() });
+        let words =
+            words(&ClaudeOptions { database: Some("/p/.eluent/el.db".into()), ..options() });
         let from = words.iter().position(|word| word == "--disallowedTools").unwrap();
         assert_eq!(
             words[from + 1..from + 5],
-            ["AskUserQuestion", "Edit(//p/.eluent/config.toml)", "Edit(//p/.eluent/runs/**)", "Edit(//p/.eluent/el.db*)"]
+            [
+                "AskUserQuestion",
+                "Edit(//p/.eluent/config.toml)",
+                "Edit(//p/.eluent/runs/**)",
+                "Edit(//p/.eluent/el.db*)"
+            ]
         );
     }
 
@@ -272,22 +322,47 @@ mod tests {
         let words = words(&options());
         for list in ["--allowedTools", "--disallowedTools"] {
             let from = words.iter().position(|word| word == list).unwrap();
-            assert!(words[from + 1..].iter().any(|word| word.starts_with("--")), "{list} would eat what follows");
+            assert!(
+                words[from + 1..].iter().any(|word| word.starts_with("--")),
+                "{list} would eat what follows"
+            );
         }
     }
 
     #[test]
     fn values_that_would_be_misread_name_their_field() {
         let field = |options: ClaudeOptions| argv(&options).unwrap_err().field;
-        assert_eq!(field(ClaudeOptions { session_uuid: String::new(), ..options() }), "session_uuid");
+        assert_eq!(
+            field(ClaudeOptions { session_uuid: String::new(), ..options() }),
+            "session_uuid"
+        );
         assert_eq!(field(ClaudeOptions { model: Some("--bare".to_owned()), ..options() }), "model");
-        assert_eq!(field(ClaudeOptions { permission_mode: Some(" ".to_owned()), ..options() }), "permission_mode");
-        assert_eq!(field(ClaudeOptions { allowed_tools: vec!["-x".to_owned()], ..options() }), "allowed_tools");
-        assert_eq!(field(ClaudeOptions { disallowed_tools: vec![String::new()], ..options() }), "disallowed_tools");
-        assert_eq!(field(ClaudeOptions { max_budget_usd: Some(0.0), ..options() }), "max_budget_usd");
-        assert_eq!(field(ClaudeOptions { max_budget_usd: Some(f64::NAN), ..options() }), "max_budget_usd");
+        assert_eq!(
+            field(ClaudeOptions { permission_mode: Some(" ".to_owned()), ..options() }),
+            "permission_mode"
+        );
+        assert_eq!(
+            field(ClaudeOptions { allowed_tools: vec!["-x".to_owned()], ..options() }),
+            "allowed_tools"
+        );
+        assert_eq!(
+            field(ClaudeOptions { disallowed_tools: vec![String::new()], ..options() }),
+            "disallowed_tools"
+        );
+        assert_eq!(
+            field(ClaudeOptions { max_budget_usd: Some(0.0), ..options() }),
+            "max_budget_usd"
+        );
+        assert_eq!(
+            field(ClaudeOptions { max_budget_usd: Some(f64::NAN), ..options() }),
+            "max_budget_usd"
+        );
         for word in ["--bare", "--output-format=text", "--resume", "-p", "a\0b"] {
-            assert_eq!(field(ClaudeOptions { extra_args: vec![word.to_owned()], ..options() }), "extra_args", "{word:?}");
+            assert_eq!(
+                field(ClaudeOptions { extra_args: vec![word.to_owned()], ..options() }),
+                "extra_args",
+                "{word:?}"
+            );
         }
     }
 }

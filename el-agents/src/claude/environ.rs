@@ -46,7 +46,8 @@ pub struct ChildEnvironment {
     pub set: Vec<(String, OsString)>,
     /// The folder of this very `el`, put first on PATH, so that the bare word `el` is it.
     pub el_folder: PathBuf,
-    /// `CLAUDE_CODE_MAX_RETRIES`: how often the client repeats a failed request (its own default is 10).
+    /// `CLAUDE_CODE_MAX_RETRIES`: how often the client repeats a failed request (its own default is
+    /// 10).
     pub max_retries: Option<u32>,
     /// `API_TIMEOUT_MS`: how long it waits for an answer (its own default is 600,000).
     pub api_timeout_ms: Option<u64>,
@@ -59,7 +60,9 @@ pub fn child_environment(
     rules: &ChildEnvironment,
 ) -> Vec<(OsString, OsString)> {
     let passed = |name: &str| rules.pass.iter().any(|pattern| matches(pattern, name));
-    let stripped = |name: &str| FOREIGN.contains(&name) || rules.strip.iter().any(|pattern| matches(pattern, name));
+    let stripped = |name: &str| {
+        FOREIGN.contains(&name) || rules.strip.iter().any(|pattern| matches(pattern, name))
+    };
     let mut environment: std::collections::BTreeMap<OsString, OsString> = caller
         .into_iter()
         .filter(|(name, value)| is_settable(name, value))
@@ -95,13 +98,18 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// The system takes no name that is empty or has `=` in it, and no NUL anywhere; the spawn would fail for all.
+/// The system takes no name that is empty or has `=` in it, and no NUL anywhere; the spawn would
+/// fail for all.
 fn is_settable(name: &OsStr, value: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
-    !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.as_encoded_bytes().contains(&0)
+    !name.is_empty()
+        && !name.contains(&b'=')
+        && !name.contains(&0)
+        && !value.as_encoded_bytes().contains(&0)
 }
 
-/// The folder, then the rest of the PATH without it. A folder with `:` in its name cannot be on a PATH; then it stays as it is.
+/// The folder, then the rest of the PATH without it. A folder with `:` in its name cannot be on a
+/// PATH; then it stays as it is.
 fn path_with(folder: &Path, path: Option<&OsString>) -> OsString {
     let path = path.filter(|path| !path.is_empty()).cloned().unwrap_or_else(|| DEFAULT_PATH.into());
     if folder.as_os_str().is_empty() {
@@ -111,7 +119,8 @@ fn path_with(folder: &Path, path: Option<&OsString>) -> OsString {
     std::env::join_paths(std::iter::once(folder.to_owned()).chain(rest)).unwrap_or(path)
 }
 
-/// Programs of the agent write UTF-8, whatever the place that we were started from (cron, a container) says.
+/// Programs of the agent write UTF-8, whatever the place that we were started from (cron, a
+/// container) says.
 fn set_utf8(environment: &mut std::collections::BTreeMap<OsString, OsString>) {
     let given = |name: &str| environment.get(OsStr::new(name)).filter(|value| !value.is_empty());
     let deciding = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(|name| given(name).is_some());
@@ -128,8 +137,12 @@ mod tests {
 
     use super::*;
 
-    fn made(caller: &[(&str, &str)], rules: &ChildEnvironment) -> std::collections::BTreeMap<String, String> {
-        let caller = caller.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    fn made(
+        caller: &[(&str, &str)],
+        rules: &ChildEnvironment,
+    ) -> std::collections::BTreeMap<String, String> {
+        let caller =
+            caller.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         child_environment(caller, rules)
             .into_iter()
             .map(|(name, value)| (name.into_string().unwrap(), value.into_string().unwrap()))
@@ -170,7 +183,10 @@ mod tests {
     #[test]
     fn an_empty_name_of_the_clients_folder_is_none() {
         let given = made(&[("CLAUDE_CONFIG_DIR", ""), ("HOME", "")], &ChildEnvironment::default());
-        assert_eq!((given.contains_key("CLAUDE_CONFIG_DIR"), given.contains_key("HOME")), (false, true));
+        assert_eq!(
+            (given.contains_key("CLAUDE_CONFIG_DIR"), given.contains_key("HOME")),
+            (false, true)
+        );
     }
 
     #[test]
@@ -219,7 +235,8 @@ mod tests {
     #[test]
     fn this_very_el_comes_first_on_the_path() {
         let path = |folder: &str, path: &str| {
-            let rules = ChildEnvironment { el_folder: folder.into(), ..ChildEnvironment::default() };
+            let rules =
+                ChildEnvironment { el_folder: folder.into(), ..ChildEnvironment::default() };
             made(&[("PATH", path)], &rules).remove("PATH").unwrap()
         };
         assert_eq!(path("/opt/el", "/a:/b"), "/opt/el:/a:/b");
@@ -237,7 +254,10 @@ mod tests {
         };
         assert_eq!(locale(&[]), ["", "", "C.UTF-8"]);
         assert_eq!(locale(&[("LANG", "de_DE.UTF-8")]), ["", "", "de_DE.UTF-8"]);
-        assert_eq!(locale(&[("LANG", "de_DE.UTF-8"), ("LC_ALL", "C")]), ["C.UTF-8", "", "de_DE.UTF-8"]);
+        assert_eq!(
+            locale(&[("LANG", "de_DE.UTF-8"), ("LC_ALL", "C")]),
+            ["C.UTF-8", "", "de_DE.UTF-8"]
+        );
         assert_eq!(locale(&[("LANG", "C"), ("LC_CTYPE", "en_US.utf8")]), ["", "en_US.utf8", "C"]);
         assert_eq!(locale(&[("LANG", "")]), ["", "", "C.UTF-8"]);
     }
@@ -251,7 +271,10 @@ mod tests {
             (OsString::from("A=B"), OsString::from("x")),
             (OsString::from("NUL"), OsString::from("a\0b")),
         ];
-        let rules = ChildEnvironment { set: vec![("B\0".to_owned(), "x".into())], ..ChildEnvironment::default() };
+        let rules = ChildEnvironment {
+            set: vec![("B\0".to_owned(), "x".into())],
+            ..ChildEnvironment::default()
+        };
         let made = child_environment(caller, &rules);
         assert_eq!(made.len(), 3, "{made:?}");
         assert!(made.contains(&(odd.clone(), odd)));

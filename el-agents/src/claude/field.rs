@@ -1,4 +1,5 @@
-//! Fields of what Claude Code prints, read tolerantly: what is missing or of another type is not there.
+//! Fields of what Claude Code prints, read tolerantly: what is missing or of another type is not
+//! there.
 
 use serde_json::Value;
 
@@ -13,5 +14,7 @@ pub(super) fn boolean(value: &Value, name: &str) -> Option<bool> {
 /// A whole number of at least 0, also if it is written as a fraction.
 pub(super) fn number(value: &Value, name: &str) -> Option<u64> {
     let value = value.get(name)?;
-    value.as_u64().or_else(|| value.as_f64().filter(|number| (0.0..1e15).contains(number)).map(|number| number as u64))
+    value.as_u64().or_else(|| {
+        value.as_f64().filter(|number| (0.0..1e15).contains(number)).map(|number| number as u64)
+    })
 }

@@ -8,15 +8,17 @@ use super::stream::StreamEvent;
 
 /// Longest `action`, in characters.
 const ACTION: usize = 120;
-/// Messages whose usage may still be told anew; older ones are summed up. Only subagents make several at a time.
+/// Messages whose usage may still be told anew; older ones are summed up. Only subagents make
+/// several at a time.
 const OPEN_MESSAGES: usize = 64;
 /// Tools that may run at a time; more would be a stream gone wrong.
 const OPEN_TOOLS: usize = 1024;
 
 /// A run's progress, over all calls of Claude Code that it made.
 ///
-/// While a call runs, tokens are what its messages told so far (output is told low: the stream repeats the count from the
-/// beginning of each message) and its cost is not known; its result then puts both right.
+/// While a call runs, tokens are what its messages told so far (output is told low: the stream
+/// repeats the count from the beginning of each message) and its cost is not known; its result then
+/// puts both right.
 #[derive(Debug, Clone, Default)]
 pub struct Progress {
     /// Answers of the model, subagents not counted.
@@ -52,9 +54,21 @@ struct Totals {
 impl Progress {
     /// Takes in one event; returns whether anything that is shown has changed.
     pub fn apply(&mut self, event: &StreamEvent) -> bool {
-        let shown = (self.turns, self.tokens_in, self.tokens_out, self.cost_usd_micros, self.tool_in_flight);
+        let shown = (
+            self.turns,
+            self.tokens_in,
+            self.tokens_out,
+            self.cost_usd_micros,
+            self.tool_in_flight,
+        );
         let action = self.take(event);
-        let now = (self.turns, self.tokens_in, self.tokens_out, self.cost_usd_micros, self.tool_in_flight);
+        let now = (
+            self.turns,
+            self.tokens_in,
+            self.tokens_out,
+            self.cost_usd_micros,
+            self.tool_in_flight,
+        );
         match action.map(|action| one_line(&action, ACTION)) {
             Some(action) if action != self.action => {
                 self.action = action;
@@ -87,26 +101,41 @@ impl Progress {
                     self.open_tools.insert(id.clone());
                 }
                 self.show();
-                return Some(if summary.is_empty() { name.clone() } else { format!("{name}: {summary}") });
+                return Some(if summary.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{name}: {summary}")
+                });
             }
             StreamEvent::ToolResult { id, .. } => {
                 self.open_tools.remove(id);
                 self.show();
             }
-            StreamEvent::Usage { message_id, usage, subagent } => self.usage(message_id, *usage, *subagent),
+            StreamEvent::Usage { message_id, usage, subagent } => {
+                self.usage(message_id, *usage, *subagent)
+            }
             StreamEvent::ApiRetry { attempt, max_retries, error, .. } => {
-                return Some(format!("waiting for the API: {error}, retry {attempt} of {max_retries}"));
+                return Some(format!(
+                    "waiting for the API: {error}, retry {attempt} of {max_retries}"
+                ));
             }
             StreamEvent::ApiError { text, .. } => return Some(format!("API error: {text}")),
-            StreamEvent::RateLimit(limit) if limit.is_reached() => return Some("usage limit reached".to_owned()),
-            StreamEvent::StopHookFeedback { .. } => return Some("sent back to end its atom".to_owned()),
+            StreamEvent::RateLimit(limit) if limit.is_reached() => {
+                return Some("usage limit reached".to_owned());
+            }
+            StreamEvent::StopHookFeedback { .. } => {
+                return Some("sent back to end its atom".to_owned());
+            }
             StreamEvent::Interrupted => return Some("interrupted".to_owned()),
             StreamEvent::Result(result) => {
                 self.open_tools.clear();
                 self.result(result);
                 self.show();
-                let ended =
-                    if result.is_error { format!("ended with an error: {}", result.message()) } else { "finished".to_owned() };
+                let ended = if result.is_error {
+                    format!("ended with an error: {}", result.message())
+                } else {
+                    "finished".to_owned()
+                };
                 return Some(ended);
             }
             _ => {}
@@ -115,18 +144,32 @@ impl Progress {
     }
 
     fn result(&mut self, result: &RunResult) {
-        let sum = self.open_messages.iter().fold(self.settled.usage, |sum, (_, usage)| sum.plus(*usage));
+        let sum =
+            self.open_messages.iter().fold(self.settled.usage, |sum, (_, usage)| sum.plus(*usage));
         let seen = Totals { usage: sum, ..self.settled };
         let before = std::mem::take(&mut self.results);
-        // The first result knows its turns better than we, who count messages; what a later one counts is not known.
+        // The first result knows its turns better than we, who count messages; what a later one
+        // counts is not known.
         let first = before.turns == 0;
-        let turns = before.turns.saturating_add(if first { seen.turns.max(result.num_turns.unwrap_or(0)) } else { seen.turns });
+        let turns = before.turns.saturating_add(if first {
+            seen.turns.max(result.num_turns.unwrap_or(0))
+        } else {
+            seen.turns
+        });
         let cost = result.cost_usd_micros.unwrap_or(0);
         self.results = if result.since_last_result {
             // A call that failed may tell less than it took.
-            Totals { turns, usage: before.usage.plus(result.usage.max(seen.usage)), cost: before.cost.saturating_add(cost) }
+            Totals {
+                turns,
+                usage: before.usage.plus(result.usage.max(seen.usage)),
+                cost: before.cost.saturating_add(cost),
+            }
         } else {
-            Totals { turns, usage: result.usage.max(before.usage.plus(seen.usage)), cost: cost.max(before.cost) }
+            Totals {
+                turns,
+                usage: result.usage.max(before.usage.plus(seen.usage)),
+                cost: cost.max(before.cost),
+            }
         };
         self.settled = Totals::default();
         self.open_messages.clear();
@@ -148,7 +191,8 @@ impl Progress {
     }
 
     fn totals(&self) -> Totals {
-        let open = self.open_messages.iter().fold(Usage::default(), |sum, (_, usage)| sum.plus(*usage));
+        let open =
+            self.open_messages.iter().fold(Usage::default(), |sum, (_, usage)| sum.plus(*usage));
         let parts = [self.before, self.results, self.settled];
         Totals {
             turns: parts.iter().fold(0, |sum, part| sum.saturating_add(part.turns)),
@@ -205,7 +249,9 @@ mod tests {
     #[test]
     fn the_result_has_the_last_word_on_one_call_and_calls_add_up() {
         let mut progress = applied(&[TOOL, ANSWER, RESULT].join("\n"));
-        let counts = |progress: &Progress| (progress.turns, progress.tokens_in, progress.tokens_out, progress.cost_usd_micros);
+        let counts = |progress: &Progress| {
+            (progress.turns, progress.tokens_in, progress.tokens_out, progress.cost_usd_micros)
+        };
         assert_eq!(counts(&progress), (2, 300, 40, 2_100));
         assert_eq!(progress.action, "finished");
         progress.next_call();
@@ -234,13 +280,19 @@ mod tests {
         };
         let other = TOOL.replace("m1", "m2");
         let mut progress = applied(&[TOOL, ANSWER, &result("")].join("\n"));
-        assert_eq!((progress.turns, progress.tokens_in, progress.tokens_out, progress.cost_usd_micros), (1, 150, 9, 500_000));
+        assert_eq!(
+            (progress.turns, progress.tokens_in, progress.tokens_out, progress.cost_usd_micros),
+            (1, 150, 9, 500_000)
+        );
         for line in [&other, &result(",\"result_index\":1")] {
             for event in parse_line(line.as_bytes()) {
                 progress.apply(&event);
             }
         }
-        assert_eq!((progress.turns, progress.tokens_in, progress.tokens_out, progress.cost_usd_micros), (2, 300, 18, 1_000_000));
+        assert_eq!(
+            (progress.turns, progress.tokens_in, progress.tokens_out, progress.cost_usd_micros),
+            (2, 300, 18, 1_000_000)
+        );
         progress.next_call();
         assert_eq!((progress.turns, progress.cost_usd_micros), (2, 1_000_000));
     }

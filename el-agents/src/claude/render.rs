@@ -14,7 +14,8 @@ const GREEN: &str = "32";
 const YELLOW: &str = "33";
 const CYAN: &str = "36";
 
-/// Writes events for one width of screen. What agents and tools say is sanitised; the colours are ours.
+/// Writes events for one width of screen. What agents and tools say is sanitised; the colours are
+/// ours.
 #[derive(Debug, Clone)]
 pub struct Renderer {
     width: usize,
@@ -35,7 +36,10 @@ impl Renderer {
         match event {
             StreamEvent::Init { model, version, .. } => {
                 let model = model.as_deref().unwrap_or("unknown model");
-                let version = version.as_deref().map(|version| format!(", Claude Code {version}")).unwrap_or_default();
+                let version = version
+                    .as_deref()
+                    .map(|version| format!(", Claude Code {version}"))
+                    .unwrap_or_default();
                 self.line(DIM, "●", &format!("started: {model}{version}"))
             }
             StreamEvent::Text { text, subagent } => self.text(text, *subagent),
@@ -43,24 +47,38 @@ impl Renderer {
                 let indent = if *subagent { "  " } else { "" };
                 self.line(CYAN, &format!("{indent}▶"), &format!("{name} {summary}"))
             }
-            StreamEvent::ToolResult { is_error: true, summary, .. } => self.line(RED, "  ✗", summary),
-            StreamEvent::ToolResult { is_error: false, summary, .. } => self.line(DIM, "  ✓", summary),
+            StreamEvent::ToolResult { is_error: true, summary, .. } => {
+                self.line(RED, "  ✗", summary)
+            }
+            StreamEvent::ToolResult { is_error: false, summary, .. } => {
+                self.line(DIM, "  ✓", summary)
+            }
             StreamEvent::ApiRetry { attempt, max_retries, delay_ms, status, error } => {
                 let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
                 let seconds = delay_ms.div_ceil(1000);
-                let text = format!("API: {error}{status}, retry {attempt} of {max_retries} in {seconds} s");
+                let text = format!(
+                    "API: {error}{status}, retry {attempt} of {max_retries} in {seconds} s"
+                );
                 self.line(YELLOW, "…", &text)
             }
             StreamEvent::ApiError { text, .. } => self.line(RED, "✗", text),
             StreamEvent::RateLimit(limit) => self.limit(limit),
-            StreamEvent::ModelFallback { from, to } => self.line(YELLOW, "●", &format!("model changed: {from} → {to}")),
+            StreamEvent::ModelFallback { from, to } => {
+                self.line(YELLOW, "●", &format!("model changed: {from} → {to}"))
+            }
             StreamEvent::StopHookFeedback { text } => self.line(YELLOW, "↩", text),
             StreamEvent::Interrupted => self.line(YELLOW, "■", "interrupted"),
-            StreamEvent::TaskStarted { description, .. } => self.line(DIM, "  ⧗", &format!("still running: {description}")),
-            StreamEvent::TaskEnded { status, .. } => self.line(DIM, "  ⧗", &format!("background task {status}")),
+            StreamEvent::TaskStarted { description, .. } => {
+                self.line(DIM, "  ⧗", &format!("still running: {description}"))
+            }
+            StreamEvent::TaskEnded { status, .. } => {
+                self.line(DIM, "  ⧗", &format!("background task {status}"))
+            }
             StreamEvent::Result(result) => self.result(result),
             StreamEvent::Garbage { text } => self.line(DIM, "?", text),
-            StreamEvent::Thinking | StreamEvent::Usage { .. } | StreamEvent::Other { .. } => String::new(),
+            StreamEvent::Thinking | StreamEvent::Usage { .. } | StreamEvent::Other { .. } => {
+                String::new()
+            }
         }
     }
 
@@ -75,7 +93,11 @@ impl Renderer {
             shown.push('\n');
         }
         if lines.len() > TEXT_LINES {
-            shown.push_str(&self.line(DIM, "…", &format!("{} more lines", lines.len() - TEXT_LINES)));
+            shown.push_str(&self.line(
+                DIM,
+                "…",
+                &format!("{} more lines", lines.len() - TEXT_LINES),
+            ));
         }
         shown
     }
@@ -94,9 +116,14 @@ impl Renderer {
     }
 
     fn result(&self, result: &RunResult) -> String {
-        let cost = result.cost_usd_micros.map(|micros| format!(", ${:.4}", micros as f64 / 1e6)).unwrap_or_default();
-        let turns =
-            result.num_turns.map(|turns| format!(" after {turns} turn{}", if turns == 1 { "" } else { "s" })).unwrap_or_default();
+        let cost = result
+            .cost_usd_micros
+            .map(|micros| format!(", ${:.4}", micros as f64 / 1e6))
+            .unwrap_or_default();
+        let turns = result
+            .num_turns
+            .map(|turns| format!(" after {turns} turn{}", if turns == 1 { "" } else { "s" }))
+            .unwrap_or_default();
         let mut shown = if result.is_error {
             self.line(RED, "✗", &format!("ended{turns}{cost}: {}", result.message()))
         } else {
@@ -112,7 +139,11 @@ impl Renderer {
     /// A mark in colour and one line of text.
     fn line(&self, colour: &str, mark: &str, text: &str) -> String {
         let text = super::one_line(text, self.width.saturating_sub(mark.chars().count() + 1));
-        let (begin, end) = if self.colour { (format!("\u{1b}[{colour}m"), "\u{1b}[0m") } else { (String::new(), "") };
+        let (begin, end) = if self.colour {
+            (format!("\u{1b}[{colour}m"), "\u{1b}[0m")
+        } else {
+            (String::new(), "")
+        };
         if colour == DIM || colour == BOLD {
             format!("{begin}{mark} {text}{end}\n")
         } else {
@@ -130,7 +161,11 @@ mod tests {
 
     fn rendered(lines: &str, colour: bool) -> String {
         let mut renderer = Renderer::new(60, colour);
-        lines.lines().flat_map(|line| parse_line(line.as_bytes())).map(|event| renderer.render(&event)).collect()
+        lines
+            .lines()
+            .flat_map(|line| parse_line(line.as_bytes()))
+            .map(|event| renderer.render(&event))
+            .collect()
     }
 
     #[test]
@@ -174,7 +209,11 @@ mod tests {
     fn a_limit_is_told_when_it_changes() {
         let mut renderer = Renderer::new(60, false);
         let mut told = |status: &str| {
-            let limit = Limit { status: status.to_owned(), resets_at: None, kind: Some("five_hour".to_owned()) };
+            let limit = Limit {
+                status: status.to_owned(),
+                resets_at: None,
+                kind: Some("five_hour".to_owned()),
+            };
             renderer.render(&StreamEvent::RateLimit(limit))
         };
         assert_eq!(told("allowed"), "");

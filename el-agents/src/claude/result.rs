@@ -14,9 +14,12 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Reads `{"input_tokens":…}` or, in a result's `modelUsage`, `{"inputTokens":…}`; what is missing counts as 0.
+    /// Reads `{"input_tokens":…}` or, in a result's `modelUsage`, `{"inputTokens":…}`; what is
+    /// missing counts as 0.
     pub(super) fn read(value: &Value) -> Self {
-        let sum = |names: &[&str]| names.iter().filter_map(|name| number(value, name)).fold(0, u64::saturating_add);
+        let sum = |names: &[&str]| {
+            names.iter().filter_map(|name| number(value, name)).fold(0, u64::saturating_add)
+        };
         Self {
             tokens_in: sum(&[
                 "input_tokens",
@@ -38,14 +41,19 @@ impl Usage {
     }
 
     pub(super) fn max(self, other: Self) -> Self {
-        Self { tokens_in: self.tokens_in.max(other.tokens_in), tokens_out: self.tokens_out.max(other.tokens_out) }
+        Self {
+            tokens_in: self.tokens_in.max(other.tokens_in),
+            tokens_out: self.tokens_out.max(other.tokens_out),
+        }
     }
 }
 
-/// How a call of Claude Code says that it ended. It may say so and be wrong; the atom's status decides.
+/// How a call of Claude Code says that it ended. It may say so and be wrong; the atom's status
+/// decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunResult {
-    /// The call failed. Look at this, never at `subtype`, which is `success` for errors of the API too.
+    /// The call failed. Look at this, never at `subtype`, which is `success` for errors of the API
+    /// too.
     pub is_error: bool,
     /// `success`, `error_max_turns`, `error_max_budget_usd`, `error_during_execution`, …
     pub subtype: String,
@@ -58,7 +66,8 @@ pub struct RunResult {
     pub cost_usd_micros: Option<u64>,
     /// Over all models, of this call alone.
     pub usage: Usage,
-    /// Cost and usage are those since the call's last result, if it has several, and not since its beginning.
+    /// Cost and usage are those since the call's last result, if it has several, and not since its
+    /// beginning.
     pub since_last_result: bool,
     /// The last answer, or the error's text; empty if there is none.
     pub text: String,
@@ -70,8 +79,8 @@ pub struct RunResult {
 
 impl RunResult {
     pub(super) fn read(value: &Value) -> Self {
-        // A newer client (2.1.332) counts the whole conversation in its totals, earlier calls included, and tells apart what is
-        // new; an older one (2.1.197) counts the call.
+        // A newer client (2.1.332) counts the whole conversation in its totals, earlier calls
+        // included, and tells apart what is new; an older one (2.1.197) counts the call.
         let new = value.get("model_usage_since_last_result").and_then(Value::as_object);
         let models = new.or_else(|| value.get("modelUsage").and_then(Value::as_object));
         let models = || models.into_iter().flat_map(|models| models.values());
@@ -96,7 +105,8 @@ impl RunResult {
             // A result that does not say is taken for what its subtype says.
             is_error: boolean(value, "is_error").unwrap_or(subtype != "success"),
             subtype,
-            api_error_status: number(value, "api_error_status").and_then(|status| u16::try_from(status).ok()),
+            api_error_status: number(value, "api_error_status")
+                .and_then(|status| u16::try_from(status).ok()),
             terminal_reason: text(value, "terminal_reason"),
             num_turns: number(value, "num_turns"),
             cost_usd_micros: total.and_then(micros),
@@ -142,7 +152,10 @@ mod tests {
                 "result":"Invalid API key","total_cost_usd":0,"usage":{"input_tokens":0,"output_tokens":0},"permission_denials":[]}"#,
         );
         assert!(result.is_error);
-        assert_eq!((result.api_error_status, result.message().as_str()), (Some(401), "Invalid API key"));
+        assert_eq!(
+            (result.api_error_status, result.message().as_str()),
+            (Some(401), "Invalid API key")
+        );
         assert_eq!((result.cost_usd_micros, result.num_turns), (Some(0), Some(1)));
     }
 
@@ -169,7 +182,8 @@ mod tests {
         assert!(result.since_last_result);
         assert_eq!(result.usage, Usage { tokens_in: 100, tokens_out: 20 });
         assert_eq!(result.cost_usd_micros, Some(800));
-        let nothing = read(r#"{"subtype":"success","total_cost_usd":5,"model_usage_since_last_result":{}}"#);
+        let nothing =
+            read(r#"{"subtype":"success","total_cost_usd":5,"model_usage_since_last_result":{}}"#);
         assert_eq!(nothing.cost_usd_micros, Some(0));
     }
 
@@ -186,10 +200,17 @@ mod tests {
     fn a_result_without_fields_is_an_error_of_unknown_cost() {
         let result = read("{}");
         assert!(result.is_error);
-        assert_eq!((result.cost_usd_micros, result.num_turns, result.usage), (None, None, Usage::default()));
+        assert_eq!(
+            (result.cost_usd_micros, result.num_turns, result.usage),
+            (None, None, Usage::default())
+        );
         assert!(!read(r#"{"subtype":"success"}"#).is_error);
         for odd in ["-1", "1e300", "\"x\"", "null"] {
-            assert_eq!(read(&format!(r#"{{"total_cost_usd":{odd}}}"#)).cost_usd_micros, None, "{odd}");
+            assert_eq!(
+                read(&format!(r#"{{"total_cost_usd":{odd}}}"#)).cost_usd_micros,
+                None,
+                "{odd}"
+            );
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Foreign text made fit for a terminal: what an agent, a tool or an atom says must not move our cursor, change our title, or
-//! write into the clipboard.
+//! Foreign text made fit for a terminal: what an agent, a tool or an atom says must not move our
+//! cursor, change our title, or write into the clipboard.
 
-/// The text without control codes: escape sequences are taken out whole, other controls and the marks that turn the direction of
-/// writing are dropped; tabs and newlines stay, a carriage return becomes a newline.
+/// The text without control codes: escape sequences are taken out whole, other controls and the
+/// marks that turn the direction of writing are dropped; tabs and newlines stay, a carriage return
+/// becomes a newline.
 #[must_use]
 pub fn sanitize(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
@@ -25,7 +26,8 @@ pub fn sanitize(text: &str) -> String {
     clean
 }
 
-/// The text as one line of at most `width` characters: sanitised, white space in one piece, cut with `…`.
+/// The text as one line of at most `width` characters: sanitised, white space in one piece, cut
+/// with `…`.
 #[must_use]
 pub fn one_line(text: &str, width: usize) -> String {
     // Only as much as can be seen is looked at; control codes take little of it.
@@ -54,7 +56,8 @@ fn skip_escape(chars: &mut Chars<'_>) {
             chars.next();
             skip_csi(chars);
         }
-        // Operating system command, device control, start of string, privacy message, application command.
+        // Operating system command, device control, start of string, privacy message, application
+        // command.
         Some(']' | 'P' | 'X' | '^' | '_') => {
             chars.next();
             skip_string(chars);
@@ -74,7 +77,8 @@ fn skip_csi(chars: &mut Chars<'_>) {
     chars.next_if(|char| matches!(char, '@'..='~'));
 }
 
-/// Up to the terminator, or the end of the line if there is none on it: a sequence that never ends must not eat the rest.
+/// Up to the terminator, or the end of the line if there is none on it: a sequence that never ends
+/// must not eat the rest.
 fn skip_string(chars: &mut Chars<'_>) {
     while let Some(char) = chars.next_if(|char| *char != '\n') {
         match char {

@@ -1,4 +1,5 @@
-//! The settings file of one run: the Stop hook, which sends an agent back that has not ended its atom.
+//! The settings file of one run: the Stop hook, which sends an agent back that has not ended its
+//! atom.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -10,8 +11,9 @@ use crate::check::ConfigurationError;
 /// Seconds that the hook may take; a hook that takes longer lets the agent stop.
 const HOOK_TIMEOUT: u32 = 10;
 
-/// The content of a `--settings` file for this `el` (an absolute path). The command is one that prints its answer as JSON and
-/// exits 0 whatever happens: an exit of 2, which a shell also gives for a mistake of its own, would hold the agent back.
+/// The content of a `--settings` file for this `el` (an absolute path). The command is one that
+/// prints its answer as JSON and exits 0 whatever happens: an exit of 2, which a shell also gives
+/// for a mistake of its own, would hold the agent back.
 ///
 /// # Errors
 /// If the path cannot be written in JSON (not UTF-8), or is not absolute.
@@ -52,14 +54,34 @@ mod tests {
     #[test]
     fn any_path_reaches_the_shell_whole() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["with space", "it's", "$(touch x)", "a;b", "ü", "{a,b}", "new\nline", "*", "~", "\"", "\\"] {
+        for name in [
+            "with space",
+            "it's",
+            "$(touch x)",
+            "a;b",
+            "ü",
+            "{a,b}",
+            "new\nline",
+            "*",
+            "~",
+            "\"",
+            "\\",
+        ] {
             let path = folder.path().join(name);
             std::fs::write(&path, "#!/bin/sh\necho \"$0|$1|$2\"\n").unwrap();
-            std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+                .unwrap();
             for shell in ["sh", "bash"] {
-                let output = Command::new(shell).args(["-c", &command(path.to_str().unwrap())]).output().unwrap();
+                let output = Command::new(shell)
+                    .args(["-c", &command(path.to_str().unwrap())])
+                    .output()
+                    .unwrap();
                 let said = String::from_utf8_lossy(&output.stdout).into_owned();
-                assert_eq!(said.trim_end_matches('\n'), format!("{}|hook|stop", path.display()), "{shell}");
+                assert_eq!(
+                    said.trim_end_matches('\n'),
+                    format!("{}|hook|stop", path.display()),
+                    "{shell}"
+                );
             }
         }
     }
@@ -67,6 +89,11 @@ mod tests {
     #[test]
     fn a_path_that_cannot_be_told_is_refused() {
         assert_eq!(settings(Path::new("el")).unwrap_err().field, "el");
-        assert!(settings(Path::new(std::ffi::OsStr::from_bytes(b"/x\xff/el"))).unwrap_err().message.contains("UTF-8"));
+        assert!(
+            settings(Path::new(std::ffi::OsStr::from_bytes(b"/x\xff/el")))
+                .unwrap_err()
+                .message
+                .contains("UTF-8")
+        );
     }
 }

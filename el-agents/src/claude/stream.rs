@@ -1,7 +1,7 @@
 //! One line of Claude Code's `stream-json` as the facts in it that we use.
 //!
-//! The format is its own business and changes: whatever is missing, of another type, or new is passed over. Nothing here
-//! fails.
+//! The format is its own business and changes: whatever is missing, of another type, or new is
+//! passed over. Nothing here fails.
 
 use serde_json::Value;
 
@@ -51,7 +51,8 @@ pub enum StreamEvent {
     Garbage { text: String },
 }
 
-/// A `rate_limit_event`. `allowed` and `allowed_warning` come with every other answer and are no failure.
+/// A `rate_limit_event`. `allowed` and `allowed_warning` come with every other answer and are no
+/// failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limit {
     /// `allowed`, `allowed_warning`, `rejected`.
@@ -77,10 +78,14 @@ pub fn parse_line(line: &[u8]) -> Vec<StreamEvent> {
     if line.is_empty() {
         return Vec::new();
     }
-    let garbage =
-        || vec![StreamEvent::Garbage { text: one_line(&String::from_utf8_lossy(&line[..line.len().min(4096)]), SHOWN) }];
+    let garbage = || {
+        vec![StreamEvent::Garbage {
+            text: one_line(&String::from_utf8_lossy(&line[..line.len().min(4096)]), SHOWN),
+        }]
+    };
     // Half a character, where an output was cut, must not cost the whole event.
-    let parsed = serde_json::from_slice(line).or_else(|_| serde_json::from_str(&String::from_utf8_lossy(line)));
+    let parsed = serde_json::from_slice(line)
+        .or_else(|_| serde_json::from_str(&String::from_utf8_lossy(line)));
     match parsed {
         Ok(value @ Value::Object(_)) => read(&value),
         Ok(_) | Err(_) => garbage(),
@@ -115,7 +120,9 @@ fn read(value: &Value) -> Vec<StreamEvent> {
             id: text(value, "task_id").unwrap_or_default(),
             description: one_line(&text(value, "description").unwrap_or_default(), SHOWN),
         }],
-        ("system", "task_updated") => task_ended(value, value.get("patch").and_then(|patch| text(patch, "status"))),
+        ("system", "task_updated") => {
+            task_ended(value, value.get("patch").and_then(|patch| text(patch, "status")))
+        }
         ("system", "task_notification") => task_ended(value, text(value, "status")),
         ("", _) => vec![StreamEvent::Garbage { text: one_line(&value.to_string(), SHOWN) }],
         (kind, "") => vec![StreamEvent::Other { kind: kind.to_owned() }],
@@ -138,12 +145,17 @@ fn assistant(value: &Value) -> Vec<StreamEvent> {
                 events.push(StreamEvent::Text { text, subagent });
             }
             Some("thinking" | "redacted_thinking") => events.push(StreamEvent::Thinking),
-            Some("tool_use" | "server_tool_use" | "mcp_tool_use") => events.push(StreamEvent::ToolUse {
-                id: text(part, "id").unwrap_or_default(),
-                name: text(part, "name").unwrap_or_else(|| "?".to_owned()),
-                summary: one_line(&tool_summary(part.get("input").unwrap_or(&Value::Null)), SHOWN),
-                subagent,
-            }),
+            Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
+                events.push(StreamEvent::ToolUse {
+                    id: text(part, "id").unwrap_or_default(),
+                    name: text(part, "name").unwrap_or_else(|| "?".to_owned()),
+                    summary: one_line(
+                        &tool_summary(part.get("input").unwrap_or(&Value::Null)),
+                        SHOWN,
+                    ),
+                    subagent,
+                })
+            }
             _ => {}
         }
     }
@@ -182,7 +194,9 @@ fn said_to_agent(said: &str) -> Option<StreamEvent> {
 
 fn rate_limit(value: &Value) -> StreamEvent {
     let info = value.get("rate_limit_info").filter(|info| info.is_object()).unwrap_or(value);
-    let resets_at = number(info, "resetsAt").or_else(|| number(info, "resets_at")).and_then(|time| i64::try_from(time).ok());
+    let resets_at = number(info, "resetsAt")
+        .or_else(|| number(info, "resets_at"))
+        .and_then(|time| i64::try_from(time).ok());
     StreamEvent::RateLimit(Limit {
         status: text(info, "status").unwrap_or_default(),
         // Seconds, as observed; a number that can only be milliseconds is taken as such.
@@ -202,20 +216,39 @@ fn task_ended(value: &Value, status: Option<String>) -> Vec<StreamEvent> {
 
 /// What says most of a tool's input: the command, the file, the pattern; else its first text.
 fn tool_summary(input: &Value) -> String {
-    const TELLING: [&str; 10] =
-        ["command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "skill", "prompt"];
+    const TELLING: [&str; 10] = [
+        "command",
+        "file_path",
+        "notebook_path",
+        "path",
+        "pattern",
+        "url",
+        "query",
+        "description",
+        "skill",
+        "prompt",
+    ];
     let Value::Object(fields) = input else { return String::new() };
     let telling = TELLING.iter().find_map(|name| fields.get(*name)?.as_str());
-    telling
-        .or_else(|| fields.values().find_map(Value::as_str))
-        .map_or_else(|| if fields.is_empty() { String::new() } else { Value::Object(fields.clone()).to_string() }, str::to_owned)
+    telling.or_else(|| fields.values().find_map(Value::as_str)).map_or_else(
+        || {
+            if fields.is_empty() {
+                String::new()
+            } else {
+                Value::Object(fields.clone()).to_string()
+            }
+        },
+        str::to_owned,
+    )
 }
 
 /// A tool's answer: a text, or parts of which some are texts.
 fn content(part: &Value) -> String {
     match part.get("content") {
         Some(Value::String(said)) => said.clone(),
-        Some(Value::Array(parts)) => parts.iter().filter_map(|part| text(part, "text")).collect::<Vec<_>>().join("\n"),
+        Some(Value::Array(parts)) => {
+            parts.iter().filter_map(|part| text(part, "text")).collect::<Vec<_>>().join("\n")
+        }
         _ => String::new(),
     }
 }

@@ -20,8 +20,13 @@ fn a_run_that_the_hook_sent_back_is_read_whole() {
     let events = events(include_str!("fixtures/close_after_hook.jsonl"));
     let StreamEvent::Init { session_id, model, version } = &events[1] else { panic!("{events:?}") };
     assert_eq!(session_id.as_deref(), Some("6acc6d8f-0000-4000-8000-000000000001"));
-    assert_eq!((model.as_deref(), version.as_deref()), (Some("claude-opus-4-8[1m]"), Some("2.1.197")));
-    let feedback = StreamEvent::StopHookFeedback { text: "You have not closed the atom yet. Run: el close el-42".to_owned() };
+    assert_eq!(
+        (model.as_deref(), version.as_deref()),
+        (Some("claude-opus-4-8[1m]"), Some("2.1.197"))
+    );
+    let feedback = StreamEvent::StopHookFeedback {
+        text: "You have not closed the atom yet. Run: el close el-42".to_owned(),
+    };
     assert!(events.contains(&feedback));
     assert!(events.contains(&StreamEvent::ToolUse {
         id: "toolu_1".to_owned(),
@@ -47,7 +52,10 @@ fn retries_and_errors_of_the_api_are_told() {
     };
     assert_eq!(events[1], retry(1, 1000, Some(429), "rate_limit"));
     assert_eq!(events[2], retry(2, 1149, None, "unknown"));
-    let error = StreamEvent::ApiError { error: "server_error".to_owned(), text: "Request timed out".to_owned() };
+    let error = StreamEvent::ApiError {
+        error: "server_error".to_owned(),
+        text: "Request timed out".to_owned(),
+    };
     assert_eq!(events[3], error);
     let StreamEvent::Result(result) = &events[4] else { panic!("{events:?}") };
     assert!(result.is_error && result.subtype == "success");
@@ -57,9 +65,12 @@ fn retries_and_errors_of_the_api_are_told() {
 #[test]
 fn tasks_end_once_killed_and_also_after_the_result() {
     let events = events(include_str!("fixtures/background.jsonl"));
-    let ended: Vec<&StreamEvent> = events.iter().filter(|event| matches!(event, StreamEvent::TaskEnded { .. })).collect();
+    let ended: Vec<&StreamEvent> =
+        events.iter().filter(|event| matches!(event, StreamEvent::TaskEnded { .. })).collect();
     assert_eq!(ended.len(), 2);
-    assert!(matches!(ended[0], StreamEvent::TaskEnded { id, status } if id == "bw5" && status == "killed"));
+    assert!(
+        matches!(ended[0], StreamEvent::TaskEnded { id, status } if id == "bw5" && status == "killed")
+    );
     assert!(matches!(events[events.len() - 3], StreamEvent::Result(_)));
 }
 
@@ -83,12 +94,17 @@ fn a_usage_limit_is_read_in_each_of_its_shapes() {
         r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1795824000,"rateLimitType":"five_hour"}}"#,
     );
     assert!(rejected.is_reached());
-    assert_eq!((rejected.resets_at, rejected.kind.as_deref()), (Some(1_795_824_000), Some("five_hour")));
-    let flat =
-        limit(r#"{"type":"rate_limit_event","status":"rejected","resets_at":1795824000123,"rate_limit_type":"seven_day"}"#);
+    assert_eq!(
+        (rejected.resets_at, rejected.kind.as_deref()),
+        (Some(1_795_824_000), Some("five_hour"))
+    );
+    let flat = limit(
+        r#"{"type":"rate_limit_event","status":"rejected","resets_at":1795824000123,"rate_limit_type":"seven_day"}"#,
+    );
     assert_eq!((flat.resets_at, flat.kind.as_deref()), (Some(1_795_824_000), Some("seven_day")));
     for status in ["allowed", "allowed_warning", "", "something new"] {
-        let line = format!(r#"{{"type":"rate_limit_event","rate_limit_info":{{"status":"{status}"}}}}"#);
+        let line =
+            format!(r#"{{"type":"rate_limit_event","rate_limit_info":{{"status":"{status}"}}}}"#);
         assert!(!limit(&line).is_reached(), "{status} is no failure");
     }
 }
@@ -96,8 +112,9 @@ fn a_usage_limit_is_read_in_each_of_its_shapes() {
 #[test]
 fn tools_are_summed_up_by_what_tells_most() {
     let summary = |input: &str| {
-        let line =
-            format!(r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","name":"X","input":{input}}}]}}}}"#);
+        let line = format!(
+            r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","name":"X","input":{input}}}]}}}}"#
+        );
         match one(&line) {
             StreamEvent::ToolUse { summary, .. } => summary,
             other => panic!("{other:?}"),
@@ -119,7 +136,11 @@ fn a_subagents_words_are_marked_as_such() {
         parse_line(line.as_bytes()),
         [
             StreamEvent::Text { text: "hi".to_owned(), subagent: true },
-            StreamEvent::Usage { message_id: "m".to_owned(), usage: Usage { tokens_in: 1, tokens_out: 0 }, subagent: true },
+            StreamEvent::Usage {
+                message_id: "m".to_owned(),
+                usage: Usage { tokens_in: 1, tokens_out: 0 },
+                subagent: true
+            },
         ]
     );
 }
@@ -127,11 +148,21 @@ fn a_subagents_words_are_marked_as_such() {
 #[test]
 fn answers_of_tools_are_texts_or_parts() {
     let line = |content: &str| {
-        format!(r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"t","content":{content}}}]}}}}"#)
+        format!(
+            r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"t","content":{content}}}]}}}}"#
+        )
     };
-    for (content, expected) in [(r#""a\nb""#, "a b"), (r#"[{"type":"text","text":"c"},{"type":"image"}]"#, "c"), ("null", "")] {
-        let result =
-            StreamEvent::ToolResult { id: "t".to_owned(), is_error: false, summary: expected.to_owned(), subagent: false };
+    for (content, expected) in [
+        (r#""a\nb""#, "a b"),
+        (r#"[{"type":"text","text":"c"},{"type":"image"}]"#, "c"),
+        ("null", ""),
+    ] {
+        let result = StreamEvent::ToolResult {
+            id: "t".to_owned(),
+            is_error: false,
+            summary: expected.to_owned(),
+            subagent: false,
+        };
         assert_eq!(one(&line(content)), result);
     }
 }
@@ -145,7 +176,10 @@ fn events_of_an_odd_shape_are_passed_over() {
         (r#"{"type":"assistant","message":null}"#, 0),
         (r#"{"type":"user","message":{"content":7}}"#, 0),
         (r#"{"type":"user","message":{"content":"plain"}}"#, 0),
-        (r#"{"type":"system","subtype":"task_updated","task_id":7,"patch":{"status":"running"}}"#, 0),
+        (
+            r#"{"type":"system","subtype":"task_updated","task_id":7,"patch":{"status":"running"}}"#,
+            0,
+        ),
         (r#"{"type":7}"#, 1),
         (r#"{"type":"result"}"#, 1),
         (r#"{"type":"new_kind"}"#, 1),
@@ -159,10 +193,14 @@ fn events_of_an_odd_shape_are_passed_over() {
 
 #[test]
 fn a_broken_character_does_not_cost_the_event() {
-    let mut line = br#"{"type":"assistant","message":{"content":[{"type":"text","text":"a"#.to_vec();
+    let mut line =
+        br#"{"type":"assistant","message":{"content":[{"type":"text","text":"a"#.to_vec();
     line.push(0xff);
     line.extend(br#"b"}]}}"#);
-    assert_eq!(parse_line(&line), [StreamEvent::Text { text: "a\u{fffd}b".to_owned(), subagent: false }]);
+    assert_eq!(
+        parse_line(&line),
+        [StreamEvent::Text { text: "a\u{fffd}b".to_owned(), subagent: false }]
+    );
 }
 
 #[test]
@@ -233,8 +271,9 @@ fn any_json() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(5, 60, 8, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-            prop::collection::vec((names.clone(), inner), 0..8)
-                .prop_map(|fields| Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())),
+            prop::collection::vec((names.clone(), inner), 0..8).prop_map(|fields| Value::Object(
+                fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+            )),
         ]
     })
 }

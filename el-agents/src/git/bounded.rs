@@ -11,7 +11,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How long one that is to end may take to put its lock files away.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long its output is waited for once it has ended: something that it left behind may hold the pipe.
+/// How long its output is waited for once it has ended: something that it left behind may hold the
+/// pipe.
 const REST: Duration = Duration::from_secs(2);
 /// The longest wait between two looks.
 const LOOK: Duration = Duration::from_millis(20);
@@ -20,7 +21,11 @@ const LOOK: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// If it cannot be run.
-pub(super) fn run(command: &mut Command, input: Option<&[u8]>, limit: Duration) -> io::Result<Option<Output>> {
+pub(super) fn run(
+    command: &mut Command,
+    input: Option<&[u8]>,
+    limit: Duration,
+) -> io::Result<Option<Output>> {
     command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     let mut child = command.spawn()?;
@@ -62,8 +67,8 @@ pub(super) fn end(child: &mut Child) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// Whether nothing of the group is left but what has ended. What has ended and was not waited for still counts for the kernel, so this is
-/// known for sure only where `/proc` tells of states.
+/// Whether nothing of the group is left but what has ended. What has ended and was not waited for
+/// still counts for the kernel, so this is known for sure only where `/proc` tells of states.
 fn is_gone(group: Pid) -> bool {
     let Ok(entries) = std::fs::read_dir("/proc") else { return false };
     let number = group.as_raw_nonzero().get().to_string();
@@ -91,7 +96,9 @@ impl Kept {
             std::thread::spawn(move || {
                 let mut buffer = vec![0; 64 << 10];
                 while let Ok(len @ 1..) = pipe.read(&mut buffer) {
-                    into.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&buffer[..len]);
+                    into.lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .extend_from_slice(&buffer[..len]);
                 }
                 drop(sender);
             });

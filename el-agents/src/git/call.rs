@@ -40,9 +40,11 @@ const SHORT_LIMIT: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub struct Git {
     folder: PathBuf,
-    /// The repository's hooks are for people's own commits; where el composes commits itself, they stay out.
+    /// The repository's hooks are for people's own commits; where el composes commits itself, they
+    /// stay out.
     hooks: bool,
-    /// The folder is a checkout of its own: one that is broken must never lead to the repository above it.
+    /// The folder is a checkout of its own: one that is broken must never lead to the repository
+    /// above it.
     own: bool,
     /// Nobody has told git who commits here: el's own commits then say so themselves.
     nameless: bool,
@@ -71,7 +73,8 @@ impl Git {
     /// The same for making commits: where git knows no name for them, el's.
     #[must_use]
     pub fn as_committer(&self) -> Git {
-        let is_known = self.ask(&["var", "GIT_COMMITTER_IDENT"]).is_ok() && self.ask(&["var", "GIT_AUTHOR_IDENT"]).is_ok();
+        let is_known = self.ask(&["var", "GIT_COMMITTER_IDENT"]).is_ok()
+            && self.ask(&["var", "GIT_AUTHOR_IDENT"]).is_ok();
         Git { nameless: !is_known, ..self.clone() }
     }
 
@@ -94,7 +97,8 @@ impl Git {
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
-            // What a hook or another git left would point us at another repository. How its configuration is found stays the user's.
+            // What a hook or another git left would point us at another repository. How its
+            // configuration is found stays the user's.
             let text = name.to_string_lossy();
             if text.starts_with("GIT_")
                 && !text.starts_with("GIT_CONFIG_")
@@ -104,7 +108,11 @@ impl Git {
                 command.env_remove(&name);
             }
         }
-        command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_EDITOR", "true").env("GIT_OPTIONAL_LOCKS", "0");
+        command
+            .env("LC_ALL", "C")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_EDITOR", "true")
+            .env("GIT_OPTIONAL_LOCKS", "0");
         command.args([
             "-c",
             "core.quotePath=false",
@@ -120,7 +128,14 @@ impl Git {
             command.args(["-c", "core.hooksPath=/dev/null"]);
         }
         if self.nameless {
-            command.args(["-c", "user.name=el", "-c", "user.email=el@localhost", "-c", "user.useConfigOnly=false"]);
+            command.args([
+                "-c",
+                "user.name=el",
+                "-c",
+                "user.email=el@localhost",
+                "-c",
+                "user.useConfigOnly=false",
+            ]);
         }
         if let Some(above) = self.folder.parent().filter(|_| self.own) {
             command.env("GIT_CEILING_DIRECTORIES", above);
@@ -141,7 +156,11 @@ impl Git {
     ///
     /// # Errors
     /// The same.
-    pub fn ask_with<S: AsRef<OsStr>>(&self, words: &[S], input: Option<&str>) -> Result<String, GitError> {
+    pub fn ask_with<S: AsRef<OsStr>>(
+        &self,
+        words: &[S],
+        input: Option<&str>,
+    ) -> Result<String, GitError> {
         let said = self.raw(words, input.map(str::as_bytes))?;
         Ok(String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned())
     }
@@ -150,16 +169,32 @@ impl Git {
     ///
     /// # Errors
     /// The same.
-    pub(super) fn raw<S: AsRef<OsStr>>(&self, words: &[S], input: Option<&[u8]>) -> Result<Vec<u8>, GitError> {
+    pub(super) fn raw<S: AsRef<OsStr>>(
+        &self,
+        words: &[S],
+        input: Option<&[u8]>,
+    ) -> Result<Vec<u8>, GitError> {
         unlocked(|| self.once(words, input))
     }
 
-    fn once<S: AsRef<OsStr>>(&self, words: &[S], input: Option<&[u8]>) -> Result<Vec<u8>, GitError> {
-        let what = words.first().map(|word| word.as_ref().to_string_lossy().into_owned()).unwrap_or_default();
-        let limit = self.limit.unwrap_or(if LONG.contains(&what.as_str()) { LONG_LIMIT } else { SHORT_LIMIT });
+    fn once<S: AsRef<OsStr>>(
+        &self,
+        words: &[S],
+        input: Option<&[u8]>,
+    ) -> Result<Vec<u8>, GitError> {
+        let what = words
+            .first()
+            .map(|word| word.as_ref().to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let limit = self.limit.unwrap_or(if LONG.contains(&what.as_str()) {
+            LONG_LIMIT
+        } else {
+            SHORT_LIMIT
+        });
         let mut command = self.command();
         command.args(words);
-        let Some(output) = bounded::run(&mut command, input, limit).map_err(GitError::Program)? else {
+        let Some(output) = bounded::run(&mut command, input, limit).map_err(GitError::Program)?
+        else {
             return Err(GitError::TimedOut { what, limit });
         };
         if output.status.success() {
@@ -195,7 +230,9 @@ pub fn check_version() -> Result<(), GitError> {
     let version = said.split(' ').nth(2).unwrap_or_default();
     let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());
     match (parts.next(), parts.next()) {
-        (Some(major), Some(minor)) if (major, minor) < NEEDED => Err(GitError::TooOld(version.to_owned())),
+        (Some(major), Some(minor)) if (major, minor) < NEEDED => {
+            Err(GitError::TooOld(version.to_owned()))
+        }
         // One that says nothing that we can read is for git itself to judge.
         _ => Ok(()),
     }
@@ -233,9 +270,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let marked = dir.path().join("alive");
         // An alias is the shortest way to a git whose child hangs.
-        let alias = format!("alias.hang=!sh -c 'sleep 2; touch {}; sleep 60' & sleep 60", marked.display());
+        let alias =
+            format!("alias.hang=!sh -c 'sleep 2; touch {}; sleep 60' & sleep 60", marked.display());
         let began = Instant::now();
-        let asked = Git::at(dir.path()).with_limit(Duration::from_millis(300)).ask(&["-c", &alias, "hang"]);
+        let asked =
+            Git::at(dir.path()).with_limit(Duration::from_millis(300)).ask(&["-c", &alias, "hang"]);
         assert!(matches!(asked, Err(GitError::TimedOut { .. })), "{asked:?}");
         assert!(began.elapsed() < Duration::from_secs(8));
         std::thread::sleep(Duration::from_secs(3));
@@ -246,7 +285,9 @@ mod tests {
     fn a_child_that_keeps_the_output_open_holds_nobody_up() {
         let dir = tempfile::tempdir().unwrap();
         let began = Instant::now();
-        let said = Git::at(dir.path()).ask(&["-c", "alias.left=!echo said; setsid sleep 20 &", "left"]).unwrap();
+        let said = Git::at(dir.path())
+            .ask(&["-c", "alias.left=!echo said; setsid sleep 20 &", "left"])
+            .unwrap();
         assert_eq!(said, "said");
         assert!(began.elapsed() < Duration::from_secs(10));
     }
@@ -255,7 +296,8 @@ mod tests {
     fn a_large_input_and_a_large_answer_do_not_wait_for_each_other() {
         let dir = tempfile::tempdir().unwrap();
         let text = "0123456789abcde\n".repeat(1 << 16);
-        let said = Git::at(dir.path()).ask_with(&["-c", "alias.back=!cat", "back"], Some(&text)).unwrap();
+        let said =
+            Git::at(dir.path()).ask_with(&["-c", "alias.back=!cat", "back"], Some(&text)).unwrap();
         assert_eq!(said.len(), text.len() - 1);
     }
 }

@@ -153,25 +153,43 @@ impl GitError {
                 .into();
             }
             GitError::NotTrusted(at) => {
-                return format!("if you do: git config --global --add safe.directory {}", at.display()).into();
+                return format!(
+                    "if you do: git config --global --add safe.directory {}",
+                    at.display()
+                )
+                .into();
             }
-            GitError::TooOld(_) => "install a newer git; isolate = \"none\" works without worktrees",
+            GitError::TooOld(_) => {
+                "install a newer git; isolate = \"none\" works without worktrees"
+            }
             GitError::Program(_) => "install git, or put its folder on PATH",
             GitError::NoRepository(_) => "git init makes one; isolate = \"none\" works without",
             GitError::Bare(_) => "work in a clone or worktree of it",
             GitError::NoCommit(_) => "commit something first; isolate = \"none\" works without",
             GitError::Detached(_) => "name the branch with --onto, or set land_onto",
             GitError::NoRevision(_) => "git branch lists what there is",
-            GitError::BranchElsewhere { .. } => "check something else out there, or move that worktree's work on",
+            GitError::BranchElsewhere { .. } => {
+                "check something else out there, or move that worktree's work on"
+            }
             GitError::InTheWay(_) => "move it away, or set worktrees_directory to another folder",
             GitError::Locked(_) => {
                 "wait for the other git; if none runs, the lock file that is named was left behind by one that died"
             }
-            GitError::TimedOut { .. } => "a disk or a hook that hangs; the same git by hand shows where",
-            GitError::Apart { .. } => "el land --all brings them in and files the conflict as an atom; after that, el retry",
-            GitError::Untracked { .. } => "worktree_copy and worktree_link name files of the repository's folder",
-            GitError::Setup { .. } => "run the worktree_setup command in the worktree to see it fail",
-            GitError::File { .. } | GitError::Failed { .. } => "el worktrees shows the worktrees; nothing was lost",
+            GitError::TimedOut { .. } => {
+                "a disk or a hook that hangs; the same git by hand shows where"
+            }
+            GitError::Apart { .. } => {
+                "el land --all brings them in and files the conflict as an atom; after that, el retry"
+            }
+            GitError::Untracked { .. } => {
+                "worktree_copy and worktree_link name files of the repository's folder"
+            }
+            GitError::Setup { .. } => {
+                "run the worktree_setup command in the worktree to see it fail"
+            }
+            GitError::File { .. } | GitError::Failed { .. } => {
+                "el worktrees shows the worktrees; nothing was lost"
+            }
         };
         said.into()
     }

@@ -62,7 +62,10 @@ pub(super) enum PutBack {
 impl Difference {
     /// In the checkout at whose top this git works.
     pub(super) fn between(git: &Git, old: &str, new: &str) -> Result<Difference, GitError> {
-        let said = git.raw(&["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", old, new], None)?;
+        let said = git.raw(
+            &["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", old, new],
+            None,
+        )?;
         let files = parse(&said).collect();
         Ok(Difference { git: git.clone(), old: old.to_owned(), new: new.to_owned(), files })
     }
@@ -73,25 +76,45 @@ impl Difference {
         changed.filter_map(|file| Some((file.path.as_path(), file.new.as_deref()?)))
     }
 
-    /// What is there and would be overwritten, though no commit has it. What git ignores is somebody's all the same; git itself would not mind.
+    /// What is there and would be overwritten, though no commit has it. What git ignores is
+    /// somebody's all the same; git itself would not mind.
     pub(super) fn in_the_way(&self) -> Result<Vec<PathBuf>, GitError> {
         let top = self.git.folder();
-        let gone: HashSet<&Path> = self.files.iter().filter(|file| file.new.is_none()).map(|file| file.path.as_path()).collect();
-        let ignores_case = self.git.maybe(&["config", "--type=bool", "core.ignorecase"])?.as_deref() == Some("true");
+        let gone: HashSet<&Path> = self
+            .files
+            .iter()
+            .filter(|file| file.new.is_none())
+            .map(|file| file.path.as_path())
+            .collect();
+        let ignores_case =
+            self.git.maybe(&["config", "--type=bool", "core.ignorecase"])?.as_deref()
+                == Some("true");
         let lower = |path: &Path| path.to_string_lossy().to_lowercase();
-        let gone_in_lower: HashSet<String> =
-            if ignores_case { gone.iter().map(|path| lower(path)).collect() } else { HashSet::new() };
-        let is_filled = |path: &Path| fs::read_dir(top.join(path)).is_ok_and(|mut entries| entries.next().is_some());
-        let is_needed = |folder: &Path| self.files.iter().any(|file| file.new.is_some() && file.path.starts_with(folder));
+        let gone_in_lower: HashSet<String> = if ignores_case {
+            gone.iter().map(|path| lower(path)).collect()
+        } else {
+            HashSet::new()
+        };
+        let is_filled = |path: &Path| {
+            fs::read_dir(top.join(path)).is_ok_and(|mut entries| entries.next().is_some())
+        };
+        let is_needed = |folder: &Path| {
+            self.files.iter().any(|file| file.new.is_some() && file.path.starts_with(folder))
+        };
         // Git would take a repository away with all its commits where a file comes in its place.
-        let submodules = self.files.iter().filter(|file| file.was_submodule).map(|file| file.path.as_path());
-        let mut found: Vec<PathBuf> =
-            submodules.filter(|path| is_needed(path) && is_filled(path)).map(|path| path.join("")).collect();
+        let submodules =
+            self.files.iter().filter(|file| file.was_submodule).map(|file| file.path.as_path());
+        let mut found: Vec<PathBuf> = submodules
+            .filter(|path| is_needed(path) && is_filled(path))
+            .map(|path| path.join(""))
+            .collect();
         for file in self.files.iter().filter(|file| file.old.is_none()) {
             // A file where a folder is needed.
             let above = file.path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty());
-            let blocking = above
-                .filter(|path| !gone.contains(path) && fs::symlink_metadata(top.join(path)).is_ok_and(|found| !found.is_dir()));
+            let blocking = above.filter(|path| {
+                !gone.contains(path)
+                    && fs::symlink_metadata(top.join(path)).is_ok_and(|found| !found.is_dir())
+            });
             found.extend(blocking.map(Path::to_owned));
             match fs::symlink_metadata(top.join(&file.path)) {
                 Err(_) => {}
@@ -110,7 +133,10 @@ impl Difference {
     pub(super) fn refused(&self) -> Result<Option<String>, GitError> {
         // Of those that git was told not to look at it may take a change for none.
         let ours: HashSet<&Path> = self.files.iter().map(|file| file.path.as_path()).collect();
-        let flagged = flagged(&self.git)?.into_iter().map(|(_, path)| path).filter(|path| ours.contains(path.as_path()));
+        let flagged = flagged(&self.git)?
+            .into_iter()
+            .map(|(_, path)| path)
+            .filter(|path| ours.contains(path.as_path()));
         let hidden = differing(&self.git, &flagged.collect::<Vec<_>>())?;
         if !hidden.is_empty() {
             let names: Vec<String> = hidden.iter().map(|path| path.display().to_string()).collect();
@@ -119,7 +145,8 @@ impl Difference {
                 "git was told not to look at {names}, which has changes (assume-unchanged or skip-worktree)"
             )));
         }
-        // What was only touched is no change; exit code 1 says that there are others, of which git has the last word.
+        // What was only touched is no change; exit code 1 says that there are others, of which git
+        // has the last word.
         self.git.maybe(&["update-index", "-q", "--refresh"])?;
         match self.git.ask(&["read-tree", "-n", "-m", "-u", &self.old, &self.new]) {
             Ok(_) => Ok(None),
@@ -128,7 +155,8 @@ impl Difference {
         }
     }
 
-    /// Moves the files and the index, all or none but for a disk or a filter that fails half-way: [`Difference::put_back`] mends that.
+    /// Moves the files and the index, all or none but for a disk or a filter that fails half-way:
+    /// [`Difference::put_back`] mends that.
     pub(super) fn apply(&self) -> Result<(), GitError> {
         self.git.ask(&["read-tree", "-m", "-u", &self.old, &self.new]).map(drop)
     }
@@ -141,7 +169,10 @@ impl Difference {
         let on_disk = self.on_disk()?;
         let hidden = self.not_checked_out()?;
         for (file, disk) in self.files.iter().zip(&on_disk) {
-            if file.is_submodule || disk.is(file.old.as_ref()) || (*disk == Disk::Missing && hidden.contains(&file.path)) {
+            if file.is_submodule
+                || disk.is(file.old.as_ref())
+                || (*disk == Disk::Missing && hidden.contains(&file.path))
+            {
                 continue;
             }
             if disk.is(file.new.as_ref()) || self.is_half_written(file, disk) {
@@ -151,12 +182,21 @@ impl Difference {
             }
         }
         let staged = self.staged()?;
-        let moved = self.files.iter().filter_map(|file| Some((file, staged.get(&file.path)?))).collect::<Vec<_>>();
+        let moved = self
+            .files
+            .iter()
+            .filter_map(|file| Some((file, staged.get(&file.path)?)))
+            .collect::<Vec<_>>();
         if back.is_empty() && moved.is_empty() {
             // Git had not begun: whatever is there is a person's.
             return Ok(PutBack::Done);
         }
-        wrong.extend(moved.iter().filter(|(file, blob)| **blob != file.new).map(|(file, _)| file.path.clone()));
+        wrong.extend(
+            moved
+                .iter()
+                .filter(|(file, blob)| **blob != file.new)
+                .map(|(file, _)| file.path.clone()),
+        );
         if !wrong.is_empty() {
             wrong.sort();
             wrong.dedup();
@@ -191,7 +231,9 @@ impl Difference {
             return true;
         }
         let name = [self.new.as_bytes(), b":", file.path.as_os_str().as_bytes()].concat();
-        let whole = self.git.raw(&["cat-file".as_ref(), "--filters".as_ref(), OsStr::from_bytes(&name)], None);
+        let whole = self
+            .git
+            .raw(&["cat-file".as_ref(), "--filters".as_ref(), OsStr::from_bytes(&name)], None);
         let there = fs::read(self.git.folder().join(&file.path));
         matches!((whole, there), (Ok(whole), Ok(there)) if whole.starts_with(&there))
     }
@@ -204,17 +246,25 @@ impl Difference {
 
     /// What a sparse checkout leaves out.
     fn not_checked_out(&self) -> Result<HashSet<PathBuf>, GitError> {
-        Ok(flagged(&self.git)?.into_iter().filter(|(flag, _)| flag.eq_ignore_ascii_case(&b'S')).map(|(_, path)| path).collect())
+        Ok(flagged(&self.git)?
+            .into_iter()
+            .filter(|(flag, _)| flag.eq_ignore_ascii_case(&b'S'))
+            .map(|(_, path)| path)
+            .collect())
     }
 
     /// Of the index, what is not as in the old commit.
     fn staged(&self) -> Result<HashMap<PathBuf, Option<String>>, GitError> {
-        let said = self.git.raw(&["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", &self.old], None)?;
+        let said = self.git.raw(
+            &["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", &self.old],
+            None,
+        )?;
         Ok(parse(&said).map(|file| (file.path, file.new)).collect())
     }
 }
 
-/// The entries of the index whose changes git does not look for: the letter of `git ls-files -v`, and the path.
+/// The entries of the index whose changes git does not look for: the letter of `git ls-files -v`,
+/// and the path.
 pub(super) fn flagged(git: &Git) -> Result<Vec<(u8, PathBuf)>, GitError> {
     let said = git.raw(&["ls-files", "-v", "-z"], None)?;
     let words = said.split(|byte| *byte == 0).filter(|word| word.len() > 2);
@@ -234,18 +284,24 @@ pub(super) fn differing(git: &Git, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Gi
         let blob = String::from_utf8_lossy(&line[..tab]).split(' ').nth(1)?.to_owned();
         Some((path_of(&line[tab + 1..]), blob))
     });
-    let entries: Vec<(PathBuf, String)> = entries.filter(|(path, _)| wanted.contains(path)).collect();
+    let entries: Vec<(PathBuf, String)> =
+        entries.filter(|(path, _)| wanted.contains(path)).collect();
     let found = on_disk(git, &entries.iter().map(|(path, _)| path.as_path()).collect::<Vec<_>>())?;
     let differs = |(_, disk): &(&(PathBuf, String), Disk)| *disk != Disk::Missing;
     let pairs = entries.iter().zip(found).filter(differs);
-    Ok(pairs.filter(|((_, blob), disk)| !disk.is(Some(blob))).map(|((path, _), _)| path.clone()).collect())
+    Ok(pairs
+        .filter(|((_, blob), disk)| !disk.is(Some(blob)))
+        .map(|((path, _), _)| path.clone())
+        .collect())
 }
 
 /// The folders of submodules, by the index.
 pub(super) fn submodules(git: &Git) -> Result<Vec<PathBuf>, GitError> {
     let said = git.raw(&["ls-files", "-s", "-z"], None)?;
     let lines = said.split(|byte| *byte == 0).filter(|line| line.starts_with(GITLINK.as_bytes()));
-    Ok(lines.filter_map(|line| Some(path_of(&line[line.iter().position(|byte| *byte == b'\t')? + 1..]))).collect())
+    Ok(lines
+        .filter_map(|line| Some(path_of(&line[line.iter().position(|byte| *byte == b'\t')? + 1..])))
+        .collect())
 }
 
 /// What git would make of each of these files.
@@ -260,8 +316,10 @@ fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<Disk>, GitError> {
             Err(_) => Some(Disk::Missing),
             Ok(is) if is.is_dir() => Some(Disk::Missing),
             Ok(is) if is.is_symlink() => {
-                let target = fs::read_link(&whole).map_err(super::worktree::fault("read the link", &whole))?;
-                let said = git.raw(&["hash-object", "--stdin"], Some(target.as_os_str().as_bytes()))?;
+                let target = fs::read_link(&whole)
+                    .map_err(super::worktree::fault("read the link", &whole))?;
+                let said =
+                    git.raw(&["hash-object", "--stdin"], Some(target.as_os_str().as_bytes()))?;
                 Some(Disk::Blob(String::from_utf8_lossy(&said).trim().to_owned()))
             }
             Ok(is) if is.is_file() && !path.as_os_str().as_bytes().contains(&b'\n') => {
@@ -272,12 +330,20 @@ fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<Disk>, GitError> {
             Ok(_) => Some(Disk::Other),
         });
     }
-    let said = if names.is_empty() { Vec::new() } else { git.raw(&["hash-object", "--stdin-paths"], Some(&names))? };
+    let said = if names.is_empty() {
+        Vec::new()
+    } else {
+        git.raw(&["hash-object", "--stdin-paths"], Some(&names))?
+    };
     let said = String::from_utf8_lossy(&said).into_owned();
     let mut blobs = said.lines();
     Ok(found
         .into_iter()
-        .map(|known| known.unwrap_or_else(|| blobs.next().map_or(Disk::Other, |blob| Disk::Blob(blob.to_owned()))))
+        .map(|known| {
+            known.unwrap_or_else(|| {
+                blobs.next().map_or(Disk::Other, |blob| Disk::Blob(blob.to_owned()))
+            })
+        })
         .collect())
 }
 
@@ -312,7 +378,8 @@ fn parse(said: &[u8]) -> impl Iterator<Item = Changed> + '_ {
         let (head, path) = (words.next()?, words.next()?);
         let head = String::from_utf8_lossy(head).into_owned();
         let mut parts = head.trim_start_matches(':').split(' ');
-        let (old_mode, new_mode, old, new) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+        let (old_mode, new_mode, old, new) =
+            (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let there = |mode: &str, blob: &str| (mode != "000000").then(|| blob.to_owned());
         Some(Changed {
             path: path_of(path),

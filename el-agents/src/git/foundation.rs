@@ -1,15 +1,22 @@
-//! What a new branch begins with: the finished work that its atom builds on and that has not been brought in yet. The joining needs no
-//! checkout and moves nothing: the branch is made once it is known, or not at all.
+//! What a new branch begins with: the finished work that its atom builds on and that has not been
+//! brought in yet. The joining needs no checkout and moves nothing: the branch is made once it is
+//! known, or not at all.
 
 use super::repository::{Repository, branch_of};
 use super::worktree::Wanted;
 use super::{Git, GitError};
 
-/// The commit that holds `base` and what each of the atoms that it builds on has on its branch; nearest first, as most of the others are then in it.
+/// The commit that holds `base` and what each of the atoms that it builds on has on its branch;
+/// nearest first, as most of the others are then in it.
 ///
 /// # Errors
-/// If two do not fit together, unless joining them is the work itself; or git fails. Nothing was changed.
-pub(super) fn lay(repository: &Repository, base: &str, wanted: &Wanted<'_>) -> Result<String, GitError> {
+/// If two do not fit together, unless joining them is the work itself; or git fails. Nothing was
+/// changed.
+pub(super) fn lay(
+    repository: &Repository,
+    base: &str,
+    wanted: &Wanted<'_>,
+) -> Result<String, GitError> {
     let (mut top, mut with) = (base.to_owned(), Vec::new());
     let mut committer = None;
     for atom in missing(repository, base, base, wanted.builds_on)? {
@@ -18,12 +25,17 @@ pub(super) fn lay(repository: &Repository, base: &str, wanted: &Wanted<'_>) -> R
         if repository.contains(&tip, &top)? {
             top = tip;
         } else if !repository.contains(&top, &tip)? {
-            let git = committer.get_or_insert_with(|| repository.git().without_hooks().as_committer());
+            let git =
+                committer.get_or_insert_with(|| repository.git().without_hooks().as_committer());
             top = match joined(git, &top, &tip, &format!("Join {branch}, which this builds on"))? {
                 Ok(commit) => commit,
                 Err(_) if wanted.joins => continue,
                 Err(files) => {
-                    let with = if with.is_empty() { "what it begins at".to_owned() } else { with.join(", ") };
+                    let with = if with.is_empty() {
+                        "what it begins at".to_owned()
+                    } else {
+                        with.join(", ")
+                    };
                     return Err(GitError::Apart { branch, with, files });
                 }
             };
@@ -33,7 +45,8 @@ pub(super) fn lay(repository: &Repository, base: &str, wanted: &Wanted<'_>) -> R
     Ok(top)
 }
 
-/// Those of the atoms whose branch has work that a commit does not have, neither as it is nor put on top of others, and that is not in `target` either.
+/// Those of the atoms whose branch has work that a commit does not have, neither as it is nor put
+/// on top of others, and that is not in `target` either.
 pub(super) fn missing(
     repository: &Repository,
     commit: &str,
@@ -51,11 +64,16 @@ pub(super) fn missing(
 }
 
 impl Repository {
-    /// Whether two commits go together: a commit of both, which no reference has, or the files that are in conflict.
+    /// Whether two commits go together: a commit of both, which no reference has, or the files that
+    /// are in conflict.
     ///
     /// # Errors
     /// If git fails.
-    pub fn foresee(&self, ours: &str, theirs: &str) -> Result<Result<String, Vec<String>>, GitError> {
+    pub fn foresee(
+        &self,
+        ours: &str,
+        theirs: &str,
+    ) -> Result<Result<String, Vec<String>>, GitError> {
         if self.contains(ours, theirs)? {
             return Ok(Ok(ours.to_owned()));
         }
@@ -64,8 +82,21 @@ impl Repository {
 }
 
 /// The merge of two commits, or the files that are in conflict.
-fn joined(git: &Git, ours: &str, theirs: &str, message: &str) -> Result<Result<String, Vec<String>>, GitError> {
-    match git.ask(&["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs]) {
+fn joined(
+    git: &Git,
+    ours: &str,
+    theirs: &str,
+    message: &str,
+) -> Result<Result<String, Vec<String>>, GitError> {
+    match git.ask(&[
+        "merge-tree",
+        "--write-tree",
+        "--name-only",
+        "--no-messages",
+        "-z",
+        ours,
+        theirs,
+    ]) {
         Ok(tree) => {
             let tree = tree.trim_end_matches('\0');
             git.ask(&["commit-tree", tree, "-p", ours, "-p", theirs, "-m", message]).map(Ok)
@@ -73,9 +104,15 @@ fn joined(git: &Git, ours: &str, theirs: &str, message: &str) -> Result<Result<S
         // A conflict is told as the tree's name and those of the files.
         Err(GitError::Failed { what, said }) => {
             let mut words = said.split('\0').filter(|word| !word.is_empty());
-            let is_tree = words.next().is_some_and(|word| word.len() >= 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit()));
+            let is_tree = words.next().is_some_and(|word| {
+                word.len() >= 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+            });
             let files: Vec<String> = words.map(str::to_owned).collect();
-            if is_tree && !files.is_empty() { Ok(Err(files)) } else { Err(GitError::Failed { what, said }) }
+            if is_tree && !files.is_empty() {
+                Ok(Err(files))
+            } else {
+                Err(GitError::Failed { what, said })
+            }
         }
         Err(error) => Err(error),
     }

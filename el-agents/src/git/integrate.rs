@@ -1,4 +1,5 @@
-//! Bringing branches together, in a checkout of our own. Nothing of it is seen before [`super::advance()`].
+//! Bringing branches together, in a checkout of our own. Nothing of it is seen before
+//! [`super::advance()`].
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +33,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes it; one that was left behind goes first. The caller holds the lock that makes it the only one.
+    /// Makes it; one that was left behind goes first. The caller holds the lock that makes it the
+    /// only one.
     ///
     /// # Errors
     /// If git refuses.
@@ -45,7 +47,8 @@ impl Scratch {
         let git = owner.as_committer().elsewhere(&path).in_own_checkout();
         let scratch = Scratch { git, owner, path };
         scratch.clear();
-        let add = ["worktree", "add", "--quiet", "--force", "--detach"].map(std::ffi::OsString::from);
+        let add =
+            ["worktree", "add", "--quiet", "--force", "--detach"].map(std::ffi::OsString::from);
         let rest = [scratch.path.clone().into_os_string(), at.into()];
         match scratch.owner.ask(&[add.as_slice(), &rest].concat()) {
             // Just cleared: the git of an el land that was killed is still writing there.
@@ -57,8 +60,13 @@ impl Scratch {
     }
 
     fn clear(&self) {
-        let words: [&std::ffi::OsStr; 5] =
-            ["worktree".as_ref(), "remove".as_ref(), "--force".as_ref(), "--force".as_ref(), self.path.as_os_str()];
+        let words: [&std::ffi::OsStr; 5] = [
+            "worktree".as_ref(),
+            "remove".as_ref(),
+            "--force".as_ref(),
+            "--force".as_ref(),
+            self.path.as_os_str(),
+        ];
         // Not there is as good; what git does not know of is a rest of ours.
         let _ = self.owner.ask(&words);
         let _ = std::fs::remove_dir_all(&self.path);
@@ -76,24 +84,49 @@ impl Scratch {
     pub fn go(&self, commit: &str) -> Result<(), GitError> {
         self.git.ask(&["reset", "--hard", "--quiet"])?;
         self.git.ask(&["checkout", "--quiet", "--force", "--detach", commit])?;
-        // What a check left behind must not be in the way of what comes; what is ignored (a build's) may stay.
+        // What a check left behind must not be in the way of what comes; what is ignored (a
+        // build's) may stay.
         self.git.ask(&["clean", "-fdq"]).map(drop)
     }
 
-    /// Brings a branch's tip onto `head`, leaving the result checked out; after a conflict it is `head`. `since`: where its own commits begin, for a
-    /// rebase of those alone.
+    /// Brings a branch's tip onto `head`, leaving the result checked out; after a conflict it is
+    /// `head`. `since`: where its own commits begin, for a rebase of those alone.
     ///
     /// # Errors
     /// If git fails otherwise.
-    pub fn join(&self, head: &str, since: Option<&str>, tip: &str, mode: Mode, message: &str) -> Result<Step, GitError> {
+    pub fn join(
+        &self,
+        head: &str,
+        since: Option<&str>,
+        tip: &str,
+        mode: Mode,
+        message: &str,
+    ) -> Result<Step, GitError> {
         let tried = match mode {
             Mode::Merge => {
                 self.go(head)?;
-                self.git.ask(&["merge", "--no-ff", "--no-edit", "--no-stat", "--no-autostash", "-m", message, tip])
+                self.git.ask(&[
+                    "merge",
+                    "--no-ff",
+                    "--no-edit",
+                    "--no-stat",
+                    "--no-autostash",
+                    "-m",
+                    message,
+                    tip,
+                ])
             }
             Mode::Rebase => {
                 self.go(tip)?;
-                let words = ["rebase", "--quiet", "--no-autostash", "--no-autosquash", "--empty=drop", "--onto", head];
+                let words = [
+                    "rebase",
+                    "--quiet",
+                    "--no-autostash",
+                    "--no-autosquash",
+                    "--empty=drop",
+                    "--onto",
+                    head,
+                ];
                 self.git.ask(&[&words[..], &[since.unwrap_or(head)]].concat())
             }
         };
@@ -113,7 +146,11 @@ impl Scratch {
         if self.git.ask(&["revert", "--no-edit", revert]).is_err() {
             let files = self.give_up("revert", head)?;
             // No conflict: it is all there again.
-            return Ok(if files.is_empty() { Step::Joined(head.to_owned()) } else { Step::Conflict(files) });
+            return Ok(if files.is_empty() {
+                Step::Joined(head.to_owned())
+            } else {
+                Step::Conflict(files)
+            });
         }
         Ok(Step::Joined(self.git.ask(&["rev-parse", "HEAD"])?))
     }

@@ -1,4 +1,5 @@
-//! What would be lost with a worktree that git calls clean: files that git ignores, or was told not to look at, and repositories in it.
+//! What would be lost with a worktree that git calls clean: files that git ignores, or was told not
+//! to look at, and repositories in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,14 +11,17 @@ use super::{Git, GitError, Worktree, worktree};
 
 /// Folders that tools make anew, whatever is in them.
 const MADE: [&str; 6] = ["node_modules", "__pycache__", ".venv", ".gradle", ".next", ".tox"];
-/// What says of a folder that it can be made anew (<https://bford.info/cachedir/>); cargo and many others put it there.
+/// What says of a folder that it can be made anew (<https://bford.info/cachedir/>); cargo and many
+/// others put it there.
 const CACHE: &str = "CACHEDIR.TAG";
 
 impl Worktree {
-    /// The files that would be lost with it, though `git status` is silent about them. `main`: the user's checkout; `put`: what el puts into worktrees.
+    /// The files that would be lost with it, though `git status` is silent about them. `main`: the
+    /// user's checkout; `put`: what el puts into worktrees.
     ///
-    /// What el or the setup put there is not among them unless it was changed since, nor what is made anew: a folder that says so or is known for it, and what is the same in the
-    /// main checkout.
+    /// What el or the setup put there is not among them unless it was changed since, nor what is
+    /// made anew: a folder that says so or is known for it, and what is the same in the main
+    /// checkout.
     ///
     /// # Errors
     /// If git fails.
@@ -27,10 +31,12 @@ impl Worktree {
         }
         let git = Git::at(&self.path).in_own_checkout();
         let flagged: Vec<_> = flagged(&git)?.into_iter().map(|(_, path)| path).collect();
-        let mut found: Vec<String> = differing(&git, &flagged)?.iter().map(|path| path.display().to_string()).collect();
+        let mut found: Vec<String> =
+            differing(&git, &flagged)?.iter().map(|path| path.display().to_string()).collect();
         let (from_setup, ready_at) = worktree::put_by_setup(&git)?;
         for path in ignored(&git)? {
-            let is_from_setup = || from_setup.contains(&path) && !self.is_changed_since(&path, ready_at);
+            let is_from_setup =
+                || from_setup.contains(&path) && !self.is_changed_since(&path, ready_at);
             if !self.is_made_anew(&path, main, put) && !is_from_setup() {
                 found.push(path);
             }
@@ -39,15 +45,19 @@ impl Worktree {
         Ok(found)
     }
 
-    /// The folders of submodules in which there is something, though none is checked out there: git does not look into them. One that is checked out git does not
-    /// take away.
+    /// The folders of submodules in which there is something, though none is checked out there: git
+    /// does not look into them. One that is checked out git does not take away.
     fn not_checked_out(&self, git: &Git) -> Result<Vec<String>, GitError> {
         let is_filled = |path: &PathBuf| {
             let folder = self.path.join(path);
             let has_some = fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some());
             has_some && !folder.join(".git").is_file()
         };
-        Ok(submodules(git)?.into_iter().filter(is_filled).map(|path| path.join("").display().to_string()).collect())
+        Ok(submodules(git)?
+            .into_iter()
+            .filter(is_filled)
+            .map(|path| path.join("").display().to_string())
+            .collect())
     }
 
     /// Of a folder only what it holds itself counts.
@@ -62,7 +72,10 @@ impl Worktree {
             Ok(is) if is.is_dir() => {
                 let name = here.file_name().unwrap_or_default().to_string_lossy();
                 let is_ours = put.iter().any(|ours| is_below(path, ours));
-                is_ours || here.join(CACHE).is_file() || MADE.contains(&&*name) || has_all(&there, &here)
+                is_ours
+                    || here.join(CACHE).is_file()
+                    || MADE.contains(&&*name)
+                    || has_all(&there, &here)
             }
             Ok(is) if is.is_symlink() => true,
             Ok(_) => here.extension().is_some_and(|end| end == "pyc") || has_all(&there, &here),
@@ -70,8 +83,8 @@ impl Worktree {
         }
     }
 
-    /// The repositories in what git ignores, and in the folders of submodules, that have commits which are neither on a remote of theirs nor in the main checkout's one of that
-    /// place.
+    /// The repositories in what git ignores, and in the folders of submodules, that have commits
+    /// which are neither on a remote of theirs nor in the main checkout's one of that place.
     ///
     /// # Errors
     /// If git fails.
@@ -96,27 +109,36 @@ impl Worktree {
     }
 }
 
-/// Whether a file or folder is in another one's place too, with all that is in it. Sockets and the like hold nothing.
+/// Whether a file or folder is in another one's place too, with all that is in it. Sockets and the
+/// like hold nothing.
 fn has_all(there: &Path, here: &Path) -> bool {
-    let (Ok(found), Ok(is)) = (fs::symlink_metadata(there), fs::symlink_metadata(here)) else { return false };
+    let (Ok(found), Ok(is)) = (fs::symlink_metadata(there), fs::symlink_metadata(here)) else {
+        return false;
+    };
     if is.is_symlink() {
         return matches!((fs::read_link(there), fs::read_link(here)), (Ok(there), Ok(here)) if there == here);
     }
     if is.is_dir() {
         let Ok(entries) = fs::read_dir(here) else { return false };
         return found.is_dir()
-            && entries.into_iter().all(|entry| entry.is_ok_and(|entry| has_all(&there.join(entry.file_name()), &entry.path())));
+            && entries.into_iter().all(|entry| {
+                entry.is_ok_and(|entry| has_all(&there.join(entry.file_name()), &entry.path()))
+            });
     }
-    let is_same = || matches!((fs::read(there), fs::read(here)), (Ok(there), Ok(here)) if there == here);
+    let is_same =
+        || matches!((fs::read(there), fs::read(here)), (Ok(there), Ok(here)) if there == here);
     !is.is_file() || (found.is_file() && found.len() == is.len() && is_same())
 }
 
-/// The folders in this one that hold a repository's commits, bare ones too; a `.git` that is a file only says where they are.
+/// The folders in this one that hold a repository's commits, bare ones too; a `.git` that is a file
+/// only says where they are.
 fn repositories_in(folder: &Path, found: &mut Vec<PathBuf>) {
     if !fs::symlink_metadata(folder).is_ok_and(|is| is.is_dir()) {
         return;
     }
-    let is_git = |at: &Path| at.join("objects").is_dir() && at.join("refs").is_dir() && at.join("HEAD").exists();
+    let is_git = |at: &Path| {
+        at.join("objects").is_dir() && at.join("refs").is_dir() && at.join("HEAD").exists()
+    };
     if is_git(folder) {
         return found.push(folder.to_owned());
     }
@@ -137,12 +159,15 @@ fn has_own_commits(folder: &Path, main: &Path) -> bool {
     if own.is_empty() {
         return false;
     }
-    let said = Git::at(main).in_own_checkout().ask_with(&["cat-file", "--batch-check"], Some(&(own + "\n")));
+    let said = Git::at(main)
+        .in_own_checkout()
+        .ask_with(&["cat-file", "--batch-check"], Some(&(own + "\n")));
     !said.is_ok_and(|said| said.lines().all(|line| !line.ends_with(" missing")))
 }
 
 /// What git ignores, a folder as one.
 pub(super) fn ignored(git: &Git) -> Result<Vec<String>, GitError> {
-    let said = git.ask(&["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"])?;
+    let said =
+        git.ask(&["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"])?;
     Ok(said.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
 }

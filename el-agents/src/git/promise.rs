@@ -1,4 +1,5 @@
-//! A change of references in two halves: first git takes every lock and asks every hook, and promises; then it keeps its word, or nothing was changed.
+//! A change of references in two halves: first git takes every lock and asks every hook, and
+//! promises; then it keeps its word, or nothing was changed.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -22,7 +23,8 @@ impl Promise {
     /// Asks for it; `change`: lines for `git update-ref --stdin`.
     ///
     /// # Errors
-    /// If a reference is not what it was, a hook refuses, or something else is in the way; a lock is waited for, for a while.
+    /// If a reference is not what it was, a hook refuses, or something else is in the way; a lock
+    /// is waited for, for a while.
     pub(super) fn ask(git: &Git, why: &str, change: &str) -> Result<Promise, GitError> {
         unlocked(|| {
             let mut promise = Promise::start(git, why)?;
@@ -75,7 +77,10 @@ impl Promise {
                     return Err(GitError::TimedOut { what: what(), limit: LONG_LIMIT });
                 }
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
-                    return Err(refused(what(), self.complaint.recv_timeout(LONG_LIMIT).unwrap_or_default()));
+                    return Err(refused(
+                        what(),
+                        self.complaint.recv_timeout(LONG_LIMIT).unwrap_or_default(),
+                    ));
                 }
             }
         }

@@ -43,13 +43,16 @@ impl Repository {
             }
             Err(GitError::Failed { said, .. }) if said.contains("dubious ownership") => {
                 // It names the repository, which may be above.
-                let named = said.split('\'').nth(1).map_or_else(|| folder.to_owned(), PathBuf::from);
+                let named =
+                    said.split('\'').nth(1).map_or_else(|| folder.to_owned(), PathBuf::from);
                 return Err(GitError::NotTrusted(named));
             }
             Ok(said) if said == "true" => return Err(GitError::Bare(folder.to_owned())),
             done => drop(done?),
         }
-        let top = git.maybe(&["rev-parse", "--show-toplevel"])?.ok_or_else(|| GitError::NoRepository(folder.to_owned()))?;
+        let top = git
+            .maybe(&["rev-parse", "--show-toplevel"])?
+            .ok_or_else(|| GitError::NoRepository(folder.to_owned()))?;
         let prefix = git.ask(&["rev-parse", "--show-prefix"])?;
         let top = PathBuf::from(top);
         Ok(Repository { git: Git::at(&top), top, prefix: PathBuf::from(prefix) })
@@ -116,13 +119,17 @@ impl Repository {
         self.commit(&format!("refs/el/base/{atom}"))
     }
 
-    /// The commits as which an atom's branch was brought in when its tip was this one: one for each target, and each time.
+    /// The commits as which an atom's branch was brought in when its tip was this one: one for each
+    /// target, and each time.
     ///
     /// # Errors
     /// If git cannot be run.
     pub(super) fn brought(&self, atom: &str, tip: &str) -> Result<Vec<String>, GitError> {
-        let mut found: Vec<String> =
-            self.refs(&format!("refs/el/brought/{atom}/{tip}/"))?.into_iter().map(|(_, at)| at).collect();
+        let mut found: Vec<String> = self
+            .refs(&format!("refs/el/brought/{atom}/{tip}/"))?
+            .into_iter()
+            .map(|(_, at)| at)
+            .collect();
         // As an older el noted it: the last one alone.
         if self.commit(&format!("refs/el/landed/{atom}"))?.as_deref() == Some(tip) {
             found.extend(self.commit(&format!("refs/el/landed-as/{atom}"))?);
@@ -136,11 +143,16 @@ impl Repository {
     /// If git fails.
     pub(super) fn refs(&self, below: &str) -> Result<Vec<(String, String)>, GitError> {
         let said = self.git.ask(&["for-each-ref", "--format=%(refname) %(objectname)", below])?;
-        Ok(said.lines().filter_map(|line| line.rsplit_once(' ')).map(|(name, at)| (name.to_owned(), at.to_owned())).collect())
+        Ok(said
+            .lines()
+            .filter_map(|line| line.rsplit_once(' '))
+            .map(|(name, at)| (name.to_owned(), at.to_owned()))
+            .collect())
     }
 
-    /// Whether what an atom's branch has at its tip is in the target, as that stands now: a note that it was brought in once says nothing of
-    /// a target that has been set back since, or is another one.
+    /// Whether what an atom's branch has at its tip is in the target, as that stands now: a note
+    /// that it was brought in once says nothing of a target that has been set back since, or is
+    /// another one.
     ///
     /// # Errors
     /// If git fails.
@@ -153,7 +165,8 @@ impl Repository {
                 return Ok(true);
             }
         }
-        // Nothing tells whether other commits have what a merge of its own has, such as the resolution of a conflict.
+        // Nothing tells whether other commits have what a merge of its own has, such as the
+        // resolution of a conflict.
         let base = self.base_of(atom)?;
         let mut words = vec!["rev-list", "--merges", "--max-count=1", tip, "--not", target];
         words.extend(base.as_deref());
@@ -168,7 +181,10 @@ impl Repository {
         if commits.is_empty() {
             return Ok(Vec::new());
         }
-        let words: Vec<&str> = ["merge-base", "--independent"].into_iter().chain(commits.iter().map(String::as_str)).collect();
+        let words: Vec<&str> = ["merge-base", "--independent"]
+            .into_iter()
+            .chain(commits.iter().map(String::as_str))
+            .collect();
         Ok(self.git.ask(&words)?.lines().map(str::to_owned).collect())
     }
 
@@ -180,7 +196,8 @@ impl Repository {
         Ok(self.git.maybe(&["merge-base", "--is-ancestor", part, whole])?.is_some())
     }
 
-    /// Whether a commit has everything that another has: all of its commits, or others that change the same.
+    /// Whether a commit has everything that another has: all of its commits, or others that change
+    /// the same.
     ///
     /// # Errors
     /// If git fails.
@@ -189,7 +206,8 @@ impl Repository {
             return Ok(true);
         }
         let said = self.git.ask(&["cherry", whole, part])?;
-        // Without a single commit of its own it would hold merges alone, of which this says nothing.
+        // Without a single commit of its own it would hold merges alone, of which this says
+        // nothing.
         Ok(!said.is_empty() && said.lines().all(|line| line.starts_with("- ")))
     }
 
@@ -199,7 +217,11 @@ impl Repository {
     /// If git fails.
     pub fn atoms(&self) -> Result<Vec<String>, GitError> {
         let names = self.git.ask(&["for-each-ref", "--format=%(refname)", "refs/heads/el/"])?;
-        Ok(names.lines().filter_map(|name| name.strip_prefix("refs/heads/el/")).map(str::to_owned).collect())
+        Ok(names
+            .lines()
+            .filter_map(|name| name.strip_prefix("refs/heads/el/"))
+            .map(str::to_owned)
+            .collect())
     }
 
     /// Its worktrees, the main one first.
@@ -210,16 +232,25 @@ impl Repository {
         Ok(parse_worktrees(&self.git.ask(&["worktree", "list", "--porcelain", "-z"])?))
     }
 
-    /// Whether somebody's rebase of this branch, begun in any worktree, has not ended: meanwhile it is checked out nowhere, and not to be moved.
+    /// Whether somebody's rebase of this branch, begun in any worktree, has not ended: meanwhile it
+    /// is checked out nowhere, and not to be moved.
     ///
     /// # Errors
     /// If git fails.
     pub fn is_being_rebased(&self, branch: &str) -> Result<bool, GitError> {
         let wanted = format!("refs/heads/{branch}");
-        for tree in self.worktrees()?.into_iter().filter(|tree| !tree.is_missing && tree.branch.is_none()) {
-            let Some(own) = Git::at(&tree.path).maybe(&["rev-parse", "--absolute-git-dir"])? else { continue };
-            let names = ["rebase-merge/head-name", "rebase-apply/head-name"].map(|name| PathBuf::from(&own).join(name));
-            if names.iter().any(|name| std::fs::read_to_string(name).is_ok_and(|text| text.trim() == wanted)) {
+        for tree in
+            self.worktrees()?.into_iter().filter(|tree| !tree.is_missing && tree.branch.is_none())
+        {
+            let Some(own) = Git::at(&tree.path).maybe(&["rev-parse", "--absolute-git-dir"])? else {
+                continue;
+            };
+            let names = ["rebase-merge/head-name", "rebase-apply/head-name"]
+                .map(|name| PathBuf::from(&own).join(name));
+            if names
+                .iter()
+                .any(|name| std::fs::read_to_string(name).is_ok_and(|text| text.trim() == wanted))
+            {
                 return Ok(true);
             }
         }
@@ -235,21 +266,29 @@ impl Repository {
     }
 }
 
-/// The lines of `git status` about what a checkout has that no commit has; `but`: untracked files that el itself put there.
+/// The lines of `git status` about what a checkout has that no commit has; `but`: untracked files
+/// that el itself put there.
 ///
 /// # Errors
 /// If git fails.
 pub(super) fn changes(git: &Git, untracked: bool, but: &[String]) -> Result<Vec<String>, GitError> {
     let all = if untracked { "--untracked-files=all" } else { "--untracked-files=no" };
     let said = git.ask(&["status", "--porcelain", "-z", "--no-renames", all])?;
-    let is_ours = |line: &str| line.strip_prefix("?? ").is_some_and(|path| but.iter().any(|ours| is_below(path, ours)));
-    Ok(said.split('\0').filter(|line| !line.is_empty() && !is_ours(line)).map(str::to_owned).collect())
+    let is_ours = |line: &str| {
+        line.strip_prefix("?? ").is_some_and(|path| but.iter().any(|ours| is_below(path, ours)))
+    };
+    Ok(said
+        .split('\0')
+        .filter(|line| !line.is_empty() && !is_ours(line))
+        .map(str::to_owned)
+        .collect())
 }
 
 /// Whether a path is this folder or file, or is in it.
 pub(super) fn is_below(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
-    path.trim_end_matches('/') == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    path.trim_end_matches('/') == folder
+        || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 impl Worktree {
@@ -270,7 +309,9 @@ fn parse_worktrees(text: &str) -> Vec<Worktree> {
             found.push(Worktree { is_missing: !path.is_dir(), path, ..Worktree::default() });
         } else if let Some(last) = found.last_mut() {
             match line.split_once(' ') {
-                Some(("branch", name)) => last.branch = Some(name.strip_prefix("refs/heads/").unwrap_or(name).to_owned()),
+                Some(("branch", name)) => {
+                    last.branch = Some(name.strip_prefix("refs/heads/").unwrap_or(name).to_owned())
+                }
                 None if line == "bare" => last.is_bare = true,
                 Some(("locked", "initializing")) => last.is_half_made = true,
                 _ => {}
@@ -300,7 +341,9 @@ mod tests {
     #[test]
     fn what_el_put_there_is_no_change() {
         assert!(
-            is_below(".env", ".env") && is_below("node_modules/x", "node_modules/") && is_below("node_modules", "node_modules")
+            is_below(".env", ".env")
+                && is_below("node_modules/x", "node_modules/")
+                && is_below("node_modules", "node_modules")
         );
         assert!(!is_below(".env2", ".env"));
     }

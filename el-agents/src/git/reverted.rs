@@ -1,4 +1,5 @@
-//! What was brought in and taken back by `git revert` since: for git it is merged, and neither a merge nor a rebase brings it in again.
+//! What was brought in and taken back by `git revert` since: for git it is merged, and neither a
+//! merge nor a rebase brings it in again.
 
 use std::collections::HashSet;
 
@@ -16,7 +17,8 @@ pub struct Revert {
 const SIGN: &str = "This reverts commit ";
 
 impl Repository {
-    /// The reverts of an atom's work in the target that its branch knows nothing of; the last first.
+    /// The reverts of an atom's work in the target that its branch knows nothing of; the last
+    /// first.
     ///
     /// # Errors
     /// If git fails.
@@ -24,7 +26,8 @@ impl Repository {
         let Some(base) = self.base_of(atom)? else { return Ok(Vec::new()) };
         let grep = format!("--grep=^{SIGN}");
         let range = format!("{base}..{target}");
-        let words = ["log", "--no-merges", "--topo-order", "-z", "--format=%H %ct%n%B", &grep, &range];
+        let words =
+            ["log", "--no-merges", "--topo-order", "-z", "--format=%H %ct%n%B", &grep, &range];
         let said = self.git().ask(&words)?;
         let (mut found, mut undone) = (Vec::new(), HashSet::new());
         for one in said.split('\0').filter(|one| !one.is_empty()) {
@@ -33,20 +36,23 @@ impl Repository {
             if undone.contains(commit) {
                 continue;
             }
-            let taken_back: Vec<String> = body.split(SIGN).skip(1).map(name).filter(|name| name.len() >= 40).collect();
+            let taken_back: Vec<String> =
+                body.split(SIGN).skip(1).map(name).filter(|name| name.len() >= 40).collect();
             let mut is_of_it = false;
             for commit in &taken_back {
                 is_of_it = is_of_it || self.is_of(atom, &base, tip, commit)?;
             }
             undone.extend(taken_back);
             if is_of_it && !self.contains(tip, commit)? {
-                found.push(Revert { commit: commit.to_owned(), at: at.parse().unwrap_or_default() });
+                found
+                    .push(Revert { commit: commit.to_owned(), at: at.parse().unwrap_or_default() });
             }
         }
         Ok(found)
     }
 
-    /// Whether a commit is work of the branch: one of its commits, what one became, or what joined it.
+    /// Whether a commit is work of the branch: one of its commits, what one became, or what joined
+    /// it.
     fn is_of(&self, atom: &str, base: &str, tip: &str, commit: &str) -> Result<bool, GitError> {
         if self.commit(commit)?.is_none() {
             return Ok(false);
@@ -59,7 +65,8 @@ impl Repository {
         }
         // It changes the same as one of them, if that one is missing as long as this one is.
         let Some(before) = self.commit(&format!("{commit}^"))? else { return Ok(false) };
-        Ok(self.git().ask(&["cherry", commit, tip])? != self.git().ask(&["cherry", &before, tip])?)
+        Ok(self.git().ask(&["cherry", commit, tip])?
+            != self.git().ask(&["cherry", &before, tip])?)
     }
 }
 

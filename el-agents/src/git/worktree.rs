@@ -37,7 +37,8 @@ pub struct Prepared {
     pub branch: String,
     /// It was not there before.
     pub is_new: bool,
-    /// Branches with finished work that this one builds on and does not have: it was made before they were finished, or it is to join them.
+    /// Branches with finished work that this one builds on and does not have: it was made before
+    /// they were finished, or it is to join them.
     pub missing: Vec<String>,
 }
 
@@ -54,14 +55,19 @@ pub struct Wanted<'a> {
     pub joins: bool,
 }
 
-/// Name of the file in a worktree's own git folder that says that its setup is done, and what was there then that git ignores.
+/// Name of the file in a worktree's own git folder that says that its setup is done, and what was
+/// there then that git ignores.
 const READY: &str = "el-ready";
 
 /// Makes the atom's worktree, or finds it. Idempotent, and to be called again if it was broken off.
 ///
 /// # Errors
 /// If it cannot be had; nothing of anybody's was changed.
-pub fn prepare(isolation: &Isolation, folder: &Path, wanted: &Wanted<'_>) -> Result<Prepared, GitError> {
+pub fn prepare(
+    isolation: &Isolation,
+    folder: &Path,
+    wanted: &Wanted<'_>,
+) -> Result<Prepared, GitError> {
     let atom = wanted.atom;
     let repository = Repository::of(folder)?;
     let git = repository.git().without_hooks();
@@ -74,17 +80,29 @@ pub fn prepare(isolation: &Isolation, folder: &Path, wanted: &Wanted<'_>) -> Res
     let mut registered = known.iter().find(|tree| tree.path == path);
     if registered.is_some_and(|tree| tree.is_half_made && !tree.is_missing) {
         // Nobody has worked in it: half of its files may not be there.
-        git.ask(&["worktree".as_ref(), "remove".as_ref(), "--force".as_ref(), "--force".as_ref(), path.as_os_str()])?;
+        git.ask(&[
+            "worktree".as_ref(),
+            "remove".as_ref(),
+            "--force".as_ref(),
+            "--force".as_ref(),
+            path.as_os_str(),
+        ])?;
         registered = None;
     }
-    let elsewhere = known.iter().find(|tree| tree.path != path && tree.branch.as_deref() == Some(&branch));
+    let elsewhere =
+        known.iter().find(|tree| tree.path != path && tree.branch.as_deref() == Some(&branch));
     if registered.is_none_or(|tree| tree.is_missing) {
         if let Some(other) = elsewhere.filter(|tree| !tree.is_missing) {
             return Err(GitError::BranchElsewhere { branch, at: other.path.clone() });
         }
         for gone in registered.into_iter().chain(elsewhere) {
             // A person removed its folder; git remembers the worktree, and would refuse.
-            git.ask(&["worktree".as_ref(), "remove".as_ref(), "--force".as_ref(), gone.path.as_os_str()])?;
+            git.ask(&[
+                "worktree".as_ref(),
+                "remove".as_ref(),
+                "--force".as_ref(),
+                gone.path.as_os_str(),
+            ])?;
         }
         if fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
             return Err(GitError::InTheWay(path));
@@ -97,11 +115,18 @@ pub fn prepare(isolation: &Isolation, folder: &Path, wanted: &Wanted<'_>) -> Res
     }
     let prefix = repository.prefix();
     let below = path.join(prefix);
-    let workdir = if prefix.as_os_str().is_empty() || !below.is_dir() { path.clone() } else { below };
+    let workdir =
+        if prefix.as_os_str().is_empty() || !below.is_dir() { path.clone() } else { below };
     let missing = match repository.tip(&branch)? {
         Some(tip) => {
-            let base = isolation.base.as_deref().map_or(Ok(None), |name| repository.commit(name))?;
-            foundation::missing(&repository, &tip, base.as_deref().unwrap_or(&head), wanted.builds_on)?
+            let base =
+                isolation.base.as_deref().map_or(Ok(None), |name| repository.commit(name))?;
+            foundation::missing(
+                &repository,
+                &tip,
+                base.as_deref().unwrap_or(&head),
+                wanted.builds_on,
+            )?
         }
         None => Vec::new(),
     };
@@ -132,19 +157,28 @@ pub(super) fn is_ready(git: &super::Git) -> bool {
 }
 
 /// What git ignores of what was there when the worktree had been made ready, and when that was.
-pub(super) fn put_by_setup(git: &super::Git) -> Result<(HashSet<String>, Option<SystemTime>), GitError> {
+pub(super) fn put_by_setup(
+    git: &super::Git,
+) -> Result<(HashSet<String>, Option<SystemTime>), GitError> {
     let note = ready(git)?;
     let paths = fs::read_to_string(&note).unwrap_or_default();
     let paths = paths.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
     Ok((paths, fs::metadata(&note).and_then(|note| note.modified()).ok()))
 }
 
-fn add(repository: &Repository, isolation: &Isolation, wanted: &Wanted<'_>, path: &Path, head: &str) -> Result<(), GitError> {
+fn add(
+    repository: &Repository,
+    isolation: &Isolation,
+    wanted: &Wanted<'_>,
+    path: &Path,
+    head: &str,
+) -> Result<(), GitError> {
     let git = repository.git().without_hooks();
     let atom = wanted.atom;
     let branch = branch_of(atom);
     let words = |rest: &[&str]| -> Vec<std::ffi::OsString> {
-        let mut words: Vec<std::ffi::OsString> = vec!["worktree".into(), "add".into(), "--quiet".into()];
+        let mut words: Vec<std::ffi::OsString> =
+            vec!["worktree".into(), "add".into(), "--quiet".into()];
         words.push(path.into());
         words.extend(rest.iter().map(Into::into));
         words
@@ -156,12 +190,16 @@ fn add(repository: &Repository, isolation: &Isolation, wanted: &Wanted<'_>, path
         };
         let base = match (of_parent, &isolation.base) {
             (Some(tip), _) => tip,
-            (None, Some(name)) => repository.commit(name)?.ok_or_else(|| GitError::NoRevision(name.clone()))?,
+            (None, Some(name)) => {
+                repository.commit(name)?.ok_or_else(|| GitError::NoRevision(name.clone()))?
+            }
             (None, None) => head.to_owned(),
         };
         let base = foundation::lay(repository, &base, wanted)?;
         // The branch and where it began, or neither.
-        let change = format!("start\ncreate refs/heads/{branch} {base}\nupdate refs/el/base/{atom} {base}\nprepare\ncommit\n");
+        let change = format!(
+            "start\ncreate refs/heads/{branch} {base}\nupdate refs/el/base/{atom} {base}\nprepare\ncommit\n"
+        );
         git.ask_with(&["update-ref", "--stdin"], Some(&change))?;
     }
     git.ask(&words(&[&branch])).map(drop)
@@ -195,9 +233,15 @@ pub fn furnish(from: &Path, to: &Path, copy: &[String], link: &[String]) -> Resu
     Ok(())
 }
 
-/// Puts one untracked thing into a worktree. What the main checkout does not have is left out; what is there already stays. No link is followed on the
-/// way: a branch may have one where the main checkout has a folder.
-fn put(from: &Path, to: &Path, name: &str, how: impl Fn(&Path, &Path) -> std::io::Result<()>) -> Result<(), GitError> {
+/// Puts one untracked thing into a worktree. What the main checkout does not have is left out; what
+/// is there already stays. No link is followed on the way: a branch may have one where the main
+/// checkout has a folder.
+fn put(
+    from: &Path,
+    to: &Path,
+    name: &str,
+    how: impl Fn(&Path, &Path) -> std::io::Result<()>,
+) -> Result<(), GitError> {
     let fail = |why: String| GitError::Untracked { path: name.to_owned(), why };
     let io = |error: std::io::Error| fail(error.to_string());
     let name = Path::new(name);
@@ -211,7 +255,10 @@ fn put(from: &Path, to: &Path, name: &str, how: impl Fn(&Path, &Path) -> std::io
     // The main checkout is the user's, and may have links within itself.
     let whole = source.parent().unwrap_or(from).canonicalize().map_err(io)?;
     if !whole.starts_with(from.canonicalize().map_err(io)?) {
-        return Err(fail(format!("a link on the way to it leads out of the repository, to {}", whole.display())));
+        return Err(fail(format!(
+            "a link on the way to it leads out of the repository, to {}",
+            whole.display()
+        )));
     }
     let mut target = to.to_owned();
     let mut parts = name.components().filter(|part| *part != Component::CurDir).peekable();
@@ -222,7 +269,9 @@ fn put(from: &Path, to: &Path, name: &str, how: impl Fn(&Path, &Path) -> std::io
             Ok(_) if parts.peek().is_none() => return Ok(()),
             Ok(is) if is.is_symlink() => {
                 let link = target.strip_prefix(to).unwrap_or(&target).display();
-                return Err(fail(format!("the branch has a link at {link}, which is not followed")));
+                return Err(fail(format!(
+                    "the branch has a link at {link}, which is not followed"
+                )));
             }
             Ok(_) => {}
             Err(_) if parts.peek().is_some() => fs::create_dir(&target).map_err(io)?,
@@ -269,20 +318,30 @@ fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Takes a worktree and its branch away. `ours`: what el itself put into worktrees. The caller knows that both are merged; git itself refuses a worktree that is not clean.
+/// Takes a worktree and its branch away. `ours`: what el itself put into worktrees. The caller
+/// knows that both are merged; git itself refuses a worktree that is not clean.
 ///
 /// # Errors
 /// If git refuses; then nothing that matters was removed.
-pub fn remove(repository: &Repository, tree: Option<&Worktree>, atom: &str, tip: &str, ours: &[String]) -> Result<(), GitError> {
+pub fn remove(
+    repository: &Repository,
+    tree: Option<&Worktree>,
+    atom: &str,
+    tip: &str,
+    ours: &[String],
+) -> Result<(), GitError> {
     let git = repository.git().without_hooks();
     if let Some(tree) = tree {
-        // What el itself put there, and git does not ignore, would make git refuse. A submodule may hold commits that are nowhere else.
+        // What el itself put there, and git does not ignore, would make git refuse. A submodule may
+        // hold commits that are nowhere else.
         let is_only_ours = !tree.is_missing
             && !tree.path.join(".gitmodules").exists()
             && tree.changes(ours)?.is_empty()
             && !tree.changes(&[])?.is_empty();
         let force: &[&std::ffi::OsStr] = if is_only_ours { &["--force".as_ref()] } else { &[] };
-        git.ask(&[&["worktree".as_ref(), "remove".as_ref()], force, &[tree.path.as_os_str()]].concat())?;
+        git.ask(
+            &[&["worktree".as_ref(), "remove".as_ref()], force, &[tree.path.as_os_str()]].concat(),
+        )?;
     }
     let mut change = format!("start\ndelete refs/heads/{} {tip}\n", branch_of(atom));
     let mut notes = repository.refs(&format!("refs/el/brought/{atom}/"))?;

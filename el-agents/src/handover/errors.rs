@@ -16,7 +16,8 @@ pub(super) fn text(told: &Told<'_>) -> Option<String> {
         return None;
     }
     let (run, exit) = (told.run, told.exit);
-    let title = told.atom.map_or_else(String::new, |atom| format!(" ({})", one_line(&atom.title, 200)));
+    let title =
+        told.atom.map_or_else(String::new, |atom| format!(" ({})", one_line(&atom.title, 200)));
     let mut text = format!(
         "# {} failed\n\n- Work item: {}{title}\n- Attempt: {} by {}\n- Outcome: {}\n- Why: {}\n",
         run.id,
@@ -38,10 +39,15 @@ pub(super) fn text(told: &Told<'_>) -> Option<String> {
         text.push_str(&format!("- The API answered: {status}\n"));
     }
     if !exit.denied_tools.is_empty() {
-        text.push_str(&format!("- Denied by its permissions: {}\n", one_line(&exit.denied_tools.join(", "), 500)));
+        text.push_str(&format!(
+            "- Denied by its permissions: {}\n",
+            one_line(&exit.denied_tools.join(", "), 500)
+        ));
     }
     if let Some(atom) = told.atom {
-        let retry = told.retry_at.map_or_else(String::new, |at| format!("; the next attempt begins after {at}"));
+        let retry = told
+            .retry_at
+            .map_or_else(String::new, |at| format!("; the next attempt begins after {at}"));
         text.push_str(&format!("- The work item is now: {}{retry}\n", atom.status));
     }
     if let Some(summary) = told.summary.filter(|_| says_so) {
@@ -50,13 +56,22 @@ pub(super) fn text(told: &Told<'_>) -> Option<String> {
             text.push_str(&format!("- {}\n", one_line(note, 500)));
         }
     }
-    let last = [("The last lines of standard error", told.folder.stderr()), ("The last lines of output", told.folder.pane())];
+    let last = [
+        ("The last lines of standard error", told.folder.stderr()),
+        ("The last lines of output", told.folder.pane()),
+    ];
     for (heading, path) in last {
         let lines = tail(&path, LINES);
         if !lines.is_empty() {
-            text.push_str(&format!("\n## {heading}\n\n{}\n", el_core::protocol::fence::block(&lines, 16 << 10)));
+            text.push_str(&format!(
+                "\n## {heading}\n\n{}\n",
+                el_core::protocol::fence::block(&lines, 16 << 10)
+            ));
         }
     }
-    text.push_str(&format!("\n## More\n\n`el logs {}` shows the whole of it; `el why {}` what follows.\n", run.id, run.atom_id));
+    text.push_str(&format!(
+        "\n## More\n\n`el logs {}` shows the whole of it; `el why {}` what follows.\n",
+        run.id, run.atom_id
+    ));
     Some(text)
 }

@@ -1,4 +1,5 @@
-//! `RESULTS.json`. Its shape is a promise: `docs/results-schema.md` tells it, and [`VERSION`] counts its changes.
+//! `RESULTS.json`. Its shape is a promise: `docs/results-schema.md` tells it, and [`VERSION`]
+//! counts its changes.
 
 use el_core::model::{Artifact, Atom, ExitRecord, Outcome, Run, Summary, Timestamp};
 use serde_json::{Value, json};
@@ -27,7 +28,8 @@ pub(super) struct Told<'a> {
 pub(super) fn document(told: &Told<'_>) -> String {
     let (run, exit) = (told.run, told.exit);
     let ended_at = run.ended_at.unwrap_or(exit.ended_at);
-    let (sent, not_sent): (Vec<&Artifact>, Vec<&Artifact>) = told.artifacts.iter().partition(|artifact| artifact.is_sent());
+    let (sent, not_sent): (Vec<&Artifact>, Vec<&Artifact>) =
+        told.artifacts.iter().partition(|artifact| artifact.is_sent());
     let document = json!({
         "schema": SCHEMA,
         "version": VERSION,

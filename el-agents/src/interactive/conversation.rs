@@ -1,7 +1,9 @@
-//! The client's own record of its conversation, read while it grows: what the agent said and did, its tokens, its cost, and why it stopped.
+//! The client's own record of its conversation, read while it grows: what the agent said and did,
+//! its tokens, its cost, and why it stopped.
 //!
-//! The file and its format are the client's business and undocumented, so nothing depends on it: without it a run has no figures, and that is
-//! all. Its messages have the shape of the event stream's. What else stands in it (the client's prompts, whole requests) is passed over.
+//! The file and its format are the client's business and undocumented, so nothing depends on it:
+//! without it a run has no figures, and that is all. Its messages have the shape of the event
+//! stream's. What else stands in it (the client's prompts, whole requests) is passed over.
 
 use std::fs::File;
 use std::io::Read;
@@ -67,7 +69,8 @@ impl Conversation {
         &self.told
     }
 
-    /// What was added since the last call: the lines of messages, as the event stream would have them.
+    /// What was added since the last call: the lines of messages, as the event stream would have
+    /// them.
     pub(crate) fn read(&mut self, now: Instant) -> Vec<u8> {
         if self.file.is_none() {
             self.search(now);
@@ -88,14 +91,19 @@ impl Conversation {
         kept
     }
 
-    /// It lies in a folder whose name is made of the working folder's, by rules of the client's own; the id alone is unique.
+    /// It lies in a folder whose name is made of the working folder's, by rules of the client's
+    /// own; the id alone is unique.
     fn search(&mut self, now: Instant) {
         if self.searched.is_some_and(|at| now.duration_since(at) < SEARCH) {
             return;
         }
         self.searched = Some(now);
-        let folders = self.projects.as_deref().and_then(|projects| std::fs::read_dir(projects).ok());
-        let mut files = folders.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path().join(&self.name)));
+        let folders =
+            self.projects.as_deref().and_then(|projects| std::fs::read_dir(projects).ok());
+        let mut files = folders
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some(entry.ok()?.path().join(&self.name)));
         self.file = files.find_map(|file| File::open(file).ok());
     }
 }
@@ -109,17 +117,27 @@ fn take(told: &mut Told, value: &Value) -> bool {
     }
     match text("type") {
         Some("assistant") => {
-            told.error = text("error").or_else(|| is("isApiErrorMessage").then_some("unknown")).map(|kind| {
-                let said = value.pointer("/message/content/0/text").and_then(Value::as_str).unwrap_or(kind);
-                let status = value.get("apiErrorStatus").and_then(Value::as_i64);
-                ApiError { text: one_line(said, ERROR), status, is_limit: kind == "rate_limit" || status == Some(429) }
-            });
+            told.error = text("error")
+                .or_else(|| is("isApiErrorMessage").then_some("unknown"))
+                .map(|kind| {
+                    let said = value
+                        .pointer("/message/content/0/text")
+                        .and_then(Value::as_str)
+                        .unwrap_or(kind);
+                    let status = value.get("apiErrorStatus").and_then(Value::as_i64);
+                    ApiError {
+                        text: one_line(said, ERROR),
+                        status,
+                        is_limit: kind == "rate_limit" || status == Some(429),
+                    }
+                });
             true
         }
         Some("user") => {
             let content = value.pointer("/message/content");
-            let is_result =
-                content.and_then(Value::as_array).is_some_and(|parts| parts.iter().any(|part| part["type"] == "tool_result"));
+            let is_result = content
+                .and_then(Value::as_array)
+                .is_some_and(|parts| parts.iter().any(|part| part["type"] == "tool_result"));
             if !is_result && !is("isMeta") && !is("isSynthetic") {
                 told.prompts += 1;
                 told.error = None;
@@ -127,8 +145,15 @@ fn take(told: &mut Told, value: &Value) -> bool {
             true
         }
         Some("cost-state") => {
-            let dollars = value.get("totalCostUSD").and_then(Value::as_f64).filter(|cost| (0.0..1e6).contains(cost));
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was just checked to be in range")]
+            let dollars = value
+                .get("totalCostUSD")
+                .and_then(Value::as_f64)
+                .filter(|cost| (0.0..1e6).contains(cost));
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it was just checked to be in range"
+            )]
             let micros = dollars.map(|dollars| (dollars * 1e6).round() as u64);
             told.cost_micros = micros.or(told.cost_micros);
             false
@@ -153,14 +178,20 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let mut file = File::create(folder.join("abc.jsonl")).unwrap();
         let user = r#"{"type":"user","message":{"role":"user","content":"do it"}}"#;
-        let said = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"yes"}]}}"#;
+        let said =
+            r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"yes"}]}}"#;
         let big = r#"{"type":"api-request-shape","shape":"secret prompts"}"#;
         write!(file, "{user}\n{big}\n{}", &said[..20]).unwrap();
         assert_eq!(conversation.read(start), b"", "it is not searched for at every look");
         let later = start + Duration::from_secs(2);
         assert_eq!(conversation.read(later), format!("{user}\n").as_bytes());
         assert_eq!(conversation.told().prompts, 1);
-        write!(file, "{}\n{{\"type\":\"cost-state\",\"totalCostUSD\":0.0123}}\nrubbish\n", &said[20..]).unwrap();
+        write!(
+            file,
+            "{}\n{{\"type\":\"cost-state\",\"totalCostUSD\":0.0123}}\nrubbish\n",
+            &said[20..]
+        )
+        .unwrap();
         assert_eq!(conversation.read(later), format!("{said}\n").as_bytes());
         assert_eq!(conversation.told().cost_micros, Some(12_300));
     }
@@ -173,11 +204,18 @@ mod tests {
             r#"{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","apiErrorStatus":429,"message":{"content":[{"type":"text","text":"limit"}]}}"#,
         );
         take(&mut told, &failed);
-        assert_eq!(told.error, Some(ApiError { text: "limit".to_owned(), status: Some(429), is_limit: true }));
-        let on = line(r#"{"type":"assistant","message":{"content":[{"type":"text","text":"on I go"}]}}"#);
+        assert_eq!(
+            told.error,
+            Some(ApiError { text: "limit".to_owned(), status: Some(429), is_limit: true })
+        );
+        let on = line(
+            r#"{"type":"assistant","message":{"content":[{"type":"text","text":"on I go"}]}}"#,
+        );
         take(&mut told, &on);
         assert_eq!(told.error, None);
-        let result = line(r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"x"}]}}"#);
+        let result = line(
+            r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"x"}]}}"#,
+        );
         take(&mut told, &result);
         assert_eq!(told.prompts, 0);
     }

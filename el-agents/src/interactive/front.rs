@@ -1,4 +1,5 @@
-//! The supervisor's side of one client with a screen: looks at it, types what is to be typed, and tells what it makes of it all.
+//! The supervisor's side of one client with a screen: looks at it, types what is to be typed, and
+//! tells what it makes of it all.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -65,7 +66,8 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    /// `prompt`: what the client is to be told. `typed`: a file of the run's folder. `environment`: the client's.
+    /// `prompt`: what the client is to be told. `typed`: a file of the run's folder. `environment`:
+    /// the client's.
     pub(crate) fn new(
         pane: OwnPane,
         prompt: &str,
@@ -116,7 +118,8 @@ impl Front {
                 self.look(look, &mut seen, now);
             }
             Some(Err(_)) if !self.is_submitted && now.duration_since(self.blind_since) > BLIND => {
-                self.failure.get_or_insert_with(|| "tmux does not tell what the screen shows".to_owned());
+                self.failure
+                    .get_or_insert_with(|| "tmux does not tell what the screen shows".to_owned());
             }
             // Looks can fail, and tell nothing then; a pane that is gone comes as a hang-up.
             Some(Err(_)) | None => {}
@@ -125,7 +128,9 @@ impl Front {
             self.idle_since = None;
         }
         let pause = if self.typing.is_some() { LOOK_TYPING } else { LOOK };
-        if !self.terminal.is_busy() && (self.job.is_some() || self.looked.is_none_or(|at| now.duration_since(at) >= pause)) {
+        if !self.terminal.is_busy()
+            && (self.job.is_some() || self.looked.is_none_or(|at| now.duration_since(at) >= pause))
+        {
             self.looked = Some(now);
             self.terminal.begin(self.job.take().unwrap_or(Job::Look));
         }
@@ -143,8 +148,11 @@ impl Front {
         self.text = look.text;
         self.attached = look.attached;
         self.type_on(now);
-        let is_idle = matches!(self.screen.state, State::Prompt { busy: false, background: false, .. }) && self.typing.is_none();
-        self.idle_since = if is_idle && !seen.acted { Some(self.idle_since.unwrap_or(now)) } else { None };
+        let is_idle =
+            matches!(self.screen.state, State::Prompt { busy: false, background: false, .. })
+                && self.typing.is_none();
+        self.idle_since =
+            if is_idle && !seen.acted { Some(self.idle_since.unwrap_or(now)) } else { None };
         let is_asked = matches!(self.screen.state, State::Question(_));
         self.asked_since = if is_asked { Some(self.asked_since.unwrap_or(now)) } else { None };
     }
@@ -160,11 +168,13 @@ impl Front {
                 self.typing = None;
                 self.is_submitted = true;
             }
-            // A nudge that does not arrive: the client then counts as at its end, as it does without one.
+            // A nudge that does not arrive: the client then counts as at its end, as it does
+            // without one.
             Act::Fail(_) if self.is_submitted => self.typing = None,
             Act::Fail(why) => {
                 self.typing = None;
-                self.failure.get_or_insert(format!("Claude Code could not be given its work: {why}"));
+                self.failure
+                    .get_or_insert(format!("Claude Code could not be given its work: {why}"));
             }
         }
     }
@@ -189,26 +199,36 @@ impl Front {
 
     /// The client waits at its input line, so that a word could be typed there.
     pub(crate) fn is_at_prompt(&self) -> bool {
-        self.is_submitted && self.typing.is_none() && matches!(self.screen.state, State::Prompt { busy: false, .. })
+        self.is_submitted
+            && self.typing.is_none()
+            && matches!(self.screen.state, State::Prompt { busy: false, .. })
     }
 
-    /// The client has nothing more to do: it ended its last turn, or a request failed for good, and nobody is there who may go on.
+    /// The client has nothing more to do: it ended its last turn, or a request failed for good, and
+    /// nobody is there who may go on.
     pub(crate) fn is_at_its_end(&self, is_finished: bool, now: Instant) -> bool {
         if self.typing.is_some() || !self.is_submitted {
             return false;
         }
-        let longer = |since: Option<Instant>, than: Duration| since.is_some_and(|since| now.duration_since(since) >= than);
+        let longer = |since: Option<Instant>, than: Duration| {
+            since.is_some_and(|since| now.duration_since(since) >= than)
+        };
         if is_finished {
             return longer(self.idle_since, IDLE_FINISHED);
         }
         // After an error the client may ask what to do about it.
-        let stopped = self.conversation.told().error.is_some() && longer(self.asked_since, ERROR_STANDS);
+        let stopped =
+            self.conversation.told().error.is_some() && longer(self.asked_since, ERROR_STANDS);
         !self.is_attached() && (longer(self.idle_since, IDLE) || stopped)
     }
 
-    /// Reminds the client of its atom, as a next message; `false` if it was reminded so often, or if reminding is no use.
+    /// Reminds the client of its atom, as a next message; `false` if it was reminded so often, or
+    /// if reminding is no use.
     pub(crate) fn nudge(&mut self, text: &str, times: u32, now: Instant) -> bool {
-        if self.nudges >= times || self.conversation.told().error.is_some() || self.begin_typing(text, now).is_err() {
+        if self.nudges >= times
+            || self.conversation.told().error.is_some()
+            || self.begin_typing(text, now).is_err()
+        {
             return false;
         }
         self.nudges += 1;
@@ -238,7 +258,10 @@ impl Front {
         if record.end == EndKind::SpawnFailed {
             record.message = self.failure.clone().or_else(|| {
                 let words: Vec<&str> = self.text.lines().map(without_ours).collect();
-                Some(format!("its screen said: {}; {REMEDY}", Screen::last_words(&words.join("\n"), 3)))
+                Some(format!(
+                    "its screen said: {}; {REMEDY}",
+                    Screen::last_words(&words.join("\n"), 3)
+                ))
             });
         } else if let Some(question) = waited {
             record.message = Some(format!("nobody answered: {}", question.text));
@@ -257,7 +280,8 @@ impl Front {
         self.is_submitted
     }
 
-    /// Looks once more, at what a client has left behind that ended before it took its work: its last words say why.
+    /// Looks once more, at what a client has left behind that ended before it took its work: its
+    /// last words say why.
     pub(crate) async fn look_back(&mut self) {
         let pane = self.pane.clone();
         if let Ok(Ok(look)) = tokio::task::spawn_blocking(move || pane.look()).await
@@ -294,9 +318,15 @@ impl Front {
 
 /// The client's own folder, as its environment tells.
 fn config_folder(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
-    let get =
-        |key: &str| environment.iter().find(|(name, value)| name == key && !value.is_empty()).map(|(_, value)| Path::new(value));
-    get("CLAUDE_CONFIG_DIR").map(Path::to_owned).or_else(|| get("HOME").map(|home| home.join(".claude")))
+    let get = |key: &str| {
+        environment
+            .iter()
+            .find(|(name, value)| name == key && !value.is_empty())
+            .map(|(_, value)| Path::new(value))
+    };
+    get("CLAUDE_CONFIG_DIR")
+        .map(Path::to_owned)
+        .or_else(|| get("HOME").map(|home| home.join(".claude")))
 }
 
 /// Takes the terminal's settings now, to put them back when the client is gone, however it went.
@@ -310,7 +340,8 @@ pub(crate) fn keep_terminal() -> impl FnOnce() {
     }
 }
 
-/// Our own first line stands on the screen too, perhaps behind words of the client that had no newline yet.
+/// Our own first line stands on the screen too, perhaps behind words of the client that had no
+/// newline yet.
 fn without_ours(line: &str) -> &str {
     let is_ours = |at: &usize| line[*at..].contains(" works on ");
     line.find("el: ").filter(is_ours).map_or(line, |at| &line[..at])

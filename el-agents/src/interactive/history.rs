@@ -1,7 +1,9 @@
-//! What a screen has shown, as a log: lines that stand still, or that scroll away, are written once.
+//! What a screen has shown, as a log: lines that stand still, or that scroll away, are written
+//! once.
 //!
-//! The client paints its whole screen anew, often on the alternate screen, where a terminal keeps nothing of what scrolls off. A capture a
-//! second is what there is, so the log is good for reading what happened and not a record of every line: that is the conversation's.
+//! The client paints its whole screen anew, often on the alternate screen, where a terminal keeps
+//! nothing of what scrolls off. A capture a second is what there is, so the log is good for reading
+//! what happened and not a record of every line: that is the conversation's.
 
 /// The lines of a screen over time.
 #[derive(Debug, Default)]
@@ -19,7 +21,8 @@ impl History {
         // What scrolled away is final.
         new.extend(self.last[..shift].iter().skip(self.written).cloned());
         self.written = self.written.saturating_sub(shift).min(lines.len());
-        // What stood still since the last look is taken as final, up to the first line that did not.
+        // What stood still since the last look is taken as final, up to the first line that did
+        // not.
         let old = &self.last[shift..];
         let still = old.iter().zip(lines).take_while(|(old, new)| old == new).count();
         if still > self.written {
@@ -38,13 +41,18 @@ impl History {
     }
 }
 
-/// By how many lines the screen has moved up: where most lines fit, if that is at least half of them. All of them, if nothing fits: then it is another
-/// screen, however many lines (a ruler, a margin) the two happen to share.
+/// By how many lines the screen has moved up: where most lines fit, if that is at least half of
+/// them. All of them, if nothing fits: then it is another screen, however many lines (a ruler, a
+/// margin) the two happen to share.
 fn shift(old: &[String], new: &[String]) -> usize {
     let fits = |shift: usize| old[shift..].iter().zip(new).filter(|(old, new)| old == new).count();
-    let best = (0..old.len()).map(|shift| (fits(shift), shift)).max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
+    let best = (0..old.len())
+        .map(|shift| (fits(shift), shift))
+        .max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
     match best {
-        Some((count, shift)) if count * 2 >= (old.len() - shift).min(new.len()) && count > 0 => shift,
+        Some((count, shift)) if count * 2 >= (old.len() - shift).min(new.len()) && count > 0 => {
+            shift
+        }
         _ => old.len(),
     }
 }
@@ -57,7 +65,9 @@ mod tests {
         let mut history = History::default();
         let mut log = Vec::new();
         for screen in screens {
-            log.extend(history.take(&screen.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>()));
+            log.extend(
+                history.take(&screen.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>()),
+            );
         }
         log.extend(history.finish());
         log
@@ -65,13 +75,15 @@ mod tests {
 
     #[test]
     fn lines_are_written_once_as_the_screen_grows_and_scrolls() {
-        let screens: [&[&str]; 5] = [&["a"], &["a", "b"], &["a", "b", "c"], &["b", "c", "d"], &["d", "e", "f"]];
+        let screens: [&[&str]; 5] =
+            [&["a"], &["a", "b"], &["a", "b", "c"], &["b", "c", "d"], &["d", "e", "f"]];
         assert_eq!(log(&screens), ["a", "b", "c", "d", "e", "f"]);
     }
 
     #[test]
     fn a_line_that_changes_is_written_as_it_was_in_the_end() {
-        let screens: [&[&str]; 3] = [&["a", "● Running x"], &["a", "  Ran 1 command"], &["a", "  Ran 1 command", "done"]];
+        let screens: [&[&str]; 3] =
+            [&["a", "● Running x"], &["a", "  Ran 1 command"], &["a", "  Ran 1 command", "done"]];
         assert_eq!(log(&screens), ["a", "  Ran 1 command", "done"]);
     }
 
@@ -79,6 +91,9 @@ mod tests {
     fn another_screen_comes_after_the_rest_of_the_first() {
         assert_eq!(log(&[&["a", "b"], &["x", "y"]]), ["a", "b", "x", "y"]);
         assert_eq!(log(&[&[], &["x"], &[]]), ["x"]);
-        assert_eq!(log(&[&["a", "b", "c", "="], &["x", "y", "z", "="]]), ["a", "b", "c", "=", "x", "y", "z", "="]);
+        assert_eq!(
+            log(&[&["a", "b", "c", "="], &["x", "y", "z", "="]]),
+            ["a", "b", "c", "=", "x", "y", "z", "="]
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! What Claude Code's own screen shows: pure, from the text of one capture.
 //!
-//! The screen is made for people and changes with every version, so as little as possible is taken from it: where the input line is, whether
-//! a turn goes on, and whether a person is asked something. What the agent said and did is read elsewhere (`conversation`), and how its
-//! atom stands only in the store.
+//! The screen is made for people and changes with every version, so as little as possible is taken
+//! from it: where the input line is, whether a turn goes on, and whether a person is asked
+//! something. What the agent said and did is read elsewhere (`conversation`), and how its atom
+//! stands only in the store.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -23,7 +24,8 @@ pub(crate) struct Screen {
     pub(crate) state: State,
     /// Changes when something happens; not with a clock, a spinner, or a cursor that blinks.
     pub(crate) fingerprint: u64,
-    /// The lines above the input line that say something: without blank ones, the spinner, and what stands at the right margin.
+    /// The lines above the input line that say something: without blank ones, the spinner, and what
+    /// stands at the right margin.
     pub(crate) body: Vec<String>,
 }
 
@@ -83,19 +85,28 @@ impl Screen {
             None => (&lines[..], &lines[lines.len().saturating_sub(TAIL)..]),
         };
         let state = match boxed {
-            _ if is_question(below) => State::Question(question(&lines[lines.len().saturating_sub(TAIL)..])),
+            _ if is_question(below) => {
+                State::Question(question(&lines[lines.len().saturating_sub(TAIL)..]))
+            }
             Some((top, bottom)) => prompt(&lines[top + 1..bottom], above, below),
             None => State::Unknown,
         };
-        let body =
-            above.iter().filter(|line| !line.is_empty() && !is_spinner(line) && !is_margin(line)).map(|line| (*line).to_owned());
+        let body = above
+            .iter()
+            .filter(|line| !line.is_empty() && !is_spinner(line) && !is_margin(line))
+            .map(|line| (*line).to_owned());
         let body = body.collect();
         Screen { fingerprint: fingerprint(&lines, &state), state, body }
     }
 
-    /// The last lines that say anything, as one line: for a message about a screen that nobody expected.
+    /// The last lines that say anything, as one line: for a message about a screen that nobody
+    /// expected.
     pub(crate) fn last_words(text: &str, lines: usize) -> String {
-        let said: Vec<&str> = text.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric)).collect();
+        let said: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.chars().any(char::is_alphanumeric))
+            .collect();
         one_line(&said[said.len().saturating_sub(lines)..].join(" / "), 300)
     }
 }
@@ -109,7 +120,8 @@ fn input_line(lines: &[&str]) -> Option<(usize, usize)> {
 
 fn is_ruler(line: &str) -> bool {
     let line = line.trim_start();
-    line.starts_with(['─', '╭', '╰']) && line.chars().skip(1).take(10).filter(|c| *c == '─').count() == 10
+    line.starts_with(['─', '╭', '╰'])
+        && line.chars().skip(1).take(10).filter(|c| *c == '─').count() == 10
 }
 
 /// What stands behind the sign of an input line.
@@ -120,10 +132,14 @@ fn after_prompt(line: &str) -> Option<&str> {
 }
 
 fn prompt(inside: &[&str], above: &[&str], below: &[&str]) -> State {
-    let mut input: Vec<&str> = inside.iter().map(|line| line.trim_matches(|c: char| c.is_whitespace() || c == '│')).collect();
+    let mut input: Vec<&str> = inside
+        .iter()
+        .map(|line| line.trim_matches(|c: char| c.is_whitespace() || c == '│'))
+        .collect();
     input[0] = after_prompt(inside[0]).unwrap_or_default();
     let near = &above[above.len().saturating_sub(SPINNER)..];
-    let busy = near.iter().any(|line| is_spinner(line)) || near.iter().chain(below).any(|line| line.contains("esc to interrupt"));
+    let busy = near.iter().any(|line| is_spinner(line))
+        || near.iter().chain(below).any(|line| line.contains("esc to interrupt"));
     State::Prompt {
         input: input.join("\n").trim().to_owned(),
         busy,
@@ -135,8 +151,13 @@ fn prompt(inside: &[&str], above: &[&str], below: &[&str]) -> State {
 fn is_spinner(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let (Some(sign), Some(word)) = (words.next(), words.next()) else { return false };
-    let is_sign = sign.chars().count() == 1 && sign.chars().all(|c| !c.is_alphanumeric() && !"●⎿❯>-#│".contains(c));
-    is_sign && (word.ends_with('…') || line.split_once('…').is_some_and(|(_, rest)| rest.starts_with(" (") && rest.contains('s')))
+    let is_sign = sign.chars().count() == 1
+        && sign.chars().all(|c| !c.is_alphanumeric() && !"●⎿❯>-#│".contains(c));
+    is_sign
+        && (word.ends_with('…')
+            || line
+                .split_once('…')
+                .is_some_and(|(_, rest)| rest.starts_with(" (") && rest.contains('s')))
 }
 
 /// `                                   ◐ medium · /effort`
@@ -149,16 +170,26 @@ fn tells_of_background(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     words.windows(2).any(|pair| {
         pair[0].bytes().all(|b| b.is_ascii_digit())
-            && ["shell", "background", "task", "bash", "monitor", "agent"].iter().any(|name| pair[1].starts_with(name))
+            && ["shell", "background", "task", "bash", "monitor", "agent"]
+                .iter()
+                .any(|name| pair[1].starts_with(name))
     })
 }
 
 fn is_question(tail: &[&str]) -> bool {
     let chosen = |line: &&str| {
-        let Some(choice) = line.trim_start_matches(['│', ' ']).strip_prefix('❯').map(str::trim) else { return false };
+        let Some(choice) = line.trim_start_matches(['│', ' ']).strip_prefix('❯').map(str::trim)
+        else {
+            return false;
+        };
         let mut letters = choice.chars();
-        let numbered = letters.next().is_some_and(|c| c.is_ascii_digit()) && letters.next() == Some('.');
-        numbered || choice.starts_with("Yes") || choice.starts_with("No,") || choice.starts_with("No (") || choice == "No"
+        let numbered =
+            letters.next().is_some_and(|c| c.is_ascii_digit()) && letters.next() == Some('.');
+        numbered
+            || choice.starts_with("Yes")
+            || choice.starts_with("No,")
+            || choice.starts_with("No (")
+            || choice == "No"
     };
     let last = &tail[tail.len().saturating_sub(14)..];
     last.iter().any(chosen) || last.iter().any(|line| line.contains("Enter to confirm"))
@@ -183,7 +214,8 @@ fn question(tail: &[&str]) -> Question {
     let from = tail.iter().rposition(|line| is_ruler(line)).map_or(0, |at| at + 1);
     let asked = tail[from..].iter().rev().find(|line| line.trim_end().ends_with('?'));
     let first = || tail[from..].iter().find(|line| line.chars().any(char::is_alphanumeric));
-    let text = asked.or_else(first).map_or_else(String::new, |line| one_line(line.trim(), QUESTION));
+    let text =
+        asked.or_else(first).map_or_else(String::new, |line| one_line(line.trim(), QUESTION));
     Question { kind, text }
 }
 

@@ -1,4 +1,5 @@
-//! Screens of the client 2.1.332, as captured; the rulers are shortened, and blank lines between are left out.
+//! Screens of the client 2.1.332, as captured; the rulers are shortened, and blank lines between
+//! are left out.
 
 use super::*;
 
@@ -24,8 +25,7 @@ fn asked(text: &str) -> Question {
 
 const IDLE: &str = " ▐▛███▛█   Claude Code v2.1.332\n▝▜██████▀  Opus 5.5 · API Usage Billing\n ▝▝   ▝▝   /home/dev/proj\n\n\n\
                     \u{20}                                     ◐ medium · /effort\nRULER\n❯\u{a0}\nRULER\n  ⏵⏵ accept edits on (shift+tab to cycle) · ← for agents\n\n\n\n";
-const PASTED: &str =
-    "▝▜██████▀  Opus 5.5 · API Usage Billing\nRULER\n❯ [Pasted text #1 +62 lines]\nRULER\n  paste again to expand\n";
+const PASTED: &str = "▝▜██████▀  Opus 5.5 · API Usage Billing\nRULER\n❯ [Pasted text #1 +62 lines]\nRULER\n  paste again to expand\n";
 const BUSY: &str = "❯ You are claude\n\n● I will do it.\n\n● Running el close t-1 --reason done\n  ⎿  $ el close t-1 --reason done\n\n✶ Cascading…\n\n\
                     \u{20}                                     ◐ medium · /effort\nRULER\n❯ \nRULER\n  ⏵⏵ accept edits on (shift+tab to cycle) · esc to interrupt · ← for agents\n";
 const BACKGROUND: &str = "● It runs in the background.\n✻ Cooked for 2s · done 2:39 AM · 1 shell still running\nRULER\n❯ \nRULER\n  ⏵⏵ accept edits on · 1 shell · ← for agents · ↓ to manage\n";
@@ -43,8 +43,7 @@ const BYPASS: &str = "RULER\n  WARNING: Claude Code running in Bypass Permission
 fn the_input_line_is_found_with_what_stands_in_it() {
     assert_eq!(is_prompt(IDLE), (String::new(), false, false));
     assert_eq!(is_prompt(PASTED), ("[Pasted text #1 +62 lines]".to_owned(), false, false));
-    let older =
-        "╭────────────────────╮\n│ > fix the bug      │\n│   and test it      │\n╰────────────────────╯\n  ? for shortcuts\n";
+    let older = "╭────────────────────╮\n│ > fix the bug      │\n│   and test it      │\n╰────────────────────╯\n  ? for shortcuts\n";
     assert_eq!(is_prompt(older).0, "fix the bug\nand test it");
 }
 
@@ -53,7 +52,9 @@ fn a_turn_that_goes_on_is_told_by_the_spinner_or_by_the_way_to_interrupt_it() {
     assert_eq!(is_prompt(BUSY), (String::new(), true, false));
     assert!(is_prompt(&BUSY.replace(" · esc to interrupt", "")).1);
     assert!(is_prompt(&BUSY.replace("✶ Cascading…", "")).1);
-    let over = BUSY.replace("✶ Cascading…", "✻ Crunched for 1s · done 2:33 AM").replace(" · esc to interrupt", "");
+    let over = BUSY
+        .replace("✶ Cascading…", "✻ Crunched for 1s · done 2:33 AM")
+        .replace(" · esc to interrupt", "");
     assert!(!is_prompt(&over).1);
 }
 
@@ -85,9 +86,15 @@ fn an_empty_screen_and_one_of_another_program_are_unknown() {
 
 #[test]
 fn time_that_passes_is_no_change_and_words_are() {
-    let busy = |spinner: &str, more: &str| read(&BUSY.replace("✶ Cascading…", &format!("{more}\n{spinner}"))).fingerprint;
+    let busy = |spinner: &str, more: &str| {
+        read(&BUSY.replace("✶ Cascading…", &format!("{more}\n{spinner}"))).fingerprint
+    };
     let first = busy("· Frolicking… (5s · ↓ 20 tokens)", "");
-    assert_eq!(first, busy("✽ Pondering… (65s · ↓ 20 tokens)", ""), "the clock, the sign and the verb");
+    assert_eq!(
+        first,
+        busy("✽ Pondering… (65s · ↓ 20 tokens)", ""),
+        "the clock, the sign and the verb"
+    );
     assert_ne!(first, busy("✽ Pondering… (65s · ↓ 25 tokens)", ""), "it thinks on");
     assert_ne!(first, busy("· Frolicking… (5s · ↓ 20 tokens)", "● Now the tests."));
     let tool = |seconds: &str| read(&format!("● Running make · {seconds}\n{IDLE}")).fingerprint;
@@ -99,14 +106,21 @@ fn time_that_passes_is_no_change_and_words_are() {
 fn the_body_is_what_stands_above_the_input_line() {
     assert_eq!(read(PASTED).body, ["▝▜██████▀  Opus 5.5 · API Usage Billing"]);
     let margin = format!("{}◐ medium · /effort\n{IDLE}", " ".repeat(80));
-    assert_eq!(read(&margin).body.len(), 4, "three lines of the head, and one that is not set far enough to the right");
+    assert_eq!(
+        read(&margin).body.len(),
+        4,
+        "three lines of the head, and one that is not set far enough to the right"
+    );
     assert!(read(BUSY).body.iter().all(|line| !line.contains('…') && !line.is_empty()));
 }
 
 #[test]
 fn a_screen_that_nobody_expected_is_quoted_in_one_line() {
     let text = "\n ░░░ \n Unable to connect to Anthropic services\n\n Failed to connect\n";
-    assert_eq!(Screen::last_words(text, 3), "Unable to connect to Anthropic services / Failed to connect");
+    assert_eq!(
+        Screen::last_words(text, 3),
+        "Unable to connect to Anthropic services / Failed to connect"
+    );
 }
 
 proptest::proptest! {

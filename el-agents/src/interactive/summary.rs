@@ -1,4 +1,5 @@
-//! The summary file as the end of the work (`completion = "summary"`): when it has appeared and stands still.
+//! The summary file as the end of the work (`completion = "summary"`): when it has appeared and
+//! stands still.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -26,7 +27,8 @@ impl SummaryWatch {
         SummaryWatch { before: FileStamp::of(&path), path, seen: None, looked: None }
     }
 
-    /// The text, once the file is there and stands still. A file that cannot be taken for a summary (a link, a pipe, an empty one) is none.
+    /// The text, once the file is there and stands still. A file that cannot be taken for a summary
+    /// (a link, a pipe, an empty one) is none.
     pub(crate) fn take(&mut self, now: Instant) -> Option<String> {
         if self.looked.is_some_and(|at| now.duration_since(at) < LOOK) {
             return None;
@@ -38,7 +40,9 @@ impl SummaryWatch {
                 if now.duration_since(since) < STILL {
                     return None;
                 }
-                read(&self.path, self.before).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                read(&self.path, self.before)
+                    .ok()
+                    .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             }
             _ => {
                 self.seen = Some((stamp, now));
@@ -76,6 +80,9 @@ mod tests {
         let mut summary = SummaryWatch::new(path.clone());
         std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
         let start = Instant::now();
-        assert_eq!((summary.take(start), summary.take(start + Duration::from_secs(9))), (None, None));
+        assert_eq!(
+            (summary.take(start), summary.take(start + Duration::from_secs(9))),
+            (None, None)
+        );
     }
 }

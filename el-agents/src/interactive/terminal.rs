@@ -1,4 +1,5 @@
-//! The hands and eyes in the pane: one thread that asks tmux, one call at a time, so that a tmux that hangs holds up nothing else.
+//! The hands and eyes in the pane: one thread that asks tmux, one call at a time, so that a tmux
+//! that hangs holds up nothing else.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -36,7 +37,9 @@ impl Terminal {
                 let done = match job {
                     Job::Look => Ok(()),
                     // What went wrong shows on the screen: the text is not there.
-                    Job::Paste(file) => std::fs::File::open(file).map_or(Ok(()), |file| pane.paste(file)),
+                    Job::Paste(file) => {
+                        std::fs::File::open(file).map_or(Ok(()), |file| pane.paste(file))
+                    }
                     Job::Enter => pane.press("Enter"),
                 };
                 if seen.send(done.and_then(|()| pane.look())).is_err() {
@@ -74,8 +77,8 @@ const LEAVE: Duration = Duration::from_secs(5);
 const SEEN: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Has a client that waits at its input line end as a person would: `/exit`, seen, and Enter. Blocks for some seconds; whether it ended by that or
-/// not, the caller ends its tree.
+/// Has a client that waits at its input line end as a person would: `/exit`, seen, and Enter.
+/// Blocks for some seconds; whether it ended by that or not, the caller ends its tree.
 pub(crate) fn leave(pane: &OwnPane, agent: &ProcessId) {
     if pane.type_word("/exit").is_err() {
         return;
@@ -84,7 +87,8 @@ pub(crate) fn leave(pane: &OwnPane, agent: &ProcessId) {
     loop {
         std::thread::sleep(LOOK);
         let screen = pane.look().map(|look| Screen::read(&look.text));
-        if matches!(screen, Ok(Screen { state: State::Prompt { input, .. }, .. }) if input == "/exit") {
+        if matches!(screen, Ok(Screen { state: State::Prompt { input, .. }, .. }) if input == "/exit")
+        {
             break;
         }
         if std::time::Instant::now() >= deadline {

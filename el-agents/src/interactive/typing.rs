@@ -1,8 +1,10 @@
-//! How a text gets into the client's input line and is sent off: pure, one decision for each look at the screen.
+//! How a text gets into the client's input line and is sent off: pure, one decision for each look
+//! at the screen.
 //!
-//! A paste can get lost while the client starts, and an Enter that comes with a paste is swallowed, so they are separate steps, each is
-//! verified on the screen before the next, and each is tried only so often. Enter is pressed only while the text is seen to stand in the
-//! input line: whatever the client may ask meanwhile is never answered by us.
+//! A paste can get lost while the client starts, and an Enter that comes with a paste is swallowed,
+//! so they are separate steps, each is verified on the screen before the next, and each is tried
+//! only so often. Enter is pressed only while the text is seen to stand in the input line: whatever
+//! the client may ask meanwhile is never answered by us.
 
 use std::time::{Duration, Instant};
 
@@ -77,9 +79,15 @@ impl Typing {
         }
     }
 
-    /// What to do after this look. `attached`: a person is there, who may answer what the client asks. `arrived`: the client's own record
-    /// says that it has got the text.
-    pub(crate) fn step(&mut self, screen: &Screen, attached: bool, arrived: bool, now: Instant) -> Act {
+    /// What to do after this look. `attached`: a person is there, who may answer what the client
+    /// asks. `arrived`: the client's own record says that it has got the text.
+    pub(crate) fn step(
+        &mut self,
+        screen: &Screen,
+        attached: bool,
+        arrived: bool,
+        now: Instant,
+    ) -> Act {
         if arrived && self.pastes > 0 {
             return Act::Sent;
         }
@@ -101,7 +109,9 @@ impl Typing {
             self.asked_since = None;
         }
         match &screen.state {
-            State::Prompt { busy: false, .. } if now.duration_since(self.since) >= SETTLED => return self.paste(now),
+            State::Prompt { busy: false, .. } if now.duration_since(self.since) >= SETTLED => {
+                return self.paste(now);
+            }
             State::Question(question) if !attached => {
                 let since = *self.asked_since.get_or_insert(now);
                 if now.duration_since(since) >= QUESTION_WAIT {
@@ -112,14 +122,19 @@ impl Typing {
             _ => self.asked_since = None,
         }
         if now.duration_since(self.began) > READY_WAIT {
-            return Act::Fail(format!("its input line did not appear within {} s", READY_WAIT.as_secs()));
+            return Act::Fail(format!(
+                "its input line did not appear within {} s",
+                READY_WAIT.as_secs()
+            ));
         }
         Act::Nothing
     }
 
     fn paste(&mut self, now: Instant) -> Act {
         if self.pastes >= PASTES {
-            return Act::Fail(format!("the instruction was pasted {PASTES} times and never appeared in the input line"));
+            return Act::Fail(format!(
+                "the instruction was pasted {PASTES} times and never appeared in the input line"
+            ));
         }
         self.pastes += 1;
         self.phase = Phase::Pasted(now);
@@ -142,7 +157,9 @@ impl Typing {
 
     fn enter(&mut self, now: Instant) -> Act {
         if self.enters >= ENTERS {
-            return Act::Fail(format!("the instruction stands in the input line, and Enter was pressed {ENTERS} times in vain"));
+            return Act::Fail(format!(
+                "the instruction stands in the input line, and Enter was pressed {ENTERS} times in vain"
+            ));
         }
         self.enters += 1;
         self.phase = Phase::Entered(now);
@@ -152,23 +169,22 @@ impl Typing {
     fn entered(&mut self, screen: &Screen, at: Instant, now: Instant) -> Act {
         match &screen.state {
             State::Prompt { input, .. } if self.is_in(input) => {
-                if now.duration_since(at) < ENTER_WAIT {
-                    Act::Nothing
-                } else {
-                    self.enter(now)
-                }
+                if now.duration_since(at) < ENTER_WAIT { Act::Nothing } else { self.enter(now) }
             }
             // It left the input line: it was sent, and may even have led to a question already.
             State::Prompt { .. } | State::Question(_) => Act::Sent,
             State::Unknown if now.duration_since(at) < READY_WAIT => Act::Nothing,
-            State::Unknown => Act::Fail("its screen is none that is known, after the instruction was sent".to_owned()),
+            State::Unknown => Act::Fail(
+                "its screen is none that is known, after the instruction was sent".to_owned(),
+            ),
         }
     }
 
     fn is_in(&self, input: &str) -> bool {
         let input = compact(input);
         // A long one is shown as `[Pasted text #1 +44 lines]`.
-        input.contains("Pastedtext") || (!self.head.is_empty() && (input.contains(&self.head) || input.contains(&self.tail)))
+        input.contains("Pastedtext")
+            || (!self.head.is_empty() && (input.contains(&self.head) || input.contains(&self.tail)))
     }
 }
 
@@ -177,11 +193,16 @@ fn compact(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// The text as it may be pasted. A paste is what stands between two control sequences, so a text that holds one of them could end its paste
-/// and press keys; of the control characters only line ends and tabs are left.
+/// The text as it may be pasted. A paste is what stands between two control sequences, so a text
+/// that holds one of them could end its paste and press keys; of the control characters only line
+/// ends and tabs are left.
 pub(crate) fn pasteable(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect::<String>().trim_end().to_owned()
+    text.chars()
+        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
 }
 
 /// Why a question at the start ends the run, and what a person does about it.
@@ -192,14 +213,18 @@ fn unanswered(kind: Kind, text: &str) -> String {
         Kind::Bypass => "it asks to accept the risks of permission mode bypassPermissions",
         Kind::Login => "it asks how to log in",
         Kind::Onboarding => "it is started for the first time, and asks for its settings",
-        Kind::Other => return format!("it asks something that only a person can answer: {}; {REMEDY}", one_line(text, 120)),
+        Kind::Other => {
+            return format!(
+                "it asks something that only a person can answer: {}; {REMEDY}",
+                one_line(text, 120)
+            );
+        }
     };
     format!("{what}, which el does not answer for you; {REMEDY}")
 }
 
 /// What a person does where the client wants one.
-pub(crate) const REMEDY: &str =
-    "start `claude` by hand in the agent's working folder, with the same HOME and key, answer, and leave with /exit";
+pub(crate) const REMEDY: &str = "start `claude` by hand in the agent's working folder, with the same HOME and key, answer, and leave with /exit";
 
 #[cfg(test)]
 mod tests {
@@ -207,7 +232,8 @@ mod tests {
 
     const TEXT: &str = "You are claude.\n\n# Work Item: t-1\n\nmore text at the end";
 
-    /// Plays looks at intervals of `step` and gives each act that is not `Nothing`, with its second.
+    /// Plays looks at intervals of `step` and gives each act that is not `Nothing`, with its
+    /// second.
     fn play(screens: impl Fn(u64) -> State, seconds: u64) -> Vec<(u64, Act)> {
         let start = Instant::now();
         let mut typing = Typing::new(TEXT, start);
@@ -219,7 +245,8 @@ mod tests {
                 format!("{state:?}"),
             );
             let screen = Screen { state, fingerprint, body: Vec::new() };
-            let act = typing.step(&screen, false, false, start + Duration::from_millis(tenth * 100));
+            let act =
+                typing.step(&screen, false, false, start + Duration::from_millis(tenth * 100));
             let is_end = matches!(act, Act::Sent | Act::Fail(_));
             if act != Act::Nothing {
                 acts.push((tenth / 10, act));
@@ -251,8 +278,16 @@ mod tests {
 
     #[test]
     fn a_short_text_is_known_by_its_words() {
-        let acts =
-            play(|second| if second < 3 { input("") } else { input("You are claude.  # Work\n  Item: t-1  more text at …") }, 5);
+        let acts = play(
+            |second| {
+                if second < 3 {
+                    input("")
+                } else {
+                    input("You are claude.  # Work\n  Item: t-1  more text at …")
+                }
+            },
+            5,
+        );
         assert_eq!(acts, [(0, Act::Paste), (3, Act::Enter)]);
     }
 
@@ -260,24 +295,39 @@ mod tests {
     fn a_lost_paste_and_a_swallowed_enter_are_tried_again_and_not_for_ever() {
         let lost = play(|_| input(""), 120);
         assert_eq!(lost.iter().filter(|(_, act)| *act == Act::Paste).count(), 3);
-        assert!(matches!(lost.last(), Some((_, Act::Fail(why))) if why.contains("never appeared")), "{lost:?}");
-        let swallowed = play(|second| input(if second < 2 { "" } else { "[Pasted text #1 +9 lines]" }), 120);
+        assert!(
+            matches!(lost.last(), Some((_, Act::Fail(why))) if why.contains("never appeared")),
+            "{lost:?}"
+        );
+        let swallowed =
+            play(|second| input(if second < 2 { "" } else { "[Pasted text #1 +9 lines]" }), 120);
         assert_eq!(swallowed.iter().filter(|(_, act)| *act == Act::Enter).count(), 5);
-        assert!(matches!(swallowed.last(), Some((_, Act::Fail(why))) if why.contains("in vain")), "{swallowed:?}");
+        assert!(
+            matches!(swallowed.last(), Some((_, Act::Fail(why))) if why.contains("in vain")),
+            "{swallowed:?}"
+        );
     }
 
     #[test]
     fn what_is_asked_at_the_start_is_never_answered() {
         let question = |kind| super::super::screen::Question { kind, text: "Do you?".to_owned() };
-        for kind in [Kind::Trust, Kind::ApiKey, Kind::Bypass, Kind::Login, Kind::Onboarding, Kind::Other] {
+        for kind in
+            [Kind::Trust, Kind::ApiKey, Kind::Bypass, Kind::Login, Kind::Onboarding, Kind::Other]
+        {
             let acts = play(|_| State::Question(question(kind)), 60);
-            assert!(matches!(&acts[..], [(2, Act::Fail(why))] if why.contains("by hand")), "{acts:?}");
+            assert!(
+                matches!(&acts[..], [(2, Act::Fail(why))] if why.contains("by hand")),
+                "{acts:?}"
+            );
         }
     }
 
     #[test]
     fn nothing_is_pressed_once_the_text_is_gone_from_the_input_line() {
-        let question = super::super::screen::Question { kind: Kind::Other, text: "Do you want to proceed?".to_owned() };
+        let question = super::super::screen::Question {
+            kind: Kind::Other,
+            text: "Do you want to proceed?".to_owned(),
+        };
         let acts = play(
             |second| match second {
                 0 => input(""),

@@ -28,22 +28,34 @@ pub(super) fn preflight(agent: &AgentSettings) -> Result<(), ConfigurationError>
         let repository = Repository::of(&agent.working_directory)?;
         repository.head()?;
         match &isolation.base {
-            Some(base) if repository.commit(base)?.is_none() => Err(GitError::NoRevision(base.clone())),
+            Some(base) if repository.commit(base)?.is_none() => {
+                Err(GitError::NoRevision(base.clone()))
+            }
             _ => Ok(()),
         }
     };
-    look().map_err(|error| ConfigurationError::new("isolate", format!("agents cannot be given worktrees: {error}"), error.hint()))
+    look().map_err(|error| {
+        ConfigurationError::new(
+            "isolate",
+            format!("agents cannot be given worktrees: {error}"),
+            error.hint(),
+        )
+    })
 }
 
-/// Makes the run's worktree ready, and says in the store that the agent works there. `None`: it works in the folder that it has.
+/// Makes the run's worktree ready, and says in the store that the agent works there. `None`: it
+/// works in the folder that it has.
 pub(super) fn prepare(
     agent: &AgentSettings,
     store: &mut Store,
     claimed: &ClaimedRun,
     environment: &[(OsString, OsString)],
 ) -> Result<Option<Prepared>, LaunchError> {
-    let has_own_folder = claimed.atom.delegation.as_ref().is_some_and(|task| task.workdir.is_some());
-    let Some(isolation) = agent.isolation.as_ref().filter(|_| !has_own_folder) else { return Ok(None) };
+    let has_own_folder =
+        claimed.atom.delegation.as_ref().is_some_and(|task| task.workdir.is_some());
+    let Some(isolation) = agent.isolation.as_ref().filter(|_| !has_own_folder) else {
+        return Ok(None);
+    };
     let (run, atom) = (&claimed.run, &claimed.atom);
     let builds_on = ops::builds_on(store, &atom.id)?;
     let wanted = Wanted {
@@ -52,7 +64,8 @@ pub(super) fn prepare(
         builds_on: &builds_on,
         joins: ops::is_joining(atom) || ops::is_asked(store, &atom.id)?,
     };
-    let prepared = while_kept(store, run, || git::prepare(isolation, &agent.working_directory, &wanted))?;
+    let prepared =
+        while_kept(store, run, || git::prepare(isolation, &agent.working_directory, &wanted))?;
     let prepared = prepared.map_err(|error| match error {
         // Another attempt would meet the same.
         GitError::Apart { .. } => LaunchError::Held(error),
@@ -73,9 +86,14 @@ pub(super) fn prepare(
     Ok(Some(prepared))
 }
 
-/// Does what may take long, in a thread of its own. The claim has no supervisor yet, so its lease is kept from here. What was begun is done even if the
-/// run is taken away meanwhile: it ends in bounded time, and whoever comes next finds it whole.
-fn while_kept<T: Send>(store: &mut Store, run: &Run, work: impl FnOnce() -> T + Send) -> Result<T, LaunchError> {
+/// Does what may take long, in a thread of its own. The claim has no supervisor yet, so its lease
+/// is kept from here. What was begun is done even if the run is taken away meanwhile: it ends in
+/// bounded time, and whoever comes next finds it whole.
+fn while_kept<T: Send>(
+    store: &mut Store,
+    run: &Run,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, LaunchError> {
     std::thread::scope(|scope| {
         let (sender, done) = std::sync::mpsc::channel();
         scope.spawn(move || {
@@ -96,7 +114,14 @@ fn while_kept<T: Send>(store: &mut Store, run: &Run, work: impl FnOnce() -> T + 
 fn beat(store: &mut Store, run: &Run) -> Result<(), el_core::Error> {
     let progress = Progress::default();
     let (run_id, token) = (&run.id, &run.token);
-    let beat = Beat { run_id, token, now: clock::now(), lease: LEASE, active_at: None, progress: &progress };
+    let beat = Beat {
+        run_id,
+        token,
+        now: clock::now(),
+        lease: LEASE,
+        active_at: None,
+        progress: &progress,
+    };
     ops::beat(store, &beat).map(drop)
 }
 
@@ -134,7 +159,10 @@ fn failed(setup: &Verify) -> GitError {
     let said = setup.output.clone().unwrap_or_default();
     let lines: Vec<&str> = said.lines().collect();
     let said = lines[lines.len().saturating_sub(5)..].join(" / ");
-    GitError::Setup { status: setup.status.to_string(), said: if said.is_empty() { "it said nothing".to_owned() } else { said } }
+    GitError::Setup {
+        status: setup.status.to_string(),
+        said: if said.is_empty() { "it said nothing".to_owned() } else { said },
+    }
 }
 
 /// What stands at the head of the context.

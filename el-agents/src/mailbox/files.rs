@@ -17,11 +17,15 @@ const SIZE_MAX: u64 = 64 << 20;
 /// How long a lock may be held by someone else.
 const LOCK_LIMIT: Duration = Duration::from_secs(20);
 const LOCK_AGAIN: Duration = Duration::from_millis(5);
-/// A file that is empty or half written stays as it is for so long before that counts as what it is.
+/// A file that is empty or half written stays as it is for so long before that counts as what it
+/// is.
 const SETTLED: Duration = Duration::from_millis(500);
 const SETTLING: Duration = Duration::from_millis(25);
 /// Opening a pipe or a device in the place of a file must not wait for its other end.
-#[expect(clippy::cast_possible_wrap, reason = "flags of the system's own type, whose bits are meant")]
+#[expect(
+    clippy::cast_possible_wrap,
+    reason = "flags of the system's own type, whose bits are meant"
+)]
 const NO_WAIT: i32 = OFlags::NONBLOCK.union(OFlags::NOCTTY).bits() as i32;
 
 /// A file that could not be dealt with.
@@ -52,7 +56,9 @@ fn fault(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileErro
 pub struct Fingerprint(Option<(u64, u64, u64, i64, i64)>);
 
 pub(super) fn fingerprint(path: &Path) -> Fingerprint {
-    Fingerprint(fs::metadata(path).ok().map(|m| (m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec())))
+    Fingerprint(
+        fs::metadata(path).ok().map(|m| (m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec())),
+    )
 }
 
 /// An exclusive lock, kept until it is dropped.
@@ -81,7 +87,9 @@ impl Lock {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Lock(file)),
-                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(LOCK_AGAIN),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                    std::thread::sleep(LOCK_AGAIN)
+                }
                 Err(TryLockError::WouldBlock) => return Err(FileError::Locked { path: lock }),
                 Err(TryLockError::Error(source)) => return Err(fault("lock", &lock)(source)),
             }
@@ -106,7 +114,8 @@ impl Content {
     }
 }
 
-/// Opens what is there for reading. A pipe is opened too, at once: what it is comes out when it is read.
+/// Opens what is there for reading. A pipe is opened too, at once: what it is comes out when it is
+/// read.
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path)
 }
@@ -130,11 +139,14 @@ fn read_from(file: &mut File, path: &Path) -> Result<Content, FileError> {
         return Err(FileError::NotAFile { path: path.to_owned() });
     }
     let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0)).and_then(|_| file.take(SIZE_MAX + 1).read_to_end(&mut bytes)).map_err(fault("read", path))?;
+    file.seek(SeekFrom::Start(0))
+        .and_then(|_| file.take(SIZE_MAX + 1).read_to_end(&mut bytes))
+        .map_err(fault("read", path))?;
     if bytes.len() as u64 > SIZE_MAX {
         return Err(FileError::TooLarge { path: path.to_owned() });
     }
-    Ok(String::from_utf8(bytes).map_or(Content::NotText, |text| Content::Text { text, inode: metadata.ino() }))
+    Ok(String::from_utf8(bytes)
+        .map_or(Content::NotText, |text| Content::Text { text, inode: metadata.ino() }))
 }
 
 /// The same, but what is empty or no JSON is waited for: somebody may be writing it this moment.
@@ -155,18 +167,28 @@ fn is_unfinished(content: &Content) -> bool {
     match content {
         Content::Missing => false,
         Content::NotText => true,
-        Content::Text { text, .. } => serde_json::from_str::<serde::de::IgnoredAny>(text.trim_start_matches('\u{feff}')).is_err(),
+        Content::Text { text, .. } => {
+            serde_json::from_str::<serde::de::IgnoredAny>(text.trim_start_matches('\u{feff}'))
+                .is_err()
+        }
     }
 }
 
-/// Puts `text` in the place of what was read; `None` if the file was changed since, and nothing is done then. Otherwise the old file, open,
-/// if there was one.
-pub(super) fn replace(path: &Path, was: &Content, text: &str) -> Result<Option<Option<File>>, FileError> {
+/// Puts `text` in the place of what was read; `None` if the file was changed since, and nothing is
+/// done then. Otherwise the old file, open, if there was one.
+pub(super) fn replace(
+    path: &Path,
+    was: &Content,
+    text: &str,
+) -> Result<Option<Option<File>>, FileError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = folder.join(format!(".{name}.{}.tmp", std::process::id()));
     let old = open(path).ok();
-    let mode = old.as_ref().and_then(|file| file.metadata().ok()).map_or(0o644, |m| m.permissions().mode() & 0o777);
+    let mode = old
+        .as_ref()
+        .and_then(|file| file.metadata().ok())
+        .map_or(0o644, |m| m.permissions().mode() & 0o777);
     let write = || -> io::Result<()> {
         let _ = fs::remove_file(&draft);
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
@@ -218,10 +240,14 @@ pub(super) fn append(path: &Path, begin: &str, lines: &str) -> Result<(), FileEr
         match OpenOptions::new().append(true).create_new(true).open(path) {
             // One write each: what two programs append at once stays in whole lines.
             Ok(mut file) => file.write_all(format!("{begin}{lines}").as_bytes()),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lines.is_empty() => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                OpenOptions::new().append(true).custom_flags(NO_WAIT).open(path)?.write_all(lines.as_bytes())
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lines.is_empty() => {
+                Ok(())
             }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => OpenOptions::new()
+                .append(true)
+                .custom_flags(NO_WAIT)
+                .open(path)?
+                .write_all(lines.as_bytes()),
             Err(error) => Err(error),
         }
     };
@@ -245,7 +271,11 @@ pub(super) struct Orphan {
 
 impl Orphan {
     pub(super) fn of(file: MailboxFile, handle: File, was: &Content) -> Orphan {
-        let items = was.text().and_then(|text| Document::parse(text, file.list()).ok()).map(|d| d.items).unwrap_or_default();
+        let items = was
+            .text()
+            .and_then(|text| Document::parse(text, file.list()).ok())
+            .map(|d| d.items)
+            .unwrap_or_default();
         Orphan { file, since: Instant::now(), handle, known: numbered(&items), last: was.clone() }
     }
 
@@ -254,17 +284,27 @@ impl Orphan {
         if !matches!(self.file, MailboxFile::ToDeveloper | MailboxFile::ToTeamLead) {
             return Vec::new();
         }
-        let Ok(now) = read_from(&mut self.handle, Path::new("the old file")) else { return Vec::new() };
+        let Ok(now) = read_from(&mut self.handle, Path::new("the old file")) else {
+            return Vec::new();
+        };
         if now == self.last {
             return Vec::new();
         }
-        let Some(document) = now.text().filter(|t| !t.trim().is_empty()).and_then(|t| Document::parse(t, self.file.list()).ok())
+        let Some(document) = now
+            .text()
+            .filter(|t| !t.trim().is_empty())
+            .and_then(|t| Document::parse(t, self.file.list()).ok())
         else {
             return Vec::new();
         };
         let numbers = numbered(&document.items);
-        let late: Vec<Value> =
-            document.items.iter().zip(&numbers).filter(|(_, n)| !self.known.contains(n)).map(|(item, _)| item.clone()).collect();
+        let late: Vec<Value> = document
+            .items
+            .iter()
+            .zip(&numbers)
+            .filter(|(_, n)| !self.known.contains(n))
+            .map(|(item, _)| item.clone())
+            .collect();
         self.known = numbers;
         self.last = now;
         late

@@ -16,7 +16,8 @@ struct World {
 impl World {
     fn new() -> World {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::create(&dir.path().join("el.db"), "t", Timestamp::from_micros(0)).unwrap();
+        let store =
+            Store::create(&dir.path().join("el.db"), "t", Timestamp::from_micros(0)).unwrap();
         let mailbox = Mailbox::new(dir.path());
         World { dir, store, mailbox }
     }
@@ -40,7 +41,8 @@ impl World {
 
     /// As a program does that knows nothing of locks.
     fn add(&self, file: MailboxFile, message: Value) {
-        let mut whole = if self.path(file).exists() { self.read(file) } else { json!({"messages": []}) };
+        let mut whole =
+            if self.path(file).exists() { self.read(file) } else { json!({"messages": []}) };
         whole["messages"].as_array_mut().unwrap().push(message);
         self.write(file, &whole);
     }
@@ -56,7 +58,9 @@ impl World {
 
     fn create(&mut self, title: &str) -> String {
         let ctx = self.ctx();
-        ops::create(&mut self.store, &ctx, &NewAtom { title: title.into(), ..NewAtom::default() }).unwrap().id
+        ops::create(&mut self.store, &ctx, &NewAtom { title: title.into(), ..NewAtom::default() })
+            .unwrap()
+            .id
     }
 }
 
@@ -78,7 +82,10 @@ fn report(task: &str, summary: &str) -> Value {
 fn missing_files_are_made_as_the_protocol_shows_them() {
     let mut w = World::new();
     let synced = w.sync();
-    assert_eq!((synced.written.len(), synced.errors.as_slice(), synced.problems.as_slice()), (4, &[][..], &[][..]));
+    assert_eq!(
+        (synced.written.len(), synced.errors.as_slice(), synced.problems.as_slice()),
+        (4, &[][..], &[][..])
+    );
     assert_eq!(w.read(MailboxFile::ToDeveloper), json!({"messages": [], "lastRead": null}));
     assert_eq!(w.read(MailboxFile::ToTeamLead), json!({"messages": [], "lastRead": null}));
     assert_eq!(w.read(MailboxFile::Queue)["tasks"], json!([]));
@@ -98,16 +105,32 @@ fn an_assignment_becomes_an_atom_once_and_an_atom_an_assignment() {
     let atoms = w.atoms();
     assert_eq!(atoms.len(), 2);
     let made = &atoms[1];
-    assert_eq!((made.title.as_str(), made.created_by.as_str(), made.asks_for_review()), ("Do task-001", "team-lead", true));
-    assert_eq!(made.description, "Carefully\n\nFiles to create:\n- a.ts\n\nArchitecture: layers\n\nAPI endpoints:\n- GET /a");
+    assert_eq!(
+        (made.title.as_str(), made.created_by.as_str(), made.asks_for_review()),
+        ("Do task-001", "team-lead", true)
+    );
+    assert_eq!(
+        made.description,
+        "Carefully\n\nFiles to create:\n- a.ts\n\nArchitecture: layers\n\nAPI endpoints:\n- GET /a"
+    );
     let file = w.read(MailboxFile::ToDeveloper);
-    let tasks: Vec<&str> = file["messages"].as_array().unwrap().iter().map(|m| m["taskId"].as_str().unwrap()).collect();
+    let tasks: Vec<&str> = file["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m["taskId"].as_str().unwrap())
+        .collect();
     assert_eq!(tasks, ["task-001", own.as_str()]);
     assert!(file["lastRead"].is_string(), "it was read");
     let queue = w.read(MailboxFile::Queue);
-    let states: Vec<&Value> = queue["tasks"].as_array().unwrap().iter().map(|t| &t["status"]).collect();
+    let states: Vec<&Value> =
+        queue["tasks"].as_array().unwrap().iter().map(|t| &t["status"]).collect();
     assert_eq!(states, ["pending", "pending"]);
-    assert!(fs::read_to_string(w.path(MailboxFile::Log)).unwrap().contains("task-001 was assigned and is t-"));
+    assert!(
+        fs::read_to_string(w.path(MailboxFile::Log))
+            .unwrap()
+            .contains("task-001 was assigned and is t-")
+    );
 }
 
 #[test]
@@ -126,7 +149,10 @@ fn a_report_becomes_a_review_and_its_approval_clears_the_messages() {
     w.sync();
     for file in [MailboxFile::ToDeveloper, MailboxFile::ToTeamLead] {
         let file = w.read(file);
-        assert!(file["messages"].as_array().unwrap().is_empty() && file["lastRead"].is_string(), "{file}");
+        assert!(
+            file["messages"].as_array().unwrap().is_empty() && file["lastRead"].is_string(),
+            "{file}"
+        );
     }
     assert_eq!(w.read(MailboxFile::Queue)["tasks"][0]["status"], "completed");
     w.add(MailboxFile::ToDeveloper, assignment("task-001"));
@@ -164,14 +190,20 @@ fn a_hand_over_through_el_reaches_the_team_lead_and_a_decision_in_the_queue_come
     decide(&mut w, "rejected", Some("no tests"));
     assert_eq!(w.atoms()[0].status, Status::Open);
     let queue = w.read(MailboxFile::Queue);
-    assert_eq!((&queue["tasks"][0]["status"], &queue["tasks"][0]["rejectionReason"]), (&json!("pending"), &json!("no tests")));
+    assert_eq!(
+        (&queue["tasks"][0]["status"], &queue["tasks"][0]["rejectionReason"]),
+        (&json!("pending"), &json!("no tests"))
+    );
     assert_eq!(w.read(MailboxFile::ToDeveloper)["messages"][0]["rejectionReason"], "no tests");
     assert!(w.read(MailboxFile::ToTeamLead)["messages"].as_array().unwrap().is_empty());
     assert_eq!(ops::comments(&w.store, &id).unwrap().1[0].content, "Rejected: no tests");
     assert!(decide(&mut w, "completed", None).problems[0].contains("no step of the protocol"));
     assert_eq!(w.read(MailboxFile::Queue)["tasks"][0]["status"], "pending");
     decide(&mut w, "in_progress", None);
-    assert_eq!((w.atoms()[0].status, w.atoms()[0].assignee.as_deref()), (Status::InProgress, Some("developer")));
+    assert_eq!(
+        (w.atoms()[0].status, w.atoms()[0].assignee.as_deref()),
+        (Status::InProgress, Some("developer"))
+    );
     submit(&mut w, "Second");
     decide(&mut w, "completed", None);
     assert_eq!(w.atoms()[0].close_reason.as_deref(), Some("Approved: Second"));
@@ -188,9 +220,15 @@ fn the_error_rules_of_the_protocol_hold() {
     w.add(MailboxFile::ToDeveloper, empty);
     w.add(MailboxFile::ToDeveloper, assignment("task-002"));
     let synced = w.sync();
-    assert!(synced.problems.iter().any(|p| p.contains("task-001") && p.contains("instructions")), "{synced:?}");
+    assert!(
+        synced.problems.iter().any(|p| p.contains("task-001") && p.contains("instructions")),
+        "{synced:?}"
+    );
     let message = w.read(MailboxFile::ToTeamLead)["messages"][0].clone();
-    assert_eq!((&message["taskId"], &message["buildResult"]["status"]), (&json!("task-001"), &json!("not_verified")));
+    assert_eq!(
+        (&message["taskId"], &message["buildResult"]["status"]),
+        (&json!("task-001"), &json!("not_verified"))
+    );
     assert!(message["summary"].as_str().unwrap().contains("No instructions were found"));
 
     let mut failed = report("task-002", "It does not build yet");
@@ -202,7 +240,9 @@ fn the_error_rules_of_the_protocol_hold() {
     assert!(synced.problems[0].contains("buildResult.output"), "{synced:?}");
     let second = w.atoms().into_iter().find(|a| a.title == "Do task-002").unwrap();
     assert_eq!(second.status, Status::Open);
-    assert!(ops::comments(&w.store, &second.id).unwrap().1[0].content.contains("buildResult.output"));
+    assert!(
+        ops::comments(&w.store, &second.id).unwrap().1[0].content.contains("buildResult.output")
+    );
     w.add(MailboxFile::ToTeamLead, failed.clone());
     w.sync();
     let waiting = ops::reviews(&w.store, &AtomFilter::default(), clock::now()).unwrap();
@@ -211,7 +251,12 @@ fn the_error_rules_of_the_protocol_hold() {
 
     w.add(MailboxFile::ToTeamLead, report("task-999", "Nobody asked"));
     assert!(w.sync().problems[0].contains("never assigned"));
-    assert!(w.atoms().iter().any(|a| a.title == "Report without an assignment: task-999" && a.status == Status::Review));
+    assert!(
+        w.atoms()
+            .iter()
+            .any(|a| a.title == "Report without an assignment: task-999"
+                && a.status == Status::Review)
+    );
 }
 
 #[test]
@@ -221,15 +266,24 @@ fn what_others_keep_in_the_files_stays() {
         MailboxFile::ToDeveloper,
         &json!({"schema": 3, "messages": [{"type": "note", "text": "hello"}, 7, null], "lastRead": "x"}),
     );
-    w.write(MailboxFile::Queue, &json!({"tasks": [{"id": "theirs", "status": "weird", "x": [1]}], "owner": "lead"}));
+    w.write(
+        MailboxFile::Queue,
+        &json!({"tasks": [{"id": "theirs", "status": "weird", "x": [1]}], "owner": "lead"}),
+    );
     w.write(MailboxFile::Status, &json!({"agents": {"reviewer": {"mood": "good"}}, "version": 2}));
     let id = w.create("Ours");
     w.sync();
     let file = w.read(MailboxFile::ToDeveloper);
-    assert_eq!((&file["schema"], &file["messages"][0]["text"], &file["messages"][1]), (&json!(3), &json!("hello"), &json!(7)));
+    assert_eq!(
+        (&file["schema"], &file["messages"][0]["text"], &file["messages"][1]),
+        (&json!(3), &json!("hello"), &json!(7))
+    );
     assert_eq!(file["messages"][3]["taskId"], id.as_str());
     let queue = w.read(MailboxFile::Queue);
-    assert_eq!((&queue["owner"], &queue["tasks"][0]), (&json!("lead"), &json!({"id": "theirs", "status": "weird", "x": [1]})));
+    assert_eq!(
+        (&queue["owner"], &queue["tasks"][0]),
+        (&json!("lead"), &json!({"id": "theirs", "status": "weird", "x": [1]}))
+    );
     assert_eq!(w.read(MailboxFile::Status)["agents"]["reviewer"], json!({"mood": "good"}));
     assert_eq!(w.atoms().len(), 1);
 }
@@ -248,8 +302,11 @@ fn a_file_that_is_no_json_is_set_aside_with_all_that_is_in_it() {
         assert!(synced.problems[0].contains("set aside as"), "{synced:?}");
         let folder = w.path(file).parent().unwrap().to_owned();
         let name = format!("{}.bad-", w.path(file).file_name().unwrap().to_str().unwrap());
-        let aside: Vec<_> =
-            fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).filter(|p| p.to_str().unwrap().contains(&name)).collect();
+        let aside: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .filter(|p| p.to_str().unwrap().contains(&name))
+            .collect();
         assert_eq!(fs::read(&aside[0]).unwrap(), content);
         w.read(file);
     }
@@ -264,7 +321,10 @@ fn a_folder_in_the_place_of_a_file_stops_no_other() {
     fs::create_dir_all(w.path(MailboxFile::ToTeamLead)).unwrap();
     w.add(MailboxFile::ToDeveloper, assignment("task-001"));
     let synced = w.sync();
-    assert!(synced.errors.iter().any(|e| e.contains("to-team-lead.json is no plain file")), "{synced:?}");
+    assert!(
+        synced.errors.iter().any(|e| e.contains("to-team-lead.json is no plain file")),
+        "{synced:?}"
+    );
     assert_eq!(w.atoms().len(), 1);
     assert_eq!(w.read(MailboxFile::Queue)["tasks"].as_array().unwrap().len(), 1);
 }
@@ -273,7 +333,8 @@ fn a_folder_in_the_place_of_a_file_stops_no_other() {
 fn a_pipe_a_device_or_a_link_to_nowhere_in_the_place_of_a_file_or_a_lock_holds_up_nothing() {
     fn pipe(path: &Path) {
         let _ = fs::remove_file(path);
-        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::from_raw_mode(0o600))
+            .unwrap();
     }
     for file in MailboxFile::ALL {
         for device in [None, Some("/dev/zero"), Some("/dev/full"), Some("/no/where")] {
@@ -291,8 +352,16 @@ fn a_pipe_a_device_or_a_link_to_nowhere_in_the_place_of_a_file_or_a_lock_holds_u
                     Some(device) => std::os::unix::fs::symlink(device, &path).unwrap(),
                 }
                 w.create("Ready");
-                let other = if file == MailboxFile::ToDeveloper { MailboxFile::ToTeamLead } else { MailboxFile::ToDeveloper };
-                let message = if other == MailboxFile::ToDeveloper { assignment("task-1") } else { report("task-1", "Made") };
+                let other = if file == MailboxFile::ToDeveloper {
+                    MailboxFile::ToTeamLead
+                } else {
+                    MailboxFile::ToDeveloper
+                };
+                let message = if other == MailboxFile::ToDeveloper {
+                    assignment("task-1")
+                } else {
+                    report("task-1", "Made")
+                };
                 w.add(other, message);
                 let (done, waited) = std::sync::mpsc::channel();
                 std::thread::spawn(move || drop(done.send((w.sync(), w))));
@@ -327,18 +396,25 @@ fn what_was_written_between_our_read_and_our_write_is_not_lost() {
 fn a_message_that_was_written_into_the_old_file_is_moved_to_the_new_one() {
     let mut w = World::new();
     w.sync();
-    let mut late = fs::OpenOptions::new().write(true).open(w.path(MailboxFile::ToDeveloper)).unwrap();
+    let mut late =
+        fs::OpenOptions::new().write(true).open(w.path(MailboxFile::ToDeveloper)).unwrap();
     w.create("This makes el write the file");
     w.sync();
     assert!(w.mailbox.look_back().is_empty());
     late.set_len(0).unwrap();
-    late.write_all(json!({"messages": [assignment("late")], "lastRead": null}).to_string().as_bytes()).unwrap();
+    late.write_all(
+        json!({"messages": [assignment("late")], "lastRead": null}).to_string().as_bytes(),
+    )
+    .unwrap();
     let synced = w.sync();
     assert!(synced.notes.iter().any(|n| n.contains("moved to the new one")), "{synced:?}");
     assert_eq!(w.atoms().iter().filter(|a| a.title == "Do late").count(), 1);
     w.sync();
     let file = w.read(MailboxFile::ToDeveloper);
-    assert_eq!(file["messages"].as_array().unwrap().iter().filter(|m| m["taskId"] == "late").count(), 1);
+    assert_eq!(
+        file["messages"].as_array().unwrap().iter().filter(|m| m["taskId"] == "late").count(),
+        1
+    );
 }
 
 #[test]
@@ -347,11 +423,18 @@ fn what_a_person_does_to_an_atom_shows_in_the_files() {
     let id = w.create("One");
     w.sync();
     let ctx = w.ctx();
-    let patch = AtomPatch { status: Some(Status::WontDo), reason: Some("no need".into()), ..AtomPatch::default() };
+    let patch = AtomPatch {
+        status: Some(Status::WontDo),
+        reason: Some("no need".into()),
+        ..AtomPatch::default()
+    };
     ops::update(&mut w.store, &ctx, &[&id], &patch, &Guard::default()).unwrap();
     w.sync();
     let queue = w.read(MailboxFile::Queue);
-    assert_eq!((&queue["tasks"][0]["status"], &queue["tasks"][0]["rejectionReason"]), (&json!("rejected"), &json!("no need")));
+    assert_eq!(
+        (&queue["tasks"][0]["status"], &queue["tasks"][0]["rejectionReason"]),
+        (&json!("rejected"), &json!("no need"))
+    );
     assert!(w.read(MailboxFile::ToDeveloper)["messages"].as_array().unwrap().is_empty());
     assert!(fs::read_to_string(w.path(MailboxFile::Log)).unwrap().contains("pending → rejected"));
 }

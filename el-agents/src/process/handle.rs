@@ -13,11 +13,13 @@ use super::{Liveness, ProcessId};
 /// How long to sleep between two looks where the kernel cannot tell us of an exit.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// A hold on one process that somebody else's process with the same pid can never take the place of.
+/// A hold on one process that somebody else's process with the same pid can never take the place
+/// of.
 #[derive(Debug)]
 pub struct Handle {
     id: ProcessId,
-    /// Absent on kernels and systems without pidfds: then identity is checked again before each signal.
+    /// Absent on kernels and systems without pidfds: then identity is checked again before each
+    /// signal.
     #[cfg(target_os = "linux")]
     pidfd: Option<OwnedFd>,
 }
@@ -46,7 +48,9 @@ impl Handle {
                 pidfd,
             })),
             Liveness::Absent => Ok(None),
-            Liveness::Unknown => Err(io::Error::other(format!("cannot tell whether process {} runs", id.pid))),
+            Liveness::Unknown => {
+                Err(io::Error::other(format!("cannot tell whether process {} runs", id.pid)))
+            }
         }
     }
 
@@ -65,8 +69,8 @@ impl Handle {
         }
     }
 
-    /// Blocks until the process has ended (a zombie has) or the time is over; `true` if it has ended. Takes nobody's
-    /// exit status. Call it from a thread that may block.
+    /// Blocks until the process has ended (a zombie has) or the time is over; `true` if it has
+    /// ended. Takes nobody's exit status. Call it from a thread that may block.
     ///
     /// # Errors
     /// If the kernel refuses to wait.

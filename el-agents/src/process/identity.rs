@@ -4,7 +4,8 @@ use std::io;
 
 use super::platform;
 
-/// What looking at something told us. `Unknown` is an answer of its own: nobody may be reaped on it.
+/// What looking at something told us. `Unknown` is an answer of its own: nobody may be reaped on
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liveness {
     /// It was seen running.
@@ -20,9 +21,11 @@ pub enum Liveness {
 pub struct ProcessId {
     /// The pid, as seen from the namespace that `boot` names.
     pub pid: u32,
-    /// When it started: clock ticks since boot on Linux, seconds since 1970 elsewhere. Only ever compared.
+    /// When it started: clock ticks since boot on Linux, seconds since 1970 elsewhere. Only ever
+    /// compared.
     pub start: u64,
-    /// `<boot id>:<pid namespace>`: which life of the machine, and from where in it the pid was seen.
+    /// `<boot id>:<pid namespace>`: which life of the machine, and from where in it the pid was
+    /// seen.
     pub boot: String,
 }
 
@@ -39,23 +42,28 @@ impl ProcessId {
     /// # Errors
     /// If `/proc` cannot be read (or `ps` not run).
     pub fn current() -> io::Result<Self> {
-        Self::of(std::process::id())?.ok_or_else(|| io::Error::other("this process is not in the process table"))
+        Self::of(std::process::id())?
+            .ok_or_else(|| io::Error::other("this process is not in the process table"))
     }
 
-    /// The identity of the process that has this pid now, zombies included; `None` if there is none.
+    /// The identity of the process that has this pid now, zombies included; `None` if there is
+    /// none.
     ///
     /// # Errors
     /// If it could not be told: `/proc` is not readable, or the process is hidden from us.
     pub fn of(pid: u32) -> io::Result<Option<Self>> {
         match platform::look(pid) {
-            Look::Found(process) => Ok(Some(Self { pid, start: process.start, boot: platform::boot()? })),
+            Look::Found(process) => {
+                Ok(Some(Self { pid, start: process.start, boot: platform::boot()? }))
+            }
             Look::Gone => Ok(None),
             Look::Unreadable => Err(io::Error::other(format!("cannot look at process {pid}"))),
         }
     }
 
-    /// Whether that very process still runs. A zombie does not; another boot ended everything of the one before; a pid
-    /// that was noted in another pid namespace (a container's) cannot be judged from here.
+    /// Whether that very process still runs. A zombie does not; another boot ended everything of
+    /// the one before; a pid that was noted in another pid namespace (a container's) cannot be
+    /// judged from here.
     #[must_use]
     pub fn liveness(&self) -> Liveness {
         let Ok(here) = platform::boot() else { return Liveness::Unknown };
@@ -64,7 +72,9 @@ impl ProcessId {
             other => return other,
         }
         match platform::look(self.pid) {
-            Look::Found(process) if process.start == self.start && !process.zombie => Liveness::Alive,
+            Look::Found(process) if process.start == self.start && !process.zombie => {
+                Liveness::Alive
+            }
             Look::Found(_) | Look::Gone => Liveness::Absent,
             Look::Unreadable => Liveness::Unknown,
         }
@@ -76,9 +86,12 @@ pub(crate) fn is_zombie(pid: u32) -> bool {
     matches!(platform::look(pid), Look::Found(process) if process.zombie)
 }
 
-/// `Alive`: pids noted `then` mean the same `now`; `Absent`: the machine was started anew; `Unknown`: not comparable.
+/// `Alive`: pids noted `then` mean the same `now`; `Absent`: the machine was started anew;
+/// `Unknown`: not comparable.
 fn compare_boots(then: &str, now: &str) -> Liveness {
-    let (Some((boot_then, space_then)), Some((boot_now, space_now))) = (then.rsplit_once(':'), now.rsplit_once(':')) else {
+    let (Some((boot_then, space_then)), Some((boot_now, space_now))) =
+        (then.rsplit_once(':'), now.rsplit_once(':'))
+    else {
         return Liveness::Unknown;
     };
     if boot_then.is_empty() || boot_now.is_empty() {
@@ -117,8 +130,14 @@ mod tests {
         let me = ProcessId::current().unwrap();
         let (boot, space) = me.boot.rsplit_once(':').unwrap();
         assert!(boot.len() >= 8 && !space.is_empty(), "{}", me.boot);
-        assert_eq!(ProcessId { boot: format!("x{boot}:{space}"), ..me.clone() }.liveness(), Liveness::Absent);
-        assert_eq!(ProcessId { boot: format!("{boot}:1"), ..me.clone() }.liveness(), Liveness::Unknown);
+        assert_eq!(
+            ProcessId { boot: format!("x{boot}:{space}"), ..me.clone() }.liveness(),
+            Liveness::Absent
+        );
+        assert_eq!(
+            ProcessId { boot: format!("{boot}:1"), ..me.clone() }.liveness(),
+            Liveness::Unknown
+        );
         assert_eq!(ProcessId { boot: String::new(), ..me.clone() }.liveness(), Liveness::Unknown);
         assert_eq!(ProcessId { boot: format!(":{space}"), ..me }.liveness(), Liveness::Unknown);
     }

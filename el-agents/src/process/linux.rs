@@ -24,8 +24,8 @@ pub(super) fn look(pid: u32) -> Look {
     let Some(kernel_pid) = to_pid(pid) else { return Look::Gone };
     match fs::read(format!("/proc/{pid}/stat")) {
         Ok(stat) => parse_stat(pid, &stat).map_or(Look::Unreadable, Look::Found),
-        // Nothing there: it is gone, or `/proc` is not mounted, or hides other people's processes (hidepid). The kernel
-        // itself, asked with signal 0, cannot be hidden from.
+        // Nothing there: it is gone, or `/proc` is not mounted, or hides other people's processes
+        // (hidepid). The kernel itself, asked with signal 0, cannot be hidden from.
         Err(_) => match test_kill_process(kernel_pid) {
             Err(Errno::SRCH) => Look::Gone,
             _ => Look::Unreadable,
@@ -69,7 +69,9 @@ pub(super) fn rss_bytes(pid: u32) -> u64 {
     let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { return 0 };
     status
         .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
+        .find_map(|line| {
+            line.strip_prefix("VmRSS:")?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+        })
         .map_or(0, |kilobytes| kilobytes.saturating_mul(1024))
 }
 
@@ -82,7 +84,10 @@ pub(super) fn become_subreaper() -> io::Result<()> {
 pub(super) fn wait_readable(pidfd: &OwnedFd, deadline: Instant) -> io::Result<bool> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        let timeout = Timespec { tv_sec: left.as_secs().min(3600) as i64, tv_nsec: left.subsec_nanos().into() };
+        let timeout = Timespec {
+            tv_sec: left.as_secs().min(3600) as i64,
+            tv_nsec: left.subsec_nanos().into(),
+        };
         match poll(&mut [PollFd::new(pidfd, PollFlags::IN)], Some(&timeout)) {
             Ok(0) if deadline <= Instant::now() => return Ok(false),
             Ok(0) | Err(Errno::INTR) => {}
@@ -96,28 +101,36 @@ pub(super) fn to_pid(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
-/// `None` for a process that has gone or is not ours to read. Where it is us who lack something (files, memory), that is an
-/// error: a table with holes would let a tree pass for ended.
+/// `None` for a process that has gone or is not ours to read. Where it is us who lack something
+/// (files, memory), that is an error: a table with holes would let a tree pass for ended.
 fn read_if_there(path: String) -> io::Result<Option<Vec<u8>>> {
     const OURS: [Errno; 3] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if OURS.iter().any(|ours| error.raw_os_error() == Some(ours.raw_os_error())) => Err(error),
+        Err(error) if OURS.iter().any(|ours| error.raw_os_error() == Some(ours.raw_os_error())) => {
+            Err(error)
+        }
         Err(_) => Ok(None),
     }
 }
 
 fn pids() -> io::Result<impl Iterator<Item = u32>> {
-    let entries = fs::read_dir("/proc")
-        .map_err(|error| if error.kind() == ErrorKind::NotFound { io::Error::other("/proc is not mounted") } else { error })?;
+    let entries = fs::read_dir("/proc").map_err(|error| {
+        if error.kind() == ErrorKind::NotFound {
+            io::Error::other("/proc is not mounted")
+        } else {
+            error
+        }
+    })?;
     Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()))
 }
 
-/// `pid (comm) state ppid pgrp session …`: see proc_pid_stat(5). `comm` is whatever the program wants, parentheses and
-/// newlines included, so the fields are counted from the last `)`.
+/// `pid (comm) state ppid pgrp session …`: see proc_pid_stat(5). `comm` is whatever the program
+/// wants, parentheses and newlines included, so the fields are counted from the last `)`.
 fn parse_stat(pid: u32, stat: &[u8]) -> Option<Process> {
     let after = stat.iter().rposition(|byte| *byte == b')')? + 1;
-    let fields: Vec<&str> = std::str::from_utf8(stat.get(after..)?).ok()?.split_ascii_whitespace().collect();
+    let fields: Vec<&str> =
+        std::str::from_utf8(stat.get(after..)?).ok()?.split_ascii_whitespace().collect();
     let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
     let state = *fields.first()?;
     // A leader that ended before its other threads shows as Z, yet the process runs on.
@@ -138,22 +151,32 @@ mod tests {
 
     #[test]
     fn a_stat_line_is_read_from_its_last_parenthesis() {
-        let line = b"77 (a) b (\n) S 5 77 33 0 -1 4194304 1 2 3 4 10 20 30 40 20 0 1 0 987654 1000 50 x";
+        let line =
+            b"77 (a) b (\n) S 5 77 33 0 -1 4194304 1 2 3 4 10 20 30 40 20 0 1 0 987654 1000 50 x";
         let process = parse_stat(77, line).unwrap();
-        let expected = Process { pid: 77, parent: 5, session: 33, start: 987_654, zombie: false, cpu_ticks: 100 };
+        let expected = Process {
+            pid: 77,
+            parent: 5,
+            session: 33,
+            start: 987_654,
+            zombie: false,
+            cpu_ticks: 100,
+        };
         assert_eq!(process, expected);
     }
 
     #[test]
     fn a_dead_leader_with_living_threads_is_no_zombie() {
-        let stat = |threads: u32| format!("7 (x) Z 5 7 3 0 -1 4 1 2 3 4 1 2 3 4 20 0 {threads} 0 99 0 0");
+        let stat =
+            |threads: u32| format!("7 (x) Z 5 7 3 0 -1 4 1 2 3 4 1 2 3 4 20 0 {threads} 0 99 0 0");
         assert!(parse_stat(7, stat(1).as_bytes()).unwrap().zombie);
         assert!(!parse_stat(7, stat(3).as_bytes()).unwrap().zombie);
     }
 
     #[test]
     fn broken_lines_are_no_process() {
-        for line in [&b""[..], b"7", b"7 (x)", b"7 (x) S", b"7 (x) S 1 2", b"7 (x) \xff\xfe 1 2 3"] {
+        for line in [&b""[..], b"7", b"7 (x)", b"7 (x) S", b"7 (x) S 1 2", b"7 (x) \xff\xfe 1 2 3"]
+        {
             assert_eq!(parse_stat(7, line), None);
         }
     }

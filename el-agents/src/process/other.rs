@@ -1,6 +1,7 @@
-//! Where there is no `/proc` (macOS, the BSDs): what `ps` tells, best effort. Never run in earnest by its authors; its
-//! parsing is tested on Linux. What is weaker here: no subreaper, so an orphan that cleared its environment is lost; start
-//! times are whole seconds; other people's environments, and those of protected programs, cannot be read.
+//! Where there is no `/proc` (macOS, the BSDs): what `ps` tells, best effort. Never run in earnest
+//! by its authors; its parsing is tested on Linux. What is weaker here: no subreaper, so an orphan
+//! that cleared its environment is lost; start times are whole seconds; other people's
+//! environments, and those of protected programs, cannot be read.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -11,8 +12,10 @@ use super::identity::Look;
 use super::table::{Marker, Process};
 
 pub(super) fn boot() -> io::Result<String> {
-    let output = Command::new("sysctl").args(["-n", "kern.boottime"]).stdin(Stdio::null()).output()?;
-    parse_boot(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| io::Error::other("kern.boottime is not readable"))
+    let output =
+        Command::new("sysctl").args(["-n", "kern.boottime"]).stdin(Stdio::null()).output()?;
+    parse_boot(&String::from_utf8_lossy(&output.stdout))
+        .ok_or_else(|| io::Error::other("kern.boottime is not readable"))
 }
 
 pub(super) fn look(pid: u32) -> Look {
@@ -31,7 +34,11 @@ pub(super) fn look(pid: u32) -> Look {
 
 pub(super) fn table() -> io::Result<Vec<Process>> {
     let table: Vec<Process> = ps(&["-axo", COLUMNS])?.lines().filter_map(parse_line).collect();
-    if table.is_empty() { Err(io::Error::other("ps shows no processes, not even this one")) } else { Ok(table) }
+    if table.is_empty() {
+        Err(io::Error::other("ps shows no processes, not even this one"))
+    } else {
+        Ok(table)
+    }
 }
 
 pub(super) fn find_marked(marker: &Marker) -> io::Result<Vec<Process>> {
@@ -66,26 +73,38 @@ const COLUMNS: &str = "pid=,ppid=,sess=,stat=,time=,lstart=";
 fn ps(arguments: &[&str]) -> io::Result<String> {
     let mut command = Command::new("ps");
     // `lstart` is in the zone and language of whoever asks.
-    command.args(arguments).env("TZ", "UTC").env("LC_ALL", "C").stdin(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(arguments)
+        .env("TZ", "UTC")
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
     Ok(String::from_utf8_lossy(&command.output()?.stdout).into_owned())
 }
 
-/// `{ sec = 1795824000, usec = 0 } Sat Nov 28 …` gives the seconds; there are no pid namespaces, so that part is 0.
+/// `{ sec = 1795824000, usec = 0 } Sat Nov 28 …` gives the seconds; there are no pid namespaces, so
+/// that part is 0.
 fn parse_boot(text: &str) -> Option<String> {
-    let seconds: String = text.split_once("sec =")?.1.trim_start().chars().take_while(char::is_ascii_digit).collect();
+    let seconds: String =
+        text.split_once("sec =")?.1.trim_start().chars().take_while(char::is_ascii_digit).collect();
     (!seconds.is_empty()).then(|| format!("{seconds}:0"))
 }
 
-/// The environment follows the arguments in one line, so a value with a space in it cannot be told from two; ours has none.
+/// The environment follows the arguments in one line, so a value with a space in it cannot be told
+/// from two; ours has none.
 fn holds(marker: &Marker, command: &str) -> bool {
     let pair = format!("{}={}", marker.key, marker.value);
-    !marker.key.is_empty() && !marker.value.is_empty() && command.split(' ').any(|word| word == pair)
+    !marker.key.is_empty()
+        && !marker.value.is_empty()
+        && command.split(' ').any(|word| word == pair)
 }
 
 /// `501 1 0 Ss 0:01.25 Sat Nov 28 01:02:03 2026`
 fn parse_line(line: &str) -> Option<Process> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-    let [pid, parent, session, stat, time, _weekday, month, day, clock, year] = fields[..] else { return None };
+    let [pid, parent, session, stat, time, _weekday, month, day, clock, year] = fields[..] else {
+        return None;
+    };
     Some(Process {
         pid: pid.parse().ok()?,
         parent: parent.parse().ok()?,
@@ -99,7 +118,8 @@ fn parse_line(line: &str) -> Option<Process> {
 
 /// Seconds since 1970 of a UTC date as `ps` writes it.
 fn seconds(year: &str, month: &str, day: &str, clock: &str) -> Option<u64> {
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
     let (year, day) = (year.parse::<u64>().ok()?, day.parse::<u64>().ok()?);
     if !(1970..=9999).contains(&year) || !(1..=31).contains(&day) {
@@ -125,7 +145,11 @@ fn ticks(time: &str) -> Option<u64> {
     }
     for (index, part) in parts.iter().enumerate() {
         let value = part.parse::<u64>().ok()?;
-        total = if index == 0 { total.checked_add(value)? } else { total.checked_mul(60)?.checked_add(value)? };
+        total = if index == 0 {
+            total.checked_add(value)?
+        } else {
+            total.checked_mul(60)?.checked_add(value)?
+        };
     }
     total.checked_mul(100)?.checked_add(hundredths.parse().ok()?)
 }
@@ -136,12 +160,25 @@ mod tests {
 
     #[test]
     fn a_line_of_ps_is_read() {
-        let process = parse_line("  501     1      0 Ss     1:02.25 Sat Nov 28 01:02:03 2026    ").unwrap();
-        let expected = Process { pid: 501, parent: 1, session: 0, start: 1_795_827_723, zombie: false, cpu_ticks: 6_225 };
+        let process =
+            parse_line("  501     1      0 Ss     1:02.25 Sat Nov 28 01:02:03 2026    ").unwrap();
+        let expected = Process {
+            pid: 501,
+            parent: 1,
+            session: 0,
+            start: 1_795_827_723,
+            zombie: false,
+            cpu_ticks: 6_225,
+        };
         assert_eq!(process, expected);
         assert!(parse_line("7 1 7 Z+ 0:00.00 Thu Jan  1 00:00:00 1970").unwrap().zombie);
         assert_eq!(parse_line("7 1 7 Z+ 0:00.00 Thu Jan  1 00:00:00 1970").unwrap().start, 0);
-        for line in ["", "7", "7 1 7 S 0:00 Thu Foo 1 00:00:00 1970", "x 1 7 S 0:00 Thu Jan 1 00:00:00 1970"] {
+        for line in [
+            "",
+            "7",
+            "7 1 7 S 0:00 Thu Foo 1 00:00:00 1970",
+            "x 1 7 S 0:00 Thu Jan 1 00:00:00 1970",
+        ] {
             assert_eq!(parse_line(line), None, "{line}");
         }
     }
@@ -156,7 +193,10 @@ mod tests {
 
     #[test]
     fn the_boot_time_is_the_boot() {
-        assert_eq!(parse_boot("{ sec = 1795824000, usec = 12 } Sat Nov 28\n").as_deref(), Some("1795824000:0"));
+        assert_eq!(
+            parse_boot("{ sec = 1795824000, usec = 12 } Sat Nov 28\n").as_deref(),
+            Some("1795824000:0")
+        );
         assert_eq!(parse_boot("nonsense"), None);
     }
 
@@ -172,7 +212,10 @@ mod tests {
     fn the_real_ps_shows_this_process_as_it_is() {
         let own = std::process::id();
         let process = table().unwrap().into_iter().find(|process| process.pid == own).unwrap();
-        assert_eq!(i64::from(process.parent), i64::from(rustix::process::getppid().unwrap().as_raw_pid()));
+        assert_eq!(
+            i64::from(process.parent),
+            i64::from(rustix::process::getppid().unwrap().as_raw_pid())
+        );
         assert!(matches!(look(own), Look::Found(found) if found.start == process.start));
         assert!(rss_bytes(own) > 100_000);
     }

@@ -10,37 +10,45 @@ use tokio::signal::unix::{SignalKind, signal};
 /// Which terminal session the child belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Session {
-    /// One of its own (`setsid`), without a terminal: a headless agent. What is typed in the pane does not signal it.
+    /// One of its own (`setsid`), without a terminal: a headless agent. What is typed in the pane
+    /// does not signal it.
     New,
     /// Ours, with our terminal: an agent with a screen of its own.
     Inherit,
 }
 
-/// Prepares the command of an agent: it dies with us (SIGKILL when our *thread* ends, Linux only), it is in the session
-/// asked for, and none of the files that we inherited reach it, so that it cannot hold on to somebody's lock or pipe.
+/// Prepares the command of an agent: it dies with us (SIGKILL when our *thread* ends, Linux only),
+/// it is in the session asked for, and none of the files that we inherited reach it, so that it
+/// cannot hold on to somebody's lock or pipe.
 ///
 /// Three things that the caller owes:
-/// - Spawn from a thread that lives as long as the agent shall, which is the main thread of a current-thread runtime.
-///   From `spawn_blocking` the agent would be killed as soon as the pool lets that thread go.
-/// - Do not combine it with `process_group`: a group leader cannot open a session, and the spawn fails.
-/// - Call [`notice_default_signals`] once before, or the child inherits the signals that we were told to ignore.
+/// - Spawn from a thread that lives as long as the agent shall, which is the main thread of a
+///   current-thread runtime. From `spawn_blocking` the agent would be killed as soon as the pool
+///   lets that thread go.
+/// - Do not combine it with `process_group`: a group leader cannot open a session, and the spawn
+///   fails.
+/// - Call [`notice_default_signals`] once before, or the child inherits the signals that we were
+///   told to ignore.
 pub fn configure(command: &mut tokio::process::Command, session: Session) {
     before_exec(command.as_std_mut(), session == Session::New, true);
 }
 
-/// Keeps the files that we inherited (not those that we opened: Rust marks them itself) away from this command.
+/// Keeps the files that we inherited (not those that we opened: Rust marks them itself) away from
+/// this command.
 pub(crate) fn close_inherited(command: &mut std::process::Command) {
     before_exec(command, false, false);
 }
 
-/// Lets this command outlive us: a session of its own, nobody's terminal, none of the files that we inherited.
+/// Lets this command outlive us: a session of its own, nobody's terminal, none of the files that we
+/// inherited.
 pub(crate) fn detach(command: &mut std::process::Command) {
     before_exec(command, true, false);
 }
 
-/// Makes SIGHUP, SIGINT, SIGQUIT and SIGTERM caught in this process, whatever they were: a child of ours then begins with
-/// their default action, which `exec` gives to every signal that was caught but not to one that was ignored (`nohup el
-/// work`, or `el work &` in a script). From then on this process does not end by them either: it has to listen.
+/// Makes SIGHUP, SIGINT, SIGQUIT and SIGTERM caught in this process, whatever they were: a child of
+/// ours then begins with their default action, which `exec` gives to every signal that was caught
+/// but not to one that was ignored (`nohup el work`, or `el work &` in a script). From then on this
+/// process does not end by them either: it has to listen.
 ///
 /// # Errors
 /// If the handlers cannot be installed.
@@ -48,21 +56,27 @@ pub(crate) fn detach(command: &mut std::process::Command) {
 /// # Panics
 /// Outside a tokio runtime with its drivers enabled.
 pub fn notice_default_signals() -> io::Result<()> {
-    for kind in [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::quit(), SignalKind::terminate()] {
+    for kind in
+        [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::quit(), SignalKind::terminate()]
+    {
         // The handler stays when the stream is dropped.
         drop(signal(kind)?);
     }
     Ok(())
 }
 
-#[expect(unsafe_code, reason = "what a child does between fork and exec can only be said in an unsafe pre_exec")]
+#[expect(
+    unsafe_code,
+    reason = "what a child does between fork and exec can only be said in an unsafe pre_exec"
+)]
 fn before_exec(command: &mut std::process::Command, new_session: bool, die_with_parent: bool) {
     let inherited = inherited_files();
     let parent = rustix::process::getpid();
     let steps = move || {
         for file in &inherited {
-            // SAFETY: the number is only handed to fcntl(F_SETFD) and kept nowhere. If it was closed meanwhile, the
-            // kernel answers EBADF; if another file has it now, that one is of ours and close-on-exec already.
+            // SAFETY: the number is only handed to fcntl(F_SETFD) and kept nowhere. If it was
+            // closed meanwhile, the kernel answers EBADF; if another file has it now, that one is
+            // of ours and close-on-exec already.
             let file = unsafe { BorrowedFd::borrow_raw(*file) };
             let _ = fcntl_setfd(file, FdFlags::CLOEXEC);
         }
@@ -74,9 +88,9 @@ fn before_exec(command: &mut std::process::Command, new_session: bool, die_with_
         }
         Ok(())
     };
-    // SAFETY: between fork and exec only async-signal-safe things are allowed. `steps` makes plain system calls (rustix
-    // issues them itself: no locks, no allocation, no errno of a thread), walks a vector that was filled before the
-    // fork, and its errors are plain numbers.
+    // SAFETY: between fork and exec only async-signal-safe things are allowed. `steps` makes plain
+    // system calls (rustix issues them itself: no locks, no allocation, no errno of a thread),
+    // walks a vector that was filled before the fork, and its errors are plain numbers.
     unsafe { command.pre_exec(steps) };
 }
 
@@ -84,7 +98,11 @@ fn before_exec(command: &mut std::process::Command, new_session: bool, die_with_
 fn die_with(parent: rustix::process::Pid) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     // Had the parent died before that call, no signal would ever come.
-    if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
+    if rustix::process::getppid() == Some(parent) {
+        Ok(())
+    } else {
+        Err(rustix::io::Errno::SRCH.into())
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -93,10 +111,14 @@ fn die_with(_parent: rustix::process::Pid) -> io::Result<()> {
     Ok(())
 }
 
-/// Open files above stderr: those that are ours are close-on-exec already, so marking all is marking the inherited.
+/// Open files above stderr: those that are ours are close-on-exec already, so marking all is
+/// marking the inherited.
 fn inherited_files() -> Vec<RawFd> {
     let Ok(entries) = std::fs::read_dir("/dev/fd") else { return Vec::new() };
-    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(|file: &RawFd| *file > 2).collect()
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|file: &RawFd| *file > 2)
+        .collect()
 }
 
 #[cfg(test)]
@@ -116,7 +138,11 @@ mod tests {
     }
 
     fn look(pid: u32) -> Process {
-        descendants(std::process::id()).unwrap().into_iter().find(|process| process.pid == pid).unwrap()
+        descendants(std::process::id())
+            .unwrap()
+            .into_iter()
+            .find(|process| process.pid == pid)
+            .unwrap()
     }
 
     #[test]
@@ -149,7 +175,10 @@ mod tests {
             });
         });
         let handle = receive.recv_timeout(Duration::from_secs(20)).unwrap();
-        assert!(handle.wait(Duration::from_secs(20)).unwrap(), "the child outlived its parent thread");
+        assert!(
+            handle.wait(Duration::from_secs(20)).unwrap(),
+            "the child outlived its parent thread"
+        );
     }
 
     #[test]
@@ -163,7 +192,10 @@ mod tests {
             let number = rustix::fd::AsRawFd::as_raw_fd(&leaked);
             for (closed, expected) in [(false, "yes"), (true, "no")] {
                 let mut command = Command::new("sh");
-                command.args(["-c", &format!("if [ -e /dev/fd/{number} ]; then echo yes; else echo no; fi")]);
+                command.args([
+                    "-c",
+                    &format!("if [ -e /dev/fd/{number} ]; then echo yes; else echo no; fi"),
+                ]);
                 if closed {
                     configure(&mut command, Session::New);
                 }
@@ -197,7 +229,8 @@ mod tests {
             .unwrap();
         assert!(status.success());
         let text = fs::read_to_string(out).unwrap();
-        let masks: Vec<u64> = text.split_whitespace().map(|mask| u64::from_str_radix(mask, 16).unwrap()).collect();
+        let masks: Vec<u64> =
+            text.split_whitespace().map(|mask| u64::from_str_radix(mask, 16).unwrap()).collect();
         assert_eq!(masks[0] & 0b11, 0b11, "the helper itself was to ignore SIGHUP and SIGINT");
         assert_eq!(masks[1] & 0b11, 0, "the child still ignores them");
     }
@@ -207,7 +240,11 @@ mod tests {
     fn ignored_helper() {
         let Some(out) = std::env::var_os("EL_TEST_OUT") else { return };
         let ignored = |status: &str| {
-            status.lines().find_map(|line| line.strip_prefix("SigIgn:")).map(|mask| mask.trim().to_owned()).unwrap()
+            status
+                .lines()
+                .find_map(|line| line.strip_prefix("SigIgn:"))
+                .map(|mask| mask.trim().to_owned())
+                .unwrap()
         };
         let own = ignored(&fs::read_to_string("/proc/self/status").unwrap());
         runtime().block_on(async {
@@ -216,7 +253,8 @@ mod tests {
             command.arg("/proc/self/status");
             configure(&mut command, Session::New);
             let output = command.output().await.unwrap();
-            fs::write(out, format!("{own} {}", ignored(&String::from_utf8_lossy(&output.stdout)))).unwrap();
+            fs::write(out, format!("{own} {}", ignored(&String::from_utf8_lossy(&output.stdout))))
+                .unwrap();
         });
     }
 }

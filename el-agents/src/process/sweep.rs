@@ -1,9 +1,10 @@
 //! Ending a tree of processes so that nothing of it is left, and saying so only when it is true.
 //!
-//! Signals to a process group or to a session miss whatever called `setsid`; a hang-up misses whatever ignores it. What
-//! cannot be escaped is being somebody's descendant: the supervisor is a subreaper, so orphans of the agent become its own
-//! children, however often they fork. The marker in the environment finds the same processes once more, and is all that
-//! is left when the supervisor itself was killed.
+//! Signals to a process group or to a session miss whatever called `setsid`; a hang-up misses
+//! whatever ignores it. What cannot be escaped is being somebody's descendant: the supervisor is a
+//! subreaper, so orphans of the agent become its own children, however often they fork. The marker
+//! in the environment finds the same processes once more, and is all that is left when the
+//! supervisor itself was killed.
 
 use std::collections::HashSet;
 use std::io;
@@ -34,8 +35,8 @@ pub struct EndTree<'a> {
     pub grace: Duration,
     /// How long the killing may take after that.
     pub limit: Duration,
-    /// The agent lives in our own session, on our terminal. All of our other descendants then count as its own, helpers of ours that run at this
-    /// moment too.
+    /// The agent lives in our own session, on our terminal. All of our other descendants then count
+    /// as its own, helpers of ours that run at this moment too.
     pub shares_session: bool,
 }
 
@@ -49,22 +50,27 @@ pub enum Ended {
         /// How many processes were killed.
         killed: usize,
     },
-    /// These did not die in time (blocked in the kernel, or not ours to kill): the claim must be kept.
+    /// These did not die in time (blocked in the kernel, or not ours to kill): the claim must be
+    /// kept.
     Survivors(Vec<Process>),
 }
 
-/// Ends the tree of an agent: SIGINT to the agent alone (it kills its own tools and does not begin another turn), then,
-/// when it has ended or its grace is over, SIGKILL to everything that belongs to it, until two looks in a row find nothing.
+/// Ends the tree of an agent: SIGINT to the agent alone (it kills its own tools and does not begin
+/// another turn), then, when it has ended or its grace is over, SIGKILL to everything that belongs
+/// to it, until two looks in a row find nothing.
 ///
-/// What belongs to it: the agent and its descendants, as they were before the signal and as they are now; our other
-/// descendants that are in another session than ours (orphans that we adopted; helpers that we started ourselves stay in
-/// ours and are spared); and whatever carries the marker. To be called in the supervisor, after
-/// [`super::become_subreaper`], from a thread that may block.
+/// What belongs to it: the agent and its descendants, as they were before the signal and as they
+/// are now; our other descendants that are in another session than ours (orphans that we adopted;
+/// helpers that we started ourselves stay in ours and are spared); and whatever carries the marker.
+/// To be called in the supervisor, after [`super::become_subreaper`], from a thread that may block.
 ///
 /// # Errors
 /// If the process table cannot be read: then nothing is known and nothing may be settled.
 pub fn end_tree(plan: &EndTree<'_>) -> io::Result<Ended> {
-    let mut hunt = Hunt { shares_session: plan.shares_session, ..Hunt::new(Some(plan.agent.clone()), plan.marker) };
+    let mut hunt = Hunt {
+        shares_session: plan.shares_session,
+        ..Hunt::new(Some(plan.agent.clone()), plan.marker)
+    };
     hunt.look()?;
     let by_itself = match Handle::open(plan.agent)? {
         None => true,
@@ -75,8 +81,8 @@ pub fn end_tree(plan: &EndTree<'_>) -> io::Result<Ended> {
     hunt.kill_all(by_itself, plan.limit)
 }
 
-/// Ends everything that carries the marker, wherever it hangs: what a worker does for a run whose supervisor is gone. (The
-/// agent itself died with its supervisor; its tools may not have.)
+/// Ends everything that carries the marker, wherever it hangs: what a worker does for a run whose
+/// supervisor is gone. (The agent itself died with its supervisor; its tools may not have.)
 ///
 /// # Errors
 /// If the process table cannot be read.
@@ -84,12 +90,13 @@ pub fn end_marked(marker: &Marker, limit: Duration) -> io::Result<Ended> {
     Hunt::new(None, Some(marker)).kill_all(true, limit)
 }
 
-/// Reaps orphans that we adopted and that have ended; returns how many. To be called now and then while an agent works,
-/// or its dead orphans stay in the process table.
+/// Reaps orphans that we adopted and that have ended; returns how many. To be called now and then
+/// while an agent works, or its dead orphans stay in the process table.
 ///
-/// Only zombies that are our children, in another session than ours, and not `agent` are waited for, each by its pid: a
-/// child that we spawned ourselves keeps its exit status for the one who waits for it (tokio, or `std::process::Child`).
-/// Children spawned with `setsid` other than the agent would be an exception; there are none.
+/// Only zombies that are our children, in another session than ours, and not `agent` are waited
+/// for, each by its pid: a child that we spawned ourselves keeps its exit status for the one who
+/// waits for it (tokio, or `std::process::Child`). Children spawned with `setsid` other than the
+/// agent would be an exception; there are none.
 pub fn reap_adopted(agent: u32) -> usize {
     platform::table().map_or(0, |table| reap(&table, agent, &HashSet::new()))
 }
@@ -111,8 +118,9 @@ fn reap(table: &[Process], agent: u32, known: &HashSet<(u32, u64)>) -> usize {
         .count()
 }
 
-/// As the process table tells it, not `getsid`: in a container whose session was opened outside (`docker exec` without a
-/// terminal) the leader has no pid in here. It is 0 then for both, and rustix holds that no session is 0.
+/// As the process table tells it, not `getsid`: in a container whose session was opened outside
+/// (`docker exec` without a terminal) the leader has no pid in here. It is 0 then for both, and
+/// rustix holds that no session is 0.
 pub(super) fn own_session() -> u32 {
     match platform::look(std::process::id()) {
         Look::Found(process) => process.session,
@@ -133,20 +141,29 @@ struct Hunt<'a> {
 
 impl<'a> Hunt<'a> {
     fn new(agent: Option<ProcessId>, marker: Option<&'a Marker>) -> Self {
-        Self { agent, marker, session: own_session(), shares_session: false, known: HashSet::new(), killed: HashSet::new() }
+        Self {
+            agent,
+            marker,
+            session: own_session(),
+            shares_session: false,
+            known: HashSet::new(),
+            killed: HashSet::new(),
+        }
     }
 
-    /// Everything that belongs to the tree and still runs, and whether something of it had died unreaped. Reaps that.
+    /// Everything that belongs to the tree and still runs, and whether something of it had died
+    /// unreaped. Reaps that.
     ///
-    /// Where we are the subreaper, a look that finds neither has not missed anything, though the table is not read at one
-    /// instant: of whatever moved meanwhile (forked, ended), the topmost ancestor below us was alive or, since only we reap
-    /// it, a zombie when its line was read.
+    /// Where we are the subreaper, a look that finds neither has not missed anything, though the
+    /// table is not read at one instant: of whatever moved meanwhile (forked, ended), the topmost
+    /// ancestor below us was alive or, since only we reap it, a zombie when its line was read.
     fn look(&mut self) -> io::Result<(Vec<Process>, bool)> {
         let table = platform::table()?;
         let own = std::process::id();
         let mut found = Vec::new();
         if let Some(agent) = &self.agent {
-            let is_agent = |process: &&Process| process.pid == agent.pid && process.start == agent.start;
+            let is_agent =
+                |process: &&Process| process.pid == agent.pid && process.start == agent.start;
             if let Some(process) = table.iter().find(is_agent) {
                 found.push(*process);
                 found.extend(descendants_in(&table, agent.pid));
@@ -154,7 +171,9 @@ impl<'a> Hunt<'a> {
             let apart = |process: &Process| self.shares_session || process.session != self.session;
             found.extend(descendants_in(&table, own).into_iter().filter(apart));
         }
-        found.extend(table.iter().filter(|process| self.known.contains(&(process.pid, process.start))));
+        found.extend(
+            table.iter().filter(|process| self.known.contains(&(process.pid, process.start))),
+        );
         if let Some(marker) = self.marker {
             found.extend(find_marked(marker)?);
         }
@@ -163,7 +182,9 @@ impl<'a> Hunt<'a> {
         self.known.extend(found.iter().map(|process| (process.pid, process.start)));
         let mut moved = false;
         if let Some(agent) = &self.agent {
-            moved = found.iter().any(|process| process.zombie && process.parent == own && process.pid != agent.pid);
+            moved = found
+                .iter()
+                .any(|process| process.zombie && process.parent == own && process.pid != agent.pid);
             reap(&table, agent.pid, &self.known);
         }
         found.retain(|process| !process.zombie);
@@ -185,16 +206,21 @@ impl<'a> Hunt<'a> {
                     // Something dies as fast as it is born, and was never seen alive.
                     return Ok(Ended::Survivors(Vec::new()));
                 }
-                // The environment of a process that is within `exec` reads as empty: the second look comes after that.
+                // The environment of a process that is within `exec` reads as empty: the second
+                // look comes after that.
                 std::thread::sleep(BETWEEN_LOOKS);
                 continue;
             }
             clean_looks = 0;
-            // Stopped first, so that none can fork, or start its killed partner anew, while the others die.
+            // Stopped first, so that none can fork, or start its killed partner anew, while the
+            // others die.
             let mut frozen = HashSet::new();
             for _ in 0..FREEZE_PASSES {
-                let new: Vec<Process> =
-                    targets.iter().filter(|process| frozen.insert((process.pid, process.start))).copied().collect();
+                let new: Vec<Process> = targets
+                    .iter()
+                    .filter(|process| frozen.insert((process.pid, process.start)))
+                    .copied()
+                    .collect();
                 if new.is_empty() {
                     break;
                 }

@@ -1,5 +1,6 @@
-//! Real trees, ended. Each test runs in a process of its own (this test binary again, with only that test), because being
-//! a subreaper, and killing all that one adopted, are for a whole process.
+//! Real trees, ended. Each test runs in a process of its own (this test binary again, with only
+//! that test), because being a subreaper, and killing all that one adopted, are for a whole
+//! process.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -27,7 +28,11 @@ fn alone(body: impl AsyncFnOnce(&Path)) {
         .unwrap();
     // Whatever a failed test left behind.
     end_marked(&marker(folder.path()), LONG).unwrap();
-    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let text = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
@@ -36,9 +41,17 @@ fn marker(folder: &Path) -> Marker {
 }
 
 /// Starts `sh -c script` as an agent; the script says that it is ready by making the file `ready`.
-async fn agent(folder: &Path, session: Session, script: &str) -> (tokio::process::Child, ProcessId) {
+async fn agent(
+    folder: &Path,
+    session: Session,
+    script: &str,
+) -> (tokio::process::Child, ProcessId) {
     let mut command = tokio::process::Command::new("sh");
-    command.args(["-c", script]).current_dir(folder).env("EL_TEST_RUN", folder).stdin(Stdio::null());
+    command
+        .args(["-c", script])
+        .current_dir(folder)
+        .env("EL_TEST_RUN", folder)
+        .stdin(Stdio::null());
     configure(&mut command, session);
     let child = command.spawn().unwrap();
     let id = ProcessId::of(child.id().unwrap()).unwrap().unwrap();
@@ -56,8 +69,16 @@ async fn wait_for(mut condition: impl FnMut() -> bool) {
 
 async fn end(id: &ProcessId, marker: Option<Marker>, grace: Duration) -> Ended {
     let id = id.clone();
-    let work =
-        move || end_tree(&EndTree { agent: &id, marker: marker.as_ref(), grace, limit: LONG, shares_session: false }).unwrap();
+    let work = move || {
+        end_tree(&EndTree {
+            agent: &id,
+            marker: marker.as_ref(),
+            grace,
+            limit: LONG,
+            shares_session: false,
+        })
+        .unwrap()
+    };
     tokio::task::spawn_blocking(work).await.unwrap()
 }
 
@@ -68,8 +89,16 @@ fn what_an_agent_in_our_own_session_leaves_in_it_is_killed_too() {
         let script = "(env -i PATH=\"$PATH\" sh -c 'sleep 610 & exec sleep 611' & ); sleep 0.2; touch ready; exit 0";
         let (mut child, id) = agent(folder, Session::Inherit, script).await;
         child.wait().await.unwrap();
-        let plan =
-            move || end_tree(&EndTree { agent: &id, marker: None, grace: LONG, limit: LONG, shares_session: true }).unwrap();
+        let plan = move || {
+            end_tree(&EndTree {
+                agent: &id,
+                marker: None,
+                grace: LONG,
+                limit: LONG,
+                shares_session: true,
+            })
+            .unwrap()
+        };
         let ended = tokio::task::spawn_blocking(plan).await.unwrap();
         assert!(matches!(ended, Ended::Clean { killed, .. } if killed >= 1), "{ended:?}");
         assert_eq!(living(), []);
@@ -87,7 +116,11 @@ fn an_agent_that_obeys_sigint_ends_by_itself_and_keeps_its_exit_status() {
         let (mut child, id) = agent(folder, Session::New, script).await;
         let ended = end(&id, None, LONG).await;
         assert!(matches!(ended, Ended::Clean { by_itself: true, .. }), "{ended:?}");
-        assert_eq!(child.wait().await.unwrap().code(), Some(7), "the status belongs to the one who spawned it");
+        assert_eq!(
+            child.wait().await.unwrap().code(),
+            Some(7),
+            "the status belongs to the one who spawned it"
+        );
         assert_eq!(living(), []);
     });
 }
@@ -99,7 +132,10 @@ fn an_agent_that_ignores_every_signal_is_killed_after_its_grace() {
         let (mut child, id) = agent(folder, Session::New, script).await;
         let begin = Instant::now();
         let ended = end(&id, None, Duration::from_millis(300)).await;
-        assert!(matches!(ended, Ended::Clean { by_itself: false, killed } if killed >= 1), "{ended:?}");
+        assert!(
+            matches!(ended, Ended::Clean { by_itself: false, killed } if killed >= 1),
+            "{ended:?}"
+        );
         assert!(begin.elapsed() >= Duration::from_millis(300), "it was not given its grace");
         let status = child.wait().await.unwrap();
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9));
@@ -126,7 +162,10 @@ fn everything_that_tries_to_leave_the_tree_is_found_and_killed() {
         let (mut child, id) = agent(folder, Session::New, script).await;
         wait_for(|| living().len() >= 10).await;
         let ended = end(&id, Some(marker(folder)), Duration::from_millis(50)).await;
-        assert!(matches!(ended, Ended::Clean { by_itself: false, killed } if killed >= 10), "{ended:?}");
+        assert!(
+            matches!(ended, Ended::Clean { by_itself: false, killed } if killed >= 10),
+            "{ended:?}"
+        );
         assert_eq!(living(), []);
         assert_eq!(find_marked(&marker(folder)).unwrap(), []);
         child.wait().await.unwrap();
@@ -150,7 +189,8 @@ fn orphans_left_behind_by_an_agent_that_has_ended_are_killed() {
 #[test]
 fn two_watchdogs_that_restart_each_other_are_ended() {
     alone(async |folder| {
-        // Each restarts its partner within milliseconds of its death, in a session of its own and without the marker.
+        // Each restarts its partner within milliseconds of its death, in a session of its own and
+        // without the marker.
         let script = r#"
             cat > dog.sh <<'DOG'
             echo $$ > "$1.pid"
@@ -176,7 +216,8 @@ DOG
 #[test]
 fn a_process_that_is_always_another_one_is_ended() {
     alone(async |folder| {
-        // Each generation lives for some milliseconds, without the marker, in a session of its own, and is an orphan at once.
+        // Each generation lives for some milliseconds, without the marker, in a session of its own,
+        // and is an orphan at once.
         let script = r#"
             cat > hop.sh <<'HOP'
             [ -e stop ] && exit
@@ -205,7 +246,8 @@ fn helpers_of_our_own_are_spared_and_keep_their_status() {
     alone(async |folder| {
         let mut helper = Command::new("sh").args(["-c", "sleep 600; exit 5"]).spawn().unwrap();
         let mut short = Command::new("sh").args(["-c", "exit 4"]).spawn().unwrap();
-        let (mut child, id) = agent(folder, Session::New, "touch ready; (setsid true &); exec sleep 600").await;
+        let (mut child, id) =
+            agent(folder, Session::New, "touch ready; (setsid true &); exec sleep 600").await;
         let handle = Handle::open(&ProcessId::of(short.id()).unwrap().unwrap()).unwrap();
         assert!(handle.is_none_or(|handle| handle.wait(LONG).unwrap()));
         reap_adopted(id.pid);
@@ -240,7 +282,8 @@ fn an_agent_in_our_own_session_is_ended_with_its_tree() {
 #[test]
 fn dead_orphans_are_reaped_while_the_agent_works() {
     alone(async |folder| {
-        let script = "(setsid sh -c 'sleep 0.01' &); (setsid sh -c 'exit 1' &); touch ready; exec sleep 600";
+        let script =
+            "(setsid sh -c 'sleep 0.01' &); (setsid sh -c 'exit 1' &); touch ready; exec sleep 600";
         let (mut child, id) = agent(folder, Session::New, script).await;
         let mut reaped = 0;
         wait_for(|| {
@@ -258,9 +301,14 @@ fn what_a_killed_supervisor_left_is_found_by_its_marker() {
     let folder = tempfile::tempdir().unwrap();
     let marker = marker(folder.path());
     // Nobody's child by the time that we look.
-    let script = "setsid sh -c 'trap \"\" HUP INT TERM; touch ready; while :; do sleep 0.05; done' & exit 0";
-    let status =
-        Command::new("sh").args(["-c", script]).current_dir(folder.path()).env("EL_TEST_RUN", folder.path()).status().unwrap();
+    let script =
+        "setsid sh -c 'trap \"\" HUP INT TERM; touch ready; while :; do sleep 0.05; done' & exit 0";
+    let status = Command::new("sh")
+        .args(["-c", script])
+        .current_dir(folder.path())
+        .env("EL_TEST_RUN", folder.path())
+        .status()
+        .unwrap();
     assert!(status.success());
     let deadline = Instant::now() + LONG;
     while !folder.path().join("ready").exists() {

@@ -24,8 +24,8 @@ pub struct Process {
 /// What a tree costs at the moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TreeUsage {
-    /// CPU time of the whole tree in clock ticks. It only serves to be compared with the last look: a change, up or
-    /// down (a process that ended takes its share along), means that something ran.
+    /// CPU time of the whole tree in clock ticks. It only serves to be compared with the last look:
+    /// a change, up or down (a process that ended takes its share along), means that something ran.
     pub cpu_ticks: u64,
     /// Resident memory in bytes; pages that processes share are counted once for each.
     pub rss_bytes: u64,
@@ -33,8 +33,9 @@ pub struct TreeUsage {
     pub processes: usize,
 }
 
-/// A variable in the environment by which the processes of one run are known, say `EL_RUN=run-…`. It finds also those
-/// that left the tree (`setsid`, `nohup`, double fork), unless they cleared their environment.
+/// A variable in the environment by which the processes of one run are known, say `EL_RUN=run-…`.
+/// It finds also those that left the tree (`setsid`, `nohup`, double fork), unless they cleared
+/// their environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marker {
     pub(super) key: String,
@@ -62,8 +63,8 @@ impl Marker {
     }
 }
 
-/// Makes this process the one that adopts the orphans among its descendants, so that none of them can leave the tree.
-/// Not inherited by children.
+/// Makes this process the one that adopts the orphans among its descendants, so that none of them
+/// can leave the tree. Not inherited by children.
 ///
 /// # Errors
 /// If the kernel refuses; always an `Unsupported` error outside Linux.
@@ -71,7 +72,8 @@ pub fn become_subreaper() -> io::Result<()> {
     platform::become_subreaper()
 }
 
-/// All living and dead (unreaped) descendants of a process, parents before children, without itself.
+/// All living and dead (unreaped) descendants of a process, parents before children, without
+/// itself.
 ///
 /// # Errors
 /// If the process table cannot be read.
@@ -96,8 +98,9 @@ pub fn usage(root: u32) -> io::Result<TreeUsage> {
     Ok(usage)
 }
 
-/// Every living process whose environment, as it was at its `exec`, holds the marker; never this process itself.
-/// Processes whose environment is not ours to read (another user's, or one that made itself unreadable) are not found.
+/// Every living process whose environment, as it was at its `exec`, holds the marker; never this
+/// process itself. Processes whose environment is not ours to read (another user's, or one that
+/// made itself unreadable) are not found.
 ///
 /// # Errors
 /// If the process table cannot be read.
@@ -138,8 +141,16 @@ mod tests {
 
     #[test]
     fn descendants_are_found_at_any_depth_and_order_and_a_circle_ends() {
-        let table = [process(9, 7), process(7, 5), process(5, 1), process(6, 5), process(8, 1), process(1, 9)];
-        let mut pids: Vec<u32> = descendants_in(&table, 5).iter().map(|process| process.pid).collect();
+        let table = [
+            process(9, 7),
+            process(7, 5),
+            process(5, 1),
+            process(6, 5),
+            process(8, 1),
+            process(1, 9),
+        ];
+        let mut pids: Vec<u32> =
+            descendants_in(&table, 5).iter().map(|process| process.pid).collect();
         pids.sort_unstable();
         assert_eq!(pids, [1, 6, 7, 8, 9]);
         assert!(descendants_in(&table, 4).is_empty());
@@ -151,10 +162,19 @@ mod tests {
         let marker = Marker::new("EL_RUN", "run-ab");
         assert!(marker.is_in(b"A=1\0EL_RUN=run-ab\0B=2\0"));
         assert!(marker.is_in(b"EL_RUN=run-ab"));
-        for other in [&b"EL_RUN=run-abc\0"[..], b"XEL_RUN=run-ab\0", b"EL_RUN=run-a\0", b"X=EL_RUN=run-ab\0", b"EL_RUN\0"] {
+        for other in [
+            &b"EL_RUN=run-abc\0"[..],
+            b"XEL_RUN=run-ab\0",
+            b"EL_RUN=run-a\0",
+            b"X=EL_RUN=run-ab\0",
+            b"EL_RUN\0",
+        ] {
             assert!(!marker.is_in(other));
         }
-        assert!(!Marker::new("EL_RUN", "").is_in(b"EL_RUN=\0"), "an unset variable of ours must find nobody");
+        assert!(
+            !Marker::new("EL_RUN", "").is_in(b"EL_RUN=\0"),
+            "an unset variable of ours must find nobody"
+        );
     }
 
     #[test]
@@ -192,7 +212,11 @@ mod tests {
         let value = format!("marker-{}", std::process::id());
         let marker = Marker::new("EL_TEST_MARK", &value);
         assert_eq!(find_marked(&marker).unwrap(), []);
-        let mut child = Command::new("setsid").args(["sleep", "600"]).env("EL_TEST_MARK", &value).spawn().unwrap();
+        let mut child = Command::new("setsid")
+            .args(["sleep", "600"])
+            .env("EL_TEST_MARK", &value)
+            .spawn()
+            .unwrap();
         let deadline = Instant::now() + Duration::from_secs(20);
         while find_marked(&marker).unwrap().iter().all(|process| process.pid != child.id()) {
             assert!(Instant::now() < deadline, "the marked process was not found");

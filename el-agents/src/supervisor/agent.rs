@@ -1,4 +1,5 @@
-//! The agent's process: started with exactly the environment and input that were written down for it.
+//! The agent's process: started with exactly the environment and input that were written down for
+//! it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,7 +18,11 @@ pub(crate) struct Agent {
 }
 
 /// Starts it on our own terminal, which it then has to itself.
-pub(crate) fn start_on_screen(argv: &[OsString], environment: &[(OsString, OsString)], workdir: &Path) -> std::io::Result<Agent> {
+pub(crate) fn start_on_screen(
+    argv: &[OsString],
+    environment: &[(OsString, OsString)],
+    workdir: &Path,
+) -> std::io::Result<Agent> {
     let mut command = command(argv, environment, workdir)?;
     // What the terminal is, only we know: the environment is that of another one.
     match std::env::var_os("TERM") {
@@ -29,7 +34,8 @@ pub(crate) fn start_on_screen(argv: &[OsString], environment: &[(OsString, OsStr
     spawn(&mut command)
 }
 
-/// Starts it, headless: standard input is the prompt's file, standard output and error are ours to read.
+/// Starts it, headless: standard input is the prompt's file, standard output and error are ours to
+/// read.
 pub(crate) fn start(
     argv: &[OsString],
     environment: &[(OsString, OsString)],
@@ -42,10 +48,19 @@ pub(crate) fn start(
     spawn(&mut command)
 }
 
-fn command(argv: &[OsString], environment: &[(OsString, OsString)], workdir: &Path) -> std::io::Result<Command> {
-    let (program, arguments) = argv.split_first().ok_or_else(|| std::io::Error::other("the command line is empty"))?;
+fn command(
+    argv: &[OsString],
+    environment: &[(OsString, OsString)],
+    workdir: &Path,
+) -> std::io::Result<Command> {
+    let (program, arguments) =
+        argv.split_first().ok_or_else(|| std::io::Error::other("the command line is empty"))?;
     let mut command = Command::new(program);
-    command.args(arguments).env_clear().envs(environment.iter().map(|(name, value)| (name, value))).current_dir(workdir);
+    command
+        .args(arguments)
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .current_dir(workdir);
     Ok(command)
 }
 
@@ -53,6 +68,7 @@ fn spawn(command: &mut Command) -> std::io::Result<Agent> {
     let child = command.spawn()?;
     let pid = child.id().ok_or_else(|| std::io::Error::other("the agent has no pid"))?;
     // It cannot be gone: nobody has waited for it yet.
-    let id = ProcessId::of(pid)?.ok_or_else(|| std::io::Error::other("the agent's process is not in the process table"))?;
+    let id = ProcessId::of(pid)?
+        .ok_or_else(|| std::io::Error::other("the agent's process is not in the process table"))?;
     Ok(Agent { child, id })
 }

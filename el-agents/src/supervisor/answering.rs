@@ -1,5 +1,5 @@
-//! Between two calls of an agent: what it said is heard, and it is asked again where its answer cannot be used, or sent back where it left its
-//! atom open.
+//! Between two calls of an agent: what it said is heard, and it is asked again where its answer
+//! cannot be used, or sent back where it left its atom open.
 
 use std::fs::File;
 
@@ -39,34 +39,49 @@ impl Supervisor {
         let may_go_on = self.may_go_on(record);
         let contact = &mut self.watcher.contact;
         let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
-        let heard = Heard { run: &run, token: &token, reading: &reading, asked_again: record.resumes, may_ask_again: may_go_on };
+        let heard = Heard {
+            run: &run,
+            token: &token,
+            reading: &reading,
+            asked_again: record.resumes,
+            may_ask_again: may_go_on,
+        };
         let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
         match ops::heard(contact.store(), &ctx, &heard) {
             Ok(Reply::None) if may_go_on && record.resumes < RESUMES && self.is_left_open() => {
-                let why = "the agent ended without closing its atom; it is sent back once".to_owned();
+                let why =
+                    "the agent ended without closing its atom; it is sent back once".to_owned();
                 Some(Again { prompt: self.nudge(), why })
             }
-            Ok(Reply::AskAgain { prompt }) => {
-                Some(Again { prompt, why: "the answer cannot be used; the agent is asked again".to_owned() })
-            }
+            Ok(Reply::AskAgain { prompt }) => Some(Again {
+                prompt,
+                why: "the answer cannot be used; the agent is asked again".to_owned(),
+            }),
             Ok(Reply::Stopped { why }) => {
-                self.watcher.pane.show(&format!("! no answer that can be used: {}", one_line(&why, 300)));
+                self.watcher
+                    .pane
+                    .show(&format!("! no answer that can be used: {}", one_line(&why, 300)));
                 None
             }
             Ok(Reply::None | Reply::Kept) => None,
             Err(error) => {
-                self.watcher.pane.show(&format!("! what the agent said could not be kept: {error}"));
+                self.watcher
+                    .pane
+                    .show(&format!("! what the agent said could not be kept: {error}"));
                 None
             }
         }
     }
 
-    /// Whether the conversation can go on: the agent has one, its time and money are not up, and the run is still ours.
+    /// Whether the conversation can go on: the agent has one, its time and money are not up, and
+    /// the run is still ours.
     fn may_go_on(&mut self, record: &ExitRecord) -> bool {
         if self.spec.agent.executor != Executor::Claude || record.end != EndKind::Exited {
             return false;
         }
-        if self.watcher.began.elapsed() >= self.spec.agent.execution_timeout || self.watcher.signals.hung_up() {
+        if self.watcher.began.elapsed() >= self.spec.agent.execution_timeout
+            || self.watcher.signals.hung_up()
+        {
             return false;
         }
         let progress = self.watcher.reader.progress();
@@ -79,7 +94,8 @@ impl Supervisor {
 
     /// A violation: the agent ended by itself, without an error, and its atom is still in progress.
     fn is_left_open(&mut self) -> bool {
-        let status = ops::brief(self.watcher.contact.store(), &self.spec.atom).map(|atom| atom.status);
+        let status =
+            ops::brief(self.watcher.contact.store(), &self.spec.atom).map(|atom| atom.status);
         matches!(status, Ok(Status::InProgress))
     }
 

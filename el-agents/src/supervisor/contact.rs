@@ -63,11 +63,13 @@ impl Contact {
         clock::awake_or_not().saturating_sub(self.extended_at)
     }
 
-    /// Looks whether anything changed, and beats when it is time. Called ten times a second, it costs microseconds where nothing did. When the
-    /// store cannot be used, the answer is what it last said; if that lasts, the age of the lease decides.
+    /// Looks whether anything changed, and beats when it is time. Called ten times a second, it
+    /// costs microseconds where nothing did. When the store cannot be used, the answer is what it
+    /// last said; if that lasts, the age of the lease decides.
     pub(crate) fn tick(&mut self, active_at: Option<Timestamp>, progress: &Progress) -> Watch {
         let since = self.beat_at.elapsed();
-        let is_due = since > self.lease / 6 || (since > PROGRESS_EVERY && *progress != self.written);
+        let is_due =
+            since > self.lease / 6 || (since > PROGRESS_EVERY && *progress != self.written);
         // A store that fails is asked again at the next tick.
         let _ = if is_due { self.beat(active_at, progress) } else { self.look() };
         self.watch
@@ -83,10 +85,21 @@ impl Contact {
     }
 
     /// Extends the lease and reports progress now.
-    pub(crate) fn beat(&mut self, active_at: Option<Timestamp>, progress: &Progress) -> Result<(), Error> {
+    pub(crate) fn beat(
+        &mut self,
+        active_at: Option<Timestamp>,
+        progress: &Progress,
+    ) -> Result<(), Error> {
         // Taken before the write: the lease counts from what the store was told.
         let (clock, instant) = (clock::awake_or_not(), Instant::now());
-        let beat = Beat { run_id: &self.run, token: &self.token, now: clock::now(), lease: self.lease, active_at, progress };
+        let beat = Beat {
+            run_id: &self.run,
+            token: &self.token,
+            now: clock::now(),
+            lease: self.lease,
+            active_at,
+            progress,
+        };
         self.watch = ops::beat(&mut self.store, &beat)?;
         self.extended_at = clock;
         self.beat_at = instant;
@@ -94,19 +107,33 @@ impl Contact {
         Ok(())
     }
 
-    /// The agent's summary stands for its word: its atom is closed in its name. Refused where the agent would be.
-    pub(crate) fn close_by_summary(&mut self, agent: &str, atom: &str, summary: &str, review: bool) -> Result<(), Error> {
+    /// The agent's summary stands for its word: its atom is closed in its name. Refused where the
+    /// agent would be.
+    pub(crate) fn close_by_summary(
+        &mut self,
+        agent: &str,
+        atom: &str,
+        summary: &str,
+        review: bool,
+    ) -> Result<(), Error> {
         let session = SessionCredentials { run: self.run.clone(), token: Some(self.token.clone()) };
         let ctx = Ctx { now: clock::now(), actor: agent, session: Some(&session) };
         self.seen_version = None;
         ops::close_by_summary(&mut self.store, &ctx, atom, summary, review)
     }
 
-    /// Somebody in the attached session pressed `C-c`: that is a person's cancel, which holds the atom back.
+    /// Somebody in the attached session pressed `C-c`: that is a person's cancel, which holds the
+    /// atom back.
     pub(crate) fn cancel(&mut self) {
         let ctx = Ctx { now: clock::now(), actor: "person at the session", session: None };
         // Should it fail, the person sees that nothing happened and presses again.
-        let _ = ops::cancel(&mut self.store, &ctx, &self.run, CancelMode::Hold, Some("C-c in the session"));
+        let _ = ops::cancel(
+            &mut self.store,
+            &ctx,
+            &self.run,
+            CancelMode::Hold,
+            Some("C-c in the session"),
+        );
         self.seen_version = None;
     }
 }

@@ -1,4 +1,5 @@
-//! What the agent says, heard for its structured answers: progress as it comes, all others at the end of a call.
+//! What the agent says, heard for its structured answers: progress as it comes, all others at the
+//! end of a call.
 
 use el_core::model::{Progress, ProgressStatus};
 use el_core::protocol::response::{Block, Payload, Reading, Scanner, check_block};
@@ -22,7 +23,10 @@ impl Ear {
 
     /// A line of an agent that says lines; a block goes over several.
     pub(crate) fn hear_line(&mut self, line: &str) {
-        let told = [line, "\n"].into_iter().filter_map(|piece| self.scanner.push(piece).iter().rev().find_map(Told::of)).last();
+        let told = [line, "\n"]
+            .into_iter()
+            .filter_map(|piece| self.scanner.push(piece).iter().rev().find_map(Told::of))
+            .last();
         self.told = told.or(self.told.take());
     }
 

@@ -1,4 +1,5 @@
-//! What a supervisor does between the end of its agent and the settling of the run: checks the work, and keeps the last of the output.
+//! What a supervisor does between the end of its agent and the settling of the run: checks the
+//! work, and keeps the last of the output.
 
 use std::time::Duration;
 
@@ -26,17 +27,24 @@ impl Supervisor {
         ops::run(contact.store(), &run).ok()?.verify
     }
 
-    /// Runs the check, if there is one and the agent said that its work is done. The result is part of the run's record, and decides nothing: where it is
-    /// to decide, `el close` has run it before.
+    /// Runs the check, if there is one and the agent said that its work is done. The result is part
+    /// of the run's record, and decides nothing: where it is to decide, `el close` has run it
+    /// before.
     pub(super) async fn check(&mut self) {
         let Some(verify) = self.verify() else { return };
         let progress = self.watcher.reader.progress();
         let is_known = self.watcher.contact.beat(None, &progress).is_ok();
-        let is_done = matches!(self.watcher.contact.watched(), Watch::Finished(Status::Closed | Status::Review));
+        let is_done = matches!(
+            self.watcher.contact.watched(),
+            Watch::Finished(Status::Closed | Status::Review)
+        );
         if !is_known || !is_done || (verify.required && verify.status == VerifyStatus::Passed) {
             return;
         }
-        self.watcher.pane.show(&format!("el: the work is checked: {}", one_line(&words::join(&verify.command), 160)));
+        self.watcher.pane.show(&format!(
+            "el: the work is checked: {}",
+            one_line(&words::join(&verify.command), 160)
+        ));
         let result = self.run_check(&verify).await;
         self.watcher.pane.show(&format!("el: the check ended as {}", result.status));
         let contact = &mut self.watcher.contact;
@@ -48,10 +56,11 @@ impl Supervisor {
     }
 
     async fn run_check(&mut self, verify: &Verify) -> Verify {
-        let mut running = match verify::start(verify, &self.spec.agent.working_directory, &self.environment) {
-            Ok(running) => running,
-            Err(not_run) => return *not_run,
-        };
+        let mut running =
+            match verify::start(verify, &self.spec.agent.working_directory, &self.environment) {
+                Ok(running) => running,
+                Err(not_run) => return *not_run,
+            };
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -65,7 +74,8 @@ impl Supervisor {
             if self.watcher.signals.hung_up() || self.watcher.signals.take_interrupt() {
                 return running.end("the session was ended before the check was");
             }
-            // The lease goes on, and somebody may have opened the atom again: then there is nothing to check.
+            // The lease goes on, and somebody may have opened the atom again: then there is nothing
+            // to check.
             let watch = self.watcher.contact.tick(None, &self.watcher.reader.progress());
             if !matches!(watch, Watch::Finished(_)) {
                 return running.end("the work was taken up again before the check had ended");
@@ -73,12 +83,16 @@ impl Supervisor {
         }
     }
 
-    /// Keeps the last lines of the output in the run's record. The whole is in the run's folder, so nothing is lost where this fails.
+    /// Keeps the last lines of the output in the run's record. The whole is in the run's folder, so
+    /// nothing is lost where this fails.
     pub(super) fn keep_output(&mut self) {
-        let kept = RunOutput::of(&self.folder, !matches!(self.spec.agent.executor, Executor::Command(_)));
+        let kept =
+            RunOutput::of(&self.folder, !matches!(self.spec.agent.executor, Executor::Command(_)));
         let contact = &mut self.watcher.contact;
         let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
-        if let Err(error) = ops::record_output(contact.store(), &run, &token, &kept.output, &kept.error_lines) {
+        if let Err(error) =
+            ops::record_output(contact.store(), &run, &token, &kept.output, &kept.error_lines)
+        {
             self.watcher.pane.show(&format!("! the last lines are not kept: {error}"));
         }
     }

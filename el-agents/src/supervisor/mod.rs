@@ -1,7 +1,8 @@
-//! `el supervise RUN`, the process of a session's pane: it starts the agent, pumps its stream, keeps the lease, ends its process tree,
-//! writes the exit record and settles the run.
+//! `el supervise RUN`, the process of a session's pane: it starts the agent, pumps its stream,
+//! keeps the lease, ends its process tree, writes the exit record and settles the run.
 //!
-//! It needs nobody: a worker may die, or detach, and every run is still settled. It trusts nothing that its agent says of its own success.
+//! It needs nobody: a worker may die, or detach, and every run is still settled. It trusts nothing
+//! that its agent says of its own success.
 
 mod agent;
 mod answering;
@@ -66,14 +67,17 @@ pub enum SuperviseError {
     },
 }
 
-/// Supervises one run to its end. Blocks; starts a runtime of its own on this thread, which has to be the process's main one, since the
-/// agent dies with it.
+/// Supervises one run to its end. Blocks; starts a runtime of its own on this thread, which has to
+/// be the process's main one, since the agent dies with it.
 ///
 /// # Errors
 /// If the run could not be taken. Whatever happens after that ends in an exit record.
 pub fn supervise(database: &Path, run: &str) -> Result<(), SuperviseError> {
     let system = |doing| move |source| SuperviseError::System { doing, source };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system("start the runtime"))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(system("start the runtime"))?;
     runtime.block_on(async {
         process::notice_default_signals().map_err(system("listen to signals"))?;
         let signals = Signals::new().map_err(system("listen to signals"))?;
@@ -135,10 +139,17 @@ impl Supervisor {
 
     async fn run(mut self) {
         let hello = match ops::brief(self.watcher.contact.store(), &self.spec.atom) {
-            Ok(atom) => format!("el: {} works on {} — {}", self.spec.agent.name, atom.id, one_line(&atom.title, 120)),
+            Ok(atom) => format!(
+                "el: {} works on {} — {}",
+                self.spec.agent.name,
+                atom.id,
+                one_line(&atom.title, 120)
+            ),
             Err(_) => format!("el: {} works on {}", self.spec.agent.name, self.spec.atom),
         };
-        self.watcher.pane.show(&format!("{hello} ({}; detach with C-b d, end with C-c)", self.spec.run));
+        self.watcher
+            .pane
+            .show(&format!("{hello} ({}; detach with C-b d, end with C-c)", self.spec.run));
         self.keep_status();
         let mut resumes = 0;
         let mut prompt = self.prompt();
@@ -152,7 +163,8 @@ impl Supervisor {
             resumes += 1;
             prompt = self.again(&again);
         };
-        // Should this fail, a worker settles the run as lost; the store below is told the truth all the same.
+        // Should this fail, a worker settles the run as lost; the store below is told the truth all
+        // the same.
         if let Err(error) = self.folder.write_exit(&record) {
             self.watcher.pane.show(&format!("! {error}"));
         }
@@ -177,7 +189,8 @@ impl Supervisor {
         if self.spec.agent.executor == Executor::Interactive {
             return self.call_on_screen(&argv, prompt).await;
         }
-        let agent = agent::start(&argv, &self.environment, &self.spec.agent.working_directory, prompt)?;
+        let agent =
+            agent::start(&argv, &self.environment, &self.spec.agent.working_directory, prompt)?;
         let contact = &mut self.watcher.contact;
         let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
         // For people only: nothing depends on it.
@@ -188,7 +201,8 @@ impl Supervisor {
     fn record(&mut self, end: std::io::Result<CallEnd>, resumes: u32) -> ExitRecord {
         use std::os::unix::process::ExitStatusExt;
         let kind = end.as_ref().map_or(EndKind::SpawnFailed, |end| end.kind);
-        let mut record = ExitRecord { resumes, ..ExitRecord::new(&self.spec.run, kind, clock::now()) };
+        let mut record =
+            ExitRecord { resumes, ..ExitRecord::new(&self.spec.run, kind, clock::now()) };
         match end {
             Ok(CallEnd { kind, status }) => {
                 record.exit_code = status.and_then(|s| s.code());
@@ -199,12 +213,15 @@ impl Supervisor {
                 self.watcher.reader.tell(&mut record);
                 self.watcher.tell_of_screen(&mut record);
             }
-            Err(error) => record.message = Some(format!("{}: {error}", self.spec.program.display())),
+            Err(error) => {
+                record.message = Some(format!("{}: {error}", self.spec.program.display()))
+            }
         }
         record
     }
 
-    /// Settles the run. A store that cannot be used now is tried again for a minute; then a worker does it, from the exit record.
+    /// Settles the run. A store that cannot be used now is tried again for a minute; then a worker
+    /// does it, from the exit record.
     async fn settle(mut self, record: &ExitRecord) {
         let progress = self.watcher.progress();
         if !self.spec.agent.preserve_sessions {
@@ -220,7 +237,8 @@ impl Supervisor {
             }
             let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
             let policy = self.spec.rules.retry_policy();
-            match ops::settle(self.watcher.contact.store(), &ctx, record, &policy, clock::jitter()) {
+            match ops::settle(self.watcher.contact.store(), &ctx, record, &policy, clock::jitter())
+            {
                 Ok(settled) => {
                     if let Some(handed) = &handed {
                         handed.settled(&settled);
@@ -239,7 +257,8 @@ impl Supervisor {
 
     /// Starts the notification command. It goes on without us.
     fn notify(&mut self, settled: &Settled) {
-        let started = notify::start(settled, &self.spec.agent, &self.spec.places, &self.environment);
+        let started =
+            notify::start(settled, &self.spec.agent, &self.spec.places, &self.environment);
         if let Err(error) = started {
             self.watcher.pane.show(&format!("! {error}"));
         }
@@ -261,10 +280,18 @@ impl Supervisor {
 }
 
 pub(crate) fn stamp(id: &ProcessId) -> Stamp {
-    Stamp { pid: i64::from(id.pid), start: i64::try_from(id.start).unwrap_or(i64::MAX), boot: id.boot.clone() }
+    Stamp {
+        pid: i64::from(id.pid),
+        start: i64::try_from(id.start).unwrap_or(i64::MAX),
+        boot: id.boot.clone(),
+    }
 }
 
 /// The process that a stamp in the store stands for.
 pub(crate) fn process_of(stamp: &Stamp) -> Option<ProcessId> {
-    Some(ProcessId { pid: u32::try_from(stamp.pid).ok()?, start: u64::try_from(stamp.start).ok()?, boot: stamp.boot.clone() })
+    Some(ProcessId {
+        pid: u32::try_from(stamp.pid).ok()?,
+        start: u64::try_from(stamp.start).ok()?,
+        boot: stamp.boot.clone(),
+    })
 }

@@ -1,5 +1,5 @@
-//! A call of an agent that has the pane's terminal to itself (executor `interactive`): the same loop, with a screen to look at instead of a
-//! stream, and a last word to type before the signals.
+//! A call of an agent that has the pane's terminal to itself (executor `interactive`): the same
+//! loop, with a screen to look at instead of a stream, and a last word to type before the signals.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -40,7 +40,11 @@ pub(super) struct OnScreen {
 
 impl Supervisor {
     /// One call of the agent on the pane's own terminal, from its start to the end of its tree.
-    pub(super) async fn call_on_screen(&mut self, argv: &[OsString], prompt: File) -> std::io::Result<CallEnd> {
+    pub(super) async fn call_on_screen(
+        &mut self,
+        argv: &[OsString],
+        prompt: File,
+    ) -> std::io::Result<CallEnd> {
         let text = |mut file: File| -> std::io::Result<String> {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
@@ -52,10 +56,13 @@ impl Supervisor {
         let front = Front::new(pane, &prompt, typed, &self.environment, &self.spec.conversation)?;
         let summary = match self.spec.agent.completion {
             Completion::Atom => None,
-            Completion::Summary => Some(SummaryWatch::new(summary_file(&self.spec.places, &self.spec.atom))),
+            Completion::Summary => {
+                Some(SummaryWatch::new(summary_file(&self.spec.places, &self.spec.atom)))
+            }
         };
         let give_back = keep_terminal();
-        let agent = agent::start_on_screen(argv, &self.environment, &self.spec.agent.working_directory)?;
+        let agent =
+            agent::start_on_screen(argv, &self.environment, &self.spec.agent.working_directory)?;
         self.watcher.pane.lend();
         self.watcher.on_screen = Some(OnScreen {
             front,
@@ -71,7 +78,12 @@ impl Supervisor {
         // For people only: nothing depends on it.
         let _ = ops::set_agent_pid(contact.store(), &run, &token, i64::from(agent.id.pid));
         let mut end = self.watcher.watch(agent).await;
-        if let Some(on) = self.watcher.on_screen.as_mut().filter(|on| end.kind == EndKind::Exited && !on.front.is_submitted()) {
+        if let Some(on) = self
+            .watcher
+            .on_screen
+            .as_mut()
+            .filter(|on| end.kind == EndKind::Exited && !on.front.is_submitted())
+        {
             on.front.look_back().await;
         }
         self.watcher.leave_screen(&mut end);
@@ -82,12 +94,17 @@ impl Supervisor {
 }
 
 impl Watcher {
-    /// One tick with a screen: keeps what it shows, and says whether the agent is to be ended because of it.
+    /// One tick with a screen: keeps what it shows, and says whether the agent is to be ended
+    /// because of it.
     pub(super) fn look_at_screen(&mut self, watch: Watch, now: Instant) -> Option<EndNow> {
         let on = self.on_screen.as_mut().filter(|on| !on.is_over)?;
         let seen = on.front.tick(now);
         let is_attended = on.front.is_attached() && on.front.question().is_some();
-        let text = on.summary.as_mut().filter(|_| watch == Watch::Work).and_then(|summary| summary.take(now));
+        let text = on
+            .summary
+            .as_mut()
+            .filter(|_| watch == Watch::Work)
+            .and_then(|summary| summary.take(now));
         let acted = seen.acted;
         self.keep(seen);
         if acted {
@@ -116,7 +133,9 @@ impl Watcher {
             let ctx = Ctx { now: clock::now(), actor: &on.agent, session: None };
             // For the audit trail; the agent is sent back whether or not it is written.
             let _ = ops::nudged(self.contact.store(), &ctx, &run, &token);
-            self.pane.show("el: the agent ended its turn without closing its atom; it is sent back once");
+            self.pane.show(
+                "el: the agent ended its turn without closing its atom; it is sent back once",
+            );
             return None;
         }
         end(EndKind::Exited)
@@ -133,15 +152,22 @@ impl Watcher {
 
     fn close_by_summary(&mut self, text: &str) {
         let Some(on) = &mut self.on_screen else { return };
-        // Asked once: a refusal (a review or a check is wanted) is the same the next time, and the agent is told of it by its own `el`.
+        // Asked once: a refusal (a review or a check is wanted) is the same the next time, and the
+        // agent is told of it by its own `el`.
         on.summary = None;
         match self.contact.close_by_summary(&on.agent, &on.atom, text, on.review) {
-            Ok(()) => self.pane.show(&format!("el: the summary of {} is there; it is closed", on.atom)),
-            Err(error) => self.pane.show(&format!("! the summary of {} is there, but it cannot be closed: {error}", on.atom)),
+            Ok(()) => {
+                self.pane.show(&format!("el: the summary of {} is there; it is closed", on.atom))
+            }
+            Err(error) => self.pane.show(&format!(
+                "! the summary of {} is there, but it cannot be closed: {error}",
+                on.atom
+            )),
         }
     }
 
-    /// The client is gone: keeps the rest of what it showed and said, and puts right what its exit alone would tell wrongly.
+    /// The client is gone: keeps the rest of what it showed and said, and puts right what its exit
+    /// alone would tell wrongly.
     fn leave_screen(&mut self, end: &mut CallEnd) {
         let Some(on) = self.on_screen.as_mut() else { return };
         on.is_over = true;
@@ -157,8 +183,12 @@ impl Watcher {
             end.kind = EndKind::Hangup;
         } else if !was_given_work {
             end.kind = EndKind::SpawnFailed;
-        } else if was_attached && end.status.is_some_and(|status| status.success()) && self.contact.watched() == Watch::Work {
-            // Whoever looked on has left the client: as with C-c in a headless session, a person's cancel.
+        } else if was_attached
+            && end.status.is_some_and(|status| status.success())
+            && self.contact.watched() == Watch::Work
+        {
+            // Whoever looked on has left the client: as with C-c in a headless session, a person's
+            // cancel.
             self.contact.cancel();
         }
     }
@@ -196,9 +226,10 @@ impl Watcher {
 /// The pane that this very process runs in.
 fn own_pane(places: &Places) -> std::io::Result<OwnPane> {
     let environment: Vec<_> = std::env::vars_os().collect();
-    let tmux =
-        Tmux::discover(&socket_name(&places.database), &environment).map_err(|error| std::io::Error::other(error.to_string()))?;
+    let tmux = Tmux::discover(&socket_name(&places.database), &environment)
+        .map_err(|error| std::io::Error::other(error.to_string()))?;
     let id = std::env::var("TMUX_PANE").unwrap_or_default();
-    OwnPane::new(tmux, &id)
-        .ok_or_else(|| std::io::Error::other("this is not a pane of tmux, which the interactive executor needs"))
+    OwnPane::new(tmux, &id).ok_or_else(|| {
+        std::io::Error::other("this is not a pane of tmux, which the interactive executor needs")
+    })
 }

@@ -1,5 +1,6 @@
-//! What the session's pane shows. Whoever watches must never be able to hold the supervisor up: a terminal that takes nothing (a pane
-//! in flow control, a dead tmux) costs lines on the screen, not heartbeats.
+//! What the session's pane shows. Whoever watches must never be able to hold the supervisor up: a
+//! terminal that takes nothing (a pane in flow control, a dead tmux) costs lines on the screen, not
+//! heartbeats.
 
 use std::fs::File;
 use std::io::Write;
@@ -37,16 +38,17 @@ impl Pane {
         Pane { terminal, log, logged: 0, dropped: 0, is_lent: false }
     }
 
-    /// Leaves the terminal to a program with a screen of its own, until it is taken back: what is shown meanwhile is only kept.
+    /// Leaves the terminal to a program with a screen of its own, until it is taken back: what is
+    /// shown meanwhile is only kept.
     pub(crate) fn lend(&mut self) {
         self.is_lent = true;
     }
 
-    /// Takes the terminal back and makes it plain again, whatever the program has left it as: no alternate screen, no bracketed paste, no mouse,
-    /// no focus reports, no extended keys; a cursor, and plain letters.
+    /// Takes the terminal back and makes it plain again, whatever the program has left it as: no
+    /// alternate screen, no bracketed paste, no mouse, no focus reports, no extended keys; a
+    /// cursor, and plain letters.
     pub(crate) fn take_back(&mut self) {
-        const PLAIN: &str =
-            "\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[<u\x1b[>4;0m\x1b[?25h\x1b[0m\r\n";
+        const PLAIN: &str = "\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[<u\x1b[>4;0m\x1b[?25h\x1b[0m\r\n";
         self.is_lent = false;
         // A terminal that takes nothing needs nothing.
         let _ = self.terminal.try_send(PLAIN.to_owned());
@@ -73,7 +75,12 @@ impl Pane {
         }
         // A raw terminal would need it, and a cooked one takes it.
         let text = text.replace('\n', "\r\n");
-        if self.dropped > 0 && self.terminal.try_send(format!("[{} lines were not shown]\r\n", self.dropped)).is_ok() {
+        if self.dropped > 0
+            && self
+                .terminal
+                .try_send(format!("[{} lines were not shown]\r\n", self.dropped))
+                .is_ok()
+        {
             self.dropped = 0;
         }
         if self.terminal.try_send(text).is_err() {

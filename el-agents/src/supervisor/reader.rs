@@ -1,4 +1,5 @@
-//! What the agent's output tells. It is believed for progress, cost and the reasons of failure, never for success.
+//! What the agent's output tells. It is believed for progress, cost and the reasons of failure,
+//! never for success.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -7,7 +8,9 @@ use el_core::model::{ExitRecord, Progress, Timestamp, UsageLimit};
 use el_core::protocol::response::Reading;
 
 use super::ear::Ear;
-use crate::claude::{self, Line, LineSplitter, Renderer, RunResult, StreamEvent, one_line, parse_line};
+use crate::claude::{
+    self, Line, LineSplitter, Renderer, RunResult, StreamEvent, one_line, parse_line,
+};
 
 /// Longest message that goes into an exit record, in characters.
 const MESSAGE_MAX: usize = 500;
@@ -23,7 +26,8 @@ pub(crate) struct Reader {
     /// The output is Claude Code's event stream; else plain lines.
     is_stream: bool,
     result: Option<RunResult>,
-    /// Names of the tools that were denied, over all calls: what the first one was refused may be why no later one gets on.
+    /// Names of the tools that were denied, over all calls: what the first one was refused may be
+    /// why no later one gets on.
     denied: BTreeSet<String>,
     result_at: Option<Instant>,
     limit_resets_at: Option<Option<Timestamp>>,
@@ -113,7 +117,9 @@ impl Reader {
     fn line(&mut self, line: Line) -> String {
         match line {
             Line::TooLong(bytes) => format!("[a line of {bytes} bytes is not shown]\n"),
-            Line::Whole(line) if self.is_stream => parse_line(&line).iter().map(|event| self.event(event)).collect(),
+            Line::Whole(line) if self.is_stream => {
+                parse_line(&line).iter().map(|event| self.event(event)).collect()
+            }
             Line::Whole(line) => {
                 let text = one_line(&String::from_utf8_lossy(&line), 2_000);
                 if !text.is_empty() {
@@ -139,14 +145,19 @@ impl Reader {
                 self.result_at = Some(Instant::now());
             }
             StreamEvent::RateLimit(limit) if limit.is_reached() => {
-                self.limit_resets_at = Some(limit.resets_at.map(|s| Timestamp::from_micros(s.saturating_mul(1_000_000))));
+                self.limit_resets_at = Some(
+                    limit.resets_at.map(|s| Timestamp::from_micros(s.saturating_mul(1_000_000))),
+                );
             }
             // It answered after all: the limit did not end it, nor was its last result the last.
-            StreamEvent::Text { subagent: false, .. } | StreamEvent::ToolUse { subagent: false, .. } => {
+            StreamEvent::Text { subagent: false, .. }
+            | StreamEvent::ToolUse { subagent: false, .. } => {
                 self.limit_resets_at = None;
                 self.result_at = None;
             }
-            StreamEvent::TaskStarted { id, .. } if self.tasks.len() < TASKS_MAX => drop(self.tasks.insert(id.clone())),
+            StreamEvent::TaskStarted { id, .. } if self.tasks.len() < TASKS_MAX => {
+                self.tasks.insert(id.clone());
+            }
             StreamEvent::TaskEnded { id, .. } => drop(self.tasks.remove(id)),
             _ => {}
         }
@@ -156,7 +167,11 @@ impl Reader {
     /// As the store keeps it.
     pub(crate) fn progress(&self) -> Progress {
         let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
-        let action = if self.is_stream { Some(self.progress.action.clone()) } else { self.last_line.clone() };
+        let action = if self.is_stream {
+            Some(self.progress.action.clone())
+        } else {
+            self.last_line.clone()
+        };
         Progress {
             turns: count(self.progress.turns),
             tokens_in: count(self.progress.tokens_in),
@@ -171,7 +186,8 @@ impl Reader {
         self.progress.tool_in_flight
     }
 
-    /// When the agent said its result, if that is its last: while a background task of its own runs, it waits for that and goes on.
+    /// When the agent said its result, if that is its last: while a background task of its own
+    /// runs, it waits for that and goes on.
     pub(crate) fn result_at(&self) -> Option<Instant> {
         self.result_at.filter(|_| self.tasks.is_empty())
     }
@@ -193,7 +209,8 @@ impl Reader {
             None => self.last_error.clone(),
         };
         if record.message.is_none() {
-            record.message = said.map(|text| one_line(&text, MESSAGE_MAX)).filter(|text| !text.is_empty());
+            record.message =
+                said.map(|text| one_line(&text, MESSAGE_MAX)).filter(|text| !text.is_empty());
         }
         if let Some(resets_at) = self.limit_resets_at {
             record.usage_limit = Some(UsageLimit { resets_at });

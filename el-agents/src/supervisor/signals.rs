@@ -4,7 +4,8 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGHUP (the session or its server was ended), SIGTERM and SIGINT (`C-c` in the attached session).
+/// SIGHUP (the session or its server was ended), SIGTERM and SIGINT (`C-c` in the attached
+/// session).
 #[derive(Debug)]
 pub(crate) struct Signals {
     hangup: Signal,

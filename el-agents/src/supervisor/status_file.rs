@@ -1,4 +1,5 @@
-//! `STATUS.txt` in the run's folder: how the run stands, one `name: value` a line, for whoever looks at files and not at `el`.
+//! `STATUS.txt` in the run's folder: how the run stands, one `name: value` a line, for whoever
+//! looks at files and not at `el`.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -12,7 +13,8 @@ use crate::rundir::replace_private;
 
 /// What changed is written no more often than this.
 const WRITE_EVERY: Duration = Duration::from_secs(2);
-/// What did not change is written anew after this, so that the file's age tells that somebody is there.
+/// What did not change is written anew after this, so that the file's age tells that somebody is
+/// there.
 const REFRESH: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
@@ -25,8 +27,19 @@ pub(super) struct StatusFile {
 }
 
 impl StatusFile {
-    pub(super) fn new(path: PathBuf, run: &str, atom: &str, title: &str, agent: &str, began: Timestamp) -> StatusFile {
-        let head = format!("run: {run}\natom: {atom}\ntitle: {}\nagent: {}\n", one_line(title, 200), one_line(agent, 100));
+    pub(super) fn new(
+        path: PathBuf,
+        run: &str,
+        atom: &str,
+        title: &str,
+        agent: &str,
+        began: Timestamp,
+    ) -> StatusFile {
+        let head = format!(
+            "run: {run}\natom: {atom}\ntitle: {}\nagent: {}\n",
+            one_line(title, 200),
+            one_line(agent, 100)
+        );
         StatusFile { path, head, began, written: None }
     }
 
@@ -57,23 +70,36 @@ impl StatusFile {
         let detail = one_line(settled.run.detail.as_deref().unwrap_or_default(), 300);
         let status = settled.atom.as_ref().map_or("gone", |atom| atom.status.as_str());
         let body = body(&format!("ended as {}", settled.outcome), &settled.run.progress);
-        self.write(&format!("{body}detail: {detail}\natom_status: {status}\nartifacts: {}\n", settled.run.artifacts), None);
+        self.write(
+            &format!(
+                "{body}detail: {detail}\natom_status: {status}\nartifacts: {}\n",
+                settled.run.artifacts
+            ),
+            None,
+        );
     }
 
     fn write(&self, body: &str, active_at: Option<Timestamp>) {
         let now = clock::now();
         let active = active_at.map_or_else(String::new, |at| format!("last_output: {at}\n"));
         let seconds = now.since(self.began).as_secs();
-        let text = format!("{}started: {}\nupdated: {now}\nelapsed_s: {seconds}\n{body}{active}", self.head, self.began);
+        let text = format!(
+            "{}started: {}\nupdated: {now}\nelapsed_s: {seconds}\n{body}{active}",
+            self.head, self.began
+        );
         // A full disk costs this file, not the run.
         let _ = replace_private(&self.path, text.as_bytes());
     }
 }
 
 fn body(state: &str, progress: &Progress) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "an amount of dollars is far below the range where a float loses cents")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "an amount of dollars is far below the range where a float loses cents"
+    )]
     let dollars = progress.cost_micros as f64 / 1e6;
-    let percent = progress.percent.map_or_else(String::new, |percent| format!("percent: {percent}\n"));
+    let percent =
+        progress.percent.map_or_else(String::new, |percent| format!("percent: {percent}\n"));
     let files = match (progress.files_processed, progress.files_total) {
         (Some(done), Some(total)) => format!("files: {done} of {total}\n"),
         (Some(done), None) => format!("files: {done}\n"),
@@ -99,13 +125,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("STATUS.txt");
         let began = clock::now().minus(Duration::from_secs(90));
-        let mut file = StatusFile::new(path.clone(), "run-1", "t-1", "A\ntitle \x1b[2J", "claude", began);
+        let mut file =
+            StatusFile::new(path.clone(), "run-1", "t-1", "A\ntitle \x1b[2J", "claude", began);
         let read = || std::fs::read_to_string(&path).unwrap();
-        let mut progress = Progress { action: Some("Bash: make".to_owned()), ..Progress::default() };
+        let mut progress =
+            Progress { action: Some("Bash: make".to_owned()), ..Progress::default() };
         file.keep(Watch::Work, &progress, None);
         let first = read();
         assert!(
-            first.contains("status: running\n") && first.contains("title: A title\n") && first.contains("doing: Bash: make\n"),
+            first.contains("status: running\n")
+                && first.contains("title: A title\n")
+                && first.contains("doing: Bash: make\n"),
             "{first}"
         );
         assert!(first.contains("elapsed_s: 90\n") || first.contains("elapsed_s: 91\n"), "{first}");
@@ -115,7 +145,11 @@ mod tests {
         file.written.as_mut().unwrap().0 = Instant::now().checked_sub(WRITE_EVERY).unwrap();
         file.keep(Watch::Finished(Status::Closed), &progress, Some(began));
         let second = read();
-        assert!(second.contains("turns: 3\n") && second.contains("status: finishing, the work item is closed\n"), "{second}");
+        assert!(
+            second.contains("turns: 3\n")
+                && second.contains("status: finishing, the work item is closed\n"),
+            "{second}"
+        );
         assert!(second.contains("last_output: "), "{second}");
     }
 }

@@ -157,7 +157,8 @@ impl Watcher {
                 exited = agent.child.wait(), if status.is_none() => {
                     status = exited.ok();
                     if status.is_none() {
-                        // It cannot be waited for, so somebody reaped it; that it is gone is all that is known.
+                        // It cannot be waited for, so somebody reaped it; that it is gone is all
+                        // that is known.
                         status = Some(ExitStatus::default());
                     }
                     if ending.is_none() {
@@ -227,7 +228,8 @@ impl Watcher {
             self.contact.cancel();
         }
         if self.reaped_at.elapsed() > REAP_EVERY {
-            // Orphans of the agent become ours; those that have ended are reaped, or they would pile up.
+            // Orphans of the agent become ours; those that have ended are reaped, or they would
+            // pile up.
             reap_adopted(agent.id.pid);
             self.reaped_at = Instant::now();
         }
@@ -242,7 +244,8 @@ impl Watcher {
         }
         let now = Instant::now();
         if now.duration_since(self.active.at) > self.bounds.stall_timeout / 2
-            && now.duration_since(self.active.looked) > STALL_LOOK.min(self.bounds.stall_timeout / 4)
+            && now.duration_since(self.active.looked)
+                > STALL_LOOK.min(self.bounds.stall_timeout / 4)
         {
             self.look_at_tools(agent, now);
         }
@@ -264,7 +267,8 @@ impl Watcher {
         decided.or(order)
     }
 
-    /// An agent whose tools work is not stalled, however silent. The agent's own CPU does not count: it takes some just waiting.
+    /// An agent whose tools work is not stalled, however silent. The agent's own CPU does not
+    /// count: it takes some just waiting.
     fn look_at_tools(&mut self, agent: &Agent, now: Instant) {
         self.active.looked = now;
         let Ok(tools) = descendants(agent.id.pid) else { return };
@@ -275,7 +279,8 @@ impl Watcher {
         self.active.tools = Some(seen);
     }
 
-    /// Begins to end the whole tree, after a wait, in a thread of its own: the pump and the heartbeat go on.
+    /// Begins to end the whole tree, after a wait, in a thread of its own: the pump and the
+    /// heartbeat go on.
     fn end(
         &mut self,
         agent: &Agent,
@@ -291,11 +296,18 @@ impl Watcher {
             if let Some(farewell) = farewell {
                 farewell();
             }
-            end_tree(&EndTree { agent: &id, marker: Some(&marker), grace, limit: KILL_LIMIT, shares_session })
+            end_tree(&EndTree {
+                agent: &id,
+                marker: Some(&marker),
+                grace,
+                limit: KILL_LIMIT,
+                shares_session,
+            })
         })
     }
 
-    /// Reads what still is in the pipes. Nobody holds their other ends any more, so this ends at once; a bound is there all the same.
+    /// Reads what still is in the pipes. Nobody holds their other ends any more, so this ends at
+    /// once; a bound is there all the same.
     async fn drain(
         &mut self,
         mut stdout: Option<tokio::process::ChildStdout>,
@@ -326,7 +338,9 @@ async fn read(from: &mut Option<impl AsyncRead + Unpin>, buffer: &mut [u8]) -> O
     }
 }
 
-async fn joined(ending: &mut Option<(EndKind, tokio::task::JoinHandle<std::io::Result<Ended>>)>) -> std::io::Result<Ended> {
+async fn joined(
+    ending: &mut Option<(EndKind, tokio::task::JoinHandle<std::io::Result<Ended>>)>,
+) -> std::io::Result<Ended> {
     match ending {
         Some((_, handle)) => handle.await.unwrap_or_else(|error| Err(std::io::Error::other(error))),
         None => std::future::pending().await,

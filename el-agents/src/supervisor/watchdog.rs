@@ -7,9 +7,11 @@ use el_core::ops::Watch;
 
 /// How long an agent may take to end by itself after SIGINT.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
-/// How long an agent may stay after it has said its result: it waits five seconds for background tasks of its own.
+/// How long an agent may stay after it has said its result: it waits five seconds for background
+/// tasks of its own.
 const RESULT_GRACE: Duration = Duration::from_secs(15);
-/// A tool that still runs after the close (a commit with slow hooks) may stretch the grace so many times.
+/// A tool that still runs after the close (a commit with slow hooks) may stretch the grace so many
+/// times.
 const TOOL_PATIENCE: u32 = 5;
 
 /// The bounds of one run.
@@ -65,7 +67,10 @@ pub(crate) fn decide(bounds: &Bounds, moment: &Moment) -> Option<EndNow> {
     }
     // Before the lease can be taken over, this agent is gone.
     if moment.lease_age > bounds.lease.mul_f64(0.7) {
-        return Some(EndNow { kind: EndKind::LeaseLost, grace: bounds.lease.mul_f64(0.05).min(INTERRUPT_GRACE) });
+        return Some(EndNow {
+            kind: EndKind::LeaseLost,
+            grace: bounds.lease.mul_f64(0.05).min(INTERRUPT_GRACE),
+        });
     }
     if moment.running > bounds.execution_timeout {
         return end(EndKind::TimedOut);
@@ -125,26 +130,55 @@ mod tests {
 
     #[test]
     fn an_agent_that_closed_its_atom_may_finish_its_last_turn() {
-        let closed = Moment { watch: Watch::Finished(Status::Closed), since_finished: Some(Duration::from_secs(30)), ..moment() };
+        let closed = Moment {
+            watch: Watch::Finished(Status::Closed),
+            since_finished: Some(Duration::from_secs(30)),
+            ..moment()
+        };
         assert_eq!(kind(&closed), None);
-        assert_eq!(kind(&Moment { since_finished: Some(Duration::from_secs(61)), ..closed }), Some(EndKind::Finished));
-        let committing = Moment { tool_in_flight: true, since_finished: Some(Duration::from_secs(200)), ..closed };
+        assert_eq!(
+            kind(&Moment { since_finished: Some(Duration::from_secs(61)), ..closed }),
+            Some(EndKind::Finished)
+        );
+        let committing = Moment {
+            tool_in_flight: true,
+            since_finished: Some(Duration::from_secs(200)),
+            ..closed
+        };
         assert_eq!(kind(&committing), None, "a commit with slow hooks");
-        assert_eq!(kind(&Moment { since_finished: Some(Duration::from_secs(301)), ..committing }), Some(EndKind::Finished));
+        assert_eq!(
+            kind(&Moment { since_finished: Some(Duration::from_secs(301)), ..committing }),
+            Some(EndKind::Finished)
+        );
     }
 
     #[test]
     fn an_agent_that_said_its_result_has_to_leave() {
-        assert_eq!(kind(&Moment { since_result: Some(Duration::from_secs(16)), ..moment() }), Some(EndKind::Exited));
+        assert_eq!(
+            kind(&Moment { since_result: Some(Duration::from_secs(16)), ..moment() }),
+            Some(EndKind::Exited)
+        );
     }
 
     #[test]
     fn each_bound_has_its_own_end() {
-        assert_eq!(kind(&Moment { running: Duration::from_secs(3601), ..moment() }), Some(EndKind::TimedOut));
-        assert_eq!(kind(&Moment { idle: Duration::from_secs(1201), ..moment() }), Some(EndKind::Stalled));
-        assert_eq!(kind(&Moment { lease_age: Duration::from_secs(43), ..moment() }), Some(EndKind::LeaseLost));
+        assert_eq!(
+            kind(&Moment { running: Duration::from_secs(3601), ..moment() }),
+            Some(EndKind::TimedOut)
+        );
+        assert_eq!(
+            kind(&Moment { idle: Duration::from_secs(1201), ..moment() }),
+            Some(EndKind::Stalled)
+        );
+        assert_eq!(
+            kind(&Moment { lease_age: Duration::from_secs(43), ..moment() }),
+            Some(EndKind::LeaseLost)
+        );
         assert_eq!(kind(&Moment { hung_up: true, ..moment() }), Some(EndKind::Hangup));
-        assert_eq!(kind(&Moment { watch: Watch::Cancelled(CancelMode::Hold), ..moment() }), Some(EndKind::Cancelled));
+        assert_eq!(
+            kind(&Moment { watch: Watch::Cancelled(CancelMode::Hold), ..moment() }),
+            Some(EndKind::Cancelled)
+        );
         assert_eq!(kind(&Moment { watch: Watch::Superseded, ..moment() }), Some(EndKind::Finished));
     }
 
@@ -158,7 +192,8 @@ mod tests {
 
     #[test]
     fn the_agent_is_gone_before_its_lease_can_be_taken() {
-        let end = decide(&BOUNDS, &Moment { lease_age: Duration::from_secs(43), ..moment() }).unwrap();
+        let end =
+            decide(&BOUNDS, &Moment { lease_age: Duration::from_secs(43), ..moment() }).unwrap();
         assert!(Duration::from_secs(43) + end.grace + Duration::from_secs(10) < BOUNDS.lease);
     }
 }

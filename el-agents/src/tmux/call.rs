@@ -30,7 +30,11 @@ impl Answer {
         } else if says("can't find") || says("no current target") {
             // The second is what a server without any session says.
             Failure::Missing
-        } else if says("no server running") || says("error connecting") || says("server exited") || says("lost server") {
+        } else if says("no server running")
+            || says("error connecting")
+            || says("server exited")
+            || says("lost server")
+        {
             Failure::NoServer
         } else {
             Failure::Refused
@@ -67,7 +71,9 @@ impl Unfinished {
     pub(super) fn of(self, session: &str, operation: &'static str) -> SessionError {
         let (failure, message) = match self {
             Self::NotRun(error) => (Failure::NotRun, format!("tmux could not be run: {error}")),
-            Self::TimedOut(limit) => (Failure::TimedOut, format!("tmux did not answer within {limit:?}")),
+            Self::TimedOut(limit) => {
+                (Failure::TimedOut, format!("tmux did not answer within {limit:?}"))
+            }
         };
         SessionError::new(session, operation, failure, message)
     }
@@ -79,7 +85,11 @@ pub(super) fn run(command: Command, timeout: Duration) -> Result<Answer, Unfinis
 }
 
 /// The same with something to read for the command.
-pub(super) fn run_with_input(mut command: Command, input: Stdio, timeout: Duration) -> Result<Answer, Unfinished> {
+pub(super) fn run_with_input(
+    mut command: Command,
+    input: Stdio,
+    timeout: Duration,
+) -> Result<Answer, Unfinished> {
     let deadline = Instant::now() + timeout;
     command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(Unfinished::NotRun)?;
@@ -103,12 +113,15 @@ fn collect(child: &mut Child, deadline: Instant) -> io::Result<Option<Answer>> {
     let (mut out_text, mut err_text) = (Vec::new(), Vec::new());
     while out.is_some() || err.is_some() {
         let mut waiting: Vec<PollFd<'_>> = Vec::with_capacity(2);
-        waiting.extend(out.as_ref().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
-        waiting.extend(err.as_ref().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
+        waiting
+            .extend(out.as_ref().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
+        waiting
+            .extend(err.as_ref().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
         if !wait(&mut waiting, deadline)? {
             return Ok(None);
         }
-        let mut ready = waiting.iter().map(|entry| !entry.revents().is_empty()).collect::<Vec<_>>().into_iter();
+        let mut ready =
+            waiting.iter().map(|entry| !entry.revents().is_empty()).collect::<Vec<_>>().into_iter();
         if out.is_some() && ready.next() == Some(true) {
             read_some(&mut out, &mut out_text)?;
         }
@@ -132,7 +145,10 @@ fn collect(child: &mut Child, deadline: Instant) -> io::Result<Option<Answer>> {
 fn wait(waiting: &mut [PollFd<'_>], deadline: Instant) -> io::Result<bool> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        let left = Timespec { tv_sec: left.as_secs().min(3600) as i64, tv_nsec: left.subsec_nanos().into() };
+        let left = Timespec {
+            tv_sec: left.as_secs().min(3600) as i64,
+            tv_nsec: left.subsec_nanos().into(),
+        };
         match poll(waiting, Some(&left)) {
             Ok(0) if Instant::now() >= deadline => return Ok(false),
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
@@ -171,7 +187,8 @@ pub(super) fn escape_semicolon(word: &OsStr) -> OsString {
     }
 }
 
-/// Pauses that grow from 2 to about 200 ms, each a little different from what another process would take.
+/// Pauses that grow from 2 to about 200 ms, each a little different from what another process would
+/// take.
 pub(super) struct Pause(u64);
 
 impl Pause {
@@ -180,8 +197,11 @@ impl Pause {
     }
 
     pub(super) fn sleep(&mut self) {
-        let noise = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| u64::from(now.subsec_nanos()));
-        let noise = (noise ^ u64::from(std::process::id()).wrapping_mul(0x9E37_79B9)) % (self.0 + 1);
+        let noise = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |now| u64::from(now.subsec_nanos()));
+        let noise =
+            (noise ^ u64::from(std::process::id()).wrapping_mul(0x9E37_79B9)) % (self.0 + 1);
         std::thread::sleep(Duration::from_millis(self.0 + noise));
         self.0 = (self.0 * 2).min(100);
     }

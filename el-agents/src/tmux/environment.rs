@@ -1,22 +1,26 @@
-//! What of the caller's environment the server may see. It keeps it for life and gives it to every session.
+//! What of the caller's environment the server may see. It keeps it for life and gives it to every
+//! session.
 
 use std::ffi::{OsStr, OsString};
 
 const KEPT: [&str; 6] = ["PATH", "HOME", "SHELL", "TMUX_TMPDIR", "USER", "LOGNAME"];
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The environment that the server is started with, and every call made with: where things are and who one is, a UTF-8
-/// locale, a terminal; no keys, nothing of an outer agent's or tmux's session.
+/// The environment that the server is started with, and every call made with: where things are and
+/// who one is, a UTF-8 locale, a terminal; no keys, nothing of an outer agent's or tmux's session.
 #[must_use]
 pub fn server_environment(caller: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
-    let get = |key: &str| caller.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_os_str());
+    let get =
+        |key: &str| caller.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_os_str());
     let mut kept: Vec<(OsString, OsString)> =
         KEPT.iter().filter_map(|key| Some((OsString::from(*key), get(key)?.to_owned()))).collect();
     if get("PATH").is_none_or(OsStr::is_empty) {
         kept.retain(|(key, _)| key != "PATH");
         kept.push(("PATH".into(), DEFAULT_PATH.into()));
     }
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|key| get(key).filter(|value| !value.is_empty()));
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|key| get(key).filter(|value| !value.is_empty()));
     let locale = locale.filter(|value| is_utf8(value)).unwrap_or(OsStr::new("C.UTF-8"));
     kept.push(("LANG".into(), locale.to_owned()));
     let terminal = get("TERM").filter(|value| !value.is_empty()).unwrap_or(OsStr::new("xterm"));
@@ -39,7 +43,10 @@ mod tests {
     }
 
     fn get(environment: &[(OsString, OsString)], name: &str) -> Option<String> {
-        environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.to_string_lossy().into_owned())
+        environment
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.to_string_lossy().into_owned())
     }
 
     #[test]
@@ -58,7 +65,8 @@ mod tests {
             ("TMUX_TMPDIR", "/t"),
         ]);
         let kept = server_environment(&caller);
-        let mut names: Vec<String> = kept.iter().map(|(key, _)| key.to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> =
+            kept.iter().map(|(key, _)| key.to_string_lossy().into_owned()).collect();
         names.sort();
         assert_eq!(names, ["HOME", "LANG", "PATH", "TERM", "TMUX_TMPDIR"]);
         assert!(!format!("{kept:?}").contains("secret"));
@@ -66,7 +74,8 @@ mod tests {
 
     #[test]
     fn the_locale_is_utf8_whatever_the_callers_is() {
-        let lang = |pairs: &[(&str, &str)]| get(&server_environment(&environment(pairs)), "LANG").unwrap();
+        let lang =
+            |pairs: &[(&str, &str)]| get(&server_environment(&environment(pairs)), "LANG").unwrap();
         assert_eq!(lang(&[]), "C.UTF-8");
         assert_eq!(lang(&[("LANG", "C")]), "C.UTF-8");
         assert_eq!(lang(&[("LANG", "de_DE.UTF-8")]), "de_DE.UTF-8");

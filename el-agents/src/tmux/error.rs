@@ -34,11 +34,20 @@ pub enum Failure {
 }
 
 impl SessionError {
-    pub(super) fn new(session: &str, operation: &'static str, failure: Failure, message: String) -> Self {
+    pub(super) fn new(
+        session: &str,
+        operation: &'static str,
+        failure: Failure,
+        message: String,
+    ) -> Self {
         Self { session: session.to_owned(), operation, failure, message }
     }
 }
 
 fn named(session: &str) -> String {
-    if session.is_empty() { "the tmux sessions".to_owned() } else { format!("tmux session {session}") }
+    if session.is_empty() {
+        "the tmux sessions".to_owned()
+    } else {
+        format!("tmux session {session}")
+    }
 }

@@ -6,23 +6,24 @@ use std::path::Path;
 
 use super::{SessionIds, SessionInfo};
 
-/// The private server of one tracker: the same for every process that works on this database, and no other's.
+/// The private server of one tracker: the same for every process that works on this database, and
+/// no other's.
 #[must_use]
 pub fn socket_name(database: &Path) -> String {
     // FNV-1a: small, and the same in every build, which std's hasher does not promise.
-    let hash = database
-        .as_os_str()
-        .as_bytes()
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash =
+        database.as_os_str().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
     format!("el-{hash:016x}")
 }
 
-/// `eluent-<id8>-<epoch>-<hex8>`: for people to recognise by its id, unique by its random part. Of the atom's id it takes the
-/// last eight characters, those that tell atoms of one project apart.
+/// `eluent-<id8>-<epoch>-<hex8>`: for people to recognise by its id, unique by its random part. Of
+/// the atom's id it takes the last eight characters, those that tell atoms of one project apart.
 #[must_use]
 pub fn session_name(atom: &str, epoch_seconds: i64, random: u32) -> String {
-    let safe: Vec<char> = atom.chars().map(|char| if char.is_ascii_alphanumeric() { char } else { '-' }).collect();
+    let safe: Vec<char> =
+        atom.chars().map(|char| if char.is_ascii_alphanumeric() { char } else { '-' }).collect();
     let tail: String = safe[safe.len().saturating_sub(8)..].iter().collect();
     let tail = tail.trim_matches('-');
     let tail = if tail.is_empty() { "atom" } else { tail };
@@ -39,8 +40,14 @@ pub(super) fn is_safe(name: &str) -> bool {
 
 /// A socket's name made safe: it is a file's.
 pub(super) fn safe(name: &str) -> String {
-    let safe: String =
-        name.chars().map(|char| if char.is_ascii_alphanumeric() || matches!(char, '-' | '_') { char } else { '-' }).collect();
+    let safe: String = name
+        .chars()
+        .map(
+            |char| {
+                if char.is_ascii_alphanumeric() || matches!(char, '-' | '_') { char } else { '-' }
+            },
+        )
+        .collect();
     if safe.is_empty() { "el".to_owned() } else { safe.chars().take(60).collect() }
 }
 
@@ -48,7 +55,9 @@ pub(super) fn safe(name: &str) -> String {
 pub(super) fn is_same_server(tmux: &OsStr, socket: &Path) -> bool {
     let tmux = tmux.to_string_lossy();
     let mut parts = tmux.rsplitn(3, ',');
-    let (_session, _pid, Some(path)) = (parts.next(), parts.next(), parts.next()) else { return false };
+    let (_session, _pid, Some(path)) = (parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     real(Path::new(path)) == real(socket)
 }
@@ -64,8 +73,8 @@ pub(super) fn parse_ids(line: &str) -> Option<SessionIds> {
     })
 }
 
-/// One line for each pane: `$0 %0 1234 1200 0 1 1795824000 the name`. A session that a person split is told by the pane
-/// that it began with.
+/// One line for each pane: `$0 %0 1234 1200 0 1 1795824000 the name`. A session that a person split
+/// is told by the pane that it began with.
 pub(super) fn parse_list(text: &str) -> Vec<SessionInfo> {
     let mut sessions: Vec<SessionInfo> = Vec::new();
     for line in text.lines() {
@@ -98,7 +107,10 @@ mod tests {
 
     #[test]
     fn a_session_name_shows_what_tells_the_atom_apart() {
-        assert_eq!(session_name("eluent-7k2m", 1_795_824_000, 0xab), "eluent-ent-7k2m-1795824000-000000ab");
+        assert_eq!(
+            session_name("eluent-7k2m", 1_795_824_000, 0xab),
+            "eluent-ent-7k2m-1795824000-000000ab"
+        );
         assert_eq!(session_name("TSK-123", 5, 0xdead_beef), "eluent-TSK-123-5-deadbeef");
         assert_eq!(session_name("a.b:c #(touch x)", 0, 1), "eluent-touch-x-0-00000001");
         assert_eq!(session_name("日本", -4, 1), "eluent-atom-0-00000001");

@@ -1,5 +1,5 @@
-//! A server that cannot be reached may still live: cleaners of `/tmp` delete sockets. tmux makes its socket again on
-//! SIGUSR1, so before "no server" is believed, the process table is asked.
+//! A server that cannot be reached may still live: cleaners of `/tmp` delete sockets. tmux makes
+//! its socket again on SIGUSR1, so before "no server" is believed, the process table is asked.
 
 use rustix::process::Signal;
 
@@ -24,7 +24,8 @@ pub(super) fn revive(socket: &str, refused: bool) -> Revived {
     let (mut starting, mut told, mut hidden) = (false, false, false);
     for server in find(socket) {
         match Handle::open(&server) {
-            // One that is only just starting is about to make its socket; a second one would drop the clients that wait at the first.
+            // One that is only just starting is about to make its socket; a second one would drop
+            // the clients that wait at the first.
             Ok(Some(_)) if is_young(&server) => starting = true,
             Ok(Some(handle)) => match handle.signal(Signal::USR1) {
                 Ok(is_there) => told |= is_there,
@@ -45,17 +46,20 @@ pub(super) fn revive(socket: &str, refused: bool) -> Revived {
 fn is_young(process: &ProcessId) -> bool {
     let ticks = rustix::param::clock_ticks_per_second().max(1);
     let now = crate::clock::awake_or_not();
-    now.saturating_sub(std::time::Duration::from_secs(process.start / ticks)) < std::time::Duration::from_secs(2)
+    now.saturating_sub(std::time::Duration::from_secs(process.start / ticks))
+        < std::time::Duration::from_secs(2)
 }
 
 /// Tells a server that a child of it has ended; `false` if it could not be told.
 pub(super) fn look_at_children(server: u32) -> bool {
-    let handle = ProcessId::of(server).ok().flatten().and_then(|id| Handle::open(&id).ok().flatten());
+    let handle =
+        ProcessId::of(server).ok().flatten().and_then(|id| Handle::open(&id).ok().flatten());
     handle.is_some_and(|handle| matches!(handle.signal(Signal::CHILD), Ok(true)))
 }
 
-/// Running tmux servers of this socket name. Signal 10 would end any other program, so a process has to be one by all of:
-/// the name that tmux gives to its servers alone, and the words that it was started with.
+/// Running tmux servers of this socket name. Signal 10 would end any other program, so a process
+/// has to be one by all of: the name that tmux gives to its servers alone, and the words that it
+/// was started with.
 pub(super) fn find(socket: &str) -> Vec<ProcessId> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
@@ -69,7 +73,8 @@ pub(super) fn find(socket: &str) -> Vec<ProcessId> {
 
 fn is_server(comm: &[u8], cmdline: &[u8], socket: &str) -> bool {
     let words: Vec<&[u8]> = cmdline.split(|byte| *byte == 0).collect();
-    comm.starts_with(b"tmux: server") && words.windows(2).any(|pair| pair[0] == b"-L" && pair[1] == socket.as_bytes())
+    comm.starts_with(b"tmux: server")
+        && words.windows(2).any(|pair| pair[0] == b"-L" && pair[1] == socket.as_bytes())
 }
 
 #[cfg(test)]

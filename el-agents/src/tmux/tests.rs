@@ -21,8 +21,10 @@ impl Server {
 
     fn with(extra: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut environment: Vec<(OsString, OsString)> =
-            ["PATH", "HOME"].iter().filter_map(|key| Some(((*key).into(), std::env::var_os(key)?))).collect();
+        let mut environment: Vec<(OsString, OsString)> = ["PATH", "HOME"]
+            .iter()
+            .filter_map(|key| Some(((*key).into(), std::env::var_os(key)?)))
+            .collect();
         environment.push(("TMUX_TMPDIR".into(), folder.path().into()));
         environment.extend(extra.iter().map(|(key, value)| ((*key).into(), (*value).into())));
         let tmux = Tmux::discover("el-test", &environment).unwrap().with_timeout(LONG);
@@ -75,7 +77,10 @@ fn a_session_runs_its_command_and_tells_its_ids() {
     assert_eq!(server.tmux.server_pid().unwrap(), Some(ids.server_pid));
     let list = server.tmux.list_sessions().unwrap();
     assert_eq!(list.len(), 1);
-    assert_eq!((list[0].name.as_str(), &list[0].ids, list[0].dead), ("eluent-a-1-00000001", &ids, false));
+    assert_eq!(
+        (list[0].name.as_str(), &list[0].ids, list[0].dead),
+        ("eluent-a-1-00000001", &ids, false)
+    );
     assert!(list[0].created > 1_600_000_000);
     wait_for("the greeting", || server.tmux.capture("eluent-a-1-00000001", 5).unwrap() == "hello");
 }
@@ -99,10 +104,26 @@ fn sessions_are_found_and_ended_by_their_whole_name_only() {
 #[test]
 fn the_words_of_a_command_arrive_as_they_are() {
     let server = Server::new();
-    let words =
-        ["a;", ";", "\\;", "x\\;", "a b", "$(touch f)", "`id`", "#{pid}", "#(touch f)", "'\"", "-x", "", "new\nline", "ü", "\t"];
+    let words = [
+        "a;",
+        ";",
+        "\\;",
+        "x\\;",
+        "a b",
+        "$(touch f)",
+        "`id`",
+        "#{pid}",
+        "#(touch f)",
+        "'\"",
+        "-x",
+        "",
+        "new\nline",
+        "ü",
+        "\t",
+    ];
     let out = server.path("words");
-    let mut argv = sh("for word; do printf '<%s>' \"$word\"; done > \"$0.part\"; mv \"$0.part\" \"$0\"");
+    let mut argv =
+        sh("for word; do printf '<%s>' \"$word\"; done > \"$0.part\"; mv \"$0.part\" \"$0\"");
     argv.push(out.clone().into());
     argv.extend(words.map(OsString::from));
     server.tmux.start_session("words", &argv, false).unwrap();
@@ -132,7 +153,10 @@ fn a_taken_name_is_an_error_that_says_so() {
     let server = Server::new();
     server.start("twice", "exec sleep 600");
     let error = server.tmux.start_session("twice", &sh("exec sleep 600"), false).unwrap_err();
-    assert_eq!((error.failure, error.operation, error.session.as_str()), (Failure::Exists, "create", "twice"));
+    assert_eq!(
+        (error.failure, error.operation, error.session.as_str()),
+        (Failure::Exists, "create", "twice")
+    );
     assert!(error.to_string().starts_with("could not create tmux session twice: "), "{error}");
 }
 
@@ -159,7 +183,9 @@ fn sessions_whose_command_ends_at_once_do_not_stay() {
     for round in 0..12 {
         let name = format!("short-{round}");
         server.start(&name, "exit 0");
-        wait_for("the end of the session", || server.tmux.session_exists(&name) == Liveness::Absent);
+        wait_for("the end of the session", || {
+            server.tmux.session_exists(&name) == Liveness::Absent
+        });
     }
 }
 
@@ -197,12 +223,18 @@ fn a_preserved_session_keeps_its_last_screen() {
 
 #[test]
 fn the_server_sees_a_cleaned_environment_and_no_file_of_ours() {
-    let server = Server::with(&[("ANTHROPIC_API_KEY", "secret"), ("CLAUDECODE", "1"), ("TMUX", "/x,1,0"), ("LANG", "C")]);
+    let server = Server::with(&[
+        ("ANTHROPIC_API_KEY", "secret"),
+        ("CLAUDECODE", "1"),
+        ("TMUX", "/x,1,0"),
+        ("LANG", "C"),
+    ]);
     let file = tempfile::NamedTempFile::new().unwrap();
     let leaked = rustix::io::fcntl_dupfd_cloexec(&file, 40).unwrap();
     rustix::io::fcntl_setfd(&leaked, rustix::io::FdFlags::empty()).unwrap();
     let out = server.path("environment");
-    let ids = server.start("env", &format!("env > {0}.part; mv {0}.part {0}; exec sleep 600", out.display()));
+    let ids = server
+        .start("env", &format!("env > {0}.part; mv {0}.part {0}; exec sleep 600", out.display()));
     wait_for("the environment", || out.exists());
     let pane = fs::read_to_string(out).unwrap();
     let environ = fs::read(format!("/proc/{}/environ", ids.server_pid)).unwrap();
@@ -239,7 +271,8 @@ fn sessions_start_while_the_server_of_the_last_ones_ends() {
         let name = format!("round-{round}");
         server.start(&name, "exec sleep 600");
         server.tmux.release_server().unwrap();
-        // The server begins to end with its last session, and the next round asks for a new one at once.
+        // The server begins to end with its last session, and the next round asks for a new one at
+        // once.
         assert!(server.tmux.kill_session(&name).unwrap());
     }
 }
@@ -294,11 +327,16 @@ fn a_tmux_that_hangs_does_not_hang_us() {
         fs::write(&bin, script).unwrap();
         fs::set_permissions(&bin, fs::Permissions::from_mode(0o755)).unwrap();
         let environment = [("PATH".into(), std::env::var_os("PATH").unwrap())];
-        let tmux = Tmux::new(bin, "el-none-such", &environment).with_timeout(Duration::from_millis(300));
+        let tmux =
+            Tmux::new(bin, "el-none-such", &environment).with_timeout(Duration::from_millis(300));
         let begin = Instant::now();
         let error = tmux.start_session("x", &sh("true"), false).unwrap_err();
         assert_eq!(error.failure, Failure::TimedOut, "{name}: {error}");
-        assert_eq!(tmux.session_exists("x"), Liveness::Unknown, "{name}: what cannot be asked is not known");
+        assert_eq!(
+            tmux.session_exists("x"),
+            Liveness::Unknown,
+            "{name}: what cannot be asked is not known"
+        );
         assert_eq!(tmux.list_sessions().unwrap_err().failure, Failure::TimedOut);
         assert!(begin.elapsed() < LONG, "{name}");
     }
@@ -309,17 +347,25 @@ fn a_tmux_that_hangs_does_not_hang_us() {
 #[test]
 fn attaching_goes_by_where_the_caller_is() {
     let server = Server::new();
-    let words =
-        |command: Command| -> Vec<String> { command.get_args().map(|word| word.to_string_lossy().into_owned()).collect() };
+    let words = |command: Command| -> Vec<String> {
+        command.get_args().map(|word| word.to_string_lossy().into_owned()).collect()
+    };
     let outside = server.tmux.attach_command("s-1", None);
-    let removed: Vec<_> = outside.get_envs().filter(|(_, value)| value.is_none()).map(|(key, _)| key.to_owned()).collect();
+    let removed: Vec<_> = outside
+        .get_envs()
+        .filter(|(_, value)| value.is_none())
+        .map(|(key, _)| key.to_owned())
+        .collect();
     assert!(removed.contains(&"TMUX".into()) && removed.contains(&"TMUX_PANE".into()));
     assert_eq!(words(outside)[5..], ["attach-session", "-t", "=s-1"]);
     let elsewhere = server.tmux.attach_command("s-1", Some(OsStr::new("/tmp/tmux-0/default,5,0")));
     assert_eq!(words(elsewhere)[5], "attach-session");
     let mut here = server.tmux.socket_path().into_os_string();
     here.push(",5,0");
-    assert_eq!(words(server.tmux.attach_command("s-1", Some(&here)))[5..], ["switch-client", "-t", "=s-1"]);
+    assert_eq!(
+        words(server.tmux.attach_command("s-1", Some(&here)))[5..],
+        ["switch-client", "-t", "=s-1"]
+    );
 }
 
 #[test]
@@ -328,11 +374,14 @@ fn attaching_works_on_a_real_terminal_from_inside_another_tmux() {
     let outer = Server::new();
     server.start("inner", "echo this is inside; exec sleep 600");
     let attach = server.tmux.attach_command("inner", Some(OsStr::new("/tmp/other,1,0")));
-    let mut argv: Vec<OsString> = vec!["env".into(), "-u".into(), "TMUX".into(), attach.get_program().to_owned()];
+    let mut argv: Vec<OsString> =
+        vec!["env".into(), "-u".into(), "TMUX".into(), attach.get_program().to_owned()];
     argv.extend(attach.get_args().map(OsStr::to_owned));
     let socket = format!("TMUX_TMPDIR={}", server.folder.path().display());
     argv.insert(3, socket.into());
     outer.tmux.start_session("outer", &argv, true).unwrap();
-    wait_for("the inner screen", || outer.tmux.capture("outer", 60).unwrap().contains("this is inside"));
+    wait_for("the inner screen", || {
+        outer.tmux.capture("outer", 60).unwrap().contains("this is inside")
+    });
     assert_eq!(server.tmux.list_sessions().unwrap()[0].attached, 1);
 }

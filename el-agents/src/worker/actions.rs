@@ -27,7 +27,11 @@ const RECOVER_AGAIN: Duration = Duration::from_secs(2);
 impl State<'_> {
     pub(super) async fn recover(&mut self, view: &WorkerView, id: &str) -> Result<(), WorkError> {
         let Some(run) = view.live.iter().find(|run| run.id == id) else { return Ok(()) };
-        let is_waiting = self.mine.get(id).and_then(|mine| mine.recover_after).is_some_and(|at| at > Instant::now());
+        let is_waiting = self
+            .mine
+            .get(id)
+            .and_then(|mine| mine.recover_after)
+            .is_some_and(|at| at > Instant::now());
         if is_waiting {
             return Ok(());
         }
@@ -36,19 +40,28 @@ impl State<'_> {
         let swept = swept.unwrap_or_else(|error| Err(std::io::Error::other(error).into()));
         let settled = swept.and_then(|()| {
             let launcher = launcher_of(&self.launchers, &run.agent);
-            let (places, rules, preserve) = (&self.options.places, &self.options.rules, launcher.agent.preserve_sessions);
+            let (places, rules, preserve) =
+                (&self.options.places, &self.options.rules, launcher.agent.preserve_sessions);
             settle_lost(&mut self.store, &launcher.tmux, run, places, rules, preserve, None)
         });
         // From now on its end is ours to report.
         self.remember(run);
         match settled {
             Ok(settled) => {
-                tell_lost(&settled, &self.options.places, &self.launcher(&run.agent).agent, &self.options.environment);
-                self.listener.report(&Report::Recovered { run: run.id.clone(), atom: run.atom_id.clone() });
+                tell_lost(
+                    &settled,
+                    &self.options.places,
+                    &self.launcher(&run.agent).agent,
+                    &self.options.environment,
+                );
+                self.listener
+                    .report(&Report::Recovered { run: run.id.clone(), atom: run.atom_id.clone() });
             }
             Err(error) => {
                 self.remember(run).recover_after = Some(Instant::now() + RECOVER_AGAIN);
-                self.listener.report(&Report::Warning { message: format!("{} cannot be settled yet: {error}", run.id) });
+                self.listener.report(&Report::Warning {
+                    message: format!("{} cannot be settled yet: {error}", run.id),
+                });
             }
         }
         // Its end is reported with the others', at the next look.
@@ -61,7 +74,8 @@ impl State<'_> {
         // Another worker may be faster; then it is that one's.
         if ops::adopt(&mut self.store, id, run.worker_id.as_deref(), &self.id).is_ok() {
             self.remember(run);
-            self.listener.report(&Report::Adopted { run: run.id.clone(), atom: run.atom_id.clone() });
+            self.listener
+                .report(&Report::Adopted { run: run.id.clone(), atom: run.atom_id.clone() });
         }
     }
 
@@ -72,7 +86,8 @@ impl State<'_> {
             if !self.may_start(live + n) || !self.plan_goes_on()? {
                 break;
             }
-            let requests: Vec<ClaimRequest> = self.options.agents.iter().map(|served| self.request(served)).collect();
+            let requests: Vec<ClaimRequest> =
+                self.options.agents.iter().map(|served| self.request(served)).collect();
             let ctx = Ctx { now: clock::now(), actor: &self.id, session: None };
             let claimed = match ops::claim_best(&mut self.store, &ctx, &requests) {
                 Ok(Some(claimed)) => claimed,
@@ -96,7 +111,8 @@ impl State<'_> {
                         session,
                     });
                 }
-                // A folder that the atom names is the atom's own fault: it says nothing of the others.
+                // A folder that the atom names is the atom's own fault: it says nothing of the
+                // others.
                 Err(error @ (LaunchError::Folder(_) | LaunchError::Held(_))) => {
                     self.remember(&claimed.run).is_own_fault = true;
                     let not_launched = match &error {
@@ -112,22 +128,28 @@ impl State<'_> {
         Ok(any)
     }
 
-    /// What a run builds on does not fit together. In a plan, bringing it together becomes an atom that it waits for; elsewhere it is a person's.
+    /// What a run builds on does not fit together. In a plan, bringing it together becomes an atom
+    /// that it waits for; elsewhere it is a person's.
     fn held(&mut self, run: &Run, error: &GitError) -> Result<NotLaunched, WorkError> {
         let why = in_one_line(error);
-        let GitError::Apart { branch, with, files } = error else { return Ok(NotLaunched { why, is_hopeless: true }) };
+        let GitError::Apart { branch, with, files } = error else {
+            return Ok(NotLaunched { why, is_hopeless: true });
+        };
         let ctx = Ctx { now: clock::now(), actor: &self.id, session: None };
-        let joining = ops::file_joining(&mut self.store, &ctx, &run.atom_id, &Apart { branch, with, files })?;
+        let joining =
+            ops::file_joining(&mut self.store, &ctx, &run.atom_id, &Apart { branch, with, files })?;
         Ok(match joining {
             None => NotLaunched { why, is_hopeless: true },
             Some(known) if !known.is_new && known.atom.status.is_over() => {
                 let id = known.atom.id;
-                let why =
-                    format!("{why}; {id} was to bring it together, and its branch does not (`el reopen {id}` has it done anew)");
+                let why = format!(
+                    "{why}; {id} was to bring it together, and its branch does not (`el reopen {id}` has it done anew)"
+                );
                 NotLaunched { why, is_hopeless: true }
             }
             Some(joining) => {
-                let why = format!("{why}; it waits for {}, which brings it together", joining.atom.id);
+                let why =
+                    format!("{why}; it waits for {}, which brings it together", joining.atom.id);
                 NotLaunched { why, is_hopeless: false }
             }
         })
@@ -149,7 +171,11 @@ impl State<'_> {
             executor: agent.executor.name().to_owned(),
             conversation: fresh_uuid(),
             workdir: agent.working_directory.display().to_string(),
-            check: Some(Check { command: agent.verify.clone(), required: agent.require_verify, timeout: agent.verify_timeout }),
+            check: Some(Check {
+                command: agent.verify.clone(),
+                required: agent.require_verify,
+                timeout: agent.verify_timeout,
+            }),
             review: agent.review,
             filter: self.options.filter.clone(),
             caps: Caps {
@@ -170,7 +196,10 @@ impl State<'_> {
         self.launch_failures += 1;
         self.not_launched(run, NotLaunched { why: error.to_owned(), is_hopeless: false }).await?;
         if self.launch_failures >= LAUNCH_FAILURES {
-            return Err(WorkError::CannotLaunch { attempts: self.launch_failures, message: error.to_owned() });
+            return Err(WorkError::CannotLaunch {
+                attempts: self.launch_failures,
+                message: error.to_owned(),
+            });
         }
         Ok(())
     }
@@ -182,8 +211,8 @@ impl State<'_> {
             atom: run.atom_id.clone(),
             message: error.why.clone(),
         });
-        // After a time-out the session may be there after all. If its supervisor has the run, all is well; else the session is ended before
-        // the run is settled.
+        // After a time-out the session may be there after all. If its supervisor has the run, all
+        // is well; else the session is ended before the run is settled.
         let fresh = ops::run(&self.store, &run.id)?;
         if fresh.supervisor.is_some() {
             return Ok(());
@@ -194,8 +223,15 @@ impl State<'_> {
             let tmux = &launcher_of(&self.launchers, &run.agent).tmux;
             let (places, rules, why) = (&self.options.places, &self.options.rules, Some(error));
             // Should it fail, it is recovered when its lease is over.
-            if let Ok(settled) = settle_lost(&mut self.store, tmux, &fresh, places, rules, false, why) {
-                tell_lost(&settled, &self.options.places, &self.launcher(&run.agent).agent, &self.options.environment);
+            if let Ok(settled) =
+                settle_lost(&mut self.store, tmux, &fresh, places, rules, false, why)
+            {
+                tell_lost(
+                    &settled,
+                    &self.options.places,
+                    &self.launcher(&run.agent).agent,
+                    &self.options.environment,
+                );
             }
         }
         Ok(())
@@ -210,9 +246,14 @@ impl State<'_> {
         for run in self.mine.keys().filter_map(|id| ops::run(&self.store, id).ok()) {
             *folders.entry(run.workdir).or_default() += 1;
         }
-        let shared = folders.into_iter().filter(|(_, many)| *many > SHARED_FOLDER).max_by_key(|(_, many)| *many);
+        let shared = folders
+            .into_iter()
+            .filter(|(_, many)| *many > SHARED_FOLDER)
+            .max_by_key(|(_, many)| *many);
         if let Some((folder, many)) = shared {
-            let message = format!("{many} sessions share the folder {folder}: they see, and may undo, each other's changes");
+            let message = format!(
+                "{many} sessions share the folder {folder}: they see, and may undo, each other's changes"
+            );
             self.warned_of_folder = true;
             self.warn(message);
         }

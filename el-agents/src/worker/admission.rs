@@ -11,7 +11,8 @@ use crate::{clock, machine};
 
 /// A start longer ago than this says nothing.
 const FORGET: Duration = Duration::from_secs(600);
-/// So often the store is told that starts are still held back, and so long it holds what it was told.
+/// So often the store is told that starts are still held back, and so long it holds what it was
+/// told.
 const AGAIN: Duration = Duration::from_secs(20);
 const TOLD_FOR: Duration = Duration::from_secs(60);
 /// A wait between two starts that is shorter than this is told nobody.
@@ -36,16 +37,20 @@ impl State<'_> {
         }
         let now = Instant::now();
         self.starts.at.retain(|at| now.duration_since(*at) < FORGET.max(limits.start_interval));
-        let since: Vec<Duration> = self.starts.at.iter().map(|at| now.duration_since(*at)).collect();
+        let since: Vec<Duration> =
+            self.starts.at.iter().map(|at| now.duration_since(*at)).collect();
         let idle_since = (running == 0).then(|| *self.starts.idle_since.get_or_insert(now));
         self.starts.idle_since = idle_since;
-        match admit(&limits, &machine::read(), &since, idle_since.map(|at| now.duration_since(at))) {
+        match admit(&limits, &machine::read(), &since, idle_since.map(|at| now.duration_since(at)))
+        {
             Admission::Start => {
                 self.no_longer_held();
                 true
             }
             Admission::StartAnyway(held) => {
-                self.warn(format!("nothing has run for a minute, so one is started although {held}"));
+                self.warn(format!(
+                    "nothing has run for a minute, so one is started although {held}"
+                ));
                 self.no_longer_held();
                 true
             }

@@ -1,4 +1,5 @@
-//! A worker that nobody waits for: started by `el run` where none is there, gone when its agent's queue is empty.
+//! A worker that nobody waits for: started by `el run` where none is there, gone when its agent's
+//! queue is empty.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
@@ -31,8 +32,8 @@ pub struct Detached<'a> {
     pub environment: &'a [(OsString, OsString)],
 }
 
-/// Starts it in a session of its own, with none of our files and not on our terminal. The child is given back for whoever wants to see whether it
-/// has begun; it goes on without us.
+/// Starts it in a session of its own, with none of our files and not on our terminal. The child is
+/// given back for whoever wants to see whether it has begun; it goes on without us.
 ///
 /// # Errors
 /// If the log cannot be opened, or the process not be started.
@@ -50,12 +51,20 @@ pub fn start_detached(worker: &Detached<'_>) -> io::Result<Child> {
         word
     };
     command.arg(flag("--db", worker.places.database.as_os_str())).args(["work", "--drain"]);
-    command.arg(flag("--agent", worker.agent.as_ref())).arg(flag("--assignee", worker.agent.as_ref()));
+    command
+        .arg(flag("--agent", worker.agent.as_ref()))
+        .arg(flag("--assignee", worker.agent.as_ref()));
     if let Some(many) = worker.concurrency {
         command.arg(format!("--concurrency={many}"));
     }
     let is_kept = |name: &OsStr| !OF_A_SESSION.iter().any(|other| name == *other);
-    command.env_clear().envs(worker.environment.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name, value)));
+    command.env_clear().envs(
+        worker
+            .environment
+            .iter()
+            .filter(|(name, _)| is_kept(name))
+            .map(|(name, value)| (name, value)),
+    );
     command.current_dir(worker.folder).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
     detach(&mut command);
     command.spawn()

@@ -1,4 +1,5 @@
-//! A worker that drives a plan on: beside claiming what is below its epic, it takes the steps that need nobody.
+//! A worker that drives a plan on: beside claiming what is below its epic, it takes the steps that
+//! need nobody.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +28,8 @@ pub struct Drive {
 const LOOK: Duration = Duration::from_millis(500);
 /// Looks at it, changed or not: its time passes.
 const FULL_LOOK: Duration = Duration::from_secs(2);
-/// Time that is counted as worked between two looks, at the most: a machine that slept has not worked.
+/// Time that is counted as worked between two looks, at the most: a machine that slept has not
+/// worked.
 const GAP_MAX: Duration = Duration::from_secs(30);
 
 /// What a worker remembers of the plan.
@@ -44,7 +46,8 @@ pub(super) struct Driven {
 }
 
 impl State<'_> {
-    /// Drives the plan on, if it is time to. Before anything is claimed: what is ready now may not be to begin.
+    /// Drives the plan on, if it is time to. Before anything is claimed: what is ready now may not
+    /// be to begin.
     pub(super) fn drive(&mut self, now: Timestamp) -> Result<(), WorkError> {
         if self.options.drive.is_none() || !self.is_due()? {
             return Ok(());
@@ -72,12 +75,17 @@ impl State<'_> {
     /// Looks at the plan and takes what steps there are; whether it goes on by itself.
     fn advance(&mut self, now: Timestamp) -> Result<bool, WorkError> {
         let drive = self.options.drive.as_ref().expect("only called where there is one");
-        let worked = self.driven.looked_at.replace(Instant::now()).map_or(Duration::ZERO, |at| at.elapsed().min(GAP_MAX));
+        let worked = self
+            .driven
+            .looked_at
+            .replace(Instant::now())
+            .map_or(Duration::ZERO, |at| at.elapsed().min(GAP_MAX));
         // Before what is read: a change after this is seen the next time.
         self.driven.seen_version = Some(self.store.data_version()?);
         self.driven.is_stale = false;
         let ctx = Ctx { now, actor: &drive.actor, session: None };
-        let Advanced { step, used_up } = ops::advance(&mut self.store, &ctx, &drive.epic, drive.plan_only, worked)?;
+        let Advanced { step, used_up } =
+            ops::advance(&mut self.store, &ctx, &drive.epic, drive.plan_only, worked)?;
         let is_same = self.driven.step.as_ref().is_some_and(|before| is_same_kind(before, &step));
         if !is_same {
             self.listener.report(&Report::Step { epic: drive.epic.clone(), step: step.clone() });
@@ -93,19 +101,26 @@ impl State<'_> {
         Ok(goes_on)
     }
 
-    /// Whether nothing of the plan goes on by itself, or through this worker, which has nothing to do. Looks once more first: the last run's end, or a
-    /// person, may have led to a new step.
+    /// Whether nothing of the plan goes on by itself, or through this worker, which has nothing to
+    /// do. Looks once more first: the last run's end, or a person, may have led to a new step.
     pub(super) fn has_driven(&mut self, epic: &str) -> Result<bool, WorkError> {
         if self.is_draining() || !self.advance(clock::now())? {
             return Ok(true);
         }
-        let seen = ops::worker_view(&self.store, &self.id, &self.agents, &self.options.filter, clock::now())?;
+        let seen = ops::worker_view(
+            &self.store,
+            &self.id,
+            &self.agents,
+            &self.options.filter,
+            clock::now(),
+        )?;
         let waits = !self.driven.holds && (seen.has_ready || seen.next_retry_at.is_some());
         Ok(!waits && !ops::is_below_running(&self.store, epic)?)
     }
 }
 
-/// Whether two steps are the same for whoever is told of them: what changes as work goes on has its own reports.
+/// Whether two steps are the same for whoever is told of them: what changes as work goes on has its
+/// own reports.
 fn is_same_kind(before: &Step, after: &Step) -> bool {
     match (before, after) {
         (Step::AwaitWork { .. }, Step::AwaitWork { .. }) => true,

@@ -1,5 +1,6 @@
-//! `el work`: a reconciler. Each tick looks at the store, asks the pure plan what is to be done, and does it. It is woken by changes of the
-//! store and by time, and may die at any moment: supervisors go on without it, and the next worker adopts them.
+//! `el work`: a reconciler. Each tick looks at the store, asks the pure plan what is to be done,
+//! and does it. It is woken by changes of the store and by time, and may die at any moment:
+//! supervisors go on without it, and the next worker adopts them.
 
 mod actions;
 mod admission;
@@ -42,7 +43,8 @@ const STORE_FAILURES: usize = 20;
 /// How a worker is to work.
 #[derive(Debug, Clone)]
 pub struct WorkOptions {
-    /// The agents that it serves; one at least. Of equally good atoms, the first takes what is assigned to nobody.
+    /// The agents that it serves; one at least. Of equally good atoms, the first takes what is
+    /// assigned to nobody.
     pub agents: Vec<Served>,
     pub rules: RunRules,
     pub places: Places,
@@ -87,7 +89,10 @@ pub struct Served {
 impl WorkOptions {
     /// Which atoms of its agents such a worker can be relied on to take.
     fn takes(&self) -> Takes {
-        let assigned = |name: &str| AtomFilter { assignee: Some(AssigneeFilter::Is(name.to_owned())), ..AtomFilter::default() };
+        let assigned = |name: &str| AtomFilter {
+            assignee: Some(AssigneeFilter::Is(name.to_owned())),
+            ..AtomFilter::default()
+        };
         match self.agents.as_slice() {
             _ if self.max_claims.is_some() => Takes::Some,
             _ if self.filter == AtomFilter::default() => Takes::All,
@@ -148,7 +153,8 @@ fn launchers(options: &WorkOptions) -> Result<Vec<Launcher>, ConfigurationError>
 
 /// Works until there is no more to do (`drain`, `max_claims`), or until it is told to stop. Blocks.
 ///
-/// The first SIGINT stops the claiming and waits for what runs; a second one, SIGTERM or SIGHUP leave the sessions to their supervisors.
+/// The first SIGINT stops the claiming and waits for what runs; a second one, SIGTERM or SIGHUP
+/// leave the sessions to their supervisors.
 ///
 /// # Errors
 /// If the configuration does not allow it, or the store or tmux fail for good.
@@ -156,7 +162,10 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
     let launchers = launchers(options)?;
     let system = |doing| move |source| WorkError::System { doing, source };
     let store = Store::open(&options.places.database, options.durability)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system("start the runtime"))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(system("start the runtime"))?;
     runtime.block_on(async {
         process::notice_default_signals().map_err(system("listen to signals"))?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(system("listen to signals"))?;

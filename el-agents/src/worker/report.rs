@@ -1,4 +1,5 @@
-//! What a worker tells whoever listens: one event a happening, made for lines of JSON and for people alike.
+//! What a worker tells whoever listens: one event a happening, made for lines of JSON and for
+//! people alike.
 
 use el_core::model::{Atom, Outcome, Run, Status, Timestamp};
 use el_core::rules::orchestrate::Step;
@@ -9,7 +10,13 @@ use serde::Serialize;
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Report {
     /// The worker signed on.
-    Started { worker: String, agent: String, agents: Vec<String>, concurrency: usize, tmux_socket: String },
+    Started {
+        worker: String,
+        agent: String,
+        agents: Vec<String>,
+        concurrency: usize,
+        tmux_socket: String,
+    },
     /// An atom was claimed and its session started.
     Launched { run: String, atom: String, title: String, attempt: i64, session: String },
     /// A claim whose session could not be started; it was settled.
@@ -97,7 +104,8 @@ pub trait Listener {
     /// Something happened.
     fn report(&mut self, report: &Report);
 
-    /// How things stand; about once a second, and after each happening. Only asked for where [`Listener::wants_live`].
+    /// How things stand; about once a second, and after each happening. Only asked for where
+    /// [`Listener::wants_live`].
     fn live(&mut self, now: Timestamp, live: &[Live]);
 
     /// Whether live lines are shown at all; where not, they cost nothing.

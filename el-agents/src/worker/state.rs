@@ -1,4 +1,5 @@
-//! A worker's memory and hands: it carries out what the plan decides. Nothing here that is not also in the store has to survive.
+//! A worker's memory and hands: it carries out what the plan decides. Nothing here that is not also
+//! in the store has to survive.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -73,10 +74,12 @@ impl<'a> State<'a> {
         launchers: Vec<Launcher>,
         listener: &'a mut dyn Listener,
     ) -> Result<State<'a>, WorkError> {
-        let process = ProcessId::current().map_err(|source| WorkError::System { doing: "tell who this process is", source })?;
+        let process = ProcessId::current()
+            .map_err(|source| WorkError::System { doing: "tell who this process is", source })?;
         let id = format!("worker-{}", fresh_short(8));
         let now = clock::now();
-        let agents: Vec<String> = launchers.iter().map(|launcher| launcher.agent.name.clone()).collect();
+        let agents: Vec<String> =
+            launchers.iter().map(|launcher| launcher.agent.name.clone()).collect();
         let worker = Worker {
             id: id.clone(),
             process: stamp(&process),
@@ -95,7 +98,10 @@ impl<'a> State<'a> {
             agent: worker.agent,
             agents: agents.clone(),
             concurrency: options.concurrency,
-            tmux_socket: launchers.first().map(|launcher| launcher.tmux.socket().to_owned()).unwrap_or_default(),
+            tmux_socket: launchers
+                .first()
+                .map(|launcher| launcher.tmux.socket().to_owned())
+                .unwrap_or_default(),
         });
         Ok(State {
             store,
@@ -116,7 +122,10 @@ impl<'a> State<'a> {
             is_paused: false,
             warned_of_folder: false,
             starts: Starts::default(),
-            account: options.agents.iter().find_map(|served| Account::of(&served.agent, &options.environment)),
+            account: options
+                .agents
+                .iter()
+                .find_map(|served| Account::of(&served.agent, &options.environment)),
             warned_of_account: false,
             driven: Driven::default(),
         })
@@ -204,7 +213,9 @@ impl<'a> State<'a> {
             match action {
                 Action::Recover { run } => self.recover(&view, &run).await?,
                 Action::Adopt { run } => self.adopt(&view, &run),
-                Action::Claim { at_most } => claimed |= self.claim(at_most, view.live.len()).await?,
+                Action::Claim { at_most } => {
+                    claimed |= self.claim(at_most, view.live.len()).await?
+                }
             }
         }
         if claimed {
@@ -214,7 +225,8 @@ impl<'a> State<'a> {
         self.may_leave(&view)
     }
 
-    /// A usage limit that another project learnt of is ours too, and the other way round. What is wrong with the record is said once.
+    /// A usage limit that another project learnt of is ours too, and the other way round. What is
+    /// wrong with the record is said once.
     fn share_pause(&mut self, now: Timestamp) {
         let Some(account) = &self.account else { return };
         let message = match account.share(&mut self.store, now) {
@@ -231,18 +243,26 @@ impl<'a> State<'a> {
     }
 
     fn look(&mut self, now: Timestamp) -> Result<WorkerView, Error> {
-        let view = ops::worker_view(&self.store, &self.id, &self.agents, &self.options.filter, now)?;
+        let view =
+            ops::worker_view(&self.store, &self.id, &self.agents, &self.options.filter, now)?;
         Ok(view)
     }
 
     fn plan(&self, view: &WorkerView, now: Timestamp) -> Vec<Action> {
-        let live: Vec<(Run, plan::Liveness)> = view.live.iter().map(|run| (run.clone(), self.liveness(run, now))).collect();
+        let live: Vec<(Run, plan::Liveness)> =
+            view.live.iter().map(|run| (run.clone(), self.liveness(run, now))).collect();
         let held = self.hold_until.is_some_and(|until| until > Instant::now());
-        let claims_left = self.options.max_claims.map(|max| max.saturating_sub(self.summary.claimed));
-        let agents: Vec<(&str, usize)> = self.options.agents.iter().map(|s| (s.agent.name.as_str(), s.at_most)).collect();
+        let claims_left =
+            self.options.max_claims.map(|max| max.saturating_sub(self.summary.claimed));
+        let agents: Vec<(&str, usize)> =
+            self.options.agents.iter().map(|s| (s.agent.name.as_str(), s.at_most)).collect();
         let snapshot = Snapshot {
             now,
-            phase: if held || self.driven.holds || !view.has_ready { Phase::Draining } else { self.phase },
+            phase: if held || self.driven.holds || !view.has_ready {
+                Phase::Draining
+            } else {
+                self.phase
+            },
             live: &live,
             worker: &self.id,
             concurrency: self.options.concurrency,
@@ -262,18 +282,18 @@ impl<'a> State<'a> {
             Some(Liveness::Alive) => plan::Liveness::Alive,
             Some(Liveness::Absent) => plan::Liveness::Absent,
             Some(Liveness::Unknown) => plan::Liveness::Unknown,
-            // Nobody ever registered for it, and its first lease is over: whoever comes now is refused.
+            // Nobody ever registered for it, and its first lease is over: whoever comes now is
+            // refused.
             None if run.lease_until <= now => plan::Liveness::Absent,
             None => plan::Liveness::Unknown,
         }
     }
 
     fn forget_dead_workers(&mut self, view: &WorkerView) {
-        for worker in view
-            .workers
-            .iter()
-            .filter(|w| w.id != self.id && process_of(&w.process).is_some_and(|p| p.liveness() == Liveness::Absent))
-        {
+        for worker in view.workers.iter().filter(|w| {
+            w.id != self.id
+                && process_of(&w.process).is_some_and(|p| p.liveness() == Liveness::Absent)
+        }) {
             // Tidiness alone: a worker that is gone counts as gone with or without its row.
             let _ = ops::worker_leave(&mut self.store, &worker.id);
         }
@@ -281,7 +301,9 @@ impl<'a> State<'a> {
 
     fn notice_pause(&mut self, view: &WorkerView) {
         match (&view.pause, self.is_paused) {
-            (Some(pause), false) => self.listener.report(&Report::Paused { until: pause.until, reason: pause.reason.clone() }),
+            (Some(pause), false) => self
+                .listener
+                .report(&Report::Paused { until: pause.until, reason: pause.reason.clone() }),
             (None, true) => self.listener.report(&Report::Resumed {}),
             _ => {}
         }
@@ -290,7 +312,12 @@ impl<'a> State<'a> {
 
     /// Reports those of our runs that are live no more.
     fn notice_ends(&mut self, view: &WorkerView) -> Result<(), WorkError> {
-        let mut ended: Vec<String> = self.mine.keys().filter(|id| !view.live.iter().any(|run| run.id == **id)).cloned().collect();
+        let mut ended: Vec<String> = self
+            .mine
+            .keys()
+            .filter(|id| !view.live.iter().any(|run| run.id == **id))
+            .cloned()
+            .collect();
         ended.sort();
         for id in ended {
             let is_own_fault = self.mine.remove(&id).is_some_and(|mine| mine.is_own_fault);
@@ -319,7 +346,8 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// An agent that fails at once, again and again, would burn every atom's attempts in a night: claiming waits longer each time.
+    /// An agent that fails at once, again and again, would burn every atom's attempts in a night:
+    /// claiming waits longer each time.
     fn count_failure(&mut self, outcome: Outcome, took: Duration) {
         // A run that was ended from outside says nothing of the agent.
         if outcome == Outcome::Lost {
@@ -331,13 +359,19 @@ impl<'a> State<'a> {
         }
         self.quick_failures += 1;
         if self.quick_failures >= QUICK_FAILURES {
-            let doublings = u32::try_from(self.quick_failures - QUICK_FAILURES).unwrap_or(u32::MAX).min(4);
+            let doublings =
+                u32::try_from(self.quick_failures - QUICK_FAILURES).unwrap_or(u32::MAX).min(4);
             let wait = Duration::from_secs(60).saturating_mul(2_u32.pow(doublings));
             self.hold_until = Some(Instant::now() + wait);
-            let why =
-                format!("{} runs in a row failed within a minute; claiming waits for {} s", self.quick_failures, wait.as_secs());
+            let why = format!(
+                "{} runs in a row failed within a minute; claiming waits for {} s",
+                self.quick_failures,
+                wait.as_secs()
+            );
             let _ = ops::set_held_back(&mut self.store, Some((clock::now().plus(wait), &why)));
-            self.listener.report(&Report::Warning { message: format!("{why} (`el why` says how they ended)") });
+            self.listener.report(&Report::Warning {
+                message: format!("{why} (`el why` says how they ended)"),
+            });
         }
     }
 
@@ -346,13 +380,15 @@ impl<'a> State<'a> {
             return Ok(());
         }
         let ours = view.live.iter().filter(|run| self.mine.contains_key(&run.id));
-        let live: Vec<Live> =
-            ours.map(|run| Live { run: run.clone(), atom: ops::brief(&self.store, &run.atom_id).ok() }).collect();
+        let live: Vec<Live> = ours
+            .map(|run| Live { run: run.clone(), atom: ops::brief(&self.store, &run.atom_id).ok() })
+            .collect();
         self.listener.live(clock::now(), &live);
         Ok(())
     }
 
-    /// Whether there is no more to do. A worker that others may rely on signs off in the moment in which nothing waits for it.
+    /// Whether there is no more to do. A worker that others may rely on signs off in the moment in
+    /// which nothing waits for it.
     fn may_leave(&mut self, view: &WorkerView) -> Result<bool, WorkError> {
         if let Some(spent) = self.spent(view) {
             self.summary.spent = Some(spent);
@@ -367,10 +403,17 @@ impl<'a> State<'a> {
         if self.phase == Phase::Draining || self.options.takes() == Takes::Some {
             return Ok(true);
         }
-        Ok(ops::worker_leave_if_idle(&mut self.store, &self.id, &self.agents, &self.options.filter, clock::now())?)
+        Ok(ops::worker_leave_if_idle(
+            &mut self.store,
+            &self.id,
+            &self.agents,
+            &self.options.filter,
+            clock::now(),
+        )?)
     }
 
-    /// A drain does not wait for another day. One that is relied on for handed-over tasks does, and so does a plan that is driven on.
+    /// A drain does not wait for another day. One that is relied on for handed-over tasks does, and
+    /// so does a plan that is driven on.
     fn spent(&self, view: &WorkerView) -> Option<String> {
         let options = &self.options;
         let has_more = view.has_ready || view.next_retry_at.is_some();
@@ -384,7 +427,8 @@ impl<'a> State<'a> {
             return false;
         }
         let claims_are_up = self.options.max_claims.is_some_and(|max| self.summary.claimed >= max);
-        // With a bound on claims, nothing ready means that there is nothing to wait for; a drain also waits for back-offs.
+        // With a bound on claims, nothing ready means that there is nothing to wait for; a drain
+        // also waits for back-offs.
         let nothing_left = !view.has_ready && view.next_retry_at.is_none();
         self.phase == Phase::Draining
             || self.driven.holds

@@ -1,4 +1,5 @@
-//! `el work --stop`: every worker leaves, every run is ended cleanly, whether or not its worker or supervisor still lives.
+//! `el work --stop`: every worker leaves, every run is ended cleanly, whether or not its worker or
+//! supervisor still lives.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,8 @@ use crate::tmux::Tmux;
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Asks all to stop, and waits until nothing runs any more, or `limit` is over. Gives the runs that were live, and those that still are.
+/// Asks all to stop, and waits until nothing runs any more, or `limit` is over. Gives the runs that
+/// were live, and those that still are.
 ///
 /// # Errors
 /// If the store fails.

@@ -21,20 +21,34 @@ fn the_definition_is_sound() {
 fn every_visible_command_stands_in_the_overview() {
     let mut command = Cli::command();
     command.build();
-    let listed: Vec<&str> =
-        AFTER_HELP.lines().filter(|line| line.starts_with("  ")).filter_map(|line| line.split_whitespace().next()).collect();
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
-        assert!(listed.contains(&sub.get_name()), "{} is missing in args/commands.txt", sub.get_name());
+    let listed: Vec<&str> = AFTER_HELP
+        .lines()
+        .filter(|line| line.starts_with("  "))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    for sub in
+        command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
+    {
+        assert!(
+            listed.contains(&sub.get_name()),
+            "{} is missing in args/commands.txt",
+            sub.get_name()
+        );
     }
     for name in listed {
-        assert!(command.find_subcommand(name).is_some(), "{name} in args/commands.txt is no command");
+        assert!(
+            command.find_subcommand(name).is_some(),
+            "{name} in args/commands.txt is no command"
+        );
     }
 }
 
 #[test]
 fn every_command_has_examples() {
     fn check(command: &clap::Command, path: &str) {
-        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
+        for sub in
+            command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
+        {
             let path = format!("{path} {}", sub.get_name());
             if sub.has_subcommands() {
                 check(sub, &path);
@@ -42,7 +56,10 @@ fn every_command_has_examples() {
             let help = sub.get_after_help().map(ToString::to_string).unwrap_or_default();
             let longest = help.lines().map(|line| line.chars().count()).max().unwrap_or(0);
             assert!(longest <= 96, "{path}: a line of its examples has {longest} columns");
-            assert!(help.contains("Examples:") && help.contains(path.trim()), "{path} has no examples of itself");
+            assert!(
+                help.contains("Examples:") && help.contains(path.trim()),
+                "{path} has no examples of itself"
+            );
         }
     }
     let mut command = Cli::command();
@@ -74,7 +91,8 @@ fn a_misspelt_command_has_a_hint() {
 
 #[test]
 fn a_flag_as_the_value_of_an_option_is_that_value() {
-    let argv: Vec<OsString> = ["el", "create", "-t", "x", "--description=--robot"].map(OsString::from).to_vec();
+    let argv: Vec<OsString> =
+        ["el", "create", "-t", "x", "--description=--robot"].map(OsString::from).to_vec();
     let Parsed::Run(cli) = parse(&argv) else { panic!("not understood") };
     assert!(!cli.globals.robot);
 }

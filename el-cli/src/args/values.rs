@@ -1,5 +1,5 @@
-//! Values that are words of the tracker (statuses, types, priorities, kinds of bond): checked by the tracker's own rules,
-//! offered by completion, named in errors.
+//! Values that are words of the tracker (statuses, types, priorities, kinds of bond): checked by
+//! the tracker's own rules, offered by completion, named in errors.
 
 use std::ffi::OsStr;
 use std::marker::PhantomData;
@@ -11,7 +11,9 @@ use el_core::model::{BondKind, IssueType, Outcome, Priority, Status, TaskStatus}
 use el_core::ops::Sort;
 
 /// A type whose values are words.
-pub(crate) trait Word: FromStr<Err = el_core::Error> + Clone + Send + Sync + 'static {
+pub(crate) trait Word:
+    FromStr<Err = el_core::Error> + Clone + Send + Sync + 'static
+{
     fn words() -> Vec<&'static str>;
 }
 
@@ -48,10 +50,18 @@ pub(crate) fn word<T: Word>() -> WordParser<T> {
 impl<T: Word> TypedValueParser for WordParser<T> {
     type Value = T;
 
-    fn parse_ref(&self, command: &clap::Command, arg: Option<&clap::Arg>, value: &OsStr) -> Result<T, clap::Error> {
-        let text = value.to_str().ok_or_else(|| clap::Error::new(ErrorKind::InvalidUtf8).with_cmd(command))?;
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<T, clap::Error> {
+        let text = value
+            .to_str()
+            .ok_or_else(|| clap::Error::new(ErrorKind::InvalidUtf8).with_cmd(command))?;
         text.parse().map_err(|error: el_core::Error| {
-            let mut built = clap::Error::raw(ErrorKind::ValueValidation, format!("{error}\n")).with_cmd(command);
+            let mut built = clap::Error::raw(ErrorKind::ValueValidation, format!("{error}\n"))
+                .with_cmd(command);
             if let Some(arg) = arg {
                 built.insert(ContextKind::InvalidArg, ContextValue::String(arg.to_string()));
             }

@@ -44,14 +44,16 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
                 format!("tmux did not say whether {session} is there"),
             )
             .with_retryable(true)
-            .with_hint(format!("try again; el logs {} shows what the agent does, without tmux", run.id)));
+            .with_hint(format!(
+                "try again; el logs {} shows what the agent does, without tmux",
+                run.id
+            )));
         }
         Liveness::Alive => {}
     }
     let mut attach = tmux.attach_command(session, std::env::var_os("TMUX").as_deref());
     if app.printer.is_robot() {
-        let data =
-            json!({ "run_id": run.id, "atom_id": run.atom_id, "session": session, "socket": socket, "command": words(&attach) });
+        let data = json!({ "run_id": run.id, "atom_id": run.atom_id, "session": session, "socket": socket, "command": words(&attach) });
         app.printer.emit(&data, |_| {})?;
         return Ok(Exit::Done);
     }
@@ -71,9 +73,20 @@ fn words(command: &Command) -> Vec<String> {
 
 fn gone(run: &Run) -> CommandError {
     let (message, hint) = if run.is_live() {
-        ("has no tmux session", format!("it is only just starting, or its session was ended; el runs show {} tells more", run.id))
+        (
+            "has no tmux session",
+            format!(
+                "it is only just starting, or its session was ended; el runs show {} tells more",
+                run.id
+            ),
+        )
     } else {
-        ("is over, and its session is gone", format!("el logs {} shows what was said and done", run.id))
+        (
+            "is over, and its session is gone",
+            format!("el logs {} shows what was said and done", run.id),
+        )
     };
-    CommandError::not_found(format!("{} {message}", run.id)).with_detail("run", run.id.as_str()).with_hint(hint)
+    CommandError::not_found(format!("{} {message}", run.id))
+        .with_detail("run", run.id.as_str())
+        .with_hint(hint)
 }

@@ -31,14 +31,23 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mode = if args.requeue { CancelMode::Requeue } else { CancelMode::Hold };
-    let cancelled = ops::cancel(&mut app.writer()?, &app.ctx(), &args.target, mode, args.reason.as_deref())?;
+    let cancelled =
+        ops::cancel(&mut app.writer()?, &app.ctx(), &args.target, mode, args.reason.as_deref())?;
     app.printer.emit(&cancelled, |page| {
         if page.quiet() {
             return;
         }
         let done = page.paint(style::GOOD, "Asked to end:");
-        let then = if args.requeue { "its atom is open again then" } else { "its atom is held then, until el retry" };
-        page.line(format!("{done} {} of {}; {then}", cancelled.run_id, page.paint(style::ID, &cancelled.atom_id)));
+        let then = if args.requeue {
+            "its atom is open again then"
+        } else {
+            "its atom is held then, until el retry"
+        };
+        page.line(format!(
+            "{done} {} of {}; {then}",
+            cancelled.run_id,
+            page.paint(style::ID, &cancelled.atom_id)
+        ));
     })?;
     Ok(Exit::Done)
 }

@@ -34,7 +34,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Some(name) = &args.agent_id {
         ctx.actor = name;
     }
-    let claimed = ops::claim(&mut app.writer()?, &ctx, &args.id, args.force, session::conversation().as_deref())?;
+    let claimed = ops::claim(
+        &mut app.writer()?,
+        &ctx,
+        &args.id,
+        args.force,
+        session::conversation().as_deref(),
+    )?;
     app.printer.emit(&claimed, |page| atoms::did(page, "Claimed", &claimed))?;
     Ok(Exit::Done)
 }

@@ -58,10 +58,15 @@ impl GuardArgs {
     }
 }
 
-/// The guard of whoever calls: what the status must be, and whether the settings of this session's agent want its work to be reviewed.
+/// The guard of whoever calls: what the status must be, and whether the settings of this session's
+/// agent want its work to be reviewed.
 pub(crate) fn guard(app: &App, if_status: Vec<Status>) -> Guard {
     // A mistake in the configuration must not keep an agent from ending its work.
-    let review = || app.settings().and_then(|settings| settings.agent(app.actor())).is_ok_and(|agent| agent.review);
+    let review = || {
+        app.settings()
+            .and_then(|settings| settings.agent(app.actor()))
+            .is_ok_and(|agent| agent.review)
+    };
     Guard { if_status, review: app.session().is_some() && review(), force: false }
 }
 
@@ -69,7 +74,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let reason = args.reason.as_deref().map(|text| input::text(app, "reason", text)).transpose()?;
     let mut store = app.writer()?;
     check_first(app, &mut store, &args.ids.ids, &|| true)?;
-    let closed = ops::close(&mut store, &app.ctx(), &args.ids.ids, reason.as_deref(), &args.guard.guard(app, args.force))?;
+    let closed = ops::close(
+        &mut store,
+        &app.ctx(),
+        &args.ids.ids,
+        reason.as_deref(),
+        &args.guard.guard(app, args.force),
+    )?;
     for atom in closed.iter().filter(|_| app.session().is_none()) {
         if let Some(other) = atom.assignee.as_deref().filter(|who| *who != app.actor()) {
             app.printer.note(&format!("{} is assigned to {other}", atom.id));
@@ -78,14 +89,28 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     report(app, args.ids.ids.len(), "Closed", &closed)
 }
 
-/// Runs the check of this session's work, if one has to pass before it is closed, and keeps its result: whether that is good enough, the store says in
-/// the transaction that closes. Asks `goes_on` now and then; once that says no, the check is ended and nothing is kept.
-pub(crate) fn check_first(app: &App, store: &mut Store, ids: &[String], goes_on: &dyn Fn() -> bool) -> Result<()> {
+/// Runs the check of this session's work, if one has to pass before it is closed, and keeps its
+/// result: whether that is good enough, the store says in the transaction that closes. Asks
+/// `goes_on` now and then; once that says no, the check is ended and nothing is kept.
+pub(crate) fn check_first(
+    app: &App,
+    store: &mut Store,
+    ids: &[String],
+    goes_on: &dyn Fn() -> bool,
+) -> Result<()> {
     // What does not hold, the fence of the change itself tells.
-    let Some((session, token)) = app.session().and_then(|s| Some((s, s.token.as_deref()?))) else { return Ok(()) };
+    let Some((session, token)) = app.session().and_then(|s| Some((s, s.token.as_deref()?))) else {
+        return Ok(());
+    };
     let Ok(run) = ops::run(store, &session.run) else { return Ok(()) };
-    let Some(required) = run.verify.as_ref().filter(|verify| verify.required && run.is_live()) else { return Ok(()) };
-    let is_own = |id: &String| ops::brief(store, id).is_ok_and(|atom| atom.id == run.atom_id && atom.status != Status::Closed);
+    let Some(required) = run.verify.as_ref().filter(|verify| verify.required && run.is_live())
+    else {
+        return Ok(());
+    };
+    let is_own = |id: &String| {
+        ops::brief(store, id)
+            .is_ok_and(|atom| atom.id == run.atom_id && atom.status != Status::Closed)
+    };
     if !ids.iter().any(is_own) {
         return Ok(());
     }
@@ -97,7 +122,11 @@ pub(crate) fn check_first(app: &App, store: &mut Store, ids: &[String], goes_on:
                 break ended;
             }
             if !goes_on() {
-                return Err(CommandError::new(Exit::Conflict, "cancelled", "the close was called off; nothing was changed"));
+                return Err(CommandError::new(
+                    Exit::Conflict,
+                    "cancelled",
+                    "the close was called off; nothing was changed",
+                ));
             }
             std::thread::sleep(verify::LOOK);
         },
@@ -107,8 +136,15 @@ pub(crate) fn check_first(app: &App, store: &mut Store, ids: &[String], goes_on:
 }
 
 /// One atom for one id, a list for several; a line for each.
-pub(super) fn report(app: &App, asked: usize, verb: &str, changed: &[el_core::model::Atom]) -> Result<Exit> {
-    let human = |page: &mut crate::output::page::Page| changed.iter().for_each(|atom| atoms::did(page, verb, atom));
+pub(super) fn report(
+    app: &App,
+    asked: usize,
+    verb: &str,
+    changed: &[el_core::model::Atom],
+) -> Result<Exit> {
+    let human = |page: &mut crate::output::page::Page| {
+        changed.iter().for_each(|atom| atoms::did(page, verb, atom))
+    };
     app.printer.emit(&OneOrMany::of(asked, changed), human)?;
     Ok(Exit::Done)
 }

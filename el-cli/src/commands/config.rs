@@ -60,7 +60,9 @@ impl Place {
                     .with_hint("set HOME or XDG_CONFIG_HOME")
             });
         }
-        app.project().map(Project::config_path).map_err(|error| error.with_hint("--user changes the user's file, from anywhere"))
+        app.project()
+            .map(Project::config_path)
+            .map_err(|error| error.with_hint("--user changes the user's file, from anywhere"))
     }
 }
 

@@ -97,13 +97,16 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             if ticked > 0 {
                 let verb = if ticked == 1 { "was" } else { "were" };
                 let items = count::of(ticked, "ticked item");
-                app.printer.note(&format!("{items} {verb} left out; el import would take what is ticked too, as closed"));
+                app.printer.note(&format!(
+                    "{items} {verb} left out; el import would take what is ticked too, as closed"
+                ));
             }
         }
         None => {
             let new = one(args, app)?;
             let made = ops::create(&mut app.writer()?, &app.ctx(), &new)?;
-            app.printer.emit(&OneOrMany::One(&made), |page| report(page, std::slice::from_ref(&made)))?;
+            app.printer
+                .emit(&OneOrMany::One(&made), |page| report(page, std::slice::from_ref(&made)))?;
         }
     }
     Ok(Exit::Done)
@@ -121,7 +124,8 @@ fn report(page: &mut crate::output::page::Page, made: &[el_core::model::Atom]) {
 
 fn one(args: &Args, app: &App) -> Result<NewAtom> {
     let title = args.title.as_ref().or(args.title_words.as_ref()).ok_or_else(|| {
-        CommandError::usage("a title is missing").with_hint("el create \"what is to be done\", or --file for many")
+        CommandError::usage("a title is missing")
+            .with_hint("el create \"what is to be done\", or --file for many")
     })?;
     let is_stdin = |text: &Option<String>| text.as_deref() == Some("-");
     let file_is_stdin = args.description_file.as_ref().is_some_and(|path| path.as_os_str() == "-");
@@ -134,13 +138,17 @@ fn one(args: &Args, app: &App) -> Result<NewAtom> {
         (None, Some(path)) => input::file(app, "description", path)?,
         (None, None) => String::new(),
     };
-    let acceptance = args.acceptance.as_deref().map(|text| input::text(app, "acceptance", text)).transpose()?;
+    let acceptance =
+        args.acceptance.as_deref().map(|text| input::text(app, "acceptance", text)).transpose()?;
     Ok(NewAtom { title: title.clone(), description, acceptance, ..defaults(args, app)? })
 }
 
 /// What the flags say about every atom.
 fn defaults(args: &Args, app: &App) -> Result<NewAtom> {
-    let defer = args.defer_until.as_deref().map(|text| time::parse("defer-until", text, app.now(), Towards::Future));
+    let defer = args
+        .defer_until
+        .as_deref()
+        .map(|text| time::parse("defer-until", text, app.now(), Towards::Future));
     Ok(NewAtom {
         issue_type: args.issue_type,
         priority: args.priority,
@@ -160,7 +168,10 @@ fn defaults(args: &Args, app: &App) -> Result<NewAtom> {
 pub(super) fn metadata(text: &str) -> Result<serde_json::Value> {
     match strict_json::parse(text) {
         Ok(value @ serde_json::Value::Object(_)) => Ok(value),
-        Ok(_) => Err(CommandError::invalid("metadata", "metadata: a JSON object is needed, such as {\"key\":\"value\"}")),
+        Ok(_) => Err(CommandError::invalid(
+            "metadata",
+            "metadata: a JSON object is needed, such as {\"key\":\"value\"}",
+        )),
         Err(source) => Err(CommandError::invalid("metadata", format!("metadata: {source}"))),
     }
 }

@@ -54,8 +54,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let repository = repository(app)?;
     let branch = branch_of(&atom);
     let Some(tip) = repository.tip(&branch).map_err(failed)? else {
-        return Err(CommandError::not_found(format!("{atom} has no branch {branch}: no run of it had a worktree"))
-            .with_hint("el worktrees lists those that there are"));
+        return Err(CommandError::not_found(format!(
+            "{atom} has no branch {branch}: no run of it had a worktree"
+        ))
+        .with_hint("el worktrees lists those that there are"));
     };
     let base = match repository.base_of(&atom).map_err(failed)? {
         Some(base) => base,
@@ -80,13 +82,15 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             .collect();
         git.ask(&words).map_err(failed)
     };
-    let untracked: Vec<String> = uncommitted.iter().filter_map(|line| line.strip_prefix("?? ")).map(str::to_owned).collect();
+    let untracked: Vec<String> =
+        uncommitted.iter().filter_map(|line| line.strip_prefix("?? ")).map(str::to_owned).collect();
     let names = ask(&["--name-only", "-z"])?;
     let known = names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned);
     let files: Vec<String> = known.chain(untracked.iter().cloned()).collect();
     let text = ask(&[if args.stat { "--stat=96" } else { "--patch" }])?;
     let (stat, patch) = if args.stat { (Some(text), None) } else { (None, Some(text)) };
-    let data = Difference { atom_id: atom, branch, base, tip, files, untracked, uncommitted, stat, patch };
+    let data =
+        Difference { atom_id: atom, branch, base, tip, files, untracked, uncommitted, stat, patch };
     app.printer.emit(&data, |page| view(page, &data))?;
     Ok(Exit::Done)
 }

@@ -64,8 +64,10 @@ pub(super) fn run(args: Args, app: &App) -> Result<Exit> {
 
 fn discard(args: &Discard, app: &App) -> Result<Exit> {
     if args.ids.is_empty() {
-        return Err(CommandError::usage("an atom is missing").with_hint("el discard ATOM..., or el discard list, restore, prune"));
+        return Err(CommandError::usage("an atom is missing")
+            .with_hint("el discard ATOM..., or el discard list, restore, prune"));
     }
-    let discarded = ops::discard(&mut app.writer()?, &app.ctx(), &args.ids, args.reason.as_deref())?;
+    let discarded =
+        ops::discard(&mut app.writer()?, &app.ctx(), &args.ids, args.reason.as_deref())?;
     report(app, args.ids.len(), "Discarded", &discarded)
 }

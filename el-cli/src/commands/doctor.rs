@@ -57,7 +57,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         return Err(CommandError::new(
             Exit::Internal,
             "unhealthy",
-            format!("{} seriously wrong", if serious == 1 { "one thing is".to_owned() } else { format!("{serious} things are") }),
+            format!(
+                "{} seriously wrong",
+                if serious == 1 {
+                    "one thing is".to_owned()
+                } else {
+                    format!("{serious} things are")
+                }
+            ),
         )
         .with_hint("details.findings has them, each with its own hint")
         .with_detail("findings", json!(findings)));
@@ -70,11 +77,15 @@ fn view(page: &mut Page, findings: &[Finding], app: &App) {
     if let Ok(project) = app.project()
         && !page.quiet()
     {
-        let text = page.paint(style::DIM, &format!("el {} · {}", env!("CARGO_PKG_VERSION"), sanitize::path(&project.db)));
+        let text = page.paint(
+            style::DIM,
+            &format!("el {} · {}", env!("CARGO_PKG_VERSION"), sanitize::path(&project.db)),
+        );
         page.line(text);
     }
     for finding in findings {
-        let (style, mark) = if finding.serious { (style::ERROR, "✗") } else { (style::WARNING, "!") };
+        let (style, mark) =
+            if finding.serious { (style::ERROR, "✗") } else { (style::WARNING, "!") };
         let mark = page.paint(style, mark);
         page.line(format!("{mark} {}", sanitize::line(&finding.message)));
         let hint = page.paint(style::DIM, &sanitize::line(&finding.hint));

@@ -80,7 +80,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         Format::Csv => exchange::csv(&snapshot),
         Format::Dot | Format::Mermaid => {
             let (vertices, edges) = graph(&snapshot);
-            if args.format == Format::Dot { exchange::dot(&vertices, &edges) } else { exchange::mermaid(&vertices, &edges) }
+            if args.format == Format::Dot {
+                exchange::dot(&vertices, &edges)
+            } else {
+                exchange::mermaid(&vertices, &edges)
+            }
         }
     };
     if let Some(path) = &args.output {
@@ -100,9 +104,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         app.printer.emit(&report, |page| {
             if !page.quiet() {
                 let done = page.paint(style::GOOD, "Exported");
-                let counts = [(report.atoms, "atom"), (report.bonds, "bond"), (report.comments, "comment")]
-                    .map(|(many, what)| count::of(many, what))
-                    .join(", ");
+                let counts =
+                    [(report.atoms, "atom"), (report.bonds, "bond"), (report.comments, "comment")]
+                        .map(|(many, what)| count::of(many, what))
+                        .join(", ");
                 page.line(format!("{done} {counts} to {}", sanitize::path(path)));
             }
         })?;
@@ -129,7 +134,8 @@ fn filter(args: &Args, app: &App) -> Result<AtomFilter> {
         if args.format == Format::Jsonl {
             filter.include_over = true;
         } else {
-            filter.statuses = Status::ALL.iter().copied().filter(|status| *status != Status::Discard).collect();
+            filter.statuses =
+                Status::ALL.iter().copied().filter(|status| *status != Status::Discard).collect();
         }
     }
     Ok(filter)
@@ -139,13 +145,22 @@ fn graph(snapshot: &Snapshot) -> (Vec<Vertex>, Vec<Edge>) {
     let vertices: Vec<Vertex> = snapshot
         .atoms
         .iter()
-        .map(|atom| Vertex { id: atom.id.clone(), title: atom.title.clone(), status: atom.status, issue_type: atom.issue_type })
+        .map(|atom| Vertex {
+            id: atom.id.clone(),
+            title: atom.title.clone(),
+            status: atom.status,
+            issue_type: atom.issue_type,
+        })
         .collect();
-    let here: std::collections::HashSet<&str> = vertices.iter().map(|vertex| vertex.id.as_str()).collect();
-    let families = snapshot
-        .atoms
-        .iter()
-        .filter_map(|atom| Some(Edge { source: atom.parent_id.clone()?, target: atom.id.clone(), kind: BondKind::ParentChild }));
+    let here: std::collections::HashSet<&str> =
+        vertices.iter().map(|vertex| vertex.id.as_str()).collect();
+    let families = snapshot.atoms.iter().filter_map(|atom| {
+        Some(Edge {
+            source: atom.parent_id.clone()?,
+            target: atom.id.clone(),
+            kind: BondKind::ParentChild,
+        })
+    });
     let bonds = snapshot.bonds.iter().map(|bond| Edge {
         source: bond.source_id.clone(),
         target: bond.target_id.clone(),
@@ -164,9 +179,11 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         // A pipe or a device cannot be replaced.
         return fs::write(&target, bytes).map_err(failed);
     }
-    let name =
-        target.file_name().ok_or_else(|| CommandError::invalid("output", format!("{} is no file name", path.display())))?;
-    let aside = target.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
+    let name = target.file_name().ok_or_else(|| {
+        CommandError::invalid("output", format!("{} is no file name", path.display()))
+    })?;
+    let aside =
+        target.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
     let written = fs::File::create(&aside)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| match fs::metadata(&target) {

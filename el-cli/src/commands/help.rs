@@ -49,17 +49,41 @@ const TOPICS: [Topic; 8] = [
         about: "What each status means, to people and to workers",
         text: include_str!("help/statuses.txt"),
     },
-    Topic { name: "types", about: "Types of work, and priorities", text: include_str!("help/types.txt") },
-    Topic { name: "bonds", about: "What waits for what, and the other edges", text: include_str!("help/bonds.txt") },
-    Topic { name: "ids", about: "How atoms are named, and how little of a name is enough", text: include_str!("help/ids.txt") },
-    Topic { name: "exit-codes", about: "What the number says that el ends with", text: include_str!("help/exit-codes.txt") },
+    Topic {
+        name: "types",
+        about: "Types of work, and priorities",
+        text: include_str!("help/types.txt"),
+    },
+    Topic {
+        name: "bonds",
+        about: "What waits for what, and the other edges",
+        text: include_str!("help/bonds.txt"),
+    },
+    Topic {
+        name: "ids",
+        about: "How atoms are named, and how little of a name is enough",
+        text: include_str!("help/ids.txt"),
+    },
+    Topic {
+        name: "exit-codes",
+        about: "What the number says that el ends with",
+        text: include_str!("help/exit-codes.txt"),
+    },
     Topic {
         name: "orchestration",
         about: "How a goal becomes a plan, what can go wrong, and how to put it right by hand",
         text: include_str!("help/orchestration.txt"),
     },
-    Topic { name: "robot", about: "The shapes of --robot output", text: include_str!("help/robot.txt") },
-    Topic { name: "moving", about: "Importing, exporting, keeping an export in git", text: include_str!("help/moving.txt") },
+    Topic {
+        name: "robot",
+        about: "The shapes of --robot output",
+        text: include_str!("help/robot.txt"),
+    },
+    Topic {
+        name: "moving",
+        about: "Importing, exporting, keeping an export in git",
+        text: include_str!("help/moving.txt"),
+    },
 ];
 
 pub(super) fn run(args: &Args, app: &App, grammar: clap::Command) -> Result<Exit> {
@@ -70,25 +94,37 @@ pub(super) fn run(args: &Args, app: &App, grammar: clap::Command) -> Result<Exit
     if let [word] = words.as_slice()
         && let Some(topic) = find(word)
     {
-        app.printer.emit(&Help::Topic { topic: topic.name, text: topic.text }, |page| page.line(topic.text.trim_end()))?;
+        app.printer.emit(&Help::Topic { topic: topic.name, text: topic.text }, |page| {
+            page.line(topic.text.trim_end())
+        })?;
         return Ok(Exit::Done);
     }
     // What `el COMMAND --help` prints.
     let line = std::iter::once("el").chain(words.iter().copied()).chain(["--help"]);
     match grammar.try_get_matches_from(line) {
         Err(error) if error.kind() == ErrorKind::DisplayHelp && app.printer.is_robot() => {
-            app.printer.emit(&Help::Command { command: words.join(" "), text: error.render().to_string() }, |_| {})?;
+            app.printer.emit(
+                &Help::Command { command: words.join(" "), text: error.render().to_string() },
+                |_| {},
+            )?;
             Ok(Exit::Done)
         }
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => app.printer.styled(&error.render()).map(|()| Exit::Done),
-        _ => Err(CommandError::not_found(format!("'{}' is neither a command nor a topic", words.join(" ")))
-            .with_hint("el --help lists the commands, el help topics the topics")),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            app.printer.styled(&error.render()).map(|()| Exit::Done)
+        }
+        _ => Err(CommandError::not_found(format!(
+            "'{}' is neither a command nor a topic",
+            words.join(" ")
+        ))
+        .with_hint("el --help lists the commands, el help topics the topics")),
     }
 }
 
 fn find(word: &str) -> Option<&'static Topic> {
     let wanted = word.to_ascii_lowercase().replace('_', "-");
-    TOPICS.iter().find(|topic| topic.name == wanted || topic.name.strip_suffix('s') == Some(wanted.as_str()))
+    TOPICS
+        .iter()
+        .find(|topic| topic.name == wanted || topic.name.strip_suffix('s') == Some(wanted.as_str()))
 }
 
 fn topics(app: &App) -> Result<Exit> {
@@ -98,7 +134,8 @@ fn topics(app: &App) -> Result<Exit> {
             let name = page.paint(style::ID, &format!("{:<13}", topic.name));
             page.line(format!("{name} {}", topic.about));
         }
-        let text = page.paint(style::DIM, "el help TOPIC tells more; el help COMMAND explains a command");
+        let text =
+            page.paint(style::DIM, "el help TOPIC tells more; el help COMMAND explains a command");
         page.blank();
         page.line(text);
     })?;

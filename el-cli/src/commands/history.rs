@@ -64,7 +64,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             Column::new("RUN").spare(1),
         ]);
         for event in &page_of.items {
-            let when = if app.verbosity() > 0 { event.at.to_string() } else { time::relative(now, event.at) };
+            let when = if app.verbosity() > 0 {
+                event.at.to_string()
+            } else {
+                time::relative(now, event.at)
+            };
             let atom = if atom_id.is_some() { None } else { event.atom_id.as_deref() };
             table.row([
                 Cell::styled(style::DIM, when),
@@ -98,12 +102,17 @@ fn comments(store: &el_core::Store, id: &str) -> Result<Vec<Comment>> {
 /// What an event's data says, in a line.
 fn details(event: &Event, said: &[Comment]) -> String {
     let Value::Object(data) = &event.data else { return String::new() };
-    if let Some(comment) = said.iter().find(|comment| data.get("comment").is_some_and(|id| *id == comment.id)) {
+    if let Some(comment) =
+        said.iter().find(|comment| data.get("comment").is_some_and(|id| *id == comment.id))
+    {
         return comment.content.clone();
     }
-    let from_to = |change: &Value| Some(format!("{} → {}", text(change.get("from")?), text(change.get("to")?)));
+    let from_to = |change: &Value| {
+        Some(format!("{} → {}", text(change.get("from")?), text(change.get("to")?)))
+    };
     if let (Some(from), Some(to)) = (data.get("from"), data.get("to")) {
-        let reason = data.get("reason").map(|reason| format!(": {}", text(reason))).unwrap_or_default();
+        let reason =
+            data.get("reason").map(|reason| format!(": {}", text(reason))).unwrap_or_default();
         let via = data.get("via").map(|via| format!(" ({})", text(via))).unwrap_or_default();
         return format!("{} → {}{via}{reason}", text(from), text(to));
     }
@@ -111,10 +120,13 @@ fn details(event: &Event, said: &[Comment]) -> String {
         let kind = data.get("type").map(text).unwrap_or_default();
         return format!("{} —{kind}→ {}", text(source), text(target));
     }
-    let parts = data.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| match from_to(value) {
-        Some(change) => format!("{key}: {change}"),
-        None => format!("{key}: {}", text(value)),
-    });
+    let parts =
+        data.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| {
+            match from_to(value) {
+                Some(change) => format!("{key}: {change}"),
+                None => format!("{key}: {}", text(value)),
+            }
+        });
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -138,14 +150,34 @@ mod tests {
 
     fn told(data: Value) -> String {
         let at = Timestamp::from_micros(0);
-        details(&Event { seq: 1, at, actor: "ada".into(), kind: EventKind::Updated, atom_id: None, run_id: None, data }, &[])
+        details(
+            &Event {
+                seq: 1,
+                at,
+                actor: "ada".into(),
+                kind: EventKind::Updated,
+                atom_id: None,
+                run_id: None,
+                data,
+            },
+            &[],
+        )
     }
 
     #[test]
     fn changes_bonds_and_facts_are_told_in_a_line() {
-        assert_eq!(told(json!({"from": "open", "to": "closed", "reason": "done"})), "open → closed: done");
-        assert_eq!(told(json!({"from": "open", "to": "open", "via": "back-off"})), "open → open (back-off)");
-        assert_eq!(told(json!({"source": "a-1", "target": "a-2", "type": "blocks"})), "a-1 —blocks→ a-2");
+        assert_eq!(
+            told(json!({"from": "open", "to": "closed", "reason": "done"})),
+            "open → closed: done"
+        );
+        assert_eq!(
+            told(json!({"from": "open", "to": "open", "via": "back-off"})),
+            "open → open (back-off)"
+        );
+        assert_eq!(
+            told(json!({"source": "a-1", "target": "a-2", "type": "blocks"})),
+            "a-1 —blocks→ a-2"
+        );
         assert_eq!(told(json!({"labels": {"from": [], "to": ["x", "y"]}})), "labels: none → x y");
         assert_eq!(told(json!({"agent": "fake", "worker": null})), "agent: fake");
         assert_eq!(told(json!(null)), "");

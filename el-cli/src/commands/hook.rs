@@ -22,7 +22,8 @@ pub(crate) enum Command {
     SessionStart,
     /// The same, for the summary of a conversation that is made shorter
     PreCompact,
-    /// End the check of an orchestration whose process is killed; el orchestrate starts this, and says on stdin that all is well
+    /// End the check of an orchestration whose process is killed; el orchestrate starts this, and
+    /// says on stdin that all is well
     GuardCheck {
         /// By what its processes are known
         once: String,
@@ -52,7 +53,8 @@ const INPUT_MAX: u64 = 1 << 20;
 const TASKS: usize = 3;
 const DESCRIPTION: usize = 80;
 
-/// A hook never fails a session: whatever goes wrong, it says nothing and exits 0. (Claude Code takes an exit of 2 for "go on".)
+/// A hook never fails a session: whatever goes wrong, it says nothing and exits 0. (Claude Code
+/// takes an exit of 2 for "go on".)
 pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
     match command {
         Command::Stop => {
@@ -76,7 +78,8 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What the client says of its event. Read to the end, or it may find its pipe broken; anything but an object counts as nothing said.
+/// What the client says of its event. Read to the end, or it may find its pipe broken; anything but
+/// an object counts as nothing said.
 fn input() -> Value {
     let mut bytes = Vec::new();
     let _ = std::io::stdin().lock().take(INPUT_MAX).read_to_end(&mut bytes);
@@ -90,12 +93,15 @@ fn stop(app: &App) -> Option<String> {
     }
     let mut store = app.writer().ok()?;
     match ops::stop_gate(&mut store, &app.ctx(), TIMES).ok()? {
-        Gate::SendBack { atom_id, verify } => Some(nudge(&atom_id, verify.as_deref()) + &still_running(&input)),
+        Gate::SendBack { atom_id, verify } => {
+            Some(nudge(&atom_id, verify.as_deref()) + &still_running(&input))
+        }
         Gate::Pass => None,
     }
 }
 
-/// A session that is no run of `el work`. It is never bothered, unless it has claimed an atom itself and not ended it.
+/// A session that is no run of `el work`. It is never bothered, unless it has claimed an atom
+/// itself and not ended it.
 fn stop_other(app: &App, input: &Value) -> Option<String> {
     if input["stop_hook_active"] == true {
         return None;

@@ -68,12 +68,20 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     // Asked for first: without a tracker there is no use in reading.
     app.project()?;
     let bytes = read(app, &args.file)?;
-    let file = if args.file == Path::new("-") { "stdin".to_owned() } else { args.file.display().to_string() };
+    let file = if args.file == Path::new("-") {
+        "stdin".to_owned()
+    } else {
+        args.file.display().to_string()
+    };
     if bytes.trim_ascii().is_empty() {
         return Err(nothing(&file));
     }
     let tracker = tracker(args, &bytes, &file)?;
-    let name = args.file.file_name().filter(|name| *name != "-").map_or_else(|| "stdin".into(), |name| name.to_string_lossy());
+    let name = args
+        .file
+        .file_name()
+        .filter(|name| *name != "-")
+        .map_or_else(|| "stdin".into(), |name| name.to_string_lossy());
     let mut batch = {
         let progress = Progress::new(&app.printer, "reading");
         exchange::read(&bytes, tracker, &name, &mut |done, total| progress.show(done, total))
@@ -93,9 +101,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let imported = {
         let progress = Progress::new(&app.printer, "importing");
-        ops::import(&mut app.writer()?, &app.ctx(), batch, args.dry_run, &mut |done, total| progress.show(done, total))?
+        ops::import(&mut app.writer()?, &app.ctx(), batch, args.dry_run, &mut |done, total| {
+            progress.show(done, total)
+        })?
     };
-    let report = Report { file: &file, format: tracker, dry_run: args.dry_run, imported: &imported, bad: &bad };
+    let report = Report {
+        file: &file,
+        format: tracker,
+        dry_run: args.dry_run,
+        imported: &imported,
+        bad: &bad,
+    };
     app.printer.emit(&report, |page| view(page, &report))?;
     Ok(Exit::Done)
 }
@@ -114,7 +130,9 @@ fn read(app: &App, path: &Path) -> Result<Vec<u8>> {
     if path != Path::new("-") {
         if path.is_dir() {
             return Err(CommandError::invalid("file", format!("{} is a folder", path.display()))
-                .with_hint("name the file in it, such as .beads/issues.jsonl or .eluent/data.jsonl"));
+                .with_hint(
+                    "name the file in it, such as .beads/issues.jsonl or .eluent/data.jsonl",
+                ));
         }
         let failed = |source| CommandError::file("read", path, source);
         let file = fs::File::open(path).map_err(failed)?;
@@ -124,7 +142,8 @@ fn read(app: &App, path: &Path) -> Result<Vec<u8>> {
     if io::stdin().is_terminal() {
         app.printer.note("reading from the terminal; Ctrl-D ends it");
     }
-    all(io::stdin().lock(), 0, &progress).map_err(|source| CommandError::internal("cannot read stdin").with_source(source))
+    all(io::stdin().lock(), 0, &progress)
+        .map_err(|source| CommandError::internal("cannot read stdin").with_source(source))
 }
 
 /// Everything; `size` is how much that will be, 0 if nobody knows.
@@ -137,21 +156,33 @@ fn all(mut from: impl io::Read, size: usize, progress: &Progress<'_>) -> io::Res
 }
 
 fn tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
-    let is_markdown = args.file.extension().is_some_and(|extension| extension == "md" || extension == "markdown");
+    let is_markdown =
+        args.file.extension().is_some_and(|extension| extension == "md" || extension == "markdown");
     match args.from.as_deref() {
         Some("br") => Ok(Tracker::Bd),
-        Some(word) => Ok(Tracker::ALL.iter().copied().find(|tracker| tracker.as_str() == word).unwrap_or(Tracker::El)),
+        Some(word) => Ok(Tracker::ALL
+            .iter()
+            .copied()
+            .find(|tracker| tracker.as_str() == word)
+            .unwrap_or(Tracker::El)),
         None if is_markdown => Ok(Tracker::Markdown),
         None => exchange::detect(bytes).ok_or_else(|| {
-            CommandError::invalid("from", format!("whose format {file} has cannot be told from its text"))
-                .with_hint("--from el, bd, eluent, github or markdown says it")
+            CommandError::invalid(
+                "from",
+                format!("whose format {file} has cannot be told from its text"),
+            )
+            .with_hint("--from el, bd, eluent, github or markdown says it")
         }),
     }
 }
 
 fn bad_lines(file: &str, bad: &[BadLine]) -> CommandError {
     let lines = if bad.len() == 1 { "a line of" } else { "lines of" };
-    let mut listing: Vec<String> = bad.iter().take(LISTED).map(|bad| format!("{file}:{}: {}", bad.line, bad.message)).collect();
+    let mut listing: Vec<String> = bad
+        .iter()
+        .take(LISTED)
+        .map(|bad| format!("{file}:{}: {}", bad.line, bad.message))
+        .collect();
     if bad.len() > LISTED {
         listing.push(format!("and {} more", bad.len() - LISTED));
     }
@@ -174,17 +205,27 @@ fn view(page: &mut Page, report: &Report<'_>) {
     let total = done.created + done.updated + done.unchanged;
     let verb = if report.dry_run { "Would import" } else { "Imported" };
     let verb = page.paint(style::GOOD, verb);
-    let mut facts = vec![format!("{} new, {} changed, {} unchanged", done.created, done.updated, done.unchanged)];
+    let mut facts = vec![format!(
+        "{} new, {} changed, {} unchanged",
+        done.created, done.updated, done.unchanged
+    )];
     let counted = [
         (done.bonds_added, "bond", ""),
         (done.bonds_removed, "bond", " removed"),
         (done.comments_added, "comment", ""),
         (report.bad.len(), "bad line", " left out"),
     ];
-    let told = counted.iter().filter(|(many, ..)| *many > 0).map(|(many, what, how)| count::of(*many, what) + how);
+    let told = counted
+        .iter()
+        .filter(|(many, ..)| *many > 0)
+        .map(|(many, what, how)| count::of(*many, what) + how);
     facts.extend(told);
     let noun = if total == 1 { "atom" } else { "atoms" };
-    page.line(format!("{verb} {total} {noun} from {}: {}", report.format.as_str(), facts.join(" · ")));
+    page.line(format!(
+        "{verb} {total} {noun} from {}: {}",
+        report.format.as_str(),
+        facts.join(" · ")
+    ));
     if !report.bad.is_empty() {
         page.blank();
         page.heading("Lines that could not be read");

@@ -1,7 +1,9 @@
-//! What an agent may do with `el` in its session, where `Bash(el *)` lets it call anything: the one table of it. What starts programs, names
-//! one for others to start, or decides how agents run is a person's; what is written is written into the folder in which the agent works.
+//! What an agent may do with `el` in its session, where `Bash(el *)` lets it call anything: the one
+//! table of it. What starts programs, names one for others to start, or decides how agents run is a
+//! person's; what is written is written into the folder in which the agent works.
 //!
-//! Which atoms it may change, and how, is the tracker's to say (`el_core::ops`), for the tools of `el mcp` too.
+//! Which atoms it may change, and how, is the tracker's to say (`el_core::ops`), for the tools of
+//! `el mcp` too.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -67,37 +69,60 @@ impl Command {
             | Command::Diff(_)
             | Command::Mcp(_)
             | Command::Help(_) => May::Do,
-            // What the client calls. The program that `el hook notify` runs is started by a supervisor, outside of sessions.
+            // What the client calls. The program that `el hook notify` runs is started by a
+            // supervisor, outside of sessions.
             Command::Hook(command) if command.runs_a_program() => May::Not("it runs a program"),
             Command::Hook(_) => May::Do,
-            Command::Init(_) => May::Not("a tracker's configuration names programs that are started"),
+            Command::Init(_) => {
+                May::Not("a tracker's configuration names programs that are started")
+            }
             Command::Config(super::config::Command::Set(_) | super::config::Command::Unset(_)) => {
                 May::Not("the settings say which programs are started, and what holds for agents")
             }
-            Command::Config(super::config::Command::Show(_) | super::config::Command::Get(_)) => May::Do,
+            Command::Config(super::config::Command::Show(_) | super::config::Command::Get(_)) => {
+                May::Do
+            }
             Command::Setup(_) => May::Not("it changes what other programs start"),
             Command::Work(args) if args.only_looks() => May::Do,
-            Command::Work(_) => May::Not("workers are started and stopped from outside of sessions"),
-            Command::Run(args) if args.names_a_command() => {
-                May::Not("--verify names a command to be run; the setting 'verify' is a check that a person chose")
+            Command::Work(_) => {
+                May::Not("workers are started and stopped from outside of sessions")
             }
+            Command::Run(args) if args.names_a_command() => May::Not(
+                "--verify names a command to be run; the setting 'verify' is a check that a person chose",
+            ),
             Command::Run(args) => May::Within(args.workdir()),
             Command::Orchestrate(args) if args.only_looks() => May::Do,
-            Command::Orchestrate(_) => May::Not("plans are begun and driven on from outside of sessions"),
+            Command::Orchestrate(_) => {
+                May::Not("plans are begun and driven on from outside of sessions")
+            }
             Command::Phase(super::phase::Command::Show(_)) => May::Do,
-            Command::Phase(super::phase::Command::Set(_)) => May::Not("an agent's answer is what it says"),
+            Command::Phase(super::phase::Command::Set(_)) => {
+                May::Not("an agent's answer is what it says")
+            }
             Command::Land(_) => May::Not("what is brought in is a person's to decide"),
-            Command::Worktrees(args) if args.prunes() => May::Not("other agents may be at work there"),
+            Command::Worktrees(args) if args.prunes() => {
+                May::Not("other agents may be at work there")
+            }
             Command::Worktrees(_) => May::Do,
-            Command::Attach(_) => May::Not("a session's screen is for people; el logs shows what an agent says"),
+            Command::Attach(_) => {
+                May::Not("a session's screen is for people; el logs shows what an agent says")
+            }
             Command::Supervise(_) => May::Not("el work starts it"),
-            Command::Mailbox(super::mailbox::Command::Sync(_)) => May::Not("it decides in the name of others"),
+            Command::Mailbox(super::mailbox::Command::Sync(_)) => {
+                May::Not("it decides in the name of others")
+            }
             Command::Mailbox(super::mailbox::Command::Post(_)) => May::Do,
-            Command::Discard(args) if args.prunes() => May::Not("what is pruned cannot be restored"),
+            Command::Discard(args) if args.prunes() => {
+                May::Not("what is pruned cannot be restored")
+            }
             Command::Discard(_) => May::Do,
-            Command::Doctor(args) if args.fixes() => May::Not("el doctor without --fix says what is wrong"),
+            Command::Doctor(args) if args.fixes() => {
+                May::Not("el doctor without --fix says what is wrong")
+            }
             Command::Doctor(_) => May::Do,
-            Command::MergeDriver(args) if args.installs() => May::Not("it names a program for git to start"),
+            Command::MergeDriver(args) if args.installs() => {
+                May::Not("it names a program for git to start")
+            }
             Command::Export(args) => written(args.output()),
             Command::Artifacts(args) => written(args.output()),
             Command::Man(args) => written(args.folder()),
@@ -131,31 +156,43 @@ fn refused(message: String) -> CommandError {
 /// The names of git's own copies, which a merge driver is given.
 const GIT_MERGES: &[u8] = b".merge_file_";
 
-/// Only below the folder in which the run works, and there nothing hidden: that is the tracker, git's hooks, other programs' settings.
+/// Only below the folder in which the run works, and there nothing hidden: that is the tracker,
+/// git's hooks, other programs' settings.
 fn may_write(path: &Path, app: &App) -> Result<()> {
     let folder = workplace(app)?;
-    let is_inside = resolved(path).as_deref().and_then(|path| path.strip_prefix(&folder).ok()).is_some_and(|below| {
-        let is_open = |name: &std::ffi::OsStr| {
-            !name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(GIT_MERGES)
-        };
-        below.components().all(|part| matches!(part, Component::Normal(name) if is_open(name)))
-    });
+    let is_inside = resolved(path)
+        .as_deref()
+        .and_then(|path| path.strip_prefix(&folder).ok())
+        .is_some_and(|below| {
+            let is_open = |name: &std::ffi::OsStr| {
+                !name.as_encoded_bytes().starts_with(b".")
+                    || name.as_encoded_bytes().starts_with(GIT_MERGES)
+            };
+            below.components().all(|part| matches!(part, Component::Normal(name) if is_open(name)))
+        });
     if is_inside {
         return Ok(());
     }
     Err(refused(format!("an agent's session writes no file at {}", sanitize::path(path)))
         .with_detail("path", path.display().to_string())
-        .with_hint(format!("write below {}, and nothing hidden; without the option it is printed", sanitize::path(&folder))))
+        .with_hint(format!(
+            "write below {}, and nothing hidden; without the option it is printed",
+            sanitize::path(&folder)
+        )))
 }
 
-/// A session hands work over into its own project: the folder of the tracker, a linked worktree of it, or where it works itself.
+/// A session hands work over into its own project: the folder of the tracker, a linked worktree of
+/// it, or where it works itself.
 pub(super) fn may_work_in(app: &App, folder: Option<&Path>) -> Result<()> {
     let Some(folder) = folder.filter(|_| session::is_one()) else { return Ok(()) };
     // A folder that is not there is told by whoever looks for it next.
     let Ok(wanted) = fs::canonicalize(folder) else { return Ok(()) };
-    let root =
-        fs::canonicalize(&app.project()?.root).unwrap_or_else(|_| app.project().map(|p| p.root.clone()).unwrap_or_default());
-    if wanted.starts_with(&root) || linked_worktree(&wanted, &root).is_some() || wanted.starts_with(workplace(app)?) {
+    let root = fs::canonicalize(&app.project()?.root)
+        .unwrap_or_else(|_| app.project().map(|p| p.root.clone()).unwrap_or_default());
+    if wanted.starts_with(&root)
+        || linked_worktree(&wanted, &root).is_some()
+        || wanted.starts_with(workplace(app)?)
+    {
         return Ok(());
     }
     Err(refused(format!(
@@ -170,18 +207,22 @@ pub(super) fn may_work_in(app: &App, folder: Option<&Path>) -> Result<()> {
 fn workplace(app: &App) -> Result<PathBuf> {
     let own = session::run_and_database();
     let found = own.and_then(|(run, database)| {
-        let database = database.or_else(|| app.project().ok().map(|project: &Project| project.db.clone()))?;
+        let database =
+            database.or_else(|| app.project().ok().map(|project: &Project| project.db.clone()))?;
         let store = Store::open(&database, Durability::Normal).ok()?;
         let run = ops::run(&store, &run).ok()?;
         fs::canonicalize(run.workdir).ok()
     });
     found.ok_or_else(|| {
-        refused("this is an agent's session, and the run that it belongs to cannot be found".to_owned())
-            .with_hint("without the option it is printed")
+        refused(
+            "this is an agent's session, and the run that it belongs to cannot be found".to_owned(),
+        )
+        .with_hint("without the option it is printed")
     })
 }
 
-/// The path as it will be opened: a link leads where it leads, and what is not there yet is in its folder.
+/// The path as it will be opened: a link leads where it leads, and what is not there yet is in its
+/// folder.
 fn resolved(path: &Path) -> Option<PathBuf> {
     if let Ok(found) = fs::canonicalize(path) {
         return Some(found);

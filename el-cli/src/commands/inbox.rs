@@ -65,7 +65,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let shown = found.items.iter().map(|item| (&item.message, item.read_at.is_none()));
         messages::print_all(page, shown, false, now);
         if found.items.is_empty() && !page.quiet() {
-            let text = if args.unread { format!("nothing unread for {reader}") } else { format!("nothing for {reader}") };
+            let text = if args.unread {
+                format!("nothing unread for {reader}")
+            } else {
+                format!("nothing for {reader}")
+            };
             let text = page.paint(style::DIM, &text);
             page.line(text);
         } else {
@@ -80,13 +84,25 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 /// The inbox after message number `after`, oldest first.
 fn look(args: &Args, store: &Store, reader: &str, after: i64) -> Result<Page<InboxMessage>> {
     let limit = args.limit.filter(|limit| *limit > 0 && after == 0).map(i64::from);
-    let mut found = ops::inbox(store, &InboxFilter { reader, unread_only: args.unread, after, limit })?;
+    let mut found =
+        ops::inbox(store, &InboxFilter { reader, unread_only: args.unread, after, limit })?;
     found.items.reverse();
     Ok(found)
 }
 
-fn mark(args: &Args, app: &App, store: &mut Store, reader: &str, shown: &Page<InboxMessage>) -> Result<()> {
-    let unread: Vec<i64> = shown.items.iter().filter(|item| item.read_at.is_none()).map(|item| item.message.seq).collect();
+fn mark(
+    args: &Args,
+    app: &App,
+    store: &mut Store,
+    reader: &str,
+    shown: &Page<InboxMessage>,
+) -> Result<()> {
+    let unread: Vec<i64> = shown
+        .items
+        .iter()
+        .filter(|item| item.read_at.is_none())
+        .map(|item| item.message.seq)
+        .collect();
     if args.mark_read && !unread.is_empty() {
         ops::mark_read(store, &app.ctx(), reader, &unread)?;
     }
@@ -101,7 +117,8 @@ fn watch(args: &Args, app: &App, store: &mut Store, reader: &str) -> Result<Exit
         let version = store.data_version()?;
         if seen != Some(version) {
             seen = Some(version);
-            // What comes has a higher number than all that was there: numbers are given in the order of commits.
+            // What comes has a higher number than all that was there: numbers are given in the
+            // order of commits.
             let found = look(args, store, reader, after)?;
             after = found.items.last().map_or(after, |item| item.message.seq);
             for item in &found.items {

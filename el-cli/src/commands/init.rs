@@ -46,11 +46,15 @@ pub(super) struct Made<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let project = place(args, app)?;
     if args.name.as_deref().is_some_and(|name| name.trim().is_empty()) {
-        return Err(CommandError::invalid("name", "name: it is empty; without --name, ids begin with the folder's name"));
+        return Err(CommandError::invalid(
+            "name",
+            "name: it is empty; without --name, ids begin with the folder's name",
+        ));
     }
     let folder_name = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
     let prefix = safe_prefix(args.name.as_deref().or(folder_name.as_deref()).unwrap_or_default());
-    fs::create_dir_all(&project.state).map_err(|source| CommandError::file("create", &project.state, source))?;
+    fs::create_dir_all(&project.state)
+        .map_err(|source| CommandError::file("create", &project.state, source))?;
     if project.state.file_name().is_some_and(|name| name == project::STATE_FOLDER) {
         write_gitignore(&project.state.join(".gitignore"))?;
     }
@@ -61,7 +65,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             return;
         }
         let done = page.paint(style::GOOD, "Initialized");
-        page.line(format!("{done} a tracker in {}; ids begin with '{prefix}-'", sanitize::path(&project.state)));
+        page.line(format!(
+            "{done} a tracker in {}; ids begin with '{prefix}-'",
+            sanitize::path(&project.state)
+        ));
         let next = page.paint(style::DIM, "next: el create \"what is to be done\"");
         page.line(next);
     })?;
@@ -95,5 +102,6 @@ fn write_gitignore(path: &Path) -> Result<()> {
     if fs::metadata(path).is_ok_and(|meta| meta.len() > 0) {
         return Ok(());
     }
-    replace_file(path, GITIGNORE.as_bytes()).map_err(|source| CommandError::file("write", path, source))
+    replace_file(path, GITIGNORE.as_bytes())
+        .map_err(|source| CommandError::file("write", path, source))
 }

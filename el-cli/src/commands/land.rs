@@ -23,7 +23,8 @@ mod plan;
 
 use plan::{Fate, Item};
 
-/// Bring the finished work of agents in: their branches, one after another, checked before any is kept
+/// Bring the finished work of agents in: their branches, one after another, checked before any is
+/// kept
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -71,7 +72,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.reader()?;
     let wanted = match args.all {
         true => None,
-        false => Some(args.atoms.iter().map(|text| ops::resolve(&store, text)).collect::<Result<Vec<_>, _>>()?),
+        false => Some(
+            args.atoms
+                .iter()
+                .map(|text| ops::resolve(&store, text))
+                .collect::<Result<Vec<_>, _>>()?,
+        ),
     };
     let onto = target(app, &repository, args.onto.as_deref())?;
     let _lock = if args.dry_run { None } else { Some(lock(app)?) };
@@ -90,23 +96,33 @@ fn lock(app: &App) -> Result<File> {
     let file = file.map_err(|source| CommandError::file("open", &path, source))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(CommandError::new(Exit::Conflict, "busy", "another el land is at work")
-            .with_retryable(true)
-            .with_hint("wait for it to end")),
+        Err(TryLockError::WouldBlock) => {
+            Err(CommandError::new(Exit::Conflict, "busy", "another el land is at work")
+                .with_retryable(true)
+                .with_hint("wait for it to end"))
+        }
         Err(TryLockError::Error(source)) => Err(CommandError::file("lock", &path, source)),
     }
 }
 
 /// What there is to bring in, in the order in which it was finished.
-fn look(app: &App, repository: &Repository, onto: &str, wanted: Option<&[String]>) -> Result<Vec<Item>> {
+fn look(
+    app: &App,
+    repository: &Repository,
+    onto: &str,
+    wanted: Option<&[String]>,
+) -> Result<Vec<Item>> {
     let store = app.reader()?;
     let found: Vec<Place> = places(app, &store, repository, Some(onto))?;
     let mut items: Vec<Item> = Vec::new();
-    for place in found.iter().filter(|place| wanted.is_none_or(|wanted| wanted.contains(&place.atom_id))) {
+    for place in
+        found.iter().filter(|place| wanted.is_none_or(|wanted| wanted.contains(&place.atom_id)))
+    {
         let atom = ops::brief(&store, &place.atom_id).ok();
         let mut item = plan::item(place, atom.as_ref());
         if matches!(item.fate, Fate::ToLand | Fate::Already) {
-            let reopened_at = if place.reverts.is_empty() { None } else { reopened_at(&store, &place.atom_id)? };
+            let reopened_at =
+                if place.reverts.is_empty() { None } else { reopened_at(&store, &place.atom_id)? };
             item.taken_back(&place.reverts, reopened_at);
         }
         // Closed, its agent may still be writing: that is soon over, and no reason to be silent.
@@ -127,7 +143,9 @@ fn look(app: &App, repository: &Repository, onto: &str, wanted: Option<&[String]
 /// When the atom was last taken up again after it had been closed.
 fn reopened_at(store: &Store, atom: &str) -> Result<Option<Timestamp>> {
     let (_, events) = ops::history(store, atom)?;
-    let is_reopening = |event: &&Event| event.kind == EventKind::Status && event.data["from"] == Status::Closed.as_str();
+    let is_reopening = |event: &&Event| {
+        event.kind == EventKind::Status && event.data["from"] == Status::Closed.as_str()
+    };
     Ok(events.iter().rev().find(is_reopening).map(|event| event.at))
 }
 
@@ -166,7 +184,10 @@ fn view(page: &mut Page, onto: &str, items: &[Item]) {
             }
         }
         for revert in &item.brings_back {
-            page.line(format!("  what {} took back is brought in again", revert.get(..12).unwrap_or(revert)));
+            page.line(format!(
+                "  what {} took back is brought in again",
+                revert.get(..12).unwrap_or(revert)
+            ));
         }
         if let Some(atom) = &item.conflict_atom {
             page.line(format!("  {} is filed to resolve it", page.paint(style::ID, atom)));

@@ -118,7 +118,8 @@ impl FilterArgs {
 }
 
 impl Args {
-    /// Puts the statuses into a filter. What is not over is asked for without a list of statuses: that has an index of its own.
+    /// Puts the statuses into a filter. What is not over is asked for without a list of statuses:
+    /// that has an index of its own.
     fn choose_statuses(&self, filter: &mut AtomFilter) {
         if !self.status.is_empty() {
             let discarded = self.include_discarded.then_some(Status::Discard);
@@ -140,10 +141,18 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     args.choose_statuses(&mut filter);
     let now = app.now();
     let store = app.reader()?;
-    let found = ops::list(&store, &filter, args.sort.into(), args.window.limit(), args.window.offset(), now)
-        .map_err(CommandError::from)?;
+    let found = ops::list(
+        &store,
+        &filter,
+        args.sort.into(),
+        args.window.limit(),
+        args.window.offset(),
+        now,
+    )
+    .map_err(CommandError::from)?;
     let list = List::page(&found);
-    let below = if app.printer.is_terminal() { below(args, &store, &filter, now)? } else { Vec::new() };
+    let below =
+        if app.printer.is_terminal() { below(args, &store, &filter, now)? } else { Vec::new() };
     app.printer.emit(&list, |page| {
         atoms::table(page, &found.items, now);
         if found.items.is_empty() && !page.quiet() {
@@ -162,8 +171,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Of what is below an atom: how much is not listed since it is over, and that a plan is drawn elsewhere. Whoever looks for what became of it, looks
-/// there first.
+/// Of what is below an atom: how much is not listed since it is over, and that a plan is drawn
+/// elsewhere. Whoever looks for what became of it, looks there first.
 fn below(args: &Args, store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Vec<String>> {
     let Some(parent) = &filter.parent else { return Ok(Vec::new()) };
     let mut told = Vec::new();
@@ -171,7 +180,10 @@ fn below(args: &Args, store: &Store, filter: &AtomFilter, now: Timestamp) -> Res
         let over = AtomFilter { statuses: vec![Status::Closed, Status::WontDo], ..filter.clone() };
         let count = ops::list(store, &over, args.sort.into(), Some(1), 0, now)?.total;
         if count > 0 {
-            told.push(format!("{count} more {} over; --all shows them", if count == 1 { "is" } else { "are" }));
+            told.push(format!(
+                "{count} more {} over; --all shows them",
+                if count == 1 { "is" } else { "are" }
+            ));
         }
     }
     let id = ops::resolve(store, parent)?;
@@ -212,7 +224,11 @@ mod tests {
         assert!(statuses.contains(&"wont_do") && !statuses.contains(&"discard") && !include_over);
         assert_eq!(chosen("--all --include-discarded"), (vec![], true));
         let (statuses, _) = chosen("--include-discarded");
-        assert!(statuses.contains(&"discard") && statuses.contains(&"open") && !statuses.contains(&"closed"));
+        assert!(
+            statuses.contains(&"discard")
+                && statuses.contains(&"open")
+                && !statuses.contains(&"closed")
+        );
         assert_eq!(chosen("-s open --include-discarded").0, ["open", "discard"]);
     }
 }

@@ -43,7 +43,8 @@ pub(crate) struct Args {
     /// Only the last lines
     #[arg(short = 'n', long, value_name = "N")]
     tail: Option<usize>,
-    /// Which of the run's files: what the agent wrote, what its pane showed, what it was told; by default the transcript, where there is one
+    /// Which of the run's files: what the agent wrote, what its pane showed, what it was told; by
+    /// default the transcript, where there is one
     #[arg(long, value_enum, value_name = "FILE")]
     file: Option<Which>,
 }
@@ -92,9 +93,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The file that tells most. A client with its own screen has no output of its own: its conversation is there once it has begun, and its screen always.
+/// The file that tells most. A client with its own screen has no output of its own: its
+/// conversation is there once it has begun, and its screen always.
 fn telling(run: &Run, folder: &Path) -> Which {
-    let has_begun = || folder.join(Which::Transcript.name()).metadata().is_ok_and(|file| file.len() > 0);
+    let has_begun =
+        || folder.join(Which::Transcript.name()).metadata().is_ok_and(|file| file.len() > 0);
     if run.executor == "interactive" && !has_begun() { Which::Pane } else { Which::Transcript }
 }
 
@@ -116,8 +119,10 @@ impl Source {
     }
 
     fn missing(&self) -> CommandError {
-        let (run, name) = (&self.run.id, self.path.file_name().unwrap_or_default().to_string_lossy());
-        let error = CommandError::not_found(format!("{run} has no {name}")).with_detail("path", self.path.display().to_string());
+        let (run, name) =
+            (&self.run.id, self.path.file_name().unwrap_or_default().to_string_lossy());
+        let error = CommandError::not_found(format!("{run} has no {name}"))
+            .with_detail("path", self.path.display().to_string());
         match self.run.is_live() {
             true => error.with_hint("it has only just begun; -f waits for it"),
             false => error.with_hint("--file supervisor or --file stderr may tell why; el runs show tells where the files are"),
@@ -125,19 +130,23 @@ impl Source {
     }
 }
 
-/// Copies the file to stdout, rendered or raw. Gives the run as it was when the last look was taken.
+/// Copies the file to stdout, rendered or raw. Gives the run as it was when the last look was
+/// taken.
 fn copy(args: &Args, app: &App, source: &Source) -> Result<Run> {
     let is_stream = matches!(source.run.executor.as_str(), "claude" | "interactive");
     let show = match source.which {
         // A terminal never gets control codes, whatever was asked for.
         _ if args.raw && !app.printer.is_terminal() => Show::Raw,
-        Which::Transcript if is_stream && !args.raw => Show::events(app.printer.page().width(), app.printer.color()),
+        Which::Transcript if is_stream && !args.raw => {
+            Show::events(app.printer.page().width(), app.printer.color())
+        }
         _ => Show::Text,
     };
     let mut feed = Feed::new(show, args.tail);
     let mut file = None;
     loop {
-        // First whether it has ended, then what is there: what it wrote before its end is then never missed.
+        // First whether it has ended, then what is there: what it wrote before its end is then
+        // never missed.
         let run = ops::run(&source.store, &source.run.id)?;
         let last = !args.follow || !run.is_live();
         if file.is_none() {
@@ -187,7 +196,8 @@ fn robot(args: &Args, app: &App, source: &Source) -> Result<Exit> {
     }
     let mut file = source.open()?.ok_or_else(|| source.missing())?;
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(|error| CommandError::file("read", &source.path, error))?;
+    file.read_to_end(&mut bytes)
+        .map_err(|error| CommandError::file("read", &source.path, error))?;
     let mut total = 0;
     let mut items: VecDeque<serde_json::Value> = VecDeque::new();
     for line in String::from_utf8_lossy(&bytes).lines() {
@@ -198,7 +208,12 @@ fn robot(args: &Args, app: &App, source: &Source) -> Result<Exit> {
         }
     }
     let page = ops::Page { items: items.into(), total };
-    let log = Log { run_id: &source.run.id, atom_id: &source.run.atom_id, path: &source.path, list: List::page(&page) };
+    let log = Log {
+        run_id: &source.run.id,
+        atom_id: &source.run.atom_id,
+        path: &source.path,
+        list: List::page(&page),
+    };
     app.printer.emit(&log, |_| {})?;
     Ok(Exit::Done)
 }

@@ -72,16 +72,22 @@ pub(super) fn run(args: &Args, app: &App, mut root: clap::Command) -> Result<Exi
                 .with_hint("el --help lists the commands")
         })?;
     }
-    let name = std::iter::once("el").chain(args.words.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
+    let name = std::iter::once("el")
+        .chain(args.words.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join("-");
     let text = String::from_utf8_lossy(&page(command, &name)?).into_owned();
-    app.printer.emit(&Manual::Page { name: &name, page: &text }, |page| page.line(text.trim_end()))?;
+    app.printer
+        .emit(&Manual::Page { name: &name, page: &text }, |page| page.line(text.trim_end()))?;
     Ok(Exit::Done)
 }
 
 /// The page of a command and of everything below it.
 fn all(command: &clap::Command, name: &str) -> Result<Vec<(String, Vec<u8>)>> {
     let mut pages = vec![(name.to_owned(), page(command, name)?)];
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
+    for sub in
+        command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
+    {
         pages.extend(all(sub, &format!("{name}-{}", sub.get_name()))?);
     }
     Ok(pages)
@@ -92,9 +98,8 @@ fn page(command: &clap::Command, name: &str) -> Result<Vec<u8>> {
     let command = command.clone().version(env!("CARGO_PKG_VERSION"));
     let title = name.to_ascii_uppercase();
     let mut text = Vec::new();
-    Man::new(command)
-        .title(title)
-        .render(&mut text)
-        .map_err(|source| CommandError::internal("cannot make the manual page").with_source(source))?;
+    Man::new(command).title(title).render(&mut text).map_err(|source| {
+        CommandError::internal("cannot make the manual page").with_source(source)
+    })?;
     Ok(text)
 }

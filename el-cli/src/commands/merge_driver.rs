@@ -81,7 +81,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     };
     let read = |path: &Path| {
         let bytes = fs::read(path).map_err(|source| CommandError::file("read", path, source))?;
-        String::from_utf8(bytes).map_err(|_| CommandError::invalid("file", format!("{} is no UTF-8 text", path.display())))
+        String::from_utf8(bytes).map_err(|_| {
+            CommandError::invalid("file", format!("{} is no UTF-8 text", path.display()))
+        })
     };
     let merged = merge::merge(&read(base)?, &read(ours)?, &read(theirs)?);
     write(ours, merged.text.as_bytes())?;
@@ -101,11 +103,18 @@ fn told(path: &Path, conflict: &Conflict) -> String {
     let record = sanitize::line(&conflict.record).into_owned();
     match &conflict.field {
         Some(field) => {
-            let short = |value: &serde_json::Value| sanitize::truncate(&sanitize::line(&value.to_string()), 40).into_owned();
+            let short = |value: &serde_json::Value| {
+                sanitize::truncate(&sanitize::line(&value.to_string()), 40).into_owned()
+            };
             let (ours, theirs) = (short(&conflict.ours), short(&conflict.theirs));
-            format!("{}: {record}: both changed {field}: {ours} here, {theirs} there", sanitize::path(path))
+            format!(
+                "{}: {record}: both changed {field}: {ours} here, {theirs} there",
+                sanitize::path(path)
+            )
         }
-        None => format!("{}: {record}: one side removed what the other changed", sanitize::path(path)),
+        None => {
+            format!("{}: {record}: one side removed what the other changed", sanitize::path(path))
+        }
     }
 }
 
@@ -119,8 +128,14 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
         .and_then(|path| path.strip_prefix(&root).ok().map(Path::to_owned))
         .unwrap_or_else(|| file.to_owned());
     let pattern = inside.display().to_string();
-    if pattern.chars().any(|c| c.is_whitespace() || matches!(c, '*' | '?' | '[' | '"' | '\\' | '!' | '#')) {
-        return Err(CommandError::invalid("file", format!("'{pattern}' has characters that mean something in .gitattributes")));
+    if pattern
+        .chars()
+        .any(|c| c.is_whitespace() || matches!(c, '*' | '?' | '[' | '"' | '\\' | '!' | '#'))
+    {
+        return Err(CommandError::invalid(
+            "file",
+            format!("'{pattern}' has characters that mean something in .gitattributes"),
+        ));
     }
     let attribute = format!("/{} merge=el", pattern.trim_start_matches('/'));
     let attributes = root.join(".gitattributes");
@@ -136,7 +151,8 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
             write(&attributes, format!("{before}{newline}{attribute}\n").as_bytes())?;
         }
     }
-    let commands: Vec<String> = config.iter().map(|(key, value)| format!("git config {key} '{value}'")).collect();
+    let commands: Vec<String> =
+        config.iter().map(|(key, value)| format!("git config {key} '{value}'")).collect();
     let data = Report::SetUp {
         installed: does,
         commands: &commands,
@@ -158,7 +174,8 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
         let there = if has_attribute { " (was there)" } else { "" };
         page.line(format!("  echo '{attribute}' >> {}{there}", sanitize::path(&attributes)));
         if does {
-            let text = page.paint(style::DIM, "commit .gitattributes; every clone sets its own git config");
+            let text = page
+                .paint(style::DIM, "commit .gitattributes; every clone sets its own git config");
             page.line(text);
         }
     })?;
@@ -171,12 +188,19 @@ fn repository() -> Result<PathBuf> {
 }
 
 fn git(folder: &Path, arguments: &[&str]) -> Result<String> {
-    let failed = |why: String| CommandError::config("git", format!("git {} failed: {why}", arguments.join(" ")));
-    let output = Command::new("git").args(arguments).current_dir(folder).output().map_err(|source| {
-        CommandError::config("git", "git cannot be run").with_source(source).with_hint("install git, or run this inside a clone")
-    })?;
+    let failed = |why: String| {
+        CommandError::config("git", format!("git {} failed: {why}", arguments.join(" ")))
+    };
+    let output =
+        Command::new("git").args(arguments).current_dir(folder).output().map_err(|source| {
+            CommandError::config("git", "git cannot be run")
+                .with_source(source)
+                .with_hint("install git, or run this inside a clone")
+        })?;
     if !output.status.success() {
-        return Err(failed(sanitize::line(String::from_utf8_lossy(&output.stderr).trim()).into_owned()));
+        return Err(failed(
+            sanitize::line(String::from_utf8_lossy(&output.stderr).trim()).into_owned(),
+        ));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned())
 }

@@ -26,7 +26,11 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let which = ClaimNext { filter: args.filter.filter(app)?, claim: args.claim, conversation: session::conversation() };
+    let which = ClaimNext {
+        filter: args.filter.filter(app)?,
+        claim: args.claim,
+        conversation: session::conversation(),
+    };
     let mut store = if args.claim { app.writer()? } else { app.reader()? };
     let found = ops::next(&mut store, &app.ctx(), &which)?;
     app.printer.emit(&found, |page| match &found {

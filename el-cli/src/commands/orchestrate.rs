@@ -1,4 +1,5 @@
-//! `el orchestrate`: a goal becomes a plan of atoms, workers do them, and a last run brings the results together.
+//! `el orchestrate`: a goal becomes a plan of atoms, workers do them, and a last run brings the
+//! results together.
 
 use std::path::PathBuf;
 

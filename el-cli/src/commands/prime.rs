@@ -89,7 +89,8 @@ fn atoms(page: &mut Page, heading: &str, atoms: &[Atom], total: i64) {
         return;
     }
     let here = i64::try_from(atoms.len()).unwrap_or(i64::MAX);
-    let total_text = if total >= ops::COUNTED { format!("{total} or more") } else { total.to_string() };
+    let total_text =
+        if total >= ops::COUNTED { format!("{total} or more") } else { total.to_string() };
     let count = if here < total { format!("{here} of {total_text}") } else { total_text };
     page.line(format!("{heading} ({count}):"));
     for atom in atoms {
@@ -99,7 +100,13 @@ fn atoms(page: &mut Page, heading: &str, atoms: &[Atom], total: i64) {
 
 /// One line; a title is data, and cannot be taken for a line of its own.
 fn one(atom: &Atom) -> String {
-    format!("  {} P{} {}  {}", atom.id, atom.priority.value(), atom.issue_type, short(&atom.title, TITLE, TITLE_BYTES))
+    format!(
+        "  {} P{} {}  {}",
+        atom.id,
+        atom.priority.value(),
+        atom.issue_type,
+        short(&atom.title, TITLE, TITLE_BYTES)
+    )
 }
 
 fn short(text: &str, columns: usize, bytes: usize) -> String {

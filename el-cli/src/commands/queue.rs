@@ -47,7 +47,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     for queue in ops::queue(&store, &agents, now, &worker::is_there)? {
         if args.agent.as_ref().is_none_or(|agent| *agent == queue.agent_name) {
             // A mistake in one agent's settings does not hide what the others do.
-            let max_parallel = settings.agent(&queue.agent_name).ok().and_then(|agent| agent.max_parallel);
+            let max_parallel =
+                settings.agent(&queue.agent_name).ok().and_then(|agent| agent.max_parallel);
             rows.push(Row { queue, max_parallel });
         }
     }
@@ -61,7 +62,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         if let Some(pause) = &pause {
             page.blank();
-            let text = format!("Nothing is claimed before {}: {}", pause.until, sanitize::line(&pause.reason));
+            let text = format!(
+                "Nothing is claimed before {}: {}",
+                pause.until,
+                sanitize::line(&pause.reason)
+            );
             page.line(page.paint(style::WARNING, &text));
         }
     })?;

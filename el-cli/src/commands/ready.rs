@@ -33,12 +33,22 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let filter = args.filter.filter(app)?;
     let now = app.now();
     let store = app.reader()?;
-    let found = ops::ready(&store, &filter, args.sort.into(), args.window.limit(), args.window.offset(), now)?;
+    let found = ops::ready(
+        &store,
+        &filter,
+        args.sort.into(),
+        args.window.limit(),
+        args.window.offset(),
+        now,
+    )?;
     let list = List::page(&found);
     app.printer.emit(&list, |page| {
         atoms::table(page, &found.items, now);
         if found.items.is_empty() && !page.quiet() {
-            let text = page.paint(style::DIM, "nothing is ready; el list shows what is there, el why ATOM what holds it");
+            let text = page.paint(
+                style::DIM,
+                "nothing is ready; el list shows what is there, el why ATOM what holds it",
+            );
             page.line(text);
         } else {
             list.footer(page, "ready atom", "ready atoms");

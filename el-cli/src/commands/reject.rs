@@ -17,7 +17,14 @@ pub(crate) struct Args {
     #[arg(value_name = "ATOM", add = complete::atoms())]
     id: String,
     /// What is to be put right; `-` reads it from stdin
-    #[arg(short, long, visible_alias = "message", short_alias = 'm', value_name = "TEXT", required = true)]
+    #[arg(
+        short,
+        long,
+        visible_alias = "message",
+        short_alias = 'm',
+        value_name = "TEXT",
+        required = true
+    )]
     reason: String,
 }
 

@@ -31,7 +31,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         if let Some(run) = &released.run_id
             && !page.quiet()
         {
-            let text = page.paint(style::DIM, &format!("{run} is being ended; the atom is open once it is"));
+            let text = page
+                .paint(style::DIM, &format!("{run} is being ended; the atom is open once it is"));
             page.line(text);
         }
     })?;

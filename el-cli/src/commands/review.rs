@@ -47,7 +47,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let now = app.now();
     let waiting = ops::reviews(&app.reader()?, &args.filter.filter(app)?, now)?;
     let root = &app.project()?.root;
-    let rows: Vec<Row<'_>> = waiting.iter().enumerate().map(|(at, one)| row(one, root, at < DIFFS)).collect();
+    let rows: Vec<Row<'_>> =
+        waiting.iter().enumerate().map(|(at, one)| row(one, root, at < DIFFS)).collect();
     let list = List::all(&rows);
     app.printer.emit(&list, |page| {
         if page.quiet() {
@@ -73,20 +74,33 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 /// Asks git about the files that the report names, or about all if it names none.
 fn row<'a>(waiting: &'a Waiting, root: &Path, with_diff: bool) -> Row<'a> {
     if !with_diff {
-        return Row { waiting, diff: None, diff_note: Some(format!("only the first {DIFFS} are looked at")) };
+        return Row {
+            waiting,
+            diff: None,
+            diff_note: Some(format!("only the first {DIFFS} are looked at")),
+        };
     }
-    let folder = waiting.run.as_ref().map_or_else(|| root.to_owned(), |run| PathBuf::from(&run.workdir));
+    let folder =
+        waiting.run.as_ref().map_or_else(|| root.to_owned(), |run| PathBuf::from(&run.workdir));
     let since = waiting.run.as_ref().map(|run| run.started_at);
     match diff_stat(&folder, since, &files(waiting)) {
         Ok(diff) => Row { waiting, diff: Some(diff), diff_note: None },
-        Err(why) => Row { waiting, diff: None, diff_note: Some(format!("{why} in {}", folder.display())) },
+        Err(why) => {
+            Row { waiting, diff: None, diff_note: Some(format!("{why} in {}", folder.display())) }
+        }
     }
 }
 
 fn files(waiting: &Waiting) -> Vec<String> {
     let report = waiting.review.as_ref().map(|review| &review.report);
-    let lists = ["filesCreated", "filesModified"].map(|key| report.and_then(|r| r.get(key)).and_then(Value::as_array));
-    lists.into_iter().flatten().flatten().filter_map(|file| file.as_str().map(str::to_owned)).collect()
+    let lists = ["filesCreated", "filesModified"]
+        .map(|key| report.and_then(|r| r.get(key)).and_then(Value::as_array));
+    lists
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|file| file.as_str().map(str::to_owned))
+        .collect()
 }
 
 fn view(page: &mut Page, row: &Row<'_>, now: Timestamp) {
@@ -95,12 +109,24 @@ fn view(page: &mut Page, row: &Row<'_>, now: Timestamp) {
     let head = atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
     page.line(head);
     let by = waiting.review.as_ref().map(|review| review.author.as_str());
-    let by = by.map_or_else(|| "without a report".to_owned(), |by| format!("by {}", sanitize::line(by)));
-    let run = waiting.run.as_ref().map_or_else(String::new, |run| format!(" · {} (attempt {})", run.id, run.attempt));
-    let since = page.paint(style::DIM, &format!("  {by}{run} · waits since {}", time::relative(now, waiting.waiting_since)));
+    let by =
+        by.map_or_else(|| "without a report".to_owned(), |by| format!("by {}", sanitize::line(by)));
+    let run = waiting
+        .run
+        .as_ref()
+        .map_or_else(String::new, |run| format!(" · {} (attempt {})", run.id, run.attempt));
+    let since = page.paint(
+        style::DIM,
+        &format!("  {by}{run} · waits since {}", time::relative(now, waiting.waiting_since)),
+    );
     page.line(since);
     let report = waiting.review.as_ref().map(|review| &review.report);
-    let text = |pointer: &str| report.and_then(|r| r.pointer(pointer)).and_then(Value::as_str).filter(|t| !t.trim().is_empty());
+    let text = |pointer: &str| {
+        report
+            .and_then(|r| r.pointer(pointer))
+            .and_then(Value::as_str)
+            .filter(|t| !t.trim().is_empty())
+    };
     if let Some(summary) = text("/summary") {
         page.paragraph(summary, 2);
     }
@@ -125,7 +151,8 @@ fn build(page: &mut Page, status: &str, command: Option<&str>, output: Option<&s
         _ => style::DIM,
     };
     let word = page.paint(style, &sanitize::line(&status.replace('_', " ")));
-    let command = command.map_or_else(String::new, |command| format!(" · {}", sanitize::line(command)));
+    let command =
+        command.map_or_else(String::new, |command| format!(" · {}", sanitize::line(command)));
     page.line(format!("  Build: {word}{command}"));
     if let Some(output) = output {
         page.paragraph(output, 4);
@@ -133,10 +160,18 @@ fn build(page: &mut Page, status: &str, command: Option<&str>, output: Option<&s
 }
 
 fn changed(page: &mut Page, diff: &DiffStat) {
-    let count = |number: Option<u64>, sign: char| number.map_or_else(|| "binary".to_owned(), |n| format!("{sign}{n}"));
-    let files = if diff.files.len() == 1 { "1 file".to_owned() } else { format!("{} files", diff.files.len()) };
-    let (added, removed) =
-        (page.paint(style::GOOD, &format!("+{}", diff.added)), page.paint(style::ERROR, &format!("-{}", diff.removed)));
+    let count = |number: Option<u64>, sign: char| {
+        number.map_or_else(|| "binary".to_owned(), |n| format!("{sign}{n}"))
+    };
+    let files = if diff.files.len() == 1 {
+        "1 file".to_owned()
+    } else {
+        format!("{} files", diff.files.len())
+    };
+    let (added, removed) = (
+        page.paint(style::GOOD, &format!("+{}", diff.added)),
+        page.paint(style::ERROR, &format!("-{}", diff.removed)),
+    );
     let more = if diff.truncated { " and more" } else { "" };
     page.line(format!("  Changes: {files}{more}, {added} {removed}"));
     for file in diff.files.iter().take(FILES_SHOWN) {
@@ -144,7 +179,8 @@ fn changed(page: &mut Page, diff: &DiffStat) {
         page.line(format!("    {path} {} {}", count(file.added, '+'), count(file.removed, '-')));
     }
     if diff.files.len() > FILES_SHOWN {
-        let text = page.paint(style::DIM, &format!("    … and {} more", diff.files.len() - FILES_SHOWN));
+        let text =
+            page.paint(style::DIM, &format!("    … and {} more", diff.files.len() - FILES_SHOWN));
         page.line(text);
     }
 }

@@ -138,8 +138,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         return wait::run(app, &done.store, &done.background, &done.delegated.task.id);
     }
-    let filed = Filed { delegated: &done.delegated, started_worker: done.started.as_ref(), warnings: &done.warnings };
-    app.printer.emit(&Answer::Filed(filed), |page| said(page, &done.delegated, done.started.as_ref()))?;
+    let filed = Filed {
+        delegated: &done.delegated,
+        started_worker: done.started.as_ref(),
+        warnings: &done.warnings,
+    };
+    app.printer
+        .emit(&Answer::Filed(filed), |page| said(page, &done.delegated, done.started.as_ref()))?;
     Ok(Exit::Done)
 }
 
@@ -153,17 +158,32 @@ pub(crate) struct HandedOver {
     background: Background,
 }
 
-/// Hands over a plain task to the first of the setting 'agent', as `el run PROMPT --workdir DIR` does.
-pub(crate) fn hand_over_plain(app: &App, prompt: String, workdir: Option<&Path>) -> Result<HandedOver> {
+/// Hands over a plain task to the first of the setting 'agent', as `el run PROMPT --workdir DIR`
+/// does.
+pub(crate) fn hand_over_plain(
+    app: &App,
+    prompt: String,
+    workdir: Option<&Path>,
+) -> Result<HandedOver> {
     super::in_session::may_work_in(app, workdir)?;
     let settings = app.settings_for_agents()?;
     let work = settings.work()?;
-    let new = NewTask { prompt, agent: work.agents[0].clone(), workdir: workdir.map(folder).transpose()?, ..NewTask::default() };
+    let new = NewTask {
+        prompt,
+        agent: work.agents[0].clone(),
+        workdir: workdir.map(folder).transpose()?,
+        ..NewTask::default()
+    };
     hand_over(app, &settings, &work, &new)
 }
 
 /// Files the task, and starts a worker where none is there to take it.
-fn hand_over(app: &App, settings: &Settings, work: &WorkSettings, new: &NewTask) -> Result<HandedOver> {
+fn hand_over(
+    app: &App,
+    settings: &Settings,
+    work: &WorkSettings,
+    new: &NewTask,
+) -> Result<HandedOver> {
     let agent = &new.agent;
     let allowed = settings.delegates()?;
     let background = Background::new(app, settings, work, agent)?;
@@ -174,12 +194,14 @@ fn hand_over(app: &App, settings: &Settings, work: &WorkSettings, new: &NewTask)
     }
     refuse_too_deep(app, settings, &store)?;
     let ctx = app.ctx();
-    let delegated =
-        ops::delegate(&mut store, &ctx, new, &allowed, &worker::is_there).map_err(|error| refused(error, &allowed))?;
+    let delegated = ops::delegate(&mut store, &ctx, new, &allowed, &worker::is_there)
+        .map_err(|error| refused(error, &allowed))?;
     let mut warnings = warnings(&delegated);
     let started = match (delegated.queue.is_served, app.session()) {
         (true, _) => None,
-        (false, None) => background.start(&store).map_err(|error| error.with_detail("task_id", delegated.task.id.as_str()))?,
+        (false, None) => background
+            .start(&store)
+            .map_err(|error| error.with_detail("task_id", delegated.task.id.as_str()))?,
         (false, Some(_)) => {
             warnings.push(format!(
                 "no worker of {agent} is there to take it, and an agent's session does not start one: el work does"
@@ -222,8 +244,9 @@ fn task(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<NewT
     });
     let verify = verify.transpose()?;
     if args.require_verify && verify.is_none() && settings.agent(agent)?.verify.is_empty() {
-        return Err(CommandError::usage("--require-verify needs a check")
-            .with_hint("--verify 'cargo test' gives one; the setting 'verify' is one for every task"));
+        return Err(CommandError::usage("--require-verify needs a check").with_hint(
+            "--verify 'cargo test' gives one; the setting 'verify' is one for every task",
+        ));
     }
     Ok(NewTask {
         prompt,
@@ -242,7 +265,8 @@ fn task(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<NewT
     })
 }
 
-/// Whoever asks from a linked git worktree wants the work there, not in the main one, which holds the tracker; unless the settings name a folder.
+/// Whoever asks from a linked git worktree wants the work there, not in the main one, which holds
+/// the tracker; unless the settings name a folder.
 fn own_worktree(app: &App, agent: &AgentSettings) -> Result<Option<String>> {
     let root = &app.project()?.root;
     if app.session().is_some() || agent.working_directory != *root {
@@ -254,12 +278,17 @@ fn own_worktree(app: &App, agent: &AgentSettings) -> Result<Option<String>> {
 /// The folder as the agent will find it, from wherever that is.
 fn folder(path: &Path) -> Result<String> {
     let found = std::fs::canonicalize(path).map_err(|source| {
-        CommandError::invalid("workdir", format!("workdir: {} cannot be found", path.display())).with_source(source)
+        CommandError::invalid("workdir", format!("workdir: {} cannot be found", path.display()))
+            .with_source(source)
     })?;
     if !found.is_dir() {
-        return Err(CommandError::invalid("workdir", format!("workdir: {} is no folder", path.display())));
+        return Err(CommandError::invalid(
+            "workdir",
+            format!("workdir: {} is no folder", path.display()),
+        ));
     }
-    let wrong = || CommandError::invalid("workdir", format!("workdir: {} is not UTF-8", path.display()));
+    let wrong =
+        || CommandError::invalid("workdir", format!("workdir: {} is not UTF-8", path.display()));
     found.into_os_string().into_string().map_err(|_| wrong())
 }
 
@@ -302,7 +331,9 @@ fn refuse_to_wait_for_itself(app: &App, settings: &Settings, agent: &str) -> Res
             "in_session",
             format!("{agent} does one thing at a time, and that is this session"),
         )
-        .with_hint("do not wait: the task begins when this session has ended; or name another agent"));
+        .with_hint(
+            "do not wait: the task begins when this session has ended; or name another agent",
+        ));
     }
     Ok(())
 }
@@ -321,10 +352,13 @@ fn refused(error: el_core::Error, allowed: &[String]) -> CommandError {
 fn warnings(delegated: &Delegated) -> Vec<String> {
     let mut warnings = Vec::new();
     let place = &delegated.queue;
-    let begins_now = place.position == Some(1) && place.executing.is_empty() && place.pause.is_none();
+    let begins_now =
+        place.position == Some(1) && place.executing.is_empty() && place.pause.is_none();
     let at_once = delegated.running + usize::from(begins_now);
     if at_once > MANY {
-        warnings.push(format!("{at_once} runs are at work at once; they may get into each other's way"));
+        warnings.push(format!(
+            "{at_once} runs are at work at once; they may get into each other's way"
+        ));
     }
     warnings
 }
@@ -337,13 +371,18 @@ fn said(page: &mut Page, delegated: &Delegated, started: Option<&Started>) {
     let task = &delegated.task;
     let verb = page.paint(style::GOOD, "Task");
     let id = page.paint(style::ID, &task.id);
-    let agent = page.paint(style::PERSON, &sanitize::line(task.agent.as_deref().unwrap_or_default()));
+    let agent =
+        page.paint(style::PERSON, &sanitize::line(task.agent.as_deref().unwrap_or_default()));
     page.line(format!("{verb} {id} for {agent}: {}", sanitize::line(&task.title)));
     tasks::place(page, &delegated.queue);
     if let Some(started) = started {
-        let text = format!("A worker was started for it (pid {}); it ends when nothing is left.", started.pid);
+        let text = format!(
+            "A worker was started for it (pid {}); it ends when nothing is left.",
+            started.pid
+        );
         page.line(page.paint(style::DIM, &text));
     }
-    let text = format!("el tasks {} tells how it stands; el logs {} -f follows it.", task.id, task.id);
+    let text =
+        format!("el tasks {} tells how it stands; el logs {} -f follows it.", task.id, task.id);
     page.line(page.paint(style::DIM, &text));
 }

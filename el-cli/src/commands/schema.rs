@@ -41,23 +41,34 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = args.words.join(" ");
     if name.is_empty() {
         let names: Vec<&str> = names().collect();
-        app.printer.emit(&Answer::Commands { commands: &names, without: NOT_DESCRIBED }, |page| {
-            names.iter().for_each(|name| page.line(name));
-            if !page.quiet() && page.width().is_some() {
-                let without = NOT_DESCRIBED.join(", ");
-                page.blank();
-                let text = page.paint(style::DIM, &format!("el schema COMMAND prints it; {without} have none: they stream"));
-                page.line(text);
-            }
-        })?;
+        app.printer.emit(
+            &Answer::Commands { commands: &names, without: NOT_DESCRIBED },
+            |page| {
+                names.iter().for_each(|name| page.line(name));
+                if !page.quiet() && page.width().is_some() {
+                    let without = NOT_DESCRIBED.join(", ");
+                    page.blank();
+                    let text = page.paint(
+                        style::DIM,
+                        &format!("el schema COMMAND prints it; {without} have none: they stream"),
+                    );
+                    page.line(text);
+                }
+            },
+        )?;
         return Ok(Exit::Done);
     }
     let document = answers::document(&name).ok_or_else(|| {
-        let why =
-            if NOT_DESCRIBED.contains(&name.as_str()) { "has no schema: it streams" } else { "is no command with a schema" };
-        CommandError::not_found(format!("'{name}' {why}")).with_hint("el schema lists the commands that have one")
+        let why = if NOT_DESCRIBED.contains(&name.as_str()) {
+            "has no schema: it streams"
+        } else {
+            "is no command with a schema"
+        };
+        CommandError::not_found(format!("'{name}' {why}"))
+            .with_hint("el schema lists the commands that have one")
     })?;
-    app.printer
-        .emit(&Answer::Schema(&document), |page| page.line(serde_json::to_string_pretty(&document).unwrap_or_default()))?;
+    app.printer.emit(&Answer::Schema(&document), |page| {
+        page.line(serde_json::to_string_pretty(&document).unwrap_or_default())
+    })?;
     Ok(Exit::Done)
 }

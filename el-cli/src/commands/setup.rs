@@ -76,7 +76,14 @@ struct Row<'a> {
 }
 
 /// Writes what was planned, or with `print` only shows it, and says so.
-fn carry_out(app: &App, scope: Scope, remove: bool, print: bool, plans: &[Plan], notes: &[String]) -> Result<Exit> {
+fn carry_out(
+    app: &App,
+    scope: Scope,
+    remove: bool,
+    print: bool,
+    plans: &[Plan],
+    notes: &[String],
+) -> Result<Exit> {
     if !print {
         // All can be written, or none is.
         plans.iter().try_for_each(Plan::check)?;
@@ -96,16 +103,24 @@ fn carry_out(app: &App, scope: Scope, remove: bool, print: bool, plans: &[Plan],
         for row in &answer.files {
             let path = sanitize::path(row.path);
             if print {
-                page.line(page.paint(style::TITLE, &format!("# {path}: {}", row.change.words(true))));
-                row.content.into_iter().flat_map(str::lines).for_each(|line| page.line(sanitize::line(line)));
+                page.line(
+                    page.paint(style::TITLE, &format!("# {path}: {}", row.change.words(true))),
+                );
+                row.content
+                    .into_iter()
+                    .flat_map(str::lines)
+                    .for_each(|line| page.line(sanitize::line(line)));
                 page.blank();
                 continue;
             }
-            let done =
-                page.paint(if row.change == Change::Unchanged { style::DIM } else { style::GOOD }, row.change.words(false));
+            let done = page.paint(
+                if row.change == Change::Unchanged { style::DIM } else { style::GOOD },
+                row.change.words(false),
+            );
             page.line(format!("{done} {path}"));
             if let Some(backup) = &row.backup {
-                let text = page.paint(style::DIM, &format!("  as it was: {}", sanitize::path(backup)));
+                let text =
+                    page.paint(style::DIM, &format!("  as it was: {}", sanitize::path(backup)));
                 page.line(text);
             }
         }

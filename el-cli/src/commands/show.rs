@@ -46,7 +46,8 @@ pub(crate) fn text(app: &App, id: &str) -> Result<String> {
 }
 
 fn children(store: &el_core::Store, atom: &Atom) -> Result<Vec<Atom>> {
-    let filter = AtomFilter { parent: Some(atom.id.clone()), include_over: true, ..AtomFilter::default() };
+    let filter =
+        AtomFilter { parent: Some(atom.id.clone()), include_over: true, ..AtomFilter::default() };
     Ok(ops::list(store, &filter, Sort::Priority, None, 0, atom.updated_at)?.items)
 }
 
@@ -70,7 +71,9 @@ fn view(page: &mut Page, shown: &Shown, children: &[Atom], app: &App) {
             page.paragraph(text, 2);
         }
     }
-    if let Some((run, summary)) = shown.runs.iter().rev().find_map(|run| Some((run, run.summary.as_ref()?))) {
+    if let Some((run, summary)) =
+        shown.runs.iter().rev().find_map(|run| Some((run, run.summary.as_ref()?)))
+    {
         page.blank();
         page.heading(&format!("Handed back ({}, attempt {})", run.id, run.attempt));
         artifacts::brief(page, summary, &run.id, run.artifacts);
@@ -85,7 +88,12 @@ fn view(page: &mut Page, shown: &Shown, children: &[Atom], app: &App) {
         }
     }
     let bonds = &shown.dependencies;
-    if bonds.incoming.iter().chain(&bonds.outgoing).any(|bond| bond.dependency_type != BondKind::ParentChild) {
+    if bonds
+        .incoming
+        .iter()
+        .chain(&bonds.outgoing)
+        .any(|bond| bond.dependency_type != BondKind::ParentChild)
+    {
         page.blank();
         bonds::print_but_containment(page, shown);
     }
@@ -109,7 +117,8 @@ fn head(page: &mut Page, atom: &Atom, now: Timestamp) {
     let word = atom.status.as_str();
     let status = page.paint(style::status(word), &format!("{} {word}", style::status_mark(word)));
     let priority = atoms::priority(page, atom.priority);
-    let updated = page.paint(style::DIM, &format!("updated {}", time::relative(now, atom.updated_at)));
+    let updated =
+        page.paint(style::DIM, &format!("updated {}", time::relative(now, atom.updated_at)));
     page.line(format!("{status} · {priority} · {} · {updated}", atom.issue_type));
 }
 
@@ -117,26 +126,40 @@ fn head(page: &mut Page, atom: &Atom, now: Timestamp) {
 fn facts(page: &mut Page, shown: &Shown, now: Timestamp, exact: bool) {
     let atom = &shown.atom;
     let when = |moment: Timestamp| {
-        if exact { format!("{moment}") } else { format!("{} ({})", time::local(moment), time::relative(now, moment)) }
+        if exact {
+            format!("{moment}")
+        } else {
+            format!("{} ({})", time::local(moment), time::relative(now, moment))
+        }
     };
     let parent = atom.parent_id.as_ref().map(|id| {
-        let title = shown.neighbours.iter().find(|other| other.id == *id).map(|other| other.title.as_str());
+        let title =
+            shown.neighbours.iter().find(|other| other.id == *id).map(|other| other.title.as_str());
         format!("{id}  {}", title.unwrap_or_default())
     });
-    let names = shown.aliases.iter().map(|name| format!("{} ({})", name.alias, name.source)).collect::<Vec<_>>().join(", ");
+    let names = shown
+        .aliases
+        .iter()
+        .map(|name| format!("{} ({})", name.alias, name.source))
+        .collect::<Vec<_>>()
+        .join(", ");
     let live = shown.runs.iter().find(|run| run.is_live());
     let rows = [
         ("Also called", (!names.is_empty()).then_some(names)),
         ("Parent", parent),
         ("Assignee", atom.assignee.clone()),
         ("Labels", (!atom.labels.is_empty()).then(|| atom.labels.join(", "))),
-        ("Working on it", live.map(|run| format!("{} ({}, attempt {})", run.agent, run.id, run.attempt))),
+        (
+            "Working on it",
+            live.map(|run| format!("{} ({}, attempt {})", run.agent, run.id, run.attempt)),
+        ),
         ("Deferred until", atom.defer_until.map(when)),
         ("Tried again", atom.retry_at.filter(|at| *at > now).map(when)),
         ("Closed", atom.closed_at.map(when)),
         ("Created", Some(format!("{} by {}", when(atom.created_at), atom.created_by))),
     ];
-    let mut table = Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
+    let mut table =
+        Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
     for (name, value) in rows {
         if let Some(value) = value {
             table.row([Cell::styled(style::DIM, name), Cell::new(value)]);

@@ -32,13 +32,20 @@ fn view(page: &mut Page, stats: &Stats) {
     page.line(format!("{}, {ready}", count::of(stats.total, "atom")));
     bars(page, "By status", &stats.by_status, |word| (style::status(word), word.to_owned()));
     bars(page, "By type", &stats.by_type, |word| (style::PLAIN, word.to_owned()));
-    bars(page, "By priority, of what is not over", &stats.by_priority, |word| match word.parse::<Priority>() {
-        Ok(priority) => (style::priority(priority.value()), format!("P{} {}", priority.value(), priority.word())),
-        Err(_) => (style::PLAIN, word.to_owned()),
+    bars(page, "By priority, of what is not over", &stats.by_priority, |word| {
+        match word.parse::<Priority>() {
+            Ok(priority) => (
+                style::priority(priority.value()),
+                format!("P{} {}", priority.value(), priority.word()),
+            ),
+            Err(_) => (style::PLAIN, word.to_owned()),
+        }
     });
     let of_runs = &stats.runs;
     if of_runs.total > 0 {
-        bars(page, "Runs by outcome", &of_runs.by_outcome, |word| (style::outcome(word), word.to_owned()));
+        bars(page, "Runs by outcome", &of_runs.by_outcome, |word| {
+            (style::outcome(word), word.to_owned())
+        });
         page.blank();
         let spent = [
             Some(format!("{}, {} live", count::of(of_runs.total, "run"), of_runs.live)),
@@ -53,20 +60,33 @@ fn view(page: &mut Page, stats: &Stats) {
     }
 }
 
-fn bars(page: &mut Page, heading: &str, counts: &Counts, name: impl Fn(&str) -> (anstyle::Style, String)) {
+fn bars(
+    page: &mut Page,
+    heading: &str,
+    counts: &Counts,
+    name: impl Fn(&str) -> (anstyle::Style, String),
+) {
     let most = counts.values().copied().max().unwrap_or(0);
     if most == 0 {
         return;
     }
     page.blank();
     page.heading(heading);
-    let mut table =
-        Table::new([Column::new("NAME"), Column::new("COUNT").right(), Column::new("BAR").spare(1)]).without_heading(2);
+    let mut table = Table::new([
+        Column::new("NAME"),
+        Column::new("COUNT").right(),
+        Column::new("BAR").spare(1),
+    ])
+    .without_heading(2);
     for (word, &count) in counts {
         let (style, name) = name(word);
         let length = if count > 0 { (count.saturating_mul(BAR) / most).max(1) } else { 0 };
         let bar = "▇".repeat(usize::try_from(length).unwrap_or(0));
-        table.row([Cell::styled(style, name), Cell::new(count.to_string()), Cell::styled(style, bar)]);
+        table.row([
+            Cell::styled(style, name),
+            Cell::new(count.to_string()),
+            Cell::styled(style, bar),
+        ]);
     }
     table.print(page);
 }

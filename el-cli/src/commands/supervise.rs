@@ -12,9 +12,11 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let project = app.project()?;
     el_agents::supervise(&project.db, &args.run).map_err(|error| {
-        let stale = matches!(&error, el_agents::SuperviseError::Store(el_core::Error::StaleRun { .. }));
+        let stale =
+            matches!(&error, el_agents::SuperviseError::Store(el_core::Error::StaleRun { .. }));
         let exit = if stale { Exit::StaleRun } else { Exit::Internal };
-        CommandError::new(exit, "supervise", format!("{} cannot be supervised", args.run)).with_source(error)
+        CommandError::new(exit, "supervise", format!("{} cannot be supervised", args.run))
+            .with_source(error)
     })?;
     Ok(Exit::Done)
 }

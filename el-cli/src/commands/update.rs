@@ -92,7 +92,13 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let patch = patch(args, app)?;
-    let updated = ops::update(&mut app.writer()?, &app.ctx(), &args.ids.ids, &patch, &args.guard.guard(app, args.force))?;
+    let updated = ops::update(
+        &mut app.writer()?,
+        &app.ctx(),
+        &args.ids.ids,
+        &patch,
+        &args.guard.guard(app, args.force),
+    )?;
     let human = |page: &mut Page| updated.iter().for_each(|one| report(page, one));
     app.printer.emit(&OneOrMany::of(args.ids.ids.len(), &updated), human)?;
     Ok(Exit::Done)
@@ -110,13 +116,18 @@ fn patch(args: &Args, app: &App) -> Result<AtomPatch> {
         return Err(CommandError::usage("--reason goes with --status")
             .with_hint("el comment add says something without changing the status"));
     }
-    let text = |field: &str, text: &Option<String>| text.as_deref().map(|text| input::text(app, field, text)).transpose();
+    let text = |field: &str, text: &Option<String>| {
+        text.as_deref().map(|text| input::text(app, field, text)).transpose()
+    };
     let description = match &args.description_file {
         Some(path) => Some(input::file(app, "description", path)?),
         None => text("description", &args.description)?,
     };
-    let date =
-        args.defer_until.as_deref().map(|text| time::parse("defer-until", text, app.now(), Towards::Future)).transpose()?;
+    let date = args
+        .defer_until
+        .as_deref()
+        .map(|text| time::parse("defer-until", text, app.now(), Towards::Future))
+        .transpose()?;
     let metadata = match args.metadata.as_deref().map(create::metadata).transpose()? {
         Some(Value::Object(map)) => map,
         _ => serde_json::Map::new(),
@@ -124,7 +135,8 @@ fn patch(args: &Args, app: &App) -> Result<AtomPatch> {
     let patch = AtomPatch {
         title: args.title.clone(),
         description,
-        acceptance: text("acceptance", &args.acceptance)?.map(|text| (!text.trim().is_empty()).then_some(text)),
+        acceptance: text("acceptance", &args.acceptance)?
+            .map(|text| (!text.trim().is_empty()).then_some(text)),
         issue_type: args.issue_type,
         priority: args.priority,
         assignee: args.assignee.clone().map(Some).or(args.clear_assignee.then_some(None)),
@@ -137,7 +149,8 @@ fn patch(args: &Args, app: &App) -> Result<AtomPatch> {
         metadata,
     };
     if patch == AtomPatch::default() {
-        return Err(CommandError::usage("nothing to change was given").with_hint("el update --help lists what can be changed"));
+        return Err(CommandError::usage("nothing to change was given")
+            .with_hint("el update --help lists what can be changed"));
     }
     Ok(patch)
 }
@@ -147,7 +160,11 @@ fn report(page: &mut Page, updated: &Updated) {
     if page.quiet() {
         return;
     }
-    atoms::did(page, if updated.changes.is_empty() { "Unchanged" } else { "Updated" }, &updated.atom);
+    atoms::did(
+        page,
+        if updated.changes.is_empty() { "Unchanged" } else { "Updated" },
+        &updated.atom,
+    );
     for (field, change) in &updated.changes {
         let (from, to) = (short(&change["from"]), short(&change["to"]));
         let line = if change["from"].is_string() && from.chars().count() + to.chars().count() > 80 {

@@ -34,14 +34,22 @@ fn view(page: &mut Page, explained: &Explanation, now: Timestamp) {
     let head = atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
     page.line(head);
     if explained.ready {
-        let text = page.paint(style::GOOD, "It is ready: el work or el next takes it when its turn comes.");
+        let text = page
+            .paint(style::GOOD, "It is ready: el work or el next takes it when its turn comes.");
         page.line(text);
     }
     for hold in &explained.holds {
         page.paragraph(&words(hold, atom.close_reason.as_deref(), now), 2);
     }
     if let Some(pause) = &explained.pause {
-        page.paragraph(&format!("Nothing is claimed until {}: {}", time::local(pause.until), sanitize::line(&pause.reason)), 2);
+        page.paragraph(
+            &format!(
+                "Nothing is claimed until {}: {}",
+                time::local(pause.until),
+                sanitize::line(&pause.reason)
+            ),
+            2,
+        );
     }
     if let Some(spent) = &explained.spent_budget {
         let (amount, cap) = (usd(spent.spent_micros), usd(spent.budget_micros));
@@ -76,19 +84,33 @@ fn words(hold: &Hold, reason: Option<&str>, now: Timestamp) -> String {
     match hold {
         Hold::Status { status } => match reason.filter(|_| status.is_over()) {
             Some(reason) => format!("It is {status}: {reason}"),
-            None => format!("It is {status}; work begins from open, or from deferred when its time has come."),
+            None => format!(
+                "It is {status}; work begins from open, or from deferred when its time has come."
+            ),
         },
         Hold::Abstract { issue_type } => {
-            format!("It is an {issue_type}, which holds work and is never worked on itself.").replace("an formula", "a formula")
+            format!("It is an {issue_type}, which holds work and is never worked on itself.")
+                .replace("an formula", "a formula")
         }
-        Hold::Deferred { until: None } => "It is deferred without a date: el reopen or el retry brings it back.".to_owned(),
+        Hold::Deferred { until: None } => {
+            "It is deferred without a date: el reopen or el retry brings it back.".to_owned()
+        }
         Hold::Deferred { until: Some(until) } => {
-            format!("It is deferred until {} ({}).", time::local(*until), time::relative(now, *until))
+            format!(
+                "It is deferred until {} ({}).",
+                time::local(*until),
+                time::relative(now, *until)
+            )
         }
         Hold::BackOff { until } => {
-            format!("An attempt failed, or was over at once; the next one begins {}.", time::relative(now, *until))
+            format!(
+                "An attempt failed, or was over at once; the next one begins {}.",
+                time::relative(now, *until)
+            )
         }
-        Hold::Running { run } => format!("{run} is working on it; el logs {run} shows what it does."),
+        Hold::Running { run } => {
+            format!("{run} is working on it; el logs {run} shows what it does.")
+        }
         Hold::Blocked { by, bond, via } => {
             let holds = match bond {
                 BondKind::WaitsFor => format!("waits for {by} and everything below it"),
@@ -101,10 +123,16 @@ fn words(hold: &Hold, reason: Option<&str>, now: Timestamp) -> String {
             }
         }
         Hold::Ending { of, run, via } => {
-            let who = via.as_ref().map_or_else(|| "It".to_owned(), |parent| format!("Its parent {parent}"));
-            format!("{who} waits until {run} has ended: {of}, which it did, is over, and its agent may still be writing.")
+            let who = via
+                .as_ref()
+                .map_or_else(|| "It".to_owned(), |parent| format!("Its parent {parent}"));
+            format!(
+                "{who} waits until {run} has ended: {of}, which it did, is over, and its agent may still be writing."
+            )
         }
-        Hold::Parent { parent, status } => format!("Its parent {parent} is {status}, which holds what is in it."),
+        Hold::Parent { parent, status } => {
+            format!("Its parent {parent} is {status}, which holds what is in it.")
+        }
     }
 }
 
@@ -113,7 +141,13 @@ fn told(run: &Run, now: Timestamp) -> String {
     let took = time::span(runs::length(run, now));
     let cost = runs::cost(run.progress.cost_micros);
     let cost = if cost.is_empty() { String::new() } else { format!(", {cost}") };
-    let head = format!("#{} {} ({}, {took}{cost}): {}", run.attempt, run.agent, run.id, runs::state(run, now));
+    let head = format!(
+        "#{} {} ({}, {took}{cost}): {}",
+        run.attempt,
+        run.agent,
+        run.id,
+        runs::state(run, now)
+    );
     let told = match run.detail.as_deref().or(run.progress.action.as_deref()) {
         Some(detail) => format!("{head}: {}", sanitize::line(detail)),
         None => head,
@@ -134,13 +168,23 @@ mod tests {
 
     #[test]
     fn each_hold_is_a_sentence() {
-        let blocked = Hold::Blocked { by: "app-1".into(), bond: BondKind::WaitsFor, via: Some("app-0".into()) };
-        assert_eq!(words(&blocked, None, NOW), "Its parent app-0 waits for app-1 and everything below it.");
+        let blocked = Hold::Blocked {
+            by: "app-1".into(),
+            bond: BondKind::WaitsFor,
+            via: Some("app-0".into()),
+        };
+        assert_eq!(
+            words(&blocked, None, NOW),
+            "Its parent app-0 waits for app-1 and everything below it."
+        );
         let closed = Hold::Status { status: Status::Closed };
         assert_eq!(words(&closed, Some("did it"), NOW), "It is closed: did it");
         let formula = Hold::Abstract { issue_type: el_core::model::IssueType::Formula };
         assert!(words(&formula, None, NOW).starts_with("It is a formula,"));
         let soon = Hold::BackOff { until: NOW.plus(std::time::Duration::from_secs(90)) };
-        assert_eq!(words(&soon, None, NOW), "An attempt failed, or was over at once; the next one begins in 1m.");
+        assert_eq!(
+            words(&soon, None, NOW),
+            "An attempt failed, or was over at once; the next one begins in 1m."
+        );
     }
 }

@@ -48,7 +48,8 @@ pub(crate) struct Args {
     /// End every worker of this project, and its sessions, and wait until they have ended
     #[arg(long)]
     stop: bool,
-    /// Go on claiming: ends the account's pause in all its projects, and lifts the budget of this day (UTC)
+    /// Go on claiming: ends the account's pause in all its projects, and lifts the budget of this
+    /// day (UTC)
     #[arg(long, conflicts_with_all = ["once", "drain", "max", "stop", "dry_run"])]
     resume: bool,
     /// Say what would be claimed and how the agent would be called; claim nothing
@@ -93,7 +94,8 @@ pub(crate) struct Overrides {
     /// Claude Code's permission mode
     #[arg(long, value_name = "MODE")]
     permission_mode: Option<String>,
-    /// A tool or rule that the agent may use without asking, such as 'Bash(cargo *)'; may be repeated
+    /// A tool or rule that the agent may use without asking, such as 'Bash(cargo *)'; may be
+    /// repeated
     #[arg(long = "allow", value_name = "RULE")]
     pub(super) allowed_tools: Vec<String>,
     /// Turns after which the agent gives up
@@ -119,7 +121,11 @@ impl Overrides {
             .with_flag("--concurrency", "concurrency", self.concurrency.as_deref())
             .with_flag("--agent", "agent", self.agent.as_deref())
             .with_flag("--timeout", "execution_timeout", self.timeout.as_deref())
-            .with_flag("--preserve-sessions", "preserve_sessions", self.preserve_sessions.then_some("true"))
+            .with_flag(
+                "--preserve-sessions",
+                "preserve_sessions",
+                self.preserve_sessions.then_some("true"),
+            )
             .with_flag("--workdir", "working_directory", self.workdir.as_deref())
             .with_flag("--isolate", "isolate", self.isolate.as_deref())
             .with_flag("--model", "model", self.model.as_deref())
@@ -192,17 +198,22 @@ pub(super) fn places(app: &App, work: &WorkSettings) -> Result<Places> {
     })
 }
 
-/// This `el`, or what has taken its place: a process that lives long, as `el mcp` does, may outlive an upgrade, and then the system calls its file
-/// deleted.
+/// This `el`, or what has taken its place: a process that lives long, as `el mcp` does, may outlive
+/// an upgrade, and then the system calls its file deleted.
 pub(super) fn this_program() -> Result<PathBuf> {
-    let el = std::env::current_exe()
-        .map_err(|source| CommandError::internal("cannot tell where this program is").with_source(source))?;
+    let el = std::env::current_exe().map_err(|source| {
+        CommandError::internal("cannot tell where this program is").with_source(source)
+    })?;
     let instead = el.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
     Ok(instead.filter(|path| path.is_file() && !el.exists()).unwrap_or(el))
 }
 
 fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
-    let max_claims = if args.once { Some(1) } else { args.max.map(|max| usize::try_from(max).unwrap_or(usize::MAX)) };
+    let max_claims = if args.once {
+        Some(1)
+    } else {
+        args.max.map(|max| usize::try_from(max).unwrap_or(usize::MAX))
+    };
     Ok(WorkOptions {
         agents: resolved.agents,
         rules: resolved.work.rules,
@@ -219,7 +230,8 @@ fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
     })
 }
 
-/// A worker beside another may have nothing to do for as long as an agent is busy there: whoever started it is to know why.
+/// A worker beside another may have nothing to do for as long as an agent is busy there: whoever
+/// started it is to know why.
 fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
     for other in ops::workers(&app.reader()?)?.iter().filter(|other| worker::is_there(other)) {
         let since = time::relative(app.now(), other.started_at);
@@ -228,7 +240,9 @@ fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
             other.process.pid,
             other.agents.join(", ")
         ));
-        for served in options.agents.iter().filter(|served| other.agents.contains(&served.agent.name)) {
+        for served in
+            options.agents.iter().filter(|served| other.agents.contains(&served.agent.name))
+        {
             let name = &served.agent.name;
             let most = match served.at_most {
                 1 => "one thing".to_owned(),
@@ -250,7 +264,11 @@ pub(super) fn failure(error: WorkError) -> CommandError {
         WorkError::Configuration(error) => error.into(),
         WorkError::Store(error) => error.into(),
         WorkError::CannotLaunch { .. } => CommandError::config("tmux", error.to_string())
-            .with_hint("el doctor looks at what is needed; the atoms are open again and were not lost"),
-        WorkError::System { .. } => CommandError::internal("the worker could not go on").with_source(error),
+            .with_hint(
+                "el doctor looks at what is needed; the atoms are open again and were not lost",
+            ),
+        WorkError::System { .. } => {
+            CommandError::internal("the worker could not go on").with_source(error)
+        }
     }
 }

@@ -66,7 +66,8 @@ pub(super) struct Place {
     pub(super) path: Option<PathBuf>,
     /// Its folder was removed by somebody.
     pub(super) missing: bool,
-    /// What its worktree has checked out instead of the branch: another branch, or "no branch". `null`: nothing else.
+    /// What its worktree has checked out instead of the branch: another branch, or "no branch".
+    /// `null`: nothing else.
     pub(super) strayed_to: Option<String>,
     /// Files with changes that no commit has.
     pub(super) uncommitted: Vec<String>,
@@ -86,7 +87,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Whether its worktree is on something else, in words: what was committed there is not on the branch.
+    /// Whether its worktree is on something else, in words: what was committed there is not on the
+    /// branch.
     pub(super) fn astray(&self) -> Option<String> {
         let on = self.strayed_to.as_ref()?;
         Some(format!("its worktree is on {on}, not on {}", self.branch))
@@ -94,18 +96,25 @@ impl Place {
 
     /// Whether it landed and was taken back since, in words.
     pub(super) fn undone(&self) -> Option<String> {
-        self.taken_back
-            .as_ref()
-            .map(|commit| format!("it had landed, and was taken back by {}", commit.get(..12).unwrap_or(commit)))
+        self.taken_back.as_ref().map(|commit| {
+            format!("it had landed, and was taken back by {}", commit.get(..12).unwrap_or(commit))
+        })
     }
 }
 
-/// Everything that is there, in the order of the branches' names. `onto`: the branch that work is brought to, if not the usual one.
-pub(super) fn places(app: &App, store: &Store, repository: &Repository, onto: Option<&str>) -> Result<Vec<Place>> {
+/// Everything that is there, in the order of the branches' names. `onto`: the branch that work is
+/// brought to, if not the usual one.
+pub(super) fn places(
+    app: &App,
+    store: &Store,
+    repository: &Repository,
+    onto: Option<&str>,
+) -> Result<Vec<Place>> {
     let ours = app.settings()?.put_into_worktrees()?;
     let trees = repository.worktrees().map_err(failed)?;
     let live = ops::live_runs(store)?;
-    let target = target(app, repository, onto).ok().and_then(|name| repository.tip(&name).ok().flatten());
+    let target =
+        target(app, repository, onto).ok().and_then(|name| repository.tip(&name).ok().flatten());
     let folder = app.settings()?.worktrees()?;
     let folder = folder.canonicalize().unwrap_or(folder);
     let mut found = Vec::new();
@@ -116,7 +125,9 @@ pub(super) fn places(app: &App, store: &Store, repository: &Repository, onto: Op
         let tree = own
             .or_else(|| trees.iter().find(|tree| tree.branch.as_deref() == Some(&branch)))
             // Made when `worktrees_directory` was another one.
-            .or_else(|| trees.iter().skip(1).find(|tree| tree.path.ends_with(&atom) && !tree.is_missing));
+            .or_else(|| {
+                trees.iter().skip(1).find(|tree| tree.path.ends_with(&atom) && !tree.is_missing)
+            });
         found.push(place(
             store,
             repository,
@@ -147,13 +158,17 @@ fn place(
     let range = base.as_ref().map_or_else(|| tip.clone(), |base| format!("{base}..{tip}"));
     let commits = match target {
         _ if base.is_some() => repository.git().maybe(&["rev-list", "--count", &range]),
-        Some(target) => repository.git().maybe(&["rev-list", "--count", &format!("{target}..{tip}")]),
+        Some(target) => {
+            repository.git().maybe(&["rev-list", "--count", &format!("{target}..{tip}")])
+        }
         None => Ok(None),
     };
     let branch = branch_of(atom);
-    let strayed_to = tree.filter(|tree| tree.branch.as_deref() != Some(&branch)).map(|tree| match &tree.branch {
-        Some(other) => other.clone(),
-        None => "no branch".to_owned(),
+    let strayed_to = tree.filter(|tree| tree.branch.as_deref() != Some(&branch)).map(|tree| {
+        match &tree.branch {
+            Some(other) => other.clone(),
+            None => "no branch".to_owned(),
+        }
     });
     // What has nothing of its own has nothing to bring in.
     let landed = match target {
@@ -164,7 +179,9 @@ fn place(
     };
     let commits = commits.map_err(failed)?.and_then(|text| text.parse().ok()).unwrap_or(0);
     let reverts = match target {
-        Some(target) if commits > 0 && strayed_to.is_none() => repository.reverts(target, atom, &tip).map_err(failed)?,
+        Some(target) if commits > 0 && strayed_to.is_none() => {
+            repository.reverts(target, atom, &tip).map_err(failed)?
+        }
         _ => Vec::new(),
     };
     let taken_back = reverts.first().filter(|_| landed).map(|revert| revert.commit.clone());
@@ -206,8 +223,10 @@ pub(super) fn target(app: &App, repository: &Repository, flag: Option<&str>) -> 
         None => repository.current_branch().map_err(failed)?,
     };
     if name.starts_with(OF_AGENTS) {
-        return Err(CommandError::usage(format!("{name} is a branch of an agent: work is brought from it, not to it"))
-            .with_hint("name a branch of your own with --onto, or in land_onto"));
+        return Err(CommandError::usage(format!(
+            "{name} is a branch of an agent: work is brought from it, not to it"
+        ))
+        .with_hint("name a branch of your own with --onto, or in land_onto"));
     }
     if repository.tip(&name).map_err(failed)?.is_none() {
         let head = repository.head().map_err(failed);

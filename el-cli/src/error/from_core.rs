@@ -9,7 +9,8 @@ use crate::exit::Exit;
 impl From<Error> for CommandError {
     fn from(error: Error) -> CommandError {
         let exit = exit_of(&error);
-        let built = CommandError::new(exit, error.code(), error.to_string()).with_retryable(error.retryable());
+        let built = CommandError::new(exit, error.code(), error.to_string())
+            .with_retryable(error.retryable());
         let built = match &error {
             Error::Invalid { field, .. } => built.with_detail("field", *field),
             Error::NotFound { what, id } => built
@@ -88,7 +89,8 @@ impl From<Error> for CommandError {
     }
 }
 
-/// Enough of a check's output for a person or an agent to go on with; the whole is among the details.
+/// Enough of a check's output for a person or an agent to go on with; the whole is among the
+/// details.
 fn last_lines(output: &str) -> Vec<String> {
     let lines: Vec<&str> = output.lines().collect();
     lines[lines.len().saturating_sub(40)..].iter().map(|line| (*line).to_owned()).collect()

@@ -1,5 +1,6 @@
-//! The arguments of a call. Strict: a misspelt name must not lose what it was to say. Lenient where nothing can be mistaken: `null` is absent, one text stands
-//! for a list of one, a number may be written as a text.
+//! The arguments of a call. Strict: a misspelt name must not lose what it was to say. Lenient where
+//! nothing can be mistaken: `null` is absent, one text stands for a list of one, a number may be
+//! written as a text.
 
 use std::str::FromStr;
 
@@ -19,7 +20,9 @@ impl Arguments {
 
     /// Whether it is there and no plain zero.
     pub(super) fn asks_for(&self, name: &str) -> bool {
-        self.0.get(name).is_some_and(|value| !matches!(value, Value::Number(number) if number.as_u64() == Some(0)))
+        self.0.get(name).is_some_and(
+            |value| !matches!(value, Value::Number(number) if number.as_u64() == Some(0)),
+        )
     }
 
     fn take(&mut self, name: &str) -> Option<Value> {
@@ -61,11 +64,17 @@ impl Arguments {
     }
 
     /// A word of the tracker: a status, a type, …
-    pub(super) fn word<T: FromStr<Err = el_core::Error>>(&mut self, name: &'static str) -> Result<Option<T>> {
+    pub(super) fn word<T: FromStr<Err = el_core::Error>>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<T>> {
         Ok(self.text(name)?.map(|text| text.parse()).transpose()?)
     }
 
-    pub(super) fn words<T: FromStr<Err = el_core::Error>>(&mut self, name: &'static str) -> Result<Vec<T>> {
+    pub(super) fn words<T: FromStr<Err = el_core::Error>>(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Vec<T>> {
         self.list(name)?.iter().map(|text| Ok(text.parse()?)).collect()
     }
 
@@ -88,9 +97,12 @@ impl Arguments {
         let number = match &value {
             Value::String(text) => text.trim().parse().ok(),
             // Some clients know no whole numbers.
-            Value::Number(number) => number
-                .as_u64()
-                .or_else(|| number.as_f64().filter(|n| n.fract() == 0.0).and_then(|n| format!("{n:.0}").parse().ok())),
+            Value::Number(number) => number.as_u64().or_else(|| {
+                number
+                    .as_f64()
+                    .filter(|n| n.fract() == 0.0)
+                    .and_then(|n| format!("{n:.0}").parse().ok())
+            }),
             _ => None,
         };
         match number.map(u32::try_from) {
@@ -123,7 +135,11 @@ fn wrong(name: &str, wanted: &str, value: &Value) -> CommandError {
         Value::Object(_) => "an object",
     };
     let is_same = wanted.starts_with(kind);
-    let given = if is_same || wanted.contains("number") && value.is_number() { value.to_string() } else { kind.to_owned() };
+    let given = if is_same || wanted.contains("number") && value.is_number() {
+        value.to_string()
+    } else {
+        kind.to_owned()
+    };
     let given: String = given.chars().take(60).collect();
     CommandError::invalid(name, format!("{name}: {wanted} is needed, not {given}"))
 }
@@ -142,8 +158,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_mistaken_is_taken() {
-        let mut given =
-            of(json!({"a": null, "ids": "x", "id": ["y"], "priority": 1, "n": "7", "f": 8.0, "s": ["Open", "in-progress"]}));
+        let mut given = of(
+            json!({"a": null, "ids": "x", "id": ["y"], "priority": 1, "n": "7", "f": 8.0, "s": ["Open", "in-progress"]}),
+        );
         assert_eq!(given.text("a").unwrap(), None);
         assert_eq!(given.ids().unwrap(), ["x", "y"]);
         assert_eq!(given.priority().unwrap().unwrap().value(), 1);
@@ -155,14 +172,26 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let message = |error: CommandError| error.to_string();
-        assert_eq!(message(of(json!({"t": []})).text("t").unwrap_err()), "t: a text is needed, not a list");
-        assert_eq!(message(of(json!({"l": [1]})).list("l").unwrap_err()), "l: a list of texts is needed, not a number");
+        assert_eq!(
+            message(of(json!({"t": []})).text("t").unwrap_err()),
+            "t: a text is needed, not a list"
+        );
+        assert_eq!(
+            message(of(json!({"l": [1]})).list("l").unwrap_err()),
+            "l: a list of texts is needed, not a number"
+        );
         for bad in [json!(-1), json!(1.5), json!(1e30), json!("x"), json!([])] {
             let error = of(json!({ "n": bad })).number("n").unwrap_err();
             assert!(message(error).starts_with("n: a whole number"), "{bad}");
         }
-        assert_eq!(message(of(json!({"b": "yes"})).flag("b").unwrap_err()), "b: true or false is needed, not a text");
-        assert_eq!(message(of(json!({})).needed("task").unwrap_err()), "the argument 'task' is missing");
+        assert_eq!(
+            message(of(json!({"b": "yes"})).flag("b").unwrap_err()),
+            "b: true or false is needed, not a text"
+        );
+        assert_eq!(
+            message(of(json!({})).needed("task").unwrap_err()),
+            "the argument 'task' is missing"
+        );
         let unknown = of(json!({"titel": "x"})).done("create").unwrap_err();
         assert_eq!(unknown.to_string(), "create has no argument 'titel'");
         assert!(unknown.hints()[0].contains("title"), "{:?}", unknown.hints());

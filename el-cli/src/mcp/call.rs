@@ -68,12 +68,14 @@ impl Call {
         self.began.elapsed()
     }
 
-    /// Tells the client how it stands, if it wants to know and has not just heard. The figure is the seconds that it has taken: it only grows, as the
-    /// protocol asks, and nobody knows of how many.
+    /// Tells the client how it stands, if it wants to know and has not just heard. The figure is
+    /// the seconds that it has taken: it only grows, as the protocol asks, and nobody knows of how
+    /// many.
     pub(super) fn tell(&self, words: impl FnOnce() -> String) {
         let Some(progress) = &self.progress else { return };
         // Of a call that was called off the client wants to hear nothing more.
-        if self.stops.is_cancelled() || self.told.get().is_some_and(|at| at.elapsed() < TELL_EVERY) {
+        if self.stops.is_cancelled() || self.told.get().is_some_and(|at| at.elapsed() < TELL_EVERY)
+        {
             return;
         }
         self.told.set(Some(Instant::now()));

@@ -1,4 +1,5 @@
-//! The calls, in the order in which they came. What may take long gets a thread of its own once its turn has come.
+//! The calls, in the order in which they came. What may take long gets a thread of its own once its
+//! turn has come.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -54,7 +55,9 @@ impl Open {
     /// Calls off what has this id; there may be nothing any more.
     pub(super) fn cancel(&self, id: &Value) {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        open.iter().filter(|(other, _)| other == id).for_each(|(_, stops)| stops.cancelled.store(true, Ordering::SeqCst));
+        open.iter()
+            .filter(|(other, _)| other == id)
+            .for_each(|(_, stops)| stops.cancelled.store(true, Ordering::SeqCst));
     }
 
     pub(super) fn cancel_all(&self) {
@@ -77,7 +80,9 @@ impl Lane {
         let (jobs, queue) = channel();
         let queued = Arc::new(AtomicUsize::new(0));
         let (counter, known) = (Arc::clone(&queued), Arc::clone(&open));
-        let thread = std::thread::Builder::new().name("calls".to_owned()).spawn(move || work(&queue, &counter, &known))?;
+        let thread = std::thread::Builder::new()
+            .name("calls".to_owned())
+            .spawn(move || work(&queue, &counter, &known))?;
         Ok(Lane { jobs, queued, open, thread })
     }
 
@@ -142,7 +147,8 @@ impl Job {
 
     /// A call that was called off has no answer, whatever became of it.
     fn answer(&self, done: Result<String, CommandError>) {
-        let answer = (!self.stops.is_cancelled()).then(|| tools::answer(&self.id, done, self.version));
+        let answer =
+            (!self.stops.is_cancelled()).then(|| tools::answer(&self.id, done, self.version));
         self.reply.give(answer);
     }
 }

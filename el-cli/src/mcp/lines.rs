@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead};
 
-/// The longest message, in bytes: the longest prompt that the tracker takes fits, however it is escaped.
+/// The longest message, in bytes: the longest prompt that the tracker takes fits, however it is
+/// escaped.
 pub(super) const LONGEST: usize = 64 << 20;
 
 /// One line of the input.

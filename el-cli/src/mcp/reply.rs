@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::output::printer::Printer;
 
-/// The client's end of the line. A client that went away is told to whoever asked to know, once and for all.
+/// The client's end of the line. A client that went away is told to whoever asked to know, once and
+/// for all.
 #[derive(Debug)]
 pub(super) struct Out {
     printer: Printer,

@@ -10,7 +10,8 @@ const WINDOW: usize = 20_000;
 
 /// `el-q5e6 P1 open bug @gendry [parser]: Fix the parser`.
 pub(super) fn atom(atom: &Atom) -> String {
-    let mut row = format!("{} P{} {} {}", atom.id, atom.priority.value(), atom.status, atom.issue_type);
+    let mut row =
+        format!("{} P{} {} {}", atom.id, atom.priority.value(), atom.status, atom.issue_type);
     if let Some(name) = &atom.assignee {
         row.push_str(&format!(" @{}", sanitize::line(name)));
     }
@@ -34,7 +35,11 @@ pub(super) fn page(rows: &[String], offset: i64, total: i64, nothing: &str) -> S
     let here = i64::try_from(rows.len()).unwrap_or(i64::MAX);
     let mut text = rows.join("\n");
     if rows.is_empty() {
-        text = if offset > 0 && total > 0 { format!("there are only {total}") } else { nothing.to_owned() };
+        text = if offset > 0 && total > 0 {
+            format!("there are only {total}")
+        } else {
+            nothing.to_owned()
+        };
     } else if offset + here < total {
         text.push_str(&format!("\n({here} of {total}; offset {} shows more)", offset + here));
     }
@@ -43,7 +48,8 @@ pub(super) fn page(rows: &[String], offset: i64, total: i64, nothing: &str) -> S
 
 /// `el-q5e6 running (claude, attempt 2, 3m 05s, turn 14, $0.12; Bash: cargo test): Mend it`.
 pub(super) fn task(task: &Task, position: Option<usize>, now: Timestamp) -> String {
-    let mut facts: Vec<String> = task.agent.iter().map(|name| sanitize::line(name).into_owned()).collect();
+    let mut facts: Vec<String> =
+        task.agent.iter().map(|name| sanitize::line(name).into_owned()).collect();
     match (task.status, position) {
         (TaskStatus::Queued, Some(at)) => facts.push(format!("at place {at}")),
         (TaskStatus::Queued, None) => match task.retry_at.filter(|at| *at > now) {
@@ -67,8 +73,18 @@ pub(super) fn task(task: &Task, position: Option<usize>, now: Timestamp) -> Stri
     if let Some(outcome) = task.outcome.filter(|_| !task.status.is_under_way()) {
         facts.push(outcome.to_string());
     }
-    let doing = task.action.as_deref().map(|action| format!("; {}", sanitize::line(action))).unwrap_or_default();
-    format!("{} {} ({}{doing}): {}", task.id, task.status, facts.join(", "), sanitize::line(&task.title))
+    let doing = task
+        .action
+        .as_deref()
+        .map(|action| format!("; {}", sanitize::line(action)))
+        .unwrap_or_default();
+    format!(
+        "{} {} ({}{doing}): {}",
+        task.id,
+        task.status,
+        facts.join(", "),
+        sanitize::line(&task.title)
+    )
 }
 
 /// Who said it where and when, about what, and then what.
@@ -85,7 +101,8 @@ pub(super) fn message(item: &InboxMessage, now: Timestamp) -> String {
     )
 }
 
-/// A part of a view: a heading, and a text of any origin below it, which cannot be taken for a heading of its own.
+/// A part of a view: a heading, and a text of any origin below it, which cannot be taken for a
+/// heading of its own.
 pub(super) fn part(heading: &str, text: Option<&str>) -> String {
     match text.map(str::trim_end).filter(|text| !text.trim().is_empty()) {
         Some(text) => format!("\n{heading}:\n{}", indented(text)),
@@ -105,7 +122,11 @@ pub(super) fn window(text: &str, offset: usize) -> String {
     match (from, to == text.len()) {
         (0, true) => text.to_owned(),
         (_, true) => format!("{}\n(bytes {from} to {to}: the end)", &text[from..]),
-        _ => format!("{}\n(bytes {from} to {to} of {}; offset {to} shows more)", &text[from..to], text.len()),
+        _ => format!(
+            "{}\n(bytes {from} to {to} of {}; offset {to} shows more)",
+            &text[from..to],
+            text.len()
+        ),
     }
 }
 

@@ -1,4 +1,5 @@
-//! What decides: from messages to answers, until the client, a signal or the end of stdin says that it is over.
+//! What decides: from messages to answers, until the client, a signal or the end of stdin says that
+//! it is over.
 
 use std::io::{self, BufReader, IsTerminal as _};
 use std::sync::Arc;
@@ -15,7 +16,8 @@ use super::reply::{Batch, Gone, Out, Reply};
 use super::tools::{self, Tool};
 use super::version::Version;
 use super::wire::{
-    self, INVALID_PARAMS, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, PARSE_ERROR, Parsed, UNSUPPORTED_VERSION, WireError,
+    self, INVALID_PARAMS, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, PARSE_ERROR, Parsed,
+    UNSUPPORTED_VERSION, WireError,
 };
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -65,7 +67,8 @@ pub(crate) fn serve(app: &App) -> Result<Exit> {
     if io::stdin().is_terminal() {
         app.printer.note("this speaks the Model Context Protocol with a program; Ctrl-D ends it");
     }
-    let cannot = |source: io::Error| CommandError::internal("cannot start to serve").with_source(source);
+    let cannot =
+        |source: io::Error| CommandError::internal("cannot start to serve").with_source(source);
     let (events, heard) = sync_channel(4);
     let asked_to_end = Arc::new(AtomicBool::new(false));
     hear_signals(events.clone(), Arc::clone(&asked_to_end)).map_err(cannot)?;
@@ -74,7 +77,10 @@ pub(crate) fn serve(app: &App) -> Result<Exit> {
     let open = Arc::new(Open::default());
     let lane = Lane::new(Arc::clone(&open)).map_err(cannot)?;
     let reader = events.clone();
-    std::thread::Builder::new().name("stdin".to_owned()).spawn(move || read(&reader)).map_err(cannot)?;
+    std::thread::Builder::new()
+        .name("stdin".to_owned())
+        .spawn(move || read(&reader))
+        .map_err(cannot)?;
     let server = Server {
         out,
         open,
@@ -88,11 +94,15 @@ pub(crate) fn serve(app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The first signal ends the server as soon as nothing is half-done. A second one does not wait for that; what was committed by then stands.
+/// The first signal ends the server as soon as nothing is half-done. A second one does not wait for
+/// that; what was committed by then stands.
 fn hear_signals(events: SyncSender<Event>, asked_to_end: Arc<AtomicBool>) -> io::Result<()> {
     el_agents::end_signal::listen(move || {
         if asked_to_end.swap(true, Ordering::SeqCst) {
-            #[expect(clippy::exit, reason = "the thread that decides may hang in a write that nobody reads")]
+            #[expect(
+                clippy::exit,
+                reason = "the thread that decides may hang in a write that nobody reads"
+            )]
             std::process::exit(Exit::Done.code().into());
         }
         // Where there is no room for it, the flag is seen at the next event.
@@ -131,12 +141,18 @@ struct Server {
 impl Server {
     fn run(mut self, heard: &Receiver<Event>, events: SyncSender<Event>) {
         for event in heard {
-            let event = if self.asked_to_end.load(Ordering::SeqCst) { Event::Signal } else { event };
+            let event =
+                if self.asked_to_end.load(Ordering::SeqCst) { Event::Signal } else { event };
             match event {
                 Event::Line(Line::Whole(line)) => self.line(&line),
                 Event::Line(Line::TooLong) => {
-                    let text = format!("Parse error: a message has at most {} bytes", lines::LONGEST);
-                    self.wrong(&Reply::Alone(Arc::clone(&self.out)), None, WireError::new(PARSE_ERROR, text));
+                    let text =
+                        format!("Parse error: a message has at most {} bytes", lines::LONGEST);
+                    self.wrong(
+                        &Reply::Alone(Arc::clone(&self.out)),
+                        None,
+                        WireError::new(PARSE_ERROR, text),
+                    );
                 }
                 Event::End => break,
                 Event::Gone | Event::Signal => {
@@ -147,7 +163,8 @@ impl Server {
                 Event::Drained => {}
             }
         }
-        // What waits ends waiting. What writes ends writing: it is a matter of milliseconds, and then nothing is half-done.
+        // What waits ends waiting. What writes ends writing: it is a matter of milliseconds, and
+        // then nothing is half-done.
         self.ending.store(true, Ordering::SeqCst);
         let Server { lane, open, .. } = self;
         let _ = std::thread::Builder::new().spawn(move || {
@@ -176,7 +193,8 @@ impl Server {
                 }
             }
             Parsed::Batch(_) => {
-                let text = format!("Version {} of the protocol has no batches", self.version.as_str());
+                let text =
+                    format!("Version {} of the protocol has no batches", self.version.as_str());
                 self.wrong(&alone, None, WireError::new(INVALID_REQUEST, text));
             }
         }
@@ -200,7 +218,11 @@ impl Server {
             }
             Incoming::Request { id, method, params } => {
                 if method == "initialize" && matches!(reply, Reply::InBatch(_)) {
-                    return self.wrong(reply, Some(&id), WireError::new(INVALID_REQUEST, "initialize is no part of a batch"));
+                    return self.wrong(
+                        reply,
+                        Some(&id),
+                        WireError::new(INVALID_REQUEST, "initialize is no part of a batch"),
+                    );
                 }
                 match self.request(&id, &method, params, reply) {
                     Ok(Some(result)) => reply.give(Some(wire::result(&id, result))),
@@ -225,9 +247,9 @@ impl Server {
             "server/discover" => Ok(Some(discovered())),
             // It went with the handshake.
             "ping" if !version.is_stateless() => Ok(Some(json!({}))),
-            "tools/list" if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) => {
-                Err(WireError::new(INVALID_PARAMS, "There is no such cursor: the list has one page"))
-            }
+            "tools/list" if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) => Err(
+                WireError::new(INVALID_PARAMS, "There is no such cursor: the list has one page"),
+            ),
             "tools/list" => Ok(Some(tools::listed(version))),
             "tools/call" => self.call(id, params, version, reply).map(|()| None),
             _ => Err(WireError::new(METHOD_NOT_FOUND, format!("Method not found: {method}"))),
@@ -238,9 +260,14 @@ impl Server {
     fn version_of(&self, method: &str, params: &Map<String, Value>) -> Result<Version, WireError> {
         let meta = params.get("_meta").and_then(Value::as_object);
         let about = |key: &str| meta.and_then(|meta| meta.get(key));
-        let missing = |key: &str| WireError::new(INVALID_PARAMS, format!("_meta lacks a good {key}"));
+        let missing =
+            |key: &str| WireError::new(INVALID_PARAMS, format!("_meta lacks a good {key}"));
         let Some(asked) = about(VERSION_KEY) else {
-            return if method == "server/discover" { Err(missing(VERSION_KEY)) } else { Ok(self.version) };
+            return if method == "server/discover" {
+                Err(missing(VERSION_KEY))
+            } else {
+                Ok(self.version)
+            };
         };
         let asked = asked.as_str().ok_or_else(|| missing(VERSION_KEY))?;
         let version = Version::exactly(asked).ok_or_else(|| {
@@ -256,7 +283,8 @@ impl Server {
 
     fn initialize(&mut self, params: &Map<String, Value>) -> Result<Value, WireError> {
         let asked = params.get("protocolVersion").and_then(Value::as_str);
-        let asked = asked.ok_or_else(|| WireError::new(INVALID_PARAMS, "protocolVersion must be a text"))?;
+        let asked = asked
+            .ok_or_else(|| WireError::new(INVALID_PARAMS, "protocolVersion must be a text"))?;
         self.version = Version::negotiated(asked);
         Ok(json!({
             "protocolVersion": self.version.as_str(),
@@ -266,19 +294,32 @@ impl Server {
         }))
     }
 
-    fn call(&self, id: &Value, mut params: Map<String, Value>, version: Version, reply: &Reply) -> Result<(), WireError> {
+    fn call(
+        &self,
+        id: &Value,
+        mut params: Map<String, Value>,
+        version: Version,
+        reply: &Reply,
+    ) -> Result<(), WireError> {
         let Some(Value::String(name)) = params.remove("name") else {
             return Err(WireError::new(INVALID_PARAMS, "The name of the tool must be a text"));
         };
-        let tool = Tool::find(&name).ok_or_else(|| WireError::new(INVALID_PARAMS, format!("Unknown tool: {name}")))?;
+        let tool = Tool::find(&name)
+            .ok_or_else(|| WireError::new(INVALID_PARAMS, format!("Unknown tool: {name}")))?;
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments,
-            Some(_) => return Err(WireError::new(INVALID_PARAMS, "The arguments must be an object")),
+            Some(_) => {
+                return Err(WireError::new(INVALID_PARAMS, "The arguments must be an object"));
+            }
         };
         let token = params.get("_meta").and_then(|meta| meta.get("progressToken"));
         let token = token.filter(|token| token.is_string() || token.is_i64() || token.is_u64());
-        let progress = token.map(|token| Progress { out: Arc::clone(&self.out), token: token.clone(), version });
+        let progress = token.map(|token| Progress {
+            out: Arc::clone(&self.out),
+            token: token.clone(),
+            version,
+        });
         self.lane.put(Job {
             id: id.clone(),
             tool,

@@ -35,7 +35,11 @@ static TOOLS: [Tool; 14] = [
     // A worker may have to be started.
     Tool { name: "claude_code", run: tasks::claude_code, may_take_long: |_| true },
     quick("claude_code_status", tasks::status),
-    Tool { name: "claude_code_result", run: tasks::result, may_take_long: |arguments| arguments.asks_for("wait") },
+    Tool {
+        name: "claude_code_result",
+        run: tasks::result,
+        may_take_long: |arguments| arguments.asks_for("wait"),
+    },
     quick("claude_code_cancel", tasks::cancel),
     quick("ready", finding::ready),
     quick("list", finding::list),
@@ -45,7 +49,11 @@ static TOOLS: [Tool; 14] = [
     quick("claim", changes::claim),
     quick("update", changes::update),
     // In a session, a check may have to pass first.
-    Tool { name: "close", run: changes::close, may_take_long: |_| std::env::var_os("EL_RUN").is_some() },
+    Tool {
+        name: "close",
+        run: changes::close,
+        may_take_long: |_| std::env::var_os("EL_RUN").is_some(),
+    },
     quick("comment", changes::comment),
     quick("dependencies", changes::dependencies),
 ];
@@ -110,7 +118,9 @@ fn failure(error: &CommandError) -> String {
     let hints = error.hints().iter().map(String::as_str);
     let own = match error.code() {
         "no_database" => Some("no restart is needed then: every call looks anew"),
-        "newer_database" => Some("if a newer el is installed by now, restart this server, which is still the old one"),
+        "newer_database" => Some(
+            "if a newer el is installed by now, restart this server, which is still the old one",
+        ),
         "not_found" => Some("the tools list and ready show ids too"),
         _ => None,
     };
@@ -129,8 +139,12 @@ mod tests {
 
     #[test]
     fn what_is_listed_is_what_there_is() {
-        let names: Vec<String> =
-            catalog::all().as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+        let names: Vec<String> = catalog::all()
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect();
         assert_eq!(names, TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>());
         for tool in catalog::all().as_array().unwrap() {
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");

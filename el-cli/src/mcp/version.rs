@@ -1,7 +1,8 @@
 //! The versions of the protocol, and in what they differ for us.
 
 /// Those that begin with `initialize`, the newest first.
-pub(super) const WITH_HANDSHAKE: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+pub(super) const WITH_HANDSHAKE: [&str; 4] =
+    ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 /// That without a handshake: each request says which version it is in, and who asks.
 pub(super) const STATELESS: &str = "2026-07-28";
 
@@ -18,7 +19,8 @@ impl Version {
         Version::all().find(|known| *known == text).map(Version)
     }
 
-    /// The answer to `initialize`: the one that was asked for, or else our newest of those with a handshake.
+    /// The answer to `initialize`: the one that was asked for, or else our newest of those with a
+    /// handshake.
     pub(super) fn negotiated(asked: &str) -> Version {
         WITH_HANDSHAKE.into_iter().find(|known| *known == asked).map_or(Version::DEFAULT, Version)
     }

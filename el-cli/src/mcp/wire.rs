@@ -10,7 +10,8 @@ pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 pub(super) const INVALID_PARAMS: i64 = -32602;
 pub(super) const UNSUPPORTED_VERSION: i64 = -32022;
 
-/// An error of the protocol: the request itself was wrong. What a tool could not do is a result instead.
+/// An error of the protocol: the request itself was wrong. What a tool could not do is a result
+/// instead.
 #[derive(Debug, PartialEq)]
 pub(super) struct WireError {
     code: i64,
@@ -67,25 +68,38 @@ pub(super) fn parse(line: &[u8]) -> Parsed {
     // Bytes that are no UTF-8, and more levels than anybody means, are errors here too.
     match serde_json::from_slice(line) {
         Err(error) => Parsed::Bad(WireError::new(PARSE_ERROR, format!("Parse error: {error}"))),
-        Ok(Value::Array(values)) if values.is_empty() => Parsed::Bad(WireError::new(INVALID_REQUEST, "The batch is empty")),
+        Ok(Value::Array(values)) if values.is_empty() => {
+            Parsed::Bad(WireError::new(INVALID_REQUEST, "The batch is empty"))
+        }
         Ok(Value::Array(values)) => Parsed::Batch(values.into_iter().map(message).collect()),
         Ok(value) => Parsed::One(message(value)),
     }
 }
 
 fn message(value: Value) -> Incoming {
-    let wrong = |id: Option<Value>, code: i64, why: &str| Incoming::Wrong { id, error: WireError::new(code, why) };
-    let Value::Object(mut object) = value else { return wrong(None, INVALID_REQUEST, "A message is a JSON object") };
+    let wrong = |id: Option<Value>, code: i64, why: &str| Incoming::Wrong {
+        id,
+        error: WireError::new(code, why),
+    };
+    let Value::Object(mut object) = value else {
+        return wrong(None, INVALID_REQUEST, "A message is a JSON object");
+    };
     let id = object.remove("id");
     let good = id.clone().filter(is_id);
     if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return wrong(good, INVALID_REQUEST, "\"jsonrpc\" must be \"2.0\"");
     }
-    if !object.contains_key("method") && (object.contains_key("result") || object.contains_key("error")) {
+    if !object.contains_key("method")
+        && (object.contains_key("result") || object.contains_key("error"))
+    {
         return Incoming::Answer;
     }
     if id.is_some() && good.is_none() {
-        return wrong(None, INVALID_REQUEST, "\"id\" must be a text or a whole number of at most 64 bits");
+        return wrong(
+            None,
+            INVALID_REQUEST,
+            "\"id\" must be a text or a whole number of at most 64 bits",
+        );
     }
     let Some(Value::String(method)) = object.remove("method") else {
         return wrong(good, INVALID_REQUEST, "\"method\" must be a text");
@@ -154,7 +168,10 @@ mod tests {
             ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}", INVALID_REQUEST),
             ("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}", INVALID_REQUEST),
             ("{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}", INVALID_REQUEST),
-            ("{\"jsonrpc\":\"2.0\",\"id\":123456789012345678901234567890,\"method\":\"ping\"}", INVALID_REQUEST),
+            (
+                "{\"jsonrpc\":\"2.0\",\"id\":123456789012345678901234567890,\"method\":\"ping\"}",
+                INVALID_REQUEST,
+            ),
             ("{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}", INVALID_REQUEST),
             ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[1]}", INVALID_PARAMS),
         ] {
@@ -166,15 +183,23 @@ mod tests {
             "]".repeat(10_000)
         );
         assert_eq!(code(&deep), Some(PARSE_ERROR));
-        assert!(matches!(parse(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}"), Parsed::Bad(_)));
+        assert!(matches!(
+            parse(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}"),
+            Parsed::Bad(_)
+        ));
     }
 
     #[test]
     fn ids_come_back_as_they_came() {
         for id in ["0", "-1", "18446744073709551615", "\"a\"", "\"\""] {
             let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}");
-            let Parsed::One(Incoming::Request { id: read, .. }) = parse(line.as_bytes()) else { panic!("{line}") };
-            assert_eq!(result(&read, json!({})).to_string(), format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}"));
+            let Parsed::One(Incoming::Request { id: read, .. }) = parse(line.as_bytes()) else {
+                panic!("{line}")
+            };
+            assert_eq!(
+                result(&read, json!({})).to_string(),
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}")
+            );
         }
     }
 

@@ -67,12 +67,17 @@ pub(crate) fn brief(page: &mut Page, summary: &Summary, run: &str, artifacts: i6
         page.paragraph(&format!("- {text}"), 2);
     }
     if summary.accomplishments.len() > SHORT {
-        let text = page.paint(style::DIM, &format!("  … {} more", summary.accomplishments.len() - SHORT));
+        let text =
+            page.paint(style::DIM, &format!("  … {} more", summary.accomplishments.len() - SHORT));
         page.line(text);
     }
-    let mut table = Table::new([Column::new("PATH"), Column::new("DESCRIPTION").flexible()]).without_heading(2);
+    let mut table =
+        Table::new([Column::new("PATH"), Column::new("DESCRIPTION").flexible()]).without_heading(2);
     for file in summary.deliverables.iter().take(SHORT) {
-        table.row([Cell::styled(style::ID, &file.path), Cell::new(file.description.as_deref().unwrap_or_default())]);
+        table.row([
+            Cell::styled(style::ID, &file.path),
+            Cell::new(file.description.as_deref().unwrap_or_default()),
+        ]);
     }
     if !table.is_empty() {
         table.print(page);
@@ -80,7 +85,10 @@ pub(crate) fn brief(page: &mut Page, summary: &Summary, run: &str, artifacts: i6
     let named = summary.deliverables.len();
     let sent = usize::try_from(artifacts.saturating_sub(1)).unwrap_or(0);
     if sent < named {
-        let text = page.paint(style::DIM, &format!("  {sent} of {named} files handed over; el artifacts {run} says why"));
+        let text = page.paint(
+            style::DIM,
+            &format!("  {sent} of {named} files handed over; el artifacts {run} says why"),
+        );
         page.line(text);
     }
 }
@@ -106,7 +114,8 @@ pub(crate) fn table(page: &mut Page, artifacts: &[Artifact]) {
         Column::new("DESCRIPTION").flexible(),
     ]);
     for artifact in artifacts {
-        let state = if artifact.state == ArtifactState::Copied { style::GOOD } else { style::WARNING };
+        let state =
+            if artifact.state == ArtifactState::Copied { style::GOOD } else { style::WARNING };
         let said = [artifact.description.as_deref(), artifact.note.as_deref()];
         let said: Vec<&str> = said.into_iter().flatten().collect();
         table.row([
@@ -124,7 +133,10 @@ pub(crate) fn table(page: &mut Page, artifacts: &[Artifact]) {
 pub(crate) fn not_sent(page: &mut Page, artifacts: &[Artifact]) {
     for artifact in artifacts {
         let why = artifact.reason.map_or("was not handed over", el_core::model::NotSent::words);
-        let note = artifact.note.as_ref().map_or_else(String::new, |note| format!(" ({})", sanitize::line(note)));
+        let note = artifact
+            .note
+            .as_ref()
+            .map_or_else(String::new, |note| format!(" ({})", sanitize::line(note)));
         page.paragraph(&format!("{} {why}{note}", sanitize::line(&artifact.path)), 2);
     }
 }
@@ -147,7 +159,10 @@ mod tests {
 
     #[test]
     fn sizes_and_words_are_short() {
-        assert_eq!([812, 3_500, 5 << 20, 3 << 30].map(size), ["812 B", "3.4 KiB", "5.0 MiB", "3.0 GiB"]);
+        assert_eq!(
+            [812, 3_500, 5 << 20, 3 << 30].map(size),
+            ["812 B", "3.4 KiB", "5.0 MiB", "3.0 GiB"]
+        );
         let summary = Summary { status: Some(SummaryStatus::Completed), ..Summary::default() };
         assert_eq!(words(&summary, 3), "summary completed, 2 files");
         assert_eq!(

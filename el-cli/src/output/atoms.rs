@@ -32,7 +32,10 @@ pub(crate) fn table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
     for atom in atoms {
         table.row([
             Cell::styled(style::ID, &atom.id),
-            Cell::styled(style::priority(atom.priority.value()), format!("P{}", atom.priority.value())),
+            Cell::styled(
+                style::priority(atom.priority.value()),
+                format!("P{}", atom.priority.value()),
+            ),
             Cell::styled(style::status(atom.status.as_str()), atom.status.as_str()),
             Cell::new(atom.issue_type.as_str()),
             Cell::new(&atom.title),
@@ -61,7 +64,10 @@ pub(crate) fn one_line(page: &Page, status: &str, id: &str, title: &str) -> Stri
 
 /// `P1 high`.
 pub(crate) fn priority(page: &Page, priority: Priority) -> String {
-    page.paint(style::priority(priority.value()), &format!("P{} {}", priority.value(), priority.word()))
+    page.paint(
+        style::priority(priority.value()),
+        &format!("P{} {}", priority.value(), priority.word()),
+    )
 }
 
 /// `Closed app-q5e6 Fix the parser`: what a command did, silenced by `-q`.

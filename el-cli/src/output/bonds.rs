@@ -34,14 +34,21 @@ pub(crate) fn print(page: &mut Page, shown: &Shown) {
 
 /// The same for a view that shows the parent and the children in a way of its own.
 pub(crate) fn print_but_containment(page: &mut Page, shown: &Shown) {
-    print_kinds(page, shown, BondKind::ALL.iter().copied().filter(|kind| *kind != BondKind::ParentChild));
+    print_kinds(
+        page,
+        shown,
+        BondKind::ALL.iter().copied().filter(|kind| *kind != BondKind::ParentChild),
+    );
 }
 
 fn print_kinds(page: &mut Page, shown: &Shown, kinds: impl Iterator<Item = BondKind>) {
     let mut first = true;
     for kind in kinds {
-        for (bonds, incoming) in [(&shown.dependencies.incoming, true), (&shown.dependencies.outgoing, false)] {
-            let bonds: Vec<&Bond> = bonds.iter().filter(|bond| bond.dependency_type == kind).collect();
+        for (bonds, incoming) in
+            [(&shown.dependencies.incoming, true), (&shown.dependencies.outgoing, false)]
+        {
+            let bonds: Vec<&Bond> =
+                bonds.iter().filter(|bond| bond.dependency_type == kind).collect();
             if bonds.is_empty() {
                 continue;
             }
@@ -54,8 +61,10 @@ fn print_kinds(page: &mut Page, shown: &Shown, kinds: impl Iterator<Item = BondK
                 let other = if incoming { &bond.source_id } else { &bond.target_id };
                 let line = match shown.neighbours.iter().find(|atom| atom.id == *other) {
                     Some(atom) => {
-                        let status = page.paint(style::status(atom.status.as_str()), atom.status.as_str());
-                        let line = atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
+                        let status =
+                            page.paint(style::status(atom.status.as_str()), atom.status.as_str());
+                        let line =
+                            atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
                         format!("  {line}  {status}")
                     }
                     None => format!("  {}", sanitize::line(other)),

@@ -11,7 +11,8 @@ pub(crate) fn print(page: &mut Page, comments: &[Comment], now: Timestamp) {
             page.blank();
         }
         let author = page.paint(style::PERSON, &sanitize::line(&comment.author));
-        let when = page.paint(style::DIM, &format!("· {}", time::relative(now, comment.created_at)));
+        let when =
+            page.paint(style::DIM, &format!("· {}", time::relative(now, comment.created_at)));
         page.line(format!("  {author} {when}"));
         page.paragraph(&comment.content, 4);
     }

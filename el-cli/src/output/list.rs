@@ -28,7 +28,12 @@ impl<'a, T> List<'a, T> {
     /// A page of a longer list.
     pub(crate) fn page(page: &'a CorePage<T>) -> List<'a, T> {
         let total = usize::try_from(page.total).unwrap_or(0).max(page.items.len());
-        List { count: page.items.len(), total, truncated: page.items.len() < total, items: &page.items }
+        List {
+            count: page.items.len(),
+            total,
+            truncated: page.items.len() < total,
+            items: &page.items,
+        }
     }
 
     /// The line below a table: `3 atoms`, or `50 of 233 atoms; --limit 0 shows all`.

@@ -6,15 +6,24 @@ use super::page::Page;
 use super::{sanitize, style, time};
 
 /// `gendry in #general · 3m ago`, then what was said. `is_new` puts a mark before it.
-pub(crate) fn print(page: &mut Page, message: &Message, is_new: bool, in_channel: bool, now: Timestamp) {
+pub(crate) fn print(
+    page: &mut Page,
+    message: &Message,
+    is_new: bool,
+    in_channel: bool,
+    now: Timestamp,
+) {
     if page.quiet() {
         page.line(&message.id);
         return;
     }
     let mark = if is_new { page.paint(style::WARNING, "● ") } else { String::new() };
     let author = page.paint(style::PERSON, &sanitize::line(&message.author));
-    let place =
-        if in_channel { String::new() } else { format!(" in {}", page.paint(style::LABEL, &format!("#{}", message.channel))) };
+    let place = if in_channel {
+        String::new()
+    } else {
+        format!(" in {}", page.paint(style::LABEL, &format!("#{}", message.channel)))
+    };
     let when = page.paint(style::DIM, &format!("· {}", time::relative(now, message.created_at)));
     page.line(format!("{mark}{author}{place} {when}"));
     page.paragraph(&message.content, 2);

@@ -1,4 +1,5 @@
-//! A bug in `el` is told in a sentence, to robots in the envelope, and with a backtrace only to those who ask.
+//! A bug in `el` is told in a sentence, to robots in the envelope, and with a backtrace only to
+//! those who ask.
 
 use std::backtrace::Backtrace;
 use std::io::Write as _;
@@ -9,7 +10,8 @@ use crate::error::CommandError;
 
 /// From here on a panic ends the process with the code for internal errors.
 pub(crate) fn install(robot: bool, debug: bool) {
-    let debug = debug || std::env::var_os("EL_DEBUG").is_some_and(|value| !value.is_empty() && value != "0");
+    let debug = debug
+        || std::env::var_os("EL_DEBUG").is_some_and(|value| !value.is_empty() && value != "0");
     std::panic::set_hook(Box::new(move |info| {
         report(info, robot, debug);
         #[expect(
@@ -27,7 +29,10 @@ fn report(info: &PanicHookInfo<'_>, robot: bool, debug: bool) {
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("panic");
-    let place = info.location().map(|location| format!("{}:{}", location.file(), location.line())).unwrap_or_default();
+    let place = info
+        .location()
+        .map(|location| format!("{}:{}", location.file(), location.line()))
+        .unwrap_or_default();
     let error = CommandError::internal(format!("el has a bug: {what}"))
         .with_detail("place", place.as_str())
         .with_hint("nothing was half-written; please report it with the output of the same command under EL_DEBUG=1");
@@ -35,7 +40,11 @@ fn report(info: &PanicHookInfo<'_>, robot: bool, debug: bool) {
     if robot {
         let _ = std::io::stdout().write_all(&robot::failure(&error));
     } else {
-        let _ = writeln!(std::io::stderr(), "error: {error} ({place})\nhint: {}", error.hints().join("; "));
+        let _ = writeln!(
+            std::io::stderr(),
+            "error: {error} ({place})\nhint: {}",
+            error.hints().join("; ")
+        );
     }
     if debug {
         let _ = writeln!(std::io::stderr(), "{}", Backtrace::force_capture());

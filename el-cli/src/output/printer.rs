@@ -1,7 +1,7 @@
 //! The only place that writes to stdout and stderr.
 //!
-//! A command gathers its whole answer and writes it once, under one lock. A reader that went away (`el list | head`)
-//! is no failure: see [`CommandError::is_broken_pipe`].
+//! A command gathers its whole answer and writes it once, under one lock. A reader that went away
+//! (`el list | head`) is no failure: see [`CommandError::is_broken_pipe`].
 
 use std::io::{self, Write as _};
 
@@ -52,11 +52,16 @@ impl Printer {
     }
 
     /// The answer of a command: `data` in the envelope for robots, or what `human` writes.
-    pub(crate) fn emit<T: Serialize + ?Sized>(&self, data: &T, human: impl FnOnce(&mut Page)) -> Result<()> {
+    pub(crate) fn emit<T: Serialize + ?Sized>(
+        &self,
+        data: &T,
+        human: impl FnOnce(&mut Page),
+    ) -> Result<()> {
         match self.format {
             Format::Robot => {
-                let document = robot::success(data)
-                    .map_err(|source| CommandError::internal("cannot write the answer as JSON").with_source(source))?;
+                let document = robot::success(data).map_err(|source| {
+                    CommandError::internal("cannot write the answer as JSON").with_source(source)
+                })?;
                 self.write(&document)
             }
             Format::Human => {
@@ -67,8 +72,14 @@ impl Printer {
         }
     }
 
-    /// The answer of a command whose exit code says how the thing itself went: a reader that has read enough does not change that.
-    pub(crate) fn conclude<T: Serialize + ?Sized>(&self, data: &T, exit: Exit, human: impl FnOnce(&mut Page)) -> Result<Exit> {
+    /// The answer of a command whose exit code says how the thing itself went: a reader that has
+    /// read enough does not change that.
+    pub(crate) fn conclude<T: Serialize + ?Sized>(
+        &self,
+        data: &T,
+        exit: Exit,
+        human: impl FnOnce(&mut Page),
+    ) -> Result<Exit> {
         match self.emit(data, human) {
             Err(error) if !error.is_broken_pipe() => Err(error),
             _ => Ok(exit),
@@ -83,8 +94,9 @@ impl Printer {
 
     /// One JSON value on a line of its own, for commands that stream (`el work --robot`).
     pub(crate) fn json_line<T: Serialize + ?Sized>(&self, value: &T) -> Result<()> {
-        let line = robot::json_line(value)
-            .map_err(|source| CommandError::internal("cannot write an event as JSON").with_source(source))?;
+        let line = robot::json_line(value).map_err(|source| {
+            CommandError::internal("cannot write an event as JSON").with_source(source)
+        })?;
         self.write(&line)
     }
 
@@ -106,7 +118,8 @@ impl Printer {
         self.format == Format::Human && !self.quiet && self.stderr.width.is_some()
     }
 
-    /// A line on stderr that the next one takes the place of; an empty text clears it. Only where [`Printer::shows_progress`].
+    /// A line on stderr that the next one takes the place of; an empty text clears it. Only where
+    /// [`Printer::shows_progress`].
     pub(crate) fn progress(&self, text: &str) {
         self.complain(&format!("\r\x1b[K{text}"));
     }
@@ -120,7 +133,8 @@ impl Printer {
         }
     }
 
-    /// The end of a command line that was not understood. `text` is for people, as the parser renders it.
+    /// The end of a command line that was not understood. `text` is for people, as the parser
+    /// renders it.
     pub(crate) fn fail_usage(&self, error: &CommandError, text: &clap::builder::StyledStr) {
         match self.format {
             Format::Robot => self.fail(error),
@@ -137,15 +151,27 @@ impl Printer {
 
     fn failure_text(&self, error: &CommandError) -> String {
         let color = self.stderr.color;
-        let mut text = format!("{} {}\n", paint(color, style::ERROR, "error:"), sanitize::block(error.message()));
+        let mut text = format!(
+            "{} {}\n",
+            paint(color, style::ERROR, "error:"),
+            sanitize::block(error.message())
+        );
         for cause in error.causes() {
-            text.push_str(&format!("  {} {}\n", paint(color, style::DIM, "because:"), sanitize::line(&cause)));
+            text.push_str(&format!(
+                "  {} {}\n",
+                paint(color, style::DIM, "because:"),
+                sanitize::line(&cause)
+            ));
         }
         for line in error.listing() {
             text.push_str(&format!("  {}\n", sanitize::line(line)));
         }
         for hint in error.hints() {
-            text.push_str(&format!("{} {}\n", paint(color, style::HINT, "hint:"), sanitize::block(hint)));
+            text.push_str(&format!(
+                "{} {}\n",
+                paint(color, style::HINT, "hint:"),
+                sanitize::block(hint)
+            ));
         }
         text
     }

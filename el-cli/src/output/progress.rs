@@ -1,4 +1,5 @@
-//! A bar for a person who waits for a long step. Forty lines of our own: a crate for it would bring a second way to the terminal.
+//! A bar for a person who waits for a long step. Forty lines of our own: a crate for it would bring
+//! a second way to the terminal.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -19,7 +20,12 @@ pub(crate) struct Progress<'a> {
 
 impl<'a> Progress<'a> {
     pub(crate) fn new(printer: &'a Printer, verb: &'static str) -> Progress<'a> {
-        Progress { printer, verb, next: Cell::new(Instant::now() + PATIENCE), is_drawn: Cell::new(false) }
+        Progress {
+            printer,
+            verb,
+            next: Cell::new(Instant::now() + PATIENCE),
+            is_drawn: Cell::new(false),
+        }
     }
 
     /// So much of so much is done; a total of 0 is one that nobody knows.
@@ -59,7 +65,10 @@ mod tests {
     fn a_bar_is_as_full_as_the_work_is_done() {
         assert!(bar("importing", 0, 10).starts_with("importing ░"));
         assert!(bar("importing", 10, 10).contains(&"█".repeat(30)));
-        assert!(bar("importing", 1, 3).ends_with("░ 33 %") && bar("importing", 11, 10).ends_with("█ 100 %"));
+        assert!(
+            bar("importing", 1, 3).ends_with("░ 33 %")
+                && bar("importing", 11, 10).ends_with("█ 100 %")
+        );
         assert_eq!(bar("reading", 7, 0), "reading …");
     }
 }

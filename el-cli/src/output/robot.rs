@@ -1,6 +1,7 @@
 //! The robot envelope: one JSON document on stdout, whatever happened.
 //!
-//! `{"status":"ok","data":…}` or `{"status":"error","error":{code,message,hint,details,retryable}}`, then a newline.
+//! `{"status":"ok","data":…}` or
+//! `{"status":"error","error":{code,message,hint,details,retryable}}`, then a newline.
 
 use std::io;
 
@@ -51,8 +52,8 @@ pub(crate) fn failure(error: &CommandError) -> Vec<u8> {
     json_line(&document).expect("strings and maps of JSON values always serialize")
 }
 
-/// One JSON value and a newline. Control characters of the C1 set, DEL and characters that reorder text are escaped
-/// too, so that a robot's output is harmless on a terminal.
+/// One JSON value and a newline. Control characters of the C1 set, DEL and characters that reorder
+/// text are escaped too, so that a robot's output is harmless on a terminal.
 pub(crate) fn json_line<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(256);
     value.serialize(&mut Serializer::with_formatter(&mut out, TerminalSafe))?;
@@ -64,12 +65,17 @@ struct TerminalSafe;
 
 impl TerminalSafe {
     fn needs_escape(character: char) -> bool {
-        matches!(character, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}') || is_deceptive(character)
+        matches!(character, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}')
+            || is_deceptive(character)
     }
 }
 
 impl Formatter for TerminalSafe {
-    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         if fragment.bytes().all(|byte| byte < 0x7f) {
             return CompactFormatter.write_string_fragment(writer, fragment);
         }

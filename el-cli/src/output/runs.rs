@@ -8,7 +8,8 @@ use super::page::Page;
 use super::table::{Cell, Column, Table};
 use super::{sanitize, style, time};
 
-/// How a run stands, in a word: its outcome, `cancelling`, `running`, or `silent` when its lease is over.
+/// How a run stands, in a word: its outcome, `cancelling`, `running`, or `silent` when its lease is
+/// over.
 pub(crate) fn state(run: &Run, now: Timestamp) -> &'static str {
     match run.outcome {
         Some(outcome) => outcome.as_str(),

@@ -1,20 +1,26 @@
-//! Atom text, agent output and file names are data: what a terminal would obey or what would hide from a
-//! reader is taken out before a person sees it.
+//! Atom text, agent output and file names are data: what a terminal would obey or what would hide
+//! from a reader is taken out before a person sees it.
 
 use std::borrow::Cow;
 
 use unicode_width::UnicodeWidthStr;
 
-/// An unterminated control string (an OSC without its end) hides at most this much; beyond it only its
-/// introducer is dropped, so that one stray byte cannot swallow a whole text.
+/// An unterminated control string (an OSC without its end) hides at most this much; beyond it only
+/// its introducer is dropped, so that one stray byte cannot swallow a whole text.
 const LONGEST_CONTROL_STRING: usize = 4096;
 
-/// One line of text that is safe to show: control sequences are gone; line breaks and tabs are spaces.
+/// One line of text that is safe to show: control sequences are gone; line breaks and tabs are
+/// spaces.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(is_plain_byte) { Cow::Borrowed(text) } else { Cow::Owned(clean(text, false)) }
+    if text.bytes().all(is_plain_byte) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(clean(text, false))
+    }
 }
 
-/// Text of several lines that is safe to show: line breaks (`\n`; `\r\n` and `\r` become it) and tabs stay.
+/// Text of several lines that is safe to show: line breaks (`\n`; `\r\n` and `\r` become it) and
+/// tabs stay.
 pub(crate) fn block(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| is_plain_byte(byte) || byte == b'\n' || byte == b'\t') {
         Cow::Borrowed(text)
@@ -28,7 +34,8 @@ pub(crate) fn path(path: &std::path::Path) -> String {
     line(&path.display().to_string()).into_owned()
 }
 
-/// The text, or as much of it as fits `columns` with `…` at the end. Expects text that [`line()`] has cleaned.
+/// The text, or as much of it as fits `columns` with `…` at the end. Expects text that [`line()`]
+/// has cleaned.
 pub(crate) fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     if text.width() <= columns {
         return Cow::Borrowed(text);
@@ -39,7 +46,8 @@ pub(crate) fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     let mut fits = 0;
     for (start, character) in text.char_indices() {
         let end = start + character.len_utf8();
-        // A column holds few bytes; a cell stuffed with combining marks must not make this quadratic.
+        // A column holds few bytes; a cell stuffed with combining marks must not make this
+        // quadratic.
         if end > columns * 16 + 64 || text[..end].width() > columns - 1 {
             break;
         }
@@ -53,7 +61,8 @@ fn is_plain_byte(byte: u8) -> bool {
     (0x20..0x7f).contains(&byte)
 }
 
-/// Characters that reorder or hide the text around them (bidirectional controls, tags, the byte order mark).
+/// Characters that reorder or hide the text around them (bidirectional controls, tags, the byte
+/// order mark).
 pub(crate) fn is_deceptive(character: char) -> bool {
     matches!(character,
         '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'

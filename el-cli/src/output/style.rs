@@ -1,4 +1,5 @@
-//! The colours, one for each meaning. Only the sixteen of the terminal's own theme, so that a person's theme holds.
+//! The colours, one for each meaning. Only the sixteen of the terminal's own theme, so that a
+//! person's theme holds.
 
 use anstyle::{AnsiColor, Style};
 

@@ -1,7 +1,7 @@
 //! Columns that line up, by the width that a terminal gives to each character.
 //!
-//! On a terminal a table never wraps: first the flexible column shrinks, then columns that can be spared go, then
-//! the flexible column shrinks to nothing readable. In a pipe nothing is cut.
+//! On a terminal a table never wraps: first the flexible column shrinks, then columns that can be
+//! spared go, then the flexible column shrinks to nothing readable. In a pipe nothing is cut.
 
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
@@ -101,7 +101,8 @@ impl Table {
     pub(crate) fn print(&self, page: &mut Page) {
         let widths = self.widths(page.width());
         if self.heading {
-            let cells: Vec<Cell> = self.columns.iter().map(|c| Cell::styled(style::HEADER, c.heading)).collect();
+            let cells: Vec<Cell> =
+                self.columns.iter().map(|c| Cell::styled(style::HEADER, c.heading)).collect();
             self.print_row(page, &cells, &widths);
         }
         for row in &self.rows {
@@ -132,10 +133,19 @@ impl Table {
     fn widths(&self, room: Option<usize>) -> Vec<Option<usize>> {
         let mut widths: Vec<Option<usize>> = (0..self.columns.len())
             .map(|index| {
-                let widest = self.rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.text.width()).max();
+                let widest = self
+                    .rows
+                    .iter()
+                    .filter_map(|row| row.get(index))
+                    .map(|cell| cell.text.width())
+                    .max();
                 match widest {
                     None | Some(0) if !self.rows.is_empty() => None,
-                    widest => Some(widest.unwrap_or(0).max(if self.heading { self.columns[index].heading.width() } else { 0 })),
+                    widest => Some(widest.unwrap_or(0).max(if self.heading {
+                        self.columns[index].heading.width()
+                    } else {
+                        0
+                    })),
                 }
             })
             .collect();
@@ -143,8 +153,13 @@ impl Table {
         let room = room.saturating_sub(self.indent);
         while total(&widths) > room {
             let over = total(&widths) - room;
-            let flexible = self.columns.iter().position(|c| c.flexible).filter(|&index| widths[index].is_some());
-            let shrunk = flexible.and_then(|index| widths[index]).map(|width| width.saturating_sub(over));
+            let flexible = self
+                .columns
+                .iter()
+                .position(|c| c.flexible)
+                .filter(|&index| widths[index].is_some());
+            let shrunk =
+                flexible.and_then(|index| widths[index]).map(|width| width.saturating_sub(over));
             if let (Some(index), Some(shrunk)) = (flexible, shrunk)
                 && shrunk >= COMFORTABLE
             {
@@ -186,7 +201,12 @@ mod tests {
             Column::new("TITLE").flexible(),
             Column::new("UPDATED").spare(1),
         ]);
-        table.row([Cell::new("app-q5e6"), Cell::new("1"), Cell::new("Fix the parser of dates"), Cell::new("3m ago")]);
+        table.row([
+            Cell::new("app-q5e6"),
+            Cell::new("1"),
+            Cell::new("Fix the parser of dates"),
+            Cell::new("3m ago"),
+        ]);
         table.row([Cell::new("app-x2"), Cell::new("2"), Cell::new("漢字"), Cell::empty()]);
         table
     }

@@ -48,11 +48,16 @@ pub(crate) fn table(page: &mut Page, tasks: &[Task], now: Timestamp) {
         table.row([
             Cell::styled(style::ID, &task.id),
             Cell::styled(colour(task.status), task.status.as_str()),
-            Cell::styled(style::priority(task.priority.value()), format!("P{}", task.priority.value())),
+            Cell::styled(
+                style::priority(task.priority.value()),
+                format!("P{}", task.priority.value()),
+            ),
             Cell::styled(style::PERSON, task.agent.as_deref().unwrap_or_default()),
             Cell::new(&task.title),
             Cell::new(if task.attempts > 1 { task.attempts.to_string() } else { String::new() }),
-            check.map_or_else(Cell::empty, |check| Cell::styled(check_colour(check.status), check.status.as_str())),
+            check.map_or_else(Cell::empty, |check| {
+                Cell::styled(check_colour(check.status), check.status.as_str())
+            }),
             Cell::new(took.filter(|_| task.status != TaskStatus::Queued).unwrap_or_default()),
             Cell::styled(style::DIM, time::relative(now, task.created_at)),
         ]);
@@ -91,7 +96,9 @@ pub(crate) fn view(page: &mut Page, task: &Task, position: Option<usize>, now: T
         let end = task.completed_at.unwrap_or(now);
         format!("{} ({})", time::local(at), time::span(end.since(at)))
     });
-    let limit = task.timeout_ms.map(|ms| time::span(std::time::Duration::from_millis(u64::try_from(ms).unwrap_or(0))));
+    let limit = task
+        .timeout_ms
+        .map(|ms| time::span(std::time::Duration::from_millis(u64::try_from(ms).unwrap_or(0))));
     let rows = [
         ("Agent", task.agent.clone()),
         ("Handed over by", task.delegated_by.clone()),
@@ -104,19 +111,26 @@ pub(crate) fn view(page: &mut Page, task: &Task, position: Option<usize>, now: T
         ("Last attempt", last),
         ("Attempts", (task.attempts > 1).then(|| task.attempts.to_string())),
         ("Process", task.pid.map(|pid| pid.to_string())),
-        ("Exit code", task.exit_code.filter(|_| !task.status.is_under_way()).map(|code| code.to_string())),
+        (
+            "Exit code",
+            task.exit_code.filter(|_| !task.status.is_under_way()).map(|code| code.to_string()),
+        ),
         ("Cost", Some(runs::cost(task.cost_micros)).filter(|text| !text.is_empty())),
         ("Check", task.verify.as_ref().map(check)),
         ("Run", task.run_id.clone()),
     ];
-    let mut table = Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
+    let mut table =
+        Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
     for (name, value) in rows {
         if let Some(value) = value {
             table.row([Cell::styled(style::DIM, name), Cell::new(value)]);
         }
     }
     table.print(page);
-    let failed = task.verify.as_ref().filter(|check| !matches!(check.status, VerifyStatus::Passed | VerifyStatus::Pending));
+    let failed = task
+        .verify
+        .as_ref()
+        .filter(|check| !matches!(check.status, VerifyStatus::Passed | VerifyStatus::Pending));
     let texts = [
         ("Result", task.result_summary.as_deref()),
         ("What the check said", failed.and_then(|check| check.output.as_deref())),
@@ -135,9 +149,16 @@ pub(crate) fn view(page: &mut Page, task: &Task, position: Option<usize>, now: T
 
 /// `cargo test: passed in 3.2s (required)`.
 fn check(check: &Verify) -> String {
-    let took = check.took_ms.map(|ms| format!(" in {}", time::span(std::time::Duration::from_millis(ms)))).unwrap_or_default();
+    let took = check
+        .took_ms
+        .map(|ms| format!(" in {}", time::span(std::time::Duration::from_millis(ms))))
+        .unwrap_or_default();
     let required = if check.required { ", required" } else { "" };
-    let code = check.exit_code.filter(|code| *code != 0).map(|code| format!(" with code {code}")).unwrap_or_default();
+    let code = check
+        .exit_code
+        .filter(|code| *code != 0)
+        .map(|code| format!(" with code {code}"))
+        .unwrap_or_default();
     format!("{}: {}{code}{took}{required}", words::join(&check.command), check.status)
 }
 
@@ -168,16 +189,26 @@ pub(crate) fn place(page: &mut Page, place: &Place) {
     let text = match (place.position, place.executing.first()) {
         (None, _) => "It is held back; el why says by what.".to_owned(),
         (Some(1), None) => "It is next: nothing else is at work.".to_owned(),
-        (Some(1), Some(now)) => format!("It is next: it waits for {} ({}).", id(page, &now.task_id), sanitize::line(&now.title)),
+        (Some(1), Some(now)) => format!(
+            "It is next: it waits for {} ({}).",
+            id(page, &now.task_id),
+            sanitize::line(&now.title)
+        ),
         (Some(at), now) => {
             let ahead = format!("it waits for {} before it", at - 1);
-            let and = now.map(|now| format!(" and for {} ({})", id(page, &now.task_id), sanitize::line(&now.title)));
+            let and = now.map(|now| {
+                format!(" and for {} ({})", id(page, &now.task_id), sanitize::line(&now.title))
+            });
             format!("It is queued at position {at}: {ahead}{}.", and.unwrap_or_default())
         }
     };
     page.line(text);
     if let Some(pause) = &place.pause {
-        let text = format!("Nothing is claimed before {}: {}", time::local(pause.until), sanitize::line(&pause.reason));
+        let text = format!(
+            "Nothing is claimed before {}: {}",
+            time::local(pause.until),
+            sanitize::line(&pause.reason)
+        );
         page.line(page.paint(style::WARNING, &text));
     }
 }
@@ -189,8 +220,11 @@ pub(crate) fn queue(page: &mut Page, queue: &AgentQueue, now: Timestamp) {
         return;
     }
     let name = page.paint(style::TITLE, &sanitize::line(&queue.agent_name));
-    let state =
-        if queue.is_executing { page.paint(style::status("in_progress"), "executing") } else { page.paint(style::DIM, "idle") };
+    let state = if queue.is_executing {
+        page.paint(style::status("in_progress"), "executing")
+    } else {
+        page.paint(style::DIM, "idle")
+    };
     let waits = match queue.queued_tasks {
         0 if queue.held.is_empty() => "nothing waits".to_owned(),
         0 => "nothing is ready".to_owned(),
@@ -220,8 +254,14 @@ pub(crate) fn queue(page: &mut Page, queue: &AgentQueue, now: Timestamp) {
             _ => String::new(),
         };
         table.row([
-            Cell::styled(style::DIM, task.position.map_or_else(|| "-".to_owned(), |at| at.to_string())),
-            Cell::styled(style::priority(task.priority.value()), format!("P{}", task.priority.value())),
+            Cell::styled(
+                style::DIM,
+                task.position.map_or_else(|| "-".to_owned(), |at| at.to_string()),
+            ),
+            Cell::styled(
+                style::priority(task.priority.value()),
+                format!("P{}", task.priority.value()),
+            ),
             Cell::styled(style::ID, &task.task_id),
             Cell::new(&task.title),
             Cell::styled(style::DIM, note),

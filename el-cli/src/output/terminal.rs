@@ -6,7 +6,8 @@ use std::io::IsTerminal as _;
 use clap::ValueEnum;
 use rustix::fd::AsFd;
 
-/// `--color`: when to colour. The values have no texts of their own: they would make every help twice as long.
+/// `--color`: when to colour. The values have no texts of their own: they would make every help
+/// twice as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum ColorWhen {
     // On a terminal, unless NO_COLOR is set.
@@ -68,7 +69,10 @@ impl Terminal {
     }
 
     fn of(stream: impl AsFd, is_terminal: bool, when: ColorWhen) -> Terminal {
-        Terminal { color: ColorHints::from_env().decide(when, is_terminal), width: is_terminal.then(|| columns(stream)) }
+        Terminal {
+            color: ColorHints::from_env().decide(when, is_terminal),
+            width: is_terminal.then(|| columns(stream)),
+        }
     }
 }
 

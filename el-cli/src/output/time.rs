@@ -72,9 +72,14 @@ pub(crate) enum Towards {
     Future,
 }
 
-/// Reads a time that a person types: RFC 3339, a date, a date and time of this machine's zone, `today`, `tomorrow`,
-/// `yesterday`, or a span (`7d`, `3h`, `in 2d`, `2d ago`).
-pub(crate) fn parse(field: &str, text: &str, now: Timestamp, towards: Towards) -> Result<Timestamp> {
+/// Reads a time that a person types: RFC 3339, a date, a date and time of this machine's zone,
+/// `today`, `tomorrow`, `yesterday`, or a span (`7d`, `3h`, `in 2d`, `2d ago`).
+pub(crate) fn parse(
+    field: &str,
+    text: &str,
+    now: Timestamp,
+    towards: Towards,
+) -> Result<Timestamp> {
     let wrong = |what: &str| CommandError::invalid(field, format!("{field}: '{text}' is {what}"));
     match parse_in(text, now, towards, &zone()) {
         Some(time) if is_in_calendar(time) => Ok(time),
@@ -96,7 +101,10 @@ fn parse_in(text: &str, now: Timestamp, towards: Towards, zone: &TimeZone) -> Op
     if let Ok(stamp) = text.parse::<jiff::Timestamp>() {
         return Some(Timestamp::from_micros(stamp.as_microsecond()));
     }
-    let today = jiff::Timestamp::from_microsecond(now.as_micros()).ok()?.to_zoned_datetime(zone.clone()).date();
+    let today = jiff::Timestamp::from_microsecond(now.as_micros())
+        .ok()?
+        .to_zoned_datetime(zone.clone())
+        .date();
     let midnight = |date: Date| date.to_datetime(Time::midnight());
     let civil = match text.to_ascii_lowercase().as_str() {
         "now" => return Some(now),
@@ -113,18 +121,21 @@ fn parse_in(text: &str, now: Timestamp, towards: Towards, zone: &TimeZone) -> Op
     };
     let civil = civil?;
     let beyond = if civil.year() < 0 { i64::MIN } else { i64::MAX };
-    let micros = civil.to_zoned_datetime(zone.clone()).map_or(beyond, |zoned| zoned.timestamp().as_microsecond());
+    let micros = civil
+        .to_zoned_datetime(zone.clone())
+        .map_or(beyond, |zoned| zoned.timestamp().as_microsecond());
     Some(Timestamp::from_micros(micros))
 }
 
 fn parse_span(text: &str, now: Timestamp, towards: Towards) -> Option<Timestamp> {
-    let (text, towards) = if let Some(span) = text.strip_prefix("in ").or_else(|| text.strip_prefix('+')) {
-        (span, Towards::Future)
-    } else if let Some(span) = text.strip_suffix(" ago") {
-        (span, Towards::Past)
-    } else {
-        (text, towards)
-    };
+    let (text, towards) =
+        if let Some(span) = text.strip_prefix("in ").or_else(|| text.strip_prefix('+')) {
+            (span, Towards::Future)
+        } else if let Some(span) = text.strip_suffix(" ago") {
+            (span, Towards::Past)
+        } else {
+            (text, towards)
+        };
     // A bare number is a count of nothing here, unlike in the configuration.
     if !text.ends_with(|c: char| c.is_ascii_alphabetic()) {
         return None;
@@ -172,7 +183,9 @@ mod tests {
 
     #[test]
     fn people_may_type_times_in_several_ways() {
-        let parse = |text: &str, towards| parse_in(text, NOW, towards, &TimeZone::UTC).map(|t| t.to_string());
+        let parse = |text: &str, towards| {
+            parse_in(text, NOW, towards, &TimeZone::UTC).map(|t| t.to_string())
+        };
         let future = |text: &str| parse(text, Towards::Future);
         assert_eq!(future("2025-12-01").as_deref(), Some("2025-12-01T00:00:00Z"));
         assert_eq!(future("2025-12-01T09:30").as_deref(), Some("2025-12-01T09:30:00Z"));

@@ -6,8 +6,8 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 const NARROWEST: usize = 16;
 
-/// The lines of `text`, none wider than `columns`. A continued line keeps its first line's indent; a word that is
-/// wider than the room is broken. Without `columns` the lines stay as they are.
+/// The lines of `text`, none wider than `columns`. A continued line keeps its first line's indent;
+/// a word that is wider than the room is broken. Without `columns` the lines stay as they are.
 pub(crate) fn wrap(text: &str, columns: Option<usize>) -> Vec<Cow<'_, str>> {
     let Some(columns) = columns else { return text.lines().map(Cow::Borrowed).collect() };
     let columns = columns.max(NARROWEST);
@@ -59,7 +59,10 @@ mod tests {
 
     #[test]
     fn prose_is_broken_between_words_and_keeps_its_indent() {
-        assert_eq!(wrap("- one two three four five six\n\nend", Some(16)), ["- one two three", "four five six", "", "end"]);
+        assert_eq!(
+            wrap("- one two three four five six\n\nend", Some(16)),
+            ["- one two three", "four five six", "", "end"]
+        );
         assert_eq!(wrap("  aaa bbb ccc ddd eee", Some(16)), ["  aaa bbb ccc", "  ddd eee"]);
     }
 

@@ -1,13 +1,23 @@
-//! Lengths of time as people write them in the configuration: `3600`, `90m`, `1h30m`, `1h 30m`, `500ms`.
+//! Lengths of time as people write them in the configuration: `3600`, `90m`, `1h30m`, `1h 30m`,
+//! `500ms`.
 
 use std::time::Duration;
 
 /// Largest unit first; the order in which [`format()`] writes them. `w` is only read.
-const UNITS: [(&str, u64); 6] = [("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+const UNITS: [(&str, u64); 6] = [
+    ("w", 604_800_000),
+    ("d", 86_400_000),
+    ("h", 3_600_000),
+    ("m", 60_000),
+    ("s", 1_000),
+    ("ms", 1),
+];
 
-/// Reads a length of time. A bare number counts seconds and may have a fraction. The error says what would be right.
+/// Reads a length of time. A bare number counts seconds and may have a fraction. The error says
+/// what would be right.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("'{text}' is no length of time; write seconds (3600) or units (90m, 1h30m)");
+    let wrong =
+        || format!("'{text}' is no length of time; write seconds (3600) or units (90m, 1h30m)");
     let text_trimmed = text.trim();
     if text_trimmed.starts_with(|c: char| c.is_ascii_digit())
         && text_trimmed.ends_with(|c: char| c.is_ascii_digit())
@@ -23,7 +33,8 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
         rest = rest[digits..].trim_start();
         let letters = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
         let unit = unit_millis(&rest[..letters]).ok_or_else(wrong)?;
-        millis = number.checked_mul(unit).and_then(|part| millis.checked_add(part)).ok_or_else(wrong)?;
+        millis =
+            number.checked_mul(unit).and_then(|part| millis.checked_add(part)).ok_or_else(wrong)?;
         rest = rest[letters..].trim_start();
     }
     if text_trimmed.is_empty() { Err(wrong()) } else { Ok(Duration::from_millis(millis)) }
@@ -78,7 +89,19 @@ mod tests {
 
     #[test]
     fn everything_else_is_refused() {
-        for text in ["", "h", "1x", "-5", "1h-", "5m3", "ten", "99999999999999999999h", "1e400", "inf", "nan"] {
+        for text in [
+            "",
+            "h",
+            "1x",
+            "-5",
+            "1h-",
+            "5m3",
+            "ten",
+            "99999999999999999999h",
+            "1e400",
+            "inf",
+            "nan",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

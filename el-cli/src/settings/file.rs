@@ -29,7 +29,8 @@ pub(crate) struct Problem {
     /// Counted from 1; 0 is the file as a whole.
     pub(crate) line: usize,
     pub(crate) message: String,
-    /// Something that was said may not hold, such as a limit: then nothing is started. Otherwise it is only a name that nobody knows.
+    /// Something that was said may not hold, such as a limit: then nothing is started. Otherwise it
+    /// is only a name that nobody knows.
     pub(crate) is_serious: bool,
 }
 
@@ -58,7 +59,9 @@ impl ConfigFile {
             Ok(bytes) => {
                 let mut file = ConfigFile::parse(path, &String::from_utf8_lossy(&bytes));
                 if let Err(error) = std::str::from_utf8(&bytes) {
-                    let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+                    let line =
+                        bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count()
+                            + 1;
                     file.problem(line, "it is no UTF-8 text from here on".to_owned());
                 }
                 file
@@ -82,14 +85,22 @@ impl ConfigFile {
             .iter()
             .map(|error| {
                 let line = error.span().map_or(0, |span| line_of(text, span.start));
-                Problem { path: path.to_owned(), line, message: error.message().to_owned(), is_serious: true }
+                Problem {
+                    path: path.to_owned(),
+                    line,
+                    message: error.message().to_owned(),
+                    is_serious: true,
+                }
             })
             .collect();
         // What the parser made of a broken line is a guess.
-        let is_broken = |entry: &Entry| broken.iter().any(|problem| (entry.line..=entry.last_line).contains(&problem.line));
+        let is_broken = |entry: &Entry| {
+            broken.iter().any(|problem| (entry.line..=entry.last_line).contains(&problem.line))
+        };
         file.entries.retain(|entry| !is_broken(entry));
         if let Some(first) = broken.iter().min_by_key(|problem| problem.line) {
-            // What follows the first mistake is mostly made by it: a bracket that is not closed breaks every line to the end.
+            // What follows the first mistake is mostly made by it: a bracket that is not closed
+            // breaks every line to the end.
             file.problems.retain(|problem| problem.line < first.line);
             file.problems.push(first.clone());
         }
@@ -104,11 +115,20 @@ impl ConfigFile {
             let name = name.get_ref();
             match (Key::find(name), value.get_ref()) {
                 (Some(key), _) if agent.is_some() && key.scope != Scope::Agent => {
-                    self.problem(line, format!("'{name}' is not a setting of one agent; put it above the tables"));
+                    self.problem(
+                        line,
+                        format!("'{name}' is not a setting of one agent; put it above the tables"),
+                    );
                 }
                 (Some(key), value) => {
                     let value = Value::from_toml(key, value);
-                    self.entries.push(Entry { key, agent: agent.map(str::to_owned), line, last_line, value });
+                    self.entries.push(Entry {
+                        key,
+                        agent: agent.map(str::to_owned),
+                        line,
+                        last_line,
+                        value,
+                    });
                 }
                 (None, DeValue::Table(agents)) if agent.is_none() && name == "agents" => {
                     for (name, table) in agents {
@@ -126,7 +146,8 @@ impl ConfigFile {
                 }
                 (None, _) => {
                     let meant = Key::similar(name);
-                    let asked = meant.map_or_else(String::new, |meant| format!("; is '{meant}' meant?"));
+                    let asked =
+                        meant.map_or_else(String::new, |meant| format!("; is '{meant}' meant?"));
                     self.problem(line, format!("there is no setting '{name}'{asked}"));
                     if let Some(last) = self.problems.last_mut() {
                         last.is_serious = meant.is_some();
@@ -138,10 +159,14 @@ impl ConfigFile {
 
     /// What is said here of settings that are the user's own counts for nothing.
     pub(super) fn of_project(mut self) -> ConfigFile {
-        let (kept, own): (Vec<Entry>, Vec<Entry>) = self.entries.into_iter().partition(|entry| entry.key.scope != Scope::User);
+        let (kept, own): (Vec<Entry>, Vec<Entry>) =
+            self.entries.into_iter().partition(|entry| entry.key.scope != Scope::User);
         self.entries = kept;
         for entry in own {
-            self.problem(entry.line, format!("'{}' counts only in the user's own file", entry.key.name));
+            self.problem(
+                entry.line,
+                format!("'{}' counts only in the user's own file", entry.key.name),
+            );
         }
         self
     }
@@ -170,8 +195,11 @@ mod tests {
 
     #[test]
     fn settings_and_tables_of_agents_are_read() {
-        let file = parse("model = \"opus\"\n\n[agents.gendry]\nmodel = \"haiku\"\nexecutor = \"command\"\n");
-        let seen: Vec<_> = file.entries.iter().map(|e| (e.agent.as_deref(), e.key.name, e.line)).collect();
+        let file = parse(
+            "model = \"opus\"\n\n[agents.gendry]\nmodel = \"haiku\"\nexecutor = \"command\"\n",
+        );
+        let seen: Vec<_> =
+            file.entries.iter().map(|e| (e.agent.as_deref(), e.key.name, e.line)).collect();
         assert!(seen.contains(&(None, "model", 1)));
         assert!(seen.contains(&(Some("gendry"), "model", 4)));
         assert!(seen.contains(&(Some("gendry"), "executor", 5)));
@@ -188,14 +216,19 @@ mod tests {
             ]
         );
         assert_eq!(problems("[agents.x]\nlease = \"60s\"\n").len(), 1);
-        assert_eq!(problems("[agents]\nx = 1\n"), ["config.toml:2: agents.x must be a table of settings"]);
+        assert_eq!(
+            problems("[agents]\nx = 1\n"),
+            ["config.toml:2: agents.x must be a table of settings"]
+        );
     }
 
     #[test]
     fn a_broken_line_costs_that_line_only() {
         let file = parse("model = \"opus\"\nlease = \nconcurrency = 4\n");
         let names: Vec<_> = file.entries.iter().map(|entry| entry.key.name).collect();
-        assert!(names.contains(&"model") && names.contains(&"concurrency") && !names.contains(&"lease"));
+        assert!(
+            names.contains(&"model") && names.contains(&"concurrency") && !names.contains(&"lease")
+        );
         assert_eq!(file.problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [2]);
     }
 
@@ -210,7 +243,9 @@ mod tests {
 
     #[test]
     fn only_a_name_that_is_like_none_is_not_serious() {
-        let serious = |text: &str| parse(text).problems.iter().map(|problem| problem.is_serious).collect::<Vec<_>>();
+        let serious = |text: &str| {
+            parse(text).problems.iter().map(|problem| problem.is_serious).collect::<Vec<_>>()
+        };
         assert_eq!(serious("banana = 1\n"), [false]);
         assert_eq!(serious("max_turn = 1\n"), [true]);
         assert_eq!(serious("[agents.x]\nlease = \"60s\"\n"), [true]);
@@ -218,7 +253,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         fs::write(&path, b"model = \"x\"\n# \xff\n").unwrap();
-        assert_eq!(ConfigFile::read(&path).problems.iter().map(|p| (p.line, p.is_serious)).collect::<Vec<_>>(), [(2, true)]);
+        assert_eq!(
+            ConfigFile::read(&path)
+                .problems
+                .iter()
+                .map(|p| (p.line, p.is_serious))
+                .collect::<Vec<_>>(),
+            [(2, true)]
+        );
         assert!(ConfigFile::read(dir.path()).problems[0].is_serious);
     }
 

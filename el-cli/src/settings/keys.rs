@@ -1,5 +1,5 @@
-//! Every setting that there is: its name, kind, default and meaning. `el config`, the environment, the files and the
-//! typed structs all come from this one list.
+//! Every setting that there is: its name, kind, default and meaning. `el config`, the environment,
+//! the files and the typed structs all come from this one list.
 
 use std::time::Duration;
 
@@ -89,14 +89,27 @@ fn distance(a: &str, b: &str) -> usize {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-const fn key(name: &'static str, kind: Kind, default: Option<&'static str>, scope: Scope, help: &'static str) -> Key {
+const fn key(
+    name: &'static str,
+    kind: Kind,
+    default: Option<&'static str>,
+    scope: Scope,
+    help: &'static str,
+) -> Key {
     Key { name, kind, default, scope, help }
 }
 
-pub(crate) const PERMISSION_MODES: &[&str] = &["acceptEdits", "default", "dontAsk", "plan", "auto", "bypassPermissions"];
+pub(crate) const PERMISSION_MODES: &[&str] =
+    &["acceptEdits", "default", "dontAsk", "plan", "auto", "bypassPermissions"];
 
 pub(crate) static KEYS: &[Key] = &[
-    key("agent", Kind::Text, Some("claude"), Scope::Worker, "The agent that el work runs, or several with commas between"),
+    key(
+        "agent",
+        Kind::Text,
+        Some("claude"),
+        Scope::Worker,
+        "The agent that el work runs, or several with commas between",
+    ),
     key(
         "concurrency",
         Kind::Int { min: 1, max: 256 },
@@ -111,7 +124,13 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Worker,
         "How long a run stays alive without a sign of life from its supervisor",
     ),
-    key("max_attempts", Kind::Int { min: 1, max: 100 }, Some("3"), Scope::Worker, "Attempts at one atom before it is blocked"),
+    key(
+        "max_attempts",
+        Kind::Int { min: 1, max: 100 },
+        Some("3"),
+        Scope::Worker,
+        "Attempts at one atom before it is blocked",
+    ),
     key(
         "retry_backoff",
         Kind::Time { min: Duration::ZERO },
@@ -133,10 +152,28 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Agent,
         "What ends an interactive run: the agent ends its atom, or that or its summary file appears",
     ),
-    key("command", Kind::List, Some(""), Scope::Agent, "The program and its arguments, for executor = \"command\""),
-    key("claude_code_path", Kind::Text, Some("claude"), Scope::Agent, "Claude Code: a name to be found on PATH, or a path"),
+    key(
+        "command",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        "The program and its arguments, for executor = \"command\"",
+    ),
+    key(
+        "claude_code_path",
+        Kind::Text,
+        Some("claude"),
+        Scope::Agent,
+        "Claude Code: a name to be found on PATH, or a path",
+    ),
     key("model", Kind::Text, None, Scope::Agent, "The model; unset leaves it to Claude Code"),
-    key("permission_mode", Kind::Choice(PERMISSION_MODES), Some("acceptEdits"), Scope::Agent, "Claude Code's permission mode"),
+    key(
+        "permission_mode",
+        Kind::Choice(PERMISSION_MODES),
+        Some("acceptEdits"),
+        Scope::Agent,
+        "Claude Code's permission mode",
+    ),
     key(
         "allowed_tools",
         Kind::List,
@@ -145,7 +182,13 @@ pub(crate) static KEYS: &[Key] = &[
         "Tools and rules the agent may use without asking, besides el itself",
     ),
     key("disallowed_tools", Kind::List, Some(""), Scope::Agent, "Tools and rules that are denied"),
-    key("max_turns", Kind::Int { min: 1, max: 100_000 }, None, Scope::Agent, "Turns after which Claude Code gives up"),
+    key(
+        "max_turns",
+        Kind::Int { min: 1, max: 100_000 },
+        None,
+        Scope::Agent,
+        "Turns after which Claude Code gives up",
+    ),
     key("max_budget_usd", Kind::Amount, None, Scope::Agent, "What one run may cost, in US dollars"),
     key(
         "budget_per_epic",
@@ -154,8 +197,20 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Worker,
         "What everything below an epic may cost, in US dollars; budget_usd in the epic's metadata outranks it",
     ),
-    key("budget_per_day", Kind::Amount, None, Scope::Worker, "What all runs may cost on one day (UTC), in US dollars"),
-    key("max_load", Kind::Amount, None, Scope::Worker, "The one-minute load for each core above which no session starts"),
+    key(
+        "budget_per_day",
+        Kind::Amount,
+        None,
+        Scope::Worker,
+        "What all runs may cost on one day (UTC), in US dollars",
+    ),
+    key(
+        "max_load",
+        Kind::Amount,
+        None,
+        Scope::Worker,
+        "The one-minute load for each core above which no session starts",
+    ),
     key(
         "min_memory",
         Kind::Int { min: 0, max: 1 << 30 },
@@ -163,11 +218,41 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Worker,
         "MiB that stay free beside what a session takes, or none starts",
     ),
-    key("start_interval", Kind::Time { min: Duration::ZERO }, Some("0s"), Scope::Worker, "Between the starts of two sessions"),
-    key("extra_args", Kind::List, Some(""), Scope::Agent, "Further arguments for the agent's command line"),
-    key("working_directory", Kind::Path, None, Scope::Agent, "Where agents work; unset is the project's folder"),
-    key("preserve_sessions", Kind::Bool, Some("false"), Scope::Agent, "Keep tmux sessions and context files after a run"),
-    key("context_directory", Kind::Path, Some(".eluent/agent-context"), Scope::Project, "Where the context files are written"),
+    key(
+        "start_interval",
+        Kind::Time { min: Duration::ZERO },
+        Some("0s"),
+        Scope::Worker,
+        "Between the starts of two sessions",
+    ),
+    key(
+        "extra_args",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        "Further arguments for the agent's command line",
+    ),
+    key(
+        "working_directory",
+        Kind::Path,
+        None,
+        Scope::Agent,
+        "Where agents work; unset is the project's folder",
+    ),
+    key(
+        "preserve_sessions",
+        Kind::Bool,
+        Some("false"),
+        Scope::Agent,
+        "Keep tmux sessions and context files after a run",
+    ),
+    key(
+        "context_directory",
+        Kind::Path,
+        Some(".eluent/agent-context"),
+        Scope::Project,
+        "Where the context files are written",
+    ),
     key(
         "summaries_directory",
         Kind::Path,
@@ -175,7 +260,13 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Project,
         "Where agents write the summaries of their work",
     ),
-    key("execution_timeout", Kind::Time { min: SECOND }, Some("1h"), Scope::Agent, "The longest that one run may take"),
+    key(
+        "execution_timeout",
+        Kind::Time { min: SECOND },
+        Some("1h"),
+        Scope::Agent,
+        "The longest that one run may take",
+    ),
     key(
         "stall_timeout",
         Kind::Time { min: SECOND },
@@ -190,7 +281,13 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Agent,
         "How long an agent may finish its last turn after its atom has ended",
     ),
-    key("api_timeout", Kind::Time { min: SECOND }, None, Scope::Agent, "Claude Code's time-out for one request (API_TIMEOUT_MS)"),
+    key(
+        "api_timeout",
+        Kind::Time { min: SECOND },
+        None,
+        Scope::Agent,
+        "Claude Code's time-out for one request (API_TIMEOUT_MS)",
+    ),
     key(
         "api_max_retries",
         Kind::Int { min: 0, max: 100 },
@@ -240,8 +337,20 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Agent,
         "Whether an agent cannot close its work while the check fails",
     ),
-    key("verify_timeout", Kind::Time { min: SECOND }, Some("10m"), Scope::Agent, "How long a check may take"),
-    key("delegates", Kind::List, Some(""), Scope::Project, "Who may hand over tasks with el run; empty: everyone"),
+    key(
+        "verify_timeout",
+        Kind::Time { min: SECOND },
+        Some("10m"),
+        Scope::Agent,
+        "How long a check may take",
+    ),
+    key(
+        "delegates",
+        Kind::List,
+        Some(""),
+        Scope::Project,
+        "Who may hand over tasks with el run; empty: everyone",
+    ),
     key(
         "delegation_max_depth",
         Kind::Int { min: 1, max: 100 },
@@ -256,10 +365,34 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Agent,
         "Where runs work: each in a git worktree, or all in one folder; unset: worktrees if several run at a time in a repository",
     ),
-    key("worktrees_directory", Kind::Path, Some(".eluent/worktrees"), Scope::Project, "Where the worktrees are"),
-    key("worktree_base", Kind::Text, None, Scope::Agent, "Where branches begin; unset: at what is checked out"),
-    key("worktree_copy", Kind::List, Some(""), Scope::Agent, "Untracked files that each worktree gets a copy of, such as .env"),
-    key("worktree_link", Kind::List, Some(""), Scope::Agent, "Untracked files or folders that each worktree gets a link to"),
+    key(
+        "worktrees_directory",
+        Kind::Path,
+        Some(".eluent/worktrees"),
+        Scope::Project,
+        "Where the worktrees are",
+    ),
+    key(
+        "worktree_base",
+        Kind::Text,
+        None,
+        Scope::Agent,
+        "Where branches begin; unset: at what is checked out",
+    ),
+    key(
+        "worktree_copy",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        "Untracked files that each worktree gets a copy of, such as .env",
+    ),
+    key(
+        "worktree_link",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        "Untracked files or folders that each worktree gets a link to",
+    ),
     key(
         "worktree_setup",
         Kind::Text,
@@ -267,9 +400,27 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Agent,
         "A command that makes a new worktree ready, and the checkout of land_check; no shell reads it",
     ),
-    key("worktree_setup_timeout", Kind::Time { min: SECOND }, Some("10m"), Scope::Agent, "How long the setup may take"),
-    key("land_mode", Kind::Choice(&["rebase", "merge"]), Some("rebase"), Scope::Project, "How el land brings branches in"),
-    key("land_onto", Kind::Text, None, Scope::Project, "The branch that el land brings work to; unset: what is checked out"),
+    key(
+        "worktree_setup_timeout",
+        Kind::Time { min: SECOND },
+        Some("10m"),
+        Scope::Agent,
+        "How long the setup may take",
+    ),
+    key(
+        "land_mode",
+        Kind::Choice(&["rebase", "merge"]),
+        Some("rebase"),
+        Scope::Project,
+        "How el land brings branches in",
+    ),
+    key(
+        "land_onto",
+        Kind::Text,
+        None,
+        Scope::Project,
+        "The branch that el land brings work to; unset: what is checked out",
+    ),
     key(
         "land_check",
         Kind::Text,
@@ -277,7 +428,13 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Project,
         "A command that must pass before el land keeps anything; no shell reads it",
     ),
-    key("land_check_timeout", Kind::Time { min: SECOND }, Some("30m"), Scope::Project, "How long that may take"),
+    key(
+        "land_check_timeout",
+        Kind::Time { min: SECOND },
+        Some("30m"),
+        Scope::Project,
+        "How long that may take",
+    ),
     key(
         "orchestrate_check",
         Kind::Text,
@@ -285,7 +442,13 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Worker,
         "A command that checks the whole at the end of el orchestrate; what fails becomes tasks; no shell reads it",
     ),
-    key("orchestrate_check_timeout", Kind::Time { min: SECOND }, Some("30m"), Scope::Worker, "How long that may take"),
+    key(
+        "orchestrate_check_timeout",
+        Kind::Time { min: SECOND },
+        Some("30m"),
+        Scope::Worker,
+        "How long that may take",
+    ),
     key(
         "orchestrate_check_rounds",
         Kind::Int { min: 0, max: 100 },
@@ -300,7 +463,13 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Worker,
         "How often an agent is asked again for an answer that can be used",
     ),
-    key("orchestrate_max_tasks", Kind::Int { min: 1, max: 1000 }, Some("100"), Scope::Worker, "The most tasks of one plan"),
+    key(
+        "orchestrate_max_tasks",
+        Kind::Int { min: 1, max: 1000 },
+        Some("100"),
+        Scope::Worker,
+        "The most tasks of one plan",
+    ),
     key(
         "orchestrate_max_depth",
         Kind::Int { min: 1, max: 10 },
@@ -322,8 +491,20 @@ pub(crate) static KEYS: &[Key] = &[
         Scope::Worker,
         "Whether the agents of a plan are asked to say how far they are",
     ),
-    key("env_pass", Kind::List, Some(""), Scope::Agent, "Variables the agent gets although they would be stripped"),
-    key("env_strip", Kind::List, Some(""), Scope::Agent, "Variables the agent does not get, besides those el always strips"),
+    key(
+        "env_pass",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        "Variables the agent gets although they would be stripped",
+    ),
+    key(
+        "env_strip",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        "Variables the agent does not get, besides those el always strips",
+    ),
     key(
         "safe_directories",
         Kind::List,
@@ -349,7 +530,8 @@ mod tests {
     fn every_default_is_a_legal_value() {
         for key in KEYS {
             if let Some(default) = key.default {
-                Value::from_text(key, default).unwrap_or_else(|error| panic!("{}: {error}", key.name));
+                Value::from_text(key, default)
+                    .unwrap_or_else(|error| panic!("{}: {error}", key.name));
             }
         }
     }

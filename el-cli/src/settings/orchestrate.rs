@@ -8,7 +8,8 @@ use super::value::Value;
 use super::{Origin, Settings, WorkSettings};
 use crate::error::Result;
 
-/// Sessions at a time where nobody says how many: the point of a plan is that its parts are done together.
+/// Sessions at a time where nobody says how many: the point of a plan is that its parts are done
+/// together.
 const CONCURRENCY: u32 = 3;
 
 impl Settings {

@@ -1,4 +1,5 @@
-//! Which agents a worker serves, how many things each may do at a time, who may hand over, and how work is checked.
+//! Which agents a worker serves, how many things each may do at a time, who may hand over, and how
+//! work is checked.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,12 +17,15 @@ use crate::error::{CommandError, Result};
 impl Settings {
     /// The agents of a worker, in the order given.
     ///
-    /// An agent does one thing at a time. `max_parallel` in its table says otherwise, for all workers together. Where it is not set, the only agent of a
-    /// worker may do as many as that worker has sessions; and `--concurrency` on the command line, being the last word, also raises a
-    /// `max_parallel` of the files. A worker of several agents divides its sessions among them, so it raises nobody's bound.
+    /// An agent does one thing at a time. `max_parallel` in its table says otherwise, for all
+    /// workers together. Where it is not set, the only agent of a worker may do as many as that
+    /// worker has sessions; and `--concurrency` on the command line, being the last word, also
+    /// raises a `max_parallel` of the files. A worker of several agents divides its sessions among
+    /// them, so it raises nobody's bound.
     pub(crate) fn served(&self, work: &WorkSettings) -> Result<Vec<Served>> {
         let known = self.known_agents();
-        // What the configuration names is known, so it was a flag. By a slip of the keys somebody would work under a name that nobody knows.
+        // What the configuration names is known, so it was a flag. By a slip of the keys somebody
+        // would work under a name that nobody knows.
         if let Some(stranger) = work.agents.iter().find(|name| !known.contains(name)) {
             return Err(CommandError::invalid(
                 "agent",
@@ -38,7 +42,8 @@ impl Settings {
             .map(|name| {
                 let mut agent = self.agent(name)?;
                 agent.isolation = self.isolation(name, &agent.working_directory, concurrency)?;
-                let own = agent.max_parallel.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
+                let own =
+                    agent.max_parallel.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
                 let at_most = match own {
                     Some(most) if is_alone && asked_for => most.max(concurrency),
                     Some(most) => most,
@@ -69,12 +74,20 @@ impl Settings {
         })
     }
 
-    /// Whether, and how, runs get worktrees of their own. Where nothing is said: if several run at a time, in a repository with a commit.
-    fn isolation(&self, agent: &str, folder: &std::path::Path, concurrency: usize) -> Result<Option<Isolation>> {
+    /// Whether, and how, runs get worktrees of their own. Where nothing is said: if several run at
+    /// a time, in a repository with a commit.
+    fn isolation(
+        &self,
+        agent: &str,
+        folder: &std::path::Path,
+        concurrency: usize,
+    ) -> Result<Option<Isolation>> {
         let name = Some(agent);
         let wanted = match self.text("isolate", name)?.as_deref() {
             Some(word) => word == "worktree",
-            None => concurrency > 1 && Repository::of(folder).and_then(|found| found.head()).is_ok(),
+            None => {
+                concurrency > 1 && Repository::of(folder).and_then(|found| found.head()).is_ok()
+            }
         };
         if !wanted {
             return Ok(None);
@@ -92,7 +105,9 @@ impl Settings {
 
     /// The folder of the worktrees.
     pub(crate) fn worktrees(&self) -> Result<std::path::PathBuf> {
-        Ok(self.path("worktrees_directory", None)?.unwrap_or_else(|| self.root.join(".eluent/worktrees")))
+        Ok(self
+            .path("worktrees_directory", None)?
+            .unwrap_or_else(|| self.root.join(".eluent/worktrees")))
     }
 
     /// What el itself puts into worktrees: no change of anybody's.
@@ -107,7 +122,11 @@ impl Settings {
 
     /// How `el land` brings branches in.
     pub(crate) fn landing(&self) -> Result<Landing> {
-        let mode = if self.text("land_mode", None)?.as_deref() == Some("merge") { Mode::Merge } else { Mode::Rebase };
+        let mode = if self.text("land_mode", None)?.as_deref() == Some("merge") {
+            Mode::Merge
+        } else {
+            Mode::Rebase
+        };
         Ok(Landing {
             mode,
             onto: self.text("land_onto", None)?,
@@ -155,7 +174,9 @@ impl Settings {
         let Some(text) = self.text(name, agent)? else { return Ok(Vec::new()) };
         words::split(&text).map_err(|error| {
             let refused = match self.origin(name, agent) {
-                Ok(origin @ Origin::Flag { .. }) => origin.refuses(name, &format!("{origin}: {error}")),
+                Ok(origin @ Origin::Flag { .. }) => {
+                    origin.refuses(name, &format!("{origin}: {error}"))
+                }
                 Ok(origin) => origin.refuses(name, &format!("{origin}: {name}: {error}")),
                 Err(error) => error,
             };

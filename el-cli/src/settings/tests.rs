@@ -22,15 +22,25 @@ impl Layers {
 
     fn load(&self) -> Settings {
         let root = self.dir.path();
-        Settings::from_layers(root, &root.join("config.toml"), Some(&root.join("user.toml")), |name| {
-            self.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
-        })
+        Settings::from_layers(
+            root,
+            &root.join("config.toml"),
+            Some(&root.join("user.toml")),
+            |name| {
+                self.variables
+                    .iter()
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, value)| (*value).to_owned())
+            },
+        )
     }
 }
 
 #[test]
 fn what_is_the_users_own_to_say_no_project_says() {
-    let settings = Layers::new("safe_directories = [\"*\"]\n", "safe_directories = [\"/a\", \"~/b\"]\n").load();
+    let settings =
+        Layers::new("safe_directories = [\"*\"]\n", "safe_directories = [\"/a\", \"~/b\"]\n")
+            .load();
     assert_eq!(settings.safe_directories().unwrap()[0], Path::new("/a"));
     assert_eq!(settings.problems().count(), 1);
     assert!(settings.trusted().is_err());
@@ -66,7 +76,8 @@ fn defaults_are_those_of_the_seed() {
 
 #[test]
 fn each_layer_outranks_the_one_below() {
-    let layers = Layers::new("model = \"project\"\nmax_turns = 5", "model = \"user\"\nmax_attempts = 7");
+    let layers =
+        Layers::new("model = \"project\"\nmax_turns = 5", "model = \"user\"\nmax_attempts = 7");
     let settings = layers.load();
     assert_eq!(origin(&settings, "model", None), ("project".into(), "project"));
     assert_eq!(origin(&settings, "max_attempts", None), ("7".into(), "user"));
@@ -74,16 +85,27 @@ fn each_layer_outranks_the_one_below() {
     let layers = layers.variable("EL_MODEL", "env").variable("EL_MAX_TURNS", "");
     assert_eq!(origin(&layers.load(), "model", None), ("env".into(), "env"));
     assert_eq!(origin(&layers.load(), "max_turns", None), ("5".into(), "project"));
-    let settings = layers.load().with_flag("--model", "model", Some("flag")).with_flag("--max", "max_turns", None);
+    let settings = layers.load().with_flag("--model", "model", Some("flag")).with_flag(
+        "--max",
+        "max_turns",
+        None,
+    );
     assert_eq!(origin(&settings, "model", None), ("flag".into(), "flag"));
 }
 
 #[test]
 fn an_agents_table_outranks_the_settings_above_it_in_either_file() {
-    let settings = Layers::new("model = \"project\"", "[agents.gendry]\nmodel = \"gendrys\"\nexecutor = \"command\"").load();
+    let settings = Layers::new(
+        "model = \"project\"",
+        "[agents.gendry]\nmodel = \"gendrys\"\nexecutor = \"command\"",
+    )
+    .load();
     assert_eq!(origin(&settings, "model", Some("gendry")), ("gendrys".into(), "user"));
     assert_eq!(origin(&settings, "model", Some("claude")), ("project".into(), "project"));
-    assert_eq!(settings.agent("gendry").unwrap().executor, el_agents::settings::Executor::Command(Vec::new()));
+    assert_eq!(
+        settings.agent("gendry").unwrap().executor,
+        el_agents::settings::Executor::Command(Vec::new())
+    );
     assert_eq!(settings.agents(), ["gendry"]);
 }
 
@@ -92,7 +114,10 @@ fn a_bad_value_stops_only_what_needs_it() {
     let settings = Layers::new("\nmax_turns = \"ten\"", "").load();
     let error = settings.agent("claude").unwrap_err();
     assert_eq!(error.exit(), crate::exit::Exit::Configuration);
-    assert!(error.message().ends_with("config.toml:2: max_turns: a whole number is needed, not a text"), "{error}");
+    assert!(
+        error.message().ends_with("config.toml:2: max_turns: a whole number is needed, not a text"),
+        "{error}"
+    );
     assert_eq!(error.details()["field"], "max_turns");
     assert!(settings.work().is_ok() && settings.durability().is_ok());
     assert_eq!(settings.bad_values().len(), 1);
@@ -110,7 +135,10 @@ fn a_bad_variable_or_flag_is_named() {
 
 #[test]
 fn relative_paths_start_at_the_project() {
-    let layers = Layers::new("working_directory = \"sub\"\n[agents.far]\nworking_directory = \"/srv/far\"", "");
+    let layers = Layers::new(
+        "working_directory = \"sub\"\n[agents.far]\nworking_directory = \"/srv/far\"",
+        "",
+    );
     let settings = layers.load();
     assert_eq!(settings.agent("claude").unwrap().working_directory, layers.dir.path().join("sub"));
     assert_eq!(settings.agent("far").unwrap().working_directory, Path::new("/srv/far"));

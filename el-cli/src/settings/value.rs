@@ -22,7 +22,8 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// From text. A list is separated by commas that are not within brackets, or written as a TOML array.
+    /// From text. A list is separated by commas that are not within brackets, or written as a TOML
+    /// array.
     pub(crate) fn from_text(key: &Key, text: &str) -> Result<Value, String> {
         let trimmed = text.trim();
         if trimmed.is_empty() {
@@ -61,22 +62,38 @@ impl Value {
             (Kind::Amount, DeValue::Integer(_) | DeValue::Float(_)) => positive(number(value)?),
             (Kind::Time { .. }, DeValue::Integer(_) | DeValue::Float(_)) => {
                 let seconds = number(value)?;
-                time(key, Duration::try_from_secs_f64(seconds).map_err(|_| format!("{seconds} is no length of time"))?)
+                time(
+                    key,
+                    Duration::try_from_secs_f64(seconds)
+                        .map_err(|_| format!("{seconds} is no length of time"))?,
+                )
             }
-            (Kind::Time { .. } | Kind::Choice(_) | Kind::Text | Kind::Path, DeValue::String(text)) => Value::from_text(key, text),
-            (Kind::Bool | Kind::Int { .. } | Kind::Amount, DeValue::String(text)) if text.is_empty() && key.is_optional() => {
+            (
+                Kind::Time { .. } | Kind::Choice(_) | Kind::Text | Kind::Path,
+                DeValue::String(text),
+            ) => Value::from_text(key, text),
+            (Kind::Bool | Kind::Int { .. } | Kind::Amount, DeValue::String(text))
+                if text.is_empty() && key.is_optional() =>
+            {
                 Ok(Value::Unset)
             }
             (Kind::List, DeValue::Array(items)) => items
                 .iter()
                 .map(|item| match item.get_ref() {
-                    DeValue::String(text) if text.contains('\0') => Err("a text with a NUL character".to_owned()),
+                    DeValue::String(text) if text.contains('\0') => {
+                        Err("a text with a NUL character".to_owned())
+                    }
                     DeValue::String(text) => Ok(text.clone().into_owned()),
-                    other => Err(format!("a list of texts is needed, and it has {} in it", type_name(other))),
+                    other => Err(format!(
+                        "a list of texts is needed, and it has {} in it",
+                        type_name(other)
+                    )),
                 })
                 .collect::<Result<_, _>>()
                 .and_then(|items| below(key, Value::List(items))),
-            (kind, other) => Err(format!("{} is needed, not {}", kind_name(kind), type_name(other))),
+            (kind, other) => {
+                Err(format!("{} is needed, not {}", kind_name(kind), type_name(other)))
+            }
         }
     }
 
@@ -105,7 +122,9 @@ impl Value {
             Value::Amount(amount) => (*amount).into(),
             Value::Text(text) => text.as_str().into(),
             Value::Time(time) => duration::format(*time).into(),
-            Value::List(items) => toml_edit::Value::Array(items.iter().map(String::as_str).collect()),
+            Value::List(items) => {
+                toml_edit::Value::Array(items.iter().map(String::as_str).collect())
+            }
         }
     }
 }
@@ -140,18 +159,26 @@ impl schemars::JsonSchema for Value {
 
 fn in_range(key: &Key, number: i64) -> Result<Value, String> {
     match key.kind {
-        Kind::Int { min, max } if !(min..=max).contains(&number) => Err(format!("{number} is not between {min} and {max}")),
+        Kind::Int { min, max } if !(min..=max).contains(&number) => {
+            Err(format!("{number} is not between {min} and {max}"))
+        }
         _ => Ok(Value::Int(number)),
     }
 }
 
 fn positive(amount: f64) -> Result<Value, String> {
-    if amount.is_finite() && amount > 0.0 { Ok(Value::Amount(amount)) } else { Err(format!("{amount} is not more than 0")) }
+    if amount.is_finite() && amount > 0.0 {
+        Ok(Value::Amount(amount))
+    } else {
+        Err(format!("{amount} is not more than 0"))
+    }
 }
 
 fn time(key: &Key, length: Duration) -> Result<Value, String> {
     match key.kind {
-        Kind::Time { min } if length < min => Err(format!("{} is less than {}", duration::format(length), duration::format(min))),
+        Kind::Time { min } if length < min => {
+            Err(format!("{} is less than {}", duration::format(length), duration::format(min)))
+        }
         _ => Ok(Value::Time(length)),
     }
 }
@@ -175,9 +202,14 @@ fn words(text: &str) -> Result<Value, String> {
 fn list(text: &str) -> Result<Value, String> {
     if text.starts_with('[') {
         let parsed = DeValue::parse(text).map_err(|error| error.message().to_owned())?;
-        let DeValue::Array(items) = parsed.get_ref() else { return Err("it is no list".to_owned()) };
+        let DeValue::Array(items) = parsed.get_ref() else {
+            return Err("it is no list".to_owned());
+        };
         let texts = items.iter().map(|item| item.get_ref().as_str().map(str::to_owned));
-        return texts.collect::<Option<Vec<_>>>().map(Value::List).ok_or_else(|| "a list of texts is needed".to_owned());
+        return texts
+            .collect::<Option<Vec<_>>>()
+            .map(Value::List)
+            .ok_or_else(|| "a list of texts is needed".to_owned());
     }
     let mut items = vec![String::new()];
     let mut depth = 0_usize;
@@ -194,10 +226,13 @@ fn list(text: &str) -> Result<Value, String> {
             last.push(character);
         }
     }
-    Ok(Value::List(items.iter().map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()))
+    Ok(Value::List(
+        items.iter().map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect(),
+    ))
 }
 
-/// What is put into worktrees is named below the repository's folder, and is neither git's nor el's own.
+/// What is put into worktrees is named below the repository's folder, and is neither git's nor el's
+/// own.
 fn below(key: &Key, value: Value) -> Result<Value, String> {
     let Value::List(items) = &value else { return Ok(value) };
     if !matches!(key.name, "worktree_copy" | "worktree_link") {
@@ -210,7 +245,11 @@ fn below(key: &Key, value: Value) -> Result<Value, String> {
                 return Err(format!("'{item}' is not a path below the repository's folder"));
             }
             Some(Component::Normal(first)) if first != ".git" && first != ".eluent" => {}
-            _ => return Err(format!("'{item}' cannot be put into worktrees: name files or folders of the project in it")),
+            _ => {
+                return Err(format!(
+                    "'{item}' cannot be put into worktrees: name files or folders of the project in it"
+                ));
+            }
         }
     }
     Ok(value)
@@ -218,12 +257,15 @@ fn below(key: &Key, value: Value) -> Result<Value, String> {
 
 fn integer(value: &DeValue<'_>) -> Result<i64, String> {
     let DeValue::Integer(integer) = value else { return Err("it is no whole number".to_owned()) };
-    i64::from_str_radix(integer.as_str(), integer.radix()).map_err(|_| format!("{integer} is too large"))
+    i64::from_str_radix(integer.as_str(), integer.radix())
+        .map_err(|_| format!("{integer} is too large"))
 }
 
 fn number(value: &DeValue<'_>) -> Result<f64, String> {
     match value {
-        DeValue::Float(float) => float.as_str().parse().map_err(|_| format!("{float} is no number")),
+        DeValue::Float(float) => {
+            float.as_str().parse().map_err(|_| format!("{float} is no number"))
+        }
         // A length of time or an amount of money never needs the 53rd bit.
         other => integer(other).map(|whole| whole as f64),
     }
@@ -262,7 +304,8 @@ mod tests {
 
     #[test]
     fn lists_are_split_at_commas_outside_brackets() {
-        let list = |items: &[&str]| Ok(Value::List(items.iter().map(|s| (*s).to_owned()).collect()));
+        let list =
+            |items: &[&str]| Ok(Value::List(items.iter().map(|s| (*s).to_owned()).collect()));
         assert_eq!(read("allowed_tools", "Bash(a,b:*), Edit"), list(&["Bash(a,b:*)", "Edit"]));
         assert_eq!(read("allowed_tools", r#"["a, b", "c"]"#), list(&["a, b", "c"]));
         assert_eq!(read("allowed_tools", ""), list(&[]));
@@ -285,17 +328,30 @@ mod tests {
 
     #[test]
     fn toml_types_are_checked() {
-        let parse = |name: &str, text: &str| Value::from_toml(Key::find(name).unwrap(), DeValue::parse(text).unwrap().get_ref());
+        let parse = |name: &str, text: &str| {
+            Value::from_toml(Key::find(name).unwrap(), DeValue::parse(text).unwrap().get_ref())
+        };
         assert_eq!(parse("execution_timeout", "90"), Ok(Value::Time(Duration::from_secs(90))));
-        assert_eq!(parse("execution_timeout", "\"90m\""), Ok(Value::Time(Duration::from_secs(5400))));
-        assert_eq!(parse("max_turns", "\"ten\"").unwrap_err(), "a whole number is needed, not a text");
+        assert_eq!(
+            parse("execution_timeout", "\"90m\""),
+            Ok(Value::Time(Duration::from_secs(5400)))
+        );
+        assert_eq!(
+            parse("max_turns", "\"ten\"").unwrap_err(),
+            "a whole number is needed, not a text"
+        );
         assert!(parse("preserve_sessions", "\"true\"").is_err());
         assert!(parse("allowed_tools", "[1]").unwrap_err().contains("whole number"));
     }
 
     #[test]
     fn what_get_prints_set_reads() {
-        for (name, text) in [("allowed_tools", "Bash(a,b),Edit"), ("lease", "90s"), ("max_budget_usd", "2.5"), ("model", "")] {
+        for (name, text) in [
+            ("allowed_tools", "Bash(a,b),Edit"),
+            ("lease", "90s"),
+            ("max_budget_usd", "2.5"),
+            ("model", ""),
+        ] {
             let value = read(name, text).unwrap();
             assert_eq!(read(name, &value.to_text()), Ok(value));
         }

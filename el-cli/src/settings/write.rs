@@ -1,5 +1,5 @@
-//! Changing one setting in a file: comments and order stay, the value is checked first, and the file is replaced as a
-//! whole or not at all.
+//! Changing one setting in a file: comments and order stay, the value is checked first, and the
+//! file is replaced as a whole or not at all.
 
 use std::fs::{self, File};
 use std::io;
@@ -21,10 +21,11 @@ pub(crate) struct Name {
 
 impl Name {
     pub(crate) fn parse(text: &str) -> Result<Name> {
-        let (agent, name) = match text.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
-            Some((agent, name)) if !agent.is_empty() => (Some(agent.to_owned()), name),
-            _ => (None, text),
-        };
+        let (agent, name) =
+            match text.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
+                Some((agent, name)) if !agent.is_empty() => (Some(agent.to_owned()), name),
+                _ => (None, text),
+            };
         let key = Key::find(name).ok_or_else(|| {
             let error = CommandError::not_found(format!("there is no setting '{text}'"));
             match Key::similar(name) {
@@ -33,8 +34,11 @@ impl Name {
             }
         })?;
         if agent.is_some() && key.scope != Scope::Agent {
-            return Err(CommandError::invalid(text, format!("{} is not a setting of one agent", key.name))
-                .with_hint(format!("use '{}' without the agent's name", key.name)));
+            return Err(CommandError::invalid(
+                text,
+                format!("{} is not a setting of one agent", key.name),
+            )
+            .with_hint(format!("use '{}' without the agent's name", key.name)));
         }
         Ok(Name { key, agent })
     }
@@ -44,15 +48,19 @@ impl Name {
         if self.key.scope != Scope::User {
             return Ok(());
         }
-        Err(CommandError::invalid(self.key.name, format!("{} counts only in the user's own file", self.key.name))
-            .with_hint("--user writes it there"))
+        Err(CommandError::invalid(
+            self.key.name,
+            format!("{} counts only in the user's own file", self.key.name),
+        )
+        .with_hint("--user writes it there"))
     }
 }
 
 /// Sets a value in the file at `path`, which is made if it is missing.
 pub(crate) fn set(path: &Path, name: &Name, text: &str) -> Result<Value> {
-    let value = Value::from_text(name.key, text)
-        .map_err(|message| CommandError::invalid(name.key.name, format!("{}: {message}", name.key.name)))?;
+    let value = Value::from_text(name.key, text).map_err(|message| {
+        CommandError::invalid(name.key.name, format!("{}: {message}", name.key.name))
+    })?;
     edit(path, |document| {
         let item = toml_edit::value(value.to_toml());
         let table = table_mut(document, name.agent.as_deref(), path)?;
@@ -75,12 +83,20 @@ pub(crate) fn unset(path: &Path, name: &Name) -> Result<bool> {
     if !path.exists() {
         return Ok(false);
     }
-    edit(path, |document| Ok(table_mut(document, name.agent.as_deref(), path)?.remove(name.key.name).is_some()))
+    edit(path, |document| {
+        Ok(table_mut(document, name.agent.as_deref(), path)?.remove(name.key.name).is_some())
+    })
 }
 
-fn table_mut<'d>(document: &'d mut DocumentMut, agent: Option<&str>, path: &Path) -> Result<&'d mut Table> {
+fn table_mut<'d>(
+    document: &'d mut DocumentMut,
+    agent: Option<&str>,
+    path: &Path,
+) -> Result<&'d mut Table> {
     let Some(agent) = agent else { return Ok(document.as_table_mut()) };
-    let not_a_table = |what: &str| CommandError::config(what, format!("{}: {what} is not a table", path.display()));
+    let not_a_table = |what: &str| {
+        CommandError::config(what, format!("{}: {what} is not a table", path.display()))
+    };
     let agents = document.entry("agents").or_insert_with(|| {
         let mut table = Table::new();
         table.set_implicit(true);
@@ -95,7 +111,8 @@ fn edit<T>(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<T>) -> R
     // A configuration may be a link into somebody's dotfiles: the file behind it is what changes.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
-    fs::create_dir_all(&folder).map_err(|source| CommandError::file("create the folder", &folder, source))?;
+    fs::create_dir_all(&folder)
+        .map_err(|source| CommandError::file("create the folder", &folder, source))?;
     // Two changes at once must not lose one. The lock goes with the handle.
     let lock = File::open(&folder).and_then(|handle| handle.lock().map(|()| handle));
     let _lock = lock.map_err(|source| CommandError::file("lock the folder", &folder, source))?;
@@ -106,11 +123,15 @@ fn edit<T>(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<T>) -> R
     };
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
         let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-        CommandError::config("config.toml", format!("{}:{line}: {}", target.display(), error.message()))
-            .with_hint("correct that line first; el does not change a file that it cannot read")
+        CommandError::config(
+            "config.toml",
+            format!("{}:{line}: {}", target.display(), error.message()),
+        )
+        .with_hint("correct that line first; el does not change a file that it cannot read")
     })?;
     let done = change(&mut document)?;
-    replace_file(&target, document.to_string().as_bytes()).map_err(|source| CommandError::file("write", &target, source))?;
+    replace_file(&target, document.to_string().as_bytes())
+        .map_err(|source| CommandError::file("write", &target, source))?;
     Ok(done)
 }
 
@@ -153,7 +174,10 @@ mod tests {
     fn a_bad_value_writes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("new/config.toml");
-        assert_eq!(set(&path, &name("concurrency"), "0").unwrap_err().exit(), crate::exit::Exit::Usage);
+        assert_eq!(
+            set(&path, &name("concurrency"), "0").unwrap_err().exit(),
+            crate::exit::Exit::Usage
+        );
         assert!(!path.exists());
         set(&path, &name("concurrency"), "4").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "concurrency = 4\n");

@@ -1,14 +1,16 @@
 //! A block between two marks in a text that is somebody else's, such as AGENTS.md.
 
 const BEGIN: &str = "<!-- el:begin -->";
-/// The same, where the text before it had no newline at its end, so that it has none again once the block is gone.
+/// The same, where the text before it had no newline at its end, so that it has none again once the
+/// block is gone.
 const BEGIN_JOINED: &str = "<!-- el:begin joined -->";
 const END: &str = "<!-- el:end -->";
 
 /// The text with this block in it: at its place if there is one, else at the end.
 pub(crate) fn block_in(text: &str, content: &str) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let block = |begin: &str| format!("{begin}\n{}\n{END}\n", content.trim_end()).replace('\n', newline);
+    let block =
+        |begin: &str| format!("{begin}\n{}\n{END}\n", content.trim_end()).replace('\n', newline);
     if let Some((before, begin, after)) = split(text) {
         return format!("{before}{}{after}", block(begin));
     }
@@ -35,7 +37,9 @@ pub(crate) fn block_out(text: &str) -> Option<String> {
 fn split(text: &str) -> Option<(&str, &str, &str)> {
     // A mark that lost its other half is somebody's text.
     let (at, begin, end) = text.match_indices(END).find_map(|(end, _)| {
-        let found = [BEGIN, BEGIN_JOINED].iter().filter_map(|mark| text[..end].rfind(mark).map(|at| (at, *mark)));
+        let found = [BEGIN, BEGIN_JOINED]
+            .iter()
+            .filter_map(|mark| text[..end].rfind(mark).map(|at| (at, *mark)));
         found.max_by_key(|(at, _)| *at).map(|(at, mark)| (at, mark, end + END.len()))
     })?;
     let rest = &text[end..];
@@ -54,14 +58,21 @@ mod tests {
         let once = block_in("# Ours\n", "one\n");
         assert_eq!(once, "# Ours\n\n<!-- el:begin -->\none\n<!-- el:end -->\n");
         let later = format!("{once}\nmore of ours\n");
-        assert_eq!(block_in(&later, "two"), "# Ours\n\n<!-- el:begin -->\ntwo\n<!-- el:end -->\n\nmore of ours\n");
+        assert_eq!(
+            block_in(&later, "two"),
+            "# Ours\n\n<!-- el:begin -->\ntwo\n<!-- el:end -->\n\nmore of ours\n"
+        );
         assert_eq!(block_out(&later).unwrap(), "# Ours\n\nmore of ours\n");
         assert_eq!(block_out("# Ours\n"), None);
     }
 
     #[test]
     fn half_a_block_is_somebodys_text() {
-        for text in ["a\n<!-- el:begin -->\nb\n", "a\n<!-- el:end -->\nb\n", "<!-- el:end --><!-- el:begin joined -->"] {
+        for text in [
+            "a\n<!-- el:begin -->\nb\n",
+            "a\n<!-- el:end -->\nb\n",
+            "<!-- el:end --><!-- el:begin joined -->",
+        ] {
             let put = block_in(text, "one");
             assert!(put.starts_with(text), "{put}");
             assert_eq!(block_in(&put, "one"), put);

@@ -39,7 +39,9 @@ pub(crate) fn hooks_in(text: &str) -> Result<String> {
                 continue;
             }
             groups.ensure_multiline();
-            groups.append(json!({ "hooks": [{ "type": "command", "command": command, "timeout": 10 }] }));
+            groups.append(
+                json!({ "hooks": [{ "type": "command", "command": command, "timeout": 10 }] }),
+            );
         }
         Ok(())
     })
@@ -74,7 +76,9 @@ pub(crate) fn hooks_out(text: &str) -> Result<String> {
 
 /// Takes our hooks out of a group, and the group with the last one. Says whether there were any.
 fn without_ours(group: &CstNode) -> bool {
-    let Some(list) = group.as_object().and_then(|group| group.array_value("hooks")) else { return false };
+    let Some(list) = group.as_object().and_then(|group| group.array_value("hooks")) else {
+        return false;
+    };
     let ours: Vec<CstNode> = list.elements().into_iter().filter(is_ours).collect();
     if ours.is_empty() {
         return false;
@@ -107,7 +111,9 @@ pub(crate) fn server_in(text: &str) -> Result<String> {
 pub(crate) fn server_out(text: &str) -> Result<String> {
     edit(text, |root| {
         let Some(servers) = root.object_value("mcpServers") else { return Ok(()) };
-        let Some(found) = servers.get("el").filter(|found| is_our_server(found.value())) else { return Ok(()) };
+        let Some(found) = servers.get("el").filter(|found| is_our_server(found.value())) else {
+            return Ok(());
+        };
         found.remove();
         if servers.properties().is_empty()
             && let Some(property) = root.get("mcpServers")
@@ -120,13 +126,14 @@ pub(crate) fn server_out(text: &str) -> Result<String> {
 
 /// Whether it is `el mcp`, whoever wrote it: `claude mcp add` writes more into it.
 fn serves(value: Option<CstNode>) -> bool {
-    value
-        .and_then(|value| value.to_serde_value())
-        .is_some_and(|found| found["command"] == "el" && found["args"] == serde_json::json!(["mcp"]))
+    value.and_then(|value| value.to_serde_value()).is_some_and(|found| {
+        found["command"] == "el" && found["args"] == serde_json::json!(["mcp"])
+    })
 }
 
 fn is_our_server(value: Option<CstNode>) -> bool {
-    value.and_then(|value| value.to_serde_value()) == Some(serde_json::json!({ "command": "el", "args": ["mcp"] }))
+    value.and_then(|value| value.to_serde_value())
+        == Some(serde_json::json!({ "command": "el", "args": ["mcp"] }))
 }
 
 fn has_ours(group: &CstNode) -> bool {
@@ -135,13 +142,17 @@ fn has_ours(group: &CstNode) -> bool {
 }
 
 fn is_ours(hook: &CstNode) -> bool {
-    let command = hook.to_serde_value().and_then(|hook| hook.get("command").and_then(Value::as_str).map(str::to_owned));
+    let command = hook
+        .to_serde_value()
+        .and_then(|hook| hook.get("command").and_then(Value::as_str).map(str::to_owned));
     command.is_some_and(|command| command.trim_start().starts_with(HOOK_PREFIX))
 }
 
 /// Refuses a key that is there twice.
 fn once(parent: &CstObject, key: &str, path: &str) -> Result<()> {
-    let is_key = |property: &CstObjectProp| property.name().and_then(|name| name.decoded_value().ok()).as_deref() == Some(key);
+    let is_key = |property: &CstObjectProp| {
+        property.name().and_then(|name| name.decoded_value().ok()).as_deref() == Some(key)
+    };
     if parent.properties().iter().filter(|property| is_key(property)).count() > 1 {
         return Err(EditError::Twice(path.to_owned()));
     }
@@ -154,7 +165,9 @@ fn object_in(parent: &CstObject, key: &str, path: &str) -> Result<CstObject> {
         parent.ensure_multiline();
         parent.append(key, CstInputValue::Object(Vec::new()));
     }
-    let object = parent.object_value(key).ok_or_else(|| EditError::Unexpected(path.to_owned(), "an object"))?;
+    let object = parent
+        .object_value(key)
+        .ok_or_else(|| EditError::Unexpected(path.to_owned(), "an object"))?;
     object.ensure_multiline();
     Ok(object)
 }
@@ -172,7 +185,8 @@ fn edit(text: &str, change: impl FnOnce(&CstObject) -> Result<()>) -> Result<Str
     let is_empty = rest.trim().is_empty();
     let parsed = if is_empty { "{}\n" } else { rest };
     let options = ParseOptions { allow_comments: true, allow_trailing_commas: true, ..strict() };
-    let root = CstRootNode::parse(parsed, &options).map_err(|error| EditError::NotJson(error.to_string()))?;
+    let root = CstRootNode::parse(parsed, &options)
+        .map_err(|error| EditError::NotJson(error.to_string()))?;
     let object = root
         .value()
         .and_then(|value| value.as_object())

@@ -6,7 +6,12 @@ use super::*;
 /// What programs see of it.
 fn data(text: &str) -> Value {
     let text = text.strip_prefix(BOM).unwrap_or(text);
-    CstRootNode::parse(text, &ParseOptions::default()).unwrap().value().unwrap().to_serde_value().unwrap()
+    CstRootNode::parse(text, &ParseOptions::default())
+        .unwrap()
+        .value()
+        .unwrap()
+        .to_serde_value()
+        .unwrap()
 }
 
 const ODD: &str = "{\r\n\t// mine\r\n\t\"model\":\"opus\",\r\n\t\"hooks\" : { \"Stop\":[ {\"hooks\":[{\"type\":\"command\",\"command\":\"make check\"}]} ] }, // keep\r\n}\r\n";
@@ -14,7 +19,8 @@ const ODD: &str = "{\r\n\t// mine\r\n\t\"model\":\"opus\",\r\n\t\"hooks\" : { \"
 #[test]
 fn what_others_wrote_stays_as_it_is() {
     let put = hooks_in(ODD).unwrap();
-    for part in ["\t// mine\r\n", "\"model\":\"opus\"", "// keep\r\n", "\"command\":\"make check\""] {
+    for part in ["\t// mine\r\n", "\"model\":\"opus\"", "// keep\r\n", "\"command\":\"make check\""]
+    {
         assert!(put.contains(part), "{part:?} is not in {put}");
     }
     assert!(!put.replace("\r\n", "").contains('\n'), "its line ends are kept: {put:?}");
@@ -73,8 +79,15 @@ fn what_cannot_be_edited_is_left_alone() {
     assert!(matches!(hooks_in("{\"a\": }"), Err(EditError::NotJson(_))));
     assert!(matches!(hooks_in("[]"), Err(EditError::Unexpected(_, "one JSON object"))));
     assert!(matches!(hooks_in("{\"hooks\": 7}"), Err(EditError::Unexpected(_, "an object"))));
-    assert!(matches!(hooks_in("{\"hooks\": {\"Stop\": {}}}"), Err(EditError::Unexpected(_, "a list"))));
-    for twice in ["{\"hooks\":{},\"hooks\":{}}", "{\"hooks\":{},\"h\\u006foks\":{}}", "{\"hooks\":{\"Stop\":[],\"Stop\":[]}}"] {
+    assert!(matches!(
+        hooks_in("{\"hooks\": {\"Stop\": {}}}"),
+        Err(EditError::Unexpected(_, "a list"))
+    ));
+    for twice in [
+        "{\"hooks\":{},\"hooks\":{}}",
+        "{\"hooks\":{},\"h\\u006foks\":{}}",
+        "{\"hooks\":{\"Stop\":[],\"Stop\":[]}}",
+    ] {
         assert!(matches!(hooks_in(twice), Err(EditError::Twice(_))), "{twice}");
     }
     let other = "{\"mcpServers\":{\"el\":{\"command\":\"other\"}}}";
@@ -84,7 +97,9 @@ fn what_cannot_be_edited_is_left_alone() {
     let again = server_in(by_the_client).unwrap();
     assert_eq!(data(&again), data(by_the_client));
     assert_eq!(data(&server_out(by_the_client).unwrap()), data(by_the_client));
-    for without_ours in ["{\"hooks\":{}}", "{\"hooks\":{\"Stop\":[]},\"mcpServers\":{}}", "{}", "", " \n"] {
+    for without_ours in
+        ["{\"hooks\":{}}", "{\"hooks\":{\"Stop\":[]},\"mcpServers\":{}}", "{}", "", " \n"]
+    {
         assert_eq!(hooks_out(without_ours).unwrap(), without_ours);
         assert_eq!(server_out(without_ours).unwrap(), without_ours);
     }
@@ -92,14 +107,20 @@ fn what_cannot_be_edited_is_left_alone() {
 
 #[test]
 fn our_hooks_are_found_among_others_in_one_group() {
-    let mixed =
-        r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a"},{"type":"command","command":"el hook stop --x"}]}]}}"#;
+    let mixed = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a"},{"type":"command","command":"el hook stop --x"}]}]}}"#;
     assert_eq!(data(&hooks_in(mixed).unwrap())["hooks"]["Stop"].as_array().unwrap().len(), 1);
-    assert_eq!(data(&hooks_out(mixed).unwrap()), json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}]}]}}));
+    assert_eq!(
+        data(&hooks_out(mixed).unwrap()),
+        json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "a"}]}]}})
+    );
 }
 
 fn tree() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![Just(json!(null)), any::<bool>().prop_map(Value::from), "[a-z \"\\\\é]{0,6}".prop_map(Value::from)];
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(Value::from),
+        "[a-z \"\\\\é]{0,6}".prop_map(Value::from)
+    ];
     let inner = leaf.prop_recursive(3, 20, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),

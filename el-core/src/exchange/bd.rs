@@ -1,5 +1,6 @@
-//! bd (Beads) and br (its Rust sibling): `.beads/issues.jsonl`, one issue a line with its labels, dependencies and comments in it.
-//! docs/import-export.md tells which versions this was checked against.
+//! bd (Beads) and br (its Rust sibling): `.beads/issues.jsonl`, one issue a line with its labels,
+//! dependencies and comments in it. docs/import-export.md tells which versions this was checked
+//! against.
 
 use serde_json::{Map, Value};
 
@@ -30,7 +31,12 @@ pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     batch
 }
 
-fn issue(batch: &mut Batch, seen: &mut Seen, line: usize, mut object: Map<String, Value>) -> Result<(), String> {
+fn issue(
+    batch: &mut Batch,
+    seen: &mut Seen,
+    line: usize,
+    mut object: Map<String, Value>,
+) -> Result<(), String> {
     object.remove("_type");
     // Counted from the dependencies by whoever wrote the file.
     for derived in ["dependency_count", "dependent_count", "original_size"] {
@@ -49,11 +55,19 @@ fn one(draft: &mut Draft<'_>) -> Result<Parts, String> {
     let is_work = is_work(draft);
     let mut issue_type = draft.issue_type("issue_type", issue_type);
     if is_template {
-        draft.keep("is_template", true.into(), NoteKind::Approximated, "a template became type formula");
+        draft.keep(
+            "is_template",
+            true.into(),
+            NoteKind::Approximated,
+            "a template became type formula",
+        );
         issue_type = IssueType::Formula;
     }
     if !is_work && status == Status::Open {
-        draft.note(NoteKind::Approximated, "an open record that is no work became deferred, so that no worker takes it");
+        draft.note(
+            NoteKind::Approximated,
+            "an open record that is no work became deferred, so that no worker takes it",
+        );
         status = Status::Deferred;
     }
     let defer_until = draft.time("defer_until");
@@ -106,10 +120,13 @@ fn one(draft: &mut Draft<'_>) -> Result<Parts, String> {
     Ok((record, bonds, comments))
 }
 
-/// The description, with what bd keeps beside it under headings of its own: an agent is to read all of it.
+/// The description, with what bd keeps beside it under headings of its own: an agent is to read all
+/// of it.
 fn description(draft: &mut Draft<'_>) -> Result<String, String> {
     let mut text = draft.text("description").unwrap_or_default();
-    for (key, heading) in [("design", "Design"), ("prerequisites", "Prerequisites"), ("notes", "Notes")] {
+    for (key, heading) in
+        [("design", "Design"), ("prerequisites", "Prerequisites"), ("notes", "Notes")]
+    {
         if let Some(more) = draft.text(key) {
             if !text.is_empty() {
                 text.push_str("\n\n");
@@ -142,7 +159,18 @@ fn issue_type(word: &str) -> Option<(IssueType, bool)> {
 
 /// bd keeps messages, agents, gates and the like in the same file. They are not for a worker to do.
 fn is_work(draft: &mut Draft<'_>) -> bool {
-    const NO_WORK: [&str; 10] = ["message", "gate", "agent", "role", "rig", "convoy", "event", "slot", "merge-request", "memory"];
+    const NO_WORK: [&str; 10] = [
+        "message",
+        "gate",
+        "agent",
+        "role",
+        "rig",
+        "convoy",
+        "event",
+        "slot",
+        "merge-request",
+        "memory",
+    ];
     let kind = draft.take("issue_type");
     let is_work = kind.as_ref().and_then(Value::as_str).is_none_or(|kind| !NO_WORK.contains(&kind));
     if let Some(kind) = kind {
@@ -151,7 +179,8 @@ fn is_work(draft: &mut Draft<'_>) -> bool {
     is_work
 }
 
-/// What bd's word means between our two ends, and whether that is the same. `true` first: the issue that tells of it is the target.
+/// What bd's word means between our two ends, and whether that is the same. `true` first: the issue
+/// that tells of it is the target.
 fn bond(word: &str) -> (bool, BondKind, bool) {
     match word.replace('-', "_").as_str() {
         "blocks" | "blocked_by" => (true, BondKind::Blocks, true),
@@ -171,7 +200,8 @@ fn dependencies(draft: &mut Draft<'_>) -> (Option<String>, Vec<RecordBond>) {
     let mut bonds = Vec::new();
     let mut kept = Vec::new();
     for value in draft.list("dependencies") {
-        let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let text =
+            |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let Some(other) = text("depends_on_id") else {
             draft.note(NoteKind::Kept, "a dependency without 'depends_on_id'");
             kept.push(value);
@@ -182,8 +212,13 @@ fn dependencies(draft: &mut Draft<'_>) -> (Option<String>, Vec<RecordBond>) {
         if !is_same {
             draft.note(NoteKind::Approximated, format!("dependency '{word}' became related"));
             kept.push(value.clone());
-        } else if text("metadata").is_some_and(|more| more.trim() != "{}") || text("thread_id").is_some() {
-            draft.note(NoteKind::Kept, "a dependency's 'metadata' and 'thread_id' have no place here");
+        } else if text("metadata").is_some_and(|more| more.trim() != "{}")
+            || text("thread_id").is_some()
+        {
+            draft.note(
+                NoteKind::Kept,
+                "a dependency's 'metadata' and 'thread_id' have no place here",
+            );
             kept.push(value.clone());
         }
         if text("created_by").is_some() {
@@ -200,10 +235,20 @@ fn dependencies(draft: &mut Draft<'_>) -> (Option<String>, Vec<RecordBond>) {
             }
             continue;
         }
-        let (source, target) =
-            if is_target { (other.to_owned(), draft.id.clone()) } else { (draft.id.clone(), other.to_owned()) };
+        let (source, target) = if is_target {
+            (other.to_owned(), draft.id.clone())
+        } else {
+            (draft.id.clone(), other.to_owned())
+        };
         let created_at = text("created_at").and_then(super::detect::time);
-        bonds.push(RecordBond { line: draft.line, owner: draft.id.clone(), source, target, kind, created_at });
+        bonds.push(RecordBond {
+            line: draft.line,
+            owner: draft.id.clone(),
+            source,
+            target,
+            kind,
+            created_at,
+        });
     }
     if !kept.is_empty() {
         draft.keep_quietly("dependencies", Value::Array(kept));

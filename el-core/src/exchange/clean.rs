@@ -1,4 +1,5 @@
-//! Values of other trackers made fit for our store. What had to be changed is told, and the original is handed back to be kept.
+//! Values of other trackers made fit for our store. What had to be changed is told, and the
+//! original is handed back to be kept.
 
 use crate::model::limits;
 
@@ -73,14 +74,23 @@ mod tests {
     #[test]
     fn what_fits_stays_as_it_is() {
         assert_eq!(title(" Fix  it "), Some(Clean { value: "Fix  it".into(), is_changed: false }));
-        assert_eq!(label("good-first-issue"), Some(Clean { value: "good-first-issue".into(), is_changed: false }));
+        assert_eq!(
+            label("good-first-issue"),
+            Some(Clean { value: "good-first-issue".into(), is_changed: false })
+        );
         assert_eq!(title(" \n "), None);
     }
 
     #[test]
     fn what_does_not_fit_is_changed_and_told() {
-        assert_eq!(title("two\r\nlines\0"), Some(Clean { value: "two lines".into(), is_changed: true }));
-        assert_eq!(label("help wanted, please"), Some(Clean { value: "help-wanted_-please".into(), is_changed: true }));
+        assert_eq!(
+            title("two\r\nlines\0"),
+            Some(Clean { value: "two lines".into(), is_changed: true })
+        );
+        assert_eq!(
+            label("help wanted, please"),
+            Some(Clean { value: "help-wanted_-please".into(), is_changed: true })
+        );
         assert!(text("a\0b", 10).unwrap().is_changed);
         assert!(text("too long", 3).is_err());
     }

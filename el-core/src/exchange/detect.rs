@@ -22,7 +22,8 @@ pub enum Tracker {
 }
 
 impl Tracker {
-    pub const ALL: &'static [Tracker] = &[Tracker::El, Tracker::Bd, Tracker::Eluent, Tracker::Github, Tracker::Markdown];
+    pub const ALL: &'static [Tracker] =
+        &[Tracker::El, Tracker::Bd, Tracker::Eluent, Tracker::Github, Tracker::Markdown];
 
     /// The word on the command line and in the store.
     pub const fn as_str(self) -> &'static str {
@@ -36,7 +37,8 @@ impl Tracker {
     }
 }
 
-/// Tells the format from the text: from the first record that can be read, or from marks of Markdown. `None` if nothing tells.
+/// Tells the format from the text: from the first record that can be read, or from marks of
+/// Markdown. `None` if nothing tells.
 pub fn detect(bytes: &[u8]) -> Option<Tracker> {
     let mut seen = 0;
     for (_, value) in lines::values(bytes).items {
@@ -44,12 +46,17 @@ pub fn detect(bytes: &[u8]) -> Option<Tracker> {
         let has = |key: &str| object.contains_key(key);
         let kind = object.get("_type").and_then(Value::as_str).unwrap_or_default();
         match kind {
-            "header" if object.get("format").and_then(Value::as_str) == Some("el") => return Some(Tracker::El),
+            "header" if object.get("format").and_then(Value::as_str) == Some("el") => {
+                return Some(Tracker::El);
+            }
             "header" => return Some(Tracker::Eluent),
             "issue" => return Some(Tracker::Bd),
             "atom" => return Some(if has("created_by") { Tracker::El } else { Tracker::Eluent }),
-            // Other records of bd (`memory`, `event`) and of ours say too little; the next ones say more.
-            "" if has("issue_type") || (has("id") && has("title") && has("status")) => return Some(Tracker::Bd),
+            // Other records of bd (`memory`, `event`) and of ours say too little; the next ones say
+            // more.
+            "" if has("issue_type") || (has("id") && has("title") && has("status")) => {
+                return Some(Tracker::Bd);
+            }
             "" if has("number") && has("title") => return Some(Tracker::Github),
             _ => {}
         }
@@ -68,7 +75,9 @@ pub fn detect(bytes: &[u8]) -> Option<Tracker> {
 pub(super) fn time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let text = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
-    let parsed = Timestamp::parse(&text).ok().or_else(|| Timestamp::parse(&text.replacen(' ', "T", 1)).ok())?;
+    let parsed = Timestamp::parse(&text)
+        .ok()
+        .or_else(|| Timestamp::parse(&text.replacen(' ', "T", 1)).ok())?;
     // Go's zero time stands for "none".
     (parsed.as_secs() > -62_135_500_000).then_some(parsed)
 }
@@ -81,9 +90,15 @@ mod tests {
     fn each_format_is_told_from_its_text() {
         for (text, want) in [
             ("{\"_type\":\"header\",\"format\":\"el\",\"version\":1}", Some(Tracker::El)),
-            ("{\"_type\":\"header\",\"repo_name\":\"x\",\"generator\":\"eluent/0.1.0\"}", Some(Tracker::Eluent)),
+            (
+                "{\"_type\":\"header\",\"repo_name\":\"x\",\"generator\":\"eluent/0.1.0\"}",
+                Some(Tracker::Eluent),
+            ),
             ("{\"_type\":\"atom\",\"id\":\"x-1\",\"title\":\"t\"}", Some(Tracker::Eluent)),
-            ("{\"_type\":\"memory\",\"key\":\"k\"}\n{\"_type\":\"issue\",\"id\":\"bd-1\"}", Some(Tracker::Bd)),
+            (
+                "{\"_type\":\"memory\",\"key\":\"k\"}\n{\"_type\":\"issue\",\"id\":\"bd-1\"}",
+                Some(Tracker::Bd),
+            ),
             ("\n{\"id\":\"bd-1\",\"title\":\"t\",\"status\":\"open\"}", Some(Tracker::Bd)),
             ("not json\n{\"id\":\"bd-1\",\"issue_type\":\"task\"}", Some(Tracker::Bd)),
             ("[\n {\"number\": 1, \"title\": \"t\"}\n]", Some(Tracker::Github)),

@@ -1,4 +1,5 @@
-//! A record in the making: fields are taken out of the other tracker's object one by one, and what is left at the end is kept.
+//! A record in the making: fields are taken out of the other tracker's object one by one, and what
+//! is left at the end is kept.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +21,12 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(line: usize, id: String, object: Map<String, Value>, notes: &'a mut Notes) -> Draft<'a> {
+    pub(super) fn new(
+        line: usize,
+        id: String,
+        object: Map<String, Value>,
+        notes: &'a mut Notes,
+    ) -> Draft<'a> {
         Draft { line, id, notes, object, source: Map::new() }
     }
 
@@ -74,13 +80,24 @@ impl<'a> Draft<'a> {
         let text = self.text(key)?;
         let read = time(&text);
         if read.is_none() && !text.starts_with("0001-") {
-            self.keep(key, Value::String(text), NoteKind::Kept, format!("field '{key}' is no time"));
+            self.keep(
+                key,
+                Value::String(text),
+                NoteKind::Kept,
+                format!("field '{key}' is no time"),
+            );
         }
         read
     }
 
     /// Puts a value under `metadata.source` and tells of it.
-    pub(super) fn keep(&mut self, key: &str, value: Value, kind: NoteKind, what: impl Into<String>) {
+    pub(super) fn keep(
+        &mut self,
+        key: &str,
+        value: Value,
+        kind: NoteKind,
+        what: impl Into<String>,
+    ) {
         self.keep_quietly(key, value);
         self.note(kind, what);
     }
@@ -117,14 +134,19 @@ impl<'a> Draft<'a> {
 
     /// A reason for closing.
     pub(super) fn reason(&mut self, key: &str) -> Result<Option<String>, String> {
-        let Some(text) = self.text(key).filter(|text| !text.trim().is_empty()) else { return Ok(None) };
+        let Some(text) = self.text(key).filter(|text| !text.trim().is_empty()) else {
+            return Ok(None);
+        };
         self.within(key, text.trim(), limits::REASON).map(Some)
     }
 
     fn within(&mut self, key: &str, text: &str, most: usize) -> Result<String, String> {
         let cleaned = clean::text(text, most).map_err(|why| format!("{key}: {why}"))?;
         if cleaned.is_changed {
-            self.note(NoteKind::Approximated, format!("a NUL character in '{key}' became \u{fffd}"));
+            self.note(
+                NoteKind::Approximated,
+                format!("a NUL character in '{key}' became \u{fffd}"),
+            );
         }
         Ok(cleaned.value)
     }
@@ -133,7 +155,12 @@ impl<'a> Draft<'a> {
     pub(super) fn name(&mut self, key: &str, text: &str) -> Option<String> {
         let cleaned = clean::name(text)?;
         if cleaned.is_changed {
-            self.keep(key, Value::String(text.to_owned()), NoteKind::Approximated, format!("a name in '{key}' was cut"));
+            self.keep(
+                key,
+                Value::String(text.to_owned()),
+                NoteKind::Approximated,
+                format!("a name in '{key}' was cut"),
+            );
         }
         Some(cleaned.value)
     }
@@ -168,7 +195,10 @@ impl<'a> Draft<'a> {
             match clean::label(&text) {
                 Some(cleaned) => {
                     if cleaned.is_changed {
-                        self.note(NoteKind::Approximated, format!("label '{text}' became {}", cleaned.value));
+                        self.note(
+                            NoteKind::Approximated,
+                            format!("label '{text}' became {}", cleaned.value),
+                        );
                         originals.push(Value::String(text));
                     }
                     labels.push(cleaned.value);
@@ -194,7 +224,9 @@ impl<'a> Draft<'a> {
         let Some(value) = self.take(key) else { return Priority::DEFAULT };
         let read = match &value {
             Value::Number(number) => number.as_i64().map(|n| (n.clamp(0, 5), (0..=5).contains(&n))),
-            Value::String(text) => text.parse::<Priority>().ok().map(|p| (i64::from(p.value()), true)),
+            Value::String(text) => {
+                text.parse::<Priority>().ok().map(|p| (i64::from(p.value()), true))
+            }
             _ => None,
         };
         let (level, is_same) = read.unwrap_or((i64::from(Priority::DEFAULT.value()), false));
@@ -205,27 +237,48 @@ impl<'a> Draft<'a> {
         Priority::new(level).unwrap_or(Priority::DEFAULT)
     }
 
-    /// The status in our words: `map` says what the other tracker's word is here, and whether it means the same. A word that nobody knows
-    /// becomes `deferred`, which no worker takes, rather than `open`, which one would.
-    pub(super) fn status(&mut self, key: &str, map: impl Fn(&str) -> Option<(Status, bool)>) -> Status {
+    /// The status in our words: `map` says what the other tracker's word is here, and whether it
+    /// means the same. A word that nobody knows becomes `deferred`, which no worker takes, rather
+    /// than `open`, which one would.
+    pub(super) fn status(
+        &mut self,
+        key: &str,
+        map: impl Fn(&str) -> Option<(Status, bool)>,
+    ) -> Status {
         let Some(text) = self.text(key) else { return Status::Open };
         let folded = text.trim().to_ascii_lowercase().replace('-', "_");
-        let (status, is_same) =
-            map(&folded).or_else(|| folded.parse().ok().map(|same| (same, true))).unwrap_or((Status::Deferred, false));
+        let (status, is_same) = map(&folded)
+            .or_else(|| folded.parse().ok().map(|same| (same, true)))
+            .unwrap_or((Status::Deferred, false));
         if !is_same {
-            self.keep(key, Value::String(text), NoteKind::Approximated, format!("status '{folded}' became {status}"));
+            self.keep(
+                key,
+                Value::String(text),
+                NoteKind::Approximated,
+                format!("status '{folded}' became {status}"),
+            );
         }
         status
     }
 
     /// The type in our words. One that nobody knows becomes `task`.
-    pub(super) fn issue_type(&mut self, key: &str, map: impl Fn(&str) -> Option<(IssueType, bool)>) -> IssueType {
+    pub(super) fn issue_type(
+        &mut self,
+        key: &str,
+        map: impl Fn(&str) -> Option<(IssueType, bool)>,
+    ) -> IssueType {
         let Some(text) = self.text(key) else { return IssueType::Task };
         let folded = text.trim().to_ascii_lowercase().replace(['-', ' '], "_");
-        let (kind, is_same) =
-            map(&folded).or_else(|| folded.parse().ok().map(|same| (same, true))).unwrap_or((IssueType::Task, false));
+        let (kind, is_same) = map(&folded)
+            .or_else(|| folded.parse().ok().map(|same| (same, true)))
+            .unwrap_or((IssueType::Task, false));
         if !is_same {
-            self.keep(key, Value::String(text), NoteKind::Approximated, format!("type '{folded}' became {kind}"));
+            self.keep(
+                key,
+                Value::String(text),
+                NoteKind::Approximated,
+                format!("type '{folded}' became {kind}"),
+            );
         }
         kind
     }
@@ -276,7 +329,11 @@ impl<'a> Draft<'a> {
     }
 
     /// `metadata` with what was kept under `source`, which begins with whose record it is.
-    pub(super) fn metadata(&mut self, tracker: &str, mut own: Map<String, Value>) -> Map<String, Value> {
+    pub(super) fn metadata(
+        &mut self,
+        tracker: &str,
+        mut own: Map<String, Value>,
+    ) -> Map<String, Value> {
         self.keep_the_rest();
         let mut source = Map::new();
         source.insert("tracker".to_owned(), tracker.into());
@@ -329,7 +386,8 @@ pub(super) struct Seen {
 pub(super) type Parts = (Record, Vec<RecordBond>, Vec<RecordComment>);
 
 impl Seen {
-    /// Reads one item into the batch. What `read` notes is kept, whether or not it can take the item.
+    /// Reads one item into the batch. What `read` notes is kept, whether or not it can take the
+    /// item.
     pub(super) fn take(
         &mut self,
         batch: &mut Batch,
@@ -342,12 +400,17 @@ impl Seen {
         Ok(())
     }
 
-    /// Puts a record into the batch. One whose id was there already takes its place, as in a file that was appended to.
+    /// Puts a record into the batch. One whose id was there already takes its place, as in a file
+    /// that was appended to.
     fn push(&mut self, batch: &mut Batch, record: Record) {
         match self.index.get(&record.id) {
             Some(&at) => {
                 let place = format!("line {} ({})", record.line, record.id);
-                batch.notes.add(NoteKind::Remark, "an id stands in the file twice; the later line holds", &place);
+                batch.notes.add(
+                    NoteKind::Remark,
+                    "an id stands in the file twice; the later line holds",
+                    &place,
+                );
                 self.replaced.insert(batch.records[at].line);
                 batch.records[at] = record;
             }

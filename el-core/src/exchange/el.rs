@@ -1,4 +1,5 @@
-//! Our own export (docs/export-format.md): a header, then each atom with its bonds and comments after it.
+//! Our own export (docs/export-format.md): a header, then each atom with its bonds and comments
+//! after it.
 
 use serde_json::{Map, Value};
 
@@ -15,7 +16,9 @@ pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     each_object(bytes, &mut batch, progress, |batch, line, mut object| {
         match object.remove("_type").as_ref().and_then(Value::as_str) {
             Some("header") => header(batch, line, &object),
-            Some("atom") => seen.take(batch, |notes| Ok((atom(line, object, notes)?, Vec::new(), Vec::new()))),
+            Some("atom") => {
+                seen.take(batch, |notes| Ok((atom(line, object, notes)?, Vec::new(), Vec::new())))
+            }
             Some("bond") => bond(batch, line, &object),
             Some("comment") => comment(batch, line, &object),
             Some(other) => {
@@ -37,13 +40,21 @@ fn header(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result
         )),
         Some(_) => Ok(()),
         None => {
-            batch.notes.add(NoteKind::Remark, "the header has no version; taken for the first", &format!("line {line}"));
+            batch.notes.add(
+                NoteKind::Remark,
+                "the header has no version; taken for the first",
+                &format!("line {line}"),
+            );
             Ok(())
         }
     }
 }
 
-fn atom(line: usize, mut object: Map<String, Value>, notes: &mut super::Notes) -> Result<Record, String> {
+fn atom(
+    line: usize,
+    mut object: Map<String, Value>,
+    notes: &mut super::Notes,
+) -> Result<Record, String> {
     let id = take_id(&mut object)?.to_ascii_lowercase();
     // What only the project that wrote it knows: its own runs and their back-off.
     object.remove("run_id");
@@ -70,7 +81,8 @@ fn atom(line: usize, mut object: Map<String, Value>, notes: &mut super::Notes) -
     let parent = draft.text("parent_id").map(|id| id.to_ascii_lowercase());
     let defer_until = draft.time("defer_until");
     let close_reason = draft.reason("close_reason")?;
-    let (created_at, updated_at, closed_at) = (draft.time("created_at"), draft.time("updated_at"), draft.time("closed_at"));
+    let (created_at, updated_at, closed_at) =
+        (draft.time("created_at"), draft.time("updated_at"), draft.time("closed_at"));
     draft.keep_the_rest();
     let id = draft.id.clone();
     let metadata = draft.metadata_if_kept(metadata);
@@ -98,7 +110,9 @@ fn atom(line: usize, mut object: Map<String, Value>, notes: &mut super::Notes) -
 }
 
 fn name(value: &Value) -> Option<Name> {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
+    let text = |key: &str| {
+        value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+    };
     Some(Name { source: text("source")?, alias: text("alias")? })
 }
 
@@ -118,7 +132,14 @@ fn bond(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(
     let kind: BondKind = word.parse().map_err(|error: crate::Error| error.to_string())?;
     if kind != BondKind::ParentChild {
         let created_at = time(object, "created_at");
-        batch.bonds.push(RecordBond { line, owner: target.clone(), source, target, kind, created_at });
+        batch.bonds.push(RecordBond {
+            line,
+            owner: target.clone(),
+            source,
+            target,
+            kind,
+            created_at,
+        });
     }
     Ok(())
 }
@@ -129,7 +150,8 @@ fn comment(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Resul
         return Err("the comment is blank".to_owned());
     }
     let content = super::clean::text(text("content"), crate::model::limits::TEXT)?.value;
-    let author = super::clean::name(text("author")).map_or_else(|| "unknown".to_owned(), |name| name.value);
+    let author =
+        super::clean::name(text("author")).map_or_else(|| "unknown".to_owned(), |name| name.value);
     batch.comments.push(RecordComment {
         line,
         id: Some(text("id").to_owned()).filter(|id| !id.is_empty()),

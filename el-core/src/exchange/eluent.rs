@@ -1,5 +1,5 @@
-//! Eluent, the Ruby tracker that `el` follows: `.eluent/data.jsonl` (and `ephemeral.jsonl`), a header, then atoms, bonds and comments in
-//! the order in which they were written.
+//! Eluent, the Ruby tracker that `el` follows: `.eluent/data.jsonl` (and `ephemeral.jsonl`), a
+//! header, then atoms, bonds and comments in the order in which they were written.
 
 use std::collections::HashSet;
 
@@ -19,18 +19,26 @@ pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     each_object(bytes, &mut batch, progress, |batch, line, mut object| {
         match object.remove("_type").as_ref().and_then(Value::as_str) {
             Some("header") => Ok(()),
-            Some("atom") => seen.take(batch, |notes| Ok((atom(line, object, notes)?, Vec::new(), Vec::new()))),
+            Some("atom") => {
+                seen.take(batch, |notes| Ok((atom(line, object, notes)?, Vec::new(), Vec::new())))
+            }
             Some("bond") => bond(batch, &mut parents, line, &object),
             Some("comment") => {
                 let made = comment(line, &object)?;
                 // Two clones give two comments one id, so the content tells them apart.
-                if said.insert((made.atom.clone(), made.author.clone(), made.created_at, made.content.clone())) {
+                if said.insert((
+                    made.atom.clone(),
+                    made.author.clone(),
+                    made.created_at,
+                    made.content.clone(),
+                )) {
                     batch.comments.push(made);
                 }
                 Ok(())
             }
             other => {
-                let what = format!("a record of the kind '{}' is not known", other.unwrap_or("none"));
+                let what =
+                    format!("a record of the kind '{}' is not known", other.unwrap_or("none"));
                 batch.notes.add(NoteKind::LeftOut, what, &format!("line {line}"));
                 Ok(())
             }
@@ -49,12 +57,22 @@ fn contain(batch: &mut Batch, seen: &Seen, line: usize, parent: String, child: &
     match seen.get(batch, child) {
         Some(record) if record.parent.as_ref() == Some(&parent) => {}
         Some(record) if record.parent.is_none() => record.parent = Some(parent),
-        Some(_) => batch.notes.add(NoteKind::LeftOut, "a second parent; the first one holds", &place),
-        None => batch.notes.add(NoteKind::LeftOut, "a parent_child bond of an atom that is not in the file", &place),
+        Some(_) => {
+            batch.notes.add(NoteKind::LeftOut, "a second parent; the first one holds", &place)
+        }
+        None => batch.notes.add(
+            NoteKind::LeftOut,
+            "a parent_child bond of an atom that is not in the file",
+            &place,
+        ),
     }
 }
 
-fn atom(line: usize, mut object: Map<String, Value>, notes: &mut super::Notes) -> Result<Record, String> {
+fn atom(
+    line: usize,
+    mut object: Map<String, Value>,
+    notes: &mut super::Notes,
+) -> Result<Record, String> {
     let id = take_id(&mut object)?;
     let mut draft = Draft::new(line, id, object, notes);
     let title = draft.title("title")?;
@@ -105,7 +123,9 @@ fn bond(
     line: usize,
     object: &Map<String, Value>,
 ) -> Result<(), String> {
-    let end = |key: &str| text(object, key).map(str::to_owned).ok_or_else(|| format!("it has no '{key}'"));
+    let end = |key: &str| {
+        text(object, key).map(str::to_owned).ok_or_else(|| format!("it has no '{key}'"))
+    };
     let (source, target) = (end("source_id")?, end("target_id")?);
     let word = text(object, "dependency_type").unwrap_or("blocks");
     let kind: BondKind = word.parse().map_err(|error: crate::Error| error.to_string())?;
@@ -116,20 +136,32 @@ fn bond(
                 let what = "conditional_blocks holds its target unless the source fails (Eluent's code did the opposite of its documents)";
                 batch.notes.add(NoteKind::Remark, what, &format!("line {line}"));
             }
-            batch.bonds.push(RecordBond { line, owner: target.clone(), source, target, kind, created_at: time(object) });
+            batch.bonds.push(RecordBond {
+                line,
+                owner: target.clone(),
+                source,
+                target,
+                kind,
+                created_at: time(object),
+            });
         }
     }
     Ok(())
 }
 
 fn comment(line: usize, object: &Map<String, Value>) -> Result<RecordComment, String> {
-    let content =
-        object.get("content").and_then(Value::as_str).filter(|text| !text.trim().is_empty()).ok_or("the comment is blank")?;
+    let content = object
+        .get("content")
+        .and_then(Value::as_str)
+        .filter(|text| !text.trim().is_empty())
+        .ok_or("the comment is blank")?;
     Ok(RecordComment {
         line,
         id: None,
         atom: text(object, "parent_id").ok_or("it has no 'parent_id'")?.to_owned(),
-        author: text(object, "author").and_then(super::clean::name).map_or_else(|| "unknown".to_owned(), |name| name.value),
+        author: text(object, "author")
+            .and_then(super::clean::name)
+            .map_or_else(|| "unknown".to_owned(), |name| name.value),
         content: super::clean::text(content, crate::model::limits::TEXT)?.value,
         run_id: None,
         created_at: time(object),

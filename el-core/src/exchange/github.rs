@@ -18,7 +18,9 @@ pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
             batch.notes.add(NoteKind::LeftOut, what, &format!("line {line} (#{number})"));
             return Ok(());
         }
-        seen.take(batch, |notes| issue(&mut Draft::new(line, format!("#{number}"), object, notes), number))
+        seen.take(batch, |notes| {
+            issue(&mut Draft::new(line, format!("#{number}"), object, notes), number)
+        })
     });
     contain(&mut batch, &seen);
     seen.finish(&mut batch);
@@ -27,16 +29,23 @@ pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
 
 /// What an issue says of its sub-issues is said of them.
 fn contain(batch: &mut Batch, seen: &Seen) {
-    let (inside, bonds): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut batch.bonds).into_iter().partition(|bond| bond.kind == BondKind::ParentChild);
+    let (inside, bonds): (Vec<_>, Vec<_>) = std::mem::take(&mut batch.bonds)
+        .into_iter()
+        .partition(|bond| bond.kind == BondKind::ParentChild);
     batch.bonds = bonds;
     for bond in inside {
         let place = format!("line {} ({})", bond.line, bond.source);
         match seen.get(batch, &bond.target) {
             Some(record) if record.parent.as_ref() == Some(&bond.source) => {}
             Some(record) if record.parent.is_none() => record.parent = Some(bond.source),
-            Some(_) => batch.notes.add(NoteKind::LeftOut, "a second parent; the first one holds", &place),
-            None => batch.notes.add(NoteKind::LeftOut, format!("sub-issue {} is not in the file", bond.target), &place),
+            Some(_) => {
+                batch.notes.add(NoteKind::LeftOut, "a second parent; the first one holds", &place)
+            }
+            None => batch.notes.add(
+                NoteKind::LeftOut,
+                format!("sub-issue {} is not in the file", bond.target),
+                &place,
+            ),
         }
     }
 }
@@ -44,13 +53,23 @@ fn contain(batch: &mut Batch, seen: &Seen) {
 fn issue(draft: &mut Draft<'_>, number: i64) -> Result<Parts, String> {
     let url = draft.first_text(&["html_url", "url"]);
     let repository = url.as_deref().and_then(repository);
-    draft.id = repository.as_deref().map_or_else(|| format!("#{number}"), |repository| format!("{repository}#{number}"));
+    draft.id = repository
+        .as_deref()
+        .map_or_else(|| format!("#{number}"), |repository| format!("{repository}#{number}"));
     let names = names(draft, number, url.as_deref());
     if let Some(url) = url {
         draft.keep_quietly("url", url.into());
     }
-    for told_elsewhere in ["number", "id", "node_id", "closed", "subIssuesSummary", "projectCards", "reactionGroups", "isPinned"]
-    {
+    for told_elsewhere in [
+        "number",
+        "id",
+        "node_id",
+        "closed",
+        "subIssuesSummary",
+        "projectCards",
+        "reactionGroups",
+        "isPinned",
+    ] {
         let value = draft.take(told_elsewhere);
         if told_elsewhere == "isPinned" && value == Some(true.into()) {
             draft.keep_quietly(told_elsewhere, true.into());
@@ -61,13 +80,15 @@ fn issue(draft: &mut Draft<'_>, number: i64) -> Result<Parts, String> {
     let state = draft.text("state").unwrap_or_default();
     let reason = draft.first_text(&["stateReason", "state_reason"]).unwrap_or_default();
     let is_closed = state.eq_ignore_ascii_case("closed");
-    let not_planned = reason.eq_ignore_ascii_case("not_planned") || reason.eq_ignore_ascii_case("duplicate");
+    let not_planned =
+        reason.eq_ignore_ascii_case("not_planned") || reason.eq_ignore_ascii_case("duplicate");
     let status = match (is_closed, not_planned) {
         (true, true) => Status::WontDo,
         (true, false) => Status::Closed,
         _ => Status::Open,
     };
-    let close_reason = (is_closed && !reason.is_empty()).then(|| reason.to_ascii_lowercase().replace('_', " "));
+    let close_reason =
+        (is_closed && !reason.is_empty()).then(|| reason.to_ascii_lowercase().replace('_', " "));
     let labels: Vec<String> = draft.list("labels").iter().filter_map(name_of).collect();
     let issue_type = issue_type(draft, &labels);
     let priority = labels.iter().find_map(|label| priority(label)).unwrap_or(Priority::DEFAULT);
@@ -79,7 +100,8 @@ fn issue(draft: &mut Draft<'_>, number: i64) -> Result<Parts, String> {
         let title = milestone.get("title").cloned().unwrap_or(milestone);
         draft.keep("milestone", title, NoteKind::Kept, "field 'milestone' has no place here");
     }
-    let parent = draft.take("parent").as_ref().and_then(|value| id_of(value, repository.as_deref()));
+    let parent =
+        draft.take("parent").as_ref().and_then(|value| id_of(value, repository.as_deref()));
     let bonds = bonds(draft, repository.as_deref());
     let comments = comments(draft)?;
     let created_at = draft.time("createdAt").or_else(|| draft.time("created_at"));
@@ -114,7 +136,8 @@ fn repository(url: &str) -> Option<String> {
     let path = url.split_once("://")?.1.split_once('/')?.1;
     let mut parts = path.strip_prefix("repos/").unwrap_or(path).split('/');
     let (owner, name) = (parts.next()?, parts.next()?);
-    (parts.next() == Some("issues") && !owner.is_empty() && !name.is_empty()).then(|| format!("{owner}/{name}"))
+    (parts.next() == Some("issues") && !owner.is_empty() && !name.is_empty())
+        .then(|| format!("{owner}/{name}"))
 }
 
 /// `#12`, `gh-12` and the address find it too.
@@ -136,13 +159,19 @@ fn name_of(value: &Value) -> Option<String> {
 }
 
 fn login(value: &Value) -> Option<String> {
-    value.as_str().or_else(|| value.get("login")?.as_str()).filter(|login| !login.is_empty()).map(str::to_owned)
+    value
+        .as_str()
+        .or_else(|| value.get("login")?.as_str())
+        .filter(|login| !login.is_empty())
+        .map(str::to_owned)
 }
 
 /// The type that GitHub knows, or else what a label says.
 fn issue_type(draft: &mut Draft<'_>, labels: &[String]) -> IssueType {
     let own = draft.take("issueType").or_else(|| draft.take("type")).as_ref().and_then(name_of);
-    let words = own.into_iter().chain(labels.iter().map(|label| label.rsplit([':', '/']).next().unwrap_or(label).to_owned()));
+    let words = own.into_iter().chain(
+        labels.iter().map(|label| label.rsplit([':', '/']).next().unwrap_or(label).to_owned()),
+    );
     let known = |word: &str| {
         Some(match word.trim().to_ascii_lowercase().as_str() {
             "bug" => IssueType::Bug,
@@ -173,7 +202,12 @@ fn assignee(draft: &mut Draft<'_>) -> Option<String> {
         logins.extend(single);
     }
     if logins.len() > 1 {
-        draft.keep("assignees", json!(logins), NoteKind::Approximated, "of several assignees the first is the assignee");
+        draft.keep(
+            "assignees",
+            json!(logins),
+            NoteKind::Approximated,
+            "of several assignees the first is the assignee",
+        );
     }
     let first = logins.into_iter().next()?;
     draft.name("assignee", &first)
@@ -184,7 +218,9 @@ fn id_of(value: &Value, repository_of_this: Option<&str>) -> Option<String> {
     let number = value.get("number").and_then(Value::as_i64)?;
     let own = value.get("url").and_then(Value::as_str).and_then(repository);
     Some(
-        own.as_deref().or(repository_of_this).map_or_else(|| format!("#{number}"), |repository| format!("{repository}#{number}")),
+        own.as_deref()
+            .or(repository_of_this)
+            .map_or_else(|| format!("#{number}"), |repository| format!("{repository}#{number}")),
     )
 }
 
@@ -198,11 +234,24 @@ fn bonds(draft: &mut Draft<'_>, repository: Option<&str>) -> Vec<RecordBond> {
     ];
     for (key, is_target, kind) in kinds {
         let Some(value) = draft.take(key) else { continue };
-        let items = value.get("nodes").and_then(Value::as_array).or(value.as_array()).cloned().unwrap_or_default();
+        let items = value
+            .get("nodes")
+            .and_then(Value::as_array)
+            .or(value.as_array())
+            .cloned()
+            .unwrap_or_default();
         for other in items.iter().filter_map(|item| id_of(item, repository)) {
             let own = draft.id.clone();
-            let (source, target) = if is_target { (other, own.clone()) } else { (own.clone(), other) };
-            bonds.push(RecordBond { line: draft.line, owner: own, source, target, kind, created_at: None });
+            let (source, target) =
+                if is_target { (other, own.clone()) } else { (own.clone(), other) };
+            bonds.push(RecordBond {
+                line: draft.line,
+                owner: own,
+                source,
+                target,
+                kind,
+                created_at: None,
+            });
         }
     }
     bonds
@@ -214,14 +263,22 @@ fn comments(draft: &mut Draft<'_>) -> Result<Vec<RecordComment>, String> {
     match draft.take("comments") {
         Some(Value::Array(items)) => {
             for value in items {
-                let author = value.get("author").or_else(|| value.get("user")).and_then(login).unwrap_or_default();
+                let author = value
+                    .get("author")
+                    .or_else(|| value.get("user"))
+                    .and_then(login)
+                    .unwrap_or_default();
                 let text = |key: &str| value.get(key).and_then(Value::as_str);
-                let at = text("createdAt").or_else(|| text("created_at")).and_then(super::detect::time);
+                let at =
+                    text("createdAt").or_else(|| text("created_at")).and_then(super::detect::time);
                 comments.extend(draft.comment(&author, text("body").unwrap_or_default(), at)?);
             }
         }
         Some(Value::Number(count)) if count.as_i64() != Some(0) => {
-            draft.note(NoteKind::Remark, "its comments are not in the file (ask for them: --json …,comments)");
+            draft.note(
+                NoteKind::Remark,
+                "its comments are not in the file (ask for them: --json …,comments)",
+            );
         }
         _ => {}
     }

@@ -1,4 +1,5 @@
-//! Graphs for Graphviz and Mermaid. Titles are data: they are quoted, and nothing in them is syntax.
+//! Graphs for Graphviz and Mermaid. Titles are data: they are quoted, and nothing in them is
+//! syntax.
 
 use crate::model::{BondKind, IssueType, Status};
 
@@ -23,7 +24,8 @@ pub struct Edge {
 const TITLE: usize = 60;
 
 fn short(title: &str) -> String {
-    let mut text: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).take(TITLE).collect();
+    let mut text: String =
+        title.chars().map(|c| if c.is_control() { ' ' } else { c }).take(TITLE).collect();
     if title.chars().count() > TITLE {
         text.push('…');
     }
@@ -45,14 +47,20 @@ fn color(status: Status) -> &'static str {
 /// The language of Graphviz: `dot -Tsvg`.
 pub fn dot(vertices: &[Vertex], edges: &[Edge]) -> String {
     let quote = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-    let mut out =
-        String::from("digraph el {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n");
+    let mut out = String::from(
+        "digraph el {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n",
+    );
     for vertex in vertices {
         let label = format!("{}\n{}", short(&vertex.title), vertex.id);
         // A newline in a quoted text is written as such.
         let label = quote(&label).replace('\n', "\\n");
-        let shape = if vertex.issue_type.is_abstract() { ", shape=folder, style=filled" } else { "" };
-        out.push_str(&format!("  {} [label={label}, fillcolor=\"{}\"{shape}];\n", quote(&vertex.id), color(vertex.status)));
+        let shape =
+            if vertex.issue_type.is_abstract() { ", shape=folder, style=filled" } else { "" };
+        out.push_str(&format!(
+            "  {} [label={label}, fillcolor=\"{}\"{shape}];\n",
+            quote(&vertex.id),
+            color(vertex.status)
+        ));
     }
     for edge in edges {
         let style = match edge.kind {
@@ -74,14 +82,19 @@ pub fn dot(vertices: &[Vertex], edges: &[Edge]) -> String {
 /// A Mermaid flowchart, as GitHub shows in Markdown.
 pub fn mermaid(vertices: &[Vertex], edges: &[Edge]) -> String {
     let mut out = String::from("flowchart LR\n");
-    let index: std::collections::HashMap<&str, usize> = vertices.iter().enumerate().map(|(at, v)| (v.id.as_str(), at)).collect();
+    let index: std::collections::HashMap<&str, usize> =
+        vertices.iter().enumerate().map(|(at, v)| (v.id.as_str(), at)).collect();
     for (at, vertex) in vertices.iter().enumerate() {
         let label = format!("{}<br/>{}", entities(&short(&vertex.title)), entities(&vertex.id));
         let (open, close) = if vertex.issue_type.is_abstract() { ("[[", "]]") } else { ("[", "]") };
         out.push_str(&format!("  n{at}{open}\"{label}\"{close}:::{}\n", vertex.status));
     }
     for edge in edges {
-        let (Some(source), Some(target)) = (index.get(edge.source.as_str()), index.get(edge.target.as_str())) else { continue };
+        let (Some(source), Some(target)) =
+            (index.get(edge.source.as_str()), index.get(edge.target.as_str()))
+        else {
+            continue;
+        };
         let arrow = match edge.kind {
             BondKind::Blocks => "-->".to_owned(),
             BondKind::ParentChild => "---".to_owned(),
@@ -92,8 +105,12 @@ pub fn mermaid(vertices: &[Vertex], edges: &[Edge]) -> String {
         };
         out.push_str(&format!("  n{source} {arrow} n{target}\n"));
     }
-    for status in Status::ALL.iter().filter(|status| vertices.iter().any(|v| v.status == **status)) {
-        out.push_str(&format!("  classDef {status} fill:{},stroke:#6b7280,color:#111827\n", color(*status)));
+    for status in Status::ALL.iter().filter(|status| vertices.iter().any(|v| v.status == **status))
+    {
+        out.push_str(&format!(
+            "  classDef {status} fill:{},stroke:#6b7280,color:#111827\n",
+            color(*status)
+        ));
     }
     out
 }
@@ -116,7 +133,12 @@ mod tests {
     use super::*;
 
     fn vertex(id: &str, title: &str) -> Vertex {
-        Vertex { id: id.into(), title: title.into(), status: Status::Open, issue_type: IssueType::Task }
+        Vertex {
+            id: id.into(),
+            title: title.into(),
+            status: Status::Open,
+            issue_type: IssueType::Task,
+        }
     }
 
     #[test]
@@ -125,11 +147,17 @@ mod tests {
         let edges = [Edge { source: "a-1".into(), target: "a-2".into(), kind: BondKind::Blocks }];
         let dot = dot(&vertices, &edges);
         assert!(
-            dot.contains("label=\"say \\\"hi\\\"]; drop\\\\ <b> [31m\\na-1\"") && dot.contains("\"a-1\" -> \"a-2\";"),
+            dot.contains("label=\"say \\\"hi\\\"]; drop\\\\ <b> [31m\\na-1\"")
+                && dot.contains("\"a-1\" -> \"a-2\";"),
             "{dot}"
         );
         let mermaid = mermaid(&vertices, &edges);
-        assert!(mermaid.contains("n0[\"say #34;hi#34;#93;#59; drop#92; #60;b#62; #91;31m<br/>a-1\"]:::open"), "{mermaid}");
+        assert!(
+            mermaid.contains(
+                "n0[\"say #34;hi#34;#93;#59; drop#92; #60;b#62; #91;31m<br/>a-1\"]:::open"
+            ),
+            "{mermaid}"
+        );
         assert!(mermaid.contains("n0 --> n1"));
     }
 }

@@ -1,4 +1,5 @@
-//! A file as a sequence of JSON values with their places: JSON Lines, one array, or one object over several lines.
+//! A file as a sequence of JSON values with their places: JSON Lines, one array, or one object over
+//! several lines.
 
 use serde_json::{Map, Value};
 
@@ -12,13 +13,15 @@ const STEP: usize = 512;
 
 /// A file's values.
 pub(super) struct Values<'a> {
-    /// Every value with its line (in an array: its number), in order; what cannot be read is told with its line. Blank lines are skipped.
+    /// Every value with its line (in an array: its number), in order; what cannot be read is told
+    /// with its line. Blank lines are skipped.
     pub(super) items: Box<dyn Iterator<Item = (usize, Result<Value, String>)> + 'a>,
     /// How many lines there are (in an array: values).
     pub(super) lines: usize,
 }
 
-/// Hands every object of a JSON file to `each`; what is none, or what `each` cannot take, is a bad line.
+/// Hands every object of a JSON file to `each`; what is none, or what `each` cannot take, is a bad
+/// line.
 pub(super) fn each_object(
     bytes: &[u8],
     batch: &mut Batch,
@@ -53,15 +56,20 @@ pub(super) fn values(bytes: &[u8]) -> Values<'_> {
                 return Values { items: Box::new((1..).zip(items.into_iter().map(Ok))), lines };
             }
             Ok(value) => return one(1, Ok(value)),
-            Err(error) if bytes[start] == b'[' => return one(error.line().max(1), Err(plain(&error))),
+            Err(error) if bytes[start] == b'[' => {
+                return one(error.line().max(1), Err(plain(&error)));
+            }
             Err(_) => {}
         }
     }
     let lines = bytes.split(|b| *b == b'\n');
-    let items = (1..).zip(lines.clone()).filter(|(_, line)| !line.trim_ascii().is_empty()).map(|(at, line)| {
-        let value = std::str::from_utf8(line).map_err(|error| format!("it is no UTF-8 text (byte {})", error.valid_up_to() + 1));
-        (at, value.and_then(parse))
-    });
+    let items = (1..).zip(lines.clone()).filter(|(_, line)| !line.trim_ascii().is_empty()).map(
+        |(at, line)| {
+            let value = std::str::from_utf8(line)
+                .map_err(|error| format!("it is no UTF-8 text (byte {})", error.valid_up_to() + 1));
+            (at, value.and_then(parse))
+        },
+    );
     Values { items: Box::new(items), lines: lines.count() }
 }
 
@@ -100,8 +108,14 @@ mod tests {
 
     #[test]
     fn lines_keep_their_numbers_and_one_bad_line_stops_none() {
-        assert_eq!(outline("{\"a\":1}\n\nrubbish\r\n{\"b\":2}\r\n"), [(1, true), (3, false), (4, true)]);
-        assert_eq!(values(b"\xff\n{}").items.map(|(line, v)| (line, v.is_ok())).collect::<Vec<_>>(), [(1, false), (2, true)]);
+        assert_eq!(
+            outline("{\"a\":1}\n\nrubbish\r\n{\"b\":2}\r\n"),
+            [(1, true), (3, false), (4, true)]
+        );
+        assert_eq!(
+            values(b"\xff\n{}").items.map(|(line, v)| (line, v.is_ok())).collect::<Vec<_>>(),
+            [(1, false), (2, true)]
+        );
     }
 
     #[test]
@@ -113,8 +127,10 @@ mod tests {
 
     #[test]
     fn an_open_merge_conflict_is_named_as_such() {
-        let told: Vec<_> =
-            values(b"<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n").items.filter_map(|(_, v)| v.err()).collect();
+        let told: Vec<_> = values(b"<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n")
+            .items
+            .filter_map(|(_, v)| v.err())
+            .collect();
         assert_eq!(told.len(), 3);
         assert!(told[0].contains("merge conflict"));
     }

@@ -1,9 +1,11 @@
-//! Work that comes from other trackers and goes to other programs: the texts, and nothing but the texts.
+//! Work that comes from other trackers and goes to other programs: the texts, and nothing but the
+//! texts.
 //!
-//! Readers turn a file of another tracker into a [`Batch`], in our words, and tell what did not fit ([`Notes`]); [`crate::ops::import`]
-//! brings a batch into the store. Writers turn a [`Snapshot`] into a text. [`merge`] puts two copies of an export together again.
-//! Everything here is pure, tolerant of what it reads, and never drops a value in silence: what has no place of its own stays under
-//! `metadata.source`.
+//! Readers turn a file of another tracker into a [`Batch`], in our words, and tell what did not fit
+//! ([`Notes`]); [`crate::ops::import`] brings a batch into the store. Writers turn a [`Snapshot`]
+//! into a text. [`merge`] puts two copies of an export together again. Everything here is pure,
+//! tolerant of what it reads, and never drops a value in silence: what has no place of its own
+//! stays under `metadata.source`.
 
 mod bd;
 mod clean;

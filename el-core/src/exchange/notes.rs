@@ -11,7 +11,8 @@ pub enum NoteKind {
     Approximated,
     /// It has no place here and stays under `metadata.source`.
     Kept,
-    /// It cannot be here: it would wait for itself, or its other end is nowhere. It stays under `metadata.source`.
+    /// It cannot be here: it would wait for itself, or its other end is nowhere. It stays under
+    /// `metadata.source`.
     LeftOut,
     /// It changed here and there since the last import; the newer one stands.
     Conflict,
@@ -85,7 +86,10 @@ mod tests {
         }
         notes.add(NoteKind::Approximated, "type 'chore' became task", "line 3");
         let list = notes.into_list();
-        assert_eq!((list[0].kind, list[1].count, list[1].places.len()), (NoteKind::Approximated, 10, Notes::PLACES));
+        assert_eq!(
+            (list[0].kind, list[1].count, list[1].places.len()),
+            (NoteKind::Approximated, 10, Notes::PLACES)
+        );
     }
 
     #[test]

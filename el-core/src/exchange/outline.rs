@@ -1,7 +1,9 @@
-//! Markdown as an outline: headings of the first three levels, and the items of task lists, each with the text below it.
+//! Markdown as an outline: headings of the first three levels, and the items of task lists, each
+//! with the text below it.
 //!
-//! `- [ ] title` is a task; a deeper one is its child; text that is indented below it is its own. Text at the margin ends a list and
-//! belongs to the heading above. What stands in a code fence is text. Deeper headings are text too.
+//! `- [ ] title` is a task; a deeper one is its child; text that is indented below it is its own.
+//! Text at the margin ends a list and belongs to the heading above. What stands in a code fence is
+//! text. Deeper headings are text too.
 
 /// What an item of an outline is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,9 +83,16 @@ impl Outline {
         while self.tasks.last().is_some_and(|(at, _)| *at >= indent) {
             self.tasks.pop();
         }
-        let parent = self.tasks.last().map(|(_, at)| *at).or(self.headings.last().map(|(_, at)| *at));
+        let parent =
+            self.tasks.last().map(|(_, at)| *at).or(self.headings.last().map(|(_, at)| *at));
         self.tasks.push((indent, self.items.len()));
-        self.items.push(Item { line, kind: Kind::Task { ticked }, title: title.to_owned(), text: String::new(), parent });
+        self.items.push(Item {
+            line,
+            kind: Kind::Task { ticked },
+            title: title.to_owned(),
+            text: String::new(),
+            parent,
+        });
     }
 
     fn heading(&mut self, line: usize, level: u8, title: &str) {
@@ -93,7 +102,13 @@ impl Outline {
         }
         let parent = self.headings.last().map(|(_, at)| *at);
         self.headings.push((level, self.items.len()));
-        self.items.push(Item { line, kind: Kind::Heading(level), title: title.to_owned(), text: String::new(), parent });
+        self.items.push(Item {
+            line,
+            kind: Kind::Heading(level),
+            title: title.to_owned(),
+            text: String::new(),
+            parent,
+        });
     }
 
     /// Puts a line below the item that is open.
@@ -109,11 +124,16 @@ impl Outline {
 /// `# title` to `### title`, at the margin.
 fn heading(line: &str) -> Option<(u8, &str)> {
     let rest = line.trim_start_matches('#');
-    let level = u8::try_from(line.len() - rest.len()).ok().filter(|level| (1..=3).contains(level))?;
+    let level =
+        u8::try_from(line.len() - rest.len()).ok().filter(|level| (1..=3).contains(level))?;
     let title = rest.strip_prefix([' ', '\t'])?.trim();
     // A closing row of `#` is no part of the title.
     let bare = title.trim_end_matches('#');
-    let title = if bare.len() < title.len() && (bare.is_empty() || bare.ends_with(' ')) { bare.trim_end() } else { title };
+    let title = if bare.len() < title.len() && (bare.is_empty() || bare.ends_with(' ')) {
+        bare.trim_end()
+    } else {
+        title
+    };
     (!title.is_empty()).then_some((level, title))
 }
 
@@ -122,7 +142,8 @@ fn task(content: &str) -> Option<(bool, &str)> {
     let rest = match content.strip_prefix(['-', '*', '+']) {
         Some(rest) => rest,
         None => {
-            let digits = content.len() - content.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let digits =
+                content.len() - content.trim_start_matches(|c: char| c.is_ascii_digit()).len();
             content.get(digits..).filter(|_| digits > 0)?.strip_prefix(['.', ')'])?
         }
     };
@@ -151,9 +172,14 @@ fn indent_of(line: &str) -> usize {
 
 /// Removes the white space that all lines begin with, and blank lines around.
 fn dedent(text: &str) -> String {
-    let common =
-        text.lines().filter(|line| !line.trim().is_empty()).map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
-    let lines: Vec<&str> = text.lines().map(|line| line.get(common..).unwrap_or_default().trim_end()).collect();
+    let common = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| line.len() - line.trim_start().len())
+        .min()
+        .unwrap_or(0);
+    let lines: Vec<&str> =
+        text.lines().map(|line| line.get(common..).unwrap_or_default().trim_end()).collect();
     lines.join("\n").trim_matches('\n').to_owned()
 }
 
@@ -170,7 +196,8 @@ mod tests {
                 Kind::Task { ticked } => if ticked { "[x]" } else { "[ ]" }.to_owned(),
             };
             let parent = item.parent.map(|parent| format!(" < {parent}")).unwrap_or_default();
-            let text = if item.text.is_empty() { String::new() } else { format!(": {}", item.text) };
+            let text =
+                if item.text.is_empty() { String::new() } else { format!(": {}", item.text) };
             format!("{mark} {}{parent}{text}", item.title)
         };
         read(text).iter().map(show).collect()

@@ -1,8 +1,9 @@
 //! Plans in Markdown: task lists, and headings of the second and third level.
 //!
-//! Where the text has task lists, every task is an atom, and a heading is the epic of the tasks below it. Where it has none, each `##` is
-//! an atom and each `###` its child, with the text below as description; a `###` that is called Priority, Type, Acceptance, Assignee,
-//! Labels or Depends on says that of the atom above it.
+//! Where the text has task lists, every task is an atom, and a heading is the epic of the tasks
+//! below it. Where it has none, each `##` is an atom and each `###` its child, with the text below
+//! as description; a `###` that is called Priority, Type, Acceptance, Assignee, Labels or Depends
+//! on says that of the atom above it.
 
 use std::collections::HashMap;
 
@@ -32,7 +33,8 @@ pub(super) fn read(bytes: &[u8], name: &str) -> Batch {
         let place = format!("line {}", item.line);
         match &plan.roles[at] {
             Role::Atom => {
-                let mut draft = Draft::new(item.line, plan.ids[at].clone(), plan.fields(at), &mut notes);
+                let mut draft =
+                    Draft::new(item.line, plan.ids[at].clone(), plan.fields(at), &mut notes);
                 match record(&mut draft, &plan, at) {
                     Ok(record) => {
                         batch.records.push(record);
@@ -44,10 +46,18 @@ pub(super) fn read(bytes: &[u8], name: &str) -> Batch {
             Role::Field => {}
             Role::Title => {
                 if !item.text.trim().is_empty() {
-                    notes.add(NoteKind::LeftOut, "the text below the document's title is for people", &place);
+                    notes.add(
+                        NoteKind::LeftOut,
+                        "the text below the document's title is for people",
+                        &place,
+                    );
                 }
             }
-            Role::Prose => notes.add(NoteKind::LeftOut, "a heading without a task below it is for people", &place),
+            Role::Prose => notes.add(
+                NoteKind::LeftOut,
+                "a heading without a task below it is for people",
+                &place,
+            ),
         }
     }
     batch.notes = notes;
@@ -118,7 +128,10 @@ impl<'a> Plan<'a> {
                     Role::Prose
                 }
             }
-            Kind::Heading(3) if item.parent.is_some_and(|p| items[p].kind == Kind::Heading(2)) && field(item).is_some() => {
+            Kind::Heading(3)
+                if item.parent.is_some_and(|p| items[p].kind == Kind::Heading(2))
+                    && field(item).is_some() =>
+            {
                 Role::Field
             }
             Kind::Heading(_) => Role::Atom,
@@ -140,7 +153,9 @@ impl<'a> Plan<'a> {
     }
 
     fn has_children(&self, at: usize) -> bool {
-        self.children[at].iter().any(|child| self.roles[*child] == Role::Atom || self.has_children(*child))
+        self.children[at]
+            .iter()
+            .any(|child| self.roles[*child] == Role::Atom || self.has_children(*child))
     }
 
     /// Done: ticked, or a heading below which everything is.
@@ -148,7 +163,10 @@ impl<'a> Plan<'a> {
         match self.items[at].kind {
             Kind::Task { ticked } => ticked,
             Kind::Heading(_) => {
-                let mut below = self.children[at].iter().filter(|child| self.roles[**child] == Role::Atom).peekable();
+                let mut below = self.children[at]
+                    .iter()
+                    .filter(|child| self.roles[**child] == Role::Atom)
+                    .peekable();
                 below.peek().is_some() && below.all(|child| self.is_done(*child))
             }
         }
@@ -187,14 +205,24 @@ impl<'a> Plan<'a> {
 
     /// What the atom waits for: the titles of others in the plan, or ids.
     fn bonds(&self, at: usize) -> Vec<RecordBond> {
-        let fields =
-            self.children[at].iter().filter(|c| self.roles[**c] == Role::Field && field(&self.items[**c]) == Some("depends"));
+        let fields = self.children[at].iter().filter(|c| {
+            self.roles[**c] == Role::Field && field(&self.items[**c]) == Some("depends")
+        });
         let wanted = fields.flat_map(|child| words(&self.items[*child].text));
         let bond = |text: String| {
             let named = self.items.iter().position(|item| item.title.eq_ignore_ascii_case(&text));
-            let source = named.filter(|other| self.roles[*other] == Role::Atom).map_or(text, |other| self.ids[other].clone());
+            let source = named
+                .filter(|other| self.roles[*other] == Role::Atom)
+                .map_or(text, |other| self.ids[other].clone());
             let (line, owner) = (self.items[at].line, self.ids[at].clone());
-            RecordBond { line, target: owner.clone(), owner, source, kind: BondKind::Blocks, created_at: None }
+            RecordBond {
+                line,
+                target: owner.clone(),
+                owner,
+                source,
+                kind: BondKind::Blocks,
+                created_at: None,
+            }
         };
         wanted.map(bond).collect()
     }
@@ -219,7 +247,11 @@ fn ids(items: &[Item], roles: &[Role]) -> Vec<String> {
         };
         // A path of titles may be longer than any id should be.
         let path: String = if path.len() > 400 { format!("…{}", tail(&path, 400)) } else { path };
-        let count = if *role == Role::Atom { taken.entry(path.clone()).and_modify(|n| *n += 1).or_insert(1) } else { &mut 1 };
+        let count = if *role == Role::Atom {
+            taken.entry(path.clone()).and_modify(|n| *n += 1).or_insert(1)
+        } else {
+            &mut 1
+        };
         ids.push(if *count > 1 { format!("{path} ({count})") } else { path });
     }
     ids
@@ -249,7 +281,9 @@ fn record(draft: &mut Draft<'_>, plan: &Plan<'_>, at: usize) -> Result<Record, S
         issue_type: if plan.has_children(at) { IssueType::Epic } else { said },
         priority: draft.priority("priority"),
         labels: draft.labels("labels"),
-        assignee: draft.text("assignee").and_then(|who| draft.name("assignee", who.trim().trim_start_matches('@'))),
+        assignee: draft
+            .text("assignee")
+            .and_then(|who| draft.name("assignee", who.trim().trim_start_matches('@'))),
         parent: plan.atom_above(at).map(|parent| plan.ids[parent].clone()),
         defer_until: None,
         close_reason: None,
@@ -269,8 +303,13 @@ mod tests {
         let batch = read(text.as_bytes(), "plan.md");
         assert!(batch.bad.is_empty(), "{:?}", batch.bad);
         let show = |r: &Record| {
-            let parent = r.parent.as_deref().map(|parent| format!(" < {parent}")).unwrap_or_default();
-            let text = if r.description.is_empty() { String::new() } else { format!(": {}", r.description) };
+            let parent =
+                r.parent.as_deref().map(|parent| format!(" < {parent}")).unwrap_or_default();
+            let text = if r.description.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", r.description)
+            };
             format!("{} {} {}{parent}{text}", r.status, r.issue_type, r.id)
         };
         batch.records.iter().map(show).collect()

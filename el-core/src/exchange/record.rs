@@ -72,7 +72,8 @@ pub struct BadLine {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     pub tracker: Tracker,
-    /// Whose ids these are: the tracker, with more after a colon where ids are unique only within that.
+    /// Whose ids these are: the tracker, with more after a colon where ids are unique only within
+    /// that.
     pub source: String,
     pub records: Vec<Record>,
     pub bonds: Vec<RecordBond>,
@@ -106,7 +107,8 @@ pub struct Snapshot {
     pub prefix: String,
     /// By time of creation, then id.
     pub atoms: Vec<Atom>,
-    /// Every bond whose target is among the atoms, by target's place, source and kind. Containment is the atoms' `parent_id`.
+    /// Every bond whose target is among the atoms, by target's place, source and kind. Containment
+    /// is the atoms' `parent_id`.
     pub bonds: Vec<Bond>,
     /// Of these atoms, by the atom's place, time and id.
     pub comments: Vec<Comment>,

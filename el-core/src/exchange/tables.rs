@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::Snapshot;
 use crate::model::{Atom, BondKind, Priority, Status, Timestamp};
 
-/// Comma-separated values as RFC 4180 has them, one atom a row, with a row of names first. A cell that a spreadsheet would take for a
-/// formula begins with an apostrophe.
+/// Comma-separated values as RFC 4180 has them, one atom a row, with a row of names first. A cell
+/// that a spreadsheet would take for a formula begins with an apostrophe.
 pub fn csv(snapshot: &Snapshot) -> String {
     let blockers = blockers(snapshot);
     let mut out = String::from(
@@ -42,40 +42,65 @@ pub fn csv(snapshot: &Snapshot) -> String {
 }
 
 fn csv_cell(text: &str) -> String {
-    let text: String =
-        text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { '\u{fffd}' } else { c }).collect();
-    let text = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text };
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    let text: String = text
+        .chars()
+        .map(|c| if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { '\u{fffd}' } else { c })
+        .collect();
+    let text =
+        if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text };
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
 }
 
 /// What holds each atom: the sources of its `blocks` and `waits_for` bonds.
 fn blockers(snapshot: &Snapshot) -> HashMap<&str, Vec<&str>> {
     let mut blockers: HashMap<&str, Vec<&str>> = HashMap::new();
-    for bond in snapshot.bonds.iter().filter(|b| matches!(b.dependency_type, BondKind::Blocks | BondKind::WaitsFor)) {
+    for bond in snapshot
+        .bonds
+        .iter()
+        .filter(|b| matches!(b.dependency_type, BondKind::Blocks | BondKind::WaitsFor))
+    {
         blockers.entry(&bond.target_id).or_default().push(&bond.source_id);
     }
     blockers
 }
 
-/// A Markdown task list: children below their parents, what is over ticked, descriptions below their items.
+/// A Markdown task list: children below their parents, what is over ticked, descriptions below
+/// their items.
 pub fn markdown(snapshot: &Snapshot) -> String {
     let here: HashSet<&str> = snapshot.atoms.iter().map(|atom| atom.id.as_str()).collect();
     let mut children: HashMap<Option<&str>, Vec<&Atom>> = HashMap::new();
     for atom in &snapshot.atoms {
-        children.entry(atom.parent_id.as_deref().filter(|id| here.contains(id))).or_default().push(atom);
+        children
+            .entry(atom.parent_id.as_deref().filter(|id| here.contains(id)))
+            .or_default()
+            .push(atom);
     }
     let blockers = blockers(snapshot);
     let mut out = format!("# {}\n\n", snapshot.prefix);
-    // A loop of parents, which no write allows, hangs on nothing and is shown at the end as if it had none.
+    // A loop of parents, which no write allows, hangs on nothing and is shown at the end as if it
+    // had none.
     let mut shown = HashSet::new();
-    for atom in children.get(&None).into_iter().flatten().chain(&snapshot.atoms.iter().collect::<Vec<_>>()) {
+    for atom in
+        children.get(&None).into_iter().flatten().chain(&snapshot.atoms.iter().collect::<Vec<_>>())
+    {
         let mut todo = vec![(*atom, 0_usize)];
         while let Some((atom, depth)) = todo.pop() {
             if !shown.insert(atom.id.as_str()) {
                 continue;
             }
             item(&mut out, atom, depth, blockers.get(atom.id.as_str()));
-            todo.extend(children.get(&Some(atom.id.as_str())).into_iter().flatten().rev().map(|child| (*child, depth + 1)));
+            todo.extend(
+                children
+                    .get(&Some(atom.id.as_str()))
+                    .into_iter()
+                    .flatten()
+                    .rev()
+                    .map(|child| (*child, depth + 1)),
+            );
         }
     }
     out
@@ -100,7 +125,10 @@ fn item(out: &mut String, atom: &Atom, depth: usize, blockers: Option<&Vec<&str>
     facts.extend(blockers.map(|ids| format!("after {}", ids.join(", "))));
     out.push_str(&format!("{indent}- [{mark}] {} ({})\n", plain(&atom.title), facts.join(", ")));
     for line in atom.description.trim_end().lines() {
-        let line: String = line.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
+        let line: String = line
+            .chars()
+            .map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c })
+            .collect();
         out.push_str(format!("{indent}  {line}").trim_end());
         out.push('\n');
     }
@@ -108,7 +136,10 @@ fn item(out: &mut String, atom: &Atom, depth: usize, blockers: Option<&Vec<&str>
 
 /// A text in a line of Markdown: no control characters, no tags.
 fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().replace('<', "\\<")
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect::<String>()
+        .replace('<', "\\<")
 }
 
 #[cfg(test)]

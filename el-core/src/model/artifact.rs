@@ -16,7 +16,8 @@ text_enum! {
     pub enum ArtifactState as "artifact state" {
         /// Copied into the run's folder; later edits do not change it.
         Copied = "copied",
-        /// Binary, or very large: it stays where it is, and its hash tells whether it is still the same.
+        /// Binary, or very large: it stays where it is, and its hash tells whether it is still the
+        /// same.
         Reference = "reference",
         /// Not handed over; [`Artifact::reason`] says why.
         Refused = "refused",
@@ -64,7 +65,9 @@ impl NotSent {
             NotSent::Missing => "is not there",
             NotSent::Folder => "is a folder",
             NotSent::NotAFile => "is a device or a pipe, not a file",
-            NotSent::Configuration => "is a configuration file, which the work item does not ask for",
+            NotSent::Configuration => {
+                "is a configuration file, which the work item does not ask for"
+            }
             NotSent::BuildOutput => "is a build output, which the work item does not ask for",
             NotSent::ContextFile => "is a context file",
             NotSent::OtherSummary => "is the summary of another task",
@@ -87,7 +90,8 @@ pub struct Artifact {
     pub kind: ArtifactKind,
     /// The last part of its path.
     pub name: String,
-    /// Relative to the run's working folder, or absolute for a summary that lies outside of it. For one that was refused, as the agent wrote it.
+    /// Relative to the run's working folder, or absolute for a summary that lies outside of it. For
+    /// one that was refused, as the agent wrote it.
     pub path: String,
     pub description: Option<String>,
     pub state: ArtifactState,

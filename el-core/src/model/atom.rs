@@ -38,10 +38,14 @@ impl Status {
 
     /// An agent that sets this has ended its run (`review` as a hand-over).
     pub const fn ends_run(self) -> bool {
-        matches!(self, Status::Closed | Status::Deferred | Status::WontDo | Status::Discard | Status::Review)
+        matches!(
+            self,
+            Status::Closed | Status::Deferred | Status::WontDo | Status::Discard | Status::Review
+        )
     }
 
-    /// An agent may report this and work on; a run whose agent exits and leaves it so ended as that.
+    /// An agent may report this and work on; a run whose agent exits and leaves it so ended as
+    /// that.
     pub const fn is_report(self) -> bool {
         matches!(self, Status::Blocked | Status::Testing)
     }
@@ -74,7 +78,8 @@ impl IssueType {
     }
 }
 
-/// How much an atom matters: 0 (critical) to 5 (someday). Atoms with a lower number are worked on first.
+/// How much an atom matters: 0 (critical) to 5 (someday). Atoms with a lower number are worked on
+/// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct Priority(#[schemars(range(min = 0, max = 5))] u8);
 
@@ -82,13 +87,17 @@ impl Priority {
     /// What an atom gets when nobody says.
     pub const DEFAULT: Priority = Priority(2);
     /// The words for 0 to 5.
-    pub const WORDS: [&'static str; 6] = ["critical", "high", "medium", "low", "backlog", "someday"];
+    pub const WORDS: [&'static str; 6] =
+        ["critical", "high", "medium", "low", "backlog", "someday"];
 
     /// From a number; an error names the range.
     pub fn new(value: i64) -> Result<Self> {
         match u8::try_from(value) {
             Ok(v @ 0..=5) => Ok(Priority(v)),
-            _ => Err(Error::invalid("priority", format!("{value} is not between 0 (critical) and 5 (someday)"))),
+            _ => Err(Error::invalid(
+                "priority",
+                format!("{value} is not between 0 (critical) and 5 (someday)"),
+            )),
         }
     }
 
@@ -106,7 +115,8 @@ impl Priority {
 impl std::str::FromStr for Priority {
     type Err = Error;
 
-    /// Takes `1`, `p1`, `high`, and `urgent` and `normal` as other trackers and the seed's queue say.
+    /// Takes `1`, `p1`, `high`, and `urgent` and `normal` as other trackers and the seed's queue
+    /// say.
     fn from_str(text: &str) -> Result<Self> {
         let wanted = text.trim().to_ascii_lowercase();
         if let Some(at) = Self::WORDS.iter().position(|w| *w == wanted) {
@@ -121,7 +131,10 @@ impl std::str::FromStr for Priority {
             || {
                 Err(Error::invalid(
                     "priority",
-                    format!("'{text}' is neither a number from 0 to 5 nor one of {}", Self::WORDS.join(", ")),
+                    format!(
+                        "'{text}' is neither a number from 0 to 5 nor one of {}",
+                        Self::WORDS.join(", ")
+                    ),
                 ))
             },
             Priority::new,
@@ -167,9 +180,11 @@ impl Atom {
     /// The value of `_type` in every atom's row.
     pub const RECORD_TYPE: &'static str = "atom";
 
-    /// Its work is to be handed over for review: it has the label `review`, or `review: true` in its metadata.
+    /// Its work is to be handed over for review: it has the label `review`, or `review: true` in
+    /// its metadata.
     pub fn asks_for_review(&self) -> bool {
-        self.labels.iter().any(|label| label == "review") || self.metadata.get("review") == Some(&serde_json::Value::Bool(true))
+        self.labels.iter().any(|label| label == "review")
+            || self.metadata.get("review") == Some(&serde_json::Value::Bool(true))
     }
 }
 
@@ -202,12 +217,18 @@ pub mod validate {
             return Err(Error::invalid("title", "a title is needed, and it is blank"));
         }
         if text.chars().any(|c| c == '\n' || c == '\r') {
-            return Err(Error::invalid("title", "a title is one line; put the rest into the description"));
+            return Err(Error::invalid(
+                "title",
+                "a title is one line; put the rest into the description",
+            ));
         }
         if text.chars().count() > limits::TITLE {
             return Err(Error::invalid(
                 "title",
-                format!("a title has at most {} characters; put the rest into the description", limits::TITLE),
+                format!(
+                    "a title has at most {} characters; put the rest into the description",
+                    limits::TITLE
+                ),
             ));
         }
         no_nul("title", text)
@@ -218,7 +239,11 @@ pub mod validate {
         if text.len() > limits::TEXT {
             return Err(Error::invalid(
                 field,
-                format!("{} bytes are more than the {} that fit; put it into a file and name the file", text.len(), limits::TEXT),
+                format!(
+                    "{} bytes are more than the {} that fit; put it into a file and name the file",
+                    text.len(),
+                    limits::TEXT
+                ),
             ));
         }
         no_nul(field, text)
@@ -230,7 +255,10 @@ pub mod validate {
             return Err(Error::invalid("prompt", "the prompt is blank; say what is to be done"));
         }
         if text.len() > limits::PROMPT {
-            return Err(Error::invalid("prompt", format!("{} bytes are more than the {} that fit", text.len(), limits::PROMPT)));
+            return Err(Error::invalid(
+                "prompt",
+                format!("{} bytes are more than the {} that fit", text.len(), limits::PROMPT),
+            ));
         }
         no_nul("prompt", text)
     }
@@ -253,7 +281,10 @@ pub mod validate {
     pub fn label(text: &str) -> Result<String> {
         let text = text.trim();
         if text.is_empty() || text.chars().count() > limits::WORD {
-            return Err(Error::invalid("label", format!("a label has 1 to {} characters", limits::WORD)));
+            return Err(Error::invalid(
+                "label",
+                format!("a label has 1 to {} characters", limits::WORD),
+            ));
         }
         if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == ',') {
             return Err(Error::invalid(
@@ -269,14 +300,20 @@ pub mod validate {
         if date > now {
             return Ok(());
         }
-        Err(Error::invalid("defer-until", format!("{date} is not in the future; give a later time, such as 3h or tomorrow")))
+        Err(Error::invalid(
+            "defer-until",
+            format!("{date} is not in the future; give a later time, such as 3h or tomorrow"),
+        ))
     }
 
     /// A name of a person or an agent.
     pub fn name(field: &'static str, text: &str) -> Result<String> {
         let text = text.trim();
         if text.is_empty() || text.chars().count() > limits::WORD {
-            return Err(Error::invalid(field, format!("a name has 1 to {} characters", limits::WORD)));
+            return Err(Error::invalid(
+                field,
+                format!("a name has 1 to {} characters", limits::WORD),
+            ));
         }
         if text.chars().any(char::is_control) {
             return Err(Error::invalid(field, "a name has no control characters"));
@@ -298,7 +335,9 @@ mod tests {
 
     #[test]
     fn a_priority_is_a_number_or_a_word() {
-        for (text, want) in [("0", 0), ("p1", 1), ("HIGH", 1), ("urgent", 0), ("normal", 2), ("someday", 5)] {
+        for (text, want) in
+            [("0", 0), ("p1", 1), ("HIGH", 1), ("urgent", 0), ("normal", 2), ("someday", 5)]
+        {
             assert_eq!(text.parse::<Priority>().unwrap().value(), want, "{text}");
         }
         for text in ["6", "-1", "99", "", "banana", "1.5"] {

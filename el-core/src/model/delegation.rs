@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use super::Timestamp;
 use super::text_enum::text_enum;
 
-/// What a task that was handed over with `el run` says of how it is to be run. What it leaves open is the agent's own setting.
+/// What a task that was handed over with `el run` says of how it is to be run. What it leaves open
+/// is the agent's own setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Delegation {
     /// Who handed it over.
@@ -88,7 +89,8 @@ text_enum! {
         /// Handed over for a look.
         Review = "review",
         Completed = "completed",
-        /// Given up, reported as blocked, or closed with a reason that begins with fail, error or abort.
+        /// Given up, reported as blocked, or closed with a reason that begins with fail, error or
+        /// abort.
         Failed = "failed",
         /// The agent put it off, or it has a date.
         Deferred = "deferred",

@@ -43,7 +43,8 @@ text_enum! {
         Verified = "verified",
         /// Its plan is made and worked on from now on: `data` has the settings.
         Orchestrated = "orchestrated",
-        /// A question of a plan got an answer, or one that cannot be used: `data` has `question` and `came`.
+        /// A question of a plan got an answer, or one that cannot be used: `data` has `question`
+        /// and `came`.
         Answered = "answered",
         /// Removed for good.
         Pruned = "pruned",

@@ -8,7 +8,8 @@ text_enum! {
     pub enum EndKind as "end" {
         /// It exited by itself.
         Exited = "exited",
-        /// The supervisor ended it after the atom had reached a status that ends a run, or was taken away by a person.
+        /// The supervisor ended it after the atom had reached a status that ends a run, or was
+        /// taken away by a person.
         Finished = "finished",
         /// Its time was up.
         TimedOut = "timed_out",
@@ -29,8 +30,9 @@ text_enum! {
     }
 }
 
-/// How a run's agent ended, as its supervisor saw it. Written to `exit.json` before the run is settled, so that a worker can
-/// settle it should the supervisor die in between. Facts only: what they mean is for [`crate::rules::verdict`].
+/// How a run's agent ended, as its supervisor saw it. Written to `exit.json` before the run is
+/// settled, so that a worker can settle it should the supervisor die in between. Facts only: what
+/// they mean is for [`crate::rules::verdict`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExitRecord {
     pub run: String,

@@ -14,7 +14,8 @@ const PREFIX_MAX: usize = 20;
 
 fn random_bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).expect("the system's random source answers on every system that el runs on");
+    getrandom::fill(&mut bytes)
+        .expect("the system's random source answers on every system that el runs on");
     bytes
 }
 
@@ -39,8 +40,8 @@ pub fn fresh_uuid() -> String {
     uuid::Builder::from_random_bytes(random_bytes::<16>()).into_uuid().to_string()
 }
 
-/// What a person typed for a short part, in the alphabet: lower case, look-alikes mapped (`I`, `L` → `1`, `O` → `0`, `U` → `v`).
-/// `None` if a character cannot be meant.
+/// What a person typed for a short part, in the alphabet: lower case, look-alikes mapped (`I`, `L`
+/// → `1`, `O` → `0`, `U` → `v`). `None` if a character cannot be meant.
 pub fn canonical_short(text: &str) -> Option<String> {
     text.chars()
         .map(|c| match c.to_ascii_lowercase() {
@@ -53,8 +54,8 @@ pub fn canonical_short(text: &str) -> Option<String> {
         .collect()
 }
 
-/// Makes a project's name safe as the prefix of ids: lower-case letters and digits in words joined by `-`, beginning with a letter,
-/// never `run`, at most twenty characters.
+/// Makes a project's name safe as the prefix of ids: lower-case letters and digits in words joined
+/// by `-`, beginning with a letter, never `run`, at most twenty characters.
 pub fn safe_prefix(name: &str) -> String {
     let mut prefix = String::new();
     for c in name.chars() {

@@ -51,8 +51,8 @@ pub struct Channel {
     pub last: String,
 }
 
-/// The name by which someone is mentioned and has an inbox: lower case, white space as `-`, only letters, digits, `-`, `_` and `.`.
-/// `Ada Lovelace` is `ada-lovelace`.
+/// The name by which someone is mentioned and has an inbox: lower case, white space as `-`, only
+/// letters, digits, `-`, `_` and `.`. `Ada Lovelace` is `ada-lovelace`.
 pub fn handle(name: &str) -> String {
     let words: Vec<String> = name
         .split_whitespace()
@@ -73,7 +73,10 @@ pub fn channel_name(text: &str) -> Result<String> {
     if name.is_empty() {
         return Err(Error::invalid(
             "channel",
-            format!("'{}' is no name of a channel: it needs letters or digits", text.escape_debug()),
+            format!(
+                "'{}' is no name of a channel: it needs letters or digits",
+                text.escape_debug()
+            ),
         ));
     }
     Ok(name)
@@ -87,7 +90,8 @@ pub fn claude_code_channel(agent: &str) -> String {
 /// How many a message can reach by mentions.
 const MENTIONS_MAX: usize = 50;
 
-/// Whom a text mentions by `@name`, as [`handle`]s, sorted. An address (`a@b.c`) and an escaped `\@name` mention nobody.
+/// Whom a text mentions by `@name`, as [`handle`]s, sorted. An address (`a@b.c`) and an escaped
+/// `\@name` mention nobody.
 pub fn mentions(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut before = ' ';
@@ -133,7 +137,10 @@ mod tests {
     #[test]
     fn a_channel_has_a_name() {
         assert_eq!(channel_name("#General").unwrap(), "general");
-        assert!(channel_name(" #  ").is_err() && channel_name("\u{1b}[2J\n").is_ok_and(|name| name == "2j"));
+        assert!(
+            channel_name(" #  ").is_err()
+                && channel_name("\u{1b}[2J\n").is_ok_and(|name| name == "2j")
+        );
     }
 
     proptest! {

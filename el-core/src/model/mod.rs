@@ -25,8 +25,13 @@ pub use comment::Comment;
 pub use delegation::{Delegation, Takes, TaskStatus, Verify, VerifyStatus};
 pub use event::{Event, EventKind};
 pub use exit::{EndKind, ExitRecord, UsageLimit};
-pub use id::{RUN_PREFIX, SHORT_MIN, canonical_short, fresh_run_id, fresh_short, fresh_token, fresh_uuid, safe_prefix};
-pub use message::{Channel, InboxMessage, Message, channel_name, claude_code_channel, handle, mentions};
+pub use id::{
+    RUN_PREFIX, SHORT_MIN, canonical_short, fresh_run_id, fresh_short, fresh_token, fresh_uuid,
+    safe_prefix,
+};
+pub use message::{
+    Channel, InboxMessage, Message, channel_name, claude_code_channel, handle, mentions,
+};
 pub use name::Name;
 pub use phase::{CompletionStatus, Complexity, Phase, ProgressStatus};
 pub use review::{Review, ReviewVerdict};

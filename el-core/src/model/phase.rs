@@ -37,7 +37,8 @@ text_enum! {
 }
 
 text_enum! {
-    /// How a worker says that its task ended. Told on, never believed: the atom's status is what counts.
+    /// How a worker says that its task ended. Told on, never believed: the atom's status is what
+    /// counts.
     pub enum CompletionStatus as "completion status" {
         Success = "success",
         Partial = "partial",

@@ -58,7 +58,12 @@ impl Outcome {
     pub const fn is_failure(self) -> bool {
         matches!(
             self,
-            Outcome::TimedOut | Outcome::Stalled | Outcome::Violation | Outcome::Failed | Outcome::Lost | Outcome::LaunchFailed
+            Outcome::TimedOut
+                | Outcome::Stalled
+                | Outcome::Violation
+                | Outcome::Failed
+                | Outcome::Lost
+                | Outcome::LaunchFailed
         )
     }
 }
@@ -73,7 +78,8 @@ text_enum! {
     }
 }
 
-/// Which process, on which boot of which machine. Enough to tell *alive* from *absent* without mistaking a reused pid.
+/// Which process, on which boot of which machine. Enough to tell *alive* from *absent* without
+/// mistaking a reused pid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stamp {
     pub pid: i64,
@@ -141,13 +147,15 @@ pub struct Run {
     /// How often the supervisor resumed the conversation.
     pub resumes: i64,
     pub cancel_requested: Option<CancelMode>,
-    /// What its agent wrote about its work, or what was made in its stead. `null` until it has been collected, which is when the run ends.
+    /// What its agent wrote about its work, or what was made in its stead. `null` until it has been
+    /// collected, which is when the run ends.
     pub summary: Option<Summary>,
     /// How it says that its task of a larger plan ended. Told on, never believed.
     pub completion: Option<Completion>,
     /// How many files it handed back, the summary among them.
     pub artifacts: i64,
-    /// Its work is handed over for review: so it was when the run began, whatever is changed meanwhile.
+    /// Its work is handed over for review: so it was when the run began, whatever is changed
+    /// meanwhile.
     #[serde(skip)]
     pub review: bool,
     /// The check of its work, if there is one.

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use super::text_enum::text_enum;
 
 text_enum! {
-    /// How an agent itself judges its work. Told on, never believed: the atom's status is what counts.
+    /// How an agent itself judges its work. Told on, never believed: the atom's status is what
+    /// counts.
     pub enum SummaryStatus as "summary status" {
         Completed = "completed",
         Partial = "partial",
@@ -29,7 +30,8 @@ text_enum! {
 pub struct Summary {
     pub objective: Option<String>,
     pub accomplishments: Vec<String>,
-    /// The files that it names as its result, in its order. As it wrote them: nobody has looked for them yet.
+    /// The files that it names as its result, in its order. As it wrote them: nobody has looked for
+    /// them yet.
     pub deliverables: Vec<Deliverable>,
     pub tests: Option<TestResults>,
     pub notes: Vec<String>,
@@ -39,7 +41,8 @@ pub struct Summary {
     pub is_fallback: bool,
     /// What could not be read, or was read with a guess; one sentence each.
     pub warnings: Vec<String>,
-    /// Files in the run's own worktree that were in no commit when it ended: its branch does not have them. The first of them; absent if there are none.
+    /// Files in the run's own worktree that were in no commit when it ended: its branch does not
+    /// have them. The first of them; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uncommitted: Vec<String>,
 }

@@ -1,6 +1,8 @@
-/// An enum that is a closed set of words: its names in the store, in JSON and on the command line are one.
+/// An enum that is a closed set of words: its names in the store, in JSON and on the command line
+/// are one.
 ///
-/// Reading is forgiving in case and in `-` for `_`; the error names the values that exist. Its schema is the words.
+/// Reading is forgiving in case and in `-` for `_`; the error names the values that exist. Its
+/// schema is the words.
 macro_rules! text_enum {
     ($(#[doc = $doc:literal])* pub enum $name:ident as $field:literal { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[doc = $doc])*

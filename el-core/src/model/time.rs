@@ -8,7 +8,8 @@ use crate::{Error, Result};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// From microseconds since the epoch. Values beyond jiff's calendar are printed as its first or last moment.
+    /// From microseconds since the epoch. Values beyond jiff's calendar are printed as its first or
+    /// last moment.
     pub const fn from_micros(micros: i64) -> Self {
         Timestamp(micros)
     }
@@ -25,10 +26,12 @@ impl Timestamp {
 
     /// Reads an RFC 3339 time such as `2026-11-28T09:30:00Z`.
     pub fn parse(text: &str) -> Result<Self> {
-        let stamp: jiff::Timestamp = text
-            .trim()
-            .parse()
-            .map_err(|_| Error::invalid("time", format!("'{text}' is not an RFC 3339 time, such as 2026-11-28T09:30:00Z")))?;
+        let stamp: jiff::Timestamp = text.trim().parse().map_err(|_| {
+            Error::invalid(
+                "time",
+                format!("'{text}' is not an RFC 3339 time, such as 2026-11-28T09:30:00Z"),
+            )
+        })?;
         Ok(Timestamp(stamp.as_microsecond()))
     }
 
@@ -36,7 +39,8 @@ impl Timestamp {
     pub fn to_millis_text(self) -> String {
         let millis = Timestamp(self.0.div_euclid(1000).saturating_mul(1000));
         let text = millis.to_string();
-        let (whole, fraction) = text.trim_end_matches('Z').split_once('.').unwrap_or((text.trim_end_matches('Z'), ""));
+        let (whole, fraction) =
+            text.trim_end_matches('Z').split_once('.').unwrap_or((text.trim_end_matches('Z'), ""));
         format!("{whole}.{fraction:0<3.3}Z")
     }
 
@@ -121,9 +125,11 @@ mod tests {
 
     #[test]
     fn milliseconds_have_three_digits() {
-        for (micros, want) in
-            [(0, "1970-01-01T00:00:00.000Z"), (1_500_000, "1970-01-01T00:00:01.500Z"), (12_345, "1970-01-01T00:00:00.012Z")]
-        {
+        for (micros, want) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (1_500_000, "1970-01-01T00:00:01.500Z"),
+            (12_345, "1970-01-01T00:00:00.012Z"),
+        ] {
             assert_eq!(Timestamp::from_micros(micros).to_millis_text(), want);
         }
         assert!(!Timestamp::from_micros(i64::MIN).to_millis_text().is_empty());

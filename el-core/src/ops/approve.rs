@@ -6,7 +6,12 @@ use crate::store::{Store, Tx, atom, event, review, run};
 use crate::{Ctx, Error, Result};
 
 /// Approves what waits for review, all or none: the atoms are closed.
-pub fn approve<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S], reason: Option<&str>) -> Result<Vec<Atom>> {
+pub fn approve<S: AsRef<str>>(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    ids: &[S],
+    reason: Option<&str>,
+) -> Result<Vec<Atom>> {
     let reason = reason.map(validate::reason).transpose()?;
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
@@ -19,10 +24,16 @@ pub fn approve<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S], reaso
     })
 }
 
-pub(super) fn approve_one(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, reason: Option<&str>) -> Result<()> {
+pub(super) fn approve_one(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    before: &Atom,
+    reason: Option<&str>,
+) -> Result<()> {
     let last = review::last(tx, &before.id)?.filter(|review| review.verdict.is_none());
     review::decide(tx, ctx, &before.id, ReviewVerdict::Approved, reason)?;
-    // The word comes first: a reason that begins with "fail" would release what waits for a failure.
+    // The word comes first: a reason that begins with "fail" would release what waits for a
+    // failure.
     let said = reason.map(str::to_owned).or_else(|| last.as_ref().and_then(summary));
     let closing = said.map_or_else(|| "Approved".to_owned(), |said| format!("Approved: {said}"));
     set_status(tx, ctx, before, Status::Closed, To { reason: Some(&closing), ..To::default() })?;
@@ -39,12 +50,18 @@ fn summary(review: &Review) -> Option<String> {
 /// Only what waits for review can be decided, and nobody decides their own work.
 pub(super) fn waits(session: Option<&Run>, atom: &Atom) -> Result<()> {
     if session.is_some_and(|session| session.atom_id == atom.id) {
-        return Err(Error::Refused(format!("a run cannot review its own work, which is {}", atom.id)));
+        return Err(Error::Refused(format!(
+            "a run cannot review its own work, which is {}",
+            atom.id
+        )));
     }
     if atom.status != Status::Review {
         return Err(Error::conflict(
             "not_in_review",
-            format!("{} is {}, and only what is in review can be approved or rejected", atom.id, atom.status),
+            format!(
+                "{} is {}, and only what is in review can be approved or rejected",
+                atom.id, atom.status
+            ),
         ));
     }
     Ok(())

@@ -13,16 +13,19 @@ pub struct HandedBack {
     pub not_sent: Vec<Artifact>,
 }
 
-/// What a run handed back; of an atom, its last run that handed anything back, or else the run that is meant anyway.
+/// What a run handed back; of an atom, its last run that handed anything back, or else the run that
+/// is meant anyway.
 pub fn artifacts(store: &Store, text: &str) -> Result<HandedBack> {
     store.read(|tx| {
         let is_run = text.trim().to_ascii_lowercase().starts_with(&format!("{RUN_PREFIX}-"));
-        let last = if is_run { None } else { artifact::last_run_with_any(tx, &atom::resolve(tx, text)?)? };
+        let last =
+            if is_run { None } else { artifact::last_run_with_any(tx, &atom::resolve(tx, text)?)? };
         let run = match last {
             Some(id) => store::run::get(tx, &id)?,
             None => target(tx, text)?,
         };
-        let (artifacts, not_sent) = artifact::of_run(tx, &run.id)?.into_iter().partition(Artifact::is_sent);
+        let (artifacts, not_sent) =
+            artifact::of_run(tx, &run.id)?.into_iter().partition(Artifact::is_sent);
         Ok(HandedBack { run, artifacts, not_sent })
     })
 }
@@ -34,7 +37,10 @@ impl HandedBack {
     /// If none is meant, or several.
     pub fn find(&self, wanted: &str) -> Result<&Artifact> {
         let wanted = wanted.trim();
-        let by_number = wanted.parse::<i64>().ok().and_then(|n| self.artifacts.iter().find(|artifact| artifact.n == n));
+        let by_number = wanted
+            .parse::<i64>()
+            .ok()
+            .and_then(|n| self.artifacts.iter().find(|artifact| artifact.n == n));
         let by_path = || self.artifacts.iter().find(|artifact| artifact.path == wanted);
         if let Some(found) = by_number.or_else(by_path) {
             return Ok(found);
@@ -42,26 +48,36 @@ impl HandedBack {
         let named: Vec<&Artifact> = self
             .artifacts
             .iter()
-            .filter(|artifact| artifact.name == wanted || artifact.path.ends_with(&format!("/{wanted}")))
+            .filter(|artifact| {
+                artifact.name == wanted || artifact.path.ends_with(&format!("/{wanted}"))
+            })
             .collect();
         match named.as_slice() {
             [one] => Ok(one),
-            // The summary is always the first; a file of the agent's that is called so comes before that word.
+            // The summary is always the first; a file of the agent's that is called so comes before
+            // that word.
             [] if wanted == "summary" && !self.artifacts.is_empty() => Ok(&self.artifacts[0]),
             [] => Err(self.missing(wanted)),
             several => Err(Error::Ambiguous {
                 id: wanted.to_owned(),
-                candidates: several.iter().map(|artifact| (artifact.n.to_string(), artifact.path.clone())).collect(),
+                candidates: several
+                    .iter()
+                    .map(|artifact| (artifact.n.to_string(), artifact.path.clone()))
+                    .collect(),
             }),
         }
     }
 
     fn missing(&self, wanted: &str) -> Error {
-        let refused = self.not_sent.iter().find(|artifact| artifact.path == wanted || artifact.name == wanted);
+        let refused = self
+            .not_sent
+            .iter()
+            .find(|artifact| artifact.path == wanted || artifact.name == wanted);
         match refused.and_then(|artifact| Some((artifact, artifact.reason?))) {
-            Some((artifact, reason)) => {
-                Error::conflict("not_sent", format!("{} was not handed over: it {}", artifact.path, reason.words()))
-            }
+            Some((artifact, reason)) => Error::conflict(
+                "not_sent",
+                format!("{} was not handed over: it {}", artifact.path, reason.words()),
+            ),
             None => Error::not_found("artifact", wanted),
         }
     }

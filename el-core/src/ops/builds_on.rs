@@ -7,8 +7,9 @@ use crate::store::{Store, Tx, atom, bond};
 /// Atoms that are looked at; more than a person or a model lays out.
 const LOOK_AT: usize = 2000;
 
-/// The closed atoms whose work an atom builds on: what blocked it or its parents and what is below that, and what blocked those in turn. Each stands
-/// before those that it builds on itself, so that most of what follows is in what came first. Not those of which it is the alternative.
+/// The closed atoms whose work an atom builds on: what blocked it or its parents and what is below
+/// that, and what blocked those in turn. Each stands before those that it builds on itself, so that
+/// most of what follows is in what came first. Not those of which it is the alternative.
 pub fn builds_on(store: &Store, id: &str) -> Result<Vec<String>> {
     store.read(|tx| {
         let mut seen = HashSet::from([id.to_owned()]);
@@ -24,7 +25,9 @@ pub fn builds_on(store: &Store, id: &str) -> Result<Vec<String>> {
                     }
                 }
                 None => {
-                    if at != id && atom::find(tx, at)?.is_some_and(|atom| atom.status == Status::Closed) {
+                    if at != id
+                        && atom::find(tx, at)?.is_some_and(|atom| atom.status == Status::Closed)
+                    {
                         found.push(at.clone());
                     }
                     path.pop();
@@ -50,7 +53,9 @@ pub(super) fn sources(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
     let mut next = Some(id.to_owned());
     while let Some(id) = next.filter(|id| seen.insert(id.clone())) {
         for edge in bond::touching(tx, &id)? {
-            if edge.target_id == id && matches!(edge.dependency_type, BondKind::Blocks | BondKind::WaitsFor) {
+            if edge.target_id == id
+                && matches!(edge.dependency_type, BondKind::Blocks | BondKind::WaitsFor)
+            {
                 found.push(edge.source_id);
             }
         }

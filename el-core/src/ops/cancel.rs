@@ -15,9 +15,16 @@ pub struct Cancelled {
     pub mode: CancelMode,
 }
 
-/// Asks a live run to end (by its id, or by its atom's). Its supervisor ends the agent cleanly and settles the run; asking again is no
-/// error. A session only holds what it cancels: put back into the queue, it would be started again.
-pub fn cancel(store: &mut Store, ctx: &Ctx<'_>, target: &str, mode: CancelMode, reason: Option<&str>) -> Result<Cancelled> {
+/// Asks a live run to end (by its id, or by its atom's). Its supervisor ends the agent cleanly and
+/// settles the run; asking again is no error. A session only holds what it cancels: put back into
+/// the queue, it would be started again.
+pub fn cancel(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    target: &str,
+    mode: CancelMode,
+    reason: Option<&str>,
+) -> Result<Cancelled> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let found = super::runs::target(tx, target)?;
@@ -52,7 +59,13 @@ pub fn cancel_all(store: &mut Store, ctx: &Ctx<'_>, mode: CancelMode) -> Result<
     })
 }
 
-pub(super) fn request(tx: &Tx<'_>, ctx: &Ctx<'_>, live: &Run, mode: CancelMode, reason: Option<&str>) -> Result<()> {
+pub(super) fn request(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    live: &Run,
+    mode: CancelMode,
+    reason: Option<&str>,
+) -> Result<()> {
     if live.cancel_requested == Some(mode) {
         return Ok(());
     }

@@ -13,13 +13,20 @@ use crate::{Ctx, Error, Result};
 pub struct CancelledTask {
     #[serde(flatten)]
     pub task: Task,
-    /// What it did when it was called off: `running`, then its supervisor ends it now; or `queued`, then it never begins.
+    /// What it did when it was called off: `running`, then its supervisor ends it now; or `queued`,
+    /// then it never begins.
     pub was: TaskStatus,
 }
 
-/// Calls a task off, whether it waits or runs: its atom is held until `el retry`. Which of the two it does is decided in the transaction, so a claim
-/// of the same moment cannot slip through. Calling it off again is no error.
-pub fn cancel_task(store: &mut Store, ctx: &Ctx<'_>, id: &str, reason: Option<&str>) -> Result<CancelledTask> {
+/// Calls a task off, whether it waits or runs: its atom is held until `el retry`. Which of the two
+/// it does is decided in the transaction, so a claim of the same moment cannot slip through.
+/// Calling it off again is no error.
+pub fn cancel_task(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    id: &str,
+    reason: Option<&str>,
+) -> Result<CancelledTask> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
         let found = named(tx, id)?;
@@ -29,7 +36,10 @@ pub fn cancel_task(store: &mut Store, ctx: &Ctx<'_>, id: &str, reason: Option<&s
                 TaskStatus::Running
             }
             None if found.status.is_over() => {
-                return Err(Error::conflict("over", format!("{} is {} already", found.id, found.status)));
+                return Err(Error::conflict(
+                    "over",
+                    format!("{} is {} already", found.id, found.status),
+                ));
             }
             None => {
                 if found.status != Status::Deferred || found.defer_until.is_some() {

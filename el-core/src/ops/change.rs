@@ -26,9 +26,15 @@ pub(super) fn resolved_all<S: AsRef<str>>(tx: &Tx<'_>, ids: &[S]) -> Result<Vec<
     Ok(atoms)
 }
 
-/// A session may set the status of its own atom and of atoms that nobody works on; another run's atom is not its to end. Its own it ends,
-/// or says how it stands, but never puts it back into the queue: it would be started again at once, and so for ever.
-pub(super) fn may_set_status(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom, to: Status) -> Result<()> {
+/// A session may set the status of its own atom and of atoms that nobody works on; another run's
+/// atom is not its to end. Its own it ends, or says how it stands, but never puts it back into the
+/// queue: it would be started again at once, and so for ever.
+pub(super) fn may_set_status(
+    tx: &Tx<'_>,
+    session: Option<&Run>,
+    atom: &Atom,
+    to: Status,
+) -> Result<()> {
     let Some(session) = session else { return Ok(()) };
     if to == Status::Open {
         may_open(session, &atom.id)?;
@@ -48,16 +54,30 @@ pub(super) fn may_set_status(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom, to
     }
 }
 
-/// Whose claim by hand it is that this change would take away: nobody's, if it is the actor's own. Only a person takes one, and says so.
-pub(super) fn taken_claim<'a>(ctx: &Ctx<'_>, session: Option<&Run>, atom: &'a Atom, force: bool) -> Result<Option<&'a str>> {
+/// Whose claim by hand it is that this change would take away: nobody's, if it is the actor's own.
+/// Only a person takes one, and says so.
+pub(super) fn taken_claim<'a>(
+    ctx: &Ctx<'_>,
+    session: Option<&Run>,
+    atom: &'a Atom,
+    force: bool,
+) -> Result<Option<&'a str>> {
     let is_claimed = atom.status == Status::InProgress && atom.run_id.is_none();
-    let Some(owner) = atom.assignee.as_deref().filter(|who| is_claimed && *who != ctx.actor) else { return Ok(None) };
+    let Some(owner) = atom.assignee.as_deref().filter(|who| is_claimed && *who != ctx.actor) else {
+        return Ok(None);
+    };
     match session {
         None if force => Ok(Some(owner)),
-        None => Err(Error::conflict("claimed", format!("{} is claimed by {owner}; --force takes it from {owner}", atom.id))),
+        None => Err(Error::conflict(
+            "claimed",
+            format!("{} is claimed by {owner}; --force takes it from {owner}", atom.id),
+        )),
         Some(_) => Err(Error::conflict(
             "claimed",
-            format!("{} is claimed by {owner}, who ends it or gives it back; an agent's session does not", atom.id),
+            format!(
+                "{} is claimed by {owner}, who ends it or gives it back; an agent's session does not",
+                atom.id
+            ),
         )),
     }
 }
@@ -65,22 +85,34 @@ pub(super) fn taken_claim<'a>(ctx: &Ctx<'_>, session: Option<&Run>, atom: &'a At
 /// How many of what is still open below an epic are named.
 const NAMED_CHILDREN: usize = 5;
 
-/// An epic is closed once what it contains is over, or when a person says that it is closed all the same. Asked after the change, whose
-/// rollback undoes it: a child may be closed in the same call.
-pub(super) fn refuse_open_children(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom, force: bool) -> Result<()> {
+/// An epic is closed once what it contains is over, or when a person says that it is closed all the
+/// same. Asked after the change, whose rollback undoes it: a child may be closed in the same call.
+pub(super) fn refuse_open_children(
+    tx: &Tx<'_>,
+    session: Option<&Run>,
+    atom: &Atom,
+    force: bool,
+) -> Result<()> {
     if !atom.issue_type.is_abstract() || (force && session.is_none()) {
         return Ok(());
     }
     let open = atom::open_below(tx, &atom.id)?;
-    let mut named = open.iter().take(NAMED_CHILDREN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let mut named =
+        open.iter().take(NAMED_CHILDREN).map(String::as_str).collect::<Vec<_>>().join(", ");
     match open.len() {
         0 => return Ok(()),
-        more if more > NAMED_CHILDREN => named.push_str(&format!(" and {} more", more - NAMED_CHILDREN)),
+        more if more > NAMED_CHILDREN => {
+            named.push_str(&format!(" and {} more", more - NAMED_CHILDREN))
+        }
         _ => {}
     }
     let (verb, next) = (
         if open.len() == 1 { "is" } else { "are" },
-        if session.is_none() { "--force closes it all the same" } else { "a person can close it all the same" },
+        if session.is_none() {
+            "--force closes it all the same"
+        } else {
+            "a person can close it all the same"
+        },
     );
     Err(Error::conflict(
         "open_children",
@@ -99,9 +131,15 @@ pub(super) fn may_open(session: &Run, atom: &str) -> Result<()> {
     )))
 }
 
-/// Work that is to be reviewed is not closed by whoever did it, nor is a question by whoever is to answer it. What was asked for when the run began
-/// counts, and what is asked for now; `by_setting`: the project wants a review of every run.
-pub(super) fn may_close(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom, by_setting: bool) -> Result<()> {
+/// Work that is to be reviewed is not closed by whoever did it, nor is a question by whoever is to
+/// answer it. What was asked for when the run began counts, and what is asked for now;
+/// `by_setting`: the project wants a review of every run.
+pub(super) fn may_close(
+    tx: &Tx<'_>,
+    session: Option<&Run>,
+    atom: &Atom,
+    by_setting: bool,
+) -> Result<()> {
     let Some(session) = session else { return Ok(()) };
     if atom.status != Status::Closed && orchestration::asks(tx, &atom.id)? {
         return Err(Error::Refused(format!(
@@ -119,7 +157,8 @@ pub(super) fn may_close(tx: &Tx<'_>, session: Option<&Run>, atom: &Atom, by_sett
     )))
 }
 
-/// Whoever is to be reviewed does not decide that there is no review: what asks for it is taken away by people alone.
+/// Whoever is to be reviewed does not decide that there is no review: what asks for it is taken
+/// away by people alone.
 pub(super) fn may_lift_review(session: Option<&Run>, before: &Atom, after: &Atom) -> Result<()> {
     if session.is_none() || !before.asks_for_review() || after.asks_for_review() {
         return Ok(());
@@ -131,11 +170,14 @@ pub(super) fn may_lift_review(session: Option<&Run>, before: &Atom, after: &Atom
     )))
 }
 
-/// The parts of a plan, and what holds the session's own work, are not its to end or to let go: the plan would be told of work that nobody did, and a
-/// budget would bound nothing.
+/// The parts of a plan, and what holds the session's own work, are not its to end or to let go: the
+/// plan would be told of work that nobody did, and a budget would bound nothing.
 fn leave_alone(tx: &Tx<'_>, session: &Run, atom: &Atom) -> Result<()> {
     if orchestration::is_part(tx, &atom.id)? {
-        return Err(Error::Refused(format!("{} belongs to a plan: its own run, or a person, changes its status", atom.id)));
+        return Err(Error::Refused(format!(
+            "{} belongs to a plan: its own run, or a person, changes its status",
+            atom.id
+        )));
     }
     if atom.status.holds_children() && budget::parents(tx, &session.atom_id)?.contains(&atom.id) {
         return Err(Error::Refused(format!(
@@ -156,15 +198,25 @@ pub(super) fn may_change_bounds(session: Option<&Run>, before: &Atom, after: &At
         )));
     }
     if before.id == session.atom_id && before.parent_id != after.parent_id {
-        return Err(Error::Refused(format!("{} stays where it belongs while its session works on it", before.id)));
+        return Err(Error::Refused(format!(
+            "{} stays where it belongs while its session works on it",
+            before.id
+        )));
     }
     Ok(())
 }
 
-/// Work whose check is required is not closed by its session before the check has passed. `el close` runs it; a plain change of the status does not, and
-/// a pass of some time ago says nothing of the work as it is now, so that is refused in any case.
-pub(super) fn may_close_unverified(session: Option<&Run>, atom: &Atom, was_checked_now: bool) -> Result<()> {
-    let owed = session.filter(|run| run.atom_id == atom.id && atom.status != Status::Closed).and_then(|run| run.verify.as_ref());
+/// Work whose check is required is not closed by its session before the check has passed.
+/// `el close` runs it; a plain change of the status does not, and a pass of some time ago says
+/// nothing of the work as it is now, so that is refused in any case.
+pub(super) fn may_close_unverified(
+    session: Option<&Run>,
+    atom: &Atom,
+    was_checked_now: bool,
+) -> Result<()> {
+    let owed = session
+        .filter(|run| run.atom_id == atom.id && atom.status != Status::Closed)
+        .and_then(|run| run.verify.as_ref());
     match owed {
         Some(verify) if verify.required && (verify.is_owed() || !was_checked_now) => {
             Err(Error::Unverified { atom: atom.id.clone(), verify: Box::new(verify.clone()) })
@@ -184,16 +236,26 @@ pub(super) struct To<'a> {
     pub(super) via: Option<&'static str>,
 }
 
-/// Sets a status, writes its event, and marks as not needed what was to be done only if this had failed.
-pub(super) fn set_status(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, status: Status, to: To<'_>) -> Result<()> {
-    // The run counts as the one that set it only where it is the atom's own: whatever else sets it outranks the run.
-    let own_run = ctx.session.map(|s| s.run.as_str()).filter(|run| before.run_id.as_deref() == Some(run));
+/// Sets a status, writes its event, and marks as not needed what was to be done only if this had
+/// failed.
+pub(super) fn set_status(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    before: &Atom,
+    status: Status,
+    to: To<'_>,
+) -> Result<()> {
+    // The run counts as the one that set it only where it is the atom's own: whatever else sets it
+    // outranks the run.
+    let own_run =
+        ctx.session.map(|s| s.run.as_str()).filter(|run| before.run_id.as_deref() == Some(run));
     let change = atom::StatusChange {
         reason: to.reason,
         defer_until: to.defer_until,
         retry_at: to.retry_at,
         by_run: own_run,
-        // Only a person gives fresh attempts: agents that open each other's work would go on for ever.
+        // Only a person gives fresh attempts: agents that open each other's work would go on for
+        // ever.
         fresh: to.fresh && ctx.session.is_none(),
     };
     if before.status == Status::Review && status != Status::Review {
@@ -225,21 +287,33 @@ pub(super) fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Resul
             continue;
         }
         let target = atom::get(tx, &bond.target_id)?;
-        if matches!(target.status, Status::Open | Status::Blocked | Status::Deferred) && target.run_id.is_none() {
+        if matches!(target.status, Status::Open | Status::Blocked | Status::Deferred)
+            && target.run_id.is_none()
+        {
             let reason = format!("not needed: {source} did not fail");
-            set_status(tx, ctx, &target, Status::WontDo, To { reason: Some(&reason), ..To::default() })?;
+            set_status(
+                tx,
+                ctx,
+                &target,
+                Status::WontDo,
+                To { reason: Some(&reason), ..To::default() },
+            )?;
         }
     }
     Ok(())
 }
 
-/// Refuses a cycle that the change just made: called inside the transaction, whose rollback undoes the change.
+/// Refuses a cycle that the change just made: called inside the transaction, whose rollback undoes
+/// the change.
 pub(super) fn refuse_cycle(tx: &Tx<'_>, through: &str) -> Result<()> {
     match graph::cycle_through(through, |node| bond::successors(tx, node))? {
         None => Ok(()),
         Some(path) => Err(Error::conflict(
             "cycle",
-            format!("that would make a cycle, in which everything waits for itself: {}", path.join(" → ")),
+            format!(
+                "that would make a cycle, in which everything waits for itself: {}",
+                path.join(" → ")
+            ),
         )),
     }
 }
@@ -250,7 +324,8 @@ pub(super) fn check_parent(tx: &Tx<'_>, child: &str, parent: &str) -> Result<()>
         return Err(Error::conflict("cycle", format!("{child} cannot be its own parent")));
     }
     refuse_cycle(tx, child)?;
-    // Being in a family makes others wait for it: those that wait for everything below one of the ancestors.
+    // Being in a family makes others wait for it: those that wait for everything below one of the
+    // ancestors.
     for target in bond::successors(tx, child)? {
         refuse_cycle(tx, &target)?;
     }

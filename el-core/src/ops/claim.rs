@@ -8,10 +8,17 @@ use crate::store::filter::Query;
 use crate::store::{Store, Tx, atom, event, ready, run};
 use crate::{Ctx, Error, Result};
 
-/// Claims an atom for the actor: `in_progress`, assigned to it. For people, and for agents that work without `el work`. Claiming what
-/// one has claimed is no error. `force` takes it from another assignee, and in spite of blockers, but never from a live run.
-/// `conversation`: the agent's conversation that claims it, whose Stop hook asks for it later ([`super::unfinished`]).
-pub fn claim(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool, conversation: Option<&str>) -> Result<Atom> {
+/// Claims an atom for the actor: `in_progress`, assigned to it. For people, and for agents that
+/// work without `el work`. Claiming what one has claimed is no error. `force` takes it from another
+/// assignee, and in spite of blockers, but never from a live run. `conversation`: the agent's
+/// conversation that claims it, whose Stop hook asks for it later ([`super::unfinished`]).
+pub fn claim(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    id: &str,
+    force: bool,
+    conversation: Option<&str>,
+) -> Result<Atom> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let before = resolved(tx, id)?;
@@ -22,7 +29,10 @@ pub fn claim(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool, conversati
             return Err(only_its_own(&own.atom_id));
         }
         if let Some(live) = &before.run_id {
-            return Err(Error::conflict("claimed", format!("{} is being worked on by {live}", before.id)));
+            return Err(Error::conflict(
+                "claimed",
+                format!("{} is being worked on by {live}", before.id),
+            ));
         }
         let owner = before.assignee.as_deref().filter(|who| *who != ctx.actor);
         match before.status {
@@ -30,14 +40,23 @@ pub fn claim(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool, conversati
             Status::InProgress if !force => {
                 return Err(Error::conflict(
                     "claimed",
-                    format!("{} is claimed by {}; --force takes it", before.id, owner.unwrap_or("someone")),
+                    format!(
+                        "{} is claimed by {}; --force takes it",
+                        before.id,
+                        owner.unwrap_or("someone")
+                    ),
                 ));
             }
-            status if status.is_over() => return Err(Error::conflict("over", format!("{} is {status}", before.id))),
+            status if status.is_over() => {
+                return Err(Error::conflict("over", format!("{} is {status}", before.id)));
+            }
             _ => {}
         }
         if let Some(owner) = owner.filter(|_| !force) {
-            return Err(Error::conflict("claimed", format!("{} is assigned to {owner}; --force takes it", before.id)));
+            return Err(Error::conflict(
+                "claimed",
+                format!("{} is assigned to {owner}; --force takes it", before.id),
+            ));
         }
         if !force && before.status == Status::Open && !is_ready(tx, ctx, &before)? {
             return Err(Error::conflict(
@@ -93,7 +112,8 @@ fn is_ready(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &Atom) -> Result<bool> {
 }
 
 fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, conversation: Option<&str>) -> Result<Atom> {
-    let owned = Atom { assignee: Some(ctx.actor.to_owned()), updated_at: ctx.now, ..before.clone() };
+    let owned =
+        Atom { assignee: Some(ctx.actor.to_owned()), updated_at: ctx.now, ..before.clone() };
     atom::update_fields(tx, &owned)?;
     if before.status != Status::InProgress {
         set_status(tx, ctx, before, Status::InProgress, To::default())?;

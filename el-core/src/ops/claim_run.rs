@@ -13,15 +13,16 @@ use crate::store::filter::Query;
 use crate::store::{Store, Tx, atom, comment, event, ready, run, worker};
 use crate::{Ctx, Error, Result, counted};
 
-/// A worker's wish for one atom. Id and token are made by the claimer before it asks, so that after a broken call, asking for the run
-/// tells whether the claim happened.
+/// A worker's wish for one atom. Id and token are made by the claimer before it asks, so that after
+/// a broken call, asking for the run tells whether the claim happened.
 #[derive(Debug, Clone)]
 pub struct ClaimRequest {
     pub run_id: String,
     pub token: String,
     pub worker_id: String,
     pub agent: String,
-    /// How many runs of the agent may live at once, whichever workers they belong to; `None`: any number.
+    /// How many runs of the agent may live at once, whichever workers they belong to; `None`: any
+    /// number.
     pub agent_limit: Option<usize>,
     pub executor: String,
     /// The session id that the agent is to be started with.
@@ -59,18 +60,37 @@ pub struct ClaimedRun {
     pub run: Run,
 }
 
-/// Picks the best ready atom for the agent, makes it `in_progress` and inserts its run: one immediate transaction, so no two workers
-/// ever get the same atom, and no agent does more at a time than it may. `None` if nothing is ready, the agent is busy, or the worker was
-/// asked to stop: whoever asked and then looks at what runs sees all that ever will. Refused while the account is paused.
-pub fn claim_run(store: &mut Store, ctx: &Ctx<'_>, request: &ClaimRequest) -> Result<Option<ClaimedRun>> {
+/// Picks the best ready atom for the agent, makes it `in_progress` and inserts its run: one
+/// immediate transaction, so no two workers ever get the same atom, and no agent does more at a
+/// time than it may. `None` if nothing is ready, the agent is busy, or the worker was asked to
+/// stop: whoever asked and then looks at what runs sees all that ever will. Refused while the
+/// account is paused.
+pub fn claim_run(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    request: &ClaimRequest,
+) -> Result<Option<ClaimedRun>> {
     claim_best(store, ctx, std::slice::from_ref(request))
 }
 
-/// The same for several agents: the best atom that any of those may take who are not busy. Of equally good ones, the first agent's.
-pub fn claim_best(store: &mut Store, ctx: &Ctx<'_>, requests: &[ClaimRequest]) -> Result<Option<ClaimedRun>> {
-    let agents = requests.iter().map(|request| validate::name("agent", &request.agent)).collect::<Result<Vec<_>>>()?;
+/// The same for several agents: the best atom that any of those may take who are not busy. Of
+/// equally good ones, the first agent's.
+pub fn claim_best(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    requests: &[ClaimRequest],
+) -> Result<Option<ClaimedRun>> {
+    let agents = requests
+        .iter()
+        .map(|request| validate::name("agent", &request.agent))
+        .collect::<Result<Vec<_>>>()?;
     store.write(|tx| {
-        if requests.iter().map(|r| worker::is_stopping(tx, &r.worker_id)).collect::<Result<Vec<_>>>()?.contains(&true) {
+        if requests
+            .iter()
+            .map(|r| worker::is_stopping(tx, &r.worker_id))
+            .collect::<Result<Vec<_>>>()?
+            .contains(&true)
+        {
             return Ok(None);
         }
         if let Some(pause) = paused_in(tx, ctx.now)? {
@@ -80,8 +100,9 @@ pub fn claim_best(store: &mut Store, ctx: &Ctx<'_>, requests: &[ClaimRequest]) -
             let mut best: Option<(Atom, &ClaimRequest, &String)> = None;
             for (request, agent) in requests.iter().zip(&agents) {
                 let Some(found) = first_for(tx, ctx, request, agent)? else { continue };
-                if best.as_ref().is_none_or(|(other, ..)| (found.priority, found.created_at) < (other.priority, other.created_at))
-                {
+                if best.as_ref().is_none_or(|(other, ..)| {
+                    (found.priority, found.created_at) < (other.priority, other.created_at)
+                }) {
                     best = Some((found, request, agent));
                 }
             }
@@ -94,7 +115,8 @@ pub fn claim_best(store: &mut Store, ctx: &Ctx<'_>, requests: &[ClaimRequest]) -
     })
 }
 
-/// An atom that only comes round is not begun: it is put off, or given up. Then it is ready no more.
+/// An atom that only comes round is not begun: it is put off, or given up. Then it is ready no
+/// more.
 fn is_held_back(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, policy: &RetryPolicy) -> Result<bool> {
     let earlier = run::attempts_since(tx, &found.id, atom::fresh_since(tx, &found.id)?)?;
     match policy.again(&earlier, ctx.now) {
@@ -112,7 +134,14 @@ fn is_held_back(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, policy: &RetryPolicy) 
                 counted(usize::try_from(attempts).unwrap_or(usize::MAX), "attempt")
             );
             let said = comment::insert(tx, ctx, &found.id, &text)?;
-            event::insert(tx, ctx, EventKind::Commented, Some(&found.id), None, &json!({ "comment": said.id }))?;
+            event::insert(
+                tx,
+                ctx,
+                EventKind::Commented,
+                Some(&found.id),
+                None,
+                &json!({ "comment": said.id }),
+            )?;
         }
     }
     Ok(true)
@@ -121,7 +150,12 @@ fn is_held_back(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, policy: &RetryPolicy) 
 /// Epics that one claim may find to have spent their money; the next claim goes on with the rest.
 const SPENT_EPICS: usize = 100;
 
-fn first_for(tx: &Tx<'_>, ctx: &Ctx<'_>, request: &ClaimRequest, agent: &str) -> Result<Option<Atom>> {
+fn first_for(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    request: &ClaimRequest,
+    agent: &str,
+) -> Result<Option<Atom>> {
     if let Some(limit) = request.agent_limit
         && run::live_count(tx, agent)? >= i64::try_from(limit).unwrap_or(i64::MAX)
     {
@@ -129,9 +163,14 @@ fn first_for(tx: &Tx<'_>, ctx: &Ctx<'_>, request: &ClaimRequest, agent: &str) ->
     }
     let mut filter = with_parent(tx, &request.filter)?;
     filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.to_owned()));
-    // What belongs to an epic whose money is spent is ready no more once that is found, so each round looks at another.
+    // What belongs to an epic whose money is spent is ready no more once that is found, so each
+    // round looks at another.
     for _ in 0..SPENT_EPICS {
-        let Some(found) = Query::ready(&filter, ctx.now).rows(tx, ready::QUEUE_ORDER, Some(1), 0)?.pop() else { return Ok(None) };
+        let Some(found) =
+            Query::ready(&filter, ctx.now).rows(tx, ready::QUEUE_ORDER, Some(1), 0)?.pop()
+        else {
+            return Ok(None);
+        };
         if budget::may_begin(tx, ctx, &found.id, request.caps)? {
             return Ok(Some(found));
         }
@@ -139,7 +178,13 @@ fn first_for(tx: &Tx<'_>, ctx: &Ctx<'_>, request: &ClaimRequest, agent: &str) ->
     Ok(None)
 }
 
-fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, request: &ClaimRequest, agent: &str) -> Result<ClaimedRun> {
+fn take(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    found: &Atom,
+    request: &ClaimRequest,
+    agent: &str,
+) -> Result<ClaimedRun> {
     let own_folder = found.delegation.as_ref().and_then(|task| task.workdir.clone());
     let made = Run {
         record_type: Run::RECORD_TYPE,
@@ -189,8 +234,11 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(600);
 
 fn check_of(atom: &Atom, check: Option<&Check>) -> Option<Verify> {
     let own = atom.delegation.as_ref();
-    let command = own.and_then(|task| task.verify.clone()).or_else(|| check.map(|check| check.command.clone()))?;
-    let required = own.is_some_and(|task| task.require_verify) || check.is_some_and(|check| check.required);
+    let command = own
+        .and_then(|task| task.verify.clone())
+        .or_else(|| check.map(|check| check.command.clone()))?;
+    let required =
+        own.is_some_and(|task| task.require_verify) || check.is_some_and(|check| check.required);
     let timeout = check.map_or(CHECK_TIMEOUT, |check| check.timeout);
     let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     (!command.is_empty()).then(|| Verify::pending(command, required, timeout_ms))

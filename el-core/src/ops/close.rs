@@ -1,7 +1,8 @@
 use serde_json::json;
 
 use super::change::{
-    To, may_close, may_close_unverified, may_set_status, refuse_open_children, resolved_all, set_status, taken_claim,
+    To, may_close, may_close_unverified, may_set_status, refuse_open_children, resolved_all,
+    set_status, taken_claim,
 };
 use crate::model::{Atom, EventKind, Status, validate};
 use crate::store::{Store, atom, comment, event, run};
@@ -14,7 +15,8 @@ pub struct Guard {
     pub if_status: Vec<Status>,
     /// A session may not close its own atom, but has to submit it for review.
     pub review: bool,
-    /// A person insists: an epic is closed over what is open in it, and a claim is taken from whoever has it.
+    /// A person insists: an epic is closed over what is open in it, and a claim is taken from
+    /// whoever has it.
     pub force: bool,
 }
 
@@ -24,11 +26,20 @@ impl Guard {
             return Ok(());
         }
         let wanted: Vec<_> = self.if_status.iter().map(|s| s.as_str()).collect();
-        Err(Error::conflict("guard", format!("{} is {}, not {}; nothing was changed", atom.id, atom.status, wanted.join(" or "))))
+        Err(Error::conflict(
+            "guard",
+            format!(
+                "{} is {}, not {}; nothing was changed",
+                atom.id,
+                atom.status,
+                wanted.join(" or ")
+            ),
+        ))
     }
 }
 
-/// Closes atoms, all or none. Closing again is no error: the first reason stands, and a further one becomes a comment.
+/// Closes atoms, all or none. Closing again is no error: the first reason stands, and a further one
+/// becomes a comment.
 pub fn close<S: AsRef<str>>(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -46,22 +57,47 @@ pub fn close<S: AsRef<str>>(
             may_close(tx, session.as_ref(), atom, guard.review)?;
             may_close_unverified(session.as_ref(), atom, true)?;
             if let Some(owner) = taken_claim(ctx, session.as_ref(), atom, guard.force)? {
-                event::insert(tx, ctx, EventKind::Released, Some(&atom.id), None, &json!({ "was": owner }))?;
+                event::insert(
+                    tx,
+                    ctx,
+                    EventKind::Released,
+                    Some(&atom.id),
+                    None,
+                    &json!({ "was": owner }),
+                )?;
             }
             match atom.status {
                 Status::Closed => {
-                    if let Some(reason) = reason.as_deref().filter(|r| atom.close_reason.as_deref() != Some(r)) {
+                    if let Some(reason) =
+                        reason.as_deref().filter(|r| atom.close_reason.as_deref() != Some(r))
+                    {
                         let added = comment::insert(tx, ctx, &atom.id, reason)?;
-                        event::insert(tx, ctx, EventKind::Commented, Some(&atom.id), None, &json!({ "comment": added.id }))?;
+                        event::insert(
+                            tx,
+                            ctx,
+                            EventKind::Commented,
+                            Some(&atom.id),
+                            None,
+                            &json!({ "comment": added.id }),
+                        )?;
                     }
                 }
                 Status::WontDo | Status::Discard => {
                     return Err(Error::conflict(
                         "over",
-                        format!("{} is {}; reopen it before it can be closed", atom.id, atom.status),
+                        format!(
+                            "{} is {}; reopen it before it can be closed",
+                            atom.id, atom.status
+                        ),
                     ));
                 }
-                _ => set_status(tx, ctx, atom, Status::Closed, To { reason: reason.as_deref(), ..To::default() })?,
+                _ => set_status(
+                    tx,
+                    ctx,
+                    atom,
+                    Status::Closed,
+                    To { reason: reason.as_deref(), ..To::default() },
+                )?,
             }
         }
         for atom in atoms.iter().filter(|atom| !atom.status.is_over()) {

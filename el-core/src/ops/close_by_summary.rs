@@ -7,13 +7,20 @@ use crate::{Ctx, Result};
 /// Longest reason that is made of a summary, in characters.
 const REASON: usize = 1_000;
 
-/// Closes the atom of a session in its name, because its summary is there: what the execution protocol counts as the end of a task. `review`: its
-/// work is to be handed over for review.
+/// Closes the atom of a session in its name, because its summary is there: what the execution
+/// protocol counts as the end of a task. `review`: its work is to be handed over for review.
 ///
 /// # Errors
-/// Where the session itself could not close it: its run is over, a review is wanted, or a check has to pass first. An atom that is over, or that the agent
-/// has given another status, is left as it is.
-pub fn close_by_summary(store: &mut Store, ctx: &Ctx<'_>, id: &str, summary: &str, review: bool) -> Result<()> {
+/// Where the session itself could not close it: its run is over, a review is wanted, or a check has
+/// to pass first. An atom that is over, or that the agent has given another status, is left as it
+/// is.
+pub fn close_by_summary(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    id: &str,
+    summary: &str,
+    review: bool,
+) -> Result<()> {
     let reason = reason(&parse(summary));
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
@@ -24,11 +31,18 @@ pub fn close_by_summary(store: &mut Store, ctx: &Ctx<'_>, id: &str, summary: &st
         may_set_status(tx, session.as_ref(), &atom, Status::Closed)?;
         may_close(tx, session.as_ref(), &atom, review)?;
         may_close_unverified(session.as_ref(), &atom, false)?;
-        set_status(tx, ctx, &atom, Status::Closed, To { reason: Some(&reason), via: Some("summary file"), ..To::default() })
+        set_status(
+            tx,
+            ctx,
+            &atom,
+            Status::Closed,
+            To { reason: Some(&reason), via: Some("summary file"), ..To::default() },
+        )
     })
 }
 
-/// What was done, in the agent's words. A failure is told in the words by which `conditional_blocks` knows one.
+/// What was done, in the agent's words. A failure is told in the words by which
+/// `conditional_blocks` knows one.
 fn reason(summary: &Summary) -> String {
     let done = if summary.accomplishments.is_empty() {
         summary.objective.clone().unwrap_or_else(|| "see the summary file".to_owned())
@@ -40,8 +54,14 @@ fn reason(summary: &Summary) -> String {
         Some(SummaryStatus::Partial) => "partial: ",
         Some(SummaryStatus::Completed) | None => "",
     };
-    let done: String =
-        done.split_whitespace().collect::<Vec<_>>().join(" ").chars().filter(|c| !c.is_control()).take(REASON).collect();
+    let done: String = done
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(REASON)
+        .collect();
     format!("{head}{done}")
 }
 
@@ -52,13 +72,18 @@ mod tests {
     #[test]
     fn the_reason_is_what_was_done_and_says_if_it_failed() {
         let text = |status: &str| {
-            format!("# Task Completion Summary\n\n## Accomplishments\n- Parser written\n- Tests added\n\n## Status\n{status}\n")
+            format!(
+                "# Task Completion Summary\n\n## Accomplishments\n- Parser written\n- Tests added\n\n## Status\n{status}\n"
+            )
         };
         assert_eq!(reason(&parse(&text("✅ COMPLETED"))), "Parser written; Tests added");
         assert_eq!(reason(&parse(&text("❌ FAILED"))), "failed: Parser written; Tests added");
         assert_eq!(reason(&parse(&text("⚠️ PARTIAL"))), "partial: Parser written; Tests added");
         assert_eq!(reason(&parse("done\n")), "done");
         assert_eq!(reason(&parse("\n")), "see the summary file");
-        assert!(reason(&parse(&format!("## Accomplishments\n- {}\n", "x".repeat(9_000)))).len() <= REASON);
+        assert!(
+            reason(&parse(&format!("## Accomplishments\n- {}\n", "x".repeat(9_000)))).len()
+                <= REASON
+        );
     }
 }

@@ -15,7 +15,14 @@ pub fn comment(store: &mut Store, ctx: &Ctx<'_>, id: &str, content: &str) -> Res
         let id = atom::resolve(tx, id)?;
         let comment = store::comment::insert(tx, ctx, &id, &content)?;
         atom::touch(tx, &id, ctx.now)?;
-        event::insert(tx, ctx, EventKind::Commented, Some(&id), None, &json!({ "comment": comment.id }))?;
+        event::insert(
+            tx,
+            ctx,
+            EventKind::Commented,
+            Some(&id),
+            None,
+            &json!({ "comment": comment.id }),
+        )?;
         Ok(comment)
     })
 }

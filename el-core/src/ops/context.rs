@@ -20,7 +20,8 @@ pub fn context(store: &Store, of: &Run, preamble: Option<&str>) -> Result<Contex
             blockers,
             comments: comment::of(tx, &found.id)?,
             attempts: run::of_atom(tx, &found.id)?.into_iter().filter(|r| r.id != of.id).collect(),
-            rejection: review::last(tx, &found.id)?.filter(|review| review.verdict == Some(ReviewVerdict::Rejected)),
+            rejection: review::last(tx, &found.id)?
+                .filter(|review| review.verdict == Some(ReviewVerdict::Rejected)),
             review: found.asks_for_review(),
             verify: of.verify.clone(),
             summary_path: None,

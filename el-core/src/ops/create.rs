@@ -3,12 +3,15 @@ use std::collections::HashSet;
 use serde_json::json;
 
 use super::change::{check_parent, refuse_cycle};
-use crate::model::{Atom, BondKind, Delegation, EventKind, IssueType, Priority, Status, Timestamp, limits, validate};
+use crate::model::{
+    Atom, BondKind, Delegation, EventKind, IssueType, Priority, Status, Timestamp, limits, validate,
+};
 use crate::rules::budget;
 use crate::store::{Store, Tx, atom, bond, event, meta, run};
 use crate::{Ctx, Error, Result};
 
-/// An atom to be filed. Ids of others are as people type them; in [`create_many`] they may also be a `key` of the same batch.
+/// An atom to be filed. Ids of others are as people type them; in [`create_many`] they may also be
+/// a `key` of the same batch.
 #[derive(Debug, Clone, Default)]
 pub struct NewAtom {
     /// A name for this atom within its batch, so that others of the batch can refer to it.
@@ -49,13 +52,16 @@ pub fn create_many(store: &mut Store, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result
 }
 
 pub(super) fn create_in(tx: &Tx<'_>, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result<Vec<Atom>> {
-    let prefix =
-        meta::get(tx, meta::PREFIX)?.ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
+    let prefix = meta::get(tx, meta::PREFIX)?
+        .ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
     let mut made: Vec<Atom> = Vec::with_capacity(news.len());
     let mut keys = HashSet::new();
     for (at, new) in news.iter().enumerate() {
         if let Some(key) = new.key.as_deref().filter(|key| !keys.insert(*key)) {
-            let twice = Error::invalid("key", format!("'{key}' is the key of two atoms, and others could mean either"));
+            let twice = Error::invalid(
+                "key",
+                format!("'{key}' is the key of two atoms, and others could mean either"),
+            );
             return Err(name_position(twice, at, news));
         }
         made.push(insert(tx, ctx, &prefix, new).map_err(|e| name_position(e, at, news))?);
@@ -73,10 +79,16 @@ fn name_position(error: Error, at: usize, news: &[NewAtom]) -> Error {
     }
     let place = format!("(atom {} of {}, '{}')", at + 1, news.len(), news[at].title.trim());
     match error {
-        Error::Invalid { field, message } => Error::Invalid { field, message: format!("{message} {place}") },
-        Error::Conflict { code, message } => Error::Conflict { code, message: format!("{message} {place}") },
+        Error::Invalid { field, message } => {
+            Error::Invalid { field, message: format!("{message} {place}") }
+        }
+        Error::Conflict { code, message } => {
+            Error::Conflict { code, message: format!("{message} {place}") }
+        }
         // In a list, a reference that fits nothing, or several, is a mistake of its line.
-        Error::NotFound { .. } | Error::Ambiguous { .. } => Error::Invalid { field: "file", message: format!("{error} {place}") },
+        Error::NotFound { .. } | Error::Ambiguous { .. } => {
+            Error::Invalid { field: "file", message: format!("{error} {place}") }
+        }
         other => other,
     }
 }
@@ -86,7 +98,10 @@ fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Ato
     labels.sort();
     labels.dedup();
     if labels.len() > limits::LABELS {
-        return Err(Error::invalid("label", format!("an atom has at most {} labels", limits::LABELS)));
+        return Err(Error::invalid(
+            "label",
+            format!("an atom has at most {} labels", limits::LABELS),
+        ));
     }
     if let Some(date) = new.defer_until {
         validate::date(date, ctx.now)?;
@@ -104,7 +119,11 @@ fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Ato
             Some(_) => validate::prompt(&new.description)?,
             None => validate::text("description", &new.description)?,
         },
-        acceptance: new.acceptance.as_deref().map(|t| validate::text("acceptance", t)).transpose()?,
+        acceptance: new
+            .acceptance
+            .as_deref()
+            .map(|t| validate::text("acceptance", t))
+            .transpose()?,
         status: if new.defer_until.is_some() { Status::Deferred } else { Status::Open },
         issue_type: new.issue_type.unwrap_or(IssueType::Task),
         priority: new.priority.unwrap_or(Priority::DEFAULT),
@@ -134,7 +153,14 @@ fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Ato
     Ok(atom)
 }
 
-fn connect(tx: &Tx<'_>, ctx: &Ctx<'_>, new: &NewAtom, atom: &Atom, news: &[NewAtom], made: &[Atom]) -> Result<()> {
+fn connect(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    new: &NewAtom,
+    atom: &Atom,
+    news: &[NewAtom],
+    made: &[Atom],
+) -> Result<()> {
     let find = |text: &String| -> Result<String> {
         match news.iter().position(|n| n.key.as_ref() == Some(text)) {
             Some(at) => Ok(made[at].id.clone()),

@@ -65,7 +65,8 @@ pub struct Place {
 /// Longest line of atoms, each filed in the run of the next, that is followed.
 const LINE: i64 = 1000;
 
-/// How many tasks that were handed over are within each other where this run works, its own included.
+/// How many tasks that were handed over are within each other where this run works, its own
+/// included.
 pub fn delegation_depth(store: &Store, run_id: &str) -> Result<i64> {
     store.read(|tx| match run::find(tx, run_id)? {
         Some(run) => event::tasks_above(tx, &run.atom_id, LINE),
@@ -73,9 +74,10 @@ pub fn delegation_depth(store: &Store, run_id: &str) -> Result<i64> {
     })
 }
 
-/// Files a task for an agent. `allowed`: who may hand over; empty means everyone. `is_there` says of a worker whether its process still runs.
-/// Whether a worker takes it is decided in the same transaction, and a worker leaves only in one that finds no work: so a task either has a worker, or
-/// the caller learns that it has to start one.
+/// Files a task for an agent. `allowed`: who may hand over; empty means everyone. `is_there` says
+/// of a worker whether its process still runs. Whether a worker takes it is decided in the same
+/// transaction, and a worker leaves only in one that finds no work: so a task either has a worker,
+/// or the caller learns that it has to start one.
 pub fn delegate(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -92,7 +94,10 @@ pub fn delegate(
         // In a session it is the run's agent who asks, whatever name it gives itself.
         let by = session.map_or_else(|| ctx.actor.to_owned(), |run| run.agent);
         if !allowed.is_empty() && !allowed.contains(&by) {
-            return Err(Error::Refused(format!("{by} may not hand over tasks; those who may: {}", allowed.join(", "))));
+            return Err(Error::Refused(format!(
+                "{by} may not hand over tasks; those who may: {}",
+                allowed.join(", ")
+            )));
         }
         let prompt = validate::prompt(&new.prompt)?;
         let atom = NewAtom {
@@ -105,7 +110,9 @@ pub fn delegate(
             delegation: Some(Delegation {
                 by: by.clone(),
                 workdir: new.workdir.clone(),
-                timeout_ms: new.timeout.map(|limit| i64::try_from(limit.as_millis()).unwrap_or(i64::MAX)),
+                timeout_ms: new
+                    .timeout
+                    .map(|limit| i64::try_from(limit.as_millis()).unwrap_or(i64::MAX)),
                 verify: new.verify.clone(),
                 require_verify: new.require_verify,
             }),
@@ -118,7 +125,11 @@ pub fn delegate(
         let queue = of_agent(tx, &agent, &workers, &live, ctx.now)?;
         let holds = around(tx, &made)?.holds(&made.id, ctx.now);
         let pause = paused_in(tx, ctx.now)?;
-        Ok(Delegated { queue: place(queue, &made.id, holds, pause), task: of_atom(tx, made)?, running: live.len() })
+        Ok(Delegated {
+            queue: place(queue, &made.id, holds, pause),
+            task: of_atom(tx, made)?,
+            running: live.len(),
+        })
     })
 }
 
@@ -126,5 +137,12 @@ fn place(queue: AgentQueue, id: &str, holds: Vec<Hold>, pause: Option<Pause>) ->
     let at = queue.waiting.iter().position(|waiting| waiting.task_id == id);
     let mut ahead = queue.waiting;
     ahead.truncate(at.unwrap_or(0));
-    Place { position: at.map(|at| at + 1), executing: queue.current, ahead, holds, pause, is_served: queue.is_served }
+    Place {
+        position: at.map(|at| at + 1),
+        executing: queue.current,
+        ahead,
+        holds,
+        pause,
+        is_served: queue.is_served,
+    }
 }

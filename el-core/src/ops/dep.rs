@@ -10,16 +10,30 @@ use crate::rules::graph;
 use crate::store::{Store, Tx, atom, bond, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Binds `source` to `target`; for a blocking kind, `target` waits for `source`. Adding what is there is no error.
-pub fn dep_add(store: &mut Store, ctx: &Ctx<'_>, source: &str, target: &str, kind: BondKind) -> Result<Bond> {
+/// Binds `source` to `target`; for a blocking kind, `target` waits for `source`. Adding what is
+/// there is no error.
+pub fn dep_add(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    source: &str,
+    target: &str,
+    kind: BondKind,
+) -> Result<Bond> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let (source, target) = (resolved(tx, source)?, resolved(tx, target)?);
         if source.id == target.id {
-            return Err(Error::conflict("cycle", format!("{} cannot be bound to itself", source.id)));
+            return Err(Error::conflict(
+                "cycle",
+                format!("{} cannot be bound to itself", source.id),
+            ));
         }
         if kind == BondKind::ParentChild {
-            may_change_bounds(session.as_ref(), &target, &Atom { parent_id: Some(source.id.clone()), ..target.clone() })?;
+            may_change_bounds(
+                session.as_ref(),
+                &target,
+                &Atom { parent_id: Some(source.id.clone()), ..target.clone() },
+            )?;
         }
         let bond = Bond {
             record_type: Bond::RECORD_TYPE,
@@ -30,7 +44,10 @@ pub fn dep_add(store: &mut Store, ctx: &Ctx<'_>, source: &str, target: &str, kin
         };
         let is_new = if kind == BondKind::ParentChild {
             let is_new = target.parent_id.as_deref() != Some(&source.id);
-            atom::update_fields(tx, &Atom { parent_id: Some(source.id.clone()), updated_at: ctx.now, ..target.clone() })?;
+            atom::update_fields(
+                tx,
+                &Atom { parent_id: Some(source.id.clone()), updated_at: ctx.now, ..target.clone() },
+            )?;
             check_parent(tx, &target.id, &source.id)?;
             is_new
         } else {
@@ -54,16 +71,33 @@ pub fn dep_add(store: &mut Store, ctx: &Ctx<'_>, source: &str, target: &str, kin
 }
 
 /// Removes a bond, or all bonds between the two if `kind` is `None`. An error if there was none.
-pub fn dep_remove(store: &mut Store, ctx: &Ctx<'_>, source: &str, target: &str, kind: Option<BondKind>) -> Result<Vec<Bond>> {
+pub fn dep_remove(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    source: &str,
+    target: &str,
+    kind: Option<BondKind>,
+) -> Result<Vec<Bond>> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let (source, target) = (resolved(tx, source)?, resolved(tx, target)?);
-        if kind.is_none_or(|k| k == BondKind::ParentChild) && target.parent_id.as_deref() == Some(&source.id) {
-            may_change_bounds(session.as_ref(), &target, &Atom { parent_id: None, ..target.clone() })?;
+        if kind.is_none_or(|k| k == BondKind::ParentChild)
+            && target.parent_id.as_deref() == Some(&source.id)
+        {
+            may_change_bounds(
+                session.as_ref(),
+                &target,
+                &Atom { parent_id: None, ..target.clone() },
+            )?;
         }
         let mut removed = bond::remove(tx, &source.id, &target.id, kind)?;
-        if kind.is_none_or(|k| k == BondKind::ParentChild) && target.parent_id.as_deref() == Some(&source.id) {
-            atom::update_fields(tx, &Atom { parent_id: None, updated_at: ctx.now, ..target.clone() })?;
+        if kind.is_none_or(|k| k == BondKind::ParentChild)
+            && target.parent_id.as_deref() == Some(&source.id)
+        {
+            atom::update_fields(
+                tx,
+                &Atom { parent_id: None, updated_at: ctx.now, ..target.clone() },
+            )?;
             removed.push(Bond {
                 record_type: Bond::RECORD_TYPE,
                 source_id: source.id.clone(),
@@ -90,7 +124,8 @@ pub fn dep_remove(store: &mut Store, ctx: &Ctx<'_>, source: &str, target: &str, 
     })
 }
 
-/// The bonds of an atom: those it is the source of, those it is the target of, and the atoms at their other ends.
+/// The bonds of an atom: those it is the source of, those it is the target of, and the atoms at
+/// their other ends.
 pub fn dep_list(store: &Store, id: &str) -> Result<super::Shown> {
     super::show(store, id)
 }
@@ -113,7 +148,8 @@ pub struct TreeNode {
     pub children: Vec<TreeNode>,
 }
 
-/// The tree below an atom: its targets and its children, or with `upwards` its sources and its parent. Each atom is unfolded once.
+/// The tree below an atom: its targets and its children, or with `upwards` its sources and its
+/// parent. Each atom is unfolded once.
 pub fn dep_tree(store: &Store, id: &str, upwards: bool, blocking_only: bool) -> Result<TreeNode> {
     store.read(|tx| {
         let root = resolved(tx, id)?;
@@ -137,17 +173,36 @@ fn unfold(
     let mut children = Vec::new();
     if is_new && depth < DEEPEST {
         for edge in bond::touching(tx, &atom.id)? {
-            let (here, there) = if upwards { (&edge.target_id, &edge.source_id) } else { (&edge.source_id, &edge.target_id) };
+            let (here, there) = if upwards {
+                (&edge.target_id, &edge.source_id)
+            } else {
+                (&edge.source_id, &edge.target_id)
+            };
             let kind = edge.dependency_type;
             if here != &atom.id || (blocking_only && !kind.is_blocking()) {
                 continue;
             }
             if let Some(next) = atom::find(tx, there)? {
-                children.push(unfold(tx, &next, Some(kind), upwards, blocking_only, seen, depth + 1)?);
+                children.push(unfold(
+                    tx,
+                    &next,
+                    Some(kind),
+                    upwards,
+                    blocking_only,
+                    seen,
+                    depth + 1,
+                )?);
             }
         }
     }
-    Ok(TreeNode { id: atom.id.clone(), title: atom.title.clone(), status: atom.status, bond, repeated: !is_new, children })
+    Ok(TreeNode {
+        id: atom.id.clone(),
+        title: atom.title.clone(),
+        status: atom.status,
+        bond,
+        repeated: !is_new,
+        children,
+    })
 }
 
 /// Something about the graph that will keep atoms waiting for ever.
@@ -167,7 +222,9 @@ pub fn dep_check(store: &Store) -> Result<Vec<GraphIssue>> {
         let mut issues = Vec::new();
         let mut told = HashSet::new();
         let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for bond in bonds.iter().filter(|b| b.dependency_type.is_blocking() || b.dependency_type == BondKind::ParentChild) {
+        for bond in bonds.iter().filter(|b| {
+            b.dependency_type.is_blocking() || b.dependency_type == BondKind::ParentChild
+        }) {
             if told.contains(&bond.source_id) {
                 continue;
             }
@@ -185,8 +242,10 @@ pub fn dep_check(store: &Store) -> Result<Vec<GraphIssue>> {
             }
         }
         for bond in bonds.iter().filter(|b| b.dependency_type == BondKind::ConditionalBlocks) {
-            let (source, target) = (atom::get(tx, &bond.source_id)?, atom::get(tx, &bond.target_id)?);
-            let failed = crate::rules::ready::has_failed(source.status, source.close_reason.as_deref());
+            let (source, target) =
+                (atom::get(tx, &bond.source_id)?, atom::get(tx, &bond.target_id)?);
+            let failed =
+                crate::rules::ready::has_failed(source.status, source.close_reason.as_deref());
             if source.status.is_over() && !failed && !target.status.is_over() {
                 issues.push(GraphIssue::NeverNeeded { source: source.id, target: target.id });
             }

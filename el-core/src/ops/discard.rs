@@ -9,8 +9,14 @@ use crate::store::filter::Query;
 use crate::store::{Store, atom, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Throws atoms away, all or none; they can be restored until they are pruned. Doing so again is no error.
-pub fn discard<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S], reason: Option<&str>) -> Result<Vec<Atom>> {
+/// Throws atoms away, all or none; they can be restored until they are pruned. Doing so again is no
+/// error.
+pub fn discard<S: AsRef<str>>(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    ids: &[S],
+    reason: Option<&str>,
+) -> Result<Vec<Atom>> {
     let reason = reason.map(validate::reason).transpose()?;
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
@@ -18,7 +24,13 @@ pub fn discard<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S], reaso
         for atom in atoms.iter().filter(|a| a.status != Status::Discard) {
             may_set_status(tx, session.as_ref(), atom, Status::Discard)?;
             taken_claim(ctx, session.as_ref(), atom, true)?;
-            set_status(tx, ctx, atom, Status::Discard, To { reason: reason.as_deref(), ..To::default() })?;
+            set_status(
+                tx,
+                ctx,
+                atom,
+                Status::Discard,
+                To { reason: reason.as_deref(), ..To::default() },
+            )?;
         }
         atoms.iter().map(|a| atom::get(tx, &a.id)).collect()
     })
@@ -31,16 +43,25 @@ pub fn restore(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
         let before = super::change::resolved(tx, id)?;
         may_set_status(tx, session.as_ref(), &before, Status::Open)?;
         if before.status != Status::Discard {
-            return Err(Error::conflict("guard", format!("{} is {}, not discarded", before.id, before.status)));
+            return Err(Error::conflict(
+                "guard",
+                format!("{} is {}, not discarded", before.id, before.status),
+            ));
         }
         set_status(tx, ctx, &before, Status::Open, To { fresh: true, ..To::default() })?;
         atom::get(tx, &before.id)
     })
 }
 
-/// Removes for good what was discarded longer ago than `older_than`, with comments and bonds. Their events and runs stay. What a run
-/// still works on is left. With `dry_run` nothing is removed; the answer is the same.
-pub fn prune(store: &mut Store, ctx: &Ctx<'_>, older_than: Duration, dry_run: bool) -> Result<Vec<Atom>> {
+/// Removes for good what was discarded longer ago than `older_than`, with comments and bonds. Their
+/// events and runs stay. What a run still works on is left. With `dry_run` nothing is removed; the
+/// answer is the same.
+pub fn prune(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    older_than: Duration,
+    dry_run: bool,
+) -> Result<Vec<Atom>> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
         let filter = AtomFilter { statuses: vec![Status::Discard], ..AtomFilter::default() };
@@ -49,7 +70,14 @@ pub fn prune(store: &mut Store, ctx: &Ctx<'_>, older_than: Duration, dry_run: bo
         pruned.retain(|a| a.closed_at.unwrap_or(a.updated_at) <= before && a.run_id.is_none());
         if !dry_run {
             for atom in &pruned {
-                event::insert(tx, ctx, EventKind::Pruned, Some(&atom.id), None, &json!({ "title": atom.title }))?;
+                event::insert(
+                    tx,
+                    ctx,
+                    EventKind::Pruned,
+                    Some(&atom.id),
+                    None,
+                    &json!({ "title": atom.title }),
+                )?;
                 atom::delete(tx, &atom.id)?;
             }
         }

@@ -43,14 +43,18 @@ pub fn explain(store: &Store, id: &str, now: Timestamp) -> Result<Explanation> {
             last_comment: comment::of(tx, &atom.id)?.pop(),
             pause: paused_in(tx, now)?,
             held_back: super::budget::held_back(tx, now)?,
-            spent_budget: if atom.status.is_over() { None } else { super::budget::spent(tx, &atom.id)? },
+            spent_budget: if atom.status.is_over() {
+                None
+            } else {
+                super::budget::spent(tx, &atom.id)?
+            },
             atom,
         })
     })
 }
 
-/// The part of the project that an atom's readiness depends on: itself and its parents, their sources, and what is below a source that is
-/// waited for with all of its children.
+/// The part of the project that an atom's readiness depends on: itself and its parents, their
+/// sources, and what is below a source that is waited for with all of its children.
 pub(super) fn around(tx: &Tx<'_>, atom: &Atom) -> Result<Snapshot> {
     let mut snapshot = Snapshot::default();
     let mut seen = HashSet::new();

@@ -1,7 +1,9 @@
-//! Brings what another tracker's file holds into this one: all in one transaction, and again without doing anything twice.
+//! Brings what another tracker's file holds into this one: all in one transaction, and again
+//! without doing anything twice.
 //!
-//! A later import of the same file finds its atoms by their ids there, and changes only what changed *there* since: what was done here in
-//! the meantime stands. Where both changed one field, the newer record stands, and that is told.
+//! A later import of the same file finds its atoms by their ids there, and changes only what
+//! changed *there* since: what was done here in the meantime stands. Where both changed one field,
+//! the newer record stands, and that is told.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,7 +11,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::exchange::{Batch, Note, NoteKind, Notes, Progress, Record, RecordBond, RecordComment, Tracker};
+use crate::exchange::{
+    Batch, Note, NoteKind, Notes, Progress, Record, RecordBond, RecordComment, Tracker,
+};
 use crate::model::{self, Atom, BondKind, Comment, EventKind, Name, Run, Timestamp};
 use crate::store::{Store, Tx, alias, atom, comment, event, meta, run};
 use crate::{Ctx, Error, Result};
@@ -52,20 +56,33 @@ struct Planned {
     owns_metadata: bool,
 }
 
-/// Imports a batch; with `dry_run` nothing stays written, and the answer is the same. `progress` is told how many of how many steps are done.
-pub fn import(store: &mut Store, ctx: &Ctx<'_>, batch: Batch, dry_run: bool, progress: &mut Progress<'_>) -> Result<Imported> {
+/// Imports a batch; with `dry_run` nothing stays written, and the answer is the same. `progress` is
+/// told how many of how many steps are done.
+pub fn import(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    batch: Batch,
+    dry_run: bool,
+    progress: &mut Progress<'_>,
+) -> Result<Imported> {
     let work = |tx: &Tx<'_>| run_in(tx, ctx, batch, progress);
     if dry_run { store.rehearse(work) } else { store.write(work) }
 }
 
-fn run_in(tx: &Tx<'_>, ctx: &Ctx<'_>, batch: Batch, progress: &mut Progress<'_>) -> Result<Imported> {
+fn run_in(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    batch: Batch,
+    progress: &mut Progress<'_>,
+) -> Result<Imported> {
     let session = run::fence(tx, ctx)?;
-    let prefix =
-        meta::get(tx, meta::PREFIX)?.ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
+    let prefix = meta::get(tx, meta::PREFIX)?
+        .ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
     let Batch { tracker, source, records, bonds, comments, mut notes, .. } = batch;
     let mut steps = Steps::new(3 * records.len() + bonds.len() + comments.len(), progress);
     let mut planned = identify(tx, &prefix, tracker, &source, records, &mut notes, &mut steps)?;
-    let known: HashMap<String, usize> = planned.iter().enumerate().map(|(at, p)| (p.record.id.clone(), at)).collect();
+    let known: HashMap<String, usize> =
+        planned.iter().enumerate().map(|(at, p)| (p.record.id.clone(), at)).collect();
     let lookup = Lookup { tx, source: &source, known: &known };
     let changes = edges::plan(&lookup, &mut planned, bonds, &mut notes)?;
     let mut done = Imported {
@@ -93,7 +110,12 @@ fn run_in(tx: &Tx<'_>, ctx: &Ctx<'_>, batch: Batch, progress: &mut Progress<'_>)
     for plan in planned.iter().filter(|plan| plan.before.is_none()) {
         if let Some(parent) = &plan.parent {
             atom::set_parent(tx, &plan.atom_id, parent)?;
-            bond_event(tx, ctx, EventKind::BondAdded, (parent, &plan.atom_id, BondKind::ParentChild))?;
+            bond_event(
+                tx,
+                ctx,
+                EventKind::BondAdded,
+                (parent, &plan.atom_id, BondKind::ParentChild),
+            )?;
         }
     }
     for plan in &planned {
@@ -177,7 +199,10 @@ fn identify(
         steps.next();
         let last = alias::find(tx, source, &record.id)?;
         let mut before = last.as_ref().map(|last| atom::get(tx, &last.atom_id)).transpose()?;
-        if let Some(other) = before.as_ref().filter(|before| record.created_at.is_some_and(|at| at != before.created_at)) {
+        if let Some(other) = before
+            .as_ref()
+            .filter(|before| record.created_at.is_some_and(|at| at != before.created_at))
+        {
             return Err(Error::conflict(
                 "other_project",
                 format!(
@@ -187,8 +212,10 @@ fn identify(
             ));
         }
         if tracker == Tracker::El && last.is_none() {
-            // Our own ids are the same everywhere; the moment of creation tells an atom from another one that happens to have its id.
-            before = atom::find(tx, &record.id)?.filter(|found| record.created_at.is_none_or(|at| at == found.created_at));
+            // Our own ids are the same everywhere; the moment of creation tells an atom from
+            // another one that happens to have its id.
+            before = atom::find(tx, &record.id)?
+                .filter(|found| record.created_at.is_none_or(|at| at == found.created_at));
         }
         let atom_id = match &before {
             Some(before) => before.id.clone(),
@@ -255,7 +282,14 @@ fn create(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str, plan: &Planned) -> Result<()
 }
 
 /// Changes what changed in the file since the last import; says whether anything did.
-fn update(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, plan: &Planned, notes: &mut Notes) -> Result<bool> {
+fn update(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    session: Option<&Run>,
+    before: &Atom,
+    plan: &Planned,
+    notes: &mut Notes,
+) -> Result<bool> {
     let after = fields::merged(before, plan, notes);
     if after == *before {
         return Ok(false);
@@ -272,8 +306,16 @@ fn update(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, plan
         }
     }
     super::change::may_lift_review(session, before, &after)?;
-    let after = Atom { updated_at: before.updated_at.max(plan.record.updated_at.unwrap_or(ctx.now)), ..after };
-    atom::overwrite(tx, &after, sets_status, (sets_status && session.is_none()).then_some(ctx.now))?;
+    let after = Atom {
+        updated_at: before.updated_at.max(plan.record.updated_at.unwrap_or(ctx.now)),
+        ..after
+    };
+    atom::overwrite(
+        tx,
+        &after,
+        sets_status,
+        (sets_status && session.is_none()).then_some(ctx.now),
+    )?;
     for label in before.labels.iter().filter(|label| !after.labels.contains(label)) {
         crate::store::label::remove(tx, &before.id, label)?;
     }
@@ -285,11 +327,20 @@ fn update(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, plan
         changes.shift_remove(key);
     }
     if !changes.is_empty() {
-        event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &serde_json::Value::Object(changes))?;
+        event::insert(
+            tx,
+            ctx,
+            EventKind::Updated,
+            Some(&before.id),
+            None,
+            &serde_json::Value::Object(changes),
+        )?;
     }
-    if sets_status || after.close_reason != before.close_reason || after.defer_until != before.defer_until {
-        let data =
-            json!({ "from": before.status, "to": after.status, "reason": after.close_reason, "defer_until": after.defer_until });
+    if sets_status
+        || after.close_reason != before.close_reason
+        || after.defer_until != before.defer_until
+    {
+        let data = json!({ "from": before.status, "to": after.status, "reason": after.close_reason, "defer_until": after.defer_until });
         event::insert(tx, ctx, EventKind::Status, Some(&before.id), None, &data)?;
     }
     if after.parent_id != before.parent_id {
@@ -307,8 +358,20 @@ fn update(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, plan
     Ok(true)
 }
 
-fn bond_event(tx: &Tx<'_>, ctx: &Ctx<'_>, kind: EventKind, (source, target, bond): (&str, &str, BondKind)) -> Result<()> {
-    event::insert(tx, ctx, kind, Some(target), None, &json!({ "source": source, "target": target, "type": bond }))
+fn bond_event(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    kind: EventKind,
+    (source, target, bond): (&str, &str, BondKind),
+) -> Result<()> {
+    event::insert(
+        tx,
+        ctx,
+        kind,
+        Some(target),
+        None,
+        &json!({ "source": source, "target": target, "type": bond }),
+    )
 }
 
 /// Keeps what this import brought, and the atom's names.

@@ -18,7 +18,8 @@ pub struct InboxFilter<'a> {
 pub fn inbox(store: &Store, filter: &InboxFilter<'_>) -> Result<Page<InboxMessage>> {
     let reader = reader(filter.reader)?;
     store.read(|tx| {
-        let (items, total) = message::inbox(tx, &reader, filter.unread_only, filter.after, filter.limit)?;
+        let (items, total) =
+            message::inbox(tx, &reader, filter.unread_only, filter.after, filter.limit)?;
         Ok(Page { items, total })
     })
 }
@@ -28,7 +29,8 @@ pub fn last_message(store: &Store) -> Result<i64> {
     store.read(message::last_seq)
 }
 
-/// Marks messages, by their numbers, as read by `of`: the marks of other readers stay. How many were unread.
+/// Marks messages, by their numbers, as read by `of`: the marks of other readers stay. How many
+/// were unread.
 pub fn mark_read(store: &mut Store, ctx: &Ctx<'_>, of: &str, messages: &[i64]) -> Result<usize> {
     let reader = reader(of)?;
     store.write(|tx| {
@@ -44,7 +46,10 @@ pub fn mark_read(store: &mut Store, ctx: &Ctx<'_>, of: &str, messages: &[i64]) -
 fn reader(name: &str) -> Result<String> {
     let reader = handle(name);
     if reader.is_empty() {
-        return Err(Error::invalid("agent", format!("'{}' is no name that could have an inbox", name.escape_debug())));
+        return Err(Error::invalid(
+            "agent",
+            format!("'{}' is no name that could have an inbox", name.escape_debug()),
+        ));
     }
     Ok(reader)
 }

@@ -25,15 +25,27 @@ pub fn ready(
     offset: i64,
     now: Timestamp,
 ) -> Result<Page<Atom>> {
-    store.read(|tx| page(tx, &Query::ready(&with_parent(tx, filter)?, now), sort, limit, offset, now))
+    store.read(|tx| {
+        page(tx, &Query::ready(&with_parent(tx, filter)?, now), sort, limit, offset, now)
+    })
 }
 
-fn page(tx: &Tx<'_>, query: &Query, sort: Sort, limit: Option<i64>, offset: i64, now: Timestamp) -> Result<Page<Atom>> {
+fn page(
+    tx: &Tx<'_>,
+    query: &Query,
+    sort: Sort,
+    limit: Option<i64>,
+    offset: i64,
+    now: Timestamp,
+) -> Result<Page<Atom>> {
     let items = query.rows(tx, &sort.sql(now), limit, offset)?;
     let seen = i64::try_from(items.len()).unwrap_or(i64::MAX);
     // Counting is a second walk: only when the page may not be all there is.
-    let total =
-        if limit.is_none_or(|limit| seen < limit) && (offset == 0 || seen > 0) { offset + seen } else { query.count(tx)? };
+    let total = if limit.is_none_or(|limit| seen < limit) && (offset == 0 || seen > 0) {
+        offset + seen
+    } else {
+        query.count(tx)?
+    };
     Ok(Page { items, total })
 }
 

@@ -1,5 +1,5 @@
-//! What the mailbox files bring into the store, and what of the store is to stand in them. Each verb is one transaction; doing one twice with
-//! the same messages changes nothing.
+//! What the mailbox files bring into the store, and what of the store is to stand in them. Each
+//! verb is one transaction; doing one twice with the same messages changes nothing.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use super::submit::hand_over;
 use super::{AtomFilter, Sort};
 use crate::model::{Atom, EventKind, Review, ReviewVerdict, Status, Timestamp, validate};
 use crate::protocol::mailbox::{
-    Assignment, Decision, Document, MailboxFile, TaskState, TaskStatus, decisions, digest, numbered, read_assignment, task_of,
-    type_of,
+    Assignment, Decision, Document, MailboxFile, TaskState, TaskStatus, decisions, digest,
+    numbered, read_assignment, task_of, type_of,
 };
 use crate::protocol::report::{CompletionReport, in_one_line};
 use crate::store::filter::Query;
@@ -32,8 +32,14 @@ pub struct Received {
     pub problems: Vec<String>,
 }
 
-/// Takes in the messages of a file. Each arrives once: what is known by its content (the n-th of its kind in the file) is passed over.
-pub fn mailbox_receive(store: &mut Store, ctx: &Ctx<'_>, file: MailboxFile, messages: &[Value]) -> Result<Received> {
+/// Takes in the messages of a file. Each arrives once: what is known by its content (the n-th of
+/// its kind in the file) is passed over.
+pub fn mailbox_receive(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    file: MailboxFile,
+    messages: &[Value],
+) -> Result<Received> {
     store.write(|tx| {
         refuse_session(tx, ctx)?;
         let mut received = Received::default();
@@ -50,8 +56,14 @@ pub fn mailbox_receive(store: &mut Store, ctx: &Ctx<'_>, file: MailboxFile, mess
                     reported(tx, &Ctx { actor: DEVELOPER, ..*ctx }, message, &mut received)?;
                 }
                 (_, other) => {
-                    let other = if other.is_empty() { "no type".to_owned() } else { format!("type '{}'", other.escape_debug()) };
-                    received.problems.push(format!("{}: a message of {other} is left as it is", file.name()));
+                    let other = if other.is_empty() {
+                        "no type".to_owned()
+                    } else {
+                        format!("type '{}'", other.escape_debug())
+                    };
+                    received
+                        .problems
+                        .push(format!("{}: a message of {other} is left as it is", file.name()));
                 }
             }
         }
@@ -67,7 +79,9 @@ pub fn mailbox_decide(store: &mut Store, ctx: &Ctx<'_>, queue: &Document) -> Res
         let mut received = Received { arrived: wanted.len(), problems, ..Received::default() };
         let ctx = Ctx { actor: TEAM_LEAD, ..*ctx };
         for decision in wanted {
-            let (Decision::Approve { task_id } | Decision::Reject { task_id, .. } | Decision::Begin { task_id }) = &decision;
+            let (Decision::Approve { task_id }
+            | Decision::Reject { task_id, .. }
+            | Decision::Begin { task_id }) = &decision;
             let Some(before) = atom_of(tx, task_id)? else { continue };
             match &decision {
                 Decision::Approve { .. } if before.status == Status::Review => {
@@ -75,12 +89,19 @@ pub fn mailbox_decide(store: &mut Store, ctx: &Ctx<'_>, queue: &Document) -> Res
                     received.notes.push(format!("{task_id} was approved in the queue"));
                 }
                 Decision::Reject { reason, .. } if before.status == Status::Review => {
-                    let reason: String = reason.chars().filter(|c| *c != '\0').take(4_000).collect();
+                    let reason: String =
+                        reason.chars().filter(|c| *c != '\0').take(4_000).collect();
                     reject_one(tx, &ctx, &before, &validate::reason(&reason)?)?;
                     received.notes.push(format!("{task_id} was rejected in the queue: {reason}"));
                 }
-                Decision::Begin { .. } if before.status == Status::Open && before.run_id.is_none() => {
-                    let owned = Atom { assignee: Some(DEVELOPER.to_owned()), updated_at: ctx.now, ..before.clone() };
+                Decision::Begin { .. }
+                    if before.status == Status::Open && before.run_id.is_none() =>
+                {
+                    let owned = Atom {
+                        assignee: Some(DEVELOPER.to_owned()),
+                        updated_at: ctx.now,
+                        ..before.clone()
+                    };
                     atom::update_fields(tx, &owned)?;
                     set_status(tx, &ctx, &before, Status::InProgress, To::default())?;
                     let data = json!({ "assignee": DEVELOPER, "was": before.assignee });
@@ -95,7 +116,11 @@ pub fn mailbox_decide(store: &mut Store, ctx: &Ctx<'_>, queue: &Document) -> Res
 }
 
 /// Every task, for the files to be made from. What is ready and fits `filter` becomes one.
-pub fn mailbox_outlook(store: &mut Store, ctx: &Ctx<'_>, filter: &AtomFilter) -> Result<Vec<TaskState>> {
+pub fn mailbox_outlook(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    filter: &AtomFilter,
+) -> Result<Vec<TaskState>> {
     let is_new = |tx: &Tx<'_>| -> Result<Vec<String>> {
         let filter = super::list::with_parent(tx, filter)?;
         let ready = Query::ready(&filter, ctx.now).rows(tx, &Sort::Oldest.sql(ctx.now), None, 0)?;
@@ -123,7 +148,12 @@ pub fn mailbox_outlook(store: &mut Store, ctx: &Ctx<'_>, filter: &AtomFilter) ->
 }
 
 /// Marks every message of a file that is about to be written as known.
-pub fn mailbox_sent(store: &mut Store, file: MailboxFile, messages: &[Value], now: Timestamp) -> Result<()> {
+pub fn mailbox_sent(
+    store: &mut Store,
+    file: MailboxFile,
+    messages: &[Value],
+    now: Timestamp,
+) -> Result<()> {
     store.write(|tx| {
         for (hash, nth) in numbered(messages) {
             mailbox::see(tx, file.name(), &hash, nth, now)?;
@@ -132,9 +162,11 @@ pub fn mailbox_sent(store: &mut Store, file: MailboxFile, messages: &[Value], no
     })
 }
 
-/// Keeps what the queue's file was told. Gives a line for each task whose state changed, for the log.
+/// Keeps what the queue's file was told. Gives a line for each task whose state changed, for the
+/// log.
 pub fn mailbox_told(store: &mut Store, tasks: &[TaskState]) -> Result<Vec<String>> {
-    let changed: Vec<&TaskState> = tasks.iter().filter(|task| task.told != Some(task.status)).collect();
+    let changed: Vec<&TaskState> =
+        tasks.iter().filter(|task| task.told != Some(task.status)).collect();
     if changed.is_empty() {
         return Ok(Vec::new());
     }
@@ -143,7 +175,12 @@ pub fn mailbox_told(store: &mut Store, tasks: &[TaskState]) -> Result<Vec<String
         for task in changed {
             mailbox::set_told(tx, &task.task_id, task.status.as_str())?;
             let from = task.told.map_or("new", TaskStatus::as_str);
-            notes.push(format!("{} ({}): {from} → {}", task.task_id, task.atom.title, task.status.as_str()));
+            notes.push(format!(
+                "{} ({}): {from} → {}",
+                task.task_id,
+                task.atom.title,
+                task.status.as_str()
+            ));
         }
         Ok(notes)
     })
@@ -157,13 +194,15 @@ const DEVELOPER: &str = "developer";
 fn refuse_session(tx: &Tx<'_>, ctx: &Ctx<'_>) -> Result<()> {
     match run::fence(tx, ctx)? {
         None => Ok(()),
-        Some(own) => {
-            Err(Error::conflict("in_session", format!("the mailbox is not for a session, which works on {} alone", own.atom_id)))
-        }
+        Some(own) => Err(Error::conflict(
+            "in_session",
+            format!("the mailbox is not for a session, which works on {} alone", own.atom_id),
+        )),
     }
 }
 
-/// The atom that a task is: by its name in the mailbox, or by the atom's own id, which makes it a task.
+/// The atom that a task is: by its name in the mailbox, or by the atom's own id, which makes it a
+/// task.
 fn atom_of(tx: &Tx<'_>, task_id: &str) -> Result<Option<Atom>> {
     match mailbox::task(tx, task_id)? {
         Some(task) => atom::find(tx, &task.atom_id),
@@ -180,7 +219,8 @@ fn atom_of(tx: &Tx<'_>, task_id: &str) -> Result<Option<Atom>> {
     }
 }
 
-/// How long the files look after a task that is over: messages of it that someone brings back are cleared again.
+/// How long the files look after a task that is over: messages of it that someone brings back are
+/// cleared again.
 const LOOKED_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 fn states(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<TaskState>> {
@@ -195,7 +235,10 @@ fn states(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<TaskState>> {
             status: atom.status.into(),
             told: task.told.as_deref().and_then(TaskStatus::parse),
             report: waits.map(|review| review.report.clone()),
-            decided: last.as_ref().filter(|review| review.verdict.is_some()).map(|review| digest(&review.report)),
+            decided: last
+                .as_ref()
+                .filter(|review| review.verdict.is_some())
+                .map(|review| digest(&review.report)),
             rejection: last
                 .as_ref()
                 .filter(|review| review.verdict == Some(ReviewVerdict::Rejected))
@@ -211,13 +254,19 @@ fn assigned(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received
     let assignment = match read_assignment(message) {
         Ok(assignment) => assignment,
         Err(problem) => {
-            received.problems.push(format!("an assignment is left as it is: {}: {}", problem.field, problem.message));
+            received.problems.push(format!(
+                "an assignment is left as it is: {}: {}",
+                problem.field, problem.message
+            ));
             return Ok(());
         }
     };
     let task = &assignment.task_id;
     if !assignment.problems.is_empty() {
-        received.problems.push(format!("the assignment {task} is taken, but {}", in_one_line(&assignment.problems)));
+        received.problems.push(format!(
+            "the assignment {task} is taken, but {}",
+            in_one_line(&assignment.problems)
+        ));
     }
     match atom_of(tx, task)? {
         Some(before) => assigned_again(tx, ctx, &before, &assignment, received),
@@ -236,20 +285,39 @@ fn assigned(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received
     }
 }
 
-fn assigned_again(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, assignment: &Assignment, received: &mut Received) -> Result<()> {
+fn assigned_again(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    before: &Atom,
+    assignment: &Assignment,
+    received: &mut Received,
+) -> Result<()> {
     let task = &assignment.task_id;
     let description = assignment.description();
     if assignment.instructions.is_some() && description != before.description {
-        let after = Atom { description, title: assignment.title.clone(), updated_at: ctx.now, ..before.clone() };
+        let after = Atom {
+            description,
+            title: assignment.title.clone(),
+            updated_at: ctx.now,
+            ..before.clone()
+        };
         atom::update_fields(tx, &after)?;
-        let changes = json!({ "description": { "from": before.description, "to": after.description } });
+        let changes =
+            json!({ "description": { "from": before.description, "to": after.description } });
         event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &changes)?;
         received.notes.push(format!("{task} has new instructions"));
     }
     match before.status {
         Status::Review => {
-            reject_one(tx, ctx, before, "it was assigned again, with the instructions as they are now")?;
-            received.notes.push(format!("{task} was assigned again, which rejects what was handed over"));
+            reject_one(
+                tx,
+                ctx,
+                before,
+                "it was assigned again, with the instructions as they are now",
+            )?;
+            received
+                .notes
+                .push(format!("{task} was assigned again, which rejects what was handed over"));
         }
         status if status.is_over() => {
             set_status(tx, ctx, before, Status::Open, To { fresh: true, ..To::default() })?;
@@ -269,9 +337,19 @@ fn assigned_again(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, assignment: &Assign
     without_instructions(tx, ctx, &now, assignment, received)
 }
 
-/// Without instructions nothing can be done: as the protocol has it, that is reported, with a build that was not verified.
-fn without_instructions(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &Atom, assignment: &Assignment, received: &mut Received) -> Result<()> {
-    if assignment.instructions.is_some() || atom.status != Status::Open || !atom.description.trim().is_empty() {
+/// Without instructions nothing can be done: as the protocol has it, that is reported, with a build
+/// that was not verified.
+fn without_instructions(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    atom: &Atom,
+    assignment: &Assignment,
+    received: &mut Received,
+) -> Result<()> {
+    if assignment.instructions.is_some()
+        || atom.status != Status::Open
+        || !atom.description.trim().is_empty()
+    {
         return Ok(());
     }
     let task = &assignment.task_id;
@@ -292,7 +370,10 @@ fn reported(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received
         None => None,
     };
     if let Err(problems) = CompletionReport::from_value(message) {
-        let why = format!("The completion report about {task} was not taken, since it does not fit: {}", in_one_line(&problems));
+        let why = format!(
+            "The completion report about {task} was not taken, since it does not fit: {}",
+            in_one_line(&problems)
+        );
         if let Some(atom) = known.filter(|atom| !atom.status.is_over()) {
             comment::insert(tx, ctx, &atom.id, &why)?;
         }
@@ -304,15 +385,20 @@ fn reported(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received
         None => unassigned(tx, ctx, &task, received)?,
     };
     if before.status.is_over() {
-        received.problems.push(format!("the report about {task} comes too late: {} is {}", before.id, before.status));
+        received.problems.push(format!(
+            "the report about {task} comes too late: {} is {}",
+            before.id, before.status
+        ));
         return Ok(());
     }
     let last = review::last(tx, &before.id)?;
     if before.status == Status::Review && last.is_some_and(|review| review.report == *message) {
         return Ok(());
     }
-    // Whoever reports about work that a run is doing is taken for that run: it has handed its work over, and ends so.
-    let live = run::live_of(tx, &before.id)?.map(|run| (SessionCredentials { run: run.id, token: Some(run.token) }, run.agent));
+    // Whoever reports about work that a run is doing is taken for that run: it has handed its work
+    // over, and ends so.
+    let live = run::live_of(tx, &before.id)?
+        .map(|run| (SessionCredentials { run: run.id, token: Some(run.token) }, run.agent));
     let ctx = match &live {
         Some((session, agent)) => Ctx { session: Some(session), actor: agent, ..*ctx },
         None => *ctx,
@@ -322,17 +408,26 @@ fn reported(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received
     Ok(())
 }
 
-/// A report about a task that nobody assigned: it is kept as an atom of its own, so that somebody sees it.
+/// A report about a task that nobody assigned: it is kept as an atom of its own, so that somebody
+/// sees it.
 fn unassigned(tx: &Tx<'_>, ctx: &Ctx<'_>, task: &str, received: &mut Received) -> Result<Atom> {
-    let title: String = format!("Report without an assignment: {task}").chars().filter(|c| !c.is_control()).take(200).collect();
+    let title: String = format!("Report without an assignment: {task}")
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(200)
+        .collect();
     let new = NewAtom {
         title,
-        description: format!("A completion report about {task} was found, and no such task was ever assigned."),
+        description: format!(
+            "A completion report about {task} was found, and no such task was ever assigned."
+        ),
         metadata: Some(json!({ "review": true, "taskId": task })),
         ..NewAtom::default()
     };
     let made = create_in(tx, ctx, std::slice::from_ref(&new))?.remove(0);
     mailbox::add_task(tx, task, &made.id)?;
-    received.problems.push(format!("{task} was reported, and was never assigned; it is {}", made.id));
+    received
+        .problems
+        .push(format!("{task} was reported, and was never assigned; it is {}", made.id));
     Ok(made)
 }

@@ -1,6 +1,7 @@
 //! One file a verb, one transaction a verb: the change and its event together.
 //!
-//! Every writing verb begins with the fence: a caller in an agent session goes on only as the live run that it says it is.
+//! Every writing verb begins with the fence: a caller in an agent session goes on only as the live
+//! run that it says it is.
 
 mod adopt;
 mod approve;
@@ -83,11 +84,14 @@ pub use history::{events, history};
 pub use import::{Imported, import};
 pub use inbox::{InboxFilter, inbox, last_message, mark_read};
 pub use list::{list, ready};
-pub use mailbox::{Received, mailbox_decide, mailbox_outlook, mailbox_receive, mailbox_sent, mailbox_told};
+pub use mailbox::{
+    Received, mailbox_decide, mailbox_outlook, mailbox_receive, mailbox_sent, mailbox_told,
+};
 pub use orchestrate::{
-    Advanced, AnswerFault, Apart, Begin, CheckView, DroppedView, Goal, Heard, Joining, Overview, PhaseView, PlanSettings, Reply,
-    TaskView, Tries, advance, answer_faults, begin_orchestration, file_joining, heard, is_asked, is_below_running, is_joining,
-    orchestrated, overview, record_whole_check, rehearse_supply, supply,
+    Advanced, AnswerFault, Apart, Begin, CheckView, DroppedView, Goal, Heard, Joining, Overview,
+    PhaseView, PlanSettings, Reply, TaskView, Tries, advance, answer_faults, begin_orchestration,
+    file_joining, heard, is_asked, is_below_running, is_joining, orchestrated, overview,
+    record_whole_check, rehearse_supply, supply,
 };
 pub use output::record_output;
 pub use pause::{adopt_pause, known_pause, paused, resume};
@@ -113,8 +117,8 @@ pub use unfinished::{has_unfinished, unfinished};
 pub use update::{AtomPatch, Updated, update};
 pub use verify::record_verify;
 pub use worker::{
-    WorkerView, live_runs, request_stop, worker_beat, worker_join, worker_leave, worker_leave_if_idle, worker_retires,
-    worker_view, workers,
+    WorkerView, live_runs, request_stop, worker_beat, worker_join, worker_leave,
+    worker_leave_if_idle, worker_retires, worker_view, workers,
 };
 
 /// How many atoms an ambiguous id names.

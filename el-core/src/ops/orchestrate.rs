@@ -1,7 +1,9 @@
-//! Orchestrations: an epic whose plan is asked for, worked on and brought together, all by ordinary atoms under it.
+//! Orchestrations: an epic whose plan is asked for, worked on and brought together, all by ordinary
+//! atoms under it.
 //!
-//! [`crate::rules::orchestrate`] decides; here the store is read for it, and each of its steps is written together with its record, in one
-//! transaction. Whoever is broken off, and whoever goes on, therefore finds the same next step.
+//! [`crate::rules::orchestrate`] decides; here the store is read for it, and each of its steps is
+//! written together with its record, in one transaction. Whoever is broken off, and whoever goes
+//! on, therefore finds the same next step.
 
 mod advance;
 mod begin;
@@ -25,7 +27,9 @@ pub use advance::{Advanced, advance, record_whole_check};
 pub use begin::{Begin, Goal, begin_orchestration, orchestrated};
 pub use heard::{AnswerFault, Heard, Reply, answer_faults, heard, is_asked};
 pub use joining::{Apart, Joining, file_joining, is_joining};
-pub use overview::{CheckView, DroppedView, Overview, PhaseView, TaskView, Tries, is_below_running, overview};
+pub use overview::{
+    CheckView, DroppedView, Overview, PhaseView, TaskView, Tries, is_below_running, overview,
+};
 pub(super) use prompt::{larger_work, question};
 pub use supply::{rehearse_supply, supply};
 

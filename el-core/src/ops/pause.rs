@@ -10,7 +10,8 @@ pub fn paused(store: &Store, now: Timestamp) -> Result<Option<Pause>> {
     store.read(|tx| paused_in(tx, now))
 }
 
-/// Ends the pause early, as a person may who knows better; `lift_budget` also lifts the day's budget until the day is over. Says what held.
+/// Ends the pause early, as a person may who knows better; `lift_budget` also lifts the day's
+/// budget until the day is over. Says what held.
 pub fn resume(store: &mut Store, now: Timestamp, lift_budget: bool) -> Result<Option<Pause>> {
     store.write(|tx| {
         let was = paused_in(tx, now)?;
@@ -41,7 +42,11 @@ fn known_in(tx: &Tx<'_>) -> Result<Option<Known>> {
     let Some(until) = time(meta::PAUSED_UNTIL)? else { return Ok(None) };
     // One that an older el wrote does not say when it was learnt.
     let learnt_at = time(meta::PAUSED_AT)?.unwrap_or(Timestamp::from_micros(0));
-    Ok(Some(Known { until, learnt_at, reason: meta::get(tx, meta::PAUSE_REASON)?.unwrap_or_default() }))
+    Ok(Some(Known {
+        until,
+        learnt_at,
+        reason: meta::get(tx, meta::PAUSE_REASON)?.unwrap_or_default(),
+    }))
 }
 
 pub(super) fn paused_in(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
@@ -55,8 +60,14 @@ pub(super) fn paused_in(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
 }
 
 /// Pauses until `until`; a pause that reaches further stands.
-pub(super) fn pause_in(tx: &Tx<'_>, until: Timestamp, reason: &str, learnt_at: Timestamp) -> Result<()> {
-    let standing: i64 = meta::get(tx, meta::PAUSED_UNTIL)?.and_then(|text| text.parse().ok()).unwrap_or(i64::MIN);
+pub(super) fn pause_in(
+    tx: &Tx<'_>,
+    until: Timestamp,
+    reason: &str,
+    learnt_at: Timestamp,
+) -> Result<()> {
+    let standing: i64 =
+        meta::get(tx, meta::PAUSED_UNTIL)?.and_then(|text| text.parse().ok()).unwrap_or(i64::MIN);
     if until.as_micros() > standing {
         meta::set(tx, meta::PAUSED_UNTIL, &until.as_micros().to_string())?;
         meta::set(tx, meta::PAUSE_REASON, reason)?;

@@ -62,5 +62,9 @@ pub(super) fn insert(
     readers.extend(to.iter().map(|name| handle(name)).filter(|name| !name.is_empty()));
     readers.sort();
     readers.dedup();
-    store::message::insert(tx, NewRow { channel, author, content, mentions: readers, atom_id: atom, run_id: run }, ctx.now)
+    store::message::insert(
+        tx,
+        NewRow { channel, author, content, mentions: readers, atom_id: atom, run_id: run },
+        ctx.now,
+    )
 }

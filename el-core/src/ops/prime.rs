@@ -36,9 +36,16 @@ pub fn prime(store: &Store, ctx: &Ctx<'_>, most: i64) -> Result<Primed> {
             None => None,
         };
         let mine = AssigneeFilter::Is(ctx.actor.to_owned());
-        let mine = AtomFilter { statuses: vec![Status::InProgress], assignee: Some(mine), ..AtomFilter::default() };
+        let mine = AtomFilter {
+            statuses: vec![Status::InProgress],
+            assignee: Some(mine),
+            ..AtomFilter::default()
+        };
         let mine = Query::new(&mine);
-        let free = AtomFilter { assignee: Some(AssigneeFilter::NobodyOr(ctx.actor.to_owned())), ..AtomFilter::default() };
+        let free = AtomFilter {
+            assignee: Some(AssigneeFilter::NobodyOr(ctx.actor.to_owned())),
+            ..AtomFilter::default()
+        };
         let free = Query::ready(&free, ctx.now);
         Ok(Primed {
             own,

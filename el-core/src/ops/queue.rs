@@ -18,7 +18,8 @@ pub struct AgentQueue {
     pub queued_tasks: usize,
     /// Everything that it works on, oldest first.
     pub current: Vec<Executing>,
-    /// What it does next, in that order. What is assigned to nobody is among them where a worker of the agent takes that.
+    /// What it does next, in that order. What is assigned to nobody is among them where a worker of
+    /// the agent takes that.
     pub waiting: Vec<QueuedTask>,
     /// What is assigned to it, open, and held back: `el why` says by what.
     pub held: Vec<QueuedTask>,
@@ -52,15 +53,25 @@ pub struct QueuedTask {
     pub retry_at: Option<Timestamp>,
 }
 
-/// The queues of these agents, of one moment; without repetition, in the order given, and then of all others that have something to do or a
-/// live worker. `is_there` says of a worker whether its process still runs.
-pub fn queue(store: &Store, agents: &[String], now: Timestamp, is_there: &dyn Fn(&Worker) -> bool) -> Result<Vec<AgentQueue>> {
+/// The queues of these agents, of one moment; without repetition, in the order given, and then of
+/// all others that have something to do or a live worker. `is_there` says of a worker whether its
+/// process still runs.
+pub fn queue(
+    store: &Store,
+    agents: &[String],
+    now: Timestamp,
+    is_there: &dyn Fn(&Worker) -> bool,
+) -> Result<Vec<AgentQueue>> {
     store.read(|tx| {
         let workers: Vec<Worker> = worker::all(tx)?.into_iter().filter(|w| is_there(w)).collect();
         let live = run::live(tx)?;
         let tasks = atom::assignees_of_tasks(tx)?;
         let mut names: Vec<&String> = Vec::new();
-        let others = workers.iter().flat_map(|w| &w.agents).chain(live.iter().map(|r| &r.agent)).chain(&tasks);
+        let others = workers
+            .iter()
+            .flat_map(|w| &w.agents)
+            .chain(live.iter().map(|r| &r.agent))
+            .chain(&tasks);
         for name in agents.iter().chain(others) {
             if !names.contains(&name) {
                 names.push(name);
@@ -70,14 +81,22 @@ pub fn queue(store: &Store, agents: &[String], now: Timestamp, is_there: &dyn Fn
     })
 }
 
-pub(super) fn of_agent(tx: &Tx<'_>, agent: &str, workers: &[Worker], live: &[Run], now: Timestamp) -> Result<AgentQueue> {
-    let serving: Vec<&Worker> = workers.iter().filter(|w| w.agents.iter().any(|a| a == agent)).collect();
+pub(super) fn of_agent(
+    tx: &Tx<'_>,
+    agent: &str,
+    workers: &[Worker],
+    live: &[Run],
+    now: Timestamp,
+) -> Result<AgentQueue> {
+    let serving: Vec<&Worker> =
+        workers.iter().filter(|w| w.agents.iter().any(|a| a == agent)).collect();
     let takes_all = serving.iter().any(|w| w.takes == Takes::All && !w.stop_requested);
     let own = AssigneeFilter::Is(agent.to_owned());
     let whose = if takes_all { AssigneeFilter::NobodyOr(agent.to_owned()) } else { own.clone() };
     let filter = AtomFilter { assignee: Some(whose), ..AtomFilter::default() };
     let ready = Query::ready(&filter, now).rows(tx, ready::QUEUE_ORDER, None, 0)?;
-    let open = AtomFilter { assignee: Some(own), statuses: vec![Status::Open], ..AtomFilter::default() };
+    let open =
+        AtomFilter { assignee: Some(own), statuses: vec![Status::Open], ..AtomFilter::default() };
     let mut held = Query::new(&open).rows(tx, ready::QUEUE_ORDER, None, 0)?;
     held.retain(|atom| !ready.iter().any(|other| other.id == atom.id));
     let mut current = Vec::new();

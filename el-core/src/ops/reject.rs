@@ -6,7 +6,8 @@ use crate::model::{Atom, EventKind, ReviewVerdict, Status, validate};
 use crate::store::{Store, Tx, atom, comment, event, review, run};
 use crate::{Ctx, Result};
 
-/// Sends back what waits for review: the atom is open, with fresh attempts, and the reason reaches the next one.
+/// Sends back what waits for review: the atom is open, with fresh attempts, and the reason reaches
+/// the next one.
 pub fn reject(store: &mut Store, ctx: &Ctx<'_>, id: &str, reason: &str) -> Result<Atom> {
     let reason = validate::reason(reason)?;
     store.write(|tx| {

@@ -6,8 +6,9 @@ use crate::model::{Atom, CancelMode, EventKind, Status};
 use crate::store::{Store, atom, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Gives a claim back: the atom is open again, for anyone. A live run of it is ended cleanly by its supervisor. Releasing what nobody
-/// has claimed is no error; somebody else's claim is given back with `force` alone.
+/// Gives a claim back: the atom is open again, for anyone. A live run of it is ended cleanly by its
+/// supervisor. Releasing what nobody has claimed is no error; somebody else's claim is given back
+/// with `force` alone.
 pub fn release(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool) -> Result<Atom> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;

@@ -3,7 +3,8 @@ use crate::model::{Atom, Status};
 use crate::store::{Store, atom, run};
 use crate::{Ctx, Error, Result};
 
-/// Opens atoms again, all or none, with fresh attempts if a person asks for it. What is open stays as it is; what is being worked on is refused.
+/// Opens atoms again, all or none, with fresh attempts if a person asks for it. What is open stays
+/// as it is; what is being worked on is refused.
 pub fn reopen<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S]) -> Result<Vec<Atom>> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
@@ -15,7 +16,10 @@ pub fn reopen<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S]) -> Res
                 Status::InProgress => {
                     return Err(Error::conflict(
                         "claimed",
-                        format!("{} is in progress; `el release {}` takes it back", atom.id, atom.id),
+                        format!(
+                            "{} is in progress; `el release {}` takes it back",
+                            atom.id, atom.id
+                        ),
                     ));
                 }
                 _ => set_status(tx, ctx, atom, Status::Open, To { fresh: true, ..To::default() })?,

@@ -5,7 +5,8 @@ use crate::model::{Atom, EventKind, Status};
 use crate::store::{Store, atom, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Gives an atom fresh attempts: open, no back-off, the earlier failures counted no longer (if a person asks; of an agent, they still count).
+/// Gives an atom fresh attempts: open, no back-off, the earlier failures counted no longer (if a
+/// person asks; of an agent, they still count).
 pub fn retry(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
@@ -14,14 +15,20 @@ pub fn retry(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
         if let Some(live) = &before.run_id {
             return Err(Error::conflict(
                 "claimed",
-                format!("{} is being worked on by {live}; `el cancel {}` ends that first", before.id, before.id),
+                format!(
+                    "{} is being worked on by {live}; `el cancel {}` ends that first",
+                    before.id, before.id
+                ),
             ));
         }
         match before.status {
             Status::Closed | Status::WontDo | Status::Discard => {
                 return Err(Error::conflict(
                     "over",
-                    format!("{} is {}; `el reopen {}` opens it again", before.id, before.status, before.id),
+                    format!(
+                        "{} is {}; `el reopen {}` opens it again",
+                        before.id, before.status, before.id
+                    ),
                 ));
             }
             Status::InProgress => {

@@ -23,7 +23,8 @@ pub struct Waiting {
 /// What waits for review, longest first.
 pub fn reviews(store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Vec<Waiting>> {
     store.read(|tx| {
-        let filter = AtomFilter { statuses: vec![Status::Review], ..super::list::with_parent(tx, filter)? };
+        let filter =
+            AtomFilter { statuses: vec![Status::Review], ..super::list::with_parent(tx, filter)? };
         let mut waiting = Vec::new();
         for atom in Query::new(&filter).rows(tx, &Sort::Priority.sql(now), None, 0)? {
             let review = review::last(tx, &atom.id)?.filter(|review| review.verdict.is_none());

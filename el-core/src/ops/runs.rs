@@ -17,7 +17,8 @@ pub struct RunFilter {
 pub fn runs(store: &Store, filter: &RunFilter) -> Result<Page<Run>> {
     store.read(|tx| {
         let atom = filter.atom.as_deref().map(|id| atom::resolve(tx, id)).transpose()?;
-        let (items, total) = store::run::list(tx, atom.as_deref(), filter.live_only, filter.outcome, filter.limit)?;
+        let (items, total) =
+            store::run::list(tx, atom.as_deref(), filter.live_only, filter.outcome, filter.limit)?;
         Ok(Page { items, total })
     })
 }
@@ -37,8 +38,8 @@ pub fn attempts(store: &Store, atom: &str) -> Result<Vec<Run>> {
     store.read(|tx| store::run::of_atom(tx, &atom::resolve(tx, atom)?))
 }
 
-/// The run that `text` means, where an atom or a run may be named: a run by `run-…` or its session's name; an atom's live run, or else its
-/// last one.
+/// The run that `text` means, where an atom or a run may be named: a run by `run-…` or its
+/// session's name; an atom's live run, or else its last one.
 pub fn target_run(store: &Store, text: &str) -> Result<Run> {
     store.read(|tx| target(tx, text))
 }
@@ -49,13 +50,15 @@ pub(super) fn target(tx: &Tx<'_>, text: &str) -> Result<Run> {
         return store::run::get(tx, &id);
     }
     let atom = match atom::resolve(tx, text) {
-        Err(missing @ Error::NotFound { .. }) => return store::run::of_session(tx, text.trim())?.ok_or(missing),
+        Err(missing @ Error::NotFound { .. }) => {
+            return store::run::of_session(tx, text.trim())?.ok_or(missing);
+        }
         found => found?,
     };
     match store::run::live_of(tx, &atom)? {
         Some(live) => Ok(live),
-        None => store::run::of_atom(tx, &atom)?
-            .pop()
-            .ok_or_else(|| Error::conflict("no_run", format!("{atom} was never worked on by `el work`"))),
+        None => store::run::of_atom(tx, &atom)?.pop().ok_or_else(|| {
+            Error::conflict("no_run", format!("{atom} was never worked on by `el work`"))
+        }),
     }
 }

@@ -4,7 +4,12 @@ use crate::store::{self, Store};
 use crate::{Error, Result};
 
 /// Full-text search, best match first.
-pub fn search(store: &Store, text: &str, include_over: bool, limit: Option<i64>) -> Result<Page<Atom>> {
+pub fn search(
+    store: &Store,
+    text: &str,
+    include_over: bool,
+    limit: Option<i64>,
+) -> Result<Page<Atom>> {
     if text.trim().is_empty() {
         return Err(Error::invalid("query", "there is nothing to search for"));
     }

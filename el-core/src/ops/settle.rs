@@ -2,7 +2,10 @@ use serde_json::json;
 
 use super::change::{To, set_status};
 use super::pause::pause_in;
-use crate::model::{Atom, EventKind, ExitRecord, Message, Outcome, Run, Stamp, Status, Timestamp, claude_code_channel, handle};
+use crate::model::{
+    Atom, EventKind, ExitRecord, Message, Outcome, Run, Stamp, Status, Timestamp,
+    claude_code_channel, handle,
+};
 use crate::protocol::{notice, report, summary};
 use crate::rules::orchestrate::contradiction;
 use crate::rules::retry::RetryPolicy;
@@ -22,18 +25,26 @@ pub struct Settled {
     pub outcome: Outcome,
     /// It had been settled before; nothing was written now.
     pub was_settled: bool,
-    /// What was told of it; `None` where the atom is tried again, so that there is nothing to tell yet.
+    /// What was told of it; `None` where the atom is tried again, so that there is nothing to tell
+    /// yet.
     pub message: Option<Message>,
 }
 
-/// Ends a run: re-reads the atom, decides, and writes outcome, atom and events in one transaction. Called once the exit record is there and
-/// nothing of the agent's tree is left. Settling again changes nothing.
-pub fn settle(store: &mut Store, ctx: &Ctx<'_>, exit: &ExitRecord, policy: &RetryPolicy, jitter: f64) -> Result<Settled> {
+/// Ends a run: re-reads the atom, decides, and writes outcome, atom and events in one transaction.
+/// Called once the exit record is there and nothing of the agent's tree is left. Settling again
+/// changes nothing.
+pub fn settle(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    exit: &ExitRecord,
+    policy: &RetryPolicy,
+    jitter: f64,
+) -> Result<Settled> {
     settle_if(store, ctx, exit, policy, jitter, |_| Ok(()))
 }
 
-/// [`settle`] by somebody else than the run's supervisor, which was seen to be gone, or never to have come: `seen`. Refused if one has
-/// registered since then, for its agent may be at work.
+/// [`settle`] by somebody else than the run's supervisor, which was seen to be gone, or never to
+/// have come: `seen`. Refused if one has registered since then, for its agent may be at work.
 pub fn settle_lost(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -43,9 +54,10 @@ pub fn settle_lost(
     seen: Option<&Stamp>,
 ) -> Result<Settled> {
     settle_if(store, ctx, exit, policy, jitter, |run| match &run.supervisor {
-        Some(now) if Some(now) != seen => {
-            Err(Error::conflict("claimed", format!("{} has got a supervisor meanwhile, process {}", run.id, now.pid)))
-        }
+        Some(now) if Some(now) != seen => Err(Error::conflict(
+            "claimed",
+            format!("{} has got a supervisor meanwhile, process {}", run.id, now.pid),
+        )),
         _ => Ok(()),
     })
 }
@@ -109,16 +121,37 @@ fn settle_if(
     })
 }
 
-/// What the agent said of its task's end counts for nothing, but where it contradicts the status, whoever looks at the atom is told.
+/// What the agent said of its task's end counts for nothing, but where it contradicts the status,
+/// whoever looks at the atom is told.
 fn tell_contradiction(tx: &Tx<'_>, ctx: &Ctx<'_>, ended: &Run, atom: &Atom) -> Result<()> {
     let Some(said) = &ended.completion else { return Ok(()) };
-    let Some(words) = contradiction(said.status, atom.status, atom.close_reason.as_deref()) else { return Ok(()) };
-    let added = comment::insert(tx, ctx, &atom.id, &format!("A contradiction: {words}. The status stands."))?;
-    event::insert(tx, ctx, EventKind::Commented, Some(&atom.id), Some(&ended.id), &json!({ "comment": added.id }))
+    let Some(words) = contradiction(said.status, atom.status, atom.close_reason.as_deref()) else {
+        return Ok(());
+    };
+    let added = comment::insert(
+        tx,
+        ctx,
+        &atom.id,
+        &format!("A contradiction: {words}. The status stands."),
+    )?;
+    event::insert(
+        tx,
+        ctx,
+        EventKind::Commented,
+        Some(&atom.id),
+        Some(&ended.id),
+        &json!({ "comment": added.id }),
+    )
 }
 
-/// How a run would be settled now, for whoever has to write it down before: its outcome and why. Writes nothing.
-pub fn foresee(store: &Store, now: Timestamp, exit: &ExitRecord, policy: &RetryPolicy) -> Result<(Outcome, String)> {
+/// How a run would be settled now, for whoever has to write it down before: its outcome and why.
+/// Writes nothing.
+pub fn foresee(
+    store: &Store,
+    now: Timestamp,
+    exit: &ExitRecord,
+    policy: &RetryPolicy,
+) -> Result<(Outcome, String)> {
     store.read(|tx| {
         let run = run::get(tx, &exit.run)?;
         if let Some(outcome) = run.outcome {
@@ -129,7 +162,14 @@ pub fn foresee(store: &Store, now: Timestamp, exit: &ExitRecord, policy: &RetryP
     })
 }
 
-fn verdict(tx: &Tx<'_>, run: &Run, now: Timestamp, exit: &ExitRecord, policy: &RetryPolicy, jitter: f64) -> Result<Verdict> {
+fn verdict(
+    tx: &Tx<'_>,
+    run: &Run,
+    now: Timestamp,
+    exit: &ExitRecord,
+    policy: &RetryPolicy,
+    jitter: f64,
+) -> Result<Verdict> {
     let status = atom::status(tx, &run.atom_id)?;
     let fresh_since = atom::fresh_since(tx, &run.atom_id)?;
     let over = super::budget::over(tx, &run.id)?;
@@ -152,10 +192,20 @@ fn tell(tx: &Tx<'_>, ctx: &Ctx<'_>, ended: &Run, atom: Option<&Atom>) -> Result<
     let summary = handed_back(tx, ended)?;
     let text = notice::completion(&to, ended, atom, summary.as_deref());
     // A summary may name others by an at-sign: they hear of it too.
-    super::post::insert(tx, ctx, &channel, &ended.agent, &text, &[to], Some(&ended.atom_id), Some(&ended.id))
+    super::post::insert(
+        tx,
+        ctx,
+        &channel,
+        &ended.agent,
+        &text,
+        &[to],
+        Some(&ended.atom_id),
+        Some(&ended.id),
+    )
 }
 
-/// Who asked for the work: who handed it over, or else who filed the atom; of an atom that is gone, nobody is known but the agent itself.
+/// Who asked for the work: who handed it over, or else who filed the atom; of an atom that is gone,
+/// nobody is known but the agent itself.
 fn requester(ended: &Run, atom: Option<&Atom>) -> String {
     let delegated = atom.and_then(|a| a.delegation.as_ref()).map(|task| task.by.as_str());
     let names = [delegated, atom.map(|a| a.created_by.as_str()), Some(ended.agent.as_str())];
@@ -165,9 +215,15 @@ fn requester(ended: &Run, atom: Option<&Atom>) -> String {
 
 /// What the run handed back: the report of a hand-over, or else the summary that its agent wrote.
 pub(super) fn handed_back(tx: &Tx<'_>, ended: &Run) -> Result<Option<String>> {
-    let report = review::last(tx, &ended.atom_id)?.filter(|review| review.run_id.as_deref() == Some(ended.id.as_str()));
-    let own =
-        || ended.summary.as_ref().filter(|summary| !summary.is_fallback).map(|summary| summary::in_words(summary, SUMMARY_LINES));
+    let report = review::last(tx, &ended.atom_id)?
+        .filter(|review| review.run_id.as_deref() == Some(ended.id.as_str()));
+    let own = || {
+        ended
+            .summary
+            .as_ref()
+            .filter(|summary| !summary.is_fallback)
+            .map(|summary| summary::in_words(summary, SUMMARY_LINES))
+    };
     Ok(report.and_then(|review| report::in_words(&review.report)).or_else(own))
 }
 

@@ -36,9 +36,12 @@ pub fn show(store: &Store, id: &str) -> Result<Shown> {
     store.read(|tx| {
         let id = atom::resolve(tx, id)?;
         let atom = atom::get(tx, &id)?;
-        let (outgoing, incoming): (Vec<Bond>, Vec<Bond>) = bond::touching(tx, &id)?.into_iter().partition(|b| b.source_id == id);
+        let (outgoing, incoming): (Vec<Bond>, Vec<Bond>) =
+            bond::touching(tx, &id)?.into_iter().partition(|b| b.source_id == id);
         let mut neighbours = Vec::new();
-        for other in outgoing.iter().map(|b| &b.target_id).chain(incoming.iter().map(|b| &b.source_id)) {
+        for other in
+            outgoing.iter().map(|b| &b.target_id).chain(incoming.iter().map(|b| &b.source_id))
+        {
             neighbours.extend(atom::find(tx, other)?);
         }
         Ok(Shown {

@@ -75,6 +75,8 @@ pub fn stats(store: &Store, now: Timestamp) -> Result<Stats> {
 
 fn counts(tx: &Tx<'_>, sql: &str) -> Result<Counts> {
     let mut statement = tx.prepare(sql).doing("count")?;
-    let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))).doing("count")?;
+    let rows = statement
+        .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))
+        .doing("count")?;
     rows.collect::<rusqlite::Result<_>>().doing("count")
 }

@@ -18,8 +18,8 @@ pub enum Gate {
     },
 }
 
-/// An agent that ends its turn with its atom still in progress is sent back, at most `times` a run. Sessions that are not (or no longer)
-/// a live run's are never bothered.
+/// An agent that ends its turn with its atom still in progress is sent back, at most `times` a run.
+/// Sessions that are not (or no longer) a live run's are never bothered.
 pub fn stop_gate(store: &mut Store, ctx: &Ctx<'_>, times: i64) -> Result<Gate> {
     store.write(|tx| {
         let live = match run::fence(tx, ctx) {
@@ -28,7 +28,10 @@ pub fn stop_gate(store: &mut Store, ctx: &Ctx<'_>, times: i64) -> Result<Gate> {
             Err(other) => return Err(other),
         };
         let status = atom::status(tx, &live.atom_id)?.map(|(status, _)| status);
-        if status != Some(Status::InProgress) || live.stop_blocks >= times || live.cancel_requested.is_some() {
+        if status != Some(Status::InProgress)
+            || live.stop_blocks >= times
+            || live.cancel_requested.is_some()
+        {
             return Ok(Gate::Pass);
         }
         // Its answer ends it, once the turn has ended.
@@ -36,7 +39,14 @@ pub fn stop_gate(store: &mut Store, ctx: &Ctx<'_>, times: i64) -> Result<Gate> {
             return Ok(Gate::Pass);
         }
         run::set(tx, &live.id, "stop_blocks", &(live.stop_blocks + 1))?;
-        event::insert(tx, ctx, EventKind::Nudged, Some(&live.atom_id), Some(&live.id), &json!({ "by": "stop hook" }))?;
+        event::insert(
+            tx,
+            ctx,
+            EventKind::Nudged,
+            Some(&live.atom_id),
+            Some(&live.id),
+            &json!({ "by": "stop hook" }),
+        )?;
         Ok(Gate::SendBack { atom_id: live.atom_id, verify: live.verify.map(Box::new) })
     })
 }

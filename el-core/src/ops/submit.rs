@@ -16,31 +16,40 @@ pub struct Submitted {
     pub review: Review,
 }
 
-/// Hands an atom over for review, with a completion report as JSON text. From its session that ends the run.
+/// Hands an atom over for review, with a completion report as JSON text. From its session that ends
+/// the run.
 ///
 /// # Errors
 /// [`Error::Report`] names every field that does not fit; nothing is written then.
 pub fn submit(store: &mut Store, ctx: &Ctx<'_>, id: &str, report: &str) -> Result<Submitted> {
-    let (report, given) = CompletionReport::parse(report).map_err(|problems| Error::Report { problems })?;
+    let (report, given) =
+        CompletionReport::parse(report).map_err(|problems| Error::Report { problems })?;
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let before = resolved(tx, id)?;
         may_set_status(tx, session.as_ref(), &before, Status::Review)?;
         if !is_about(tx, &report, &before)? {
-            let message = format!("the report is about '{}', and this is {}", report.task_id, before.id);
-            return Err(Error::Report { problems: vec![FieldProblem { field: "taskId".to_owned(), message }] });
+            let message =
+                format!("the report is about '{}', and this is {}", report.task_id, before.id);
+            return Err(Error::Report {
+                problems: vec![FieldProblem { field: "taskId".to_owned(), message }],
+            });
         }
         if before.status.is_over() {
             return Err(Error::conflict(
                 "over",
-                format!("{} is {}; `el reopen {}` opens it again", before.id, before.status, before.id),
+                format!(
+                    "{} is {}; `el reopen {}` opens it again",
+                    before.id, before.status, before.id
+                ),
             ));
         }
         hand_over(tx, ctx, &before, &given)
     })
 }
 
-/// Whether the report's task is this atom: by the atom's id, or by the name that the mailbox has for it.
+/// Whether the report's task is this atom: by the atom's id, or by the name that the mailbox has
+/// for it.
 fn is_about(tx: &Tx<'_>, report: &CompletionReport, atom: &Atom) -> Result<bool> {
     if report.task_id.eq_ignore_ascii_case(&atom.id) {
         return Ok(true);
@@ -48,12 +57,24 @@ fn is_about(tx: &Tx<'_>, report: &CompletionReport, atom: &Atom) -> Result<bool>
     Ok(mailbox::task_of(tx, &atom.id)?.is_some_and(|task| task.task_id == report.task_id))
 }
 
-pub(super) fn hand_over(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, report: &Value) -> Result<Submitted> {
+pub(super) fn hand_over(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    before: &Atom,
+    report: &Value,
+) -> Result<Submitted> {
     let made = review::insert(tx, ctx, &before.id, report)?;
     if before.status != Status::Review {
         set_status(tx, ctx, before, Status::Review, To::default())?;
     }
     let build = report.pointer("/buildResult/status").cloned().unwrap_or(Value::Null);
-    event::insert(tx, ctx, EventKind::Submitted, Some(&before.id), None, &json!({ "review": made.id, "build": build }))?;
+    event::insert(
+        tx,
+        ctx,
+        EventKind::Submitted,
+        Some(&before.id),
+        None,
+        &json!({ "review": made.id, "build": build }),
+    )?;
     Ok(Submitted { atom: atom::get(tx, &before.id)?, review: made })
 }

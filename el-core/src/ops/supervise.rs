@@ -35,8 +35,9 @@ pub struct Beat<'a> {
     pub progress: &'a Progress,
 }
 
-/// The supervisor takes its run: from now on its process stands for it. Refused if the run is no longer live, so that a session that
-/// starts too late does nothing, and if another process has taken it.
+/// The supervisor takes its run: from now on its process stands for it. Refused if the run is no
+/// longer live, so that a session that starts too late does nothing, and if another process has
+/// taken it.
 pub fn register_supervisor(
     store: &mut Store,
     run_id: &str,
@@ -48,7 +49,10 @@ pub fn register_supervisor(
     store.write(|tx| {
         let found = run::live_with_token(tx, run_id, Some(token))?;
         if let Some(other) = found.supervisor.filter(|s| s != stamp) {
-            return Err(Error::conflict("claimed", format!("{run_id} has a supervisor already, process {}", other.pid)));
+            return Err(Error::conflict(
+                "claimed",
+                format!("{run_id} has a supervisor already, process {}", other.pid),
+            ));
         }
         run::set_supervisor(tx, run_id, stamp, now, now.plus(lease))?;
         run::get(tx, run_id)
@@ -68,7 +72,14 @@ pub fn nudged(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str) -> Re
     store.write(|tx| {
         let live = run::live_with_token(tx, run_id, Some(token))?;
         run::set(tx, run_id, "resumes", &(live.resumes + 1))?;
-        event::insert(tx, ctx, EventKind::Nudged, Some(&live.atom_id), Some(run_id), &json!({ "by": "supervisor" }))
+        event::insert(
+            tx,
+            ctx,
+            EventKind::Nudged,
+            Some(&live.atom_id),
+            Some(run_id),
+            &json!({ "by": "supervisor" }),
+        )
     })
 }
 
@@ -80,7 +91,14 @@ pub fn beat(store: &mut Store, beat: &Beat<'_>) -> Result<Watch> {
             return Ok(said);
         }
         let before = run::get(tx, beat.run_id)?;
-        run::heartbeat(tx, beat.run_id, beat.now, beat.now.plus(beat.lease), beat.active_at, beat.progress)?;
+        run::heartbeat(
+            tx,
+            beat.run_id,
+            beat.now,
+            beat.now.plus(beat.lease),
+            beat.active_at,
+            beat.progress,
+        )?;
         super::budget::record(tx, &before, beat.progress, beat.now, said == Watch::Work)?;
         // Its cost may just have ended it.
         look(tx, beat.run_id, beat.token)
@@ -98,7 +116,9 @@ fn look(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<Watch> {
         Err(Error::StaleRun { .. }) => return Ok(Watch::Over),
         Err(other) => return Err(other),
     };
-    let Some((status, by_run)) = atom::status(tx, &found.atom_id)? else { return Ok(Watch::Superseded) };
+    let Some((status, by_run)) = atom::status(tx, &found.atom_id)? else {
+        return Ok(Watch::Superseded);
+    };
     let by_this_run = by_run.as_deref() == Some(run_id);
     let on = match found.cancel_requested {
         Some(mode) => Watch::Cancelled(mode),

@@ -64,7 +64,8 @@ impl Task {
     pub const RECORD_TYPE: &'static str = "task";
 }
 
-/// The delegated tasks: first what runs, then what waits, in the order of the queue, then what has ended, the newest first.
+/// The delegated tasks: first what runs, then what waits, in the order of the queue, then what has
+/// ended, the newest first.
 pub fn tasks(store: &Store, filter: &TaskFilter) -> Result<Page<Task>> {
     store.read(|tx| {
         let mut rows = Vec::new();
@@ -85,17 +86,26 @@ pub fn tasks(store: &Store, filter: &TaskFilter) -> Result<Page<Task>> {
     })
 }
 
-/// One task, by its atom or by one of its runs. An atom that nobody handed over is one too, to whoever asks.
+/// One task, by its atom or by one of its runs. An atom that nobody handed over is one too, to
+/// whoever asks.
 pub fn task(store: &Store, id: &str) -> Result<Task> {
     store.read(|tx| of_atom(tx, named(tx, id)?))
 }
 
-/// The place of a waiting task in the queue of its agent, counted from 1; `None` if it does not wait, or is held back.
+/// The place of a waiting task in the queue of its agent, counted from 1; `None` if it does not
+/// wait, or is held back.
 pub fn task_position(store: &Store, task: &Task, now: Timestamp) -> Result<Option<usize>> {
     store.read(|tx| {
-        let Some(agent) = task.agent.as_deref().filter(|_| task.status == TaskStatus::Queued) else { return Ok(None) };
+        let Some(agent) = task.agent.as_deref().filter(|_| task.status == TaskStatus::Queued)
+        else {
+            return Ok(None);
+        };
         let queue = of_agent(tx, agent, &[], &[], now)?;
-        Ok(queue.waiting.iter().find(|other| other.task_id == task.id).and_then(|other| other.position))
+        Ok(queue
+            .waiting
+            .iter()
+            .find(|other| other.task_id == task.id)
+            .and_then(|other| other.position))
     })
 }
 
@@ -117,7 +127,9 @@ pub(super) fn of_atom(tx: &Tx<'_>, atom: Atom) -> Result<Task> {
     };
     let detail = last.as_ref().and_then(|run| run.detail.clone());
     // What the run handed back, or else the agent's own words at the close, or else how it ended.
-    let summary = summary.or_else(|| atom.close_reason.clone()).or_else(|| detail.clone().filter(|_| !status.is_under_way()));
+    let summary = summary
+        .or_else(|| atom.close_reason.clone())
+        .or_else(|| detail.clone().filter(|_| !status.is_under_way()));
     Ok(Task {
         record_type: Task::RECORD_TYPE,
         agent: last
@@ -125,11 +137,17 @@ pub(super) fn of_atom(tx: &Tx<'_>, atom: Atom) -> Result<Task> {
             .map(|run| run.agent.clone())
             .filter(|_| status != TaskStatus::Queued)
             .or_else(|| atom.assignee.clone()),
-        workdir: own.and_then(|task| task.workdir.clone()).or_else(|| last.as_ref().map(|run| run.workdir.clone())),
+        workdir: own
+            .and_then(|task| task.workdir.clone())
+            .or_else(|| last.as_ref().map(|run| run.workdir.clone())),
         status,
         pid: last.as_ref().filter(|run| run.is_live()).and_then(|run| run.agent_pid),
         started_at: last.as_ref().map(|run| run.started_at),
-        completed_at: last.as_ref().and_then(|run| run.ended_at).or(atom.closed_at).filter(|_| !status.is_under_way()),
+        completed_at: last
+            .as_ref()
+            .and_then(|run| run.ended_at)
+            .or(atom.closed_at)
+            .filter(|_| !status.is_under_way()),
         exit_code: last.as_ref().and_then(|run| run.exit_code),
         output: last.as_ref().and_then(|run| run.output.clone()),
         result_summary: summary,
@@ -137,7 +155,10 @@ pub(super) fn of_atom(tx: &Tx<'_>, atom: Atom) -> Result<Task> {
         outcome: last.as_ref().and_then(|run| run.outcome),
         run_id: last.as_ref().map(|run| run.id.clone()),
         attempts: run::count_of(tx, &atom.id)?,
-        action: last.as_ref().filter(|run| run.is_live()).and_then(|run| run.progress.action.clone()),
+        action: last
+            .as_ref()
+            .filter(|run| run.is_live())
+            .and_then(|run| run.progress.action.clone()),
         delegated_by: own.map(|task| task.by.clone()),
         timeout_ms: own.and_then(|task| task.timeout_ms),
         verify: last.as_ref().and_then(|run| run.verify.clone()).or_else(|| {

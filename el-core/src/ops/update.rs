@@ -5,11 +5,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::change::{
-    To, check_parent, may_change_bounds, may_close, may_close_unverified, may_lift_review, may_set_status, refuse_open_children,
-    resolved_all, set_status, taken_claim,
+    To, check_parent, may_change_bounds, may_close, may_close_unverified, may_lift_review,
+    may_set_status, refuse_open_children, resolved_all, set_status, taken_claim,
 };
 use super::close::Guard;
-use crate::model::{Atom, BondKind, EventKind, IssueType, Priority, Run, Status, Timestamp, limits, validate};
+use crate::model::{
+    Atom, BondKind, EventKind, IssueType, Priority, Run, Status, Timestamp, limits, validate,
+};
 use crate::rules::budget;
 use crate::store::{Store, Tx, atom, event, label, run};
 use crate::{Ctx, Error, Result};
@@ -73,11 +75,25 @@ pub fn update<S: AsRef<str>>(
             if (reassigned || change.is_some())
                 && let Some(owner) = taken_claim(ctx, session.as_ref(), before, guard.force)?
             {
-                event::insert(tx, ctx, EventKind::Released, Some(&before.id), None, &json!({ "was": owner }))?;
+                event::insert(
+                    tx,
+                    ctx,
+                    EventKind::Released,
+                    Some(&before.id),
+                    None,
+                    &json!({ "was": owner }),
+                )?;
             }
             let changes = fields(tx, ctx, session.as_ref(), before, patch)?;
             if !changes.is_empty() {
-                event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &Value::Object(changes))?;
+                event::insert(
+                    tx,
+                    ctx,
+                    EventKind::Updated,
+                    Some(&before.id),
+                    None,
+                    &Value::Object(changes),
+                )?;
             }
             if let Some((status, to)) = change {
                 may_put_off(ctx, session.as_ref(), before, to.defer_until)?;
@@ -86,8 +102,12 @@ pub fn update<S: AsRef<str>>(
                     may_close(tx, session.as_ref(), before, guard.review)?;
                     may_close_unverified(session.as_ref(), before, false)?;
                 }
-                if status == Status::InProgress && before.assignee.is_none() && patch.assignee.is_none() {
-                    let owned = Atom { assignee: Some(ctx.actor.to_owned()), ..atom::get(tx, &before.id)? };
+                if status == Status::InProgress
+                    && before.assignee.is_none()
+                    && patch.assignee.is_none()
+                {
+                    let owned =
+                        Atom { assignee: Some(ctx.actor.to_owned()), ..atom::get(tx, &before.id)? };
                     atom::update_fields(tx, &owned)?;
                 }
                 set_status(tx, ctx, before, status, to)?;
@@ -96,7 +116,10 @@ pub fn update<S: AsRef<str>>(
             let changes = difference(before, &atom);
             done.push(Updated { atom, changes });
         }
-        for atom in atoms.iter().filter(|atom| patch.status == Some(Status::Closed) && atom.status != Status::Closed) {
+        for atom in atoms
+            .iter()
+            .filter(|atom| patch.status == Some(Status::Closed) && atom.status != Status::Closed)
+        {
             refuse_open_children(tx, session.as_ref(), atom, guard.force)?;
         }
         Ok(done)
@@ -107,23 +130,40 @@ pub fn update<S: AsRef<str>>(
 const PUT_OFF: Duration = Duration::from_secs(60);
 
 /// A run that puts its work off for a moment would be started again and again.
-fn may_put_off(ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, until: Option<Timestamp>) -> Result<()> {
+fn may_put_off(
+    ctx: &Ctx<'_>,
+    session: Option<&Run>,
+    before: &Atom,
+    until: Option<Timestamp>,
+) -> Result<()> {
     match until {
-        Some(until) if session.is_some_and(|own| own.atom_id == before.id) && until < ctx.now.plus(PUT_OFF) => {
+        Some(until)
+            if session.is_some_and(|own| own.atom_id == before.id)
+                && until < ctx.now.plus(PUT_OFF) =>
+        {
             Err(Error::invalid(
                 "defer-until",
-                format!("{until} is less than {} seconds away, for which no session puts its work off", PUT_OFF.as_secs()),
+                format!(
+                    "{until} is less than {} seconds away, for which no session puts its work off",
+                    PUT_OFF.as_secs()
+                ),
             ))
         }
         _ => Ok(()),
     }
 }
 
-fn status_change<'a>(before: &Atom, patch: &'a AtomPatch, reason: Option<&'a str>) -> Option<(Status, To<'a>)> {
+fn status_change<'a>(
+    before: &Atom,
+    patch: &'a AtomPatch,
+    reason: Option<&'a str>,
+) -> Option<(Status, To<'a>)> {
     let date = patch.defer_until.flatten();
     let status = match (patch.status, date) {
         (Some(status), _) => status,
-        (None, Some(_)) if matches!(before.status, Status::Open | Status::Deferred) => Status::Deferred,
+        (None, Some(_)) if matches!(before.status, Status::Open | Status::Deferred) => {
+            Status::Deferred
+        }
         _ => return None,
     };
     let is_same = status == before.status
@@ -138,7 +178,13 @@ fn status_change<'a>(before: &Atom, patch: &'a AtomPatch, reason: Option<&'a str
 }
 
 /// Applies everything but the status; says what changed.
-fn fields(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, patch: &AtomPatch) -> Result<Map<String, Value>> {
+fn fields(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    session: Option<&Run>,
+    before: &Atom,
+    patch: &AtomPatch,
+) -> Result<Map<String, Value>> {
     let mut after = before.clone();
     if let Some(title) = &patch.title {
         after.title = validate::title(title)?;
@@ -147,7 +193,8 @@ fn fields(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, patc
         after.description = validate::text("description", description)?;
     }
     if let Some(acceptance) = &patch.acceptance {
-        after.acceptance = acceptance.as_deref().map(|t| validate::text("acceptance", t)).transpose()?;
+        after.acceptance =
+            acceptance.as_deref().map(|t| validate::text("acceptance", t)).transpose()?;
     }
     if let Some(assignee) = &patch.assignee {
         after.assignee = assignee.as_deref().map(|a| validate::name("assignee", a)).transpose()?;
@@ -161,8 +208,10 @@ fn fields(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, patc
     after.issue_type = patch.issue_type.unwrap_or(before.issue_type);
     after.priority = patch.priority.unwrap_or(before.priority);
     for (key, value) in &patch.metadata {
-        let map =
-            after.metadata.as_object_mut().ok_or_else(|| Error::invalid("metadata", "the stored metadata is not an object"))?;
+        let map = after
+            .metadata
+            .as_object_mut()
+            .ok_or_else(|| Error::invalid("metadata", "the stored metadata is not an object"))?;
         match value {
             Value::Null => map.shift_remove(key),
             value => map.insert(key.clone(), value.clone()),
@@ -186,7 +235,10 @@ fn fields(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom, patc
         budget::check(&after.metadata)?;
     }
     if after.labels.len() > limits::LABELS {
-        return Err(Error::invalid("label", format!("an atom has at most {} labels", limits::LABELS)));
+        return Err(Error::invalid(
+            "label",
+            format!("an atom has at most {} labels", limits::LABELS),
+        ));
     }
     let changes = difference(before, &after);
     if !changes.is_empty() {

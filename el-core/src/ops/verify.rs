@@ -4,8 +4,15 @@ use crate::model::{EventKind, Verify};
 use crate::store::{Store, event, run};
 use crate::{Ctx, Result};
 
-/// Keeps the result of the check of a live run's work. Refused if the run is over or the token is not its own.
-pub fn record_verify(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str, verify: &Verify) -> Result<()> {
+/// Keeps the result of the check of a live run's work. Refused if the run is over or the token is
+/// not its own.
+pub fn record_verify(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    run_id: &str,
+    token: &str,
+    verify: &Verify,
+) -> Result<()> {
     store.write(|tx| {
         let live = run::live_with_token(tx, run_id, Some(token))?;
         run::set_verify(tx, &live.id, verify)?;

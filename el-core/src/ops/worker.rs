@@ -39,7 +39,8 @@ pub fn worker_leave(store: &mut Store, id: &str) -> Result<usize> {
     })
 }
 
-/// Asks every worker to stop claiming and to leave when its sessions have ended. Says how many there are.
+/// Asks every worker to stop claiming and to leave when its sessions have ended. Says how many
+/// there are.
 pub fn request_stop(store: &mut Store) -> Result<usize> {
     store.write(store::worker::request_stop)
 }
@@ -55,7 +56,13 @@ pub fn live_runs(store: &Store) -> Result<Vec<Run>> {
 }
 
 /// One look, for the worker `id` that serves these agents.
-pub fn worker_view(store: &Store, id: &str, agents: &[String], filter: &AtomFilter, now: Timestamp) -> Result<WorkerView> {
+pub fn worker_view(
+    store: &Store,
+    id: &str,
+    agents: &[String],
+    filter: &AtomFilter,
+    now: Timestamp,
+) -> Result<WorkerView> {
     store.read(|tx| {
         let (has_ready, next_retry_at) = work_for(tx, agents, filter, now)?;
         let workers = store::worker::all(tx)?;
@@ -71,7 +78,12 @@ pub fn worker_view(store: &Store, id: &str, agents: &[String], filter: &AtomFilt
 }
 
 /// Whether anything is ready for one of the agents, and when the next back-off of theirs ends.
-fn work_for(tx: &Tx<'_>, agents: &[String], filter: &AtomFilter, now: Timestamp) -> Result<(bool, Option<Timestamp>)> {
+fn work_for(
+    tx: &Tx<'_>,
+    agents: &[String],
+    filter: &AtomFilter,
+    now: Timestamp,
+) -> Result<(bool, Option<Timestamp>)> {
     let filter = with_parent(tx, filter)?;
     let mut has_ready = false;
     let mut next_retry_at = None;
@@ -86,9 +98,16 @@ fn work_for(tx: &Tx<'_>, agents: &[String], filter: &AtomFilter, now: Timestamp)
     Ok((has_ready, next_retry_at))
 }
 
-/// Signs a worker off that has nothing more to do, in the moment in which that is so: what is filed before stays its own, what is filed
-/// after finds it gone. `false` if there is something to do after all.
-pub fn worker_leave_if_idle(store: &mut Store, id: &str, agents: &[String], filter: &AtomFilter, now: Timestamp) -> Result<bool> {
+/// Signs a worker off that has nothing more to do, in the moment in which that is so: what is filed
+/// before stays its own, what is filed after finds it gone. `false` if there is something to do
+/// after all.
+pub fn worker_leave_if_idle(
+    store: &mut Store,
+    id: &str,
+    agents: &[String],
+    filter: &AtomFilter,
+    now: Timestamp,
+) -> Result<bool> {
     store.write(|tx| {
         let is_idle = work_for(tx, agents, filter, now)? == (false, None);
         if is_idle {

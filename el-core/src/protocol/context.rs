@@ -1,5 +1,6 @@
-//! The context file: what an agent is told about its work. It reaches the agent as standard input, so it has no size limit that matters,
-//! is never an argument, and begins with our own words, never with an atom's.
+//! The context file: what an agent is told about its work. It reaches the agent as standard input,
+//! so it has no size limit that matters, is never an argument, and begins with our own words, never
+//! with an atom's.
 
 use super::fence::{block, line};
 use super::{summary, words};
@@ -24,7 +25,8 @@ pub struct Context {
     pub review: bool,
     /// The check of the work, if there is one.
     pub verify: Option<Verify>,
-    /// The file that the agent is to write its summary to, as seen from its working folder; `None`: it is asked for none.
+    /// The file that the agent is to write its summary to, as seen from its working folder; `None`:
+    /// it is asked for none.
     pub summary_path: Option<String>,
     /// The question of a plan that this is; its answer ends the work item, no command does.
     pub question: Option<String>,
@@ -62,11 +64,17 @@ impl Context {
                 "_No description provided_".to_owned()
             } else {
                 // A prompt that was handed over is the work itself: it reaches the agent whole.
-                block(&self.atom.description, if self.atom.delegation.is_some() { usize::MAX } else { TEXT_MAX })
+                block(
+                    &self.atom.description,
+                    if self.atom.delegation.is_some() { usize::MAX } else { TEXT_MAX },
+                )
             }
         ));
         if let Some(acceptance) = self.atom.acceptance.as_deref().filter(|t| !t.trim().is_empty()) {
-            parts.push(format!("## Acceptance\n\nIt is done when:\n\n{}", block(acceptance, TEXT_MAX)));
+            parts.push(format!(
+                "## Acceptance\n\nIt is done when:\n\n{}",
+                block(acceptance, TEXT_MAX)
+            ));
         }
         parts.extend(self.rejected());
         parts.extend(self.surroundings());
@@ -112,10 +120,18 @@ impl Context {
     fn surroundings(&self) -> Option<String> {
         let mut lines = Vec::new();
         if let Some(parent) = &self.parent {
-            lines.push(format!("- part of {} ({}): {}", parent.id, parent.issue_type, line(&parent.title, LINE_MAX)));
+            lines.push(format!(
+                "- part of {} ({}): {}",
+                parent.id,
+                parent.issue_type,
+                line(&parent.title, LINE_MAX)
+            ));
         }
         for blocker in &self.blockers {
-            let reason = blocker.close_reason.as_deref().map_or_else(String::new, |r| format!(" — {}", line(r, LINE_MAX)));
+            let reason = blocker
+                .close_reason
+                .as_deref()
+                .map_or_else(String::new, |r| format!(" — {}", line(r, LINE_MAX)));
             lines.push(format!(
                 "- it waited for {} ({}), which ended as {}{reason}",
                 blocker.id,
@@ -123,7 +139,11 @@ impl Context {
                 blocker.status
             ));
         }
-        if lines.is_empty() { None } else { Some(format!("## Where it belongs\n\n{}", lines.join("\n"))) }
+        if lines.is_empty() {
+            None
+        } else {
+            Some(format!("## Where it belongs\n\n{}", lines.join("\n")))
+        }
     }
 
     fn rejected(&self) -> Option<String> {
@@ -144,7 +164,10 @@ impl Context {
         let skipped = self.comments.len().saturating_sub(COMMENTS_SHOWN);
         let mut text = "## Comments".to_owned();
         if skipped > 0 {
-            text.push_str(&format!("\n\n({skipped} older ones are left out; `el comment list {}` shows all.)", self.atom.id));
+            text.push_str(&format!(
+                "\n\n({skipped} older ones are left out; `el comment list {}` shows all.)",
+                self.atom.id
+            ));
         }
         for comment in &self.comments[skipped..] {
             text.push_str(&format!(
@@ -234,7 +257,8 @@ impl Context {
     }
 }
 
-/// What the Stop hook, and the supervisor when it resumes the conversation, say to an agent that left its atom open.
+/// What the Stop hook, and the supervisor when it resumes the conversation, say to an agent that
+/// left its atom open.
 pub fn nudge(atom_id: &str, verify: Option<&Verify>) -> String {
     let mut text = format!(
         "The work item {atom_id} is still in progress in the tracker. If the work is done, run: el close {atom_id} --reason '<brief summary>' (or, where a review was asked for, el submit {atom_id} --report FILE). If it cannot be done now, run: \

@@ -1,16 +1,23 @@
-//! Texts as models write them, each with its expected reading beside it. `EL_UPDATE_CORPUS=1` writes the present readings, to be looked at before
-//! they are taken.
+//! Texts as models write them, each with its expected reading beside it. `EL_UPDATE_CORPUS=1`
+//! writes the present readings, to be looked at before they are taken.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::Value;
 
-/// Reads every `*.{ending}` of a folder in `tests/data`, given its name and text, and compares it with the JSON file of that name.
+/// Reads every `*.{ending}` of a folder in `tests/data`, given its name and text, and compares it
+/// with the JSON file of that name.
 #[track_caller]
-pub(super) fn assert_read(folder: &str, ending: &str, least: usize, read: impl Fn(&str, &str) -> Value) {
+pub(super) fn assert_read(
+    folder: &str,
+    ending: &str,
+    least: usize,
+    read: impl Fn(&str, &str) -> Value,
+) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(folder);
-    let mut samples: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut samples: Vec<_> =
+        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     samples.retain(|path| path.extension().is_some_and(|found| found == ending));
     samples.sort();
     assert!(samples.len() >= least, "only {} samples", samples.len());

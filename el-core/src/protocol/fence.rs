@@ -1,4 +1,5 @@
-//! Atom text is data. What a person or a model wrote is fenced, capped and defused before it stands in a prompt.
+//! Atom text is data. What a person or a model wrote is fenced, capped and defused before it stands
+//! in a prompt.
 
 /// Cuts a text to at most `max` bytes on a character's border, and says that it was cut.
 pub fn cap(text: &str, max: usize) -> String {
@@ -12,8 +13,9 @@ pub fn cap(text: &str, max: usize) -> String {
     format!("{}\n[cut here: {} of {} bytes shown]", &text[..end], end, text.len())
 }
 
-/// Removes control characters but line ends and tabs, and keeps `@path` from being read as a file to include: Claude Code expands an `@`
-/// that begins a word, so one such gets a backslash before it, which it does not expand.
+/// Removes control characters but line ends and tabs, and keeps `@path` from being read as a file
+/// to include: Claude Code expands an `@` that begins a word, so one such gets a backslash before
+/// it, which it does not expand.
 pub fn defuse(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
@@ -55,7 +57,10 @@ mod tests {
 
     #[test]
     fn an_at_sign_that_begins_a_word_is_defused_and_an_address_is_kept() {
-        assert_eq!(defuse("@/etc/passwd and a@b.c (@x) \\@y"), "\\@/etc/passwd and a@b.c (\\@x) \\@y");
+        assert_eq!(
+            defuse("@/etc/passwd and a@b.c (@x) \\@y"),
+            "\\@/etc/passwd and a@b.c (\\@x) \\@y"
+        );
         assert_eq!(defuse("a\u{1b}[31mb\u{7}\r\nc"), "a[31mb\nc");
     }
 

@@ -1,5 +1,6 @@
-//! The mailbox files of agents that know only files: assignments to the developer, reports to the team lead, the queue, the agents' status.
-//! Pure: a file's text in, a document out, and back. What others wrote and we do not know survives.
+//! The mailbox files of agents that know only files: assignments to the developer, reports to the
+//! team lead, the queue, the agents' status. Pure: a file's text in, a document out, and back. What
+//! others wrote and we do not know survives.
 
 mod document;
 mod merge;
@@ -7,7 +8,9 @@ mod task;
 
 pub use document::{Document, NotADocument, canonical, digest, numbered};
 pub use merge::{AgentState, agents, assignments, decisions, queue, reports};
-pub use task::{Assignment, Decision, TaskState, TaskStatus, assignment_of, read_assignment, task_of, type_of};
+pub use task::{
+    Assignment, Decision, TaskState, TaskStatus, assignment_of, read_assignment, task_of, type_of,
+};
 
 /// The files, by what they are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,8 +24,13 @@ pub enum MailboxFile {
 
 impl MailboxFile {
     /// Every file.
-    pub const ALL: [MailboxFile; 5] =
-        [MailboxFile::ToDeveloper, MailboxFile::ToTeamLead, MailboxFile::Queue, MailboxFile::Status, MailboxFile::Log];
+    pub const ALL: [MailboxFile; 5] = [
+        MailboxFile::ToDeveloper,
+        MailboxFile::ToTeamLead,
+        MailboxFile::Queue,
+        MailboxFile::Status,
+        MailboxFile::Log,
+    ];
 
     /// Where it is, from the project's folder.
     pub const fn path(self) -> &'static str {
@@ -58,7 +66,9 @@ impl MailboxFile {
     /// What stands in a file that was not there.
     pub const fn begin(self) -> &'static str {
         match self {
-            MailboxFile::ToDeveloper | MailboxFile::ToTeamLead => "{\n  \"messages\": [],\n  \"lastRead\": null\n}\n",
+            MailboxFile::ToDeveloper | MailboxFile::ToTeamLead => {
+                "{\n  \"messages\": [],\n  \"lastRead\": null\n}\n"
+            }
             MailboxFile::Queue => "{\n  \"tasks\": []\n}\n",
             MailboxFile::Status => "{\n  \"agents\": {}\n}\n",
             MailboxFile::Log => "# Development log\n\n",

@@ -1,4 +1,5 @@
-//! What is told when a run ends: `@<agent> Task <id> completed (exit <code>).`, a blank line, `Output:` and the summary.
+//! What is told when a run ends: `@<agent> Task <id> completed (exit <code>).`, a blank line,
+//! `Output:` and the summary.
 
 use super::fence::cap;
 use crate::model::{Atom, Outcome, Run, handle};
@@ -8,16 +9,23 @@ const SUMMARY_MAX: usize = 16_000;
 
 /// The text of the message about a run that has ended.
 ///
-/// `to`: who is told. `summary`: what the run handed back, if it did; otherwise how it ended has to do.
+/// `to`: who is told. `summary`: what the run handed back, if it did; otherwise how it ended has to
+/// do.
 pub fn completion(to: &str, run: &Run, atom: Option<&Atom>, summary: Option<&str>) -> String {
     let mut output = how_it_ended(run, atom);
     if let Some(summary) = summary.map(str::trim).filter(|text| !text.is_empty()) {
         output = format!("{output}\n\n{}", cap(summary, SUMMARY_MAX));
     }
-    format!("@{} Task {} completed (exit {}).\n\nOutput:\n{output}", handle(to), run.atom_id, exit(run))
+    format!(
+        "@{} Task {} completed (exit {}).\n\nOutput:\n{output}",
+        handle(to),
+        run.atom_id,
+        exit(run)
+    )
 }
 
-/// The exit code as a shell has it: 128 and more for a signal. A run without one (its agent never started, or vanished) says so.
+/// The exit code as a shell has it: 128 and more for a signal. A run without one (its agent never
+/// started, or vanished) says so.
 fn exit(run: &Run) -> String {
     match (run.exit_code, run.exit_signal) {
         (_, Some(signal)) => (128 + signal).to_string(),
@@ -28,13 +36,19 @@ fn exit(run: &Run) -> String {
 
 fn how_it_ended(run: &Run, atom: Option<&Atom>) -> String {
     let detail = run.detail.as_deref().unwrap_or_default();
-    let reason = atom.and_then(|a| a.close_reason.as_deref()).map(|reason| cap(reason, SUMMARY_MAX));
+    let reason =
+        atom.and_then(|a| a.close_reason.as_deref()).map(|reason| cap(reason, SUMMARY_MAX));
     match (run.outcome, reason) {
         (Some(Outcome::Closed), Some(reason)) => reason,
-        (Some(Outcome::WontDo | Outcome::Discard), Some(reason)) => format!("It will not be done: {reason}"),
+        (Some(Outcome::WontDo | Outcome::Discard), Some(reason)) => {
+            format!("It will not be done: {reason}")
+        }
         (Some(Outcome::Closed), None) => "It is closed, without a reason.".to_owned(),
         (Some(Outcome::Review), _) => {
-            format!("It waits for a review: `el review`, then `el approve {0}` or `el reject {0}`.", run.atom_id)
+            format!(
+                "It waits for a review: `el review`, then `el approve {0}` or `el reject {0}`.",
+                run.atom_id
+            )
         }
         (Some(outcome), _) => {
             let status = atom.map_or("gone", |a| a.status.as_str());

@@ -1,4 +1,5 @@
-//! The completion report with which work is handed over for review: read strictly, field by field, with every mistake named at once.
+//! The completion report with which work is handed over for review: read strictly, field by field,
+//! with every mistake named at once.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -108,8 +109,8 @@ impl CompletionReport {
     /// # Errors
     /// Every field that does not fit.
     pub fn parse(text: &str) -> Result<(CompletionReport, Value), Vec<FieldProblem>> {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| vec![problem("report", format!("it is not JSON: {error}"))])?;
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| vec![problem("report", format!("it is not JSON: {error}"))])?;
         Ok((CompletionReport::from_value(&value)?, value))
     }
 
@@ -140,9 +141,15 @@ impl CompletionReport {
                 Some(files_modified),
                 Some(build_result),
                 Some(timestamp),
-            ) if check.problems.is_empty() => {
-                Ok(CompletionReport { task_id, platform, summary, files_created, files_modified, build_result, timestamp })
-            }
+            ) if check.problems.is_empty() => Ok(CompletionReport {
+                task_id,
+                platform,
+                summary,
+                files_created,
+                files_modified,
+                build_result,
+                timestamp,
+            }),
             _ => Err(check.problems),
         }
     }
@@ -157,14 +164,20 @@ impl CompletionReport {
             summary: String::new(),
             files_created: Vec::new(),
             files_modified: Vec::new(),
-            build_result: BuildTemplate { status: BuildStatus::NotVerified, command: "", errors: 0, output: "" },
+            build_result: BuildTemplate {
+                status: BuildStatus::NotVerified,
+                command: "",
+                errors: 0,
+                output: "",
+            },
             timestamp: now.to_millis_text(),
         }
     }
 
     /// Every file that it names, once.
     pub fn files(&self) -> Vec<&str> {
-        let mut files: Vec<&str> = self.files_created.iter().chain(&self.files_modified).map(String::as_str).collect();
+        let mut files: Vec<&str> =
+            self.files_created.iter().chain(&self.files_modified).map(String::as_str).collect();
         files.sort_unstable();
         files.dedup();
         files
@@ -173,23 +186,33 @@ impl CompletionReport {
 
 /// All problems in one line.
 pub fn in_one_line(problems: &[FieldProblem]) -> String {
-    let told: Vec<String> = problems.iter().map(|p| format!("{}: {}", p.field, p.message)).collect();
+    let told: Vec<String> =
+        problems.iter().map(|p| format!("{}: {}", p.field, p.message)).collect();
     told.join("; ")
 }
 
-/// A report for people: what was done, which files, how the build ended. Takes any JSON, as it may have been stored by others.
+/// A report for people: what was done, which files, how the build ended. Takes any JSON, as it may
+/// have been stored by others.
 pub fn in_words(report: &Value) -> Option<String> {
-    let text = |pointer: &str| report.pointer(pointer).and_then(Value::as_str).map(str::trim).filter(|t| !t.is_empty());
+    let text = |pointer: &str| {
+        report.pointer(pointer).and_then(Value::as_str).map(str::trim).filter(|t| !t.is_empty())
+    };
     let mut parts: Vec<String> = text("/summary").map(str::to_owned).into_iter().collect();
     for (key, word) in [("filesCreated", "Created"), ("filesModified", "Modified")] {
-        let files: Vec<&str> =
-            report.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+        let files: Vec<&str> = report
+            .get(key)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         if !files.is_empty() {
             parts.push(format!("{word}: {}", files.join(", ")));
         }
     }
     if let Some(status) = text("/buildResult/status") {
-        let command = text("/buildResult/command").map_or_else(String::new, |c| format!(" (`{c}`)"));
+        let command =
+            text("/buildResult/command").map_or_else(String::new, |c| format!(" (`{c}`)"));
         parts.push(format!("Build: {}{command}", status.replace('_', " ")));
     }
     if let Some(output) = text("/buildResult/output") {
@@ -216,15 +239,21 @@ impl Check {
         match map.get(field) {
             Some(Value::String(text)) if text == want => {}
             None => drop(self.wrong::<()>(field, format!("it is missing; it must be \"{want}\""))),
-            Some(other) => drop(self.wrong::<()>(field, format!("it must be \"{want}\", not {}", shown(other)))),
+            Some(other) => drop(
+                self.wrong::<()>(field, format!("it must be \"{want}\", not {}", shown(other))),
+            ),
         }
     }
 
     fn text(&mut self, map: &Map<String, Value>, field: &str, max: usize) -> Option<String> {
         match map.get(field) {
             Some(Value::String(text)) if text.trim().is_empty() => self.wrong(field, "it is blank"),
-            Some(Value::String(text)) if text.len() > max => self.wrong(field, format!("it has more than {max} bytes")),
-            Some(Value::String(text)) if text.contains('\0') => self.wrong(field, "it has a NUL character"),
+            Some(Value::String(text)) if text.len() > max => {
+                self.wrong(field, format!("it has more than {max} bytes"))
+            }
+            Some(Value::String(text)) if text.contains('\0') => {
+                self.wrong(field, "it has a NUL character")
+            }
             Some(Value::String(text)) => Some(text.trim().to_owned()),
             None => self.wrong(field, "it is missing"),
             Some(other) => self.wrong(field, format!("a text is needed, not {}", shown(other))),
@@ -235,18 +264,27 @@ impl Check {
         match map.get(field) {
             Some(Value::String(text)) if words.contains(&text.as_str()) => Some(text.clone()),
             None => self.wrong(field, format!("it is missing; it is one of {}", words.join(", "))),
-            Some(other) => self.wrong(field, format!("it is one of {}, not {}", words.join(", "), shown(other))),
+            Some(other) => self
+                .wrong(field, format!("it is one of {}, not {}", words.join(", "), shown(other))),
         }
     }
 
     fn files(&mut self, map: &Map<String, Value>, field: &str) -> Option<Vec<String>> {
         let items = match map.get(field) {
             Some(Value::Array(items)) => items,
-            None => return self.wrong(field, "it is missing; it is a list of paths, and may be empty"),
-            Some(other) => return self.wrong(field, format!("a list of paths is needed, not {}", shown(other))),
+            None => {
+                return self.wrong(field, "it is missing; it is a list of paths, and may be empty");
+            }
+            Some(other) => {
+                return self
+                    .wrong(field, format!("a list of paths is needed, not {}", shown(other)));
+            }
         };
         if items.len() > FILES_MAX {
-            return self.wrong(field, format!("{} files are more than the {FILES_MAX} that fit", items.len()));
+            return self.wrong(
+                field,
+                format!("{} files are more than the {FILES_MAX} that fit", items.len()),
+            );
         }
         let mut files = Vec::with_capacity(items.len());
         for (at, item) in items.iter().enumerate() {
@@ -256,7 +294,10 @@ impl Check {
                     None => files.push(path.clone()),
                     Some(why) => drop(self.wrong::<()>(&name, why)),
                 },
-                other => drop(self.wrong::<()>(&name, format!("a path is needed, not {}", shown(other)))),
+                other => {
+                    let _ =
+                        self.wrong::<()>(&name, format!("a path is needed, not {}", shown(other)));
+                }
             }
         }
         Some(files)
@@ -266,34 +307,57 @@ impl Check {
         let build = match map.get("buildResult") {
             Some(Value::Object(build)) => build,
             None => return self.wrong("buildResult", "it is missing; it says how the build ended"),
-            Some(other) => return self.wrong("buildResult", format!("an object is needed, not {}", shown(other))),
+            Some(other) => {
+                return self
+                    .wrong("buildResult", format!("an object is needed, not {}", shown(other)));
+            }
         };
         let words = BuildStatus::ALL.map(|(word, _)| word);
-        let status = match build.get("status").and_then(Value::as_str).and_then(|w| BuildStatus::ALL.iter().find(|s| s.0 == w)) {
+        let status = match build
+            .get("status")
+            .and_then(Value::as_str)
+            .and_then(|w| BuildStatus::ALL.iter().find(|s| s.0 == w))
+        {
             Some((_, status)) => *status,
             None => {
                 let given = build.get("status").map_or("nothing".to_owned(), shown);
-                return self.wrong("buildResult.status", format!("it is one of {}, not {given}", words.join(", ")));
+                return self.wrong(
+                    "buildResult.status",
+                    format!("it is one of {}, not {given}", words.join(", ")),
+                );
             }
         };
         let was_run = matches!(status, BuildStatus::Success | BuildStatus::Failed);
         let command = self.optional_text(build, "command");
         if was_run && command.as_deref().is_none_or(str::is_empty) {
-            self.wrong::<()>("buildResult.command", format!("a build that ended as {} has a command", status.as_str()));
+            self.wrong::<()>(
+                "buildResult.command",
+                format!("a build that ended as {} has a command", status.as_str()),
+            );
         }
         let errors = match build.get("errors") {
             None | Some(Value::Null) if !was_run => None,
-            None | Some(Value::Null) => self.wrong("buildResult.errors", "it is missing; it is the number of errors"),
+            None | Some(Value::Null) => {
+                self.wrong("buildResult.errors", "it is missing; it is the number of errors")
+            }
             Some(value) => match value.as_u64() {
                 Some(count) => Some(count),
-                None => self.wrong("buildResult.errors", format!("a whole number from 0 on is needed, not {}", shown(value))),
+                None => self.wrong(
+                    "buildResult.errors",
+                    format!("a whole number from 0 on is needed, not {}", shown(value)),
+                ),
             },
         };
         if status == BuildStatus::Success && errors.is_some_and(|count| count > 0) {
-            self.wrong::<()>("buildResult.errors", "a build with errors is no success; say \"failed\", with the output");
+            self.wrong::<()>(
+                "buildResult.errors",
+                "a build with errors is no success; say \"failed\", with the output",
+            );
         }
         let output = self.optional_text(build, "output");
-        if status == BuildStatus::Failed && output.as_deref().is_none_or(|text| text.trim().is_empty()) {
+        if status == BuildStatus::Failed
+            && output.as_deref().is_none_or(|text| text.trim().is_empty())
+        {
             self.wrong::<()>("buildResult.output", "a failed build is reported with its output");
         }
         let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
@@ -303,8 +367,13 @@ impl Check {
     fn optional_text(&mut self, build: &Map<String, Value>, field: &str) -> Option<String> {
         match build.get(field) {
             None | Some(Value::Null) => None,
-            Some(Value::String(text)) if text.len() <= limits::TEXT && !text.contains('\0') => Some(text.trim_end().to_owned()),
-            Some(other) => self.wrong(&format!("buildResult.{field}"), format!("a text is needed, not {}", shown(other))),
+            Some(Value::String(text)) if text.len() <= limits::TEXT && !text.contains('\0') => {
+                Some(text.trim_end().to_owned())
+            }
+            Some(other) => self.wrong(
+                &format!("buildResult.{field}"),
+                format!("a text is needed, not {}", shown(other)),
+            ),
         }
     }
 
@@ -312,12 +381,18 @@ impl Check {
         match map.get(field) {
             Some(Value::String(text)) => match Timestamp::parse(text) {
                 Ok(time) => Some(time),
-                Err(_) => {
-                    self.wrong(field, format!("'{}' is no ISO 8601 time, such as 2024-01-01T00:00:00.000Z", text.escape_debug()))
-                }
+                Err(_) => self.wrong(
+                    field,
+                    format!(
+                        "'{}' is no ISO 8601 time, such as 2024-01-01T00:00:00.000Z",
+                        text.escape_debug()
+                    ),
+                ),
             },
             None => self.wrong(field, "it is missing; it is an ISO 8601 time"),
-            Some(other) => self.wrong(field, format!("an ISO 8601 time is needed, not {}", shown(other))),
+            Some(other) => {
+                self.wrong(field, format!("an ISO 8601 time is needed, not {}", shown(other)))
+            }
         }
     }
 }

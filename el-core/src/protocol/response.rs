@@ -1,8 +1,10 @@
-//! Structured answers: JSON between `<<<ORCHESTRATOR_RESPONSE>>>` and `<<<END_ORCHESTRATOR_RESPONSE>>>` in what a model says.
+//! Structured answers: JSON between `<<<ORCHESTRATOR_RESPONSE>>>` and
+//! `<<<END_ORCHESTRATOR_RESPONSE>>>` in what a model says.
 //!
-//! [`read`] and [`Scanner`] find the blocks and put right what has one reading only; [`answer`] tells what a reading gives for the phase that was
-//! asked for, each fault in words that can be sent to the model as they stand ([`ask_again`]); [`fallback`] is what is left where a model never
-//! keeps to the form. Nothing here panics, and everything is linear in the text.
+//! [`read`] and [`Scanner`] find the blocks and put right what has one reading only; [`answer`]
+//! tells what a reading gives for the phase that was asked for, each fault in words that can be
+//! sent to the model as they stand ([`ask_again`]); [`fallback`] is what is left where a model
+//! never keeps to the form. Nothing here panics, and everything is linear in the text.
 
 mod answer;
 mod block;
@@ -24,11 +26,13 @@ pub use delimiter::{END, START};
 pub use fallback::{Carried, Signal, fallback, signal};
 pub use fault::{Fault, FaultKind, Repair, Repaired};
 pub use phases::{
-    Aggregation, Analysis, Completion, Component, Conflict, Payload, Progress, ProposedTask, TaskList, check, priority,
+    Aggregation, Analysis, Completion, Component, Conflict, Payload, Progress, ProposedTask,
+    TaskList, check, priority,
 };
 pub use position::Position;
 pub use prompts::{
-    AggregationPrompt, Part, TaskListPrompt, WorkerPrompt, aggregation, analysis, ask_again, task_list, verification, worker,
+    AggregationPrompt, Part, TaskListPrompt, WorkerPrompt, aggregation, analysis, ask_again,
+    task_list, verification, worker,
 };
 pub use scanner::{BLOCK_MAX, BLOCKS_MAX, Reading, Scanner, TEXTS_MAX, read};
 pub use tasks::{TASKS_MAX, layers};

@@ -1,8 +1,9 @@
 //! The summary that an agent writes about its work: `summaries/<atom-id>.md`.
 //!
-//! Reading is tolerant, since people and models are sloppy: whatever can be understood is, what is missing stays empty, and what was guessed or
-//! could not be read is told in [`Summary::warnings`]. Nothing fails. It is as linear in time and memory as the text is long. Where the files
-//! that a summary names may lie is judged strictly, by [`super::workspace`] and by whoever opens them.
+//! Reading is tolerant, since people and models are sloppy: whatever can be understood is, what is
+//! missing stays empty, and what was guessed or could not be read is told in [`Summary::warnings`].
+//! Nothing fails. It is as linear in time and memory as the text is long. Where the files that a
+//! summary names may lie is judged strictly, by [`super::workspace`] and by whoever opens them.
 
 mod fallback;
 mod files;
@@ -34,7 +35,9 @@ const WARNINGS_MAX: usize = 20;
 /// Reads a summary.
 pub fn parse(text: &str) -> Summary {
     let mut warnings = Vec::new();
-    let text = lines::head(text, READ_MAX, || warnings.push("it is very long; its end was not read".to_owned()));
+    let text = lines::head(text, READ_MAX, || {
+        warnings.push("it is very long; its end was not read".to_owned())
+    });
     let lines = lines::split(text);
     if lines.iter().all(|line| line.text.is_empty()) {
         warnings.push("it is empty".to_owned());
@@ -60,7 +63,11 @@ pub fn parse(text: &str) -> Summary {
     summary
 }
 
-fn list(sections: &Sections<'_>, section: Option<Section>, warnings: &mut Vec<String>) -> Vec<String> {
+fn list(
+    sections: &Sections<'_>,
+    section: Option<Section>,
+    warnings: &mut Vec<String>,
+) -> Vec<String> {
     let Some(section) = section else { return Vec::new() };
     let mut texts = items::texts(&items::read(sections.of(section)), warnings);
     cap(&mut texts, section.title(), warnings);

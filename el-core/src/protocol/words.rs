@@ -1,4 +1,5 @@
-//! A command as people type it, and its words. No shell ever reads one: quotes and backslashes group words, and that is all.
+//! A command as people type it, and its words. No shell ever reads one: quotes and backslashes
+//! group words, and that is all.
 
 /// Why a command could not be taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,8 +21,9 @@ pub enum WordsError {
     Nul,
 }
 
-/// Takes a command apart as a POSIX shell would, without any of a shell's powers. What would use one of those (`|`, `&&`, `;`, `>`, `$X`, a back-tick,
-/// a comment) is an error, since it would silently mean something else; `sh -c '…'` has them all.
+/// Takes a command apart as a POSIX shell would, without any of a shell's powers. What would use
+/// one of those (`|`, `&&`, `;`, `>`, `$X`, a back-tick, a comment) is an error, since it would
+/// silently mean something else; `sh -c '…'` has them all.
 pub fn split(text: &str) -> Result<Vec<String>, WordsError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -41,7 +43,9 @@ pub fn split(text: &str) -> Result<Vec<String>, WordsError> {
                 }
             }
             '"' => double_quoted(&mut rest, word.get_or_insert_default())?,
-            '|' | '&' | ';' | '<' | '>' | '(' | ')' | '$' | '`' => return Err(WordsError::Shell(c)),
+            '|' | '&' | ';' | '<' | '>' | '(' | ')' | '$' | '`' => {
+                return Err(WordsError::Shell(c));
+            }
             '#' if word.is_none() => return Err(WordsError::Shell(c)),
             other => word.get_or_insert_default().push(other),
         }
@@ -72,7 +76,8 @@ fn double_quoted(rest: &mut std::str::Chars<'_>, into: &mut String) -> Result<()
 /// The words as a person would type them; [`split`] reads the same words back.
 pub fn join(words: &[String]) -> String {
     let quoted = |word: &String| {
-        let is_plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@%".contains(c));
+        let is_plain = !word.is_empty()
+            && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@%".contains(c));
         if is_plain { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) }
     };
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")

@@ -1,5 +1,6 @@
-//! Which files may be handed back: the rules that need no look at the file system. The path of a deliverable comes from an agent, so it is
-//! data: it is refused unless it stays below the working folder, name by name. Links, devices and what is missing are for whoever opens it.
+//! Which files may be handed back: the rules that need no look at the file system. The path of a
+//! deliverable comes from an agent, so it is data: it is refused unless it stays below the working
+//! folder, name by name. Links, devices and what is missing are for whoever opens it.
 
 use crate::model::NotSent;
 
@@ -7,10 +8,12 @@ use crate::model::NotSent;
 const PATH_MAX: usize = 4_096;
 const NAME_MAX: usize = 255;
 
-/// What a path is judged by. The folders are relative to the working folder; `None` where they lie outside of it.
+/// What a path is judged by. The folders are relative to the working folder; `None` where they lie
+/// outside of it.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// The working folder itself, absolute: models like to write whole paths, and one that begins so is meant to be below it.
+    /// The working folder itself, absolute: models like to write whole paths, and one that begins
+    /// so is meant to be below it.
     pub root: String,
     /// The tracker's own folder.
     pub state: Option<String>,
@@ -40,14 +43,20 @@ pub fn judge(path: &str, rules: &Rules) -> Result<String, NotSent> {
 /// # Errors
 /// If it is none, or leaves the folder.
 pub fn lexical(path: &str, root: &str) -> Result<String, NotSent> {
-    if path.trim().is_empty() || path.len() > PATH_MAX || path.contains(char::is_control) || path.contains("://") {
+    if path.trim().is_empty()
+        || path.len() > PATH_MAX
+        || path.contains(char::is_control)
+        || path.contains("://")
+    {
         return Err(NotSent::NotAPath);
     }
     let below = match path.strip_prefix('/') {
         None => path,
         Some(_) => {
             let root = root.trim_end_matches('/');
-            path.strip_prefix(root).filter(|rest| !root.is_empty() && rest.starts_with('/')).ok_or(NotSent::Absolute)?
+            path.strip_prefix(root)
+                .filter(|rest| !root.is_empty() && rest.starts_with('/'))
+                .ok_or(NotSent::Absolute)?
         }
     };
     let mut names = Vec::new();
@@ -55,7 +64,9 @@ pub fn lexical(path: &str, root: &str) -> Result<String, NotSent> {
         match name {
             "" | "." => {}
             ".." => return Err(NotSent::Outside),
-            name if name.len() > NAME_MAX || name.trim().is_empty() => return Err(NotSent::NotAPath),
+            name if name.len() > NAME_MAX || name.trim().is_empty() => {
+                return Err(NotSent::NotAPath);
+            }
             name => names.push(name),
         }
     }
@@ -70,9 +81,9 @@ pub fn lexical(path: &str, root: &str) -> Result<String, NotSent> {
 /// The kind of file that is not handed back unless it was asked for.
 fn excluded(path: &str, rules: &Rules) -> Option<NotSent> {
     let below = |folder: &Option<String>| {
-        folder
-            .as_deref()
-            .is_some_and(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+        folder.as_deref().is_some_and(|folder| {
+            path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
     };
     let names: Vec<&str> = path.split('/').collect();
     let (name, folders) = names.split_last()?;
@@ -83,16 +94,23 @@ fn excluded(path: &str, rules: &Rules) -> Option<NotSent> {
         return Some(NotSent::ContextFile);
     }
     // File systems that do not tell upper from lower case must not make a way in.
-    if below(&rules.state) || names.iter().any(|name| name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case(".eluent")) {
+    if below(&rules.state)
+        || names
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case(".eluent"))
+    {
         return Some(NotSent::TrackerState);
     }
-    if folders.iter().any(|folder| BUILD_FOLDERS.contains(folder)) || BUILD_ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+    if folders.iter().any(|folder| BUILD_FOLDERS.contains(folder))
+        || BUILD_ENDINGS.iter().any(|ending| name.ends_with(ending))
+    {
         return Some(NotSent::BuildOutput);
     }
     is_configuration(name, folders).then_some(NotSent::Configuration)
 }
 
-const CONTEXT_FILES: [&str; 5] = ["CONTEXT.md", "SPECS.md", "INSTRUCTIONS.md", "CLAUDE.md", "AGENTS.md"];
+const CONTEXT_FILES: [&str; 5] =
+    ["CONTEXT.md", "SPECS.md", "INSTRUCTIONS.md", "CLAUDE.md", "AGENTS.md"];
 
 const BUILD_FOLDERS: [&str; 21] = [
     "node_modules",
@@ -164,24 +182,35 @@ const CONFIGURATION: [&str; 40] = [
 ];
 
 fn is_configuration(name: &str, folders: &[&str]) -> bool {
-    if CONFIGURATION.contains(&name) || folders.iter().any(|folder| matches!(*folder, ".vscode" | ".idea" | ".claude" | ".husky"))
+    if CONFIGURATION.contains(&name)
+        || folders
+            .iter()
+            .any(|folder| matches!(*folder, ".vscode" | ".idea" | ".claude" | ".husky"))
     {
         return true;
     }
-    if name.starts_with("requirements") && name.ends_with(".txt") || name.starts_with("tsconfig") && name.ends_with(".json") {
+    if name.starts_with("requirements") && name.ends_with(".txt")
+        || name.starts_with("tsconfig") && name.ends_with(".json")
+    {
         return true;
     }
-    // `.env`, `.env.local`, `.eslintrc.cjs`, `.gitignore`: what such a program is told, and sometimes a secret.
+    // `.env`, `.env.local`, `.eslintrc.cjs`, `.gitignore`: what such a program is told, and
+    // sometimes a secret.
     let is_of_a_program = name.starts_with('.')
-        && (name.ends_with("ignore") || name.contains("rc") || name == ".gitattributes" || name.starts_with(".env"));
+        && (name.ends_with("ignore")
+            || name.contains("rc")
+            || name == ".gitattributes"
+            || name.starts_with(".env"));
     // `vite.config.ts`, `jest.config.js`, `eslint.config.mjs`.
     let is_of_a_bundler = name.rsplit_once('.').is_some_and(|(before, ending)| {
-        before.ends_with(".config") && matches!(ending, "js" | "cjs" | "mjs" | "ts" | "cts" | "mts" | "json")
+        before.ends_with(".config")
+            && matches!(ending, "js" | "cjs" | "mjs" | "ts" | "cts" | "mts" | "json")
     });
     is_of_a_program || is_of_a_bundler
 }
 
-/// Whether the work item's own text names the file, or one of the folders that it is in with a slash (`dist/`).
+/// Whether the work item's own text names the file, or one of the folders that it is in with a
+/// slash (`dist/`).
 pub fn is_asked_for(path: &str, text: &str) -> bool {
     let mut names = path.split('/').peekable();
     while let Some(name) = names.next() {
@@ -206,7 +235,12 @@ fn mentions(text: &str, name: &str, is_folder: bool) -> bool {
             Some('.') => !after.next().is_some_and(char::is_alphanumeric),
             Some(c) => !c.is_alphanumeric() && !matches!(c, '_' | '-' | '/'),
         };
-        is_begun && if is_folder { next == Some('/') && after.next().is_none_or(|c| !c.is_alphanumeric()) } else { is_ended }
+        is_begun
+            && if is_folder {
+                next == Some('/') && after.next().is_none_or(|c| !c.is_alphanumeric())
+            } else {
+                is_ended
+            }
     })
 }
 

@@ -1,5 +1,6 @@
-//! Whether one more session may start now, by the load and the memory of the machine. A session costs over a second of CPU and a quarter of a
-//! gigabyte at its start, which the figures show only later; what was started just now is counted ahead.
+//! Whether one more session may start now, by the load and the memory of the machine. A session
+//! costs over a second of CPU and a quarter of a gigabyte at its start, which the figures show only
+//! later; what was started just now is counted ahead.
 
 use std::time::Duration;
 
@@ -7,7 +8,8 @@ use std::time::Duration;
 const SESSION_BYTES: u64 = 256 << 20;
 /// So long a session that was started is counted ahead.
 const SETTLING: Duration = Duration::from_secs(10);
-/// With nothing running at all, the machine is not busy because of us: after this, one is started all the same.
+/// With nothing running at all, the machine is not busy because of us: after this, one is started
+/// all the same.
 const LONGEST_IDLE: Duration = Duration::from_secs(60);
 
 /// The bounds; all unset: nothing holds back.
@@ -46,18 +48,28 @@ pub enum Admission {
     Start,
     /// Not now.
     Hold(Held),
-    /// One may start although the figures say otherwise: nothing ran for so long that waiting would be stalling.
+    /// One may start although the figures say otherwise: nothing ran for so long that waiting would
+    /// be stalling.
     StartAnyway(Held),
 }
 
-/// Decides about one start. `since_starts`: how long ago each of the last starts was. `held_idle`: how long starts have been held back while nothing
-/// ran; `None` if something runs.
-pub fn admit(limits: &Limits, machine: &Machine, since_starts: &[Duration], held_idle: Option<Duration>) -> Admission {
+/// Decides about one start. `since_starts`: how long ago each of the last starts was. `held_idle`:
+/// how long starts have been held back while nothing ran; `None` if something runs.
+pub fn admit(
+    limits: &Limits,
+    machine: &Machine,
+    since_starts: &[Duration],
+    held_idle: Option<Duration>,
+) -> Admission {
     let young = since_starts.iter().filter(|since| **since < SETTLING).count();
-    let held = interval(limits, since_starts).or_else(|| load(limits, machine, young)).or_else(|| memory(limits, machine, young));
+    let held = interval(limits, since_starts)
+        .or_else(|| load(limits, machine, young))
+        .or_else(|| memory(limits, machine, young));
     match held {
         None => Admission::Start,
-        Some(held) if held_idle.is_some_and(|idle| idle >= LONGEST_IDLE) => Admission::StartAnyway(held),
+        Some(held) if held_idle.is_some_and(|idle| idle >= LONGEST_IDLE) => {
+            Admission::StartAnyway(held)
+        }
         Some(held) => Admission::Hold(held),
     }
 }
@@ -70,7 +82,8 @@ fn interval(limits: &Limits, since_starts: &[Duration]) -> Option<Held> {
 fn load(limits: &Limits, machine: &Machine, young: usize) -> Option<Held> {
     let (max, is) = (limits.max_load?, machine.load?);
     // Each keeps about one core busy that the average does not tell of yet.
-    let young = f64::from(u32::try_from(young).unwrap_or(u32::MAX)) / f64::from(u32::try_from(machine.cores.max(1)).unwrap_or(1));
+    let young = f64::from(u32::try_from(young).unwrap_or(u32::MAX))
+        / f64::from(u32::try_from(machine.cores.max(1)).unwrap_or(1));
     (is + young > max).then_some(Held::Load { is: is + young, max })
 }
 
@@ -84,11 +97,20 @@ fn memory(limits: &Limits, machine: &Machine, young: usize) -> Option<Held> {
 impl std::fmt::Display for Held {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Held::Load { is, max } => write!(f, "the load is {is:.2} for each core, and max_load is {max:.2}"),
-            Held::Memory { free, needed } => {
-                write!(f, "{} MiB of memory are free, and {} are needed with min_memory", free >> 20, needed >> 20)
+            Held::Load { is, max } => {
+                write!(f, "the load is {is:.2} for each core, and max_load is {max:.2}")
             }
-            Held::Interval { .. } => f.write_str("start_interval has not passed since the last start"),
+            Held::Memory { free, needed } => {
+                write!(
+                    f,
+                    "{} MiB of memory are free, and {} are needed with min_memory",
+                    free >> 20,
+                    needed >> 20
+                )
+            }
+            Held::Interval { .. } => {
+                f.write_str("start_interval has not passed since the last start")
+            }
         }
     }
 }
@@ -106,9 +128,15 @@ mod tests {
         let limits = Limits { max_load: Some(1.0), min_memory: Some(0), ..Limits::default() };
         let machine = Machine { load: Some(0.4), cores: 2, memory: Some(600 << 20) };
         assert_eq!(admit(&limits, &machine, &[S(1)], None), Admission::Start);
-        assert!(matches!(admit(&limits, &machine, &[S(1), S(2)], None), Admission::Hold(Held::Load { .. })));
+        assert!(matches!(
+            admit(&limits, &machine, &[S(1), S(2)], None),
+            Admission::Hold(Held::Load { .. })
+        ));
         let memory = Limits { max_load: None, ..limits };
-        assert!(matches!(admit(&memory, &machine, &[S(1), S(2)], None), Admission::Hold(Held::Memory { .. })));
+        assert!(matches!(
+            admit(&memory, &machine, &[S(1), S(2)], None),
+            Admission::Hold(Held::Memory { .. })
+        ));
         assert_eq!(admit(&memory, &machine, &[S(11), S(12)], None), Admission::Start);
     }
 

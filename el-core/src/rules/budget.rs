@@ -7,10 +7,12 @@ use crate::{Error, Result};
 
 const DAY: i64 = 24 * 3600 * 1_000_000;
 
-/// The key in an atom's metadata that names what everything below it may cost, in US dollars: a number, or a text that is one.
+/// The key in an atom's metadata that names what everything below it may cost, in US dollars: a
+/// number, or a text that is one.
 pub const EPIC_KEY: &str = "budget_usd";
 
-/// The day of a moment, since the epoch. Days are those of UTC: one border for all workers and machines, which no change of clocks moves.
+/// The day of a moment, since the epoch. Days are those of UTC: one border for all workers and
+/// machines, which no change of clocks moves.
 pub fn day(at: Timestamp) -> i64 {
     at.as_micros().div_euclid(DAY)
 }
@@ -25,12 +27,14 @@ pub fn is_spent(spent: i64, cap: i64) -> bool {
     spent >= cap
 }
 
-/// Whether what is on has to end: it cost more than it may. What cost exactly as much as it may has kept to it.
+/// Whether what is on has to end: it cost more than it may. What cost exactly as much as it may has
+/// kept to it.
 pub fn is_over(spent: i64, cap: i64) -> bool {
     spent > cap
 }
 
-/// What everything below an atom may cost: its own word, or, for an epic without one, the setting. A word that is no amount says nothing.
+/// What everything below an atom may cost: its own word, or, for an epic without one, the setting.
+/// A word that is no amount says nothing.
 pub fn cap_of(issue_type: IssueType, metadata: &Value, default: Option<i64>) -> Option<i64> {
     match metadata.get(EPIC_KEY).and_then(amount) {
         Some(own) => Some(own),
@@ -55,9 +59,10 @@ fn amount(value: &Value) -> Option<i64> {
 /// If the budget is none.
 pub fn check(metadata: &Value) -> Result<()> {
     match metadata.get(EPIC_KEY) {
-        Some(value) if amount(value).is_none() => {
-            Err(Error::invalid("metadata", format!("{EPIC_KEY} is an amount of US dollars, such as 20 or 2.50, and not {value}")))
-        }
+        Some(value) if amount(value).is_none() => Err(Error::invalid(
+            "metadata",
+            format!("{EPIC_KEY} is an amount of US dollars, such as 20 or 2.50, and not {value}"),
+        )),
         _ => Ok(()),
     }
 }
@@ -89,8 +94,13 @@ mod tests {
     #[test]
     fn an_epics_own_word_outranks_the_setting_and_nonsense_says_nothing() {
         let cap = |value| cap_of(IssueType::Epic, &json!({ "budget_usd": value }), Some(7));
-        assert_eq!((cap(json!(2.5)), cap(json!("$3")), cap(json!(0))), (Some(2_500_000), Some(3_000_000), Some(0)));
-        for nonsense in [json!("much"), json!(-1), json!([]), json!("nan"), json!(1e300), json!(null)] {
+        assert_eq!(
+            (cap(json!(2.5)), cap(json!("$3")), cap(json!(0))),
+            (Some(2_500_000), Some(3_000_000), Some(0))
+        );
+        for nonsense in
+            [json!("much"), json!(-1), json!([]), json!("nan"), json!(1e300), json!(null)]
+        {
             assert_eq!(cap(nonsense), Some(7));
         }
         assert_eq!(cap_of(IssueType::Task, &json!({}), Some(7)), None);
@@ -99,7 +109,10 @@ mod tests {
 
     #[test]
     fn amounts_read_as_people_write_them() {
-        assert_eq!([usd(0), usd(1_500_000), usd(1_234_500), usd(-20_000)], ["$0.00", "$1.50", "$1.2345", "-$0.02"]);
+        assert_eq!(
+            [usd(0), usd(1_500_000), usd(1_234_500), usd(-20_000)],
+            ["$0.00", "$1.50", "$1.2345", "-$0.02"]
+        );
     }
 
     proptest! {

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-/// A way from `start` back to `start` along `successors`, both ends included; `None` if there is none. Every node is asked at most once.
+/// A way from `start` back to `start` along `successors`, both ends included; `None` if there is
+/// none. Every node is asked at most once.
 pub fn cycle_through<E>(
     start: &str,
     mut successors: impl FnMut(&str) -> Result<Vec<String>, E>,
@@ -52,7 +53,10 @@ mod tests {
     }
 
     fn find(edges: &Edges, start: u8) -> Option<Vec<String>> {
-        cycle_through(&start.to_string(), |n| Ok::<_, Infallible>(edges.get(n).cloned().unwrap_or_default())).unwrap()
+        cycle_through(&start.to_string(), |n| {
+            Ok::<_, Infallible>(edges.get(n).cloned().unwrap_or_default())
+        })
+        .unwrap()
     }
 
     #[test]

@@ -1,8 +1,11 @@
-//! The next step of an orchestration: analysis, list of tasks, their work, aggregation, and perhaps a check at the end.
+//! The next step of an orchestration: analysis, list of tasks, their work, aggregation, and perhaps
+//! a check at the end.
 //!
-//! [`next`] knows nothing but what is recorded, so that whoever comes after a crash takes the same step. A step's effect and its record are one
-//! transaction of the caller's: a step of which nothing was recorded is taken again, one that was recorded is not. What is filed carries a
-//! [`key`], made from the epic and the model's own id, so that filing which was broken off goes on with what is left.
+//! [`next`] knows nothing but what is recorded, so that whoever comes after a crash takes the same
+//! step. A step's effect and its record are one transaction of the caller's: a step of which
+//! nothing was recorded is taken again, one that was recorded is not. What is filed carries a
+//! [`key`], made from the epic and the model's own id, so that filing which was broken off goes on
+//! with what is left.
 
 mod work;
 
@@ -37,7 +40,15 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { asks_again: 2, plan_only: false, tasks_max: 100, depth_max: 2, budget: None, time: None, check_rounds: None }
+        Settings {
+            asks_again: 2,
+            plan_only: false,
+            tasks_max: 100,
+            depth_max: 2,
+            budget: None,
+            time: None,
+            check_rounds: None,
+        }
     }
 }
 
@@ -53,7 +64,8 @@ pub enum Asking {
     Data,
     /// There was no data, and the words of the last answer carried enough.
     Carried,
-    /// They did not, or a person broke it off. Nothing more is tried before a person supplies the data.
+    /// They did not, or a person broke it off. Nothing more is tried before a person supplies the
+    /// data.
     Stopped { why: String },
 }
 
@@ -90,7 +102,8 @@ pub struct Flow {
     pub analysis: Asking,
     pub task_list: Asking,
     pub filing: Filing,
-    /// The atoms under the epic that are worked on: those that were filed, and those that a person added.
+    /// The atoms under the epic that are worked on: those that were filed, and those that a person
+    /// added.
     pub members: Vec<Member>,
     pub aggregation: Asking,
     pub rounds: Vec<Round>,
@@ -109,7 +122,8 @@ pub enum Question {
     Analysis,
     TaskList,
     Aggregation,
-    /// What is to be done about the failure of the check in this round, which counts from 0; the answer is a list of tasks.
+    /// What is to be done about the failure of the check in this round, which counts from 0; the
+    /// answer is a list of tasks.
     Failures {
         round: usize,
     },
@@ -139,7 +153,9 @@ impl Question {
             "analysis" => Some(Question::Analysis),
             "task_list" => Some(Question::TaskList),
             "aggregation" => Some(Question::Aggregation),
-            other => Some(Question::Failures { round: other.strip_prefix(FAILURES)?.parse().ok()? }),
+            other => {
+                Some(Question::Failures { round: other.strip_prefix(FAILURES)?.parse().ok()? })
+            }
         }
     }
 }
@@ -155,7 +171,8 @@ pub enum Step {
     Ask { question: Question },
     /// Somebody answers just now.
     AwaitAnswer { question: Question },
-    /// File these tasks, each with its bonds; a task comes after those that it depends on. `round`: those of a failed check.
+    /// File these tasks, each with its bonds; a task comes after those that it depends on. `round`:
+    /// those of a failed check.
     File { round: Option<usize>, tasks: Vec<String> },
     /// Record that all tasks are filed.
     MarkFiled { round: Option<usize> },
@@ -181,14 +198,21 @@ pub fn key(epic: &str, round: Option<usize>, task: &str) -> String {
 
 /// What of a list is beyond the limits, in words for the model.
 pub fn beyond(tasks: usize, settings: &Settings) -> Option<String> {
-    (tasks > settings.tasks_max)
-        .then(|| format!("`tasks`: has {tasks} tasks, and at most {} are taken; cut the work into fewer", settings.tasks_max))
+    (tasks > settings.tasks_max).then(|| {
+        format!(
+            "`tasks`: has {tasks} tasks, and at most {} are taken; cut the work into fewer",
+            settings.tasks_max
+        )
+    })
 }
 
 /// The next step. Total: every record has one.
 pub fn next(flow: &Flow, settings: &Settings) -> Step {
     if flow.depth > settings.depth_max {
-        let why = format!("it is the orchestration number {} within others, and {} are allowed", flow.depth, settings.depth_max);
+        let why = format!(
+            "it is the orchestration number {} within others, and {} are allowed",
+            flow.depth, settings.depth_max
+        );
         return Step::Stop { question: None, why };
     }
     let mut step = decide(flow, settings);
@@ -209,10 +233,18 @@ fn is_about_to_start(step: &Step) -> bool {
 pub fn spent(flow: &Flow, settings: &Settings) -> Option<String> {
     if let Some(budget) = settings.budget.filter(|budget| flow.spent >= *budget) {
         let usd = |micros: u64| super::budget::usd(i64::try_from(micros).unwrap_or(i64::MAX));
-        return Some(format!("its budget is used up: {} of {} are spent", usd(flow.spent), usd(budget)));
+        return Some(format!(
+            "its budget is used up: {} of {} are spent",
+            usd(flow.spent),
+            usd(budget)
+        ));
     }
     let time = settings.time.filter(|time| flow.elapsed >= *time)?;
-    Some(format!("its time is over: {} of {} seconds have passed", flow.elapsed.as_secs(), time.as_secs()))
+    Some(format!(
+        "its time is over: {} of {} seconds have passed",
+        flow.elapsed.as_secs(),
+        time.as_secs()
+    ))
 }
 
 fn decide(flow: &Flow, settings: &Settings) -> Step {
@@ -232,7 +264,8 @@ fn decide(flow: &Flow, settings: &Settings) -> Step {
         return Step::PlanFiled;
     }
     let work = work(&flow.members);
-    // While the check's failures are worked on, or are still to be filed, the aggregation is done already.
+    // While the check's failures are worked on, or are still to be filed, the aggregation is done
+    // already.
     if work.is_moving() {
         return Step::AwaitWork { work };
     }
@@ -264,7 +297,10 @@ fn check(flow: &Flow, rounds: u32) -> Option<Step> {
         Some(false) => {}
     }
     if u32::try_from(round).is_ok_and(|round| round >= rounds) {
-        return Some(Step::Stop { question: None, why: format!("the check failed {}", crate::times(round + 1)) });
+        return Some(Step::Stop {
+            question: None,
+            why: format!("the check failed {}", crate::times(round + 1)),
+        });
     }
     if let Some(step) = asking(&last.asking, Question::Failures { round }) {
         return Some(step);
@@ -273,8 +309,8 @@ fn check(flow: &Flow, rounds: u32) -> Option<Step> {
     Some(filing(&last.filing, Some(round)).unwrap_or(Step::Check { round: round + 1 }))
 }
 
-/// What follows on an answer that cannot be used, the last of so many askings: the same conversation is asked again, and so often after that.
-/// `None`: its words are looked at instead.
+/// What follows on an answer that cannot be used, the last of so many askings: the same
+/// conversation is asked again, and so often after that. `None`: its words are looked at instead.
 pub fn asks_left(asked: u32, settings: &Settings) -> Option<u32> {
     settings.asks_again.checked_sub(asked)
 }
@@ -297,8 +333,8 @@ fn filing(filing: &Filing, round: Option<usize>) -> Option<Step> {
     Some(if tasks.is_empty() { Step::MarkFiled { round } } else { Step::File { round, tasks } })
 }
 
-/// The tasks that have no atom yet, each after those that it depends on. Dependencies that there are not, and circles, hold nobody: lists that have
-/// some are refused before.
+/// The tasks that have no atom yet, each after those that it depends on. Dependencies that there
+/// are not, and circles, hold nobody: lists that have some are refused before.
 fn left_to_file(filing: &Filing) -> Vec<String> {
     let mut placed: HashSet<&str> = HashSet::new();
     let mut order = Vec::new();

@@ -1,4 +1,5 @@
-//! A usage limit belongs to an account, not to a project: what a project's pause and the account's common record make of each other.
+//! A usage limit belongs to an account, not to a project: what a project's pause and the account's
+//! common record make of each other.
 
 use std::time::Duration;
 
@@ -50,11 +51,14 @@ pub enum Step {
     Clear,
 }
 
-/// Decides. Carrying the step out leads to [`Step::Nothing`], so two projects never pass a pause back and forth.
+/// Decides. Carrying the step out leads to [`Step::Nothing`], so two projects never pass a pause
+/// back and forth.
 ///
 /// A pause that reaches further than any can is one of a clock that was wrong, and is not believed.
 pub fn reconcile(own: Option<&Known>, shared: &Shared, now: Timestamp) -> Step {
-    let is_void = |known: &Known| shared.cleared_at.filter(|at| *at <= now).is_some_and(|at| at >= known.learnt_at);
+    let is_void = |known: &Known| {
+        shared.cleared_at.filter(|at| *at <= now).is_some_and(|at| at >= known.learnt_at)
+    };
     let holds = |known: &&Known| known.until > now && known.until <= now.plus(LONGEST);
     if own.is_some_and(is_void) {
         return Step::Clear;

@@ -1,4 +1,5 @@
-//! What a worker does next: the whole of its mind, as one pure function. The loop that carries the actions out is thin.
+//! What a worker does next: the whole of its mind, as one pure function. The loop that carries the
+//! actions out is thin.
 
 use crate::model::{Run, Timestamp};
 
@@ -50,7 +51,8 @@ pub enum Action {
     Adopt { run: String },
 }
 
-/// Decides. Idempotent: the same snapshot gives the same actions, and an action that was carried out is not asked for again.
+/// Decides. Idempotent: the same snapshot gives the same actions, and an action that was carried
+/// out is not asked for again.
 ///
 /// `is_orphan` says of a run's worker id whether that worker is gone.
 pub fn plan(snapshot: &Snapshot<'_>, is_orphan: impl Fn(&str) -> bool) -> Vec<Action> {
@@ -61,8 +63,13 @@ pub fn plan(snapshot: &Snapshot<'_>, is_orphan: impl Fn(&str) -> bool) -> Vec<Ac
         let is_anyones = run.worker_id.as_deref().is_none_or(&is_orphan);
         let is_starting = run.supervisor.is_none();
         match liveness {
-            // A run that is being launched has no supervisor yet; it has one lease of time to get one, unless its session is known to be gone.
-            Liveness::Alive | Liveness::Unknown if is_starting && run.lease_until > snapshot.now => mine += usize::from(is_mine),
+            // A run that is being launched has no supervisor yet; it has one lease of time to get
+            // one, unless its session is known to be gone.
+            Liveness::Alive | Liveness::Unknown
+                if is_starting && run.lease_until > snapshot.now =>
+            {
+                mine += usize::from(is_mine)
+            }
             Liveness::Absent => actions.push(Action::Recover { run: run.id.clone() }),
             Liveness::Alive | Liveness::Unknown => {
                 if is_mine {
@@ -78,7 +85,8 @@ pub fn plan(snapshot: &Snapshot<'_>, is_orphan: impl Fn(&str) -> bool) -> Vec<Ac
     if snapshot.phase == Phase::Working && !is_paused {
         // The claim itself looks again; this keeps a busy agent's worker from asking in vain.
         let room = |(agent, limit): &(&str, usize)| {
-            limit.saturating_sub(snapshot.live.iter().filter(|(run, _)| run.agent == *agent).count())
+            limit
+                .saturating_sub(snapshot.live.iter().filter(|(run, _)| run.agent == *agent).count())
         };
         let rooms = snapshot.agents.iter().map(room).fold(0, usize::saturating_add);
         let free = snapshot.concurrency.saturating_sub(mine).min(rooms);
@@ -169,15 +177,24 @@ mod tests {
 
     #[test]
     fn a_run_without_a_supervisor_has_one_lease_to_get_one() {
-        assert_eq!(plan_of(&[(run("a", "me", false, 10), Liveness::Unknown)]), [Action::Claim { at_most: 1 }]);
+        assert_eq!(
+            plan_of(&[(run("a", "me", false, 10), Liveness::Unknown)]),
+            [Action::Claim { at_most: 1 }]
+        );
         let gone = [(run("a", "me", false, 10), Liveness::Absent)];
         assert_eq!(plan_of(&gone)[0], Action::Recover { run: "a".to_owned() });
     }
 
     #[test]
     fn the_runs_of_a_dead_worker_are_adopted_and_those_of_a_living_one_left() {
-        let live = [(run("a", "dead", true, 10), Liveness::Alive), (run("b", "other", true, 10), Liveness::Alive)];
-        assert_eq!(plan_of(&live), [Action::Adopt { run: "a".to_owned() }, Action::Claim { at_most: 1 }]);
+        let live = [
+            (run("a", "dead", true, 10), Liveness::Alive),
+            (run("b", "other", true, 10), Liveness::Alive),
+        ];
+        assert_eq!(
+            plan_of(&live),
+            [Action::Adopt { run: "a".to_owned() }, Action::Claim { at_most: 1 }]
+        );
     }
 
     #[test]
@@ -194,7 +211,10 @@ mod tests {
             paused_until: None,
         };
         assert_eq!(plan(&base, |_| false), [Action::Claim { at_most: 4 }]);
-        assert_eq!(plan(&Snapshot { paused_until: Some(now()), ..base.clone() }, |_| false), [Action::Claim { at_most: 4 }]);
+        assert_eq!(
+            plan(&Snapshot { paused_until: Some(now()), ..base.clone() }, |_| false),
+            [Action::Claim { at_most: 4 }]
+        );
         for idle in [
             Snapshot { paused_until: Some(later), ..base.clone() },
             Snapshot { claims_left: Some(0), ..base.clone() },
@@ -222,7 +242,10 @@ mod tests {
             plan(&snapshot, |_| false)
         };
         assert_eq!(claims(&[("claude", 1), ("gendry", 1)]), []);
-        assert_eq!(claims(&[("claude", 1), ("gendry", 1), ("ada", 1)]), [Action::Claim { at_most: 1 }]);
+        assert_eq!(
+            claims(&[("claude", 1), ("gendry", 1), ("ada", 1)]),
+            [Action::Claim { at_most: 1 }]
+        );
         assert_eq!(claims(&[("claude", 3), ("gendry", 1)]), [Action::Claim { at_most: 2 }]);
     }
 

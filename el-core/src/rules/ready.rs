@@ -1,4 +1,5 @@
-//! What keeps an atom from being ready, in words. The twin of the SQL in `store/ready`; a property test holds the two together.
+//! What keeps an atom from being ready, in words. The twin of the SQL in `store/ready`; a property
+//! test holds the two together.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -43,13 +44,15 @@ pub enum Hold {
     Running { run: String },
     /// A bond of the atom, or of one of its parents (`via`).
     Blocked { by: String, bond: BondKind, via: Option<String> },
-    /// What it, or one of its parents (`via`), waited for is over, and the run that did it is not: its agent may still be writing.
+    /// What it, or one of its parents (`via`), waited for is over, and the run that did it is not:
+    /// its agent may still be writing.
     Ending { of: String, run: String, via: Option<String> },
     /// A parent is itself held.
     Parent { parent: String, status: Status },
 }
 
-/// A blocker has *failed* if it was decided against, or closed with a reason that begins with fail, error or abort.
+/// A blocker has *failed* if it was decided against, or closed with a reason that begins with fail,
+/// error or abort.
 pub fn has_failed(status: Status, close_reason: Option<&str>) -> bool {
     match status {
         Status::WontDo => true,
@@ -62,7 +65,8 @@ pub fn has_failed(status: Status, close_reason: Option<&str>) -> bool {
 }
 
 impl Snapshot {
-    /// Everything that holds `id` back at `now`; empty means ready. An atom that is not in the snapshot has no holds to name.
+    /// Everything that holds `id` back at `now`; empty means ready. An atom that is not in the
+    /// snapshot has no holds to name.
     pub fn holds(&self, id: &str, now: Timestamp) -> Vec<Hold> {
         let Some(node) = self.nodes.get(id) else { return Vec::new() };
         let mut holds = Vec::new();
@@ -86,7 +90,8 @@ impl Snapshot {
         let mut parent = node.parent.as_deref();
         while let Some(id) = parent.filter(|id| seen.insert(id)) {
             let Some(node) = self.nodes.get(id) else { break };
-            let is_due = node.status == Status::Deferred && node.defer_until.is_some_and(|at| at <= now);
+            let is_due =
+                node.status == Status::Deferred && node.defer_until.is_some_and(|at| at <= now);
             if node.status.holds_children() && !is_due {
                 holds.push(Hold::Parent { parent: id.to_owned(), status: node.status });
             }
@@ -102,15 +107,25 @@ impl Snapshot {
             let is_live = match bond {
                 BondKind::Blocks => !node.status.is_over(),
                 BondKind::WaitsFor => !node.status.is_over() || self.has_live_descendant(source),
-                BondKind::ConditionalBlocks => !has_failed(node.status, node.close_reason.as_deref()),
+                BondKind::ConditionalBlocks => {
+                    !has_failed(node.status, node.close_reason.as_deref())
+                }
                 _ => false,
             };
             if is_live {
-                holds.push(Hold::Blocked { by: source.clone(), bond: *bond, via: via.map(str::to_owned) });
+                holds.push(Hold::Blocked {
+                    by: source.clone(),
+                    bond: *bond,
+                    via: via.map(str::to_owned),
+                });
             } else if bond.is_blocking()
                 && let Some((of, run)) = self.at_work(source, *bond == BondKind::WaitsFor)
             {
-                holds.push(Hold::Ending { of: of.to_owned(), run: run.to_owned(), via: via.map(str::to_owned) });
+                holds.push(Hold::Ending {
+                    of: of.to_owned(),
+                    run: run.to_owned(),
+                    via: via.map(str::to_owned),
+                });
             }
         }
     }
@@ -121,7 +136,11 @@ impl Snapshot {
 
     /// A live run of an atom, or of anything below it too.
     fn at_work(&self, id: &str, with_children: bool) -> Option<(&str, &str)> {
-        let looked_at = if with_children { self.below(id) } else { self.nodes.get_key_value(id).into_iter().collect() };
+        let looked_at = if with_children {
+            self.below(id)
+        } else {
+            self.nodes.get_key_value(id).into_iter().collect()
+        };
         looked_at.into_iter().find_map(|(id, node)| Some((id.as_str(), node.live_run.as_deref()?)))
     }
 

@@ -4,16 +4,19 @@ use std::time::Duration;
 
 use crate::model::{Outcome, Timestamp};
 
-/// How many attempts of each kind an atom gets before it is `blocked`, and the back-off between them.
+/// How many attempts of each kind an atom gets before it is `blocked`, and the back-off between
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// Attempts that crash, report an error, or stall.
     pub failures: u32,
-    /// Attempts that end without saying how the atom ends (each has had the Stop hook and one resume).
+    /// Attempts that end without saying how the atom ends (each has had the Stop hook and one
+    /// resume).
     pub violations: u32,
     /// Attempts that run out of time.
     pub timeouts: u32,
-    /// Attempts that never start, or lose their supervisor: faults of the machine rather than the work.
+    /// Attempts that never start, or lose their supervisor: faults of the machine rather than the
+    /// work.
     pub machine: u32,
     /// The wait after the first failure; it doubles with each further one.
     pub base: Duration,
@@ -44,14 +47,16 @@ pub enum Next {
 }
 
 impl RetryPolicy {
-    /// Decides after an attempt ended as `outcome`. `earlier`: how the attempts before it ended, since the atom last got a fresh start.
-    /// `jitter`, from 0 to 1, spreads the wait over its upper half, so that atoms that failed together do not return together.
+    /// Decides after an attempt ended as `outcome`. `earlier`: how the attempts before it ended,
+    /// since the atom last got a fresh start. `jitter`, from 0 to 1, spreads the wait over its
+    /// upper half, so that atoms that failed together do not return together.
     pub fn next(&self, outcome: Outcome, earlier: &[Outcome], jitter: f64) -> Next {
         let same = alike(outcome, earlier).saturating_add(1);
         if same >= self.attempts_of(outcome) {
             return Next::GiveUp(same);
         }
-        let failed = u32::try_from(earlier.iter().filter(|o| o.is_failure()).count()).unwrap_or(u32::MAX);
+        let failed =
+            u32::try_from(earlier.iter().filter(|o| o.is_failure()).count()).unwrap_or(u32::MAX);
         let full = self.wait(failed);
         let jitter = if jitter.is_finite() { jitter.clamp(0.0, 1.0) } else { 1.0 };
         Next::Retry(full.mul_f64(0.5 + jitter / 2.0))
@@ -82,18 +87,26 @@ const QUICK: Duration = Duration::from_secs(60);
 const AT_ONCE: Duration = Duration::from_secs(5 * 60);
 
 impl RetryPolicy {
-    /// Keeps an atom from going round: whichever way it becomes ready again, attempts that are over within a minute and begin again within a few
-    /// are waited for, and bounded in number, as failures are. `earlier`: the attempts since the atom last got a fresh start, oldest first. Those
-    /// that failed, that a person called off or that the account's limit ended are none of these; [`RetryPolicy::next`] sees to the first.
+    /// Keeps an atom from going round: whichever way it becomes ready again, attempts that are over
+    /// within a minute and begin again within a few are waited for, and bounded in number, as
+    /// failures are. `earlier`: the attempts since the atom last got a fresh start, oldest first.
+    /// Those that failed, that a person called off or that the account's limit ended are none of
+    /// these; [`RetryPolicy::next`] sees to the first.
     pub fn again(&self, earlier: &[Attempt], now: Timestamp) -> Again {
-        let is_free = |outcome: Outcome| outcome.is_failure() || matches!(outcome, Outcome::Cancelled | Outcome::UsageLimit);
+        let is_free = |outcome: Outcome| {
+            outcome.is_failure() || matches!(outcome, Outcome::Cancelled | Outcome::UsageLimit)
+        };
         let mut round = 0_u32;
         let mut free_at = None;
         for attempt in earlier.iter().filter(|attempt| !is_free(attempt.outcome)) {
             if free_at.is_some_and(|at: Timestamp| attempt.started > at.plus(AT_ONCE)) {
                 round = 0;
             }
-            round = if attempt.ended.since(attempt.started) < QUICK { round.saturating_add(1) } else { 0 };
+            round = if attempt.ended.since(attempt.started) < QUICK {
+                round.saturating_add(1)
+            } else {
+                0
+            };
             free_at = (round > 0).then(|| attempt.ended.plus(self.wait(round - 1)));
         }
         match free_at {
@@ -123,7 +136,8 @@ impl RetryPolicy {
 
 /// How many of these failed in the way of this one.
 pub fn alike(outcome: Outcome, attempts: &[Outcome]) -> u32 {
-    let same = attempts.iter().filter(|o| o.is_failure() && Kind::of(**o) == Kind::of(outcome)).count();
+    let same =
+        attempts.iter().filter(|o| o.is_failure() && Kind::of(**o) == Kind::of(outcome)).count();
     u32::try_from(same).unwrap_or(u32::MAX)
 }
 
@@ -164,16 +178,31 @@ mod tests {
     #[test]
     fn each_kind_of_failure_has_its_own_count() {
         let policy = RetryPolicy::default();
-        assert!(matches!(policy.next(Outcome::Violation, &[Outcome::Failed, Outcome::TimedOut], 0.5), Next::Retry(_)));
-        assert_eq!(policy.next(Outcome::Violation, &[Outcome::Failed, Outcome::Violation], 0.5), Next::GiveUp(2));
-        assert_eq!(policy.next(Outcome::Failed, &[Outcome::Failed, Outcome::Stalled], 0.5), Next::GiveUp(3));
-        assert!(matches!(policy.next(Outcome::Lost, &[Outcome::Lost, Outcome::Lost], 0.5), Next::Retry(_)));
+        assert!(matches!(
+            policy.next(Outcome::Violation, &[Outcome::Failed, Outcome::TimedOut], 0.5),
+            Next::Retry(_)
+        ));
+        assert_eq!(
+            policy.next(Outcome::Violation, &[Outcome::Failed, Outcome::Violation], 0.5),
+            Next::GiveUp(2)
+        );
+        assert_eq!(
+            policy.next(Outcome::Failed, &[Outcome::Failed, Outcome::Stalled], 0.5),
+            Next::GiveUp(3)
+        );
+        assert!(matches!(
+            policy.next(Outcome::Lost, &[Outcome::Lost, Outcome::Lost], 0.5),
+            Next::Retry(_)
+        ));
     }
 
     #[test]
     fn what_is_no_failure_does_not_lengthen_the_wait() {
         let policy = RetryPolicy::default();
-        assert_eq!(policy.next(Outcome::Failed, &[Outcome::UsageLimit, Outcome::Cancelled], 1.0), Next::Retry(policy.base));
+        assert_eq!(
+            policy.next(Outcome::Failed, &[Outcome::UsageLimit, Outcome::Cancelled], 1.0),
+            Next::Retry(policy.base)
+        );
     }
 
     fn seconds(n: u64) -> Timestamp {
@@ -195,7 +224,13 @@ mod tests {
     #[test]
     fn an_atom_that_comes_round_at_once_waits_and_is_given_up_like_one_that_fails() {
         let policy = RetryPolicy::default();
-        for outcome in [Outcome::Superseded, Outcome::Deferred, Outcome::Closed, Outcome::Review, Outcome::Blocked] {
+        for outcome in [
+            Outcome::Superseded,
+            Outcome::Deferred,
+            Outcome::Closed,
+            Outcome::Review,
+            Outcome::Blocked,
+        ] {
             let (once, now) = rounds(&[(1, outcome)], 0);
             assert_eq!(policy.again(&once, now), Again::Later(seconds(31)), "{outcome}");
             assert_eq!(policy.again(&once, seconds(31)), Again::Now, "{outcome}");
@@ -213,8 +248,15 @@ mod tests {
         assert_eq!(policy.again(&long, now), Again::Now);
         let (polls, now) = rounds(&[(5, Outcome::Deferred); 9], 600);
         assert_eq!(policy.again(&polls, now), Again::Now, "put off for ten minutes each time");
-        let (others, now) =
-            rounds(&[(1, Outcome::Failed), (1, Outcome::Cancelled), (1, Outcome::UsageLimit), (1, Outcome::Lost)], 0);
+        let (others, now) = rounds(
+            &[
+                (1, Outcome::Failed),
+                (1, Outcome::Cancelled),
+                (1, Outcome::UsageLimit),
+                (1, Outcome::Lost),
+            ],
+            0,
+        );
         assert_eq!(policy.again(&others, now), Again::Now, "they have their own counts, or none");
         assert_eq!(policy.again(&[], now), Again::Now);
     }

@@ -14,11 +14,16 @@ pub fn status(atom: &Atom, last: Option<&Run>) -> TaskStatus {
         Status::InProgress => TaskStatus::Running,
         Status::Review | Status::Testing => TaskStatus::Review,
         Status::Blocked => TaskStatus::Failed,
-        Status::Deferred if atom.defer_until.is_some() || last.is_some_and(|run| run.outcome == Some(Outcome::Deferred)) => {
+        Status::Deferred
+            if atom.defer_until.is_some()
+                || last.is_some_and(|run| run.outcome == Some(Outcome::Deferred)) =>
+        {
             TaskStatus::Deferred
         }
         Status::Deferred | Status::Discard => TaskStatus::Cancelled,
-        Status::Closed if has_failed(atom.status, atom.close_reason.as_deref()) => TaskStatus::Failed,
+        Status::Closed if has_failed(atom.status, atom.close_reason.as_deref()) => {
+            TaskStatus::Failed
+        }
         Status::Closed => TaskStatus::Completed,
         Status::WontDo => TaskStatus::Declined,
     }
@@ -27,23 +32,31 @@ pub fn status(atom: &Atom, last: Option<&Run>) -> TaskStatus {
 /// Longest title made from a prompt, in characters.
 const TITLE: usize = 80;
 
-/// A title from a prompt: its first line that says something, without the marks of a heading or a list, cut where a word ends.
+/// A title from a prompt: its first line that says something, without the marks of a heading or a
+/// list, cut where a word ends.
 pub fn title(prompt: &str) -> String {
     let said = |line: &str| {
         // A heading may be closed as it was opened, after a space.
         let open = line.trim_end().trim_end_matches('#');
         let line = if line.starts_with('#') && open.ends_with(' ') { open } else { line };
         let line = line.trim_start_matches(|c: char| c.is_whitespace() || "#>*-+=`".contains(c));
-        let words: Vec<&str> =
-            line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> = line
+            .split(|c: char| c.is_whitespace() || c.is_control())
+            .filter(|word| !word.is_empty())
+            .collect();
         words.join(" ")
     };
-    let line = prompt.lines().map(said).find(|line| !line.is_empty()).unwrap_or_else(|| "Delegated task".to_owned());
+    let line = prompt
+        .lines()
+        .map(said)
+        .find(|line| !line.is_empty())
+        .unwrap_or_else(|| "Delegated task".to_owned());
     if line.chars().count() <= TITLE {
         return line;
     }
     let cut: String = line.chars().take(TITLE - 1).collect();
-    let whole = cut.rfind(' ').filter(|at| *at > cut.len() / 2).map_or(cut.as_str(), |at| &cut[..at]);
+    let whole =
+        cut.rfind(' ').filter(|at| *at > cut.len() / 2).map_or(cut.as_str(), |at| &cut[..at]);
     format!("{whole}…")
 }
 

@@ -1,5 +1,6 @@
-//! How a run ended: from its exit record and the atom as it was re-read afterwards. The atom's status is the only truth; the exit
-//! record only says what to make of an atom that was left in progress.
+//! How a run ended: from its exit record and the atom as it was re-read afterwards. The atom's
+//! status is the only truth; the exit record only says what to make of an atom that was left in
+//! progress.
 
 use crate::counted;
 use crate::model::{CancelMode, EndKind, ExitRecord, Outcome, Status, Timestamp};
@@ -54,14 +55,22 @@ const LONGEST_PAUSE_S: u64 = 8 * 24 * 3600;
 
 /// Decides. Total: every combination has a verdict.
 pub fn decide(facts: &Facts<'_>) -> Verdict {
-    let keep = |outcome, detail: String| Verdict { outcome, detail, atom: AtomChange::Keep, pause_until: None };
+    let keep = |outcome, detail: String| Verdict {
+        outcome,
+        detail,
+        atom: AtomChange::Keep,
+        pause_until: None,
+    };
     let Some((status, by_this_run)) = facts.atom else {
         return keep(Outcome::Deleted, "the atom was removed while the run was on".to_owned());
     };
     if status != Status::InProgress {
         return match said(status).filter(|_| by_this_run) {
             Some(outcome) => keep(outcome, format!("the agent set it to {status}")),
-            None => keep(Outcome::Superseded, format!("someone else set the atom to {status}; that stands")),
+            None => keep(
+                Outcome::Superseded,
+                format!("someone else set the atom to {status}; that stands"),
+            ),
         };
     }
     if let Some(mode) = facts.cancel {
@@ -83,7 +92,9 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         return usage_limit(facts, limit.resets_at);
     }
     let (outcome, detail) = match (failure(facts.exit), facts.over_budget) {
-        ((Outcome::Failed | Outcome::Violation, _), Some(why)) => (Outcome::Failed, with_message(facts.exit, why)),
+        ((Outcome::Failed | Outcome::Violation, _), Some(why)) => {
+            (Outcome::Failed, with_message(facts.exit, why))
+        }
         (found, _) => found,
     };
     if facts.exit.is_hopeless {
@@ -121,9 +132,11 @@ fn usage_limit(facts: &Facts<'_>, resets_at: Option<Timestamp>) -> Verdict {
     let seconds = std::time::Duration::from_secs;
     let longest = facts.now.plus(seconds(LONGEST_PAUSE_S));
     let until = match resets_at {
-        // Up to a fifth of the wait on top, so that not every worker of the account comes back in the same second.
+        // Up to a fifth of the wait on top, so that not every worker of the account comes back in
+        // the same second.
         Some(at) if at > facts.now => {
-            let spread = at.since(facts.now).mul_f64(0.2 * facts.jitter.clamp(0.0, 1.0)).min(seconds(600));
+            let spread =
+                at.since(facts.now).mul_f64(0.2 * facts.jitter.clamp(0.0, 1.0)).min(seconds(600));
             at.plus(spread).min(longest)
         }
         _ => facts.now.plus(seconds(UNKNOWN_LIMIT_PAUSE_S)),
@@ -146,21 +159,34 @@ fn failure(exit: &ExitRecord) -> (Outcome, String) {
     let with = |what: &str| with_message(exit, what);
     match exit.end {
         EndKind::TimedOut => (Outcome::TimedOut, with("its time was up")),
-        EndKind::Stalled => (Outcome::Stalled, with("the agent neither said nor did anything for too long")),
+        EndKind::Stalled => {
+            (Outcome::Stalled, with("the agent neither said nor did anything for too long"))
+        }
         EndKind::SpawnFailed => (Outcome::LaunchFailed, with("the agent could not be started")),
         EndKind::LaunchFailed => (Outcome::LaunchFailed, with("the session could not be started")),
         EndKind::SupervisorLost => (Outcome::Lost, with("the supervisor vanished")),
         EndKind::LeaseLost => (Outcome::Lost, with("the lease could not be kept")),
-        EndKind::Hangup => (Outcome::Failed, with("the session terminated without closing the atom")),
+        EndKind::Hangup => {
+            (Outcome::Failed, with("the session terminated without closing the atom"))
+        }
         EndKind::Cancelled => (Outcome::Failed, with("the agent was ended from outside")),
-        EndKind::Finished | EndKind::Exited if exit.is_error => (Outcome::Failed, with("the agent reported an error")),
+        EndKind::Finished | EndKind::Exited if exit.is_error => {
+            (Outcome::Failed, with("the agent reported an error"))
+        }
         EndKind::Finished | EndKind::Exited => match (exit.signal, exit.exit_code) {
-            (Some(signal), _) => (Outcome::Failed, with(&format!("the agent was killed by signal {signal}"))),
-            (None, Some(code)) if code != 0 => (Outcome::Failed, with(&format!("the agent exited with code {code}"))),
+            (Some(signal), _) => {
+                (Outcome::Failed, with(&format!("the agent was killed by signal {signal}")))
+            }
+            (None, Some(code)) if code != 0 => {
+                (Outcome::Failed, with(&format!("the agent exited with code {code}")))
+            }
             _ => {
                 let mut detail = "the agent ended without closing its atom".to_owned();
                 if !exit.denied_tools.is_empty() {
-                    detail.push_str(&format!("; its permissions denied {}", exit.denied_tools.join(", ")));
+                    detail.push_str(&format!(
+                        "; its permissions denied {}",
+                        exit.denied_tools.join(", ")
+                    ));
                 }
                 (Outcome::Violation, detail)
             }
@@ -178,9 +204,23 @@ mod tests {
         Timestamp::from_micros(1_800_000_000_000_000)
     }
 
-    fn verdict(atom: Option<(Status, bool)>, exit: &ExitRecord, cancel: Option<CancelMode>, earlier: &[Outcome]) -> Verdict {
+    fn verdict(
+        atom: Option<(Status, bool)>,
+        exit: &ExitRecord,
+        cancel: Option<CancelMode>,
+        earlier: &[Outcome],
+    ) -> Verdict {
         let policy = &RetryPolicy::default();
-        decide(&Facts { atom, exit, cancel, over_budget: None, earlier, policy, jitter: 0.5, now: now() })
+        decide(&Facts {
+            atom,
+            exit,
+            cancel,
+            over_budget: None,
+            earlier,
+            policy,
+            jitter: 0.5,
+            now: now(),
+        })
     }
 
     fn exit(end: EndKind) -> ExitRecord {
@@ -190,7 +230,8 @@ mod tests {
     #[test]
     fn a_close_stands_however_the_agent_ended() {
         for end in EndKind::ALL {
-            let got = verdict(Some((Status::Closed, true)), &exit(*end), Some(CancelMode::Hold), &[]);
+            let got =
+                verdict(Some((Status::Closed, true)), &exit(*end), Some(CancelMode::Hold), &[]);
             assert_eq!((got.outcome, got.atom), (Outcome::Closed, AtomChange::Keep), "{end}");
         }
     }
@@ -199,7 +240,11 @@ mod tests {
     fn what_a_person_set_stands_and_is_not_the_agents() {
         for status in Status::ALL.iter().filter(|s| **s != Status::InProgress) {
             let got = verdict(Some((*status, false)), &exit(EndKind::Exited), None, &[]);
-            assert_eq!((got.outcome, got.atom), (Outcome::Superseded, AtomChange::Keep), "{status}");
+            assert_eq!(
+                (got.outcome, got.atom),
+                (Outcome::Superseded, AtomChange::Keep),
+                "{status}"
+            );
         }
     }
 
@@ -212,7 +257,8 @@ mod tests {
         assert_eq!(first.outcome, Outcome::Violation);
         assert!(first.detail.contains("denied Bash"), "{}", first.detail);
         assert!(matches!(first.atom, AtomChange::Reopen { retry_at: Some(_) }));
-        let second = verdict(Some((Status::InProgress, false)), &record, None, &[Outcome::Violation]);
+        let second =
+            verdict(Some((Status::InProgress, false)), &record, None, &[Outcome::Violation]);
         assert!(matches!(second.atom, AtomChange::Block { .. }));
     }
 
@@ -220,8 +266,15 @@ mod tests {
     fn a_usage_limit_pauses_everyone_and_counts_for_nothing() {
         let mut record = exit(EndKind::Exited);
         record.is_error = true;
-        record.usage_limit = Some(crate::model::UsageLimit { resets_at: Some(now().plus(std::time::Duration::from_secs(3600))) });
-        let got = verdict(Some((Status::InProgress, false)), &record, None, &[Outcome::Failed, Outcome::Failed]);
+        record.usage_limit = Some(crate::model::UsageLimit {
+            resets_at: Some(now().plus(std::time::Duration::from_secs(3600))),
+        });
+        let got = verdict(
+            Some((Status::InProgress, false)),
+            &record,
+            None,
+            &[Outcome::Failed, Outcome::Failed],
+        );
         assert_eq!(got.outcome, Outcome::UsageLimit);
         assert_eq!(got.atom, AtomChange::Reopen { retry_at: None });
         assert!(got.pause_until.unwrap() >= now().plus(std::time::Duration::from_secs(3600)));
@@ -229,17 +282,26 @@ mod tests {
 
     #[test]
     fn what_would_meet_the_same_again_is_not_tried_again() {
-        let record =
-            ExitRecord { is_hopeless: true, message: Some("a and b conflict".to_owned()), ..exit(EndKind::LaunchFailed) };
+        let record = ExitRecord {
+            is_hopeless: true,
+            message: Some("a and b conflict".to_owned()),
+            ..exit(EndKind::LaunchFailed)
+        };
         let got = verdict(Some((Status::InProgress, false)), &record, None, &[]);
         assert_eq!(got.outcome, Outcome::LaunchFailed);
-        assert!(matches!(&got.atom, AtomChange::Block { comment } if comment.contains("a and b conflict")), "{got:?}");
+        assert!(
+            matches!(&got.atom, AtomChange::Block { comment } if comment.contains("a and b conflict")),
+            "{got:?}"
+        );
     }
 
     #[test]
     fn a_cancelled_run_holds_its_atom_or_requeues_it() {
         let atom = Some((Status::InProgress, false));
-        assert_eq!(verdict(atom, &exit(EndKind::Cancelled), Some(CancelMode::Hold), &[]).atom, AtomChange::Hold);
+        assert_eq!(
+            verdict(atom, &exit(EndKind::Cancelled), Some(CancelMode::Hold), &[]).atom,
+            AtomChange::Hold
+        );
         assert_eq!(
             verdict(atom, &exit(EndKind::Cancelled), Some(CancelMode::Requeue), &[]).atom,
             AtomChange::Reopen { retry_at: None }
@@ -262,10 +324,16 @@ mod tests {
             now: now(),
         };
         let own = decide(&facts(&record, None));
-        assert_eq!((own.outcome, own.detail.as_str()), (Outcome::Failed, "over budget: Reached maximum budget ($1)"));
+        assert_eq!(
+            (own.outcome, own.detail.as_str()),
+            (Outcome::Failed, "over budget: Reached maximum budget ($1)")
+        );
         assert!(matches!(own.atom, AtomChange::Reopen { retry_at: Some(_) }));
         let epics = decide(&facts(&record, Some(CancelMode::Requeue)));
-        assert_eq!((epics.outcome, epics.atom), (Outcome::Cancelled, AtomChange::Reopen { retry_at: None }));
+        assert_eq!(
+            (epics.outcome, epics.atom),
+            (Outcome::Cancelled, AtomChange::Reopen { retry_at: None })
+        );
         assert!(epics.detail.starts_with("over budget"), "{}", epics.detail);
         // What else ended it stands.
         assert_eq!(decide(&facts(&exit(EndKind::SupervisorLost), None)).outcome, Outcome::Lost);

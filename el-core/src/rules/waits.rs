@@ -1,4 +1,5 @@
-//! Which of many new edges would make atoms wait for themselves: for thousands at once, where asking for each would take minutes.
+//! Which of many new edges would make atoms wait for themselves: for thousands at once, where
+//! asking for each would take minutes.
 
 /// How one atom depends on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,13 +20,16 @@ pub struct Edge {
     pub wait: Wait,
 }
 
-/// Steps that the search may take in all before it gives up and refuses the rest of the suspects: some seconds.
+/// Steps that the search may take in all before it gives up and refuses the rest of the suspects:
+/// some seconds.
 const BUDGET: usize = 100_000_000;
 
-/// The positions in `new` of those edges that cannot be added to `held` (which has no cycle) and to the new ones before them.
+/// The positions in `new` of those edges that cannot be added to `held` (which has no cycle) and to
+/// the new ones before them.
 ///
-/// Each atom `a` has two vertices: `2a`, itself, and `2a + 1`, "something below me is not over": that is what the targets of `waits_for`
-/// wait for, and it leads from each child to its parent. So the graph stays as small as the project, however deep the families.
+/// Each atom `a` has two vertices: `2a`, itself, and `2a + 1`, "something below me is not over":
+/// that is what the targets of `waits_for` wait for, and it leads from each child to its parent. So
+/// the graph stays as small as the project, however deep the families.
 pub fn refused(atoms: usize, held: &[Edge], new: &[Edge]) -> Vec<usize> {
     let mut graph = Graph::new(atoms * 2);
     for atom in 0..atoms {
@@ -35,7 +39,8 @@ pub fn refused(atoms: usize, held: &[Edge], new: &[Edge]) -> Vec<usize> {
         arcs(edge).for_each(|arc| graph.add(arc));
     }
     let component = graph.components();
-    let in_a_cycle = |edge: &Edge| arcs(edge).any(|(from, to)| from == to || component[from] == component[to]);
+    let in_a_cycle =
+        |edge: &Edge| arcs(edge).any(|(from, to)| from == to || component[from] == component[to]);
     if !new.iter().any(in_a_cycle) {
         return Vec::new();
     }
@@ -96,11 +101,13 @@ impl Graph {
         self.next[from].pop();
     }
 
-    /// By vertex, the number of its strongly connected component (Tarjan's algorithm, without recursion).
+    /// By vertex, the number of its strongly connected component (Tarjan's algorithm, without
+    /// recursion).
     fn components(&self) -> Vec<usize> {
         const NONE: usize = usize::MAX;
         let count = self.next.len();
-        let (mut index, mut low, mut component) = (vec![NONE; count], vec![0; count], vec![NONE; count]);
+        let (mut index, mut low, mut component) =
+            (vec![NONE; count], vec![0; count], vec![NONE; count]);
         let (mut stack, mut calls): (Vec<usize>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
         let (mut clock, mut found) = (0, 0);
         for root in 0..count {
@@ -151,7 +158,8 @@ struct Search {
 }
 
 impl Search {
-    /// Whether there is a way, which can only lead through one component. Out of budget, it says yes.
+    /// Whether there is a way, which can only lead through one component. Out of budget, it says
+    /// yes.
     fn reaches(&mut self, graph: &Graph, component: &[usize], start: usize, goal: usize) -> bool {
         if start == goal {
             return true;
@@ -191,7 +199,12 @@ mod tests {
     #[test]
     fn the_edge_that_closes_a_circle_is_refused_and_no_other() {
         let held = [edge(0, 1, Wait::Hold)];
-        let new = [edge(1, 2, Wait::Hold), edge(2, 0, Wait::Hold), edge(2, 3, Wait::Hold), edge(3, 3, Wait::Hold)];
+        let new = [
+            edge(1, 2, Wait::Hold),
+            edge(2, 0, Wait::Hold),
+            edge(2, 3, Wait::Hold),
+            edge(3, 3, Wait::Hold),
+        ];
         assert_eq!(refused(4, &held, &new), [1, 3]);
     }
 
@@ -199,7 +212,14 @@ mod tests {
     fn a_parent_cannot_wait_for_its_child_nor_a_member_for_its_family() {
         assert_eq!(refused(2, &[edge(0, 1, Wait::Contain)], &[edge(1, 0, Wait::Hold)]), [0]);
         assert_eq!(refused(2, &[edge(0, 1, Wait::Contain)], &[edge(0, 1, Wait::Tree)]), [0]);
-        assert_eq!(refused(3, &[edge(0, 1, Wait::Tree)], &[edge(2, 0, Wait::Contain), edge(1, 2, Wait::Hold)]), [1]);
+        assert_eq!(
+            refused(
+                3,
+                &[edge(0, 1, Wait::Tree)],
+                &[edge(2, 0, Wait::Contain), edge(1, 2, Wait::Hold)]
+            ),
+            [1]
+        );
         assert_eq!(refused(2, &[edge(0, 1, Wait::Contain)], &[edge(1, 0, Wait::Contain)]), [0]);
     }
 

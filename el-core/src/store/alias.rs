@@ -19,12 +19,16 @@ pub(crate) struct Imported {
 
 /// The atom of exactly this name in that tracker.
 pub(crate) fn find(tx: &Tx<'_>, source: &str, alias: &str) -> Result<Option<Imported>> {
-    tx.prepare_cached("SELECT atom_id, imported, bonds FROM aliases WHERE source = ?1 AND alias = ?2")
-        .and_then(|mut s| {
-            s.query_row([source, alias], |row| Ok(Imported { atom_id: row.get(0)?, fields: row.get(1)?, bonds: row.get(2)? }))
-                .optional()
+    tx.prepare_cached(
+        "SELECT atom_id, imported, bonds FROM aliases WHERE source = ?1 AND alias = ?2",
+    )
+    .and_then(|mut s| {
+        s.query_row([source, alias], |row| {
+            Ok(Imported { atom_id: row.get(0)?, fields: row.get(1)?, bonds: row.get(2)? })
         })
-        .doing("look an imported atom up")
+        .optional()
+    })
+    .doing("look an imported atom up")
 }
 
 /// Keeps what was imported.
@@ -33,7 +37,9 @@ pub(crate) fn put(tx: &Tx<'_>, source: &str, alias: &str, imported: &Imported) -
         "INSERT INTO aliases (source, alias, atom_id, imported, bonds) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (source, alias) DO UPDATE SET atom_id = ?3, imported = ?4, bonds = ?5",
     )
-    .and_then(|mut s| s.execute(params![source, alias, imported.atom_id, imported.fields, imported.bonds]))
+    .and_then(|mut s| {
+        s.execute(params![source, alias, imported.atom_id, imported.fields, imported.bonds])
+    })
     .doing("keep what was imported")?;
     Ok(())
 }
@@ -59,7 +65,11 @@ pub(crate) fn beginning(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, String)>
     if name.len() < BEGINNING_MIN {
         return Ok(Vec::new());
     }
-    candidates(tx, "n.alias >= ?1 COLLATE NOCASE AND n.alias < ?1 || char(1114111) COLLATE NOCASE", name)
+    candidates(
+        tx,
+        "n.alias >= ?1 COLLATE NOCASE AND n.alias < ?1 || char(1114111) COLLATE NOCASE",
+        name,
+    )
 }
 
 fn candidates(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(String, String)>> {
@@ -68,7 +78,9 @@ fn candidates(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(String, S
     );
     let limit = i64::try_from(crate::ops::MAX_CANDIDATES).expect("a small constant");
     let mut statement = tx.prepare_cached(&sql).doing("look a name up")?;
-    let rows = statement.query_map(params![name, limit], |row| Ok((row.get(0)?, row.get(1)?))).doing("look a name up")?;
+    let rows = statement
+        .query_map(params![name, limit], |row| Ok((row.get(0)?, row.get(1)?)))
+        .doing("look a name up")?;
     rows.collect::<rusqlite::Result<_>>().doing("look a name up")
 }
 
@@ -83,14 +95,24 @@ pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<(String, Name)>> {
     select(tx, "", params![])
 }
 
-/// Names that `el` itself gave are the ids of the export that they came from: they say nothing to people unless they differ.
-fn select(tx: &Tx<'_>, condition: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<(String, Name)>> {
-    let sql = format!("SELECT atom_id, source, alias FROM aliases {condition} ORDER BY atom_id, source, alias");
+/// Names that `el` itself gave are the ids of the export that they came from: they say nothing to
+/// people unless they differ.
+fn select(
+    tx: &Tx<'_>,
+    condition: &str,
+    params: &[&dyn rusqlite::ToSql],
+) -> Result<Vec<(String, Name)>> {
+    let sql = format!(
+        "SELECT atom_id, source, alias FROM aliases {condition} ORDER BY atom_id, source, alias"
+    );
     let mut statement = tx.prepare_cached(&sql).doing("read names")?;
     let rows = statement
-        .query_map(params, |row| Ok((row.get(0)?, Name { source: row.get(1)?, alias: row.get(2)? })))
+        .query_map(params, |row| {
+            Ok((row.get(0)?, Name { source: row.get(1)?, alias: row.get(2)? }))
+        })
         .doing("read names")?;
-    let mut names: Vec<(String, Name)> = rows.collect::<rusqlite::Result<_>>().doing("read names")?;
+    let mut names: Vec<(String, Name)> =
+        rows.collect::<rusqlite::Result<_>>().doing("read names")?;
     names.retain(|(atom, name)| *atom != name.alias);
     Ok(names)
 }

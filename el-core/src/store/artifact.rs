@@ -21,7 +21,9 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Artifact> {
         size: row.get(6)?,
         sha256: row.get(7)?,
         file: row.get(8)?,
-        reason: row.get::<_, Option<String>>(9)?.map(|text| text.parse().unwrap_or(NotSent::Unreadable)),
+        reason: row
+            .get::<_, Option<String>>(9)?
+            .map(|text| text.parse().unwrap_or(NotSent::Unreadable)),
         note: row.get(10)?,
     })
 }

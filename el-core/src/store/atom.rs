@@ -15,25 +15,32 @@ pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.
      (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id), \
      a.delegated_by, a.workdir, a.timeout_ms, a.verify, a.require_verify";
 
-/// One atom. A word that this `el` does not know (a damaged record; the tables refuse to be given one) must not hide all the other atoms:
-/// such a status is shown as `blocked`, from which nothing is claimed, and `el doctor` names the record.
+/// One atom. A word that this `el` does not know (a damaged record; the tables refuse to be given
+/// one) must not hide all the other atoms: such a status is shown as `blocked`, from which nothing
+/// is claimed, and `el doctor` names the record.
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
     let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
     let status = word(4)?.parse().unwrap_or(UNKNOWN_STATUS);
     let issue_type = word(5)?.parse().unwrap_or(IssueType::Task);
     let priority = Priority::new(row.get(6)?).unwrap_or(Priority::DEFAULT);
-    let time =
-        |at: usize| -> rusqlite::Result<Option<Timestamp>> { Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros)) };
+    let time = |at: usize| -> rusqlite::Result<Option<Timestamp>> {
+        Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros))
+    };
     let metadata = word(16)?;
     // A label holds no comma; the index gives them sorted.
-    let labels = row.get::<_, Option<String>>(18)?.map(|all| all.split(',').map(str::to_owned).collect()).unwrap_or_default();
+    let labels = row
+        .get::<_, Option<String>>(18)?
+        .map(|all| all.split(',').map(str::to_owned).collect())
+        .unwrap_or_default();
     let delegation = match row.get::<_, Option<String>>("delegated_by")? {
         None => None,
         Some(by) => Some(Delegation {
             by,
             workdir: row.get("workdir")?,
             timeout_ms: row.get("timeout_ms")?,
-            verify: row.get::<_, Option<String>>("verify")?.and_then(|text| serde_json::from_str(&text).ok()),
+            verify: row
+                .get::<_, Option<String>>("verify")?
+                .and_then(|text| serde_json::from_str(&text).ok()),
             require_verify: row.get("require_verify")?,
         }),
     };
@@ -91,8 +98,9 @@ pub(crate) fn status(tx: &Tx<'_>, id: &str) -> Result<Option<(Status, Option<Str
 
 /// The atoms with a word that this `el` does not know.
 pub(crate) fn unknown(tx: &Tx<'_>) -> Result<Vec<String>> {
-    let list =
-        |words: &mut dyn Iterator<Item = &'static str>| words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(",");
+    let list = |words: &mut dyn Iterator<Item = &'static str>| {
+        words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(",")
+    };
     let statuses = list(&mut Status::ALL.iter().map(|status| status.as_str()));
     let types = list(&mut IssueType::ALL.iter().map(|kind| kind.as_str()));
     let sql = format!(
@@ -103,8 +111,9 @@ pub(crate) fn unknown(tx: &Tx<'_>) -> Result<Vec<String>> {
     rows.collect::<rusqlite::Result<_>>().doing("look for damaged records")
 }
 
-/// Finds the id that `text` means: a whole id, a name that it has in another tracker, or any beginning of the short part that fits one
-/// atom, in any case, with or without the prefix; failing that, a beginning of a name in another tracker. Never a match in the middle.
+/// Finds the id that `text` means: a whole id, a name that it has in another tracker, or any
+/// beginning of the short part that fits one atom, in any case, with or without the prefix; failing
+/// that, a beginning of a name in another tracker. Never a match in the middle.
 pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
     let wanted = text.trim();
     if wanted.is_empty() {
@@ -122,7 +131,9 @@ pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
         return Ok(id);
     }
     match resolve_short(tx, wanted, &lower) {
-        Err(Error::NotFound { what, id }) => one_of(wanted, alias::beginning(tx, wanted)?)?.ok_or(Error::NotFound { what, id }),
+        Err(Error::NotFound { what, id }) => {
+            one_of(wanted, alias::beginning(tx, wanted)?)?.ok_or(Error::NotFound { what, id })
+        }
         other => other,
     }
 }
@@ -136,7 +147,8 @@ fn one_of(wanted: &str, mut candidates: Vec<(String, String)>) -> Result<Option<
 }
 
 fn resolve_short(tx: &Tx<'_>, wanted: &str, lower: &str) -> Result<String> {
-    // A short part never holds a '-', so what stands before the last one must be the project's prefix.
+    // A short part never holds a '-', so what stands before the last one must be the project's
+    // prefix.
     let short = match lower.rsplit_once('-') {
         None => lower,
         Some((prefix, short)) if meta::get(tx, meta::PREFIX)?.as_deref() == Some(prefix) => short,
@@ -150,9 +162,11 @@ fn resolve_short(tx: &Tx<'_>, wanted: &str, lower: &str) -> Result<String> {
         .prepare_cached("SELECT id, title, short FROM atoms WHERE short >= ?1 AND short < ?1 || '{' ORDER BY short LIMIT ?2")
         .doing("look an id up")?;
     let limit = i64::try_from(crate::ops::MAX_CANDIDATES).expect("a small constant");
-    let rows =
-        statement.query_map(params![short, limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).doing("look an id up")?;
-    let mut candidates: Vec<(String, String, String)> = rows.collect::<rusqlite::Result<_>>().doing("look an id up")?;
+    let rows = statement
+        .query_map(params![short, limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .doing("look an id up")?;
+    let mut candidates: Vec<(String, String, String)> =
+        rows.collect::<rusqlite::Result<_>>().doing("look an id up")?;
     match candidates.len() {
         0 => Err(Error::not_found("atom", wanted)),
         1 => Ok(candidates.remove(0).0),
@@ -164,7 +178,8 @@ fn resolve_short(tx: &Tx<'_>, wanted: &str, lower: &str) -> Result<String> {
     }
 }
 
-/// A short part that no atom has, nor begins with, nor is a beginning of; four characters as long as such are easily found.
+/// A short part that no atom has, nor begins with, nor is a beginning of; four characters as long
+/// as such are easily found.
 pub(crate) fn unused_short(tx: &Tx<'_>) -> Result<String> {
     let mut taken = tx
         .prepare_cached(
@@ -262,7 +277,13 @@ pub(crate) struct StatusChange<'a> {
 }
 
 /// Sets the status and everything that depends on it.
-pub(crate) fn set_status(tx: &Tx<'_>, id: &str, status: Status, change: StatusChange<'_>, now: Timestamp) -> Result<()> {
+pub(crate) fn set_status(
+    tx: &Tx<'_>,
+    id: &str,
+    status: Status,
+    change: StatusChange<'_>,
+    now: Timestamp,
+) -> Result<()> {
     tx.prepare_cached(
         "UPDATE atoms SET status = ?2, close_reason = ?3, closed_at = CASE WHEN ?4 THEN ?5 END, defer_until = ?6, retry_at = ?7,
             status_by_run = ?8, fresh_since = CASE WHEN ?9 THEN ?5 ELSE fresh_since END, updated_at = ?5 WHERE id = ?1",
@@ -284,9 +305,14 @@ pub(crate) fn set_status(tx: &Tx<'_>, id: &str, status: Status, change: StatusCh
     Ok(())
 }
 
-/// Writes everything back that an import may change, status and times included. A person stands behind it, so no run does.
-/// `fresh_since`: attempts before then count no longer.
-pub(crate) fn overwrite(tx: &Tx<'_>, atom: &Atom, sets_status: bool, fresh_since: Option<Timestamp>) -> Result<()> {
+/// Writes everything back that an import may change, status and times included. A person stands
+/// behind it, so no run does. `fresh_since`: attempts before then count no longer.
+pub(crate) fn overwrite(
+    tx: &Tx<'_>,
+    atom: &Atom,
+    sets_status: bool,
+    fresh_since: Option<Timestamp>,
+) -> Result<()> {
     tx.prepare_cached(
         "UPDATE atoms SET title = ?2, description = ?3, acceptance = ?4, status = ?5, issue_type = ?6, priority = ?7, assignee = ?8, parent_id = ?9,
             defer_until = ?10, close_reason = ?11, updated_at = ?12, closed_at = ?13, metadata = ?14,
@@ -327,12 +353,15 @@ pub(crate) fn set_parent(tx: &Tx<'_>, id: &str, parent: &str) -> Result<()> {
 
 /// Id and parent of every atom.
 pub(crate) fn parents(tx: &Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
-    let mut statement = tx.prepare("SELECT id, parent_id FROM atoms ORDER BY seq").doing("read parents")?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).doing("read parents")?;
+    let mut statement =
+        tx.prepare("SELECT id, parent_id FROM atoms ORDER BY seq").doing("read parents")?;
+    let rows =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).doing("read parents")?;
     rows.collect::<rusqlite::Result<_>>().doing("read parents")
 }
 
-/// What is below an atom, however deep, and is not over, oldest first. What is below something that was given up is given up with it.
+/// What is below an atom, however deep, and is not over, oldest first. What is below something that
+/// was given up is given up with it.
 pub(crate) fn open_below(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare_cached(
@@ -347,7 +376,8 @@ pub(crate) fn open_below(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
 }
 
 pub(crate) fn touch(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
-    tx.execute("UPDATE atoms SET updated_at = ?2 WHERE id = ?1", params![id, now.as_micros()]).doing("touch an atom")?;
+    tx.execute("UPDATE atoms SET updated_at = ?2 WHERE id = ?1", params![id, now.as_micros()])
+        .doing("touch an atom")?;
     Ok(())
 }
 
@@ -368,7 +398,9 @@ pub(crate) fn fresh_since(tx: &Tx<'_>, id: &str) -> Result<Timestamp> {
 
 /// The ids of the direct children.
 pub(crate) fn children(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
-    let mut statement = tx.prepare_cached("SELECT id FROM atoms WHERE parent_id = ?1 ORDER BY seq").doing("read children")?;
+    let mut statement = tx
+        .prepare_cached("SELECT id FROM atoms WHERE parent_id = ?1 ORDER BY seq")
+        .doing("read children")?;
     let rows = statement.query_map([id], |row| row.get(0)).doing("read children")?;
     rows.collect::<rusqlite::Result<_>>().doing("read children")
 }

@@ -6,7 +6,13 @@ use crate::model::{Bond, BondKind, Timestamp};
 use crate::{Error, Result};
 
 /// Adds a bond; `false` if it was there.
-pub(crate) fn add(tx: &Tx<'_>, source: &str, target: &str, kind: BondKind, now: Timestamp) -> Result<bool> {
+pub(crate) fn add(
+    tx: &Tx<'_>,
+    source: &str,
+    target: &str,
+    kind: BondKind,
+    now: Timestamp,
+) -> Result<bool> {
     let added = tx
         .execute(
             "INSERT OR IGNORE INTO bonds (target_id, source_id, kind, created_at) VALUES (?1, ?2, ?3, ?4)",
@@ -17,7 +23,12 @@ pub(crate) fn add(tx: &Tx<'_>, source: &str, target: &str, kind: BondKind, now: 
 }
 
 /// Removes a bond, or every bond between the two if `kind` is `None`. Says which were there.
-pub(crate) fn remove(tx: &Tx<'_>, source: &str, target: &str, kind: Option<BondKind>) -> Result<Vec<Bond>> {
+pub(crate) fn remove(
+    tx: &Tx<'_>,
+    source: &str,
+    target: &str,
+    kind: Option<BondKind>,
+) -> Result<Vec<Bond>> {
     let found: Vec<Bond> = touching(tx, target)?
         .into_iter()
         .filter(|b| {
@@ -60,8 +71,8 @@ pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Bond>> {
     )
 }
 
-/// What has to wait for `atom`: the targets of its blocking bonds, its children (a blocked parent holds them), and the targets that
-/// wait for everything below one of its ancestors.
+/// What has to wait for `atom`: the targets of its blocking bonds, its children (a blocked parent
+/// holds them), and the targets that wait for everything below one of its ancestors.
 pub(crate) fn successors(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare_cached(
@@ -84,7 +95,10 @@ fn select(tx: &Tx<'_>, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Bond>> {
     let kind: String = row.get(2)?;
     let Ok(kind) = kind.parse() else {
-        return Ok(Err(Error::Corrupt { table: "bonds", why: format!("the kind '{kind}' is unknown") }));
+        return Ok(Err(Error::Corrupt {
+            table: "bonds",
+            why: format!("the kind '{kind}' is unknown"),
+        }));
     };
     Ok(Ok(Bond {
         record_type: Bond::RECORD_TYPE,
@@ -95,7 +109,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Bond>> {
     }))
 }
 
-/// Atoms whose count of live `blocks` bonds is wrong. Only a write past our triggers could make one.
+/// Atoms whose count of live `blocks` bonds is wrong. Only a write past our triggers could make
+/// one.
 pub(crate) fn miscounted(tx: &Tx<'_>) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare(

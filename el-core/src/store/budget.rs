@@ -30,12 +30,17 @@ pub(crate) fn spent_on(tx: &Tx<'_>, day: i64) -> Result<i64> {
 }
 
 pub(crate) fn of_run(tx: &Tx<'_>, run: &str) -> Result<RunBudget> {
-    tx.prepare_cached("SELECT budget_micros, epic_budget_micros, over_budget FROM runs WHERE id = ?1")
-        .and_then(|mut s| {
-            s.query_row([run], |row| Ok(RunBudget { run: row.get(0)?, epic: row.get(1)?, over: row.get(2)? })).optional()
+    tx.prepare_cached(
+        "SELECT budget_micros, epic_budget_micros, over_budget FROM runs WHERE id = ?1",
+    )
+    .and_then(|mut s| {
+        s.query_row([run], |row| {
+            Ok(RunBudget { run: row.get(0)?, epic: row.get(1)?, over: row.get(2)? })
         })
-        .doing("read a budget")
-        .map(Option::unwrap_or_default)
+        .optional()
+    })
+    .doing("read a budget")
+    .map(Option::unwrap_or_default)
 }
 
 /// What the last claim was told of epics that name no budget of their own.

@@ -8,8 +8,8 @@ thread_local! {
     static WAITING_SINCE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Sleeps 0.2 to 1.2 ms between tries. SQLite's own back-off climbs to 100 ms, which starves whoever came first: with eight
-/// writers its worst wait was 1–2 s, with this one 0.1–0.3 s.
+/// Sleeps 0.2 to 1.2 ms between tries. SQLite's own back-off climbs to 100 ms, which starves
+/// whoever came first: with eight writers its worst wait was 1–2 s, with this one 0.1–0.3 s.
 pub(super) fn wait(tries: i32) -> bool {
     let now = Instant::now();
     let since = if tries == 0 { now } else { WAITING_SINCE.get().unwrap_or(now) };
@@ -18,7 +18,8 @@ pub(super) fn wait(tries: i32) -> bool {
         return false;
     }
     // Knuth's multiplicative hash of pid and try: a jitter that needs no random source.
-    let mixed = (std::process::id() ^ u32::try_from(tries).unwrap_or(0).rotate_left(16)).wrapping_mul(2_654_435_761);
+    let mixed = (std::process::id() ^ u32::try_from(tries).unwrap_or(0).rotate_left(16))
+        .wrapping_mul(2_654_435_761);
     std::thread::sleep(Duration::from_micros(200 + u64::from(mixed % 1000)));
     true
 }

@@ -45,7 +45,11 @@ pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
 
 /// Every comment of the project, by time and id.
 pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Comment>> {
-    select(tx, "SELECT id, atom_id, author, content, run_id, created_at FROM comments ORDER BY created_at, id", params![])
+    select(
+        tx,
+        "SELECT id, atom_id, author, content, run_id, created_at FROM comments ORDER BY created_at, id",
+        params![],
+    )
 }
 
 /// Oldest first.

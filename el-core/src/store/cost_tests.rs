@@ -1,4 +1,5 @@
-//! What the hooks of agents ask does not grow with the project, and the status of a plan no faster than the plan: counted in steps of SQLite's machine, which no busy computer changes.
+//! What the hooks of agents ask does not grow with the project, and the status of a plan no faster
+//! than the plan: counted in steps of SQLite's machine, which no busy computer changes.
 
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ fn ctx() -> Ctx<'static> {
     Ctx { actor: "ann", session: None, now: NOW }
 }
 
-/// A project of so many atoms: of twenty, fifteen are closed, four ready and one in progress, claimed by a conversation of somebody else.
+/// A project of so many atoms: of twenty, fifteen are closed, four ready and one in progress,
+/// claimed by a conversation of somebody else.
 fn project(dir: &tempfile::TempDir, atoms: i64) -> Store {
     let path = dir.path().join(format!("{atoms}.db"));
     let mut store = Store::create(&path, "el", NOW).unwrap();
@@ -44,13 +46,19 @@ fn what_a_hook_asks_costs_the_same_in_a_project_twenty_times_as_large() {
         let mut store = project(&dir, atoms);
         let begins = store.steps(|store| {
             let primed = ops::prime(store, &ctx(), 5).unwrap();
-            assert_eq!((primed.ready.len(), primed.in_progress.len(), primed.ready_total), (5, 0, COUNTED.min(atoms / 5)));
+            assert_eq!(
+                (primed.ready.len(), primed.in_progress.len(), primed.ready_total),
+                (5, 0, COUNTED.min(atoms / 5))
+            );
         });
         let ends = store.steps(|store| assert!(!ops::has_unfinished(store, "c-none").unwrap()));
         (begins, ends)
     };
     let (small, large) = (cost(1_000), cost(20_000));
-    assert!(large.0 * 10 <= small.0 * 11 && large.1 * 10 <= small.1 * 11, "steps at the start and the end: {small:?}, {large:?}");
+    assert!(
+        large.0 * 10 <= small.0 * 11 && large.1 * 10 <= small.1 * 11,
+        "steps at the start and the end: {small:?}, {large:?}"
+    );
 }
 
 #[test]
@@ -61,11 +69,13 @@ fn what_somebody_has_in_progress_is_found_without_a_look_at_the_others() {
     let ctx = Ctx { actor: "agent-4000", ..ctx() };
     let steps = store.steps(|store| mine = ops::prime(store, &ctx, 5).unwrap().in_progress_total);
     assert_eq!(mine, 1);
-    let nobody = store.steps(|store| drop(ops::prime(store, &Ctx { actor: "ann", ..ctx }, 5).unwrap()));
+    let nobody =
+        store.steps(|store| drop(ops::prime(store, &Ctx { actor: "ann", ..ctx }, 5).unwrap()));
     assert!(steps < nobody + 300, "{steps} steps with one of a thousand, {nobody} with none");
 }
 
-/// A queue of so many atoms that are ready and assigned to somebody else, and behind them ten for anybody and ten for `ann`.
+/// A queue of so many atoms that are ready and assigned to somebody else, and behind them ten for
+/// anybody and ten for `ann`.
 fn queue_of_others(dir: &tempfile::TempDir, atoms: i64) -> Store {
     let mut store = project(dir, 0);
     let fill = "WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ?1 + 19)
@@ -82,21 +92,34 @@ fn what_is_assigned_to_others_costs_nobody_who_looks_for_work() {
         let mut store = queue_of_others(&dir, atoms);
         let begins = store.steps(|store| {
             let primed = ops::prime(store, &ctx(), 5).unwrap();
-            let found: Vec<_> = primed.ready.iter().map(|atom| atom.created_at.as_micros() - atoms).collect();
-            assert_eq!((found, primed.ready_total), (vec![0, 1, 2, 3, 4], 20), "one's own and nobody's, in one order");
+            let found: Vec<_> =
+                primed.ready.iter().map(|atom| atom.created_at.as_micros() - atoms).collect();
+            assert_eq!(
+                (found, primed.ready_total),
+                (vec![0, 1, 2, 3, 4], 20),
+                "one's own and nobody's, in one order"
+            );
         });
         let mine = |whose| ops::AtomFilter { assignee: Some(whose), ..ops::AtomFilter::default() };
         let mut look = |whose: ops::AssigneeFilter, many: i64| {
             store.steps(|store| {
-                let found = ops::ready(store, &mine(whose), ops::Sort::Priority, Some(1), 0, NOW).unwrap();
+                let found =
+                    ops::ready(store, &mine(whose), ops::Sort::Priority, Some(1), 0, NOW).unwrap();
                 assert_eq!((found.items.len(), found.total), (1, many));
             })
         };
-        [begins, look(ops::AssigneeFilter::Is("ann".into()), 10), look(ops::AssigneeFilter::Nobody, 10)]
+        [
+            begins,
+            look(ops::AssigneeFilter::Is("ann".into()), 10),
+            look(ops::AssigneeFilter::Nobody, 10),
+        ]
     };
     let (small, large) = (cost(100), cost(20_000));
     for (small, large) in small.into_iter().zip(large) {
-        assert!(large * 10 <= small * 11, "steps: {small} with a hundred before them, {large} with twenty thousand");
+        assert!(
+            large * 10 <= small * 11,
+            "steps: {small} with a hundred before them, {large} with twenty thousand"
+        );
     }
 }
 
@@ -107,7 +130,8 @@ fn a_plans_status_grows_with_its_tasks_and_no_faster() {
         let path = dir.path().join("el.db");
         let mut store = Store::create(&path, "el", NOW).unwrap();
         let settings = PlanSettings { tasks_max: tasks, ..PlanSettings::default() };
-        let begin = Begin { goal: Goal::Words("Write the manual".into()), settings, budget_usd: None };
+        let begin =
+            Begin { goal: Goal::Words("Write the manual".into()), settings, budget_usd: None };
         let epic = ops::begin_orchestration(&mut store, &ctx(), &begin).unwrap().id;
         // Layers of twenty; each task waits for two of the layer before.
         let list: Vec<_> = (0..tasks)
@@ -116,16 +140,21 @@ fn a_plans_status_grows_with_its_tasks_and_no_faster() {
                 json!({ "id": format!("t{n}"), "title": format!("Chapter {n}"), "description": "d", "dependencies": before })
             })
             .collect();
-        ops::supply(&mut store, &ctx(), &epic, Question::TaskList, &json!({ "tasks": list })).unwrap();
+        ops::supply(&mut store, &ctx(), &epic, Question::TaskList, &json!({ "tasks": list }))
+            .unwrap();
         ops::advance(&mut store, &ctx(), &epic, true, Duration::ZERO).unwrap();
         let layers = tasks.div_ceil(20);
         store.steps(|store| {
             let overview = ops::overview(store, &epic).unwrap();
-            assert_eq!((overview.tasks.len(), overview.tasks[tasks - 1].layer + 1), (tasks, layers));
+            assert_eq!(
+                (overview.tasks.len(), overview.tasks[tasks - 1].layer + 1),
+                (tasks, layers)
+            );
         })
     };
     let (small, large) = (cost(100), cost(1_000));
     assert!(large <= small * 11, "{small} steps for 100 tasks, {large} for 1000");
-    // It was 153 for each task when this was written; one more question for each would be seen here.
+    // It was 153 for each task when this was written; one more question for each would be seen
+    // here.
     assert!(large <= 1_000 * 190, "{large} steps for 1000 tasks");
 }

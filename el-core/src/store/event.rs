@@ -33,7 +33,8 @@ pub(crate) fn list(tx: &Tx<'_>, atom: Option<&str>, after: i64, limit: i64) -> R
     rows.collect::<rusqlite::Result<Vec<_>>>().doing("read events")?.into_iter().collect()
 }
 
-/// How many tasks that were handed over an atom is within, itself included: it, the one in whose run it was filed, and so on.
+/// How many tasks that were handed over an atom is within, itself included: it, the one in whose
+/// run it was filed, and so on.
 pub(crate) fn tasks_above(tx: &Tx<'_>, atom: &str, at_most: i64) -> Result<i64> {
     tx.prepare_cached(
         "WITH RECURSIVE above (atom, step) AS (
@@ -49,8 +50,8 @@ pub(crate) fn tasks_above(tx: &Tx<'_>, atom: &str, at_most: i64) -> Result<i64> 
     .doing("count the tasks that a task is within")
 }
 
-/// The latest atom whose last claim was made in this conversation, that is still in progress without a run, and of which that
-/// conversation was not reminded since.
+/// The latest atom whose last claim was made in this conversation, that is still in progress
+/// without a run, and of which that conversation was not reminded since.
 pub(crate) fn claimed_by(tx: &Tx<'_>, conversation: &str) -> Result<Option<String>> {
     tx.prepare_cached(
         // The index's own words: with others it would not be used.
@@ -81,6 +82,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Event>> {
     };
     Ok(match kind.parse() {
         Ok(kind) => Ok(event(kind)?),
-        Err(_) => Err(Error::Corrupt { table: "events", why: format!("the kind '{kind}' is unknown") }),
+        Err(_) => {
+            Err(Error::Corrupt { table: "events", why: format!("the kind '{kind}' is unknown") })
+        }
     })
 }

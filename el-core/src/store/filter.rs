@@ -9,7 +9,8 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::{Atom, IssueType, Priority, Status, Timestamp};
 
-/// Which atoms. Conditions are joined by *and*; the values within one by *or*, except labels, which must all be there.
+/// Which atoms. Conditions are joined by *and*; the values within one by *or*, except labels, which
+/// must all be there.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AtomFilter {
     /// Empty: every status that is not over.
@@ -62,7 +63,8 @@ pub enum Sort {
     Title,
     /// By status in the order of work, then priority.
     Status,
-    /// What is older than 48 h by age first, then the rest by priority, so that nothing waits for ever.
+    /// What is older than 48 h by age first, then the rest by priority, so that nothing waits for
+    /// ever.
     Hybrid,
 }
 
@@ -74,7 +76,8 @@ pub struct Page<T> {
 }
 
 pub(crate) struct Query {
-    /// The index to be read where we know better than the planner, which has no statistics (gathering them would tax every start).
+    /// The index to be read where we know better than the planner, which has no statistics
+    /// (gathering them would tax every start).
     index: Option<&'static str>,
     conditions: Vec<String>,
     values: Vec<(String, Value)>,
@@ -90,7 +93,8 @@ const NOT_OVER: &str = "a.status NOT IN ('closed','wont_do','discard')";
 
 impl Query {
     pub(crate) fn new(filter: &AtomFilter) -> Query {
-        let mut query = Query { index: None, conditions: Vec::new(), values: Vec::new(), nobody_or: None };
+        let mut query =
+            Query { index: None, conditions: Vec::new(), values: Vec::new(), nobody_or: None };
         query.filter(filter);
         query
     }
@@ -129,14 +133,22 @@ impl Query {
             self.any_of("a.issue_type", filter.types.iter().map(|t| t.as_str().to_owned().into()));
         }
         if !filter.exclude_types.is_empty() {
-            self.none_of("a.issue_type", filter.exclude_types.iter().map(|t| t.as_str().to_owned().into()));
+            self.none_of(
+                "a.issue_type",
+                filter.exclude_types.iter().map(|t| t.as_str().to_owned().into()),
+            );
         }
         if !filter.priorities.is_empty() {
-            self.any_of("a.priority", filter.priorities.iter().map(|p| i64::from(p.value()).into()));
+            self.any_of(
+                "a.priority",
+                filter.priorities.iter().map(|p| i64::from(p.value()).into()),
+            );
         }
         for label in &filter.labels {
             let name = self.bind(label.clone().into());
-            self.conditions.push(format!("EXISTS (SELECT 1 FROM labels l WHERE l.atom_id = a.id AND l.label = {name})"));
+            self.conditions.push(format!(
+                "EXISTS (SELECT 1 FROM labels l WHERE l.atom_id = a.id AND l.label = {name})"
+            ));
         }
         match &filter.assignee {
             None => {}
@@ -158,7 +170,8 @@ impl Query {
             ));
         }
         if filter.asks {
-            self.conditions.push("EXISTS (SELECT 1 FROM questions q WHERE q.atom_id = a.id)".to_owned());
+            self.conditions
+                .push("EXISTS (SELECT 1 FROM questions q WHERE q.atom_id = a.id)".to_owned());
         }
         for word in filter.text.iter().flat_map(|text| text.split_whitespace()) {
             let name = self.bind(word.to_owned().into());
@@ -200,47 +213,69 @@ impl Query {
 
     /// `FROM atoms a …`, conditions included.
     fn from(&self) -> String {
-        let whose = self.nobody_or.as_ref().map(|name| format!("(a.assignee IS NULL OR a.assignee = {name})"));
+        let whose = self
+            .nobody_or
+            .as_ref()
+            .map(|name| format!("(a.assignee IS NULL OR a.assignee = {name})"));
         self.part(self.index, whose)
     }
 
     fn part(&self, index: Option<&str>, whose: Option<String>) -> String {
         let index = index.map_or_else(String::new, |name| format!(" INDEXED BY {name}"));
-        let conditions: Vec<&str> = self.conditions.iter().chain(&whose).map(String::as_str).collect();
-        let conditions = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
+        let conditions: Vec<&str> =
+            self.conditions.iter().chain(&whose).map(String::as_str).collect();
+        let conditions = if conditions.is_empty() {
+            String::new()
+        } else {
+            format!(" WHERE {}", conditions.join(" AND "))
+        };
         format!("FROM atoms a{index}{conditions}")
     }
 
-    /// `SELECT columns FROM atoms a …`. What is nobody's or one agent's own, of what is ready, is read from its two parts of the queue, which SQLite
-    /// merges if `ORDER BY` asks for their order.
+    /// `SELECT columns FROM atoms a …`. What is nobody's or one agent's own, of what is ready, is
+    /// read from its two parts of the queue, which SQLite merges if `ORDER BY` asks for their
+    /// order.
     fn select(&self, columns: &str) -> String {
         match &self.nobody_or {
-            Some(name) if self.index == Some(OF_ALL) => ["a.assignee IS NULL".to_owned(), format!("a.assignee = {name}")]
-                .map(|whose| format!("SELECT {columns} {}", self.part(Some(OF_ONE), Some(whose))))
-                .join(" UNION ALL "),
+            Some(name) if self.index == Some(OF_ALL) => {
+                ["a.assignee IS NULL".to_owned(), format!("a.assignee = {name}")]
+                    .map(|whose| {
+                        format!("SELECT {columns} {}", self.part(Some(OF_ONE), Some(whose)))
+                    })
+                    .join(" UNION ALL ")
+            }
             _ => format!("SELECT {columns} {}", self.from()),
         }
     }
 
     fn params(&self) -> Vec<(&str, &dyn rusqlite::ToSql)> {
-        self.values.iter().map(|(name, value)| (name.as_str(), value as &dyn rusqlite::ToSql)).collect()
+        self.values
+            .iter()
+            .map(|(name, value)| (name.as_str(), value as &dyn rusqlite::ToSql))
+            .collect()
     }
 
     pub(crate) fn count(&self, tx: &Tx<'_>) -> Result<i64> {
         let sql = format!("SELECT count(*) {}", self.from());
-        tx.prepare_cached(&sql).and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0))).doing("count atoms")
+        tx.prepare_cached(&sql)
+            .and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0)))
+            .doing("count atoms")
     }
 
     /// How many there are, counted no further than `most`.
     pub(crate) fn count_up_to(&self, tx: &Tx<'_>, most: i64) -> Result<i64> {
         let sql = format!("SELECT count(*) FROM ({} LIMIT {most})", self.select("1"));
-        tx.prepare_cached(&sql).and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0))).doing("count atoms")
+        tx.prepare_cached(&sql)
+            .and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0)))
+            .doing("count atoms")
     }
 
     /// Whether there is any; stops at the first.
     pub(crate) fn is_any(&self, tx: &Tx<'_>) -> Result<bool> {
         let sql = format!("SELECT EXISTS ({})", self.select("1"));
-        tx.prepare_cached(&sql).and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0))).doing("look for atoms")
+        tx.prepare_cached(&sql)
+            .and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0)))
+            .doing("look for atoms")
     }
 
     /// Whether the atom with this whole id is among them.
@@ -261,13 +296,23 @@ impl Query {
     }
 
     /// The atoms, in `order` (a fixed fragment of SQL), from `offset` on, at most `limit`.
-    pub(crate) fn rows(&self, tx: &Tx<'_>, order: &str, limit: Option<i64>, offset: i64) -> Result<Vec<Atom>> {
+    pub(crate) fn rows(
+        &self,
+        tx: &Tx<'_>,
+        order: &str,
+        limit: Option<i64>,
+        offset: i64,
+    ) -> Result<Vec<Atom>> {
         let limit = limit.unwrap_or(-1);
         let sql = if order == ready::QUEUE_ORDER {
             let select = self.select(&format!("{}, a.seq AS seq", atom::COLUMNS));
             format!("{select} ORDER BY priority, created_at, seq LIMIT {limit} OFFSET {offset}")
         } else {
-            format!("SELECT {} {} ORDER BY {order} LIMIT {limit} OFFSET {offset}", atom::COLUMNS, self.from())
+            format!(
+                "SELECT {} {} ORDER BY {order} LIMIT {limit} OFFSET {offset}",
+                atom::COLUMNS,
+                self.from()
+            )
         };
         let mut statement = tx.prepare_cached(&sql).doing("list atoms")?;
         let rows = statement.query_map(&*self.params(), atom::from_row).doing("list atoms")?;
@@ -285,7 +330,11 @@ impl Sort {
             Sort::Updated => "a.updated_at DESC, a.seq DESC".to_owned(),
             Sort::Title => "a.title COLLATE NOCASE, a.seq".to_owned(),
             Sort::Status => {
-                let cases: String = Status::ALL.iter().enumerate().map(|(at, s)| format!(" WHEN '{s}' THEN {at}")).collect();
+                let cases: String = Status::ALL
+                    .iter()
+                    .enumerate()
+                    .map(|(at, s)| format!(" WHEN '{s}' THEN {at}"))
+                    .collect();
                 format!("CASE a.status{cases} END, {}", ready::QUEUE_ORDER)
             }
             Sort::Hybrid => {

@@ -12,6 +12,7 @@ pub(crate) fn add(tx: &Tx<'_>, atom: &str, label: &str) -> Result<()> {
 }
 
 pub(crate) fn remove(tx: &Tx<'_>, atom: &str, label: &str) -> Result<()> {
-    tx.execute("DELETE FROM labels WHERE atom_id = ?1 AND label = ?2", params![atom, label]).doing("remove a label")?;
+    tx.execute("DELETE FROM labels WHERE atom_id = ?1 AND label = ?2", params![atom, label])
+        .doing("remove a label")?;
     Ok(())
 }

@@ -31,7 +31,8 @@ pub(crate) fn task_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Task>> {
         .doing("look a task up")
 }
 
-/// The tasks, oldest atom first: all but those that were told to be over and have not changed since `since`.
+/// The tasks, oldest atom first: all but those that were told to be over and have not changed since
+/// `since`.
 pub(crate) fn tasks(tx: &Tx<'_>, since: Timestamp) -> Result<Vec<Task>> {
     let mut statement = tx
         .prepare_cached(
@@ -45,19 +46,26 @@ pub(crate) fn tasks(tx: &Tx<'_>, since: Timestamp) -> Result<Vec<Task>> {
 }
 
 pub(crate) fn add_task(tx: &Tx<'_>, task_id: &str, atom: &str) -> Result<()> {
-    tx.execute("INSERT INTO mailbox_tasks (task_id, atom_id) VALUES (?1, ?2)", params![task_id, atom]).doing("add a task")?;
+    tx.execute(
+        "INSERT INTO mailbox_tasks (task_id, atom_id) VALUES (?1, ?2)",
+        params![task_id, atom],
+    )
+    .doing("add a task")?;
     Ok(())
 }
 
 pub(crate) fn set_told(tx: &Tx<'_>, task_id: &str, told: &str) -> Result<()> {
-    tx.execute("UPDATE mailbox_tasks SET told = ?2 WHERE task_id = ?1", params![task_id, told]).doing("change a task")?;
+    tx.execute("UPDATE mailbox_tasks SET told = ?2 WHERE task_id = ?1", params![task_id, told])
+        .doing("change a task")?;
     Ok(())
 }
 
 /// Marks the n-th message of this content in this file as dealt with. Whether it was new.
 pub(crate) fn see(tx: &Tx<'_>, file: &str, hash: &str, nth: i64, now: Timestamp) -> Result<bool> {
     let changed = tx
-        .prepare_cached("INSERT OR IGNORE INTO mailbox_seen (file, hash, nth, at) VALUES (?1, ?2, ?3, ?4)")
+        .prepare_cached(
+            "INSERT OR IGNORE INTO mailbox_seen (file, hash, nth, at) VALUES (?1, ?2, ?3, ?4)",
+        )
         .and_then(|mut s| s.execute(params![file, hash, nth, now.as_micros()]))
         .doing("mark a message as seen")?;
     Ok(changed > 0)

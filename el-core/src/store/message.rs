@@ -21,8 +21,10 @@ const COLUMNS: &str = "m.seq, m.id, m.channel, m.author, m.content, m.atom_id, m
      (SELECT group_concat(n.reader, ' ') FROM mentions n WHERE n.message = m.seq)";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
-    let mut mentions: Vec<String> =
-        row.get::<_, Option<String>>(8)?.map(|all| all.split(' ').map(str::to_owned).collect()).unwrap_or_default();
+    let mut mentions: Vec<String> = row
+        .get::<_, Option<String>>(8)?
+        .map(|all| all.split(' ').map(str::to_owned).collect())
+        .unwrap_or_default();
     mentions.sort();
     Ok(Message {
         record_type: Message::RECORD_TYPE,
@@ -47,7 +49,8 @@ pub(crate) fn insert(tx: &Tx<'_>, new: NewRow<'_>, now: Timestamp) -> Result<Mes
     .doing("say something")?;
     let seq = tx.last_insert_rowid();
     for reader in &new.mentions {
-        tx.execute("INSERT INTO mentions (reader, message) VALUES (?1, ?2)", params![reader, seq]).doing("fill an inbox")?;
+        tx.execute("INSERT INTO mentions (reader, message) VALUES (?1, ?2)", params![reader, seq])
+            .doing("fill an inbox")?;
     }
     Ok(Message {
         record_type: Message::RECORD_TYPE,
@@ -64,16 +67,27 @@ pub(crate) fn insert(tx: &Tx<'_>, new: NewRow<'_>, now: Timestamp) -> Result<Mes
 }
 
 /// The last `limit` messages of a channel, oldest first, and how many there are.
-pub(crate) fn of_channel(tx: &Tx<'_>, channel: &str, after: i64, limit: Option<i64>) -> Result<(Vec<Message>, i64)> {
+pub(crate) fn of_channel(
+    tx: &Tx<'_>,
+    channel: &str,
+    after: i64,
+    limit: Option<i64>,
+) -> Result<(Vec<Message>, i64)> {
     let total = tx
-        .query_row("SELECT count(*) FROM messages WHERE channel = ?1 AND seq > ?2", params![channel, after], |row| row.get(0))
+        .query_row(
+            "SELECT count(*) FROM messages WHERE channel = ?1 AND seq > ?2",
+            params![channel, after],
+            |row| row.get(0),
+        )
         .doing("count messages")?;
     let mut statement = tx
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM messages m WHERE m.channel = ?1 AND m.seq > ?2 ORDER BY m.seq DESC LIMIT ?3"
         ))
         .doing("read messages")?;
-    let rows = statement.query_map(params![channel, after, limit.unwrap_or(-1)], from_row).doing("read messages")?;
+    let rows = statement
+        .query_map(params![channel, after, limit.unwrap_or(-1)], from_row)
+        .doing("read messages")?;
     let mut found: Vec<Message> = rows.collect::<rusqlite::Result<_>>().doing("read messages")?;
     found.reverse();
     Ok((found, total))
@@ -116,15 +130,22 @@ pub(crate) fn inbox(
 ) -> Result<(Vec<InboxMessage>, i64)> {
     let from = "FROM mentions i JOIN messages m ON m.seq = i.message WHERE i.reader = ?1 AND i.message > ?2 AND (NOT ?3 OR i.read_at IS NULL)";
     let total = tx
-        .query_row(&format!("SELECT count(*) {from}"), params![reader, after, unread_only], |row| row.get(0))
+        .query_row(&format!("SELECT count(*) {from}"), params![reader, after, unread_only], |row| {
+            row.get(0)
+        })
         .doing("count an inbox")?;
     let mut statement = tx
-        .prepare_cached(&format!("SELECT {COLUMNS}, i.read_at {from} ORDER BY i.message DESC LIMIT ?4"))
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS}, i.read_at {from} ORDER BY i.message DESC LIMIT ?4"
+        ))
         .doing("read an inbox")?;
     let rows = statement
         .query_map(params![reader, after, unread_only, limit.unwrap_or(-1)], |row| {
             let read_at: Option<i64> = row.get(9)?;
-            Ok(InboxMessage { message: from_row(row)?, read_at: read_at.map(Timestamp::from_micros) })
+            Ok(InboxMessage {
+                message: from_row(row)?,
+                read_at: read_at.map(Timestamp::from_micros),
+            })
         })
         .doing("read an inbox")?;
     Ok((rows.collect::<rusqlite::Result<_>>().doing("read an inbox")?, total))
@@ -143,7 +164,10 @@ pub(crate) fn mark_read(tx: &Tx<'_>, reader: &str, seq: i64, now: Timestamp) -> 
 
 /// The number of the message that was written last in any channel.
 pub(crate) fn last_seq(tx: &Tx<'_>) -> Result<i64> {
-    let last: Option<i64> =
-        tx.query_row("SELECT max(seq) FROM messages", [], |row| row.get(0)).optional().doing("read messages")?.flatten();
+    let last: Option<i64> = tx
+        .query_row("SELECT max(seq) FROM messages", [], |row| row.get(0))
+        .optional()
+        .doing("read messages")?
+        .flatten();
     Ok(last.unwrap_or(0))
 }

@@ -12,7 +12,8 @@ pub(crate) const PAUSED_UNTIL: &str = "paused_until";
 pub(crate) const PAUSE_REASON: &str = "pause_reason";
 /// When (microseconds) the pause was learnt of.
 pub(crate) const PAUSED_AT: &str = "paused_at";
-/// What all runs together may cost on a day (millionths of a US dollar), as the last worker was told.
+/// What all runs together may cost on a day (millionths of a US dollar), as the last worker was
+/// told.
 pub(crate) const BUDGET_PER_DAY: &str = "budget_per_day";
 /// The day (since the epoch, UTC) for which a person lifted that bound.
 pub(crate) const BUDGET_LIFTED: &str = "budget_lifted_day";
@@ -26,8 +27,11 @@ pub(crate) fn get(tx: &Tx<'_>, key: &str) -> Result<Option<String>> {
 }
 
 pub(crate) fn set(tx: &Tx<'_>, key: &str, value: &str) -> Result<()> {
-    tx.execute("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2", [key, value])
-        .doing("keep a setting")?;
+    tx.execute(
+        "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
+        [key, value],
+    )
+    .doing("keep a setting")?;
     Ok(())
 }
 

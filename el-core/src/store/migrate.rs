@@ -5,7 +5,8 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::Doing;
 use crate::{Error, Result};
 
-/// Append-only: a migration that landed is never edited. Position + 1 is the `user_version` that it leads to.
+/// Append-only: a migration that landed is never edited. Position + 1 is the `user_version` that it
+/// leads to.
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0001_init.sql"),
     include_str!("../../../migrations/sqlite/0002_artifacts.sql"),
@@ -29,10 +30,12 @@ pub(super) fn version(conn: &Connection) -> Result<i64> {
     conn.query_row("PRAGMA user_version", [], |row| row.get(0)).doing("read its version")
 }
 
-/// Brings a database to [`SCHEMA_VERSION`]: all missing steps in one immediate transaction, whose version is read again inside
-/// it, since another process may have been faster.
+/// Brings a database to [`SCHEMA_VERSION`]: all missing steps in one immediate transaction, whose
+/// version is read again inside it, since another process may have been faster.
 pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<()> {
-    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate).doing("begin a migration")?;
+    let tx = conn
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .doing("begin a migration")?;
     let found = version(&tx)?;
     if found > SCHEMA_VERSION {
         return Err(Error::NewerDatabase { path: path.to_owned(), found, known: SCHEMA_VERSION });
@@ -52,7 +55,8 @@ mod tests {
     use crate::ops::{self, AtomFilter, Sort};
     use crate::{Durability, Store};
 
-    /// What a project may hold after each migration. One for each, so that every migration runs over a project that is in use.
+    /// What a project may hold after each migration. One for each, so that every migration runs
+    /// over a project that is in use.
     const SAMPLES: &[&str] = &[
         include_str!("../../../migrations/sqlite/samples/0001_init.sql"),
         include_str!("../../../migrations/sqlite/samples/0002_artifacts.sql"),
@@ -67,7 +71,9 @@ mod tests {
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {
-        let mut statement = conn.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name").unwrap();
+        let mut statement = conn
+            .prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name")
+            .unwrap();
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     }
 
@@ -95,11 +101,22 @@ mod tests {
             let all = AtomFilter { include_over: true, ..AtomFilter::default() };
             assert!(ops::list(&store, &all, Sort::Oldest, None, 0, now).unwrap().total >= 8);
             let child = ops::show(&store, "old-0002").unwrap();
-            assert_eq!((child.atom.labels.len(), child.comments.len(), child.dependencies.incoming.len()), (2, 1, 2));
+            assert_eq!(
+                (child.atom.labels.len(), child.comments.len(), child.dependencies.incoming.len()),
+                (2, 1, 2)
+            );
             assert_eq!(ops::search(&store, "creme", false, None).unwrap().total, 1);
-            assert!(!ops::explain(&store, "old-0002", now).unwrap().ready, "old-0003 still blocks it");
+            assert!(
+                !ops::explain(&store, "old-0002", now).unwrap().ready,
+                "old-0003 still blocks it"
+            );
             assert_eq!(ops::live_runs(&store).unwrap().len(), 1);
-            assert!(ops::doctor(&store, now).unwrap().iter().all(|f| f.code != "blocker_count" && f.code != "search_index"));
+            assert!(
+                ops::doctor(&store, now)
+                    .unwrap()
+                    .iter()
+                    .all(|f| f.code != "blocker_count" && f.code != "search_index")
+            );
         }
     }
 

@@ -1,7 +1,8 @@
 //! The only SQL in the project: one file for opening, one for migrating, then one a noun.
 //!
-//! Nothing outside this crate sees a connection. [`Store::write`] and [`Store::read`] are the only ways to a transaction:
-//! writes begin IMMEDIATE, since a deferred read-then-write fails at once when another process writes in between.
+//! Nothing outside this crate sees a connection. [`Store::write`] and [`Store::read`] are the only
+//! ways to a transaction: writes begin IMMEDIATE, since a deferred read-then-write fails at once
+//! when another process writes in between.
 
 pub(crate) mod alias;
 pub(crate) mod artifact;

@@ -9,7 +9,8 @@ use crate::error::Doing;
 use crate::model::Timestamp;
 use crate::{Error, Result};
 
-/// A transaction. Reading functions of `store/` take it too, so that what a verb reads and writes is one moment.
+/// A transaction. Reading functions of `store/` take it too, so that what a verb reads and writes
+/// is one moment.
 pub(crate) type Tx<'a> = Transaction<'a>;
 
 /// What a commit survives.
@@ -38,10 +39,14 @@ impl Store {
         let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, durability)?;
         let found = migrate::version(&conn).map_err(|error| not_ours(path, error))?;
         // Another program's version may be the same number.
-        let application_id: i64 = conn.query_row("PRAGMA application_id", [], |row| row.get(0)).doing("read its mark")?;
+        let application_id: i64 =
+            conn.query_row("PRAGMA application_id", [], |row| row.get(0)).doing("read its mark")?;
         if application_id != migrate::APPLICATION_ID {
-            let why =
-                if found == 0 { "it has no schema; `el init` was never finished here" } else { "it belongs to another program" };
+            let why = if found == 0 {
+                "it has no schema; `el init` was never finished here"
+            } else {
+                "it belongs to another program"
+            };
             return Err(Error::NotADatabase { path: path.to_owned(), why: why.to_owned() });
         }
         if found != migrate::SCHEMA_VERSION {
@@ -50,23 +55,30 @@ impl Store {
         Ok(Store { conn, path: path.to_owned() })
     }
 
-    /// Creates the database of a project whose atoms are called `<prefix>-…`. Refused if there is one.
+    /// Creates the database of a project whose atoms are called `<prefix>-…`. Refused if there is
+    /// one.
     pub fn create(path: &Path, prefix: &str, now: Timestamp) -> Result<Store> {
-        // It holds the tokens of runs. The files that SQLite keeps beside it get its permissions. A file that is there keeps its own; what else
-        // is wrong, SQLite tells.
+        // It holds the tokens of runs. The files that SQLite keeps beside it get its permissions. A
+        // file that is there keeps its own; what else is wrong, SQLite tells.
         let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut conn = connect(path, flags, Durability::Normal)?;
         let found = migrate::version(&conn).map_err(|error| not_ours(path, error))?;
         if found != 0 {
-            return Err(Error::conflict("exists", format!("there is an el database at {} already", path.display())));
+            return Err(Error::conflict(
+                "exists",
+                format!("there is an el database at {} already", path.display()),
+            ));
         }
         conn.pragma_update(None, "journal_mode", "WAL").doing("switch to write-ahead logging")?;
         migrate::migrate(&mut conn, path)?;
         let mut store = Store { conn, path: path.to_owned() };
         store.write(|tx| {
             if meta::get(tx, meta::PREFIX)?.is_some() {
-                return Err(Error::conflict("exists", format!("there is an el database at {} already", path.display())));
+                return Err(Error::conflict(
+                    "exists",
+                    format!("there is an el database at {} already", path.display()),
+                ));
             }
             meta::set(tx, meta::PREFIX, prefix)?;
             meta::set(tx, meta::CREATED_AT, &now.as_micros().to_string())
@@ -79,7 +91,8 @@ impl Store {
         &self.path
     }
 
-    /// A number that changes whenever another connection commits. Costs microseconds; made for polling.
+    /// A number that changes whenever another connection commits. Costs microseconds; made for
+    /// polling.
     pub fn data_version(&self) -> Result<i64> {
         self.conn
             .prepare_cached("PRAGMA data_version")
@@ -87,7 +100,8 @@ impl Store {
             .doing("look for changes")
     }
 
-    /// Moves the write-ahead log into the database as far as nobody is in the way. For a worker's idle moments.
+    /// Moves the write-ahead log into the database as far as nobody is in the way. For a worker's
+    /// idle moments.
     pub fn checkpoint(&self) -> Result<()> {
         self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("checkpoint")
     }
@@ -99,7 +113,10 @@ impl Store {
             let columns = statement.column_count();
             let rows = statement.query_map([], |row| {
                 let cells: Vec<String> = (0..columns)
-                    .map(|i| row.get_ref(i).map(|v| v.as_str().map_or_else(|_| format!("{v:?}"), str::to_owned)))
+                    .map(|i| {
+                        row.get_ref(i)
+                            .map(|v| v.as_str().map_or_else(|_| format!("{v:?}"), str::to_owned))
+                    })
                     .collect::<Result<_, _>>()?;
                 Ok(cells.join(" "))
             })?;
@@ -134,7 +151,10 @@ impl Store {
     }
 
     pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).doing("begin a change")?;
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .doing("begin a change")?;
         let done = work(&tx)?;
         tx.commit().doing("commit a change")?;
         Ok(done)
@@ -142,20 +162,25 @@ impl Store {
 
     /// Does the work as [`Store::write`] would, and undoes it: to tell what would happen.
     pub(crate) fn rehearse<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).doing("begin a rehearsal")?;
+        let tx = self
+            .conn
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .doing("begin a rehearsal")?;
         let done = work(&tx)?;
         tx.rollback().doing("end a rehearsal")?;
         Ok(done)
     }
 
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        let tx = Transaction::new_unchecked(&self.conn, TransactionBehavior::Deferred).doing("begin to read")?;
+        let tx = Transaction::new_unchecked(&self.conn, TransactionBehavior::Deferred)
+            .doing("begin to read")?;
         work(&tx)
     }
 }
 
 fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Connection> {
-    let mut conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).doing("open")?;
+    let mut conn =
+        Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).doing("open")?;
     conn.busy_handler(Some(busy::wait)).doing("set its busy handler")?;
     let synchronous = match durability {
         Durability::Normal => "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
@@ -173,7 +198,9 @@ fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Conn
 
 fn not_ours(path: &Path, error: Error) -> Error {
     match error {
-        Error::Sqlite { source, .. } if source.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
+        Error::Sqlite { source, .. }
+            if source.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) =>
+        {
             Error::NotADatabase { path: path.to_owned(), why: "it is not a SQLite file".to_owned() }
         }
         other => other,

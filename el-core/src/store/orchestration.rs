@@ -1,4 +1,5 @@
-//! What ties the atoms of an orchestration together: its settings, its questions with their answers, the model's names of tasks, its checks.
+//! What ties the atoms of an orchestration together: its settings, its questions with their
+//! answers, the model's names of tasks, its checks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -109,7 +110,13 @@ pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<String>> {
 }
 
 /// Begins it, or changes its settings.
-pub(crate) fn put(tx: &Tx<'_>, epic: &str, depth: u32, settings: &str, now: Timestamp) -> Result<()> {
+pub(crate) fn put(
+    tx: &Tx<'_>,
+    epic: &str,
+    depth: u32,
+    settings: &str,
+    now: Timestamp,
+) -> Result<()> {
     tx.execute(
         "INSERT INTO orchestrations (epic_id, depth, settings, started_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (epic_id) DO UPDATE SET settings = ?3",
@@ -121,18 +128,25 @@ pub(crate) fn put(tx: &Tx<'_>, epic: &str, depth: u32, settings: &str, now: Time
 
 /// Counts time in which it was driven.
 pub(crate) fn add_worked(tx: &Tx<'_>, epic: &str, micros: i64) -> Result<()> {
-    tx.execute("UPDATE orchestrations SET worked = worked + ?2 WHERE epic_id = ?1", params![epic, micros])
-        .doing("count an orchestration's time")?;
+    tx.execute(
+        "UPDATE orchestrations SET worked = worked + ?2 WHERE epic_id = ?1",
+        params![epic, micros],
+    )
+    .doing("count an orchestration's time")?;
     Ok(())
 }
 
 pub(crate) fn set_ended(tx: &Tx<'_>, epic: &str, at: Option<Timestamp>) -> Result<()> {
-    tx.execute("UPDATE orchestrations SET ended_at = ?2 WHERE epic_id = ?1", params![epic, at.map(Timestamp::as_micros)])
-        .doing("end an orchestration")?;
+    tx.execute(
+        "UPDATE orchestrations SET ended_at = ?2 WHERE epic_id = ?1",
+        params![epic, at.map(Timestamp::as_micros)],
+    )
+    .doing("end an orchestration")?;
     Ok(())
 }
 
-const COLUMNS: &str = "epic_id, name, atom_id, state, data, fault, answered_by, run_id, answered_at, is_filed";
+const COLUMNS: &str =
+    "epic_id, name, atom_id, state, data, fault, answered_by, run_id, answered_at, is_filed";
 
 fn asked(row: &Row<'_>) -> rusqlite::Result<Asked> {
     let state: String = row.get(3)?;
@@ -140,7 +154,10 @@ fn asked(row: &Row<'_>) -> rusqlite::Result<Asked> {
         epic_id: row.get(0)?,
         name: row.get(1)?,
         atom_id: row.get(2)?,
-        state: [State::Data, State::Carried].into_iter().find(|known| known.word() == state).unwrap_or(State::Open),
+        state: [State::Data, State::Carried]
+            .into_iter()
+            .find(|known| known.word() == state)
+            .unwrap_or(State::Open),
         data: row.get::<_, Option<String>>(4)?.and_then(|text| serde_json::from_str(&text).ok()),
         fault: row.get(5)?,
         answered_by: row.get(6)?,
@@ -177,7 +194,13 @@ pub(crate) fn ask(tx: &Tx<'_>, epic: &str, name: &str, atom: &str) -> Result<()>
 }
 
 /// Keeps an answer; of a list, its tasks are to be filed.
-pub(crate) fn answer(tx: &Tx<'_>, epic: &str, name: &str, answer: Answer<'_>, now: Timestamp) -> Result<()> {
+pub(crate) fn answer(
+    tx: &Tx<'_>,
+    epic: &str,
+    name: &str,
+    answer: Answer<'_>,
+    now: Timestamp,
+) -> Result<()> {
     tx.execute(
         "INSERT INTO questions (epic_id, name, state, data, answered_by, run_id, answered_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT (epic_id, name) DO UPDATE SET state = ?3, data = ?4, fault = NULL, answered_by = ?5, run_id = ?6, answered_at = ?7,
@@ -190,13 +213,21 @@ pub(crate) fn answer(tx: &Tx<'_>, epic: &str, name: &str, answer: Answer<'_>, no
 
 /// Keeps what was wrong with an answer.
 pub(crate) fn set_fault(tx: &Tx<'_>, epic: &str, name: &str, fault: &str) -> Result<()> {
-    tx.execute("UPDATE questions SET fault = ?3 WHERE epic_id = ?1 AND name = ?2", [epic, name, fault])
-        .doing("keep what was wrong with an answer")?;
+    tx.execute(
+        "UPDATE questions SET fault = ?3 WHERE epic_id = ?1 AND name = ?2",
+        [epic, name, fault],
+    )
+    .doing("keep what was wrong with an answer")?;
     Ok(())
 }
 
 /// What was wrong with the answers to a question, newest first: when, in which run, and what.
-pub(crate) fn faults(tx: &Tx<'_>, epic: &str, name: &str, limit: i64) -> Result<Vec<(Timestamp, Option<String>, String)>> {
+pub(crate) fn faults(
+    tx: &Tx<'_>,
+    epic: &str,
+    name: &str,
+    limit: i64,
+) -> Result<Vec<(Timestamp, Option<String>, String)>> {
     let mut statement = tx
         .prepare_cached(
             "SELECT at, run_id, data ->> '$.why' FROM events
@@ -204,7 +235,9 @@ pub(crate) fn faults(tx: &Tx<'_>, epic: &str, name: &str, limit: i64) -> Result<
         )
         .doing("read what was wrong with answers")?;
     let rows = statement
-        .query_map(params![epic, name, limit], |row| Ok((Timestamp::from_micros(row.get(0)?), row.get(1)?, row.get(2)?)))
+        .query_map(params![epic, name, limit], |row| {
+            Ok((Timestamp::from_micros(row.get(0)?), row.get(1)?, row.get(2)?))
+        })
         .doing("read what was wrong with answers")?;
     rows.collect::<rusqlite::Result<_>>().doing("read what was wrong with answers")
 }
@@ -230,21 +263,28 @@ pub(crate) fn planned(tx: &Tx<'_>, epic: &str) -> Result<Vec<Planned>> {
     let sql = "SELECT list, task_id, atom_id FROM planned_tasks WHERE epic_id = ?1 ORDER BY list, task_id";
     let mut statement = tx.prepare_cached(sql).doing("read planned tasks")?;
     let rows = statement
-        .query_map([epic], |row| Ok(Planned { list: row.get(0)?, task_id: row.get(1)?, atom_id: row.get(2)? }))
+        .query_map([epic], |row| {
+            Ok(Planned { list: row.get(0)?, task_id: row.get(1)?, atom_id: row.get(2)? })
+        })
         .doing("read planned tasks")?;
     rows.collect::<rusqlite::Result<_>>().doing("read planned tasks")
 }
 
 /// The epic whose task an atom is, and the task.
 pub(crate) fn planned_as(tx: &Tx<'_>, atom: &str) -> Result<Option<(String, Planned)>> {
-    tx.prepare_cached("SELECT epic_id, list, task_id, atom_id FROM planned_tasks WHERE atom_id = ?1")
-        .and_then(|mut s| {
-            s.query_row([atom], |row| {
-                Ok((row.get(0)?, Planned { list: row.get(1)?, task_id: row.get(2)?, atom_id: row.get(3)? }))
-            })
-            .optional()
+    tx.prepare_cached(
+        "SELECT epic_id, list, task_id, atom_id FROM planned_tasks WHERE atom_id = ?1",
+    )
+    .and_then(|mut s| {
+        s.query_row([atom], |row| {
+            Ok((
+                row.get(0)?,
+                Planned { list: row.get(1)?, task_id: row.get(2)?, atom_id: row.get(3)? },
+            ))
         })
-        .doing("read a planned task")
+        .optional()
+    })
+    .doing("read a planned task")
 }
 
 /// Keeps how a check ended; what was kept before stands.
@@ -259,7 +299,8 @@ pub(crate) fn put_check(tx: &Tx<'_>, epic: &str, check: &WholeCheck) -> Result<(
 
 /// In their order.
 pub(crate) fn checks(tx: &Tx<'_>, epic: &str) -> Result<Vec<WholeCheck>> {
-    let sql = "SELECT round, passed, output, at FROM whole_checks WHERE epic_id = ?1 ORDER BY round";
+    let sql =
+        "SELECT round, passed, output, at FROM whole_checks WHERE epic_id = ?1 ORDER BY round";
     let mut statement = tx.prepare_cached(sql).doing("read checks")?;
     let rows = statement
         .query_map([epic], |row| {
@@ -274,23 +315,40 @@ pub(crate) fn checks(tx: &Tx<'_>, epic: &str) -> Result<Vec<WholeCheck>> {
     rows.collect::<rusqlite::Result<_>>().doing("read checks")
 }
 
-/// Reads rows about what is below an epic, at any depth; `rest` goes on from the table `down` of their ids.
-fn of_below<T>(tx: &Tx<'_>, epic: &str, rest: &str, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> Result<Vec<T>> {
+/// Reads rows about what is below an epic, at any depth; `rest` goes on from the table `down` of
+/// their ids.
+fn of_below<T>(
+    tx: &Tx<'_>,
+    epic: &str,
+    rest: &str,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>> {
     let down = "SELECT id FROM atoms WHERE parent_id = ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id";
     let doing = "read what is below an epic";
-    let mut statement = tx.prepare_cached(&format!("WITH RECURSIVE down (id) AS ({down}) {rest}")).doing(doing)?;
+    let mut statement =
+        tx.prepare_cached(&format!("WITH RECURSIVE down (id) AS ({down}) {rest}")).doing(doing)?;
     let rows = statement.query_map([epic], read).doing(doing)?;
     rows.collect::<rusqlite::Result<_>>().doing(doing)
 }
 
 /// The atoms below an epic, at any depth, in the order in which they were filed.
 pub(crate) fn below(tx: &Tx<'_>, epic: &str) -> Result<Vec<String>> {
-    of_below(tx, epic, "SELECT a.id FROM down JOIN atoms a ON a.id = down.id ORDER BY a.seq", |row| row.get(0))
+    of_below(
+        tx,
+        epic,
+        "SELECT a.id FROM down JOIN atoms a ON a.id = down.id ORDER BY a.seq",
+        |row| row.get(0),
+    )
 }
 
 /// Those of them that ask a question, of whichever orchestration.
 pub(crate) fn asking_below(tx: &Tx<'_>, epic: &str) -> Result<HashSet<String>> {
-    let found = of_below(tx, epic, "SELECT q.atom_id FROM down JOIN questions q ON q.atom_id = down.id", |row| row.get(0))?;
+    let found = of_below(
+        tx,
+        epic,
+        "SELECT q.atom_id FROM down JOIN questions q ON q.atom_id = down.id",
+        |row| row.get(0),
+    )?;
     Ok(found.into_iter().collect())
 }
 
@@ -298,7 +356,9 @@ pub(crate) fn asking_below(tx: &Tx<'_>, epic: &str) -> Result<HashSet<String>> {
 pub(crate) fn waits_below(tx: &Tx<'_>, epic: &str) -> Result<HashMap<String, Vec<String>>> {
     let rest = "SELECT b.target_id, b.source_id, b.kind FROM down JOIN bonds b ON b.target_id = down.id ORDER BY b.created_at, b.source_id";
     let mut waits: HashMap<String, Vec<String>> = HashMap::new();
-    for (target, source, kind) in of_below(tx, epic, rest, |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))? {
+    for (target, source, kind) in
+        of_below(tx, epic, rest, |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))?
+    {
         if kind.parse::<BondKind>().is_ok_and(BondKind::is_blocking) {
             waits.entry(target).or_default().push(source);
         }
@@ -318,5 +378,7 @@ pub(crate) fn is_part(tx: &Tx<'_>, atom: &str) -> Result<bool> {
 
 /// Whether an atom below asks a question, of whichever orchestration.
 pub(crate) fn asks(tx: &Tx<'_>, atom: &str) -> Result<bool> {
-    tx.prepare_cached("SELECT 1 FROM questions WHERE atom_id = ?1").and_then(|mut s| s.exists([atom])).doing("read a question")
+    tx.prepare_cached("SELECT 1 FROM questions WHERE atom_id = ?1")
+        .and_then(|mut s| s.exists([atom]))
+        .doing("read a question")
 }

@@ -1,11 +1,14 @@
-//! The one definition of *ready* in SQL. Its twin for people and for property tests is [`crate::rules::ready`].
+//! The one definition of *ready* in SQL. Its twin for people and for property tests is
+//! [`crate::rules::ready`].
 //!
-//! Computed at read, from the queue's partial index, so it costs nothing for what is over and cannot go stale. One part of it is counted ahead: an
-//! atom's own live `blocks` bonds, in a column that triggers count anew at each change (ten thousand blocked atoms at the head of the queue cost
-//! 20 ms a claim before, and nothing since). A bond whose
-//! source was removed holds nobody: removing an atom removes its bonds.
+//! Computed at read, from the queue's partial index, so it costs nothing for what is over and
+//! cannot go stale. One part of it is counted ahead: an atom's own live `blocks` bonds, in a column
+//! that triggers count anew at each change (ten thousand blocked atoms at the head of the queue
+//! cost 20 ms a claim before, and nothing since). A bond whose source was removed holds nobody:
+//! removing an atom removes its bonds.
 
-/// Whether an atom (called `x` by whoever uses this) has a live blocker among its own incoming bonds.
+/// Whether an atom (called `x` by whoever uses this) has a live blocker among its own incoming
+/// bonds.
 macro_rules! has_live_blocker {
     ($x:literal, $and:literal) => {
         concat!(
@@ -27,7 +30,8 @@ macro_rules! has_live_blocker {
     };
 }
 
-/// What waits for an atom that is over while its run is not: the agent may still be writing. Asked once a query, from the live runs.
+/// What waits for an atom that is over while its run is not: the agent may still be writing. Asked
+/// once a query, from the live runs.
 macro_rules! behind_a_run {
     () => {
         "WITH RECURSIVE

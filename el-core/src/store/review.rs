@@ -6,8 +6,7 @@ use crate::error::Doing;
 use crate::model::{Review, ReviewVerdict, Timestamp};
 use crate::{Ctx, Result, model};
 
-const COLUMNS: &str =
-    "w.id, w.atom_id, w.run_id, w.author, w.report, w.created_at, w.verdict, w.decided_by, w.reason, w.decided_at";
+const COLUMNS: &str = "w.id, w.atom_id, w.run_id, w.author, w.report, w.created_at, w.verdict, w.decided_by, w.reason, w.decided_at";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Review> {
     let report: String = row.get(4)?;
@@ -20,7 +19,9 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Review> {
         report: serde_json::from_str(&report).unwrap_or(Value::Null),
         created_at: Timestamp::from_micros(row.get(5)?),
         // A verdict that a newer el wrote is a decision all the same.
-        verdict: row.get::<_, Option<String>>(6)?.map(|word| word.parse().unwrap_or(ReviewVerdict::Superseded)),
+        verdict: row
+            .get::<_, Option<String>>(6)?
+            .map(|word| word.parse().unwrap_or(ReviewVerdict::Superseded)),
         decided_by: row.get(7)?,
         reason: row.get(8)?,
         decided_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
@@ -52,7 +53,13 @@ pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, report: &Value) -> 
 }
 
 /// Decides the hand-over of an atom that waits, if one does; whether one did.
-pub(crate) fn decide(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, verdict: ReviewVerdict, reason: Option<&str>) -> Result<bool> {
+pub(crate) fn decide(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    atom: &str,
+    verdict: ReviewVerdict,
+    reason: Option<&str>,
+) -> Result<bool> {
     let changed = tx
         .execute(
             "UPDATE reviews SET verdict = ?2, decided_by = ?3, reason = ?4, decided_at = ?5 WHERE atom_id = ?1 AND verdict IS NULL",
@@ -64,15 +71,19 @@ pub(crate) fn decide(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, verdict: ReviewVerd
 
 /// The last hand-over of an atom.
 pub(crate) fn last(tx: &Tx<'_>, atom: &str) -> Result<Option<Review>> {
-    tx.prepare_cached(&format!("SELECT {COLUMNS} FROM reviews w WHERE w.atom_id = ?1 ORDER BY w.seq DESC LIMIT 1"))
-        .and_then(|mut s| s.query_row([atom], from_row).optional())
-        .doing("read a review")
+    tx.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM reviews w WHERE w.atom_id = ?1 ORDER BY w.seq DESC LIMIT 1"
+    ))
+    .and_then(|mut s| s.query_row([atom], from_row).optional())
+    .doing("read a review")
 }
 
 /// Every hand-over of an atom, oldest first.
 pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<Review>> {
     let mut statement = tx
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM reviews w WHERE w.atom_id = ?1 ORDER BY w.seq"))
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM reviews w WHERE w.atom_id = ?1 ORDER BY w.seq"
+        ))
         .doing("read reviews")?;
     let rows = statement.query_map([atom], from_row).doing("read reviews")?;
     rows.collect::<rusqlite::Result<_>>().doing("read reviews")

@@ -4,7 +4,9 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::Tx;
 use crate::error::Doing;
-use crate::model::{ExitRecord, Outcome, Progress, RUN_PREFIX, Run, Stamp, Timestamp, Verify, canonical_short};
+use crate::model::{
+    ExitRecord, Outcome, Progress, RUN_PREFIX, Run, Stamp, Timestamp, Verify, canonical_short,
+};
 use crate::rules::retry::Attempt;
 use crate::{Ctx, Error, Result};
 
@@ -15,13 +17,15 @@ const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token,
      (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') AS artifact_count";
 
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
-    let time =
-        |at: usize| -> rusqlite::Result<Option<Timestamp>> { Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros)) };
-    let word = |at: usize| row.get::<_, Option<String>>(at);
-    let supervisor = match (row.get::<_, Option<i64>>(18)?, row.get::<_, Option<i64>>(19)?, word(20)?) {
-        (Some(pid), Some(start), Some(boot)) => Some(Stamp { pid, start, boot }),
-        _ => None,
+    let time = |at: usize| -> rusqlite::Result<Option<Timestamp>> {
+        Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros))
     };
+    let word = |at: usize| row.get::<_, Option<String>>(at);
+    let supervisor =
+        match (row.get::<_, Option<i64>>(18)?, row.get::<_, Option<i64>>(19)?, word(20)?) {
+            (Some(pid), Some(start), Some(boot)) => Some(Stamp { pid, start, boot }),
+            _ => None,
+        };
     Ok(Run {
         record_type: Run::RECORD_TYPE,
         id: row.get(0)?,
@@ -59,12 +63,18 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
         stop_blocks: row.get(28)?,
         resumes: row.get(29)?,
         cancel_requested: word(30)?.and_then(|text| text.parse().ok()),
-        summary: row.get::<_, Option<String>>("summary")?.and_then(|text| serde_json::from_str(&text).ok()),
+        summary: row
+            .get::<_, Option<String>>("summary")?
+            .and_then(|text| serde_json::from_str(&text).ok()),
         artifacts: row.get("artifact_count")?,
-        completion: row.get::<_, Option<String>>("completion")?.and_then(|text| serde_json::from_str(&text).ok()),
+        completion: row
+            .get::<_, Option<String>>("completion")?
+            .and_then(|text| serde_json::from_str(&text).ok()),
         review: row.get("review")?,
         // One that a newer el wrote is as good as none.
-        verify: row.get::<_, Option<String>>("verify")?.and_then(|text| serde_json::from_str(&text).ok()),
+        verify: row
+            .get::<_, Option<String>>("verify")?
+            .and_then(|text| serde_json::from_str(&text).ok()),
         output: row.get("output")?,
         error_lines: row.get("error_lines")?,
     })
@@ -103,7 +113,8 @@ fn one(tx: &Tx<'_>, condition: &str, params: &[&dyn rusqlite::ToSql]) -> Result<
 }
 
 fn many(tx: &Tx<'_>, tail: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Run>> {
-    let mut statement = tx.prepare_cached(&format!("SELECT {COLUMNS} FROM runs r {tail}")).doing("read runs")?;
+    let mut statement =
+        tx.prepare_cached(&format!("SELECT {COLUMNS} FROM runs r {tail}")).doing("read runs")?;
     let rows = statement.query_map(params, from_row).doing("read runs")?;
     rows.collect::<rusqlite::Result<_>>().doing("read runs")
 }
@@ -135,7 +146,9 @@ pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<Run>> {
 pub(crate) fn of_atoms(tx: &Tx<'_>, atoms: &[&str]) -> Result<HashMap<String, Vec<Run>>> {
     let ids = serde_json::to_string(atoms).expect("a list of texts is JSON");
     let mut runs: HashMap<String, Vec<Run>> = HashMap::new();
-    for run in many(tx, "WHERE r.atom_id IN (SELECT value FROM json_each(?1)) ORDER BY r.seq", &[&ids])? {
+    for run in
+        many(tx, "WHERE r.atom_id IN (SELECT value FROM json_each(?1)) ORDER BY r.seq", &[&ids])?
+    {
         runs.entry(run.atom_id.clone()).or_default().push(run);
     }
     Ok(runs)
@@ -157,45 +170,70 @@ pub(crate) fn list(
     let condition = "WHERE (?1 IS NULL OR r.atom_id = ?1) AND (NOT ?2 OR r.outcome IS NULL) AND (?3 IS NULL OR r.outcome = ?3)";
     let outcome = outcome.map(Outcome::as_str);
     let total = tx
-        .query_row(&format!("SELECT count(*) FROM runs r {condition}"), params![atom, live_only, outcome], |row| row.get(0))
+        .query_row(
+            &format!("SELECT count(*) FROM runs r {condition}"),
+            params![atom, live_only, outcome],
+            |row| row.get(0),
+        )
         .doing("count runs")?;
-    let rows =
-        many(tx, &format!("{condition} ORDER BY r.seq DESC LIMIT ?4"), params![atom, live_only, outcome, limit.unwrap_or(-1)])?;
+    let rows = many(
+        tx,
+        &format!("{condition} ORDER BY r.seq DESC LIMIT ?4"),
+        params![atom, live_only, outcome, limit.unwrap_or(-1)],
+    )?;
     Ok((rows, total))
 }
 
 /// A run by its id, with or without `run-`, or by a beginning that fits one run.
 pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
     let wanted = text.trim().to_ascii_lowercase();
-    let short = wanted.strip_prefix(RUN_PREFIX).and_then(|rest| rest.strip_prefix('-')).unwrap_or(&wanted);
-    let short = canonical_short(short).filter(|s| !s.is_empty()).ok_or_else(|| Error::not_found("run", text))?;
+    let short =
+        wanted.strip_prefix(RUN_PREFIX).and_then(|rest| rest.strip_prefix('-')).unwrap_or(&wanted);
+    let short = canonical_short(short)
+        .filter(|s| !s.is_empty())
+        .ok_or_else(|| Error::not_found("run", text))?;
     let from = format!("{RUN_PREFIX}-{short}");
-    let mut statement =
-        tx.prepare_cached("SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || '{' ORDER BY id LIMIT 10").doing("look a run up")?;
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || '{' ORDER BY id LIMIT 10",
+        )
+        .doing("look a run up")?;
     let rows = statement.query_map([&from], |row| row.get(0)).doing("look a run up")?;
     let mut found: Vec<String> = rows.collect::<rusqlite::Result<_>>().doing("look a run up")?;
     match found.len() {
         0 => Err(Error::not_found("run", text)),
         1 => Ok(found.remove(0)),
         _ if found[0] == from => Ok(from),
-        _ => Err(Error::Ambiguous { id: text.to_owned(), candidates: found.into_iter().map(|id| (id, String::new())).collect() }),
+        _ => Err(Error::Ambiguous {
+            id: text.to_owned(),
+            candidates: found.into_iter().map(|id| (id, String::new())).collect(),
+        }),
     }
 }
 
 /// How the attempts since `fresh_since` ended, oldest first.
-pub(crate) fn outcomes_since(tx: &Tx<'_>, atom: &str, fresh_since: Timestamp) -> Result<Vec<Outcome>> {
+pub(crate) fn outcomes_since(
+    tx: &Tx<'_>,
+    atom: &str,
+    fresh_since: Timestamp,
+) -> Result<Vec<Outcome>> {
     let mut statement = tx
         .prepare_cached("SELECT outcome FROM runs WHERE atom_id = ?1 AND outcome IS NOT NULL AND started_at > ?2 ORDER BY seq")
         .doing("read earlier attempts")?;
     let rows = statement
         .query_map(params![atom, fresh_since.as_micros()], |row| row.get::<_, String>(0))
         .doing("read earlier attempts")?;
-    let words: Vec<String> = rows.collect::<rusqlite::Result<_>>().doing("read earlier attempts")?;
+    let words: Vec<String> =
+        rows.collect::<rusqlite::Result<_>>().doing("read earlier attempts")?;
     Ok(words.iter().map(|word| word.parse().unwrap_or(Outcome::Failed)).collect())
 }
 
 /// The attempts since `fresh_since` that are over, oldest first.
-pub(crate) fn attempts_since(tx: &Tx<'_>, atom: &str, fresh_since: Timestamp) -> Result<Vec<Attempt>> {
+pub(crate) fn attempts_since(
+    tx: &Tx<'_>,
+    atom: &str,
+    fresh_since: Timestamp,
+) -> Result<Vec<Attempt>> {
     let mut statement = tx
         .prepare_cached(
             "SELECT started_at, coalesce(ended_at, started_at), outcome FROM runs
@@ -214,7 +252,8 @@ pub(crate) fn attempts_since(tx: &Tx<'_>, atom: &str, fresh_since: Timestamp) ->
     rows.collect::<rusqlite::Result<_>>().doing("read earlier attempts")
 }
 
-/// The fence. Every write begins here: a caller in an agent session goes on only as the live run that it says it is.
+/// The fence. Every write begins here: a caller in an agent session goes on only as the live run
+/// that it says it is.
 pub(crate) fn fence(tx: &Tx<'_>, ctx: &Ctx<'_>) -> Result<Option<Run>> {
     let Some(session) = ctx.session else { return Ok(None) };
     live_with_token(tx, &session.run, session.token.as_deref()).map(Some)
@@ -266,7 +305,13 @@ pub(crate) fn heartbeat(
     Ok(())
 }
 
-pub(crate) fn set_supervisor(tx: &Tx<'_>, id: &str, stamp: &Stamp, now: Timestamp, lease_until: Timestamp) -> Result<()> {
+pub(crate) fn set_supervisor(
+    tx: &Tx<'_>,
+    id: &str,
+    stamp: &Stamp,
+    now: Timestamp,
+    lease_until: Timestamp,
+) -> Result<()> {
     tx.execute(
         "UPDATE runs SET supervisor_pid = ?2, supervisor_start = ?3, supervisor_boot = ?4, heartbeat_at = ?5, lease_until = ?6 WHERE id = ?1",
         params![id, stamp.pid, stamp.start, stamp.boot, now.as_micros(), lease_until.as_micros()],
@@ -276,8 +321,14 @@ pub(crate) fn set_supervisor(tx: &Tx<'_>, id: &str, stamp: &Stamp, now: Timestam
 }
 
 /// One column of a run, by its fixed name.
-pub(crate) fn set(tx: &Tx<'_>, id: &str, column: &'static str, value: &dyn rusqlite::ToSql) -> Result<()> {
-    tx.execute(&format!("UPDATE runs SET {column} = ?2 WHERE id = ?1"), params![id, value]).doing("change a run")?;
+pub(crate) fn set(
+    tx: &Tx<'_>,
+    id: &str,
+    column: &'static str,
+    value: &dyn rusqlite::ToSql,
+) -> Result<()> {
+    tx.execute(&format!("UPDATE runs SET {column} = ?2 WHERE id = ?1"), params![id, value])
+        .doing("change a run")?;
     Ok(())
 }
 
@@ -310,7 +361,13 @@ pub(crate) fn count_of(tx: &Tx<'_>, atom: &str) -> Result<i64> {
 }
 
 /// Writes the end of a run, once: a run that has ended stays as it is.
-pub(crate) fn end(tx: &Tx<'_>, exit: &ExitRecord, now: Timestamp, outcome: Outcome, detail: &str) -> Result<()> {
+pub(crate) fn end(
+    tx: &Tx<'_>,
+    exit: &ExitRecord,
+    now: Timestamp,
+    outcome: Outcome,
+    detail: &str,
+) -> Result<()> {
     tx.execute(
         "UPDATE runs SET outcome = ?2, detail = ?3, ended_at = ?4, exit_code = ?5, exit_signal = ?6, resumes = max(resumes, ?7), action = NULL
          WHERE id = ?1 AND outcome IS NULL",

@@ -5,17 +5,35 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::Atom;
 
-/// Full-text search over titles, descriptions and acceptance, best match first. Every word must occur; the last one may be the
-/// beginning of a word. What people type is data: it is quoted, so that no operator of the index's own language is in it.
-pub(crate) fn find(tx: &Tx<'_>, text: &str, include_over: bool, limit: Option<i64>) -> Result<(Vec<Atom>, i64)> {
+/// Full-text search over titles, descriptions and acceptance, best match first. Every word must
+/// occur; the last one may be the beginning of a word. What people type is data: it is quoted, so
+/// that no operator of the index's own language is in it.
+pub(crate) fn find(
+    tx: &Tx<'_>,
+    text: &str,
+    include_over: bool,
+    limit: Option<i64>,
+) -> Result<(Vec<Atom>, i64)> {
     let Some(query) = quoted(text) else { return Ok((Vec::new(), 0)) };
-    let over = if include_over { "" } else { " AND a.status NOT IN ('closed','wont_do','discard')" };
-    let from = format!("FROM search JOIN atoms a ON a.seq = search.rowid WHERE search MATCH ?1{over}");
-    let total = tx.query_row(&format!("SELECT count(*) {from}"), params![query], |row| row.get(0)).doing("search")?;
-    let sql = format!("SELECT {} {from} ORDER BY bm25(search, 4.0, 1.0, 1.0), a.seq LIMIT ?2", atom::COLUMNS);
+    let over =
+        if include_over { "" } else { " AND a.status NOT IN ('closed','wont_do','discard')" };
+    let from =
+        format!("FROM search JOIN atoms a ON a.seq = search.rowid WHERE search MATCH ?1{over}");
+    let total = tx
+        .query_row(&format!("SELECT count(*) {from}"), params![query], |row| row.get(0))
+        .doing("search")?;
+    let sql = format!(
+        "SELECT {} {from} ORDER BY bm25(search, 4.0, 1.0, 1.0), a.seq LIMIT ?2",
+        atom::COLUMNS
+    );
     let mut statement = tx.prepare(&sql).doing("search")?;
-    let rows = statement.query_map(params![query, limit.unwrap_or(-1)], atom::from_row).doing("search")?;
-    let atoms = rows.collect::<rusqlite::Result<Vec<_>>>().doing("search")?.into_iter().collect::<Result<_>>()?;
+    let rows =
+        statement.query_map(params![query, limit.unwrap_or(-1)], atom::from_row).doing("search")?;
+    let atoms = rows
+        .collect::<rusqlite::Result<Vec<_>>>()
+        .doing("search")?
+        .into_iter()
+        .collect::<Result<_>>()?;
     Ok((atoms, total))
 }
 
@@ -23,20 +41,26 @@ pub(crate) fn find(tx: &Tx<'_>, text: &str, include_over: bool, limit: Option<i6
 pub(crate) fn is_sound(tx: &Tx<'_>) -> Result<bool> {
     match tx.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)", []) {
         Ok(_) => Ok(true),
-        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) => Ok(false),
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) => {
+            Ok(false)
+        }
         Err(error) => Err(error).doing("check the search index"),
     }
 }
 
 /// Makes the index anew from the atoms.
 pub(crate) fn rebuild(tx: &Tx<'_>) -> Result<()> {
-    tx.execute("INSERT INTO search (search) VALUES ('rebuild')", []).doing("rebuild the search index")?;
+    tx.execute("INSERT INTO search (search) VALUES ('rebuild')", [])
+        .doing("rebuild the search index")?;
     Ok(())
 }
 
 fn quoted(text: &str) -> Option<String> {
-    let words: Vec<String> =
-        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(|word| format!("\"{word}\"")).collect();
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(|word| format!("\"{word}\""))
+        .collect();
     if words.is_empty() { None } else { Some(format!("{}*", words.join(" "))) }
 }
 
@@ -47,7 +71,10 @@ mod tests {
     #[test]
     fn what_people_type_is_quoted() {
         assert_eq!(quoted("a OR b").as_deref(), Some("\"a\" \"OR\" \"b\"*"));
-        assert_eq!(quoted("it's \"x\" NEAR(y)").as_deref(), Some("\"it\" \"s\" \"x\" \"NEAR\" \"y\"*"));
+        assert_eq!(
+            quoted("it's \"x\" NEAR(y)").as_deref(),
+            Some("\"it\" \"s\" \"x\" \"NEAR\" \"y\"*")
+        );
         assert_eq!(quoted(" *-\" "), None);
     }
 }

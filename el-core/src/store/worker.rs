@@ -34,7 +34,8 @@ pub(crate) fn heartbeat(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
 
 /// Says which atoms the worker can be relied on to take from now on.
 pub(crate) fn set_takes(tx: &Tx<'_>, id: &str, takes: Takes) -> Result<()> {
-    tx.execute("UPDATE workers SET takes = ?2 WHERE id = ?1", params![id, takes.as_str()]).doing("say what a worker takes")?;
+    tx.execute("UPDATE workers SET takes = ?2 WHERE id = ?1", params![id, takes.as_str()])
+        .doing("say what a worker takes")?;
     Ok(())
 }
 
@@ -67,7 +68,8 @@ pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Worker>> {
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Worker> {
     let agent: String = row.get(4)?;
-    let mut agents: Vec<String> = serde_json::from_str(&row.get::<_, String>(9)?).unwrap_or_default();
+    let mut agents: Vec<String> =
+        serde_json::from_str(&row.get::<_, String>(9)?).unwrap_or_default();
     if agents.is_empty() {
         agents.push(agent.clone());
     }

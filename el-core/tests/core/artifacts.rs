@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use el_core::model::{Artifact, ArtifactKind, ArtifactState, Deliverable, NotSent, Summary, SummaryStatus};
+use el_core::model::{
+    Artifact, ArtifactKind, ArtifactState, Deliverable, NotSent, Summary, SummaryStatus,
+};
 use el_core::{Error, ops};
 
 use crate::support::Project;
@@ -12,14 +14,19 @@ fn artifact(path: &str, state: ArtifactState) -> Artifact {
         record_type: Artifact::RECORD_TYPE,
         run_id: String::new(),
         n: 0,
-        kind: if path.ends_with("summary.md") { ArtifactKind::Summary } else { ArtifactKind::Deliverable },
+        kind: if path.ends_with("summary.md") {
+            ArtifactKind::Summary
+        } else {
+            ArtifactKind::Deliverable
+        },
         name: path.rsplit('/').next().unwrap().to_owned(),
         path: path.to_owned(),
         description: Some(format!("about {path}")),
         state,
         size: Some(3),
         sha256: None,
-        file: (state == ArtifactState::Copied).then(|| format!("artifacts/{}", path.replace('/', "-"))),
+        file: (state == ArtifactState::Copied)
+            .then(|| format!("artifacts/{}", path.replace('/', "-"))),
         reason: (state == ArtifactState::Refused).then_some(NotSent::Outside),
         note: None,
     }
@@ -57,7 +64,12 @@ fn what_was_handed_back_is_kept_with_its_run_and_told_at_its_end() {
     assert_eq!((back.run.artifacts, back.artifacts.len(), back.not_sent.len()), (3, 3, 1));
     assert_eq!(back.artifacts.iter().map(|a| a.n).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!((back.not_sent[0].n, back.not_sent[0].reason), (4, Some(NotSent::Outside)));
-    let told = ops::history(&p.store, &atom).unwrap().1.into_iter().find(|event| event.data.get("outcome").is_some()).unwrap();
+    let told = ops::history(&p.store, &atom)
+        .unwrap()
+        .1
+        .into_iter()
+        .find(|event| event.data.get("outcome").is_some())
+        .unwrap();
     assert_eq!((&told.data["summary"], &told.data["artifacts"]), (&"completed".into(), &3.into()));
 }
 
@@ -75,7 +87,9 @@ fn one_file_is_found_by_number_path_name_or_word_and_never_by_a_guess() {
     ] {
         assert_eq!(back.find(wanted).unwrap().path, path, "{wanted}");
     }
-    assert!(matches!(back.find("a.md").unwrap_err(), Error::Ambiguous { candidates, .. } if candidates.len() == 2));
+    assert!(
+        matches!(back.find("a.md").unwrap_err(), Error::Ambiguous { candidates, .. } if candidates.len() == 2)
+    );
     assert_eq!(back.find("../x.md").unwrap_err().code(), "not_sent");
     for wanted in ["4", "9", "a", "", "md"] {
         assert_eq!(back.find(wanted).unwrap_err().code(), "not_found", "{wanted:?}");
@@ -86,7 +100,8 @@ fn one_file_is_found_by_number_path_name_or_word_and_never_by_a_guess() {
 fn a_run_that_is_over_or_another_session_hands_nothing_over() {
     let mut p = Project::new();
     let (_, run) = handed_over(&mut p);
-    let refused = ops::hand_over(&mut p.store, &run, "another token", &Summary::default(), &[]).unwrap_err();
+    let refused =
+        ops::hand_over(&mut p.store, &run, "another token", &Summary::default(), &[]).unwrap_err();
     assert!(matches!(refused, Error::StaleRun { .. }), "{refused}");
     p.settle(&run, 0);
     let token = ops::run(&p.store, &run).unwrap().token;

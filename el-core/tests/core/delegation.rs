@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use el_core::model::{CancelMode, EndKind, ExitRecord, Outcome, Stamp, Status, Takes, TaskStatus, Verify, VerifyStatus, Worker};
+use el_core::model::{
+    CancelMode, EndKind, ExitRecord, Outcome, Stamp, Status, Takes, TaskStatus, Verify,
+    VerifyStatus, Worker,
+};
 use el_core::ops::{self, AtomPatch, Check, ClaimRequest, Delegated, Guard, NewTask, TaskFilter};
 use el_core::rules::retry::RetryPolicy;
 use el_core::{Ctx, Error};
@@ -57,13 +60,22 @@ fn an_agent_does_one_thing_at_a_time_whichever_workers_ask() {
     let asked = ClaimRequest { worker_id: "w2".to_owned(), ..for_agent("gendry", 1) };
     assert_eq!(ops::claim_run(&mut other, &ctx, &asked).unwrap(), None, "gendry is busy");
     assert!(
-        ops::claim_run(&mut other, &ctx, &ClaimRequest { agent_limit: Some(2), ..asked }).unwrap().is_some(),
+        ops::claim_run(&mut other, &ctx, &ClaimRequest { agent_limit: Some(2), ..asked })
+            .unwrap()
+            .is_some(),
         "its settings say two"
     );
     ops::close(&mut p.store, &ctx, &[&first.atom.id], None, &Guard::default()).unwrap();
-    assert!(ops::claim_run(&mut p.store, &ctx, &for_agent("gendry", 1)).unwrap().is_none(), "until its runs have ended");
+    assert!(
+        ops::claim_run(&mut p.store, &ctx, &for_agent("gendry", 1)).unwrap().is_none(),
+        "until its runs have ended"
+    );
     end(&mut p, &first.run.id);
-    assert_eq!(ops::claim_run(&mut p.store, &ctx, &for_agent("gendry", 1)).unwrap(), None, "the second one still runs");
+    assert_eq!(
+        ops::claim_run(&mut p.store, &ctx, &for_agent("gendry", 1)).unwrap(),
+        None,
+        "the second one still runs"
+    );
     assert!(ops::claim_run(&mut p.store, &ctx, &for_agent("gendry", 2)).unwrap().is_some());
 }
 
@@ -71,7 +83,8 @@ fn an_agent_does_one_thing_at_a_time_whichever_workers_ask() {
 fn a_worker_of_several_agents_takes_the_best_atom_of_those_that_are_free() {
     let mut p = Project::new();
     let low = hand_over(&mut p, &new_task("ada", "low")).task.id;
-    let urgent = NewTask { priority: Some("urgent".parse().unwrap()), ..new_task("gendry", "urgent") };
+    let urgent =
+        NewTask { priority: Some("urgent".parse().unwrap()), ..new_task("gendry", "urgent") };
     let urgent = hand_over(&mut p, &urgent).task.id;
     p.create("for anyone");
     let ctx = p.person();
@@ -90,23 +103,35 @@ fn a_task_says_its_place_and_what_it_waits_for() {
     let mut p = Project::new();
     ops::worker_join(&mut p.store, &worker("w1", &["gendry"], Takes::All)).unwrap();
     let first = hand_over(&mut p, &new_task("gendry", "# First\nmore"));
-    assert_eq!((first.task.title.as_str(), first.task.status, first.queue.position), ("First", TaskStatus::Queued, Some(1)));
+    assert_eq!(
+        (first.task.title.as_str(), first.task.status, first.queue.position),
+        ("First", TaskStatus::Queued, Some(1))
+    );
     assert!(first.queue.executing.is_empty() && first.queue.is_served);
     let ctx = p.person();
     let running = ops::claim_run(&mut p.store, &ctx, &for_agent("gendry", 1)).unwrap().unwrap();
     let second = hand_over(&mut p, &new_task("gendry", "second"));
-    let urgent = NewTask { priority: Some("urgent".parse().unwrap()), ..new_task("gendry", "urgent") };
+    let urgent =
+        NewTask { priority: Some("urgent".parse().unwrap()), ..new_task("gendry", "urgent") };
     let urgent = hand_over(&mut p, &urgent);
-    assert_eq!((urgent.queue.position, urgent.queue.ahead.len()), (Some(1), 0), "urgent comes first");
+    assert_eq!(
+        (urgent.queue.position, urgent.queue.ahead.len()),
+        (Some(1), 0),
+        "urgent comes first"
+    );
     assert_eq!(urgent.queue.executing[0].run_id, running.run.id);
     let last = hand_over(&mut p, &new_task("gendry", "last"));
     let ahead: Vec<_> = last.queue.ahead.iter().map(|t| t.task_id.clone()).collect();
-    assert_eq!((last.queue.position, ahead), (Some(3), vec![urgent.task.id.clone(), second.task.id.clone()]));
+    assert_eq!(
+        (last.queue.position, ahead),
+        (Some(3), vec![urgent.task.id.clone(), second.task.id.clone()])
+    );
     let held = NewTask { blocked_by: vec![second.task.id.clone()], ..new_task("gendry", "held") };
     let held = hand_over(&mut p, &held);
     assert_eq!((held.queue.position, held.queue.holds.len()), (None, 1));
 
-    let queue = ops::queue(&p.store, &["gendry".to_owned(), "idle".to_owned()], p.now, &|_| true).unwrap();
+    let queue =
+        ops::queue(&p.store, &["gendry".to_owned(), "idle".to_owned()], p.now, &|_| true).unwrap();
     let gendry = serde_json::to_value(&queue[0]).unwrap();
     assert_eq!(
         (&gendry["is_executing"], &gendry["queued_tasks"], &gendry["agent_name"]),
@@ -114,7 +139,10 @@ fn a_task_says_its_place_and_what_it_waits_for() {
     );
     assert_eq!(gendry["current_task_id"], running.atom.id.as_str());
     assert_eq!(queue[0].held[0].task_id, held.task.id);
-    assert_eq!((queue[1].is_executing, queue[1].current_task_id.as_deref(), queue[1].is_served), (false, None, false));
+    assert_eq!(
+        (queue[1].is_executing, queue[1].current_task_id.as_deref(), queue[1].is_served),
+        (false, None, false)
+    );
 }
 
 #[test]
@@ -125,11 +153,17 @@ fn a_worker_that_leaves_and_a_task_that_comes_never_miss_each_other() {
     ops::worker_join(&mut p.store, &worker("w1", &["gendry"], Takes::Assigned)).unwrap();
     let task = hand_over(&mut p, &new_task("gendry", "just in time"));
     assert!(task.queue.is_served);
-    assert!(!ops::worker_leave_if_idle(&mut p.store, "w1", &agents, &filter, p.now).unwrap(), "it stays for that");
+    assert!(
+        !ops::worker_leave_if_idle(&mut p.store, "w1", &agents, &filter, p.now).unwrap(),
+        "it stays for that"
+    );
     let ctx = p.person();
     ops::cancel_task(&mut p.store, &ctx, &task.task.id, None).unwrap();
     assert!(ops::worker_leave_if_idle(&mut p.store, "w1", &agents, &filter, p.now).unwrap());
-    assert!(!hand_over(&mut p, &new_task("gendry", "too late")).queue.is_served, "whoever hands over now starts a worker");
+    assert!(
+        !hand_over(&mut p, &new_task("gendry", "too late")).queue.is_served,
+        "whoever hands over now starts a worker"
+    );
 }
 
 #[test]
@@ -137,7 +171,10 @@ fn only_a_live_worker_that_takes_everything_can_be_relied_on() {
     let mut p = Project::new();
     let served = |p: &mut Project, is_there: bool| {
         let ctx = p.person();
-        ops::delegate(&mut p.store, &ctx, &new_task("gendry", "x"), &[], &|_| is_there).unwrap().queue.is_served
+        ops::delegate(&mut p.store, &ctx, &new_task("gendry", "x"), &[], &|_| is_there)
+            .unwrap()
+            .queue
+            .is_served
     };
     ops::worker_join(&mut p.store, &worker("w1", &["gendry"], Takes::Some)).unwrap();
     ops::worker_join(&mut p.store, &worker("w2", &["ada"], Takes::All)).unwrap();
@@ -154,17 +191,24 @@ fn only_those_on_the_list_may_hand_over() {
     let mut p = Project::new();
     let ctx = p.person();
     let allowed = ["gendry".to_owned()];
-    let refused = ops::delegate(&mut p.store, &ctx, &new_task("claude", "x"), &allowed, &|_| true).unwrap_err();
-    assert!(matches!(refused, Error::Refused(_)) && refused.to_string().contains("ann"), "{refused}");
+    let refused = ops::delegate(&mut p.store, &ctx, &new_task("claude", "x"), &allowed, &|_| true)
+        .unwrap_err();
+    assert!(
+        matches!(refused, Error::Refused(_)) && refused.to_string().contains("ann"),
+        "{refused}"
+    );
     let gendry = Ctx { actor: "gendry", ..ctx };
     ops::delegate(&mut p.store, &gendry, &new_task("claude", "x"), &allowed, &|_| true).unwrap();
     // In a session, what counts is whose run it is, not the name that it gives itself.
     let claimed = p.claim().unwrap();
     let credentials = session(&claimed);
     let inside = Ctx { session: Some(&credentials), ..gendry };
-    let refused = ops::delegate(&mut p.store, &inside, &new_task("claude", "x"), &allowed, &|_| true).unwrap_err();
+    let refused =
+        ops::delegate(&mut p.store, &inside, &new_task("claude", "x"), &allowed, &|_| true)
+            .unwrap_err();
     assert!(refused.to_string().contains("claude may not"), "{refused}");
-    let task = ops::delegate(&mut p.store, &inside, &new_task("ada", "x"), &[], &|_| true).unwrap().task;
+    let task =
+        ops::delegate(&mut p.store, &inside, &new_task("ada", "x"), &[], &|_| true).unwrap().task;
     assert_eq!(task.delegated_by.as_deref(), Some("claude"));
 }
 
@@ -179,7 +223,8 @@ fn a_prompt_of_any_size_reaches_the_agent_whole() {
     let context = ops::context(&p.store, &claimed.run, None).unwrap().render();
     assert!(context.len() > prompt.len() && context.contains("the very end"));
     let ctx = p.person();
-    let blank = ops::delegate(&mut p.store, &ctx, &new_task("claude", " \n"), &[], &|_| true).unwrap_err();
+    let blank =
+        ops::delegate(&mut p.store, &ctx, &new_task("claude", " \n"), &[], &|_| true).unwrap_err();
     assert!(matches!(blank, Error::Invalid { field: "prompt", .. }), "{blank}");
 }
 
@@ -196,20 +241,44 @@ fn a_task_keeps_its_own_folder_limit_and_check() {
     };
     let task = hand_over(&mut p, &new).task;
     assert_eq!((task.workdir.as_deref(), task.timeout_ms), (Some("/srv/x"), Some(90_000)));
-    let check = Check { command: vec!["make".to_owned()], required: false, timeout: Duration::from_secs(60) };
+    let check = Check {
+        command: vec!["make".to_owned()],
+        required: false,
+        timeout: Duration::from_secs(60),
+    };
     let ctx = p.person();
-    let claimed = ops::claim_run(&mut p.store, &ctx, &ClaimRequest { check: Some(check.clone()), ..request() }).unwrap().unwrap();
+    let claimed = ops::claim_run(
+        &mut p.store,
+        &ctx,
+        &ClaimRequest { check: Some(check.clone()), ..request() },
+    )
+    .unwrap()
+    .unwrap();
     assert_eq!(claimed.run.workdir, "/srv/x");
-    assert_eq!(claimed.run.verify, Some(Verify::pending(words, true, 60_000)), "its own command, the agent's time");
+    assert_eq!(
+        claimed.run.verify,
+        Some(Verify::pending(words, true, 60_000)),
+        "its own command, the agent's time"
+    );
     p.create("an atom of no task");
-    let other = ops::claim_run(&mut p.store, &ctx, &ClaimRequest { check: Some(check), ..request() }).unwrap().unwrap();
-    assert_eq!((other.run.workdir.as_str(), other.run.verify.unwrap().command), ("/tmp", vec!["make".to_owned()]));
+    let other =
+        ops::claim_run(&mut p.store, &ctx, &ClaimRequest { check: Some(check), ..request() })
+            .unwrap()
+            .unwrap();
+    assert_eq!(
+        (other.run.workdir.as_str(), other.run.verify.unwrap().command),
+        ("/tmp", vec!["make".to_owned()])
+    );
 }
 
 #[test]
 fn work_whose_check_is_required_is_not_closed_before_it_passed() {
     let mut p = Project::new();
-    let new = NewTask { verify: Some(vec!["true".to_owned()]), require_verify: true, ..new_task("claude", "x") };
+    let new = NewTask {
+        verify: Some(vec!["true".to_owned()]),
+        require_verify: true,
+        ..new_task("claude", "x")
+    };
     let id = hand_over(&mut p, &new).task.id;
     let claimed = p.claim().unwrap();
     let credentials = session(&claimed);
@@ -218,11 +287,18 @@ fn work_whose_check_is_required_is_not_closed_before_it_passed() {
     let error = close(&mut p).unwrap_err();
     assert_eq!(error.code(), "verify_failed");
     let record = |p: &mut Project, status: VerifyStatus| {
-        let verify = Verify { status, output: Some("3 tests failed".to_owned()), ..claimed.run.verify.clone().unwrap() };
-        ops::record_verify(&mut p.store, &ctx, &claimed.run.id, &claimed.run.token, &verify).unwrap();
+        let verify = Verify {
+            status,
+            output: Some("3 tests failed".to_owned()),
+            ..claimed.run.verify.clone().unwrap()
+        };
+        ops::record_verify(&mut p.store, &ctx, &claimed.run.id, &claimed.run.token, &verify)
+            .unwrap();
     };
     record(&mut p, VerifyStatus::Failed);
-    let Error::Unverified { verify, .. } = close(&mut p).unwrap_err() else { panic!("another error") };
+    let Error::Unverified { verify, .. } = close(&mut p).unwrap_err() else {
+        panic!("another error")
+    };
     assert_eq!(verify.output.as_deref(), Some("3 tests failed"));
     record(&mut p, VerifyStatus::Passed);
     let patch = AtomPatch { status: Some(Status::Closed), ..AtomPatch::default() };
@@ -231,13 +307,20 @@ fn work_whose_check_is_required_is_not_closed_before_it_passed() {
     close(&mut p).unwrap();
     end(&mut p, &claimed.run.id);
     let task = ops::task(&p.store, &id).unwrap();
-    assert_eq!((task.status, task.verify.unwrap().status), (TaskStatus::Completed, VerifyStatus::Passed));
+    assert_eq!(
+        (task.status, task.verify.unwrap().status),
+        (TaskStatus::Completed, VerifyStatus::Passed)
+    );
 }
 
 #[test]
 fn a_person_closes_what_he_likes_and_other_endings_need_no_check() {
     let mut p = Project::new();
-    let new = NewTask { verify: Some(vec!["false".to_owned()]), require_verify: true, ..new_task("claude", "x") };
+    let new = NewTask {
+        verify: Some(vec!["false".to_owned()]),
+        require_verify: true,
+        ..new_task("claude", "x")
+    };
     let (by_person, by_agent) = (hand_over(&mut p, &new).task.id, hand_over(&mut p, &new).task.id);
     p.claim().unwrap();
     let ctx = p.person();
@@ -266,8 +349,14 @@ fn a_task_is_called_off_whether_it_waits_or_runs() {
         "once more is no error"
     );
     let off = ops::cancel_task(&mut p.store, &ctx, &claimed.run.id, None).unwrap();
-    assert_eq!((off.was, off.task.id.as_str(), off.task.status), (TaskStatus::Running, running.as_str(), TaskStatus::Running));
-    assert_eq!(ops::run(&p.store, &claimed.run.id).unwrap().cancel_requested, Some(CancelMode::Hold));
+    assert_eq!(
+        (off.was, off.task.id.as_str(), off.task.status),
+        (TaskStatus::Running, running.as_str(), TaskStatus::Running)
+    );
+    assert_eq!(
+        ops::run(&p.store, &claimed.run.id).unwrap().cancel_requested,
+        Some(CancelMode::Hold)
+    );
     let exit = ExitRecord::new(&claimed.run.id, EndKind::Cancelled, p.now);
     ops::settle(&mut p.store, &ctx, &exit, &RetryPolicy::default(), 0.5).unwrap();
     assert_eq!(ops::task(&p.store, &running).unwrap().status, TaskStatus::Cancelled);
@@ -288,9 +377,20 @@ fn what_is_recorded_of_a_task_is_in_its_row() {
     let ctx = p.person();
     ops::cancel_task(&mut p.store, &ctx, &ended, None).unwrap();
     let page = ops::tasks(&p.store, &TaskFilter::default()).unwrap();
-    assert_eq!(page.items.iter().map(|t| t.id.as_str()).collect::<Vec<_>>(), [&id, &ended], "what runs comes first");
+    assert_eq!(
+        page.items.iter().map(|t| t.id.as_str()).collect::<Vec<_>>(),
+        [&id, &ended],
+        "what runs comes first"
+    );
     assert_eq!(page.items[0].pid, Some(4711));
-    ops::record_output(&mut p.store, &claimed.run.id, &claimed.run.token, "last\nlines", "error: none").unwrap();
+    ops::record_output(
+        &mut p.store,
+        &claimed.run.id,
+        &claimed.run.token,
+        "last\nlines",
+        "error: none",
+    )
+    .unwrap();
     ops::close(&mut p.store, &ctx, &[&id], Some("All done"), &Guard::default()).unwrap();
     end(&mut p, &claimed.run.id);
     let row = serde_json::to_value(ops::task(&p.store, &claimed.run.id).unwrap()).unwrap();

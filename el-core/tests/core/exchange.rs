@@ -33,7 +33,12 @@ impl Project {
         exchange::jsonl(&ops::export(&self.store, &EVERYTHING).unwrap())
     }
 
-    pub(crate) fn try_import(&mut self, text: &str, tracker: Tracker, dry_run: bool) -> Result<Imported, Error> {
+    pub(crate) fn try_import(
+        &mut self,
+        text: &str,
+        tracker: Tracker,
+        dry_run: bool,
+    ) -> Result<Imported, Error> {
         let batch = exchange::read(text.as_bytes(), tracker, "plan.md", &mut |_, _| {});
         assert_eq!(batch.bad, [], "{text}");
         let ctx = self.person();
@@ -66,7 +71,10 @@ fn an_import_is_one_change_and_again_it_is_none() {
     assert_eq!((first.bonds_added, first.comments_added), (1, 1));
     let text = p.export();
     let again = p.import(BD, Tracker::Bd);
-    assert_eq!((again.created, again.updated, again.unchanged, again.bonds_added, again.comments_added), (0, 0, 3, 0, 0));
+    assert_eq!(
+        (again.created, again.updated, again.unchanged, again.bonds_added, again.comments_added),
+        (0, 0, 3, 0, 0)
+    );
     assert_eq!(p.export(), text);
 }
 
@@ -85,8 +93,13 @@ fn ids_of_the_other_tracker_find_their_atoms_in_every_verb() {
     let second = ops::resolve(&p.store, "bd-1.2").unwrap();
     assert!(second.starts_with("el-"));
     assert_eq!(ops::resolve(&p.store, "BD-1.2").unwrap(), second);
-    assert!(matches!(ops::resolve(&p.store, "bd-1.").unwrap_err(), Error::Ambiguous { candidates, .. } if candidates.len() == 2));
-    assert!(matches!(ops::resolve(&p.store, "d-1.2").unwrap_err(), Error::NotFound { .. }), "never in the middle");
+    assert!(
+        matches!(ops::resolve(&p.store, "bd-1.").unwrap_err(), Error::Ambiguous { candidates, .. } if candidates.len() == 2)
+    );
+    assert!(
+        matches!(ops::resolve(&p.store, "d-1.2").unwrap_err(), Error::NotFound { .. }),
+        "never in the middle"
+    );
     let ctx = p.person();
     ops::close(&mut p.store, &ctx, &["bd-1.2"], Some("done"), &Guard::default()).unwrap();
     let shown = ops::show(&p.store, "bd-1.2").unwrap();
@@ -99,7 +112,9 @@ fn what_was_done_here_stands_and_what_changed_there_comes() {
     p.import(BD, Tracker::Bd);
     let ctx = p.person();
     ops::close(&mut p.store, &ctx, &["bd-1.2"], Some("done here"), &Guard::default()).unwrap();
-    let newer = BD.replace("\"title\":\"Second\"", "\"title\":\"Second, renamed\"").replace("[\"api\"]", "[\"api\",\"web\"]");
+    let newer = BD
+        .replace("\"title\":\"Second\"", "\"title\":\"Second, renamed\"")
+        .replace("[\"api\"]", "[\"api\",\"web\"]");
     let told = p.import(&newer, Tracker::Bd);
     assert_eq!((told.updated, told.unchanged), (1, 2));
     let atom = ops::brief(&p.store, "bd-1.2").unwrap();
@@ -114,7 +129,8 @@ fn what_was_done_here_stands_and_what_changed_there_comes() {
 
 #[test]
 fn of_two_changes_to_one_field_the_newer_stands_and_that_is_told() {
-    for (updated_at, want) in [("2030-01-01T00:00:00Z", "There"), ("2025-12-05T00:00:00Z", "Here")] {
+    for (updated_at, want) in [("2030-01-01T00:00:00Z", "There"), ("2025-12-05T00:00:00Z", "Here")]
+    {
         let mut p = Project::new();
         p.import(BD, Tracker::Bd);
         let ctx = p.person();
@@ -122,11 +138,18 @@ fn of_two_changes_to_one_field_the_newer_stands_and_that_is_told() {
         ops::update(&mut p.store, &ctx, &["bd-1"], &patch, &Guard::default()).unwrap();
         let line = BD.lines().next().unwrap().replace("Epic", "There");
         let told = p.import(
-            &line.replace("\"updated_at\":\"2025-12-01T00:00:00Z\"", &format!("\"updated_at\":\"{updated_at}\"")),
+            &line.replace(
+                "\"updated_at\":\"2025-12-01T00:00:00Z\"",
+                &format!("\"updated_at\":\"{updated_at}\""),
+            ),
             Tracker::Bd,
         );
         assert_eq!(ops::brief(&p.store, "bd-1").unwrap().title, want);
-        assert!(told.notes.iter().any(|n| n.kind == NoteKind::Conflict && n.what.contains("title")), "{:?}", told.notes);
+        assert!(
+            told.notes.iter().any(|n| n.kind == NoteKind::Conflict && n.what.contains("title")),
+            "{:?}",
+            told.notes
+        );
     }
 }
 
@@ -147,9 +170,16 @@ fn a_bond_that_the_file_has_no_more_goes_and_one_that_was_removed_here_stays_awa
 fn bonds_that_cannot_be_are_left_out_kept_and_told() {
     let mut p = Project::new();
     let line = |id: &str, depends: &[(&str, &str)]| {
-        let deps: Vec<String> =
-            depends.iter().map(|(on, kind)| format!(r#"{{"issue_id":"{id}","depends_on_id":"{on}","type":"{kind}"}}"#)).collect();
-        format!(r#"{{"id":"{id}","title":"{id}","status":"open","dependencies":[{}]}}"#, deps.join(",")) + "\n"
+        let deps: Vec<String> = depends
+            .iter()
+            .map(|(on, kind)| {
+                format!(r#"{{"issue_id":"{id}","depends_on_id":"{on}","type":"{kind}"}}"#)
+            })
+            .collect();
+        format!(
+            r#"{{"id":"{id}","title":"{id}","status":"open","dependencies":[{}]}}"#,
+            deps.join(",")
+        ) + "\n"
     };
     let text = line("bd-a", &[("bd-b", "blocks")])
         + &line("bd-b", &[("bd-a", "blocks"), ("bd-nowhere", "blocks")])
@@ -158,7 +188,12 @@ fn bonds_that_cannot_be_are_left_out_kept_and_told() {
         + &line("bd-p", &[("bd-c", "blocks"), ("bd-p", "related")]);
     let told = p.import(&text, Tracker::Bd);
     assert_eq!((told.created, told.bonds_added), (4, 1));
-    let left: Vec<_> = told.notes.iter().filter(|n| n.kind == NoteKind::LeftOut).map(|n| (n.what.as_str(), n.count)).collect();
+    let left: Vec<_> = told
+        .notes
+        .iter()
+        .filter(|n| n.kind == NoteKind::LeftOut)
+        .map(|n| (n.what.as_str(), n.count))
+        .collect();
     assert_eq!(
         left,
         [
@@ -170,7 +205,10 @@ fn bonds_that_cannot_be_are_left_out_kept_and_told() {
     assert_eq!(ops::dep_check(&p.store).unwrap(), []);
     let kept = ops::brief(&p.store, "bd-b").unwrap().metadata["source"]["left_out"].clone();
     assert_eq!(kept.as_array().unwrap().len(), 2, "{kept}");
-    assert_eq!(ops::show(&p.store, "bd-c").unwrap().atom.parent_id, Some(ops::resolve(&p.store, "bd-p").unwrap()));
+    assert_eq!(
+        ops::show(&p.store, "bd-c").unwrap().atom.parent_id,
+        Some(ops::resolve(&p.store, "bd-p").unwrap())
+    );
     let again = p.import(&text, Tracker::Bd);
     assert_eq!((again.unchanged, again.bonds_added), (4, 0), "{:?}", again.notes);
 }
@@ -207,8 +245,10 @@ fn a_file_of_thousands_of_atoms_and_bonds_is_checked_as_a_whole() {
     let mut p = Project::new();
     let mut text = String::new();
     for n in 0..3_000 {
-        let deps: Vec<String> =
-            (1..4).filter(|k| n >= *k).map(|k| format!(r#"{{"depends_on_id":"x-{}","type":"blocks"}}"#, n - k)).collect();
+        let deps: Vec<String> = (1..4)
+            .filter(|k| n >= *k)
+            .map(|k| format!(r#"{{"depends_on_id":"x-{}","type":"blocks"}}"#, n - k))
+            .collect();
         text.push_str(&format!(
             "{{\"id\":\"x-{n}\",\"title\":\"n {n}\",\"status\":\"open\",\"dependencies\":[{}]}}\n",
             deps.join(",")
@@ -217,9 +257,14 @@ fn a_file_of_thousands_of_atoms_and_bonds_is_checked_as_a_whole() {
     let mut steps = Vec::new();
     let ctx = p.person();
     let mut lines = Vec::new();
-    let batch = exchange::read(text.as_bytes(), Tracker::Bd, "", &mut |at, of| lines.push((at, of)));
-    assert_eq!(lines, [(1, 3_001), (513, 3_001), (1_025, 3_001), (1_537, 3_001), (2_049, 3_001), (2_561, 3_001)]);
-    let told = ops::import(&mut p.store, &ctx, batch, false, &mut |at, of| steps.push((at, of))).unwrap();
+    let batch =
+        exchange::read(text.as_bytes(), Tracker::Bd, "", &mut |at, of| lines.push((at, of)));
+    assert_eq!(
+        lines,
+        [(1, 3_001), (513, 3_001), (1_025, 3_001), (1_537, 3_001), (2_049, 3_001), (2_561, 3_001)]
+    );
+    let told =
+        ops::import(&mut p.store, &ctx, batch, false, &mut |at, of| steps.push((at, of))).unwrap();
     assert_eq!((told.created, told.bonds_added), (3_000, 3 * 3_000 - 6));
     let total = 3 * 3_000 + 3 * 3_000 - 6;
     assert_eq!((steps.first(), steps.last()), (Some(&(0, total)), Some(&(total, total))));
@@ -258,7 +303,8 @@ fn bonds_point_where_the_other_tracker_means_them() {
         "\n",
     );
     let told = p.import(text, Tracker::Bd);
-    let (one, two) = (ops::resolve(&p.store, "b-1").unwrap(), ops::resolve(&p.store, "b-2").unwrap());
+    let (one, two) =
+        (ops::resolve(&p.store, "b-1").unwrap(), ops::resolve(&p.store, "b-2").unwrap());
     let mut found: Vec<_> = ops::dep_all(&p.store)
         .unwrap()
         .into_iter()
@@ -267,7 +313,14 @@ fn bonds_point_where_the_other_tracker_means_them() {
     found.sort();
     assert_eq!(
         found,
-        [(BondKind::WaitsFor, true), (BondKind::Related, false), (BondKind::Duplicates, false), (BondKind::DiscoveredFrom, true)]
+        [
+            (BondKind::WaitsFor, true),
+            (BondKind::Related, false),
+            (BondKind::Duplicates, false),
+            (BondKind::DiscoveredFrom, true)
+        ]
     );
-    assert!(told.notes.iter().any(|n| n.kind == NoteKind::Approximated && n.what.contains("tracks")));
+    assert!(
+        told.notes.iter().any(|n| n.kind == NoteKind::Approximated && n.what.contains("tracks"))
+    );
 }

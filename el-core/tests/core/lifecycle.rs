@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use el_core::model::{CancelMode, EndKind, EventKind, ExitRecord, Outcome, Progress, Stamp, Status, Worker};
+use el_core::model::{
+    CancelMode, EndKind, EventKind, ExitRecord, Outcome, Progress, Stamp, Status, Worker,
+};
 use el_core::ops::{self, AtomPatch, Beat, Gate, Guard, Watch};
 use el_core::rules::retry::RetryPolicy;
 use el_core::{Ctx, Error, SessionCredentials};
@@ -25,14 +27,26 @@ fn an_atom_is_claimed_once_and_closed_by_its_run() {
     let credentials = session(&claimed);
     let ctx = Ctx { session: Some(&credentials), actor: "claude", ..p.person() };
     ops::close(&mut p.store, &ctx, &[&id], Some("done"), &Guard::default()).unwrap();
-    assert_eq!(ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(), Watch::Finished(Status::Closed));
+    assert_eq!(
+        ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
+        Watch::Finished(Status::Closed)
+    );
     let settled = p.settle(&claimed.run.id, 0);
     assert_eq!(settled.outcome, Outcome::Closed);
     assert!(p.settle(&claimed.run.id, 1).was_settled);
 
     let (_, events) = ops::history(&p.store, &id).unwrap();
     let kinds: Vec<_> = events.iter().map(|e| e.kind).collect();
-    assert_eq!(kinds, [EventKind::Created, EventKind::Status, EventKind::RunStarted, EventKind::Status, EventKind::RunEnded]);
+    assert_eq!(
+        kinds,
+        [
+            EventKind::Created,
+            EventKind::Status,
+            EventKind::RunStarted,
+            EventKind::Status,
+            EventKind::RunEnded
+        ]
+    );
     assert_eq!(events[3].run_id.as_deref(), Some(claimed.run.id.as_str()));
 }
 
@@ -49,9 +63,11 @@ fn a_settled_run_can_change_nothing_any_more() {
         ops::close(&mut p.store, &ctx, &[&id], None, &Guard::default()).unwrap_err(),
         ops::close(&mut p.store, &ctx, &[&other], None, &Guard::default()).unwrap_err(),
         ops::comment(&mut p.store, &ctx, &id, "late").unwrap_err(),
-        ops::create(&mut p.store, &ctx, &ops::NewAtom { title: "x".into(), ..Default::default() }).unwrap_err(),
+        ops::create(&mut p.store, &ctx, &ops::NewAtom { title: "x".into(), ..Default::default() })
+            .unwrap_err(),
         ops::discard(&mut p.store, &ctx, &[&id], None).unwrap_err(),
-        ops::dep_add(&mut p.store, &ctx, &id, &other, el_core::model::BondKind::Blocks).unwrap_err(),
+        ops::dep_add(&mut p.store, &ctx, &id, &other, el_core::model::BondKind::Blocks)
+            .unwrap_err(),
         ops::claim(&mut p.store, &ctx, &id, false, None).unwrap_err(),
     ];
     for refusal in refusals {
@@ -96,7 +112,11 @@ fn what_a_person_does_to_an_atom_stands_and_ends_its_run() {
         let claimed = p.claim().unwrap();
         let patch = AtomPatch { status: Some(to), ..AtomPatch::default() };
         ops::update(&mut p.store, &person(p.now), &[&id], &patch, &Guard::default()).unwrap();
-        assert_eq!(ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(), Watch::Superseded, "{to}");
+        assert_eq!(
+            ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
+            Watch::Superseded,
+            "{to}"
+        );
         assert!(p.claim().is_none(), "not claimed again while the old run lives: {to}");
         assert_eq!(p.settle(&claimed.run.id, 0).outcome, Outcome::Superseded);
         assert_eq!(status(&p, &id), to);
@@ -137,7 +157,10 @@ fn violations_are_retried_after_a_wait_and_then_blocked_with_a_reason() {
     ops::retry(&mut p.store, &person(p.now), &id).unwrap();
     p.wait(Duration::from_secs(1));
     let claimed = p.claim().expect("fresh attempts");
-    assert!(p.settle(&claimed.run.id, 0).retry_at().is_some(), "the old violations count no longer");
+    assert!(
+        p.settle(&claimed.run.id, 0).retry_at().is_some(),
+        "the old violations count no longer"
+    );
 }
 
 #[test]
@@ -146,7 +169,10 @@ fn a_cancelled_atom_is_held_and_a_requeued_one_is_ready() {
     let id = p.create("one");
     let claimed = p.claim().unwrap();
     ops::cancel(&mut p.store, &person(p.now), &id, CancelMode::Hold, Some("wrong branch")).unwrap();
-    assert_eq!(ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(), Watch::Cancelled(CancelMode::Hold));
+    assert_eq!(
+        ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
+        Watch::Cancelled(CancelMode::Hold)
+    );
     assert_eq!(p.settle(&claimed.run.id, 0).outcome, Outcome::Cancelled);
     assert!(p.ready().is_empty());
     ops::retry(&mut p.store, &person(p.now), &id).unwrap();
@@ -163,12 +189,19 @@ fn the_stop_hook_sends_an_agent_back_once() {
     let claimed = p.claim().unwrap();
     let credentials = session(&claimed);
     let ctx = Ctx { session: Some(&credentials), ..p.person() };
-    assert_eq!(ops::stop_gate(&mut p.store, &ctx, 1).unwrap(), Gate::SendBack { atom_id: id.clone(), verify: None });
+    assert_eq!(
+        ops::stop_gate(&mut p.store, &ctx, 1).unwrap(),
+        Gate::SendBack { atom_id: id.clone(), verify: None }
+    );
     assert_eq!(ops::stop_gate(&mut p.store, &ctx, 1).unwrap(), Gate::Pass);
     assert_eq!(ops::stop_gate(&mut p.store, &person(p.now), 1).unwrap(), Gate::Pass);
     p.settle(&claimed.run.id, 0);
     let ctx = Ctx { session: Some(&credentials), ..p.person() };
-    assert_eq!(ops::stop_gate(&mut p.store, &ctx, 1).unwrap(), Gate::Pass, "a stale session is not bothered");
+    assert_eq!(
+        ops::stop_gate(&mut p.store, &ctx, 1).unwrap(),
+        Gate::Pass,
+        "a stale session is not bothered"
+    );
 }
 
 #[test]
@@ -181,14 +214,23 @@ fn a_supervisor_that_comes_too_late_or_second_is_refused() {
     ops::register_supervisor(&mut p.store, run, token, &stamp, p.now, LEASE).unwrap();
     ops::register_supervisor(&mut p.store, run, token, &stamp, p.now, LEASE).unwrap();
     let second = Stamp { pid: 8, ..stamp.clone() };
-    let refusal = ops::register_supervisor(&mut p.store, run, token, &second, p.now, LEASE).unwrap_err();
+    let refusal =
+        ops::register_supervisor(&mut p.store, run, token, &second, p.now, LEASE).unwrap_err();
     assert_eq!(refusal.code(), "claimed");
     let progress = Progress { turns: 3, cost_micros: 1200, ..Progress::default() };
-    let beat = Beat { run_id: run, token, now: p.now, lease: LEASE, active_at: Some(p.now), progress: &progress };
+    let beat = Beat {
+        run_id: run,
+        token,
+        now: p.now,
+        lease: LEASE,
+        active_at: Some(p.now),
+        progress: &progress,
+    };
     assert_eq!(ops::beat(&mut p.store, &beat).unwrap(), Watch::Work);
     p.settle(run, 0);
     assert_eq!(ops::beat(&mut p.store, &beat).unwrap(), Watch::Over);
-    let late = ops::register_supervisor(&mut p.store, run, token, &stamp, p.now, LEASE).unwrap_err();
+    let late =
+        ops::register_supervisor(&mut p.store, run, token, &stamp, p.now, LEASE).unwrap_err();
     assert!(matches!(late, Error::StaleRun { .. }));
     assert_eq!(ops::run(&p.store, run).unwrap().progress.turns, 3);
 }
@@ -202,13 +244,24 @@ fn a_run_whose_supervisor_came_after_all_is_not_settled_as_lost() {
     let exit = ExitRecord::new(&claimed.run.id, EndKind::LaunchFailed, p.now);
     let policy = RetryPolicy::default();
     // Seen without a supervisor; then it registers, before whoever saw that has settled the run.
-    ops::register_supervisor(&mut p.store, &claimed.run.id, &claimed.run.token, &stamp, p.now, LEASE).unwrap();
+    ops::register_supervisor(
+        &mut p.store,
+        &claimed.run.id,
+        &claimed.run.token,
+        &stamp,
+        p.now,
+        LEASE,
+    )
+    .unwrap();
     let ctx = Ctx { actor: "claude", ..p.person() };
     let refusal = ops::settle_lost(&mut p.store, &ctx, &exit, &policy, 0.5, None).unwrap_err();
     assert_eq!(refusal.code(), "claimed");
     assert_eq!(status(&p, &id), Status::InProgress);
     // Of this very supervisor it is known that it is gone.
-    assert_eq!(ops::settle_lost(&mut p.store, &ctx, &exit, &policy, 0.5, Some(&stamp)).unwrap().outcome, Outcome::LaunchFailed);
+    assert_eq!(
+        ops::settle_lost(&mut p.store, &ctx, &exit, &policy, 0.5, Some(&stamp)).unwrap().outcome,
+        Outcome::LaunchFailed
+    );
 }
 
 #[test]
@@ -244,6 +297,9 @@ fn an_atom_that_is_gone_ends_its_run_as_deleted() {
     let raw = rusqlite::Connection::open(p.dir.path().join("el.db")).unwrap();
     raw.pragma_update(None, "foreign_keys", true).unwrap();
     raw.execute("DELETE FROM atoms WHERE id = ?1", [&id]).unwrap();
-    assert_eq!(ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(), Watch::Superseded);
+    assert_eq!(
+        ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
+        Watch::Superseded
+    );
     assert_eq!(p.settle(&claimed.run.id, 0).outcome, Outcome::Deleted);
 }

@@ -24,18 +24,28 @@ fn a_newer_database_is_refused_and_left_alone() {
 fn what_is_no_database_of_ours_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("el.db");
-    assert!(matches!(Store::open(&path, Durability::Normal).unwrap_err(), Error::NoDatabase { .. }));
+    assert!(matches!(
+        Store::open(&path, Durability::Normal).unwrap_err(),
+        Error::NoDatabase { .. }
+    ));
     std::fs::write(
         &path,
         "this is no database, but it is long enough to have a header of a hundred bytes, which SQLite wants to see first of all",
     )
     .unwrap();
-    assert!(matches!(Store::open(&path, Durability::Normal).unwrap_err(), Error::NotADatabase { .. }));
+    assert!(matches!(
+        Store::open(&path, Durability::Normal).unwrap_err(),
+        Error::NotADatabase { .. }
+    ));
     std::fs::write(&path, "").unwrap();
-    assert!(matches!(Store::open(&path, Durability::Normal).unwrap_err(), Error::NotADatabase { .. }));
+    assert!(matches!(
+        Store::open(&path, Durability::Normal).unwrap_err(),
+        Error::NotADatabase { .. }
+    ));
     std::fs::remove_file(&path).unwrap();
     let raw = rusqlite::Connection::open(&path).unwrap();
-    raw.execute_batch("CREATE TABLE t (a); PRAGMA user_version = 1; PRAGMA application_id = 7").unwrap();
+    raw.execute_batch("CREATE TABLE t (a); PRAGMA user_version = 1; PRAGMA application_id = 7")
+        .unwrap();
     drop(raw);
     // Its version says nothing of whose it is; a query then fails, and nothing is written.
     let opened = Store::open(&path, Durability::Normal);
@@ -46,7 +56,8 @@ fn what_is_no_database_of_ours_is_refused() {
 fn creating_twice_is_refused_and_changes_nothing() {
     let mut p = Project::new();
     let id = p.create("one");
-    let error = Store::create(&p.dir.path().join("el.db"), "other", Timestamp::from_micros(0)).unwrap_err();
+    let error =
+        Store::create(&p.dir.path().join("el.db"), "other", Timestamp::from_micros(0)).unwrap_err();
     assert_eq!(error.code(), "exists");
     assert_eq!(el_core::ops::resolve(&p.reopen(), &id).unwrap(), id);
 }

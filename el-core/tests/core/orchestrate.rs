@@ -28,7 +28,10 @@ fn a_plan_is_asked_for_filed_worked_on_and_brought_together() {
     let asked = plan.asked(Question::TaskList);
     let told = plan.context(&asked);
     assert!(told.contains("Write the manual") && told.contains("Three chapters"), "{told}");
-    assert_eq!(plan.say(&asked, &block(Question::TaskList, &list(&chapters())), 0, true), Reply::Kept);
+    assert_eq!(
+        plan.say(&asked, &block(Question::TaskList, &list(&chapters())), 0, true),
+        Reply::Kept
+    );
     plan.end(&asked);
 
     let Step::AwaitWork { work } = plan.advance() else { panic!("{:?}", plan.overview()) };
@@ -41,16 +44,23 @@ fn a_plan_is_asked_for_filed_worked_on_and_brought_together() {
     for part in ["Task one", "Task two", "Task index", "done: as asked"] {
         assert!(told.contains(part), "{part} is missing: {told}");
     }
-    let conflict = json!([{ "type": "duplicate", "description": "twice", "resolution": "kept one" }]);
+    let conflict =
+        json!([{ "type": "duplicate", "description": "twice", "resolution": "kept one" }]);
     let result = json!({ "status": "success", "summary": "A manual of two chapters", "conflicts": conflict });
     assert_eq!(plan.say(&asked, &block(Question::Aggregation, &result), 0, true), Reply::Kept);
     plan.end(&asked);
 
     assert_eq!(plan.advance(), Step::Done { missing: vec![] });
     let epic = plan.show(&plan.epic);
-    assert_eq!((epic.status, epic.close_reason.as_deref()), (Status::Closed, Some("A manual of two chapters")));
+    assert_eq!(
+        (epic.status, epic.close_reason.as_deref()),
+        (Status::Closed, Some("A manual of two chapters"))
+    );
     let told = plan.comments(&plan.epic);
-    assert!(told.contains("A manual of two chapters") && told.contains("duplicate: twice — kept one"), "{told}");
+    assert!(
+        told.contains("A manual of two chapters") && told.contains("duplicate: twice — kept one"),
+        "{told}"
+    );
     plan.assert_once();
     assert_eq!(plan.below().len(), 6, "three questions, three tasks");
 }
@@ -141,7 +151,10 @@ fn a_plan_without_any_result_stops() {
 
 #[test]
 fn a_failed_check_is_worked_on_and_run_again() {
-    let settings = PlanSettings { check: vec!["make".to_owned(), "test".to_owned()], ..PlanSettings::default() };
+    let settings = PlanSettings {
+        check: vec!["make".to_owned(), "test".to_owned()],
+        ..PlanSettings::default()
+    };
     let mut plan = Plan::filed_with(settings, &json!([task("one", &[])]));
     plan.work_all();
     plan.answer(Question::Aggregation, &aggregation("all"));
@@ -151,7 +164,10 @@ fn a_failed_check_is_worked_on_and_run_again() {
     let question = Question::Failures { round: 0 };
     let asked = plan.asked(question);
     let told = plan.context(&asked);
-    assert!(told.contains("assertion failed: left == right") && told.contains("make test"), "{told}");
+    assert!(
+        told.contains("assertion failed: left == right") && told.contains("make test"),
+        "{told}"
+    );
     // The model's names of this list are its own.
     plan.say(&asked, &block(question, &list(&json!([task("one", &[])]))), 0, true);
     plan.end(&asked);
@@ -161,13 +177,20 @@ fn a_failed_check_is_worked_on_and_run_again() {
     assert_eq!(plan.advance(), Step::Done { missing: vec![] });
     let overview = plan.overview();
     assert_eq!(overview.checks.iter().map(|c| c.passed).collect::<Vec<_>>(), [false, true]);
-    assert_eq!(overview.tasks.iter().map(|t| t.list.clone().unwrap()).collect::<Vec<_>>(), ["task_list", "failures-0"]);
+    assert_eq!(
+        overview.tasks.iter().map(|t| t.list.clone().unwrap()).collect::<Vec<_>>(),
+        ["task_list", "failures-0"]
+    );
     plan.assert_once();
 }
 
 #[test]
 fn a_check_that_fails_too_often_stops() {
-    let settings = PlanSettings { check: vec!["false".to_owned()], check_rounds: 0, ..PlanSettings::default() };
+    let settings = PlanSettings {
+        check: vec!["false".to_owned()],
+        check_rounds: 0,
+        ..PlanSettings::default()
+    };
     let mut plan = Plan::filed_with(settings, &json!([task("one", &[])]));
     plan.work_all();
     plan.answer(Question::Aggregation, &aggregation("all"));
@@ -180,7 +203,10 @@ fn a_check_that_fails_too_often_stops() {
 fn money_that_is_used_up_begins_nothing_new() {
     let mut plan = Plan::with_budget(PlanSettings::default(), Some(1.0));
     let asked = plan.asked(Question::Analysis);
-    let (token, progress) = (asked.run.token.clone(), el_core::model::Progress { cost_micros: 1_500_000, ..Default::default() });
+    let (token, progress) = (
+        asked.run.token.clone(),
+        el_core::model::Progress { cost_micros: 1_500_000, ..Default::default() },
+    );
     let beat = ops::Beat {
         run_id: &asked.run.id,
         token: &token,
@@ -192,7 +218,9 @@ fn money_that_is_used_up_begins_nothing_new() {
     ops::beat(&mut plan.p.store, &beat).unwrap();
     plan.say(&asked, &block(Question::Analysis, &analysis()), 0, true);
     plan.end(&asked);
-    let Step::Stop { question: None, why } = plan.advance() else { panic!("{:?}", plan.overview().next) };
+    let Step::Stop { question: None, why } = plan.advance() else {
+        panic!("{:?}", plan.overview().next)
+    };
     assert!(why.contains("budget"), "{why}");
     assert_eq!(plan.below().len(), 1);
 }
@@ -203,14 +231,19 @@ fn time_that_is_used_up_begins_nothing_new_and_what_runs_is_awaited() {
     let mut plan = Plan::filed_with(settings, &chapters());
     let running = plan.p.claim().unwrap();
     let (ctx, epic) = (plan.p.person(), plan.epic.clone());
-    let advanced = ops::advance(&mut plan.p.store, &ctx, &epic, false, Duration::from_secs(61)).unwrap();
+    let advanced =
+        ops::advance(&mut plan.p.store, &ctx, &epic, false, Duration::from_secs(61)).unwrap();
     assert!(matches!(advanced.step, Step::AwaitWork { .. }), "{advanced:?}");
     assert!(advanced.used_up.unwrap().contains("time"));
     plan.close(&running, "done");
     plan.end(&running);
     assert!(matches!(plan.advance(), Step::Stop { question: None, .. }));
     // More time lets it go on.
-    let begin = ops::Begin { goal: ops::Goal::Atom(epic), settings: PlanSettings::default(), budget_usd: None };
+    let begin = ops::Begin {
+        goal: ops::Goal::Atom(epic),
+        settings: PlanSettings::default(),
+        budget_usd: None,
+    };
     ops::begin_orchestration(&mut plan.p.store, &ctx, &begin).unwrap();
     assert!(matches!(plan.advance(), Step::AwaitWork { .. }));
 }

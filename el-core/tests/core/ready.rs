@@ -1,4 +1,5 @@
-//! Readiness: the SQL that picks and the pure rule that explains must agree, whatever the project looks like.
+//! Readiness: the SQL that picks and the pure rule that explains must agree, whatever the project
+//! looks like.
 
 use std::time::Duration;
 
@@ -108,7 +109,8 @@ fn a_fallback_is_released_by_failure_and_not_needed_after_success() {
     let person = person(p.now);
     ops::dep_add(&mut p.store, &person, &a, &fallback, BondKind::ConditionalBlocks).unwrap();
     assert!(!p.ready().contains(&fallback));
-    ops::close(&mut p.store, &person, &[&a], Some("Failed: no such API"), &Guard::default()).unwrap();
+    ops::close(&mut p.store, &person, &[&a], Some("Failed: no such API"), &Guard::default())
+        .unwrap();
     assert!(p.ready().contains(&fallback));
 
     let other = p.create("other fallback");
@@ -137,8 +139,13 @@ fn what_waits_for_an_epic_waits_for_all_below_it() {
 #[test]
 fn what_waits_for_an_atom_waits_for_the_end_of_its_run_too() {
     let mut p = Project::new();
-    let (first, epic, next, child, last) =
-        (p.create("first"), p.create("epic"), p.create("next"), p.create("child"), p.create("last"));
+    let (first, epic, next, child, last) = (
+        p.create("first"),
+        p.create("epic"),
+        p.create("next"),
+        p.create("child"),
+        p.create("last"),
+    );
     let person = person(p.now);
     ops::dep_add(&mut p.store, &person, &epic, &child, BondKind::ParentChild).unwrap();
     ops::dep_add(&mut p.store, &person, &first, &next, BondKind::Blocks).unwrap();
@@ -154,7 +161,10 @@ fn what_waits_for_an_atom_waits_for_the_end_of_its_run_too() {
     ops::close(&mut p.store, &person, &[&first], None, &Guard::default()).unwrap();
     assert!(p.ready().is_empty(), "its agent may still be writing");
     let held = ops::explain(&p.store, &child, p.now).unwrap().holds;
-    assert_eq!(held, [Hold::Ending { of: first, run: live.run.id.clone(), via: Some(epic.clone()) }]);
+    assert_eq!(
+        held,
+        [Hold::Ending { of: first, run: live.run.id.clone(), via: Some(epic.clone()) }]
+    );
     p.settle(&live.run.id, 0);
     assert_eq!(p.ready(), [next.clone(), child.clone()]);
 

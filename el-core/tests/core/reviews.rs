@@ -33,17 +33,28 @@ fn submitted() -> (Project, String, ClaimedRun) {
 #[test]
 fn a_hand_over_ends_the_run_and_waits() {
     let (mut p, id, claimed) = submitted();
-    assert_eq!(ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(), Watch::Finished(Status::Review));
+    assert_eq!(
+        ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
+        Watch::Finished(Status::Review)
+    );
     let settled = p.settle(&claimed.run.id, 0);
     assert_eq!(settled.outcome, Outcome::Review);
     let told = settled.message.unwrap().content;
-    assert!(told.contains("Fail-safe parser") && told.contains("Build: failed") && told.contains("expected `;`"), "{told}");
+    assert!(
+        told.contains("Fail-safe parser")
+            && told.contains("Build: failed")
+            && told.contains("expected `;`"),
+        "{told}"
+    );
     assert!(p.claim().is_none());
     let waiting = ops::reviews(&p.store, &AtomFilter::default(), p.now).unwrap();
     assert_eq!((waiting.len(), waiting[0].atom.id.as_str()), (1, id.as_str()));
     let review = waiting[0].review.as_ref().unwrap();
     assert_eq!(review.report["mine"], 7, "what the protocol does not know is kept");
-    assert_eq!((review.run_id.as_deref(), review.author.as_str()), (Some(claimed.run.id.as_str()), "claude"));
+    assert_eq!(
+        (review.run_id.as_deref(), review.author.as_str()),
+        (Some(claimed.run.id.as_str()), "claude")
+    );
     assert_eq!(waiting[0].run.as_ref().unwrap().id, claimed.run.id);
 }
 
@@ -55,16 +66,28 @@ fn a_report_that_does_not_fit_changes_nothing_and_names_every_field() {
     let mut bad = report(&id);
     bad["summary"] = json!("");
     bad["buildResult"]["output"] = json!(null);
-    let Error::Report { problems } = ops::submit(&mut p.store, &person, &id, &bad.to_string()).unwrap_err() else { panic!() };
-    assert_eq!(problems.iter().map(|p| p.field.as_str()).collect::<Vec<_>>(), ["summary", "buildResult.output"]);
-    let Error::Report { problems } = ops::submit(&mut p.store, &person, &id, &report("el-other").to_string()).unwrap_err() else {
+    let Error::Report { problems } =
+        ops::submit(&mut p.store, &person, &id, &bad.to_string()).unwrap_err()
+    else {
+        panic!()
+    };
+    assert_eq!(
+        problems.iter().map(|p| p.field.as_str()).collect::<Vec<_>>(),
+        ["summary", "buildResult.output"]
+    );
+    let Error::Report { problems } =
+        ops::submit(&mut p.store, &person, &id, &report("el-other").to_string()).unwrap_err()
+    else {
         panic!()
     };
     assert_eq!(problems[0].field, "taskId");
     assert_eq!(ops::brief(&p.store, &id).unwrap().status, Status::Open);
     ops::submit(&mut p.store, &person, &id, &report(&id.to_uppercase()).to_string()).unwrap();
     ops::close(&mut p.store, &person, &[&id], None, &Guard::default()).unwrap();
-    assert_eq!(ops::submit(&mut p.store, &person, &id, &report(&id).to_string()).unwrap_err().code(), "over");
+    assert_eq!(
+        ops::submit(&mut p.store, &person, &id, &report(&id).to_string()).unwrap_err().code(),
+        "over"
+    );
     assert_eq!(ops::reviews_of(&p.store, &id).unwrap()[0].verdict, Some(ReviewVerdict::Superseded));
 }
 
@@ -74,14 +97,27 @@ fn an_approval_closes_and_releases_nobody_who_waits_for_a_failure() {
     p.settle(&claimed.run.id, 0);
     let person = p.person();
     let only_if_failed = p.create("only if that fails");
-    ops::dep_add(&mut p.store, &person, &id, &only_if_failed, el_core::model::BondKind::ConditionalBlocks).unwrap();
+    ops::dep_add(
+        &mut p.store,
+        &person,
+        &id,
+        &only_if_failed,
+        el_core::model::BondKind::ConditionalBlocks,
+    )
+    .unwrap();
     let closed = ops::approve(&mut p.store, &person, &[&id], None).unwrap();
     assert_eq!(closed[0].status, Status::Closed);
     assert_eq!(closed[0].close_reason.as_deref(), Some("Approved: Fail-safe parser"));
     assert_eq!(ops::brief(&p.store, &only_if_failed).unwrap().status, Status::WontDo);
-    assert_eq!(ops::approve(&mut p.store, &person, &[&id], None).unwrap_err().code(), "not_in_review");
+    assert_eq!(
+        ops::approve(&mut p.store, &person, &[&id], None).unwrap_err().code(),
+        "not_in_review"
+    );
     let reviews = ops::reviews_of(&p.store, &id).unwrap();
-    assert_eq!((reviews[0].verdict, reviews[0].decided_by.as_deref()), (Some(ReviewVerdict::Approved), Some("ann")));
+    assert_eq!(
+        (reviews[0].verdict, reviews[0].decided_by.as_deref()),
+        (Some(ReviewVerdict::Approved), Some("ann"))
+    );
 }
 
 #[test]
@@ -91,7 +127,8 @@ fn a_rejection_reaches_the_next_attempt_which_is_a_fresh_one() {
     p.wait(std::time::Duration::from_secs(1));
     let person = p.person();
     assert!(ops::reject(&mut p.store, &person, &id, " ").is_err());
-    let open = ops::reject(&mut p.store, &person, &id, "No test covers offsets.\n@/etc/passwd").unwrap();
+    let open =
+        ops::reject(&mut p.store, &person, &id, "No test covers offsets.\n@/etc/passwd").unwrap();
     assert_eq!((open.status, open.retry_at), (Status::Open, None));
     p.wait(std::time::Duration::from_secs(1));
     let second = p.claim().expect("it can be tried at once");
@@ -102,13 +139,17 @@ fn a_rejection_reaches_the_next_attempt_which_is_a_fresh_one() {
     assert!(text.contains("Rejected: No test covers"), "it is a comment too");
     let (_, events) = ops::history(&p.store, &id).unwrap();
     let kinds: Vec<_> = events.iter().map(|e| e.kind).collect();
-    assert!(kinds.contains(&EventKind::Submitted) && kinds.contains(&EventKind::Rejected), "{kinds:?}");
+    assert!(
+        kinds.contains(&EventKind::Submitted) && kinds.contains(&EventKind::Rejected),
+        "{kinds:?}"
+    );
 
     let credentials = session(&second);
     let again = ctx(&p, &credentials);
     ops::submit(&mut p.store, &again, &id, &report(&id).to_string()).unwrap();
     p.settle(&second.run.id, 0);
-    let verdicts: Vec<_> = ops::reviews_of(&p.store, &id).unwrap().iter().map(|r| r.verdict).collect();
+    let verdicts: Vec<_> =
+        ops::reviews_of(&p.store, &id).unwrap().iter().map(|r| r.verdict).collect();
     assert_eq!(verdicts, [Some(ReviewVerdict::Rejected), None]);
 }
 
@@ -117,7 +158,10 @@ fn nobody_reviews_their_own_work_and_a_stale_session_submits_nothing() {
     let (mut p, id, claimed) = submitted();
     let credentials = session(&claimed);
     let own = ctx(&p, &credentials);
-    assert!(matches!(ops::approve(&mut p.store, &own, &[&id], None).unwrap_err(), Error::Refused(_)));
+    assert!(matches!(
+        ops::approve(&mut p.store, &own, &[&id], None).unwrap_err(),
+        Error::Refused(_)
+    ));
     assert!(matches!(ops::reject(&mut p.store, &own, &id, "no").unwrap_err(), Error::Refused(_)));
     p.settle(&claimed.run.id, 0);
     let late = ops::submit(&mut p.store, &own, &id, &report(&id).to_string()).unwrap_err();
@@ -126,9 +170,11 @@ fn nobody_reviews_their_own_work_and_a_stale_session_submits_nothing() {
 
 #[test]
 fn work_that_is_to_be_reviewed_is_not_closed_by_who_did_it() {
-    for (labels, metadata, by_setting) in
-        [(vec!["review".to_owned()], None, false), (vec![], Some(json!({"review": true})), false), (vec![], None, true)]
-    {
+    for (labels, metadata, by_setting) in [
+        (vec!["review".to_owned()], None, false),
+        (vec![], Some(json!({"review": true})), false),
+        (vec![], None, true),
+    ] {
         let mut p = Project::new();
         let person = p.person();
         let new = NewAtom { title: "one".into(), labels, metadata, ..NewAtom::default() };
@@ -136,14 +182,20 @@ fn work_that_is_to_be_reviewed_is_not_closed_by_who_did_it() {
         let claimed = p.claim().unwrap();
         let context = ops::context(&p.store, &claimed.run, None).unwrap();
         assert_eq!(context.review, !by_setting);
-        assert_eq!(context.render().contains(&format!("el submit {id} --report FILE")), !by_setting);
+        assert_eq!(
+            context.render().contains(&format!("el submit {id} --report FILE")),
+            !by_setting
+        );
         let credentials = session(&claimed);
         let own = ctx(&p, &credentials);
         let guard = Guard { review: by_setting, ..Guard::default() };
         let refusal = ops::close(&mut p.store, &own, &[&id], Some("done"), &guard).unwrap_err();
         assert!(matches!(&refusal, Error::Refused(why) if why.contains("el submit")), "{refusal}");
         let patch = AtomPatch { status: Some(Status::Closed), ..AtomPatch::default() };
-        assert!(matches!(ops::update(&mut p.store, &own, &[&id], &patch, &guard).unwrap_err(), Error::Refused(_)));
+        assert!(matches!(
+            ops::update(&mut p.store, &own, &[&id], &patch, &guard).unwrap_err(),
+            Error::Refused(_)
+        ));
         let deferred = AtomPatch { status: Some(Status::Deferred), ..AtomPatch::default() };
         ops::update(&mut p.store, &own, &[&id], &deferred, &guard).unwrap();
         ops::close(&mut p.store, &person, &[&id], Some("a person may"), &guard).unwrap();
@@ -161,5 +213,10 @@ fn what_was_put_into_review_without_a_report_can_be_decided() {
     ops::reject(&mut p.store, &person, &id, "where is the report?").unwrap();
     p.wait(std::time::Duration::from_secs(1));
     let claimed = p.claim().unwrap();
-    assert!(ops::context(&p.store, &claimed.run, None).unwrap().render().contains("where is the report?"));
+    assert!(
+        ops::context(&p.store, &claimed.run, None)
+            .unwrap()
+            .render()
+            .contains("where is the report?")
+    );
 }

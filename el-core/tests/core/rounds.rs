@@ -13,7 +13,11 @@ fn to(status: Status) -> AtomPatch {
 }
 
 fn until(date: Timestamp) -> AtomPatch {
-    AtomPatch { status: Some(Status::Deferred), defer_until: Some(Some(date)), ..AtomPatch::default() }
+    AtomPatch {
+        status: Some(Status::Deferred),
+        defer_until: Some(Some(date)),
+        ..AtomPatch::default()
+    }
 }
 
 #[test]
@@ -24,20 +28,31 @@ fn a_session_does_not_put_its_own_atom_back_into_the_queue() {
     let credentials = session(&claimed);
     let now = p.now;
     let ctx = Ctx { session: Some(&credentials), actor: "claude", ..p.person() };
-    let refused = |result: Result<(), Error>| assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
-    refused(ops::update(&mut p.store, &ctx, &[&id], &to(Status::Open), &Guard::default()).map(drop));
+    let refused =
+        |result: Result<(), Error>| assert!(matches!(result, Err(Error::Refused(_))), "{result:?}");
+    refused(
+        ops::update(&mut p.store, &ctx, &[&id], &to(Status::Open), &Guard::default()).map(drop),
+    );
     refused(ops::retry(&mut p.store, &ctx, &id).map(drop));
     refused(ops::cancel(&mut p.store, &ctx, &id, CancelMode::Requeue, None).map(drop));
     for status in [Status::Blocked, Status::Testing, Status::InProgress] {
         ops::update(&mut p.store, &ctx, &[&id], &to(status), &Guard::default()).unwrap();
     }
     let soon = now.plus(Duration::from_secs(59));
-    let error = ops::update(&mut p.store, &ctx, &[&id], &until(soon), &Guard::default()).unwrap_err();
+    let error =
+        ops::update(&mut p.store, &ctx, &[&id], &until(soon), &Guard::default()).unwrap_err();
     assert!(matches!(error, Error::Invalid { field: "defer-until", .. }), "{error}");
     ops::discard(&mut p.store, &ctx, &[&id], None).unwrap();
     refused(ops::restore(&mut p.store, &ctx, &id).map(drop));
     refused(ops::reopen(&mut p.store, &ctx, &[&id]).map(drop));
-    ops::update(&mut p.store, &ctx, &[&id], &until(now.plus(Duration::from_secs(60))), &Guard::default()).unwrap();
+    ops::update(
+        &mut p.store,
+        &ctx,
+        &[&id],
+        &until(now.plus(Duration::from_secs(60))),
+        &Guard::default(),
+    )
+    .unwrap();
     refused(ops::reopen(&mut p.store, &ctx, &[&id]).map(drop));
     assert_eq!(p.settle(&claimed.run.id, 0).outcome, Outcome::Deferred);
 }
@@ -48,12 +63,20 @@ fn nobody_puts_anything_off_until_a_time_that_has_passed() {
     let id = p.create("one");
     let (now, ctx) = (p.now, p.person());
     for date in [now, now.minus(Duration::from_secs(1))] {
-        let error = ops::update(&mut p.store, &ctx, &[&id], &until(date), &Guard::default()).unwrap_err();
+        let error =
+            ops::update(&mut p.store, &ctx, &[&id], &until(date), &Guard::default()).unwrap_err();
         assert!(matches!(error, Error::Invalid { field: "defer-until", .. }), "{error}");
         let new = ops::NewAtom { title: "x".into(), defer_until: Some(date), ..Default::default() };
         assert!(ops::create(&mut p.store, &ctx, &new).is_err());
     }
-    ops::update(&mut p.store, &ctx, &[&id], &until(now.plus(Duration::from_secs(1))), &Guard::default()).unwrap();
+    ops::update(
+        &mut p.store,
+        &ctx,
+        &[&id],
+        &until(now.plus(Duration::from_secs(1))),
+        &Guard::default(),
+    )
+    .unwrap();
 }
 
 /// Claims, and has another agent's session end and reopen it: a second later it is ready again.

@@ -38,7 +38,13 @@ impl Project {
     pub(crate) fn create(&mut self, title: &str) -> String {
         self.wait(Duration::from_millis(1));
         let ctx = self.person();
-        ops::create(&mut self.store, &ctx, &NewAtom { title: title.to_owned(), ..NewAtom::default() }).unwrap().id
+        ops::create(
+            &mut self.store,
+            &ctx,
+            &NewAtom { title: title.to_owned(), ..NewAtom::default() },
+        )
+        .unwrap()
+        .id
     }
 
     pub(crate) fn claim(&mut self) -> Option<ClaimedRun> {
@@ -55,7 +61,9 @@ impl Project {
     }
 
     pub(crate) fn ready(&self) -> Vec<String> {
-        let page = ops::ready(&self.store, &AtomFilter::default(), ops::Sort::Priority, None, 0, self.now).unwrap();
+        let page =
+            ops::ready(&self.store, &AtomFilter::default(), ops::Sort::Priority, None, 0, self.now)
+                .unwrap();
         page.items.into_iter().map(|a| a.id).collect()
     }
 }

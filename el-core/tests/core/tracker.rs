@@ -11,12 +11,20 @@ fn an_id_is_found_by_any_unique_beginning_and_never_by_its_middle() {
     let mut p = Project::new();
     let id = p.create("one");
     let short = id.strip_prefix("el-").unwrap().to_owned();
-    for text in [id.clone(), id.to_uppercase(), short.clone(), short[..3].to_owned(), format!("EL-{}", &short[..2])] {
+    for text in [
+        id.clone(),
+        id.to_uppercase(),
+        short.clone(),
+        short[..3].to_owned(),
+        format!("EL-{}", &short[..2]),
+    ] {
         assert_eq!(ops::resolve(&p.store, &text).unwrap(), id, "{text}");
     }
     assert!(
-        matches!(ops::resolve(&p.store, &short[1..]), Err(Error::NotFound { .. }) | Err(Error::Ambiguous { .. }))
-            || short[1..] == short[..3]
+        matches!(
+            ops::resolve(&p.store, &short[1..]),
+            Err(Error::NotFound { .. }) | Err(Error::Ambiguous { .. })
+        ) || short[1..] == short[..3]
     );
     assert!(matches!(ops::resolve(&p.store, "").unwrap_err(), Error::Invalid { field: "id", .. }));
     assert!(matches!(ops::resolve(&p.store, "other-abcd").unwrap_err(), Error::NotFound { .. }));
@@ -42,8 +50,10 @@ fn an_ambiguous_id_names_the_candidates() {
 fn no_short_id_is_the_beginning_of_another() {
     let mut p = Project::new();
     let person = person(p.now);
-    let news: Vec<NewAtom> = (0..3000).map(|n| NewAtom { title: format!("atom {n}"), ..NewAtom::default() }).collect();
-    let mut shorts: Vec<String> = ops::create_many(&mut p.store, &person, &news).unwrap().into_iter().map(|a| a.id).collect();
+    let news: Vec<NewAtom> =
+        (0..3000).map(|n| NewAtom { title: format!("atom {n}"), ..NewAtom::default() }).collect();
+    let mut shorts: Vec<String> =
+        ops::create_many(&mut p.store, &person, &news).unwrap().into_iter().map(|a| a.id).collect();
     shorts.sort();
     assert!(shorts.windows(2).all(|pair| !pair[1].starts_with(&pair[0])));
 }
@@ -58,7 +68,12 @@ fn many_are_created_together_or_not_at_all() {
         blocked_by: blocked_by.iter().map(|s| (*s).to_owned()).collect(),
         ..NewAtom::default()
     };
-    let made = ops::create_many(&mut p.store, &person, &[new("a", "first", &["b"]), new("b", "second", &[])]).unwrap();
+    let made = ops::create_many(
+        &mut p.store,
+        &person,
+        &[new("a", "first", &["b"]), new("b", "second", &[])],
+    )
+    .unwrap();
     assert_eq!(p.ready(), [made[1].id.clone()]);
     for bad in [new("c", " ", &[]), new("c", "third", &["nowhere"]), new("c", "third", &["d"])] {
         let batch = [new("d", "good", &["c"]), bad];
@@ -74,7 +89,8 @@ fn closing_again_is_no_error_and_the_first_reason_stands() {
     let id = p.create("one");
     let person = person(p.now);
     ops::close(&mut p.store, &person, &[&id], Some("first"), &Guard::default()).unwrap();
-    let again = ops::close(&mut p.store, &person, &[&id], Some("second"), &Guard::default()).unwrap();
+    let again =
+        ops::close(&mut p.store, &person, &[&id], Some("second"), &Guard::default()).unwrap();
     assert_eq!(again[0].close_reason.as_deref(), Some("first"));
     assert_eq!(ops::comments(&p.store, &id).unwrap().1[0].content, "second");
     let (_, events) = ops::history(&p.store, &id).unwrap();
@@ -87,9 +103,14 @@ fn several_ids_are_changed_all_or_none() {
     let mut p = Project::new();
     let (a, b) = (p.create("a"), p.create("b"));
     let person = person(p.now);
-    assert!(ops::close(&mut p.store, &person, &[a.as_str(), "zzzz"], None, &Guard::default()).is_err());
+    assert!(
+        ops::close(&mut p.store, &person, &[a.as_str(), "zzzz"], None, &Guard::default()).is_err()
+    );
     let guard = Guard { if_status: vec![Status::Blocked], ..Guard::default() };
-    assert_eq!(ops::close(&mut p.store, &person, &[&a, &b], None, &guard).unwrap_err().code(), "guard");
+    assert_eq!(
+        ops::close(&mut p.store, &person, &[&a, &b], None, &guard).unwrap_err().code(),
+        "guard"
+    );
     assert_eq!(p.ready().len(), 2);
     ops::close(&mut p.store, &person, &[&a, &b, &a], None, &Guard::default()).unwrap();
     assert!(p.ready().is_empty());
@@ -113,7 +134,10 @@ fn cycles_of_every_kind_are_refused_and_leave_nothing() {
         assert_eq!(refusal.code(), "cycle", "{kind}");
     }
     let patch = AtomPatch { parent: Some(Some(c.clone())), ..AtomPatch::default() };
-    assert_eq!(ops::update(&mut p.store, &person, &[&b], &patch, &Guard::default()).unwrap_err().code(), "cycle");
+    assert_eq!(
+        ops::update(&mut p.store, &person, &[&b], &patch, &Guard::default()).unwrap_err().code(),
+        "cycle"
+    );
     assert_eq!(ops::dep_all(&p.store).unwrap().len(), 2);
     ops::dep_add(&mut p.store, &person, &c, &a, BondKind::Related).unwrap();
 }
@@ -125,7 +149,10 @@ fn removing_a_bond_removes_it_and_removing_none_is_an_error() {
     let person = person(p.now);
     ops::dep_add(&mut p.store, &person, &a, &b, BondKind::Blocks).unwrap();
     assert_eq!(ops::dep_remove(&mut p.store, &person, &a, &b, None).unwrap().len(), 1);
-    assert!(matches!(ops::dep_remove(&mut p.store, &person, &a, &b, None).unwrap_err(), Error::NotFound { what: "bond", .. }));
+    assert!(matches!(
+        ops::dep_remove(&mut p.store, &person, &a, &b, None).unwrap_err(),
+        Error::NotFound { what: "bond", .. }
+    ));
     assert_eq!(p.ready().len(), 2);
 }
 
@@ -134,8 +161,11 @@ fn an_update_tells_what_changed_and_is_written_once() {
     let mut p = Project::new();
     let id = p.create("one");
     let person = person(p.now);
-    let patch =
-        AtomPatch { priority: Some("high".parse::<Priority>().unwrap()), add_labels: vec!["api".into()], ..AtomPatch::default() };
+    let patch = AtomPatch {
+        priority: Some("high".parse::<Priority>().unwrap()),
+        add_labels: vec!["api".into()],
+        ..AtomPatch::default()
+    };
     let done = ops::update(&mut p.store, &person, &[&id], &patch, &Guard::default()).unwrap();
     assert_eq!(done[0].changes.keys().collect::<Vec<_>>(), ["priority", "labels"]);
     let events = ops::history(&p.store, &id).unwrap().1.len();
@@ -149,7 +179,8 @@ fn whoever_puts_an_atom_in_progress_owns_it() {
     let mut p = Project::new();
     let id = p.create("one");
     let patch = AtomPatch { status: Some(Status::InProgress), ..AtomPatch::default() };
-    let done = ops::update(&mut p.store, &person(p.now), &[&id], &patch, &Guard::default()).unwrap();
+    let done =
+        ops::update(&mut p.store, &person(p.now), &[&id], &patch, &Guard::default()).unwrap();
     assert_eq!(done[0].atom.assignee.as_deref(), Some("ann"));
 }
 
@@ -166,7 +197,10 @@ fn a_claim_is_one_persons_until_it_is_released() {
     assert_eq!(ops::release(&mut p.store, &bob, &id, false).unwrap_err().code(), "claimed");
     ops::release(&mut p.store, &bob, &id, true).unwrap();
     let which = ops::ClaimNext { claim: true, ..Default::default() };
-    assert_eq!(ops::next(&mut p.store, &bob, &which).unwrap().unwrap().assignee.as_deref(), Some("bob"));
+    assert_eq!(
+        ops::next(&mut p.store, &bob, &which).unwrap().unwrap().assignee.as_deref(),
+        Some("bob")
+    );
     assert!(ops::next(&mut p.store, &person, &which).unwrap().is_none());
 }
 
@@ -207,7 +241,10 @@ fn search_finds_words_and_beginnings_and_follows_changes() {
     let mut p = Project::new();
     let id = p.create("Crème brûlée recipe");
     let hits = |p: &Project, text: &str| ops::search(&p.store, text, false, None).unwrap().total;
-    assert_eq!((hits(&p, "creme"), hits(&p, "recip"), hits(&p, "\"OR"), hits(&p, "tart")), (1, 1, 0, 0));
+    assert_eq!(
+        (hits(&p, "creme"), hits(&p, "recip"), hits(&p, "\"OR"), hits(&p, "tart")),
+        (1, 1, 0, 0)
+    );
     let patch = AtomPatch { title: Some("tart".into()), ..AtomPatch::default() };
     ops::update(&mut p.store, &person(p.now), &[&id], &patch, &Guard::default()).unwrap();
     assert_eq!((hits(&p, "creme"), hits(&p, "tart")), (0, 1));
@@ -220,11 +257,14 @@ fn a_page_says_how_many_there_are() {
     for n in 0..7 {
         p.create(&format!("atom {n}"));
     }
-    let page = ops::list(&p.store, &AtomFilter::default(), ops::Sort::Oldest, Some(3), 0, p.now).unwrap();
+    let page =
+        ops::list(&p.store, &AtomFilter::default(), ops::Sort::Oldest, Some(3), 0, p.now).unwrap();
     assert_eq!((page.items.len(), page.total), (3, 7));
-    let page = ops::list(&p.store, &AtomFilter::default(), ops::Sort::Oldest, Some(3), 6, p.now).unwrap();
+    let page =
+        ops::list(&p.store, &AtomFilter::default(), ops::Sort::Oldest, Some(3), 6, p.now).unwrap();
     assert_eq!((page.items.len(), page.total), (1, 7));
-    let page = ops::list(&p.store, &AtomFilter::default(), ops::Sort::Oldest, Some(3), 9, p.now).unwrap();
+    let page =
+        ops::list(&p.store, &AtomFilter::default(), ops::Sort::Oldest, Some(3), 9, p.now).unwrap();
     assert_eq!((page.items.len(), page.total), (0, 7));
 }
 
@@ -242,7 +282,8 @@ fn thirty_threads_writing_at_once_lose_nothing() {
                 let ctx = el_core::Ctx { now, actor: &actor, session: None };
                 for m in 0..10 {
                     let title = format!("{n}/{m} {}", model::fresh_short(4));
-                    ops::create(&mut store, &ctx, &NewAtom { title, ..NewAtom::default() }).unwrap();
+                    ops::create(&mut store, &ctx, &NewAtom { title, ..NewAtom::default() })
+                        .unwrap();
                 }
                 let which = ops::ClaimNext { claim: true, ..Default::default() };
                 let mut mine = Vec::new();

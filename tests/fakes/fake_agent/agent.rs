@@ -44,7 +44,13 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    pub(crate) fn new(args: Args, settings: Settings, session: Session, prompt: String, tui: Option<Tui>) -> Self {
+    pub(crate) fn new(
+        args: Args,
+        settings: Settings,
+        session: Session,
+        prompt: String,
+        tui: Option<Tui>,
+    ) -> Self {
         let model = args.model.clone().unwrap_or_else(|| "claude-opus-5-5".to_owned());
         let events = Events::new(args.mode, &model, &session, tui);
         let total = session.spent();
@@ -91,7 +97,12 @@ impl Agent {
                 self.events.user_text("[Request interrupted by user]", false);
                 // While it waits for the API the client ends without a result.
                 if in_tool {
-                    self.end("error_during_execution", "aborted_tools", None, "[ede_diagnostic] interrupted");
+                    self.end(
+                        "error_during_execution",
+                        "aborted_tools",
+                        None,
+                        "[ede_diagnostic] interrupted",
+                    );
                 }
                 0
             }
@@ -106,7 +117,12 @@ impl Agent {
         }
         let mut blocks = 0;
         while self.asks_stop_hook
-            && let Some(reason) = self.settings.stop(&self.session, blocks > 0, &self.args.permission_mode, &self.last_text)
+            && let Some(reason) = self.settings.stop(
+                &self.session,
+                blocks > 0,
+                &self.args.permission_mode,
+                &self.last_text,
+            )
         {
             if blocks == BLOCK_CAP {
                 self.last_text.clear();
@@ -146,7 +162,8 @@ impl Agent {
         Ok(())
     }
 
-    /// One message of the model: counted, paid, and bounded by `--max-turns` and `--max-budget-usd`.
+    /// One message of the model: counted, paid, and bounded by `--max-turns` and
+    /// `--max-budget-usd`.
     fn turn(&mut self) -> Flow {
         if self.args.max_turns.is_some_and(|max| self.turns >= max) {
             let text = format!("Reached maximum number of turns ({})", self.turns);
@@ -154,7 +171,12 @@ impl Agent {
             return Err(self.end("error_max_turns", "max_turns", None, &text));
         }
         if let Some(max) = self.args.max_budget_usd.filter(|max| self.total.usd >= *max) {
-            return Err(self.end("error_max_budget_usd", "budget_exhausted", None, &format!("Reached maximum budget (${max})")));
+            return Err(self.end(
+                "error_max_budget_usd",
+                "budget_exhausted",
+                None,
+                &format!("Reached maximum budget (${max})"),
+            ));
         }
         self.turns += 1;
         self.since = self.since.plus(self.price);
@@ -188,12 +210,16 @@ impl Agent {
                 return rule == "Bash";
             };
             match inner.strip_suffix(" *").or_else(|| inner.strip_suffix(":*")) {
-                Some(start) => line == start || line.strip_prefix(start).is_some_and(|r| r.starts_with(' ')),
+                Some(start) => {
+                    line == start || line.strip_prefix(start).is_some_and(|r| r.starts_with(' '))
+                }
                 None => inner == "*" || inner == line,
             }
         };
         let rules = self.settings.allowed();
-        if self.args.bypasses_permissions() || self.args.allowed_tools.iter().chain(&rules).any(covers) {
+        if self.args.bypasses_permissions()
+            || self.args.allowed_tools.iter().chain(&rules).any(covers)
+        {
             return true;
         }
         if let Some(tui) = &self.events.tui {
@@ -219,20 +245,34 @@ impl Agent {
     }
 
     /// The result of a run that something ended, and its exit status.
-    pub(crate) fn end(&mut self, subtype: &str, reason: &str, status: Option<u16>, text: &str) -> Stop {
-        self.give_result(&Ending { subtype, is_error: true, api_error_status: status, terminal_reason: reason, text });
+    pub(crate) fn end(
+        &mut self,
+        subtype: &str,
+        reason: &str,
+        status: Option<u16>,
+        text: &str,
+    ) -> Stop {
+        self.give_result(&Ending {
+            subtype,
+            is_error: true,
+            api_error_status: status,
+            terminal_reason: reason,
+            text,
+        });
         Stop::Exit(1)
     }
 
     fn give_result(&mut self, ending: &Ending<'_>) {
         self.events.result(ending, self.turns, self.since, self.total, &self.denials);
         let Cost { input, output, usd } = self.total;
-        self.session.remember(&json!({"type": "cost-state", "input": input, "output": output, "usd": usd}));
+        self.session
+            .remember(&json!({"type": "cost-state", "input": input, "output": output, "usd": usd}));
         self.since = Cost::default();
         self.turns = 0;
     }
 
-    /// The client's own screen never ends by itself: it waits for `/exit`. The next message is what a resumed conversation begins with.
+    /// The client's own screen never ends by itself: it waits for `/exit`. The next message is what
+    /// a resumed conversation begins with.
     fn stay(&mut self, plan: &Plan) -> u8 {
         if self.events.tui.is_some() {
             return self.stay_on_screen(plan);

@@ -1,4 +1,5 @@
-//! The client's command line, as far as `el` or a test uses it. An unknown option is refused, as there.
+//! The client's command line, as far as `el` or a test uses it. An unknown option is refused, as
+//! there.
 
 /// How the agent shows what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -32,8 +33,12 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn parse(words: &[String]) -> Result<Self, String> {
-        let mut args =
-            Self { mode: Mode::Screen, permission_mode: "default".to_owned(), words: words.to_vec(), ..Self::default() };
+        let mut args = Self {
+            mode: Mode::Screen,
+            permission_mode: "default".to_owned(),
+            words: words.to_vec(),
+            ..Self::default()
+        };
         let mut format = Mode::Text;
         let (mut print, mut verbose) = (false, false);
         let mut rest = words.iter().map(String::as_str).peekable();
@@ -55,7 +60,9 @@ impl Args {
                 "-r" | "--resume" => args.resume = Some(value()?),
                 "--settings" => args.settings = Some(value()?),
                 "--permission-mode" => args.permission_mode = value()?,
-                "--dangerously-skip-permissions" => "bypassPermissions".clone_into(&mut args.permission_mode),
+                "--dangerously-skip-permissions" => {
+                    "bypassPermissions".clone_into(&mut args.permission_mode)
+                }
                 "--model" => args.model = Some(value()?),
                 "--max-turns" => args.max_turns = Some(number(name, &value()?)?),
                 "--max-budget-usd" => args.max_budget_usd = Some(number(name, &value()?)?),
@@ -64,7 +71,11 @@ impl Args {
                         "text" => Mode::Text,
                         "json" => Mode::Json,
                         "stream-json" => Mode::Stream,
-                        other => return Err(format!("error: option '--output-format' argument '{other}' is invalid")),
+                        other => {
+                            return Err(format!(
+                                "error: option '--output-format' argument '{other}' is invalid"
+                            ));
+                        }
                     }
                 }
                 // Options with one value that change nothing here.
@@ -80,9 +91,10 @@ impl Args {
                     value()?;
                 }
                 "--strict-mcp-config" | "--include-partial-messages" | "--include-hook-events" => {}
-                // These take every word up to the next option, the prompt too: a trap of the real client.
-                "--allowedTools" | "--allowed-tools" | "--disallowedTools" | "--disallowed-tools" | "--tools" | "--add-dir"
-                | "--mcp-config" => {
+                // These take every word up to the next option, the prompt too: a trap of the real
+                // client.
+                "--allowedTools" | "--allowed-tools" | "--disallowedTools"
+                | "--disallowed-tools" | "--tools" | "--add-dir" | "--mcp-config" => {
                     let mut values: Vec<String> = inline.into_iter().collect();
                     while let Some(word) = rest.next_if(|w| !w.starts_with('-')) {
                         values.push(word.to_owned());
@@ -102,7 +114,10 @@ impl Args {
             args.mode = format;
         }
         if args.mode == Mode::Stream && !verbose {
-            return Err("Error: When using --print, --output-format=stream-json requires --verbose".to_owned());
+            return Err(
+                "Error: When using --print, --output-format=stream-json requires --verbose"
+                    .to_owned(),
+            );
         }
         Ok(args)
     }

@@ -1,4 +1,5 @@
-//! A process that the agent leaves behind: `--background SECONDS FLAGS…` (see `child` in `script.rs`).
+//! A process that the agent leaves behind: `--background SECONDS FLAGS…` (see `child` in
+//! `script.rs`).
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
@@ -41,7 +42,8 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         let _ = rustix::process::setsid();
     }
     if has(words, "double-fork") {
-        // The second process goes on; this one ends, so that its child has no parent left but init or a subreaper.
+        // The second process goes on; this one ends, so that its child has no parent left but init
+        // or a subreaper.
         let rest: Vec<String> = words.iter().filter(|w| *w != "double-fork").cloned().collect();
         return match itself(&rest).and_then(|mut c| c.spawn()) {
             Ok(_) => ExitCode::SUCCESS,

@@ -20,7 +20,11 @@ pub(crate) struct Cost {
 
 impl Cost {
     pub(crate) fn plus(self, more: Self) -> Self {
-        Self { input: self.input + more.input, output: self.output + more.output, usd: self.usd + more.usd }
+        Self {
+            input: self.input + more.input,
+            output: self.output + more.output,
+            usd: self.usd + more.usd,
+        }
     }
 }
 
@@ -46,7 +50,13 @@ pub(crate) struct Events {
 impl Events {
     pub(crate) fn new(mode: Mode, model: &str, session: &Session, tui: Option<Tui>) -> Self {
         let tui = tui.map(RefCell::new);
-        Self { mode, model: model.to_owned(), session_id: session.id.clone(), started: Instant::now(), tui }
+        Self {
+            mode,
+            model: model.to_owned(),
+            session_id: session.id.clone(),
+            started: Instant::now(),
+            tui,
+        }
     }
 
     /// Bytes on stdout, at once. A reader that is gone stops nothing, as in the client.
@@ -136,8 +146,16 @@ impl Events {
         self.emit(event)
     }
 
-    /// The result: `usage` and `num_turns` count from the last result on, the totals from the conversation's beginning.
-    pub(crate) fn result(&self, ending: &Ending<'_>, turns: u32, since: Cost, total: Cost, denials: &[Value]) {
+    /// The result: `usage` and `num_turns` count from the last result on, the totals from the
+    /// conversation's beginning.
+    pub(crate) fn result(
+        &self,
+        ending: &Ending<'_>,
+        turns: u32,
+        since: Cost,
+        total: Cost,
+        denials: &[Value],
+    ) {
         let millis = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut event = json!({
             "type": "result", "subtype": ending.subtype, "is_error": ending.is_error,
@@ -179,7 +197,8 @@ pub(crate) fn id(prefix: &str) -> String {
     format!("{prefix}{}", uuid().replace('-', "").get(..24).unwrap_or_default())
 }
 
-/// Now, as RFC 3339. Only the day's time is real work; the date follows the civil calendar from days since 1970.
+/// Now, as RFC 3339. Only the day's time is real work; the date follows the civil calendar from
+/// days since 1970.
 fn timestamp() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = now.as_secs();

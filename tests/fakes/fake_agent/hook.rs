@@ -21,9 +21,11 @@ impl Settings {
         let text = if argument.trim_start().starts_with('{') {
             argument.to_owned()
         } else {
-            std::fs::read_to_string(argument).map_err(|_| format!("Error: Settings file not found: {argument}"))?
+            std::fs::read_to_string(argument)
+                .map_err(|_| format!("Error: Settings file not found: {argument}"))?
         };
-        let value = serde_json::from_str(&text).map_err(|_| "Error: Invalid JSON provided to --settings".to_owned())?;
+        let value = serde_json::from_str(&text)
+            .map_err(|_| "Error: Invalid JSON provided to --settings".to_owned())?;
         Ok(Self(value))
     }
 
@@ -33,9 +35,20 @@ impl Settings {
     }
 
     /// Asks every Stop hook; the reason of the first that blocks, if one does.
-    pub(crate) fn stop(&self, session: &Session, again: bool, mode: &str, last_text: &str) -> Option<String> {
+    pub(crate) fn stop(
+        &self,
+        session: &Session,
+        again: bool,
+        mode: &str,
+        last_text: &str,
+    ) -> Option<String> {
         let groups = self.0.pointer("/hooks/Stop").and_then(Value::as_array);
-        let hooks = groups.into_iter().flatten().filter_map(|g| g.get("hooks")).filter_map(Value::as_array).flatten();
+        let hooks = groups
+            .into_iter()
+            .flatten()
+            .filter_map(|g| g.get("hooks"))
+            .filter_map(Value::as_array)
+            .flatten();
         let input = json!({
             "session_id": session.id, "transcript_path": session.transcript, "cwd": session.cwd,
             "prompt_id": crate::session::uuid(), "permission_mode": mode, "effort": {"level": "high"},
@@ -46,7 +59,8 @@ impl Settings {
     }
 }
 
-/// A hook that is missing, fails, is late or prints anything else blocks nothing. Exit 2 blocks with its stderr.
+/// A hook that is missing, fails, is late or prints anything else blocks nothing. Exit 2 blocks
+/// with its stderr.
 fn ask(hook: &Value, input: &Value, session: &Session) -> Option<String> {
     let line = hook.get("command")?.as_str()?;
     let seconds = hook.get("timeout").and_then(Value::as_u64).unwrap_or(DEFAULT_SECONDS);
@@ -78,7 +92,9 @@ fn ask(hook: &Value, input: &Value, session: &Session) -> Option<String> {
         Some(0) => {
             let answer: Value = serde_json::from_slice(&output.stdout).ok()?;
             let blocks = answer.get("decision").is_some_and(|d| d == "block");
-            blocks.then(|| answer.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned())
+            blocks.then(|| {
+                answer.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned()
+            })
         }
         _ => None,
     }

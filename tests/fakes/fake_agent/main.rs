@@ -1,13 +1,16 @@
-//! A scripted agent that plays `claude -p`: the same flags, the same events, the same ways to end, and no model.
+//! A scripted agent that plays `claude -p`: the same flags, the same events, the same ways to end,
+//! and no model.
 //!
-//! What it does stands in the prompt, in lines that begin with `script:` (usually in the atom's description); the
-//! language is described at the head of `script.rs`. Without such a line it says hello, closes its atom and ends.
-//! Modelled on the client 2.1.332 as measured; where an older one differs, so do the real ones: read events tolerantly.
+//! What it does stands in the prompt, in lines that begin with `script:` (usually in the atom's
+//! description); the language is described at the head of `script.rs`. Without such a line it says
+//! hello, closes its atom and ends. Modelled on the client 2.1.332 as measured; where an older one
+//! differs, so do the real ones: read events tolerantly.
 //!
-//! Without `-p`, on a terminal, it shows a screen like the client's and waits there for its prompt: see `tui.rs`.
+//! Without `-p`, on a terminal, it shows a screen like the client's and waits there for its prompt:
+//! see `tui.rs`.
 //!
-//! Two modes are for itself: `--in-session CMD ARGS…` runs a command in a session of its own, as the Bash tool does,
-//! and `--background …` is a process that a script leaves behind.
+//! Two modes are for itself: `--in-session CMD ARGS…` runs a command in a session of its own, as
+//! the Bash tool does, and `--background …` is a process that a script leaves behind.
 
 mod agent;
 mod args;
@@ -53,22 +56,27 @@ fn run(words: &[String]) -> Result<u8, String> {
     signals::catch_interrupt();
     let args = Args::parse(words)?;
     let settings = hook::Settings::load(args.settings.as_deref())?;
-    if args.bypasses_permissions() && rustix::process::geteuid().is_root() && std::env::var_os("IS_SANDBOX").is_none() {
+    if args.bypasses_permissions()
+        && rustix::process::geteuid().is_root()
+        && std::env::var_os("IS_SANDBOX").is_none()
+    {
         return Err("--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons".to_owned());
     }
-    let (prompt, tui) = if args.mode == Mode::Screen && args.prompt.is_none() && std::io::stdin().is_terminal() {
-        let mut tui = tui::Tui::open()?;
-        let Some(prompt) = tui.submission() else { return Ok(0) };
-        (prompt, Some(tui))
-    } else {
-        (prompt(&args)?, None)
-    };
+    let (prompt, tui) =
+        if args.mode == Mode::Screen && args.prompt.is_none() && std::io::stdin().is_terminal() {
+            let mut tui = tui::Tui::open()?;
+            let Some(prompt) = tui.submission() else { return Ok(0) };
+            (prompt, Some(tui))
+        } else {
+            (prompt(&args)?, None)
+        };
     let session = session::Session::open(&args, &prompt)?;
     let plan = script::Plan::parse(session.script_text(), session.attempt())?;
     Ok(agent::Agent::new(args, settings, session, prompt, tui).play(&plan))
 }
 
-/// The argument, then stdin, as the client joins them; the screen mode reads no stdin before it has begun.
+/// The argument, then stdin, as the client joins them; the screen mode reads no stdin before it has
+/// begun.
 fn prompt(args: &Args) -> Result<String, String> {
     let mut prompt = args.prompt.clone().unwrap_or_default();
     if args.mode != Mode::Screen && !std::io::stdin().is_terminal() {

@@ -5,11 +5,16 @@ use serde_json::{Value, json};
 /// The folder in which the scripts are.
 const ANSWERS: &str = "FAKE_AGENT_ANSWERS";
 
-/// The script of the question that the prompt asks, if it asks one and there is a folder of scripts.
+/// The script of the question that the prompt asks, if it asks one and there is a folder of
+/// scripts.
 pub(crate) fn script(prompt: &str) -> Result<Option<String>, String> {
-    let (Some(name), Some(folder)) = (name(prompt), std::env::var_os(ANSWERS)) else { return Ok(None) };
+    let (Some(name), Some(folder)) = (name(prompt), std::env::var_os(ANSWERS)) else {
+        return Ok(None);
+    };
     let path = std::path::Path::new(&folder).join(name);
-    std::fs::read_to_string(&path).map(Some).map_err(|e| format!("fake-agent: no script {}: {e}", path.display()))
+    std::fs::read_to_string(&path)
+        .map(Some)
+        .map_err(|e| format!("fake-agent: no script {}: {e}", path.display()))
 }
 
 /// The answer's form comes last in the prompt, and says its phase.
@@ -31,5 +36,7 @@ pub(crate) fn answer(phase: &str, data: &str) -> String {
         Ok(data) => format!("{:#}", json!({"phase": phase, "data": data})),
         Err(_) => format!("{{\"phase\": \"{phase}\", \"data\": {data}}}"),
     };
-    format!("I have looked into it.\n\n<<<ORCHESTRATOR_RESPONSE>>>\n{block}\n<<<END_ORCHESTRATOR_RESPONSE>>>\n\nThat is all.")
+    format!(
+        "I have looked into it.\n\n<<<ORCHESTRATOR_RESPONSE>>>\n{block}\n<<<END_ORCHESTRATOR_RESPONSE>>>\n\nThat is all."
+    )
 }

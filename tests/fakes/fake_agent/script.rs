@@ -5,9 +5,9 @@
 //! script: sh echo hello > hello.txt
 //! script: close all tests pass
 //! ```
-//! The first block of such lines in the prompt counts (blank lines may stand between them; blanks, `>` and `|` may stand
-//! before `script:`). Words like `$EL_ATOM` are replaced from the environment in paths and texts; paths are relative to
-//! the folder in which the agent runs.
+//! The first block of such lines in the prompt counts (blank lines may stand between them; blanks,
+//! `>` and `|` may stand before `script:`). Words like `$EL_ATOM` are replaced from the environment
+//! in paths and texts; paths are relative to the folder in which the agent runs.
 //!
 //! **What the agent says and does**
 //! ```text
@@ -28,9 +28,9 @@
 //! hang                     waits for ever
 //! usage IN OUT USD         what each following message costs (default 100 20 0.001)
 //! ```
-//! **How it ends.** After the last step the turn ends: the Stop hook of `--settings` is asked; if it blocks, the steps
-//! under the next `on-block` run and the turn ends again (8 blocks end the run, as in the client). Then comes the result
-//! event, exit 0.
+//! **How it ends.** After the last step the turn ends: the Stop hook of `--settings` is asked; if
+//! it blocks, the steps under the next `on-block` run and the turn ends again (8 blocks end the
+//! run, as in the client). Then comes the result event, exit 0.
 //! ```text
 //! result                   the result event now; steps behind it run after it (a second result comes at the end)
 //! linger SECONDS           the result, then alive for SECONDS, then exit 0
@@ -64,8 +64,9 @@
 //!                          time, …; the last one for all further times
 //! on-attempt N             instead of the steps above, from the N-th conversation about this atom on
 //! ```
-//! **Questions of a plan.** Where the prompt asks for an answer of the orchestrator's protocol, and `FAKE_AGENT_ANSWERS` names a folder, the
-//! script is its file `analysis`, `task_list`, `failures` or `aggregation`: steps without `script:`. `joining` is that of an atom that brings work in
+//! **Questions of a plan.** Where the prompt asks for an answer of the orchestrator's protocol, and
+//! `FAKE_AGENT_ANSWERS` names a folder, the script is its file `analysis`, `task_list`, `failures`
+//! or `aggregation`: steps without `script:`. `joining` is that of an atom that brings work in
 //! conflict together.
 
 use crate::question;
@@ -177,8 +178,12 @@ impl Plan {
                     let step = step(line, word, rest.trim())?;
                     match section {
                         Section::First => plan.first.push(step),
-                        Section::Block => plan.on_block.last_mut().into_iter().for_each(|s| s.push(step.clone())),
-                        Section::Resume => plan.on_resume.last_mut().into_iter().for_each(|s| s.push(step.clone())),
+                        Section::Block => {
+                            plan.on_block.last_mut().into_iter().for_each(|s| s.push(step.clone()))
+                        }
+                        Section::Resume => {
+                            plan.on_resume.last_mut().into_iter().for_each(|s| s.push(step.clone()))
+                        }
                     }
                 }
             }
@@ -211,7 +216,8 @@ fn close(reason: &str) -> Step {
 fn block(prompt: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     for line in prompt.lines() {
-        let bare = line.trim_start_matches(|c: char| c.is_whitespace() || c == '>' || c == '|').trim_end();
+        let bare =
+            line.trim_start_matches(|c: char| c.is_whitespace() || c == '>' || c == '|').trim_end();
         match bare.strip_prefix("script:") {
             Some(step) if !step.trim().is_empty() => lines.push(step.trim()),
             Some(_) => {}
@@ -225,7 +231,11 @@ fn block(prompt: &str) -> Vec<&str> {
 fn step(line: &str, word: &str, rest: &str) -> Result<Step, String> {
     let text = || put_env(rest);
     let (head, tail) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let file = |append| Step::Write { path: put_env(head), text: put_env(tail).replace("\\n", "\n"), append };
+    let file = |append| Step::Write {
+        path: put_env(head),
+        text: put_env(tail).replace("\\n", "\n"),
+        append,
+    };
     Ok(match word {
         "say" => Step::Say(text()),
         "answer" => Step::Answer { phase: head.to_owned(), data: put_env(tail) },
@@ -244,9 +254,11 @@ fn step(line: &str, word: &str, rest: &str) -> Result<Step, String> {
         "wait-file" => Step::WaitFile(text()),
         "hang" => Step::Hang,
         "usage" => match rest.split_whitespace().collect::<Vec<_>>()[..] {
-            [input, output, usd] => {
-                Step::Usage { input: number(line, input)?, output: number(line, output)?, usd: number(line, usd)? }
-            }
+            [input, output, usd] => Step::Usage {
+                input: number(line, input)?,
+                output: number(line, output)?,
+                usd: number(line, usd)?,
+            },
             _ => return Err(unknown(line)),
         },
         "result" => Step::Result,
@@ -257,9 +269,10 @@ fn step(line: &str, word: &str, rest: &str) -> Result<Step, String> {
         "die" => Step::Die(rest.to_owned()),
         "api-error" => Step::ApiError { status: number(line, head)?, text: put_env(tail) },
         "api-retry" => Step::ApiRetry(number(line, rest)?),
-        "rate-limit" => {
-            Step::RateLimit { resets_at: number(line, head)?, kind: if tail.is_empty() { "five_hour" } else { tail }.to_owned() }
-        }
+        "rate-limit" => Step::RateLimit {
+            resets_at: number(line, head)?,
+            kind: if tail.is_empty() { "five_hour" } else { tail }.to_owned(),
+        },
         "rate-warning" => Step::RateWarning(number(line, rest)?),
         "max-turns" => Step::MaxTurns,
         "max-budget" => Step::MaxBudget,
@@ -285,7 +298,8 @@ fn unknown(line: &str) -> String {
     format!("fake-agent: not a step: {line}")
 }
 
-/// Replaces `$NAME` and `${NAME}` by the variable's value; an unset one becomes nothing, as in a shell.
+/// Replaces `$NAME` and `${NAME}` by the variable's value; an unset one becomes nothing, as in a
+/// shell.
 fn put_env(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -293,7 +307,9 @@ fn put_env(text: &str) -> String {
         out.push_str(before);
         let braced = behind.starts_with('{');
         let name_at = behind.strip_prefix('{').unwrap_or(behind);
-        let size = name_at.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(name_at.len());
+        let size = name_at
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .unwrap_or(name_at.len());
         let (name, after) = name_at.split_at(size);
         if name.is_empty() {
             out.push('$');

@@ -1,4 +1,5 @@
-//! What the agent remembers on disk: its conversations, where the client keeps them, and how often an atom was tried.
+//! What the agent remembers on disk: its conversations, where the client keeps them, and how often
+//! an atom was tried.
 
 use std::collections::hash_map::RandomState;
 use std::fs::File;
@@ -27,8 +28,10 @@ impl Session {
     /// Begins a conversation, or goes on with the one that `--resume` names.
     pub(crate) fn open(args: &Args, prompt: &str) -> Result<Self, String> {
         let config = config_dir();
-        let cwd = std::env::current_dir().map_or_else(|_| "/".to_owned(), |d| d.to_string_lossy().into_owned());
-        let slug: String = cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let cwd = std::env::current_dir()
+            .map_or_else(|_| "/".to_owned(), |d| d.to_string_lossy().into_owned());
+        let slug: String =
+            cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let folder = config.join("projects").join(slug);
         let id = args.resume.clone().or_else(|| args.session_id.clone()).unwrap_or_else(uuid);
         let transcript = folder.join(format!("{id}.jsonl"));
@@ -43,12 +46,15 @@ impl Session {
             spent: Cost::default(),
         };
         if session.resumed {
-            session.read_back().ok_or_else(|| format!("No conversation found with session ID: {}", session.id))?;
+            session
+                .read_back()
+                .ok_or_else(|| format!("No conversation found with session ID: {}", session.id))?;
         } else {
             if session.transcript.exists() {
                 return Err(format!("Error: Session ID {} is already in use.", session.id));
             }
-            // A home that cannot be written costs the memory, not the run: so it is with the client.
+            // A home that cannot be written costs the memory, not the run: so it is with the
+            // client.
             let _ = std::fs::create_dir_all(&folder);
             session.attempt = count_attempt(&config);
         }
@@ -70,13 +76,20 @@ impl Session {
     /// Takes prompt, attempt and cost from the transcript of the conversation that goes on.
     fn read_back(&mut self) -> Option<()> {
         let text = std::fs::read_to_string(&self.transcript).ok()?;
-        let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let lines: Vec<Value> =
+            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let first = lines.first()?;
         first.pointer("/message/content")?.as_str()?.clone_into(&mut self.first_prompt);
-        self.attempt = first.get("attempt").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+        self.attempt = first
+            .get("attempt")
+            .and_then(Value::as_u64)
+            .and_then(|n| u32::try_from(n).ok())
+            .unwrap_or(1);
         // Each call begins with its prompt.
         self.resumes = lines.iter().filter(|line| line.get("version").is_some()).count();
-        if let Some(state) = lines.iter().rev().find(|l| l.get("type").is_some_and(|t| t == "cost-state")) {
+        if let Some(state) =
+            lines.iter().rev().find(|l| l.get("type").is_some_and(|t| t == "cost-state"))
+        {
             self.spent = Cost {
                 input: state.get("input")?.as_u64()?,
                 output: state.get("output")?.as_u64()?,
@@ -108,12 +121,14 @@ impl Session {
 }
 
 fn config_dir() -> PathBuf {
-    std::env::var_os("CLAUDE_CONFIG_DIR")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap_or_else(|| "/nonexistent".into())).join(".claude"))
+    std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).unwrap_or_else(|| {
+        PathBuf::from(std::env::var_os("HOME").unwrap_or_else(|| "/nonexistent".into()))
+            .join(".claude")
+    })
 }
 
-/// One byte an attempt: an append is atomic, so two agents never read the same count by accident of a rewrite.
+/// One byte an attempt: an append is atomic, so two agents never read the same count by accident of
+/// a rewrite.
 fn count_attempt(config: &Path) -> u32 {
     let Ok(atom) = std::env::var("EL_ATOM") else { return 1 };
     let folder = config.join("fake-agent");
@@ -125,7 +140,8 @@ fn count_attempt(config: &Path) -> u32 {
     std::fs::metadata(&path).map_or(1, |m| u32::try_from(m.len()).unwrap_or(u32::MAX).max(1))
 }
 
-/// A random UUID. The hasher's keys are the standard library's only randomness, and good enough for a fake.
+/// A random UUID. The hasher's keys are the standard library's only randomness, and good enough for
+/// a fake.
 pub(crate) fn uuid() -> String {
     let word = || {
         let mut hasher = RandomState::new().build_hasher();
@@ -133,5 +149,12 @@ pub(crate) fn uuid() -> String {
         hasher.finish()
     };
     let (a, b) = (word(), word());
-    format!("{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}", a >> 32, (a >> 16) & 0xffff, a & 0xfff, b >> 52, b & 0xffff_ffff_ffff)
+    format!(
+        "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
+        a >> 32,
+        (a >> 16) & 0xffff,
+        a & 0xfff,
+        b >> 52,
+        b & 0xffff_ffff_ffff
+    )
 }

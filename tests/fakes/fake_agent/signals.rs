@@ -1,5 +1,9 @@
-//! SIGINT as the client takes it (a flag that every wait looks at), and the deaf agent of `ignore-signals`.
-#![expect(unsafe_code, reason = "the standard library has no way to set what a signal does, and a fake needs no crate for it")]
+//! SIGINT as the client takes it (a flag that every wait looks at), and the deaf agent of
+//! `ignore-signals`.
+#![expect(
+    unsafe_code,
+    reason = "the standard library has no way to set what a signal does, and a fake needs no crate for it"
+)]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

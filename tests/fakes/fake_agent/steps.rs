@@ -16,9 +16,9 @@ use crate::{background, question, signals, tool};
 /// The longest that `wait-file` waits, and the exit status when the file did not come.
 const WAIT_FILE: (Duration, u8) = (Duration::from_secs(120), 98);
 
-/// Terminal escapes of every family: title, clear, colour, cursor, C1, bidirectional marks, bell, backspace.
-const CONTROL_CODES: &str =
-    "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[31mred\u{1b}[0m\u{1b}[1;1H\u{9b}31m\u{1b}Ptmux;x\u{1b}\\\r\u{8}\u{7}\u{202e}flip\u{200b}";
+/// Terminal escapes of every family: title, clear, colour, cursor, C1, bidirectional marks, bell,
+/// backspace.
+const CONTROL_CODES: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[31mred\u{1b}[0m\u{1b}[1;1H\u{9b}31m\u{1b}Ptmux;x\u{1b}\\\r\u{8}\u{7}\u{202e}flip\u{200b}";
 
 impl Agent {
     pub(crate) fn step(&mut self, step: &Step) -> Flow {
@@ -121,8 +121,14 @@ impl Agent {
             return Ok(());
         }
         let event = match tool::bash(line, &self.session.id) {
-            Ok(Some(output)) if output.code == 0 => self.events.tool_result(&id, &output.text, false),
-            Ok(Some(output)) => self.events.tool_result(&id, &format!("Exit code {}\n{}", output.code, output.text), true),
+            Ok(Some(output)) if output.code == 0 => {
+                self.events.tool_result(&id, &output.text, false)
+            }
+            Ok(Some(output)) => self.events.tool_result(
+                &id,
+                &format!("Exit code {}\n{}", output.code, output.text),
+                true,
+            ),
             Ok(None) => return Err(Stop::Interrupted { in_tool: true }),
             Err(error) => self.events.tool_result(&id, &error.to_string(), true),
         };
@@ -131,8 +137,9 @@ impl Agent {
     }
 
     fn record(&self, path: &str) {
-        let env: Map<String, Value> =
-            std::env::vars_os().map(|(k, v)| (k.to_string_lossy().into_owned(), json!(v.to_string_lossy()))).collect();
+        let env: Map<String, Value> = std::env::vars_os()
+            .map(|(k, v)| (k.to_string_lossy().into_owned(), json!(v.to_string_lossy())))
+            .collect();
         let record = json!({
             "argv": self.args.words, "cwd": self.session.cwd, "env": env, "prompt": self.prompt,
             "attempt": self.session.attempt(), "resumed": self.session.resumed, "session_id": self.session.id,
@@ -148,7 +155,8 @@ impl Agent {
     }
 
     fn api_error(&mut self, status: u16, text: &str) -> Stop {
-        let text = if text.is_empty() { format!("API Error: {status} scripted") } else { text.to_owned() };
+        let text =
+            if text.is_empty() { format!("API Error: {status} scripted") } else { text.to_owned() };
         self.events.api_error(&text, error_name(status), status);
         self.end("success", "api_error", Some(status), &text)
     }
@@ -188,7 +196,11 @@ fn wait(done: impl Fn(Duration) -> bool) -> Flow {
 /// Whole files appear at once, so that a test that waits for one never reads half of it.
 fn write(path: &str, text: &str, append: bool) {
     let done = if append {
-        File::options().create(true).append(true).open(path).and_then(|mut f| f.write_all(text.as_bytes()))
+        File::options()
+            .create(true)
+            .append(true)
+            .open(path)
+            .and_then(|mut f| f.write_all(text.as_bytes()))
     } else {
         let draft = format!("{path}.draft");
         std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path))

@@ -1,4 +1,5 @@
-//! Calls of the Bash tool: a shell line in a session of its own, whose output comes back when it has ended.
+//! Calls of the Bash tool: a shell line in a session of its own, whose output comes back when it
+//! has ended.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -53,9 +54,14 @@ pub(crate) fn bash(line: &str, session_id: &str) -> std::io::Result<Option<Outpu
     Ok(Some(Output { code, text: String::from_utf8_lossy(&bytes).trim_end().to_owned() }))
 }
 
-/// An unnamed file for the output: a process that the line leaves behind may keep it open without holding us up.
+/// An unnamed file for the output: a process that the line leaves behind may keep it open without
+/// holding us up.
 fn scratch() -> std::io::Result<File> {
-    let path = std::env::temp_dir().join(format!("fake-agent-{}-{}", std::process::id(), crate::session::uuid()));
+    let path = std::env::temp_dir().join(format!(
+        "fake-agent-{}-{}",
+        std::process::id(),
+        crate::session::uuid()
+    ));
     let file = File::options().read(true).append(true).create_new(true).open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)

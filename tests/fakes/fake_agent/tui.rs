@@ -1,8 +1,10 @@
-//! The client's own screen, as far as somebody who types into it from outside can see: the alternate screen, an input line between two
-//! rulers, bracketed paste, a spinner, and questions that wait for a key.
+//! The client's own screen, as far as somebody who types into it from outside can see: the
+//! alternate screen, an input line between two rulers, bracketed paste, a spinner, and questions
+//! that wait for a key.
 //!
-//! `FAKE_AGENT_SCREEN` makes it difficult: `trust`, `key`, `bypass` (a question at the start that only a person should answer), `onboarding` (it
-//! ends at once), `slow=MS` (the input line comes late), `drop-paste=N` and `swallow-enter=N` (the first N are lost).
+//! `FAKE_AGENT_SCREEN` makes it difficult: `trust`, `key`, `bypass` (a question at the start that
+//! only a person should answer), `onboarding` (it ends at once), `slow=MS` (the input line comes
+//! late), `drop-paste=N` and `swallow-enter=N` (the first N are lost).
 
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -100,7 +102,11 @@ impl Tui {
                 Key::Paste(_) if self.drop_pastes > 0 => self.drop_pastes -= 1,
                 Key::Paste(text) => {
                     let lines = text.matches('\n').count();
-                    self.shown = if lines > 2 { format!("[Pasted text #1 +{lines} lines]") } else { text.clone() };
+                    self.shown = if lines > 2 {
+                        format!("[Pasted text #1 +{lines} lines]")
+                    } else {
+                        text.clone()
+                    };
                     self.input.push_str(&text);
                 }
                 Key::Text(char) => {
@@ -122,7 +128,8 @@ impl Tui {
         }
     }
 
-    /// Asks a person: Enter or `1` is the first choice, any other key is not. `false` after SIGINT, too.
+    /// Asks a person: Enter or `1` is the first choice, any other key is not. `false` after SIGINT,
+    /// too.
     pub(crate) fn asks(&mut self, lines: &[&str]) -> bool {
         self.question = Some(lines.iter().map(|line| (*line).to_owned()).collect());
         self.draw();
@@ -174,7 +181,8 @@ impl Tui {
     }
 
     fn draw(&self) {
-        let rows = tcgetwinsize(std::io::stdout()).map_or(50, |size| usize::from(size.ws_row)).max(12);
+        let rows =
+            tcgetwinsize(std::io::stdout()).map_or(50, |size| usize::from(size.ws_row)).max(12);
         let ruler = "─".repeat(60);
         let below = match &self.question {
             Some(lines) => [&[ruler][..], lines].concat(),
@@ -240,5 +248,10 @@ const QUESTIONS: [(&str, &[&str]); 3] = [
 ];
 
 /// The question before a tool without a rule.
-pub(crate) const PROCEED: [&str; 5] =
-    [" This command requires approval", " Do you want to proceed?", " ❯ 1. Yes", "   2. No", " Esc to cancel"];
+pub(crate) const PROCEED: [&str; 5] = [
+    " This command requires approval",
+    " Do you want to proceed?",
+    " ❯ 1. Yes",
+    "   2. No",
+    " Esc to cancel",
+];

@@ -3,7 +3,8 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode};
 
-/// What the client needs in order to ask only this server and never to look for an update or an account.
+/// What the client needs in order to ask only this server and never to look for an update or an
+/// account.
 const CLIENT: [(&str, &str); 5] = [
     ("ANTHROPIC_API_KEY", "sk-ant-api03-dummy-dummy-dummy-fake"),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),

@@ -1,9 +1,11 @@
-//! As much HTTP/1.1 as the client speaks: keep-alive, bodies with a length or in chunks, streamed answers.
+//! As much HTTP/1.1 as the client speaks: keep-alive, bodies with a length or in chunks, streamed
+//! answers.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-/// More than any request of the client; a bound, so that a broken length cannot take the memory of the machine.
+/// More than any request of the client; a bound, so that a broken length cannot take the memory of
+/// the machine.
 const MAX_BODY: usize = 256 << 20;
 
 pub(crate) struct Request {
@@ -46,7 +48,8 @@ impl Connection {
             if line.is_empty() {
                 break;
             }
-            let (name, value) = line.split_once(':').ok_or_else(|| invalid("a header without a colon"))?;
+            let (name, value) =
+                line.split_once(':').ok_or_else(|| invalid("a header without a colon"))?;
             headers.push((name.trim().to_ascii_lowercase(), value.trim().to_owned()));
         }
         let mut request = Request { method, path, headers, body: Vec::new() };
@@ -59,11 +62,15 @@ impl Connection {
 
     fn body(&mut self, request: &Request) -> io::Result<Vec<u8>> {
         let mut body = Vec::new();
-        if request.header("transfer-encoding").is_some_and(|v| v.to_ascii_lowercase().contains("chunked")) {
+        if request
+            .header("transfer-encoding")
+            .is_some_and(|v| v.to_ascii_lowercase().contains("chunked"))
+        {
             loop {
                 let size = self.line()?.ok_or_else(|| invalid("the chunks end early"))?;
                 let size = size.split(';').next().unwrap_or_default().trim();
-                let size = usize::from_str_radix(size, 16).map_err(|_| invalid("a chunk without a size"))?;
+                let size = usize::from_str_radix(size, 16)
+                    .map_err(|_| invalid("a chunk without a size"))?;
                 if size == 0 {
                     // Trailers, up to the empty line.
                     while self.line()?.is_some_and(|l| !l.is_empty()) {}
@@ -101,7 +108,13 @@ impl Connection {
     }
 
     /// A whole answer. `head_only` leaves the body out, as HEAD asks.
-    pub(crate) fn answer(&mut self, status: u16, headers: &[(String, String)], body: &[u8], head_only: bool) -> io::Result<()> {
+    pub(crate) fn answer(
+        &mut self,
+        status: u16,
+        headers: &[(String, String)],
+        body: &[u8],
+        head_only: bool,
+    ) -> io::Result<()> {
         let mut raw = head(status, headers, &format!("content-length: {}", body.len()));
         if !head_only {
             raw.extend_from_slice(body);

@@ -27,7 +27,8 @@ impl Log {
         Ok(Self { file: file.map(Mutex::new), start: Instant::now() })
     }
 
-    /// Adds one line. A log that cannot be written stops nothing: the answer to the client matters more.
+    /// Adds one line. A log that cannot be written stops nothing: the answer to the client matters
+    /// more.
     pub(crate) fn add(&self, mut fields: Map<String, Value>) {
         let Some(file) = &self.file else { return };
         let since = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -1,4 +1,5 @@
-//! Listening on 127.0.0.1, also in a network namespace that was made a moment ago, where `lo` is still down.
+//! Listening on 127.0.0.1, also in a network namespace that was made a moment ago, where `lo` is
+//! still down.
 //!
 //! A clean machine may lack `ip`, so the interface is brought up with one netlink message.
 
@@ -15,12 +16,15 @@ pub(crate) fn listen(port: u16) -> Result<TcpListener, String> {
     reachable(port)
 }
 
-/// A listener that a connection reaches: while `lo` is down the bind may succeed and only the connection fails.
+/// A listener that a connection reaches: while `lo` is down the bind may succeed and only the
+/// connection fails.
 fn reachable(port: u16) -> Result<TcpListener, String> {
     let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let listener = TcpListener::bind(wanted).map_err(|e| format!("cannot listen on {wanted}: {e}"))?;
+    let listener =
+        TcpListener::bind(wanted).map_err(|e| format!("cannot listen on {wanted}: {e}"))?;
     let at = listener.local_addr().map_err(|e| format!("no local address: {e}"))?;
-    TcpStream::connect_timeout(&at, Duration::from_secs(2)).map_err(|e| format!("cannot reach {at}: {e}"))?;
+    TcpStream::connect_timeout(&at, Duration::from_secs(2))
+        .map_err(|e| format!("cannot reach {at}: {e}"))?;
     Ok(listener)
 }
 

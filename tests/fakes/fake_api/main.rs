@@ -1,14 +1,19 @@
-//! A scripted Messages API on loopback: what the tests put in the place of a model behind the real Claude Code client.
+//! A scripted Messages API on loopback: what the tests put in the place of a model behind the real
+//! Claude Code client.
 //!
 //! ```text
 //! fake-api --scenario FILE [--port N] [--ready FILE] [--log FILE] [--until-eof]
 //! fake-api --scenario FILE [--log FILE] … --exec CMD ARGS…
 //! ```
-//! - `--port 0` (the default) takes a free port; `--ready FILE` gets the port number once the server listens.
-//! - `--log FILE` gets one JSON object a line for each request: what was asked (the key is cut out) and what answered.
-//! - `--until-eof` ends the server when its stdin closes, so that it never outlives the test that holds the other end.
-//! - `--exec CMD ARGS…` (last) runs CMD with the environment that points the client at this server, and exits with CMD's
-//!   status. In a fresh network namespace (`unshare -n fake-api … --exec el work`) it brings `lo` up itself.
+//! - `--port 0` (the default) takes a free port; `--ready FILE` gets the port number once the
+//!   server listens.
+//! - `--log FILE` gets one JSON object a line for each request: what was asked (the key is cut out)
+//!   and what answered.
+//! - `--until-eof` ends the server when its stdin closes, so that it never outlives the test that
+//!   holds the other end.
+//! - `--exec CMD ARGS…` (last) runs CMD with the environment that points the client at this server,
+//!   and exits with CMD's status. In a fresh network namespace
+//!   (`unshare -n fake-api … --exec el work`) it brings `lo` up itself.
 //!
 //! The scenario's format is described at the head of `scenario.rs`.
 
@@ -80,12 +85,21 @@ fn announce(ready: &Path, port: u16) -> Result<(), String> {
 }
 
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
-    let mut args = Args { scenario: PathBuf::new(), port: 0, ready: None, log: None, until_eof: false, exec: Vec::new() };
+    let mut args = Args {
+        scenario: PathBuf::new(),
+        port: 0,
+        ready: None,
+        log: None,
+        until_eof: false,
+        exec: Vec::new(),
+    };
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
         match word.as_str() {
             "--scenario" => args.scenario = value()?.into(),
-            "--port" => args.port = value()?.parse().map_err(|_| "--port needs a number".to_owned())?,
+            "--port" => {
+                args.port = value()?.parse().map_err(|_| "--port needs a number".to_owned())?
+            }
             "--ready" => args.ready = Some(value()?.into()),
             "--log" => args.log = Some(value()?.into()),
             "--until-eof" => args.until_eof = true,

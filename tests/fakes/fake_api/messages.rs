@@ -15,12 +15,14 @@ pub(crate) enum End {
     Closed,
 }
 
-/// The texts of the user-role messages, oldest first: the prompt, then tool results and the feedback of hooks.
+/// The texts of the user-role messages, oldest first: the prompt, then tool results and the
+/// feedback of hooks.
 ///
-/// The client puts reminders of its own around the prompt, which are cut out. It puts the feedback of a hook into a
-/// reminder too (since about 2.1.300), so the later ones stay.
+/// The client puts reminders of its own around the prompt, which are cut out. It puts the feedback
+/// of a hook into a reminder too (since about 2.1.300), so the later ones stay.
 pub(crate) fn user_texts(body: &Value) -> Vec<String> {
-    let messages = body.get("messages").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let messages =
+        body.get("messages").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut texts: Vec<String> = messages
         .iter()
         .filter(|m| m.get("role").is_some_and(|r| r == "user"))
@@ -43,7 +45,9 @@ fn collect(value: &Value, out: &mut String) {
             out.push('\n');
         }
         Value::Array(items) => items.iter().for_each(|v| collect(v, out)),
-        Value::Object(map) => ["text", "content"].iter().filter_map(|k| map.get(*k)).for_each(|v| collect(v, out)),
+        Value::Object(map) => {
+            ["text", "content"].iter().filter_map(|k| map.get(*k)).for_each(|v| collect(v, out))
+        }
         _ => {}
     }
 }
@@ -66,7 +70,10 @@ pub(crate) fn error(kind: &str, message: &str) -> Value {
 }
 
 pub(crate) fn json_headers() -> Vec<(String, String)> {
-    vec![("content-type".to_owned(), "application/json".to_owned()), ("request-id".to_owned(), unique("req_"))]
+    vec![
+        ("content-type".to_owned(), "application/json".to_owned()),
+        ("request-id".to_owned(), unique("req_")),
+    ]
 }
 
 /// Answers one request for a message as the step says.
@@ -102,7 +109,8 @@ fn failed(connection: &mut Connection, step: &Step, status: u16, body: &Value) -
 fn message(step: &Step, model: &str) -> Value {
     let calls = step.calls();
     let stop = if calls.is_empty() { "end_turn" } else { "tool_use" };
-    let mut content: Vec<Value> = step.text.iter().map(|text| json!({"type": "text", "text": text})).collect();
+    let mut content: Vec<Value> =
+        step.text.iter().map(|text| json!({"type": "text", "text": text})).collect();
     content.extend(
         calls.into_iter().map(|(name, input)| json!({"type": "tool_use", "id": unique("toolu_"), "name": name, "input": input})),
     );
@@ -118,7 +126,8 @@ fn message(step: &Step, model: &str) -> Value {
     })
 }
 
-/// The answer to a request that did not ask for a stream: also the client's second try after a broken one.
+/// The answer to a request that did not ask for a stream: also the client's second try after a
+/// broken one.
 fn whole(connection: &mut Connection, step: &Step, message: &Value) -> io::Result<End> {
     if step.hang.is_some() {
         connection.wait_closed();
@@ -192,11 +201,16 @@ fn stream_block(connection: &mut Connection, index: usize, block: &Value) -> io:
         ("input_json_delta", "partial_json", block["input"].to_string())
     };
     event(connection, "content_block_start", json!({"index": index, "content_block": empty}))?;
-    // In pieces, as a model writes; a small piece for short texts, so that the client's joining is tested too.
+    // In pieces, as a model writes; a small piece for short texts, so that the client's joining is
+    // tested too.
     let letters: Vec<char> = text.chars().collect();
     for piece in letters.chunks((letters.len() / 8).max(40)) {
         let piece: String = piece.iter().collect();
-        event(connection, "content_block_delta", json!({"index": index, "delta": {"type": kind, key: piece}}))?;
+        event(
+            connection,
+            "content_block_delta",
+            json!({"index": index, "delta": {"type": kind, key: piece}}),
+        )?;
     }
     event(connection, "content_block_stop", json!({"index": index}))
 }
@@ -213,5 +227,9 @@ fn unique(prefix: &str) -> String {
 
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros());
-    format!("{prefix}{now:016x}{:04x}{:04x}", std::process::id() & 0xffff, NEXT.fetch_add(1, Ordering::Relaxed))
+    format!(
+        "{prefix}{now:016x}{:04x}{:04x}",
+        std::process::id() & 0xffff,
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    )
 }

@@ -10,14 +10,17 @@
 //!   "vars":   {"ID": {"after": "el close "}, "WHO": "a literal"}
 //! }
 //! ```
-//! - **routes**: the first one whose `match` is found in the prompt answers the conversation; without a hit the top-level
-//!   `steps`/`after` do. A route holds `match`, `steps`, `after`, `counter`.
-//! - **steps** are used one a request, then **after** for ever (default: the text "done"). Requests without tools (titles,
-//!   checks of the quota) get **side** and use up nothing.
-//! - **counter**: what has its own place in `steps`: each `session` (the default: a new attempt starts at the top), each
-//!   `atom` (a second attempt goes on where the first one ended), or all requests together (`global`).
-//! - **vars**: `${NAME}` in any text of a step becomes the literal, or the word that follows the last hit of `after` in the
-//!   conversation's first message. `ID` is found without being named: it follows `el close `, else `atom: `, else `atom `.
+//! - **routes**: the first one whose `match` is found in the prompt answers the conversation;
+//!   without a hit the top-level `steps`/`after` do. A route holds `match`, `steps`, `after`,
+//!   `counter`.
+//! - **steps** are used one a request, then **after** for ever (default: the text "done"). Requests
+//!   without tools (titles, checks of the quota) get **side** and use up nothing.
+//! - **counter**: what has its own place in `steps`: each `session` (the default: a new attempt
+//!   starts at the top), each `atom` (a second attempt goes on where the first one ended), or all
+//!   requests together (`global`).
+//! - **vars**: `${NAME}` in any text of a step becomes the literal, or the word that follows the
+//!   last hit of `after` in the conversation's first message. `ID` is found without being named: it
+//!   follows `el close `, else `atom: `, else `atom `.
 //!
 //! A step is one of
 //! ```text
@@ -30,9 +33,10 @@
 //! {"drop": "before" | "mid"}                     the connection breaks
 //! {"sse_error": {"type": "overloaded_error", "message": "…"}}    an error inside the stream
 //! ```
-//! with, on any of them: `"delay_ms"`, `"repeat": n` (0: for ever), `"when": "text"` or `["all", "of these"]` (the step is
-//! passed over, unused, unless the conversation holds the text), `"wait_file": PATH` (answers when the file is there),
-//! `"touch": PATH` (makes a file when the step is taken), `"usage": {…}`, `"stop_reason"`.
+//! with, on any of them: `"delay_ms"`, `"repeat": n` (0: for ever), `"when": "text"` or
+//! `["all", "of these"]` (the step is passed over, unused, unless the conversation holds the text),
+//! `"wait_file": PATH` (answers when the file is there), `"touch": PATH` (makes a file when the
+//! step is taken), `"usage": {…}`, `"stop_reason"`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -161,18 +165,26 @@ fn done() -> Step {
 }
 
 fn title() -> Step {
-    Step { text: Some("{\"title\": \"a scripted title\"}".to_owned()), repeat: 1, ..Step::default() }
+    Step {
+        text: Some("{\"title\": \"a scripted title\"}".to_owned()),
+        repeat: 1,
+        ..Step::default()
+    }
 }
 
 impl Step {
     /// The tool calls of the step: name and input, in order.
     pub(crate) fn calls(&self) -> Vec<(String, Value)> {
-        let own = Call { bash: self.bash.clone(), tool: self.tool.clone(), input: self.input.clone() };
+        let own =
+            Call { bash: self.bash.clone(), tool: self.tool.clone(), input: self.input.clone() };
         std::iter::once(&own)
             .chain(&self.tools)
             .filter_map(|call| match (&call.bash, &call.tool) {
                 (Some(line), _) => Some(("Bash".to_owned(), serde_json::json!({"command": line}))),
-                (None, Some(name)) => Some((name.clone(), call.input.clone().unwrap_or_else(|| Value::Object(Map::new())))),
+                (None, Some(name)) => Some((
+                    name.clone(),
+                    call.input.clone().unwrap_or_else(|| Value::Object(Map::new())),
+                )),
                 (None, None) => None,
             })
             .collect()
@@ -189,7 +201,8 @@ impl Step {
 /// What answers a request.
 pub(crate) struct Picked {
     pub(crate) step: Step,
-    /// For the log: the route's `match` (empty: the top level), and the step's number and use, as in `2.0`.
+    /// For the log: the route's `match` (empty: the top level), and the step's number and use, as
+    /// in `2.0`.
     pub(crate) route: String,
     pub(crate) name: String,
 }
@@ -202,7 +215,8 @@ pub(crate) struct Scenario {
 
 impl Scenario {
     pub(crate) fn load(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| format!("cannot read {}: {e}", path.display()))?;
         let script = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
         Ok(Self { script, places: Mutex::default() })
     }
@@ -213,15 +227,20 @@ impl Scenario {
     pub(crate) fn pick(&self, session: &str, texts: &[String], has_tools: bool) -> Picked {
         let prompt = texts.first().map(String::as_str).unwrap_or_default();
         let vars = self.vars(prompt);
-        let picked = |step: &Step, route: &str, name: String| Picked { step: filled(step, &vars), route: route.to_owned(), name };
+        let picked = |step: &Step, route: &str, name: String| Picked {
+            step: filled(step, &vars),
+            route: route.to_owned(),
+            name,
+        };
         if !has_tools {
             return picked(&self.script.side, "", "side".to_owned());
         }
         let script = &self.script;
-        let (route, steps, after, counter) = match script.routes.iter().find(|r| prompt.contains(&r.r#match)) {
-            Some(r) => (r.r#match.as_str(), &r.steps, &r.after, r.counter),
-            None => ("", &script.steps, &script.after, script.counter),
-        };
+        let (route, steps, after, counter) =
+            match script.routes.iter().find(|r| prompt.contains(&r.r#match)) {
+                Some(r) => (r.r#match.as_str(), &r.steps, &r.after, r.counter),
+                None => ("", &script.steps, &script.after, script.counter),
+            };
         let owner = match counter {
             Counter::Session => session,
             Counter::Atom => vars.get("ID").map(String::as_str).unwrap_or_default(),
@@ -247,7 +266,9 @@ impl Scenario {
 
     fn vars(&self, prompt: &str) -> BTreeMap<String, String> {
         let mut vars = BTreeMap::new();
-        if let Some(id) = ["el close ", "atom: ", "atom "].iter().find_map(|m| word_after(prompt, m)) {
+        if let Some(id) =
+            ["el close ", "atom: ", "atom "].iter().find_map(|m| word_after(prompt, m))
+        {
             vars.insert("ID".to_owned(), id);
         }
         for (name, var) in &self.script.vars {
@@ -267,7 +288,9 @@ fn word_after(text: &str, marker: &str) -> Option<String> {
     ends.reverse();
     ends.into_iter().find_map(|end| {
         let rest = text.get(end..)?;
-        let size = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c))).unwrap_or(rest.len());
+        let size = rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c)))
+            .unwrap_or(rest.len());
         let word = rest.get(..size)?.trim_end_matches('.');
         (!word.is_empty() && !word.starts_with('-')).then(|| word.to_owned())
     })
@@ -275,10 +298,15 @@ fn word_after(text: &str, marker: &str) -> Option<String> {
 
 /// The step with `${NAME}` replaced in every text that reaches the client or the disk.
 fn filled(step: &Step, vars: &BTreeMap<String, String>) -> Step {
-    let put = |text: &String| vars.iter().fold(text.clone(), |text, (name, value)| text.replace(&format!("${{{name}}}"), value));
+    let put = |text: &String| {
+        vars.iter()
+            .fold(text.clone(), |text, (name, value)| text.replace(&format!("${{{name}}}"), value))
+    };
     let put_in = |value: &Value| walk(value, &put);
     let mut step = step.clone();
-    for field in [&mut step.text, &mut step.bash, &mut step.message, &mut step.wait_file, &mut step.touch] {
+    for field in
+        [&mut step.text, &mut step.bash, &mut step.message, &mut step.wait_file, &mut step.touch]
+    {
         *field = field.as_ref().map(put);
     }
     step.input = step.input.as_ref().map(put_in);
@@ -296,7 +324,9 @@ fn walk(value: &Value, put: &impl Fn(&String) -> String) -> Value {
     match value {
         Value::String(text) => Value::String(put(text)),
         Value::Array(items) => items.iter().map(|v| walk(v, put)).collect(),
-        Value::Object(map) => Value::Object(map.iter().map(|(k, v)| (k.clone(), walk(v, put))).collect()),
+        Value::Object(map) => {
+            Value::Object(map.iter().map(|(k, v)| (k.clone(), walk(v, put))).collect())
+        }
         other => other.clone(),
     }
 }

@@ -14,7 +14,8 @@ use crate::log::Log;
 use crate::messages::{self, End};
 use crate::scenario::{Picked, Scenario, Step};
 
-/// The longest that `wait_file` waits: longer than any test's own patience, so that the test says what it missed.
+/// The longest that `wait_file` waits: longer than any test's own patience, so that the test says
+/// what it missed.
 const WAIT_FILE: Duration = Duration::from_secs(120);
 
 pub(crate) struct Server {
@@ -54,7 +55,8 @@ impl Server {
         let (status, answer) = match (request.method.as_str(), path) {
             ("POST", "/v1/messages") => {
                 let session = request.header("x-claude-code-session-id").unwrap_or_default();
-                let has_tools = body.get("tools").and_then(Value::as_array).is_some_and(|t| !t.is_empty());
+                let has_tools =
+                    body.get("tools").and_then(Value::as_array).is_some_and(|t| !t.is_empty());
                 let picked = self.scenario.pick(session, &messages::user_texts(&body), has_tools);
                 line.insert("session".to_owned(), json!(session));
                 line.insert("route".to_owned(), json!(picked.route));
@@ -63,18 +65,33 @@ impl Server {
                 self.log.add(line);
                 return self.answer(connection, &body, &picked, n);
             }
-            (_, "/v1/messages/count_tokens") => (200, json!({"input_tokens": request.body.len() / 4 + 1})),
-            (_, "/v1/models") => (200, json!({"data": [], "has_more": false, "first_id": null, "last_id": null})),
+            (_, "/v1/messages/count_tokens") => {
+                (200, json!({"input_tokens": request.body.len() / 4 + 1}))
+            }
+            (_, "/v1/models") => {
+                (200, json!({"data": [], "has_more": false, "first_id": null, "last_id": null}))
+            }
             (_, "/") => (200, json!({"scripted": true})),
             _ => (404, messages::error("not_found_error", &format!("not scripted: {path}"))),
         };
         line.insert("body".to_owned(), body);
         self.log.add(line);
-        connection.answer(status, &messages::json_headers(), answer.to_string().as_bytes(), head_only)?;
+        connection.answer(
+            status,
+            &messages::json_headers(),
+            answer.to_string().as_bytes(),
+            head_only,
+        )?;
         Ok(End::KeepAlive)
     }
 
-    fn answer(&self, connection: &mut Connection, body: &Value, picked: &Picked, n: u64) -> io::Result<End> {
+    fn answer(
+        &self,
+        connection: &mut Connection,
+        body: &Value,
+        picked: &Picked,
+        n: u64,
+    ) -> io::Result<End> {
         prepare(&picked.step);
         let end = messages::answer(connection, body, &picked.step)?;
         if end == End::Closed {

@@ -31,9 +31,14 @@ fn a_plan_killed_while_a_client_works_shows_how_far_it_is_and_goes_on_with_the_s
     let Some((env, api)) = project(&scenario) else { return };
     let driving = env.start_el(&["orchestrate", "Write a manual of two chapters"]);
     wait_until("that a task is filed", SOON * 2, || {
-        env.database().query_row("SELECT count(*) FROM planned_tasks", [], |row| row.get::<_, i64>(0)).ok().filter(|n| *n == 2)
+        env.database()
+            .query_row("SELECT count(*) FROM planned_tasks", [], |row| row.get::<_, i64>(0))
+            .ok()
+            .filter(|n| *n == 2)
     });
-    let seen = wait_until("the percent", SOON, || Some(plan(&env)).filter(|plan| plan["tasks"][0]["percent"] == 40));
+    let seen = wait_until("the percent", SOON, || {
+        Some(plan(&env)).filter(|plan| plan["tasks"][0]["percent"] == 40)
+    });
     assert_eq!(seen["tasks"][0]["standing"], "running", "{seen:#}");
     let epic = seen["epic"]["id"].as_str().unwrap();
     let shown = env.el(&["orchestrate", "status", epic]).ok().stdout;
@@ -46,8 +51,14 @@ fn a_plan_killed_while_a_client_works_shows_how_far_it_is_and_goes_on_with_the_s
     env.start_el(&["orchestrate", "--resume", epic]).wait(SOON * 2).ok();
 
     let done = plan(&env);
-    assert_eq!((&done["state"], &done["epic"]["close_reason"]), (&json!("done"), &json!("One manual")), "{done:#}");
-    let ids = |plan: &Value| [each(plan, "tasks", "atom_id"), each(plan, "phases", "run_id")[..2].to_vec()].concat();
+    assert_eq!(
+        (&done["state"], &done["epic"]["close_reason"]),
+        (&json!("done"), &json!("One manual")),
+        "{done:#}"
+    );
+    let ids = |plan: &Value| {
+        [each(plan, "tasks", "atom_id"), each(plan, "phases", "run_id")[..2].to_vec()].concat()
+    };
     assert_eq!(ids(&done), ids(&seen), "the same atoms, and nothing is asked twice");
     let atoms = [each(&done, "tasks", "atom_id"), each(&done, "phases", "atom_id")].concat();
     assert_eq!(env.robot(&["list", "--all", "--parent", epic])["count"], atoms.len());
@@ -55,7 +66,8 @@ fn a_plan_killed_while_a_client_works_shows_how_far_it_is_and_goes_on_with_the_s
         assert_eq!(env.outcomes(id), ["closed"], "{id} was done once");
         assert_run(&env, &env.last_run(id), "closed");
     }
-    let mut sessions: Vec<String> = api.messages().iter().map(|message| message["session"].to_string()).collect();
+    let mut sessions: Vec<String> =
+        api.messages().iter().map(|message| message["session"].to_string()).collect();
     sessions.sort();
     sessions.dedup();
     assert_eq!(sessions.len(), atoms.len(), "one conversation for each");

@@ -18,28 +18,47 @@ fn slips_are_put_right_and_what_cannot_be_read_is_asked_for_again_in_the_same_co
         {"text": block("task_list", &json!({"tasks": [task("one", &["zero"])]}))},
         better,
     ]);
-    let scenario = json!({"routes": [question("analysis", &json!([{"text": delimited(slips)}])), list]});
+    let scenario =
+        json!({"routes": [question("analysis", &json!([{"text": delimited(slips)}])), list]});
     let Some((env, api)) = project(&scenario) else { return };
     env.el(&["orchestrate", "Write a manual of two chapters", "--plan-only"]).ok();
 
     let filed = plan(&env);
-    assert_eq!((&filed["state"], &filed["phases"][0]["data"]["recommended_splits"]), (&json!("planned"), &json!(2)), "{filed:#}");
+    assert_eq!(
+        (&filed["state"], &filed["phases"][0]["data"]["recommended_splits"]),
+        (&json!("planned"), &json!(2)),
+        "{filed:#}"
+    );
     assert_eq!(each(&filed, "tasks", "task_id"), ["one", "two"]);
     let [first, second] = [0, 1].map(|n| env.last_run(&each(&filed, "phases", "atom_id")[n]));
     assert_run(&env, &first, "closed");
     assert_run(&env, &second, "closed");
     assert_eq!((&first["resumes"], &second["resumes"]), (&json!(0), &json!(2)));
     let requests = |run: &Value| -> Vec<String> {
-        let own = api.messages().into_iter().filter(|message| message["session"] == run["conversation"]);
+        let own =
+            api.messages().into_iter().filter(|message| message["session"] == run["conversation"]);
         own.map(|message| message["body"]["messages"].to_string()).collect()
     };
     assert_eq!(requests(&first).len(), 1, "nothing had to be asked again");
     let asked = requests(&second);
     assert_eq!(asked.len(), 3);
     let fault = "The block in your last answer could not be used";
-    assert_eq!(asked.iter().map(|request| request.matches(fault).count()).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(
+        asked.iter().map(|request| request.matches(fault).count()).collect::<Vec<_>>(),
+        [0, 1, 2]
+    );
     assert!(asked[1].contains("Cut the work below into tasks"), "it goes on with what was said");
     // What was wrong, in words, and where.
-    assert!(asked[1].contains("At line 4, column 80: after a value comes") && asked[1].contains("⟪here⟫"), "{}", asked[1]);
-    assert!(asked[2].contains("`tasks[0].dependencies[0]`: ") && asked[2].contains("is the id of no task"), "{}", asked[2]);
+    assert!(
+        asked[1].contains("At line 4, column 80: after a value comes")
+            && asked[1].contains("⟪here⟫"),
+        "{}",
+        asked[1]
+    );
+    assert!(
+        asked[2].contains("`tasks[0].dependencies[0]`: ")
+            && asked[2].contains("is the id of no task"),
+        "{}",
+        asked[2]
+    );
 }

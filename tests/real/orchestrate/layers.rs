@@ -8,7 +8,8 @@ use crate::support::{SOON, TestEnv, wait_until};
 
 const FIRST: [&str; 3] = ["green", "black", "herbs"];
 
-/// The conversation about a task: its file by the client's own tool, a commit, the end of its atom, and how it went.
+/// The conversation about a task: its file by the client's own tool, a commit, the end of its atom,
+/// and how it went.
 fn worker(id: &str, write: Value) -> Value {
     json!({"match": format!("the task `{id}`"), "steps": [
         write,
@@ -18,13 +19,18 @@ fn worker(id: &str, write: Value) -> Value {
     ]})
 }
 
-/// The order in which atoms were begun (`true`) and closed: a task waits for the status of another, not for the last words of its agent.
+/// The order in which atoms were begun (`true`) and closed: a task waits for the status of another,
+/// not for the last words of its agent.
 fn beginnings_and_ends(env: &TestEnv) -> Vec<(String, bool)> {
     let database = env.database();
     let sql = "SELECT atom_id, kind = 'run_started' FROM events WHERE kind = 'run_started'
                OR (kind = 'status' AND json_extract(data, '$.to') = 'closed') ORDER BY seq";
     let mut statement = database.prepare(sql).unwrap();
-    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().collect::<Result<_, _>>().unwrap()
+    statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap()
 }
 
 #[test]
@@ -72,27 +78,38 @@ fn five_tasks_in_three_layers_are_done_three_at_a_time_in_worktrees_and_landed()
     env.git(&["init", "-q"]);
     env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
 
-    let words = ["orchestrate", "Write a guide to tea", "--isolate", "worktree", "--concurrency", "3"];
+    let words =
+        ["orchestrate", "Write a guide to tea", "--isolate", "worktree", "--concurrency", "3"];
     env.start_el(&words).wait(SOON * 4).ok();
 
     let done = plan(&env);
-    assert_eq!((&done["state"], &done["epic"]["close_reason"]), (&json!("done"), &json!("GUIDE.md is one guide")), "{done:#}");
+    assert_eq!(
+        (&done["state"], &done["epic"]["close_reason"]),
+        (&json!("done"), &json!("GUIDE.md is one guide")),
+        "{done:#}"
+    );
     assert_eq!(each(&done, "phases", "state"), ["answered"; 3]);
     let tasks = each(&done, "tasks", "atom_id");
-    let layers: Vec<&Value> = done["tasks"].as_array().unwrap().iter().map(|task| &task["layer"]).collect();
+    let layers: Vec<&Value> =
+        done["tasks"].as_array().unwrap().iter().map(|task| &task["layer"]).collect();
     assert_eq!(layers, [0, 0, 0, 1, 2]);
 
     // Each once, its layer after the one before; the first three side by side.
     let asked = each(&done, "phases", "atom_id");
     let moments = beginnings_and_ends(&env);
-    let position = |id: &str, began: bool| moments.iter().position(|moment| *moment == (id.to_owned(), began)).unwrap();
+    let position = |id: &str, began: bool| {
+        moments.iter().position(|moment| *moment == (id.to_owned(), began)).unwrap()
+    };
     let steps = [&asked[..1], &asked[1..2], &tasks[..3], &tasks[3..4], &tasks[4..], &asked[2..]];
     assert_eq!(moments.len(), 17, "eight atoms, and the end of their epic: {moments:#?}");
     for (n, step) in steps.iter().enumerate() {
         let before: usize = steps[..n].iter().map(|step| step.len() * 2).sum();
         for id in *step {
             let (began, ended) = (position(id, true) - before, position(id, false) - before);
-            assert!(began < step.len() && (step.len()..step.len() * 2).contains(&ended), "{id} of step {n}: {moments:#?}");
+            assert!(
+                began < step.len() && (step.len()..step.len() * 2).contains(&ended),
+                "{id} of step {n}: {moments:#?}"
+            );
         }
     }
 
@@ -101,7 +118,10 @@ fn five_tasks_in_three_layers_are_done_three_at_a_time_in_worktrees_and_landed()
         let run = env.last_run(id);
         assert_run(&env, &run, "closed");
         assert_eq!(env.comments(id), [] as [&str; 0], "nobody contradicts");
-        assert!(run["workdir"].as_str().unwrap().ends_with(&format!(".eluent/worktrees/{id}")), "{run}");
+        assert!(
+            run["workdir"].as_str().unwrap().ends_with(&format!(".eluent/worktrees/{id}")),
+            "{run}"
+        );
         assert!(api.messages().iter().any(|message| message["session"] == run["conversation"]));
         let own = run["cost_micros"].as_u64().unwrap();
         assert!(own > 0, "{run}");
@@ -109,7 +129,10 @@ fn five_tasks_in_three_layers_are_done_three_at_a_time_in_worktrees_and_landed()
     }
     assert_eq!(done["spent_micros"], cost);
     let run = env.last_run(&tasks[0]);
-    assert_eq!((&run["percent"], &run["completion"]["summary"]), (&json!(50), &json!("Chapter green is written")));
+    assert_eq!(
+        (&run["percent"], &run["completion"]["summary"]),
+        (&json!(50), &json!("Chapter green is written"))
+    );
 
     assert_eq!(env.git(&["log", "--format=%s"]), "base", "nothing is landed yet");
     assert_eq!(env.robot(&["land", "--all"])["landed"], 6);
@@ -117,18 +140,31 @@ fn five_tasks_in_three_layers_are_done_three_at_a_time_in_worktrees_and_landed()
     for id in FIRST {
         assert_eq!(on_main(&format!("{id}.txt")), id);
     }
-    assert_eq!((on_main("table.txt").as_str(), on_main("checked.txt").trim()), ("green\nblack\nherbs", "3"));
+    assert_eq!(
+        (on_main("table.txt").as_str(), on_main("checked.txt").trim()),
+        ("green\nblack\nherbs", "3")
+    );
     assert!(on_main("GUIDE.md").starts_with("green\nblack\nherbs\n"));
     assert_eq!(env.git(&["status", "--porcelain", "-uno"]), "");
     let seen = std::fs::read_to_string(checked).unwrap();
     assert!(seen.contains("herbs\n"), "the check saw all of it: {seen}");
     env.robot(&["worktrees", "prune"]);
-    assert_eq!((env.git(&["branch", "--list", "el/*"]).as_str(), env.git(&["worktree", "list"]).lines().count()), ("", 1));
+    assert_eq!(
+        (
+            env.git(&["branch", "--list", "el/*"]).as_str(),
+            env.git(&["worktree", "list"]).lines().count()
+        ),
+        ("", 1)
+    );
     assert_eq!(env.robot(&["land", "--all"])["count"], 0);
 
     env.wait_for_sessions(&[]);
     // But for the API itself.
-    let left =
-        || env.processes().into_iter().filter(|process| !process.words.iter().any(|word| word.contains("fake-api"))).count();
+    let left = || {
+        env.processes()
+            .into_iter()
+            .filter(|process| !process.words.iter().any(|word| word.contains("fake-api")))
+            .count()
+    };
     wait_until("the end of all processes", SOON, || (left() == 0).then_some(()));
 }

@@ -86,7 +86,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         (&mut file).take(CONTENT_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         let is_whole = bytes.len() as u64 <= CONTENT_MAX;
         let content = if is_whole { String::from_utf8(bytes).ok() } else { None };
-        app.printer.emit(&Answer { artifact, source: &source, content, written_to: None }, |_| {})?;
+        app.printer
+            .emit(&Answer { artifact, source: &source, content, written_to: None }, |_| {})?;
         return Ok(Exit::Done);
     }
     if app.printer.is_terminal() {
@@ -112,11 +113,15 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 
 /// The copy, or the file that is referred to, if it still is the same.
 fn source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, PathBuf)> {
-    if let Some(file) = artifact.file.as_deref().filter(|_| artifact.state == ArtifactState::Copied) {
+    if let Some(file) = artifact.file.as_deref().filter(|_| artifact.state == ArtifactState::Copied)
+    {
         let path = folder.join(file);
         let file = File::open(&path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => CommandError::not_found(format!("the copy of {} is gone", sanitize::line(&artifact.path)))
-                .with_detail("path", path.display().to_string()),
+            io::ErrorKind::NotFound => CommandError::not_found(format!(
+                "the copy of {} is gone",
+                sanitize::line(&artifact.path)
+            ))
+            .with_detail("path", path.display().to_string()),
             _ => CommandError::file("read", &path, error),
         })?;
         return Ok((file, path));
@@ -126,16 +131,23 @@ fn source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, PathBu
     let relative = el_core::protocol::workspace::lexical(&artifact.path, &run.workdir)
         .map_err(|why| CommandError::not_found(format!("{named} {}", why.words())))?;
     let mut file = open(Path::new(&run.workdir), &relative).map_err(|error| {
-        CommandError::not_found(format!("{named} was handed over by reference, and now {}", error.why.words()))
-            .with_detail("path", path.display().to_string())
+        CommandError::not_found(format!(
+            "{named} was handed over by reference, and now {}",
+            error.why.words()
+        ))
+        .with_detail("path", path.display().to_string())
     })?;
     if let Some(wanted) = &artifact.sha256 {
         let failed = |error| CommandError::file("read", &path, error);
         let (found, _) = sha256(&mut file).map_err(failed)?;
         if found != *wanted {
-            return Err(CommandError::new(Exit::Conflict, "changed", format!("{named} has changed since it was handed over"))
-                .with_detail("path", path.display().to_string())
-                .with_detail("sha256", found));
+            return Err(CommandError::new(
+                Exit::Conflict,
+                "changed",
+                format!("{named} has changed since it was handed over"),
+            )
+            .with_detail("path", path.display().to_string())
+            .with_detail("sha256", found));
         }
         file.rewind().map_err(failed)?;
     }
@@ -149,10 +161,12 @@ fn write(from: &mut File, to: &Path, force: bool) -> Result<u64> {
         options.create_new(true);
     }
     let mut file = options.open(to).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            CommandError::new(Exit::Conflict, "exists", format!("{} is there already", sanitize::path(to)))
-                .with_hint("--force writes over it")
-        }
+        io::ErrorKind::AlreadyExists => CommandError::new(
+            Exit::Conflict,
+            "exists",
+            format!("{} is there already", sanitize::path(to)),
+        )
+        .with_hint("--force writes over it"),
         _ => CommandError::file("write", to, error),
     })?;
     let written = io::copy(from, &mut file).and_then(|length| file.flush().map(|()| length));

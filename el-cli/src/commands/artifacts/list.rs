@@ -63,10 +63,17 @@ fn view(page: &mut Page, found: &HandedBack, app: &App) {
     let id = page.paint(style::TITLE, &run.id);
     let atom = page.paint(style::ID, &run.atom_id);
     let painted = page.paint(style::outcome(state), state);
-    page.line(format!("{id}  attempt {} at {atom} by {} · {painted}", run.attempt, sanitize::line(&run.agent)));
+    page.line(format!(
+        "{id}  attempt {} at {atom} by {} · {painted}",
+        run.attempt,
+        sanitize::line(&run.agent)
+    ));
     let Some(summary) = &run.summary else {
-        let why =
-            if run.is_live() { "it is still on; what it makes is collected when it ends" } else { "it handed nothing back" };
+        let why = if run.is_live() {
+            "it is still on; what it makes is collected when it ends"
+        } else {
+            "it handed nothing back"
+        };
         let text = page.paint(style::DIM, why);
         page.line(text);
         return;

@@ -39,7 +39,8 @@ pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
             Column::new("SAID").flexible(),
         ]);
         for channel in &channels {
-            let unread = if channel.unread > 0 { channel.unread.to_string() } else { String::new() };
+            let unread =
+                if channel.unread > 0 { channel.unread.to_string() } else { String::new() };
             table.row([
                 Cell::styled(style::LABEL, &channel.name),
                 Cell::new(channel.messages.to_string()),

@@ -43,7 +43,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         let done = page.paint(style::GOOD, "Said in");
         let channel = page.paint(style::LABEL, &format!("#{}", posted.channel));
-        let reached = if posted.mentions.is_empty() { String::new() } else { format!(", for {}", posted.mentions.join(", ")) };
+        let reached = if posted.mentions.is_empty() {
+            String::new()
+        } else {
+            format!(", for {}", posted.mentions.join(", "))
+        };
         page.line(format!("{done} {channel}{reached}"));
     })?;
     Ok(Exit::Done)

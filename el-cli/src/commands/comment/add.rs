@@ -28,7 +28,11 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let given = args.text.as_ref().or(args.message.as_ref()).ok_or_else(|| CommandError::usage("the text is missing"))?;
+    let given = args
+        .text
+        .as_ref()
+        .or(args.message.as_ref())
+        .ok_or_else(|| CommandError::usage("the text is missing"))?;
     let text = input::text(app, "comment", given)?;
     let mut ctx = app.ctx();
     if let Some(author) = &args.author {
@@ -37,7 +41,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let added = ops::comment(&mut app.writer()?, &ctx, &args.id, &text)?;
     app.printer.emit(&added, |page| {
         if !page.quiet() {
-            let line = format!("{} {}", page.paint(style::GOOD, "Commented on"), page.paint(style::ID, &added.parent_id));
+            let line = format!(
+                "{} {}",
+                page.paint(style::GOOD, "Commented on"),
+                page.paint(style::ID, &added.parent_id)
+            );
             page.line(line);
         }
     })?;

@@ -32,6 +32,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = Name::parse(&args.key)?;
     let resolved = load(app)?.get(name.key, name.agent.as_deref())?;
     let data = Setting { key: &args.key, resolved: &resolved };
-    app.printer.emit(&data, |page| page.line(crate::output::sanitize::line(&resolved.value.to_text())))?;
+    app.printer
+        .emit(&data, |page| page.line(crate::output::sanitize::line(&resolved.value.to_text())))?;
     Ok(Exit::Done)
 }

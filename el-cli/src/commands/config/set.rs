@@ -64,7 +64,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Ok(resolved) = load(app)?.get(name.key, name.agent.as_deref())
         && resolved.value != value
     {
-        app.printer.warn(&format!("{} outranks it: {} stays {}", resolved.origin, args.key, resolved.value.to_text()));
+        app.printer.warn(&format!(
+            "{} outranks it: {} stays {}",
+            resolved.origin,
+            args.key,
+            resolved.value.to_text()
+        ));
     }
     Ok(Exit::Done)
 }

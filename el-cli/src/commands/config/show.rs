@@ -43,7 +43,8 @@ pub(in crate::commands) struct Shown {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let settings = load(app)?;
     let agent = args.agent.as_deref();
-    let values: Vec<(&Key, Result<Resolved>)> = KEYS.iter().map(|key| (key, settings.get(key, agent))).collect();
+    let values: Vec<(&Key, Result<Resolved>)> =
+        KEYS.iter().map(|key| (key, settings.get(key, agent))).collect();
     let data = data(app, args, &settings, &values);
     app.printer.emit(&data, |page| view(page, app, &values))?;
     // One value that cannot be used must not hide the others.
@@ -61,7 +62,11 @@ fn data(app: &App, args: &Args, settings: &Settings, values: &[(&Key, Result<Res
         values.iter().map(|(key, resolved)| (key.name.to_owned(), value(resolved))).collect()
     };
     let problems = settings.problems().map(ToString::to_string);
-    let bad = settings.bad_values().iter().map(|error: &CommandError| error.message().to_owned()).collect::<Vec<_>>();
+    let bad = settings
+        .bad_values()
+        .iter()
+        .map(|error: &CommandError| error.message().to_owned())
+        .collect::<Vec<_>>();
     Shown {
         path: app.project().ok().map(crate::project::Project::config_path),
         user_path: settings::user_config_path(),
@@ -74,9 +79,12 @@ fn data(app: &App, args: &Args, settings: &Settings, values: &[(&Key, Result<Res
 }
 
 fn view(page: &mut Page, app: &App, values: &[(&Key, Result<Resolved>)]) {
-    for (scope, heading) in
-        [(Scope::Worker, "The worker"), (Scope::Agent, "Its agents"), (Scope::Project, "The project"), (Scope::User, "You")]
-    {
+    for (scope, heading) in [
+        (Scope::Worker, "The worker"),
+        (Scope::Agent, "Its agents"),
+        (Scope::Project, "The project"),
+        (Scope::User, "You"),
+    ] {
         if scope != Scope::Worker {
             page.blank();
         }
@@ -105,7 +113,10 @@ fn row(key: &Key, resolved: &Result<Resolved>, verbose: bool) -> [Cell; 4] {
             let text = if text.is_empty() { "unset".to_owned() } else { text };
             (
                 Cell::styled(style, text),
-                Cell::styled(style::DIM, if is_default { String::new() } else { resolved.origin.to_string() }),
+                Cell::styled(
+                    style::DIM,
+                    if is_default { String::new() } else { resolved.origin.to_string() },
+                ),
             )
         }
     };

@@ -14,8 +14,14 @@ enum Format {
     Markdown,
 }
 
-/// Reads the atoms of a file, and how many were left out because they are ticked. `defaults` holds for each that says nothing else.
-pub(super) fn read(path: &Path, text: &str, defaults: &NewAtom, now: Timestamp) -> Result<(Vec<NewAtom>, usize)> {
+/// Reads the atoms of a file, and how many were left out because they are ticked. `defaults` holds
+/// for each that says nothing else.
+pub(super) fn read(
+    path: &Path,
+    text: &str,
+    defaults: &NewAtom,
+    now: Timestamp,
+) -> Result<(Vec<NewAtom>, usize)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
     let (mut news, ticked) = match format(path, text) {
@@ -23,8 +29,11 @@ pub(super) fn read(path: &Path, text: &str, defaults: &NewAtom, now: Timestamp) 
         Format::Markdown => markdown::read(text),
     };
     if news.is_empty() && ticked > 0 {
-        return Err(CommandError::invalid("file", format!("{name} has no open items in it, and {ticked} ticked"))
-            .with_hint("el import files ticked items as closed"));
+        return Err(CommandError::invalid(
+            "file",
+            format!("{name} has no open items in it, and {ticked} ticked"),
+        )
+        .with_hint("el import files ticked items as closed"));
     }
     if news.is_empty() {
         return Err(CommandError::invalid("file", format!("{name} has no atoms in it"))
@@ -38,13 +47,19 @@ pub(super) fn read(path: &Path, text: &str, defaults: &NewAtom, now: Timestamp) 
 
 /// By the file's name, else by how the text begins.
 fn format(path: &Path, text: &str) -> Format {
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let extension = path
+        .extension()
+        .and_then(|extension| extension.to_str())
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     match extension.as_str() {
         "json" | "jsonl" | "ndjson" => Format::Json,
         "md" | "markdown" => Format::Markdown,
         _ => {
             let rest = text.trim_start();
-            let array = rest.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', ']']));
+            let array = rest
+                .strip_prefix('[')
+                .is_some_and(|rest| rest.trim_start().starts_with(['{', ']']));
             if rest.starts_with('{') || array { Format::Json } else { Format::Markdown }
         }
     }
@@ -82,8 +97,13 @@ mod tests {
 
     #[test]
     fn flags_hold_for_every_atom_that_says_nothing_else() {
-        let defaults = NewAtom { assignee: Some("ada".into()), labels: vec!["plan".into()], ..NewAtom::default() };
-        let text = "{\"title\":\"a\",\"assignee\":\"gendry\",\"labels\":[\"x\"]}\n{\"title\":\"b\"}\n";
+        let defaults = NewAtom {
+            assignee: Some("ada".into()),
+            labels: vec!["plan".into()],
+            ..NewAtom::default()
+        };
+        let text =
+            "{\"title\":\"a\",\"assignee\":\"gendry\",\"labels\":[\"x\"]}\n{\"title\":\"b\"}\n";
         let (news, _) = read(Path::new("-"), text, &defaults, NOW).unwrap();
         assert_eq!(news[0].assignee.as_deref(), Some("gendry"));
         assert_eq!(news[0].labels, ["x", "plan"]);

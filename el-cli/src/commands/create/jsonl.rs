@@ -1,4 +1,5 @@
-//! Atoms from JSON Lines, or from one JSON array. Strict: a misspelt key must not lose what it was to say.
+//! Atoms from JSON Lines, or from one JSON array. Strict: a misspelt key must not lose what it was
+//! to say.
 
 use el_core::model::{IssueType, Priority, Timestamp};
 use el_core::ops::NewAtom;
@@ -62,7 +63,9 @@ pub(super) fn read(name: &str, text: &str, now: Timestamp) -> Result<Vec<NewAtom
             .map(|(at, value)| {
                 let record = Record::deserialize(value);
                 let place = format!("{name}, record {}", at + 1);
-                record.map_err(|error| wrong_record(&place, &error)).and_then(|record| atom(&place, record, now))
+                record
+                    .map_err(|error| wrong_record(&place, &error))
+                    .and_then(|record| atom(&place, record, now))
             })
             .collect();
     }
@@ -70,7 +73,9 @@ pub(super) fn read(name: &str, text: &str, now: Timestamp) -> Result<Vec<NewAtom
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(at, line)| {
-            let record = strict_json::parse(line).and_then(Record::deserialize).map_err(|error| wrong(name, at + 1, &error))?;
+            let record = strict_json::parse(line)
+                .and_then(Record::deserialize)
+                .map_err(|error| wrong(name, at + 1, &error))?;
             atom(&format!("{name}:{}", at + 1), record, now)
         })
         .collect()
@@ -95,19 +100,27 @@ fn atom(place: &str, record: Record, now: Timestamp) -> Result<NewAtom> {
         Some(Value::String(text)) => Some(text.parse::<Priority>().map_err(from_core)?),
         Some(value) => {
             let level = value.as_i64().ok_or_else(|| {
-                at_place(CommandError::invalid("priority", format!("priority: {value} is no whole number or word")))
+                at_place(CommandError::invalid(
+                    "priority",
+                    format!("priority: {value} is no whole number or word"),
+                ))
             })?;
             Some(Priority::new(level).map_err(from_core)?)
         }
     };
     let list = |field: Option<OneOrMany>| field.map(OneOrMany::into_vec).unwrap_or_default();
-    let defer = record.defer_until.map(|text| time::parse("defer_until", &text, now, Towards::Future));
+    let defer =
+        record.defer_until.map(|text| time::parse("defer_until", &text, now, Towards::Future));
     Ok(NewAtom {
         key: record.key,
         title: record.title,
         description: record.description.unwrap_or_default(),
         acceptance: record.acceptance,
-        issue_type: record.issue_type.map(|text| text.parse::<IssueType>()).transpose().map_err(from_core)?,
+        issue_type: record
+            .issue_type
+            .map(|text| text.parse::<IssueType>())
+            .transpose()
+            .map_err(from_core)?,
         priority,
         labels: list(record.labels),
         assignee: record.assignee,
@@ -158,7 +171,10 @@ mod tests {
             ("{\"title\":", "plan.jsonl:1: EOF"),
             ("[{\"title\":\"a\"},{\"x\":1}]", "plan.jsonl, record 2: unknown field `x`"),
             ("{\"title\":\"a\",\"title\":\"b\"}", "plan.jsonl:1: the key 'title' stands twice"),
-            ("[{\"title\":\"a\"},\n{\"title\":\"a\",\"metadata\":{\"x\":1,\"x\":2}}]", "plan.jsonl:2: the key 'x' stands twice"),
+            (
+                "[{\"title\":\"a\"},\n{\"title\":\"a\",\"metadata\":{\"x\":1,\"x\":2}}]",
+                "plan.jsonl:2: the key 'x' stands twice",
+            ),
             ("{\"title\":\"a\",\"labels\":5}", "plan.jsonl:1: a text or a list of texts"),
         ] {
             let error = parse(text).unwrap_err();

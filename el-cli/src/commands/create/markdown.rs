@@ -1,8 +1,8 @@
 //! Atoms from a Markdown task list.
 //!
-//! `- [ ] title` is an atom; a deeper one is its child; an atom with children is an epic; text that is indented below
-//! an item is its description. Ticked items are done and left out; their open children stay, one level up. Everything
-//! else (headings, prose between lists) is for people.
+//! `- [ ] title` is an atom; a deeper one is its child; an atom with children is an epic; text that
+//! is indented below an item is its description. Ticked items are done and left out; their open
+//! children stay, one level up. Everything else (headings, prose between lists) is for people.
 
 use el_core::exchange::outline::{self, Item, Kind};
 use el_core::model::IssueType;
@@ -57,8 +57,13 @@ mod tests {
     fn outline(text: &str) -> Vec<String> {
         let show = |new: &NewAtom| {
             let kind = if new.issue_type == Some(IssueType::Epic) { "epic " } else { "" };
-            let parent = new.parent.as_deref().map(|parent| format!(" < {parent}")).unwrap_or_default();
-            let text = if new.description.is_empty() { String::new() } else { format!(": {}", new.description) };
+            let parent =
+                new.parent.as_deref().map(|parent| format!(" < {parent}")).unwrap_or_default();
+            let text = if new.description.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", new.description)
+            };
             format!("{kind}{}{parent}{text}", new.title)
         };
         read(text).0.iter().map(show).collect()
@@ -66,30 +71,43 @@ mod tests {
 
     #[test]
     fn deeper_items_are_children_and_their_parents_epics() {
-        let text =
-            "# Plan\n\n- [ ] Storage\n  - [ ] Schema\n    STRICT tables.\n\n    - [ ] Migrations\n  * [ ] Queries\n- [ ] Docs\n";
+        let text = "# Plan\n\n- [ ] Storage\n  - [ ] Schema\n    STRICT tables.\n\n    - [ ] Migrations\n  * [ ] Queries\n- [ ] Docs\n";
         assert_eq!(
             outline(text),
-            ["epic Storage", "epic Schema < #0: STRICT tables.", "Migrations < #1", "Queries < #0", "Docs"]
+            [
+                "epic Storage",
+                "epic Schema < #0: STRICT tables.",
+                "Migrations < #1",
+                "Queries < #0",
+                "Docs"
+            ]
         );
     }
 
     #[test]
     fn ticked_items_are_left_out_and_their_open_children_stay() {
         assert_eq!(
-            outline("- [ ] A\n  - [x] done\n    - [ ] open child\n- [X] gone\n  text of what is gone\n"),
+            outline(
+                "- [ ] A\n  - [x] done\n    - [ ] open child\n- [X] gone\n  text of what is gone\n"
+            ),
             ["epic A", "open child < #0"]
         );
     }
 
     #[test]
     fn text_at_the_margin_ends_an_item() {
-        assert_eq!(outline("- [ ] A\n  about A\n\nProse in between.\n  indented prose\n1. [ ] B\n"), ["A: about A", "B"]);
+        assert_eq!(
+            outline("- [ ] A\n  about A\n\nProse in between.\n  indented prose\n1. [ ] B\n"),
+            ["A: about A", "B"]
+        );
     }
 
     #[test]
     fn code_in_a_description_is_no_task() {
-        assert_eq!(outline("- [ ] A\n  ```\n  - [ ] not this\n  ```\n- [ ] B\n"), ["A: ```\n- [ ] not this\n```", "B"]);
+        assert_eq!(
+            outline("- [ ] A\n  ```\n  - [ ] not this\n  ```\n- [ ] B\n"),
+            ["A: ```\n- [ ] not this\n```", "B"]
+        );
         assert_eq!(outline("```\n- [ ] nor this\n```\n- [ ] C\n"), ["C"]);
     }
 

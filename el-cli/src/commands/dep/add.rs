@@ -41,6 +41,10 @@ pub(super) fn line(page: &mut Page, verb: &str, bond: &Bond) {
     if !page.quiet() {
         let source = page.paint(style::ID, &bond.source_id);
         let target = page.paint(style::ID, &bond.target_id);
-        page.line(format!("{} {source} —{}→ {target}", page.paint(style::GOOD, verb), bond.dependency_type));
+        page.line(format!(
+            "{} {source} —{}→ {target}",
+            page.paint(style::GOOD, verb),
+            bond.dependency_type
+        ));
     }
 }

@@ -38,11 +38,17 @@ pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
     }
     let lines = issues.iter().map(|issue| match issue {
         GraphIssue::Cycle { path } => format!("cycle: {}", path.join(" → ")),
-        GraphIssue::NeverNeeded { source, target } => format!("{target} is needed only if {source} fails, and it did not"),
+        GraphIssue::NeverNeeded { source, target } => {
+            format!("{target} is needed only if {source} fails, and it did not")
+        }
     });
     let noun = if issues.len() == 1 { "issue" } else { "issues" };
-    Err(CommandError::new(Exit::Conflict, "graph_issues", format!("the graph has {} {noun}", issues.len()))
-        .with_listing(lines.collect::<Vec<_>>())
-        .with_detail("issues_count", issues.len())
-        .with_detail("issues", json!(issues)))
+    Err(CommandError::new(
+        Exit::Conflict,
+        "graph_issues",
+        format!("the graph has {} {noun}", issues.len()),
+    )
+    .with_listing(lines.collect::<Vec<_>>())
+    .with_detail("issues_count", issues.len())
+    .with_detail("issues", json!(issues)))
 }

@@ -31,7 +31,11 @@ pub(in crate::commands) struct Bonds<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let shown = ops::dep_list(&app.reader()?, &args.id)?;
     let dependencies = &shown.dependencies;
-    let data = Bonds { atom_id: &shown.atom.id, outgoing: &dependencies.outgoing, incoming: &dependencies.incoming };
+    let data = Bonds {
+        atom_id: &shown.atom.id,
+        outgoing: &dependencies.outgoing,
+        incoming: &dependencies.incoming,
+    };
     app.printer.emit(&data, |page| {
         if dependencies.outgoing.is_empty() && dependencies.incoming.is_empty() {
             let text = page.paint(style::DIM, "bound to nothing");

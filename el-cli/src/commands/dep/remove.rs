@@ -30,7 +30,10 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let removed = ops::dep_remove(&mut app.writer()?, &app.ctx(), &args.source, &args.target, args.kind)?;
-    app.printer.emit(&List::all(&removed), |page| removed.iter().for_each(|bond| line(page, "Removed", bond)))?;
+    let removed =
+        ops::dep_remove(&mut app.writer()?, &app.ctx(), &args.source, &args.target, args.kind)?;
+    app.printer.emit(&List::all(&removed), |page| {
+        removed.iter().for_each(|bond| line(page, "Removed", bond))
+    })?;
     Ok(Exit::Done)
 }

@@ -71,7 +71,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         Format::Dot => Some(graph(&tree, args.up, exchange::dot)),
     };
     let direction = if args.up { Direction::Up } else { Direction::Down };
-    let data = Tree { atom_id: &tree.id, direction, tree: &tree, format: args.format, content: content.as_deref() };
+    let data = Tree {
+        atom_id: &tree.id,
+        direction,
+        tree: &tree,
+        format: args.format,
+        content: content.as_deref(),
+    };
     if let Some(text) = content.as_deref().filter(|_| !app.printer.is_robot()) {
         return export::raw(app, text).map(|()| Exit::Done);
     }
@@ -120,7 +126,9 @@ fn branches(page: &mut Page, parent: &TreeNode, indent: &str) {
 fn node(page: &Page, node: &TreeNode) -> String {
     let mut line = atoms::one_line(page, node.status.as_str(), &node.id, &node.title);
     // Containment and plain blocking are what one expects; other kinds are worth a word.
-    if let Some(kind) = node.bond.filter(|kind| !matches!(kind, BondKind::ParentChild | BondKind::Blocks)) {
+    if let Some(kind) =
+        node.bond.filter(|kind| !matches!(kind, BondKind::ParentChild | BondKind::Blocks))
+    {
         line.push_str(&page.paint(style::DIM, &format!(" ({kind})")));
     }
     if node.repeated {

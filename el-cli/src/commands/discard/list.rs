@@ -21,7 +21,14 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let filter = AtomFilter { statuses: vec![Status::Discard], ..AtomFilter::default() };
     let now = app.now();
-    let found = ops::list(&app.reader()?, &filter, Sort::Updated, args.window.limit(), args.window.offset(), now)?;
+    let found = ops::list(
+        &app.reader()?,
+        &filter,
+        Sort::Updated,
+        args.window.limit(),
+        args.window.offset(),
+        now,
+    )?;
     let list = List::page(&found);
     app.printer.emit(&list, |page| {
         atoms::table(page, &found.items, now);

@@ -57,13 +57,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 fn confirmed(app: &App, found: &[Atom]) -> Result<bool> {
     if app.printer.is_robot() || !io::stdin().is_terminal() {
         let noun = if found.len() == 1 { "atom" } else { "atoms" };
-        return Err(CommandError::usage(format!("{} {noun} would be removed for good, and nobody can be asked", found.len()))
-            .with_hint("run it on a terminal, where it asks; --dry-run shows what would go"));
+        return Err(CommandError::usage(format!(
+            "{} {noun} would be removed for good, and nobody can be asked",
+            found.len()
+        ))
+        .with_hint("run it on a terminal, where it asks; --dry-run shows what would go"));
     }
     for atom in found {
         app.printer.note(&format!("  {} {}", atom.id, atom.title));
     }
-    app.printer.note(&format!("remove {} for good? [y/N]", if found.len() == 1 { "it" } else { "them" }));
+    app.printer
+        .note(&format!("remove {} for good? [y/N]", if found.len() == 1 { "it" } else { "them" }));
     let mut answer = String::new();
     io::stdin()
         .lock()
@@ -73,7 +77,11 @@ fn confirmed(app: &App, found: &[Atom]) -> Result<bool> {
 }
 
 fn report(app: &App, pruned: &[Atom], dry_run: bool) -> Result<Exit> {
-    let data = Pruned { pruned_count: pruned.len(), pruned_ids: pruned.iter().map(|atom| atom.id.as_str()).collect(), dry_run };
+    let data = Pruned {
+        pruned_count: pruned.len(),
+        pruned_ids: pruned.iter().map(|atom| atom.id.as_str()).collect(),
+        dry_run,
+    };
     app.printer.emit(&data, |page| {
         for atom in pruned {
             atoms::did(page, if dry_run { "Would remove" } else { "Removed" }, atom);

@@ -1,4 +1,5 @@
-//! What `el doctor` looks at beyond the database: the configuration, and the programs and folders that `el work` needs.
+//! What `el doctor` looks at beyond the database: the configuration, and the programs and folders
+//! that `el work` needs.
 
 use std::ffi::OsString;
 
@@ -67,9 +68,13 @@ fn needs(app: &App, settings: &Settings) -> Vec<(String, String)> {
     for name in settings.known_agents() {
         let alone = WorkSettings { agents: vec![name.clone()], ..work.clone() };
         let missing = match (settings.served(&alone), places(app, &work)) {
-            (Ok(served), Ok(places)) => of_agent(&served[0].agent, &places, &environment).into_iter().map(told).collect(),
+            (Ok(served), Ok(places)) => {
+                of_agent(&served[0].agent, &places, &environment).into_iter().map(told).collect()
+            }
             // A value that is wrong as a setting is told above.
-            (Err(error), _) | (_, Err(error)) => vec![(error.message().to_owned(), error.hints().join("; "))],
+            (Err(error), _) | (_, Err(error)) => {
+                vec![(error.message().to_owned(), error.hints().join("; "))]
+            }
         };
         for need in missing {
             if !needs.iter().any(|(message, _)| *message == need.0) {
@@ -80,16 +85,26 @@ fn needs(app: &App, settings: &Settings) -> Vec<(String, String)> {
     needs
 }
 
-/// What the runs of one agent need: its folder, its program, and the programs that its settings name.
-fn of_agent(agent: &AgentSettings, places: &Places, environment: &[(OsString, OsString)]) -> Vec<ConfigurationError> {
-    let mut missing: Vec<_> = worker::check_agent(agent, places, environment).err().into_iter().collect();
+/// What the runs of one agent need: its folder, its program, and the programs that its settings
+/// name.
+fn of_agent(
+    agent: &AgentSettings,
+    places: &Places,
+    environment: &[(OsString, OsString)],
+) -> Vec<ConfigurationError> {
+    let mut missing: Vec<_> =
+        worker::check_agent(agent, places, environment).err().into_iter().collect();
     let setup = agent.isolation.as_ref().map_or(&[][..], |isolation| &isolation.setup);
-    for (field, words) in [("verify", &agent.verify[..]), ("notify", &agent.notify), ("worktree_setup", setup)] {
+    for (field, words) in
+        [("verify", &agent.verify[..]), ("notify", &agent.notify), ("worktree_setup", setup)]
+    {
         let Some(program) = words.first() else { continue };
         if check::find_program(program, environment, &agent.working_directory).is_err() {
             missing.push(ConfigurationError {
                 field,
-                message: format!("the program of '{field}', {program:?}, is not there or not executable"),
+                message: format!(
+                    "the program of '{field}', {program:?}, is not there or not executable"
+                ),
                 hint: format!("el config set {field} COMMAND names another; no shell reads it"),
             });
         }

@@ -1,11 +1,13 @@
-//! The plan, carried out. Until the branch is moved nothing of it is seen; the moving is the last step of each round.
+//! The plan, carried out. Until the branch is moved nothing of it is seen; the moving is the last
+//! step of each round.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::time::Duration;
 
 use el_agents::git::{
-    self, Advanced, Brought, GitError, Mode, Repository, Scratch, Step, advance, held, note_landed, recover, unpublished,
+    self, Advanced, Brought, GitError, Mode, Repository, Scratch, Step, advance, held, note_landed,
+    recover, unpublished,
 };
 use el_agents::whole_check::{self, Breaker, WholeCheck};
 use el_core::model::{Status, Verify, VerifyStatus};
@@ -42,8 +44,14 @@ struct Joined {
 /// Its place among the items, and the files.
 type InConflict = (usize, Vec<String>);
 
-pub(super) fn land(app: &App, repository: &Repository, onto: &str, items: &mut [Item]) -> Result<()> {
-    let mut todo: Vec<usize> = (0..items.len()).filter(|at| items[*at].fate == Fate::ToLand).collect();
+pub(super) fn land(
+    app: &App,
+    repository: &Repository,
+    onto: &str,
+    items: &mut [Item],
+) -> Result<()> {
+    let mut todo: Vec<usize> =
+        (0..items.len()).filter(|at| items[*at].fate == Fate::ToLand).collect();
     if todo.is_empty() {
         return Ok(());
     }
@@ -57,8 +65,9 @@ pub(super) fn land(app: &App, repository: &Repository, onto: &str, items: &mut [
     let owner = format!("{}:land", project_name(app)?);
     // The check of one that was killed.
     whole_check::sweep(&owner);
-    let breaker = Breaker::listen()
-        .map_err(|source| CommandError::internal("signals cannot be listened to".to_owned()).with_source(source))?;
+    let breaker = Breaker::listen().map_err(|source| {
+        CommandError::internal("signals cannot be listened to".to_owned()).with_source(source)
+    })?;
     let lander = Lander {
         app,
         repository,
@@ -71,7 +80,10 @@ pub(super) fn land(app: &App, repository: &Repository, onto: &str, items: &mut [
     };
     match lander.rounds(head, items, &mut todo) {
         Err(_) if lander.breaker.borrow_mut().is_broken() => {
-            items.iter_mut().filter(|item| item.fate == Fate::ToLand).for_each(|item| item.fate = Fate::BrokenOff);
+            items
+                .iter_mut()
+                .filter(|item| item.fate == Fate::ToLand)
+                .for_each(|item| item.fate = Fate::BrokenOff);
             Ok(())
         }
         done => done,
@@ -123,31 +135,44 @@ impl Lander<'_> {
             let culprit = self.culprit(&head, &chain)?;
             let good = culprit.as_ref().map_or(chain.len(), |(at, _)| *at);
             self.go_on()?;
-            // The check may have taken long. What stands on one that has changed was not checked without it.
+            // The check may have taken long. What stands on one that has changed was not checked
+            // without it.
             if self.look_again(items, &chain[..good])? {
                 todo.retain(|at| items[*at].fate == Fate::ToLand);
                 continue;
             }
             if let Some(mut why) = self.keep(&mut head, items, &chain[..good])? {
-                if let Some(now) = self.repository.tip(self.onto).map_err(failed)?.filter(|now| *now != head) {
-                    // Somebody has committed there since: what was checked is not what it would be now.
+                if let Some(now) =
+                    self.repository.tip(self.onto).map_err(failed)?.filter(|now| *now != head)
+                {
+                    // Somebody has committed there since: what was checked is not what it would be
+                    // now.
                     if !std::mem::replace(&mut is_second_try, true) {
                         head = now;
                         continue;
                     }
-                    why = format!("{} is being moved by somebody else; el land tries again", self.onto);
+                    why = format!(
+                        "{} is being moved by somebody else; el land tries again",
+                        self.onto
+                    );
                 }
                 let rest: Vec<usize> = chain.iter().map(|one| one.at).collect();
                 hold(items, &rest, &why);
                 return self.tell_conflicts(items, conflicts.into_iter());
             }
-            let Some((at, output)) = culprit else { return self.tell_conflicts(items, conflicts.into_iter()) };
+            let Some((at, output)) = culprit else {
+                return self.tell_conflicts(items, conflicts.into_iter());
+            };
             let at = chain[at].at;
             items[at].fate = Fate::CheckFailed;
             items[at].detail = Some(output);
-            // What came after it was tried on top of it; what was in conflict before it is so without it.
+            // What came after it was tried on top of it; what was in conflict before it is so
+            // without it.
             let before = todo.iter().take_while(|one| **one != at).copied().collect::<Vec<_>>();
-            self.tell_conflicts(items, conflicts.into_iter().filter(|(one, _)| before.contains(one)))?;
+            self.tell_conflicts(
+                items,
+                conflicts.into_iter().filter(|(one, _)| before.contains(one)),
+            )?;
             todo.retain(|at| items[*at].fate == Fate::ToLand);
             if todo.is_empty() {
                 return Ok(());
@@ -158,7 +183,9 @@ impl Lander<'_> {
     /// The end of it all once a signal has come.
     fn go_on(&self) -> Result<()> {
         match self.breaker.borrow_mut().is_broken() {
-            true => Err(CommandError::new(Exit::Conflict, "broken_off", "it was broken off".to_owned())),
+            true => {
+                Err(CommandError::new(Exit::Conflict, "broken_off", "it was broken off".to_owned()))
+            }
             false => Ok(()),
         }
     }
@@ -172,7 +199,8 @@ impl Lander<'_> {
             let item = &mut items[one.at];
             let branch = item.branch.as_deref().unwrap_or_default();
             let tree = self.repository.checkout_of(branch).map_err(failed)?;
-            let uncommitted = tree.map_or(Ok(Vec::new()), |tree| tree.changes(&ours)).map_err(failed)?;
+            let uncommitted =
+                tree.map_or(Ok(Vec::new()), |tree| tree.changes(&ours)).map_err(failed)?;
             let why = if ops::brief(&store, &item.atom_id)?.status != Status::Closed {
                 "it is not closed any more"
             } else if self.repository.tip(branch).map_err(failed)? != item.tip {
@@ -190,7 +218,12 @@ impl Lander<'_> {
     }
 
     /// Puts each on top of those before it; what is in conflict is left out.
-    fn join(&self, head: &str, items: &[Item], todo: &[usize]) -> Result<(Vec<Joined>, Vec<InConflict>)> {
+    fn join(
+        &self,
+        head: &str,
+        items: &[Item],
+        todo: &[usize],
+    ) -> Result<(Vec<Joined>, Vec<InConflict>)> {
         let (mut chain, mut conflicts) = (Vec::new(), Vec::new());
         let mut top = head.to_owned();
         for &at in todo {
@@ -204,8 +237,10 @@ impl Lander<'_> {
                     continue;
                 }
             };
-            let message = format!("Land {}: {}", item.atom_id, item.title.as_deref().unwrap_or_default());
-            // A merge in the branch, of a conflict that was resolved for instance, would be lost by a rebase.
+            let message =
+                format!("Land {}: {}", item.atom_id, item.title.as_deref().unwrap_or_default());
+            // A merge in the branch, of a conflict that was resolved for instance, would be lost by
+            // a rebase.
             let since = self.since(&before, &item.atom_id, tip).map_err(failed)?;
             let range = format!("{}..{tip}", since.as_ref().unwrap_or(&before));
             let merges = self
@@ -214,7 +249,11 @@ impl Lander<'_> {
                 .ask(&["rev-list", "--merges", "--max-count=1", &range, "--not", &before])
                 .map_err(failed)?;
             let mode = if merges.is_empty() { self.landing.mode } else { Mode::Merge };
-            match self.scratch.join(&before, since.as_deref(), tip, mode, &message).map_err(failed)? {
+            match self
+                .scratch
+                .join(&before, since.as_deref(), tip, mode, &message)
+                .map_err(failed)?
+            {
                 Step::Joined(commit) => {
                     top.clone_from(&commit);
                     chain.push(Joined { at, commit });
@@ -246,11 +285,18 @@ impl Lander<'_> {
         Ok(Step::Joined(top))
     }
 
-    /// Where a branch's own commits begin, if what it began with has been brought in as other commits: of the work of others that it builds on,
-    /// nothing is to be put on top a second time. `None`: at whatever `top` does not have.
-    fn since(&self, top: &str, atom: &str, tip: &str) -> std::result::Result<Option<String>, GitError> {
+    /// Where a branch's own commits begin, if what it began with has been brought in as other
+    /// commits: of the work of others that it builds on, nothing is to be put on top a second time.
+    /// `None`: at whatever `top` does not have.
+    fn since(
+        &self,
+        top: &str,
+        atom: &str,
+        tip: &str,
+    ) -> std::result::Result<Option<String>, GitError> {
         let Some(base) = self.repository.base_of(atom)? else { return Ok(None) };
-        let is_other = self.repository.contains(tip, &base)? && !self.repository.contains(top, &base)?;
+        let is_other =
+            self.repository.contains(tip, &base)? && !self.repository.contains(top, &base)?;
         Ok(if is_other && self.repository.has_work(top, &base)? { Some(base) } else { None })
     }
 
@@ -278,7 +324,12 @@ impl Lander<'_> {
             return Ok(None);
         }
         self.scratch.go(commit).map_err(failed)?;
-        match git::furnish(self.repository.top(), self.scratch.path(), &self.landing.copy, &self.landing.link) {
+        match git::furnish(
+            self.repository.top(),
+            self.scratch.path(),
+            &self.landing.copy,
+            &self.landing.link,
+        ) {
             // What is in the way came with the commit.
             Err(error @ GitError::Untracked { .. }) => return Ok(Some(error.to_string())),
             done => done.map_err(failed)?,
@@ -294,31 +345,58 @@ impl Lander<'_> {
     }
 
     /// Runs one command in the checkout; the end of what it says, if it fails.
-    fn command(&self, key: &'static str, name: &str, words: &[String], limit: Duration) -> Result<Option<String>> {
+    fn command(
+        &self,
+        key: &'static str,
+        name: &str,
+        words: &[String],
+        limit: Duration,
+    ) -> Result<Option<String>> {
         let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         let below = self.scratch.path().join(self.repository.prefix());
         let folder = if below.is_dir() { below } else { self.scratch.path().to_owned() };
         let guard = [this_program()?.into_os_string(), "hook".into(), "guard-check".into()];
         let verify = Verify::pending(words.to_vec(), true, limit);
         let breaker = &mut *self.breaker.borrow_mut();
-        let ended = whole_check::run(breaker, &verify, &folder, &self.environment, &self.owner, &guard, &mut |_| {})
-            .map_err(|source| CommandError::internal(format!("the {name} could not be watched")).with_source(source))?;
+        let ended = whole_check::run(
+            breaker,
+            &verify,
+            &folder,
+            &self.environment,
+            &self.owner,
+            &guard,
+            &mut |_| {},
+        )
+        .map_err(|source| {
+            CommandError::internal(format!("the {name} could not be watched")).with_source(source)
+        })?;
         let WholeCheck::Over(done) = ended else {
-            return Err(CommandError::new(Exit::Conflict, "broken_off", format!("the {name} was broken off")));
+            return Err(CommandError::new(
+                Exit::Conflict,
+                "broken_off",
+                format!("the {name} was broken off"),
+            ));
         };
         let said = done.output.unwrap_or_default();
         match done.status {
             VerifyStatus::Passed => Ok(None),
             VerifyStatus::NotRun | VerifyStatus::Pending => {
                 Err(CommandError::config(key, format!("the {name} cannot be run: {said}"))
-                    .with_hint(format!("{key} is a program and its arguments; sh -c '…' gives it a shell")))
+                    .with_hint(format!(
+                        "{key} is a program and its arguments; sh -c '…' gives it a shell"
+                    )))
             }
             status => Ok(Some(format!("{said}\nthe {name} ended as {status}").trim().to_owned())),
         }
     }
 
     /// Moves the branch over these; what is in the way, if something is.
-    fn keep(&self, head: &mut String, items: &mut [Item], chain: &[Joined]) -> Result<Option<String>> {
+    fn keep(
+        &self,
+        head: &mut String,
+        items: &mut [Item],
+        chain: &[Joined],
+    ) -> Result<Option<String>> {
         let Some(last) = chain.last() else { return Ok(None) };
         let brought = |one: &Joined| Brought {
             atom: items[one.at].atom_id.clone(),
@@ -334,8 +412,12 @@ impl Lander<'_> {
                 let mut before = old;
                 for one in chain {
                     let item = &mut items[one.at];
-                    let mut told = unpublished(self.repository, &before, &one.commit, item.path.as_deref()).map_err(failed)?;
-                    told.extend(noted.as_ref().map(|error| format!("git could not note that: {error}")));
+                    let mut told =
+                        unpublished(self.repository, &before, &one.commit, item.path.as_deref())
+                            .map_err(failed)?;
+                    told.extend(
+                        noted.as_ref().map(|error| format!("git could not note that: {error}")),
+                    );
                     item.fate = Fate::Landed;
                     item.detail = (!told.is_empty()).then(|| told.join("\n"));
                     before.clone_from(&one.commit);
@@ -345,8 +427,13 @@ impl Lander<'_> {
         }
     }
 
-    /// Files what is to be resolved. Where one builds on another, whoever resolves its conflict resolves both.
-    fn tell_conflicts(&self, items: &mut [Item], conflicts: impl Iterator<Item = InConflict>) -> Result<()> {
+    /// Files what is to be resolved. Where one builds on another, whoever resolves its conflict
+    /// resolves both.
+    fn tell_conflicts(
+        &self,
+        items: &mut [Item],
+        conflicts: impl Iterator<Item = InConflict>,
+    ) -> Result<()> {
         let mut conflicts: Vec<InConflict> = conflicts.collect();
         let tip = |items: &[Item], at: usize| items[at].tip.clone().unwrap_or_default();
         let tips: Vec<String> = conflicts.iter().map(|(at, _)| tip(items, *at)).collect();
@@ -373,8 +460,9 @@ impl Lander<'_> {
                 if conflict.is_closed {
                     let id = &conflict.id;
                     let resolved = self.repository.tip(&git::branch_of(id)).map_err(failed)?;
-                    let has_it =
-                        resolved.map_or(Ok(false), |of| self.repository.contains(&of, &tip(items, at))).map_err(failed)?;
+                    let has_it = resolved
+                        .map_or(Ok(false), |of| self.repository.contains(&of, &tip(items, at)))
+                        .map_err(failed)?;
                     detail.push(match has_it {
                         true => format!("{id} is closed, and its branch has this one: el land {id} brings in both"),
                         false => {

@@ -18,13 +18,17 @@ pub(super) struct Conflict {
     pub(super) is_closed: bool,
 }
 
-/// Files the atom, unless one is there that is not over, or that was closed for this very conflict: another would say the same.
+/// Files the atom, unless one is there that is not over, or that was closed for this very conflict:
+/// another would say the same.
 pub(super) fn file(app: &App, item: &Item, onto: &str) -> Result<Conflict> {
     let mut store = app.writer()?;
     let known = ops::show(&store, &item.atom_id)?.neighbours;
     let of_it = known.iter().filter(|atom| atom.metadata[KEY] == json!(item.atom_id));
-    let is_same = |atom: &Atom| atom.metadata["tip"] == json!(item.tip) && atom.metadata["land_onto"] == json!(onto);
-    let there = of_it.filter(|atom| !atom.status.is_over() || (atom.status == Status::Closed && is_same(atom)));
+    let is_same = |atom: &Atom| {
+        atom.metadata["tip"] == json!(item.tip) && atom.metadata["land_onto"] == json!(onto)
+    };
+    let there = of_it
+        .filter(|atom| !atom.status.is_over() || (atom.status == Status::Closed && is_same(atom)));
     if let Some(there) = there.min_by_key(|atom| atom.status.is_over()) {
         return Ok(Conflict { id: there.id.clone(), is_closed: there.status == Status::Closed });
     }
@@ -44,7 +48,9 @@ pub(super) fn file(app: &App, item: &Item, onto: &str) -> Result<Conflict> {
         ),
         parent,
         discovered_from: Some(item.atom_id.clone()),
-        metadata: Some(json!({ KEY: item.atom_id, "tip": item.tip, "land_onto": onto, "files": item.files })),
+        metadata: Some(
+            json!({ KEY: item.atom_id, "tip": item.tip, "land_onto": onto, "files": item.files }),
+        ),
         ..NewAtom::default()
     };
     Ok(Conflict { id: ops::create(&mut store, &app.ctx(), &new)?.id, is_closed: false })

@@ -53,7 +53,9 @@ impl Fate {
             Fate::NoBranch => "has no branch".to_owned(),
             Fate::NotFinished => "is not closed".to_owned(),
             Fate::AtWork => "has a run at work".to_owned(),
-            Fate::Uncommitted => "has changes that are not committed; commit them in its worktree first".to_owned(),
+            Fate::Uncommitted => {
+                "has changes that are not committed; commit them in its worktree first".to_owned()
+            }
             Fate::Astray => "was left out".to_owned(),
             Fate::Conflict => format!("is in conflict with {onto}"),
             Fate::CheckFailed => "makes the check fail, and was left out".to_owned(),
@@ -108,22 +110,29 @@ impl Item {
 }
 
 impl Item {
-    /// What was taken back is brought in again if it was finished again since, or goes on; else a person's word stands.
-    /// `reopened_at`: when it was last taken up again. Git tells whole seconds: within the one of the revert, a close is a later one if the atom was reopened in it too.
+    /// What was taken back is brought in again if it was finished again since, or goes on; else a
+    /// person's word stands. `reopened_at`: when it was last taken up again. Git tells whole
+    /// seconds: within the one of the revert, a close is a later one if the atom was reopened in it
+    /// too.
     pub(super) fn taken_back(&mut self, reverts: &[Revert], reopened_at: Option<Timestamp>) {
         let second = |at: Option<Timestamp>| at.map(|at| at.as_micros() / 1_000_000);
         let (closed, reopened) = (second(self.closed_at), second(reopened_at));
-        let is_finished_since =
-            |revert: &Revert| closed > Some(revert.at) || (closed == Some(revert.at) && reopened == Some(revert.at));
+        let is_finished_since = |revert: &Revert| {
+            closed > Some(revert.at) || (closed == Some(revert.at) && reopened == Some(revert.at))
+        };
         let Some(last) = reverts.first() else { return };
         let commits = reverts.iter().map(|revert| revert.commit.clone()).collect();
         match self.fate {
-            Fate::Already if is_finished_since(last) => (self.fate, self.brings_back) = (Fate::ToLand, commits),
+            Fate::Already if is_finished_since(last) => {
+                (self.fate, self.brings_back) = (Fate::ToLand, commits)
+            }
             Fate::ToLand => self.brings_back = commits,
             Fate::Already => {
                 self.fate = Fate::TakenBack;
-                self.detail =
-                    Some(format!("by {0}; git revert {0} brings it back, and so does el reopen, el close, el land", last.commit));
+                self.detail = Some(format!(
+                    "by {0}; git revert {0} brings it back, and so does el reopen, el close, el land",
+                    last.commit
+                ));
             }
             _ => {}
         }
@@ -131,7 +140,10 @@ impl Item {
 
     /// Whether it is none of those that `--all` is about.
     pub(super) fn is_left_out(&self) -> bool {
-        matches!(self.fate, Fate::Already | Fate::TakenBack | Fate::NotFinished | Fate::AtWork | Fate::Nothing)
+        matches!(
+            self.fate,
+            Fate::Already | Fate::TakenBack | Fate::NotFinished | Fate::AtWork | Fate::Nothing
+        )
     }
 }
 
@@ -155,7 +167,9 @@ pub(super) fn item(place: &Place, atom: Option<&Atom>) -> Item {
     let at = || place.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
     let detail = match fate {
         Fate::Uncommitted => Some(format!("{}\n{}", at(), place.uncommitted.join("\n"))),
-        Fate::Astray => place.astray().map(|why| format!("{}\n{why}; its commits are not brought in", at())),
+        Fate::Astray => {
+            place.astray().map(|why| format!("{}\n{why}; its commits are not brought in", at()))
+        }
         _ => None,
     };
     Item {
@@ -174,8 +188,12 @@ pub(super) fn item(place: &Place, atom: Option<&Atom>) -> Item {
     }
 }
 
-/// The first of `count` steps after which the check fails, counted from 1: with none of them it passes, with all it fails.
-pub(super) fn bisect<E>(count: usize, mut passes: impl FnMut(usize) -> Result<bool, E>) -> Result<usize, E> {
+/// The first of `count` steps after which the check fails, counted from 1: with none of them it
+/// passes, with all it fails.
+pub(super) fn bisect<E>(
+    count: usize,
+    mut passes: impl FnMut(usize) -> Result<bool, E>,
+) -> Result<usize, E> {
     let (mut good, mut bad) = (0, count);
     while bad - good > 1 {
         let middle = good + (bad - good) / 2;

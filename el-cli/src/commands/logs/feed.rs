@@ -33,9 +33,14 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// With `tail`, only that many lines of what is there at first are printed; what comes later is printed as it comes.
+    /// With `tail`, only that many lines of what is there at first are printed; what comes later is
+    /// printed as it comes.
     pub(super) fn new(show: Show, tail: Option<usize>) -> Feed {
-        Feed { show, splitter: LineSplitter::default(), held: tail.map(|tail| (tail, VecDeque::new())) }
+        Feed {
+            show,
+            splitter: LineSplitter::default(),
+            held: tail.map(|tail| (tail, VecDeque::new())),
+        }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
@@ -86,10 +91,14 @@ impl Feed {
         };
         match &mut self.show {
             Show::Raw => [bytes.as_slice(), b"\n"].concat(),
-            Show::Text => format!("{}\n", sanitize::block(&String::from_utf8_lossy(bytes))).into_bytes(),
-            Show::Events(renderer) => {
-                parse_line(bytes).iter().map(|event| renderer.render(event)).collect::<String>().into_bytes()
+            Show::Text => {
+                format!("{}\n", sanitize::block(&String::from_utf8_lossy(bytes))).into_bytes()
             }
+            Show::Events(renderer) => parse_line(bytes)
+                .iter()
+                .map(|event| renderer.render(event))
+                .collect::<String>()
+                .into_bytes(),
         }
     }
 }

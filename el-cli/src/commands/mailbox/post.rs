@@ -46,8 +46,9 @@ pub(in crate::commands) struct Appended {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let text = input::file(app, "message", &args.message)?;
-    let message: Value = serde_json::from_str(&text)
-        .map_err(|error| CommandError::invalid("message", format!("message: it is not JSON: {error}")))?;
+    let message: Value = serde_json::from_str(&text).map_err(|error| {
+        CommandError::invalid("message", format!("message: it is not JSON: {error}"))
+    })?;
     check(&message)?;
     let file = match args.file {
         Which::ToDeveloper => MailboxFile::ToDeveloper,
@@ -66,8 +67,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 
 fn check(message: &Value) -> Result<()> {
     let problems: Vec<FieldProblem> = match type_of(message) {
-        _ if !message.is_object() => return Err(CommandError::invalid("message", "message: a message is a JSON object")),
-        "task_assignment" => read_assignment(message).map_or_else(|problem| vec![problem], |assignment| assignment.problems),
+        _ if !message.is_object() => {
+            return Err(CommandError::invalid("message", "message: a message is a JSON object"));
+        }
+        "task_assignment" => read_assignment(message)
+            .map_or_else(|problem| vec![problem], |assignment| assignment.problems),
         "completion_report" => CompletionReport::from_value(message).err().unwrap_or_default(),
         _ => Vec::new(),
     };
@@ -77,8 +81,10 @@ fn check(message: &Value) -> Result<()> {
 fn failure(error: MailboxError) -> CommandError {
     match error {
         MailboxError::Store(error) => error.into(),
-        MailboxError::NotADocument { .. } => CommandError::new(Exit::Conflict, "not_a_mailbox", error.to_string())
-            .with_hint("el mailbox sync sets a file aside that is no JSON"),
+        MailboxError::NotADocument { .. } => {
+            CommandError::new(Exit::Conflict, "not_a_mailbox", error.to_string())
+                .with_hint("el mailbox sync sets a file aside that is no JSON")
+        }
         other => CommandError::internal("the mailbox could not be written").with_source(other),
     }
 }

@@ -41,9 +41,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut store = app.writer()?;
     if let Some(session) = app.session() {
         let message = format!("the mailbox is not for an agent's session ({})", session.run);
-        return Err(
-            CommandError::new(Exit::Conflict, "in_session", message).with_hint("el submit hands the work of a session over")
-        );
+        return Err(CommandError::new(Exit::Conflict, "in_session", message)
+            .with_hint("el submit hands the work of a session over"));
     }
     let mut mailbox = Mailbox::new(&app.project()?.root);
     if args.watch {
@@ -74,7 +73,8 @@ fn view(page: &mut Page, synced: &Synced) {
     for note in &synced.notes {
         page.line(sanitize::line(note));
     }
-    let marked = [("problem:", style::WARNING, &synced.problems), ("error:", style::ERROR, &synced.errors)];
+    let marked =
+        [("problem:", style::WARNING, &synced.problems), ("error:", style::ERROR, &synced.errors)];
     for (word, style, lines) in marked {
         for line in lines {
             let word = page.paint(style, word);
@@ -82,13 +82,15 @@ fn view(page: &mut Page, synced: &Synced) {
         }
     }
     if synced.notes.is_empty() && !synced.written.is_empty() {
-        let files: Vec<&str> = synced.written.iter().map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
+        let files: Vec<&str> =
+            synced.written.iter().map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
         let text = page.paint(style::DIM, &format!("wrote {}", files.join(", ")));
         page.line(text);
     }
 }
 
-/// Looks whenever a file or the store has changed. Ends with the process; nothing is half done then, since files are replaced whole.
+/// Looks whenever a file or the store has changed. Ends with the process; nothing is half done
+/// then, since files are replaced whole.
 fn watch(app: &App, mailbox: &mut Mailbox, store: &mut Store, filter: &AtomFilter) -> Result<Exit> {
     if !app.printer.is_robot() {
         app.printer.note("watching the mailbox; Ctrl-C ends it");
@@ -100,13 +102,17 @@ fn watch(app: &App, mailbox: &mut Mailbox, store: &mut Store, filter: &AtomFilte
         let state = (store.data_version()?, mailbox.fingerprint());
         let synced = if seen.as_ref() != Some(&state) || waited >= AGAIN {
             waited = 0;
-            // A look that writes is followed by another: somebody may have written since, which looks the same from here.
+            // A look that writes is followed by another: somebody may have written since, which
+            // looks the same from here.
             seen = Some(state);
             mailbox.sync(store, app.actor(), filter)?
         } else {
             mailbox.look_back()
         };
-        let is_quiet = synced.arrived == 0 && synced.notes.is_empty() && synced.problems.is_empty() && synced.errors.is_empty();
+        let is_quiet = synced.arrived == 0
+            && synced.notes.is_empty()
+            && synced.problems.is_empty()
+            && synced.errors.is_empty();
         if !is_quiet {
             tell(app, &synced)?;
         }

@@ -1,4 +1,5 @@
-//! What is to be driven: the goal becomes an epic, or the epic that there is is found, with its settings.
+//! What is to be driven: the goal becomes an epic, or the epic that there is is found, with its
+//! settings.
 
 use std::fs::File;
 
@@ -54,13 +55,20 @@ pub(super) fn begin(args: &Args, app: &App) -> Result<Began> {
     };
     let plan_only = args.plan.plan_only;
     // What is there already is not to begin before a person has seen the plan.
-    options.filter = AtomFilter { below: Some(epic.id.clone()), asks: plan_only, ..AtomFilter::default() };
+    options.filter =
+        AtomFilter { below: Some(epic.id.clone()), asks: plan_only, ..AtomFilter::default() };
     options.drive = Some(Drive { epic: epic.id.clone(), actor: app.actor().to_owned(), plan_only });
     Ok(Began { epic, plan_only, options, settings, is_over, _lock: lock })
 }
 
 /// An atom that is there: its plan begins, or goes on with what was settled for it.
-fn existing(args: &Args, app: &App, settings: &Settings, options: &WorkOptions, id: String) -> Result<(Atom, bool)> {
+fn existing(
+    args: &Args,
+    app: &App,
+    settings: &Settings,
+    options: &WorkOptions,
+    id: String,
+) -> Result<(Atom, bool)> {
     let store = app.reader()?;
     let known: Option<Overview> = match ops::overview(&store, &id) {
         Ok(overview) => Some(overview),
@@ -97,14 +105,22 @@ fn existing(args: &Args, app: &App, settings: &Settings, options: &WorkOptions, 
     Ok((epic, false))
 }
 
-/// A check that cannot be run would be found out when all the work is paid for. A path may be that of a file which the plan is to make.
+/// A check that cannot be run would be found out when all the work is paid for. A path may be that
+/// of a file which the plan is to make.
 fn check_is_there(plan: &PlanSettings, options: &WorkOptions) -> Result<()> {
     let Some(name) = plan.check.first().filter(|name| !name.contains('/')) else { return Ok(()) };
-    match verify::program(&plan.check, &options.agents[0].agent.working_directory, &options.environment) {
+    match verify::program(
+        &plan.check,
+        &options.agents[0].agent.working_directory,
+        &options.environment,
+    ) {
         Ok(_) => Ok(()),
-        Err(_) => Err(CommandError::invalid("check", format!("check: there is no program '{name}' on PATH"))
-            .with_hint("it is a program and its arguments; sh -c '…' gives it a shell")
-            .with_hint("--check 'CMD' names another one; nothing was begun")),
+        Err(_) => Err(CommandError::invalid(
+            "check",
+            format!("check: there is no program '{name}' on PATH"),
+        )
+        .with_hint("it is a program and its arguments; sh -c '…' gives it a shell")
+        .with_hint("--check 'CMD' names another one; nothing was begun")),
     }
 }
 
@@ -152,17 +168,18 @@ fn goal(args: &Args, app: &App) -> Result<Goal> {
     }
     let one = said.trim();
     if one.is_empty() {
-        return Err(CommandError::usage("what is to be orchestrated is missing")
-            .with_hint("say the goal in several words, or name an atom; el orchestrate --help has examples"));
+        return Err(CommandError::usage("what is to be orchestrated is missing").with_hint(
+            "say the goal in several words, or name an atom; el orchestrate --help has examples",
+        ));
     }
     match ops::resolve(&app.reader()?, one) {
         Ok(id) => Ok(Goal::Atom(id)),
-        Err(el_core::Error::NotFound { .. }) => {
-            Err(CommandError::not_found(format!("'{one}' is the id of no atom, and as a goal it is too short"))
-                .with_detail("goal", one)
-                .with_hint("say the goal in a sentence: el orchestrate \"Document the REST API\"")
-                .with_hint("el list --all shows every atom; --goal-file takes a goal of any length"))
-        }
+        Err(el_core::Error::NotFound { .. }) => Err(CommandError::not_found(format!(
+            "'{one}' is the id of no atom, and as a goal it is too short"
+        ))
+        .with_detail("goal", one)
+        .with_hint("say the goal in a sentence: el orchestrate \"Document the REST API\"")
+        .with_hint("el list --all shows every atom; --goal-file takes a goal of any length")),
         Err(error) => Err(error.into()),
     }
 }

@@ -1,4 +1,5 @@
-//! Where the work of a plan that is done lies: on branches, which are to be brought in, and of which none may be forgotten.
+//! Where the work of a plan that is done lies: on branches, which are to be brought in, and of
+//! which none may be forgotten.
 
 use std::path::Path;
 
@@ -19,8 +20,12 @@ pub(super) struct Branch<'a> {
     pub(super) is_later: bool,
 }
 
-/// The branch of what was brought together, and those of the tasks that are done, as far as there are any.
-pub(super) fn of<'a>(repository: &Repository, overview: &'a Overview) -> Result<(Option<Branch<'a>>, Vec<Branch<'a>>)> {
+/// The branch of what was brought together, and those of the tasks that are done, as far as there
+/// are any.
+pub(super) fn of<'a>(
+    repository: &Repository,
+    overview: &'a Overview,
+) -> Result<(Option<Branch<'a>>, Vec<Branch<'a>>)> {
     let branch = |atom: &'a str, list: Option<&str>| -> Result<Option<Branch<'a>>> {
         let name = branch_of(atom);
         let is_later = matches!(list.and_then(Question::named), Some(Question::Failures { .. }));
@@ -28,7 +33,11 @@ pub(super) fn of<'a>(repository: &Repository, overview: &'a Overview) -> Result<
         Ok(tip.map(|tip| Branch { atom, name, tip, is_later }))
     };
     let name = Question::Aggregation.name();
-    let last = overview.phases.iter().find(|phase| phase.name == name).and_then(|phase| phase.atom_id.as_deref());
+    let last = overview
+        .phases
+        .iter()
+        .find(|phase| phase.name == name)
+        .and_then(|phase| phase.atom_id.as_deref());
     let whole = last.map(|atom| branch(atom, None)).transpose()?.flatten();
     let mut tasks = Vec::new();
     for task in overview.tasks.iter().filter(|task| task.standing == Standing::Done) {
@@ -37,7 +46,8 @@ pub(super) fn of<'a>(repository: &Repository, overview: &'a Overview) -> Result<
     Ok((whole, tasks))
 }
 
-/// Says of a plan that is done what is still to be brought in, and what its last run left out: that is not done.
+/// Says of a plan that is done what is still to be brought in, and what its last run left out: that
+/// is not done.
 pub(super) fn add(overview: &Overview, folder: &Path, mut ending: Ending) -> Result<Ending> {
     if ending.state != State::Done {
         return Ok(ending);
@@ -53,7 +63,12 @@ pub(super) fn add(overview: &Overview, folder: &Path, mut ending: Ending) -> Res
         }
         if !left_out.is_empty() {
             ending.state = State::Incomplete;
-            ending.says = format!("{}, but {} has not the work of {}", ending.says, whole.name, left_out.join(", "));
+            ending.says = format!(
+                "{}, but {} has not the work of {}",
+                ending.says,
+                whole.name,
+                left_out.join(", ")
+            );
             ending.commands.splice(0..0, left_out.iter().map(|atom| format!("el diff {atom}")));
         }
     }

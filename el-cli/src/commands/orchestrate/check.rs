@@ -44,7 +44,12 @@ pub(super) fn owner(app: &App, epic: &str) -> Result<String> {
     Ok(format!("{}:{epic}", whole.display()))
 }
 
-pub(super) fn run(app: &App, began: &Began, teller: &mut Teller<'_>, round: usize) -> Result<Checked> {
+pub(super) fn run(
+    app: &App,
+    began: &Began,
+    teller: &mut Teller<'_>,
+    round: usize,
+) -> Result<Checked> {
     let overview = ops::overview(&app.reader()?, &began.epic.id)?;
     let check = Command {
         key: "orchestrate_check",
@@ -66,12 +71,20 @@ pub(super) fn run(app: &App, began: &Began, teller: &mut Teller<'_>, round: usiz
             let place = place_in(&scratch, &repository);
             teller.check_begins(round, &words::join(check.words), &place);
             let landing = began.settings.landing()?;
-            git::furnish(repository.top(), scratch.path(), &landing.copy, &landing.link).map_err(failed)?;
-            let setup = Command { key: "worktree_setup", name: "setup", words: &landing.setup, limit: landing.setup_limit };
+            git::furnish(repository.top(), scratch.path(), &landing.copy, &landing.link)
+                .map_err(failed)?;
+            let setup = Command {
+                key: "worktree_setup",
+                name: "setup",
+                words: &landing.setup,
+                limit: landing.setup_limit,
+            };
             match landing.setup.is_empty() {
                 true => command(app, began, teller, &check, &place)?,
                 false => match command(app, began, teller, &setup, &place)? {
-                    Checked::Ended { passed: true, .. } => command(app, began, teller, &check, &place)?,
+                    Checked::Ended { passed: true, .. } => {
+                        command(app, began, teller, &check, &place)?
+                    }
                     other => other,
                 },
             }
@@ -100,8 +113,8 @@ enum Place {
     Apart { why: String },
 }
 
-/// The branch of the aggregation has all that it brought together; those of the tasks of failed checks came later. Where the aggregation has no branch,
-/// those of all tasks are joined.
+/// The branch of the aggregation has all that it brought together; those of the tasks of failed
+/// checks came later. Where the aggregation has no branch, those of all tasks are joined.
 fn together(began: &Began, overview: &Overview, folder: &Path) -> Result<Place> {
     let Ok(repository) = Repository::of(folder) else { return Ok(Place::Folder) };
     let (first, mut tasks) = branches::of(&repository, overview)?;
@@ -109,7 +122,11 @@ fn together(began: &Began, overview: &Overview, folder: &Path) -> Result<Place> 
     if first.is_none() && tasks.is_empty() {
         return Ok(Place::Folder);
     }
-    let base = began.options.agents[0].agent.isolation.as_ref().and_then(|isolation| isolation.base.clone());
+    let base = began.options.agents[0]
+        .agent
+        .isolation
+        .as_ref()
+        .and_then(|isolation| isolation.base.clone());
     let mut top = match (&first, base) {
         (Some(first), _) => first.tip.clone(),
         (None, Some(base)) => repository.commit(&base).map_err(failed)?.unwrap_or_default(),
@@ -120,7 +137,9 @@ fn together(began: &Began, overview: &Overview, folder: &Path) -> Result<Place> 
     // Projects may share the folder.
     let db = &began.options.places.database;
     let project = socket_name(&db.canonicalize().unwrap_or_else(|_| db.clone()));
-    let scratch = Scratch::new(&repository, &above.join(format!(".check-{project}-{}", began.epic.id)), &top).map_err(failed)?;
+    let scratch =
+        Scratch::new(&repository, &above.join(format!(".check-{project}-{}", began.epic.id)), &top)
+            .map_err(failed)?;
     for Branch { name: branch, tip, .. } in tasks {
         if repository.contains(&top, &tip).map_err(failed)? {
             continue;
@@ -130,8 +149,11 @@ fn together(began: &Began, overview: &Overview, folder: &Path) -> Result<Place> 
             Step::Joined(commit) => top = commit,
             Step::Conflict(files) => {
                 let names = files.join("\n");
-                let with = first.as_ref().map_or("the branches before it", |first| first.name.as_str());
-                let why = format!("The branch {branch} does not go together with {with}. In conflict are:\n{names}");
+                let with =
+                    first.as_ref().map_or("the branches before it", |first| first.name.as_str());
+                let why = format!(
+                    "The branch {branch} does not go together with {with}. In conflict are:\n{names}"
+                );
                 return Ok(Place::Apart { why });
             }
         }
@@ -140,18 +162,36 @@ fn together(began: &Began, overview: &Overview, folder: &Path) -> Result<Place> 
     Ok(Place::Checkout { scratch, repository })
 }
 
-fn command(app: &App, began: &Began, teller: &mut Teller<'_>, command: &Command<'_>, folder: &Path) -> Result<Checked> {
+fn command(
+    app: &App,
+    began: &Began,
+    teller: &mut Teller<'_>,
+    command: &Command<'_>,
+    folder: &Path,
+) -> Result<Checked> {
     let Command { key, name, words, limit } = command;
-    let verify = Verify::pending(words.to_vec(), true, u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
+    let verify =
+        Verify::pending(words.to_vec(), true, u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
     let owner = owner(app, &began.epic.id)?;
-    let guard = [began.options.places.el.as_os_str(), "hook".as_ref(), "guard-check".as_ref()].map(OsString::from);
+    let guard = [began.options.places.el.as_os_str(), "hook".as_ref(), "guard-check".as_ref()]
+        .map(OsString::from);
     let line = words::join(words);
     let mut look = |elapsed: Duration| teller.check_goes_on(&line, elapsed);
     let ended = Breaker::listen()
         .and_then(|mut breaker| {
-            whole_check::run(&mut breaker, &verify, folder, &began.options.environment, &owner, &guard, &mut look)
+            whole_check::run(
+                &mut breaker,
+                &verify,
+                folder,
+                &began.options.environment,
+                &owner,
+                &guard,
+                &mut look,
+            )
         })
-        .map_err(|source| CommandError::internal(format!("the {name} could not be watched")).with_source(source))?;
+        .map_err(|source| {
+            CommandError::internal(format!("the {name} could not be watched")).with_source(source)
+        })?;
     teller.finish();
     let WholeCheck::Over(done) = ended else { return Ok(Checked::BrokenOff) };
     let said = done.output.unwrap_or_default();
@@ -160,11 +200,18 @@ fn command(app: &App, began: &Began, teller: &mut Teller<'_>, command: &Command<
         VerifyStatus::NotRun | VerifyStatus::Pending => {
             Err(CommandError::config(key, format!("the {name} cannot be run: {said}"))
                 .with_hint("it is a program and its arguments; sh -c '…' gives it a shell")
-                .with_hint(format!("el orchestrate --resume {} --check 'CMD' goes on with another one", began.epic.id)))
+                .with_hint(format!(
+                    "el orchestrate --resume {} --check 'CMD' goes on with another one",
+                    began.epic.id
+                )))
         }
         status => {
-            let code = done.exit_code.map_or_else(String::new, |code| format!(", exit code {code}"));
-            Ok(Checked::Ended { passed: false, output: format!("{said}\nthe {name} ended as {status}{code}").trim().to_owned() })
+            let code =
+                done.exit_code.map_or_else(String::new, |code| format!(", exit code {code}"));
+            Ok(Checked::Ended {
+                passed: false,
+                output: format!("{said}\nthe {name} ended as {status}{code}").trim().to_owned(),
+            })
         }
     }
 }

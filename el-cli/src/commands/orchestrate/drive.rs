@@ -37,7 +37,10 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
         let worked = worker::work(&began.options, &mut teller);
         teller.finish();
         let Summary { step, stopped_by, .. } = worked.map_err(work::failure)?;
-        let goes_on = matches!(step, None | Some(Step::Check { .. } | Step::AwaitWork { .. } | Step::AwaitAnswer { .. }));
+        let goes_on = matches!(
+            step,
+            None | Some(Step::Check { .. } | Step::AwaitWork { .. } | Step::AwaitAnswer { .. })
+        );
         let stopped_by = stopped_by.filter(|_| goes_on);
         let round = match step {
             Some(Step::Check { round }) if stopped_by.is_none() => round,
@@ -45,7 +48,14 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
         };
         match check::run(app, &began, &mut teller, round)? {
             Checked::Ended { passed, output } => {
-                ops::record_whole_check(&mut app.writer()?, &app.ctx(), &epic, round, passed, &output)?;
+                ops::record_whole_check(
+                    &mut app.writer()?,
+                    &app.ctx(),
+                    &epic,
+                    round,
+                    passed,
+                    &output,
+                )?;
             }
             // Every signal breaks a check off.
             Checked::BrokenOff => return end(app, &began, step, Some(StoppedBy::Signal)),
@@ -54,12 +64,19 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
 }
 
 /// Says where it stands and what to do next.
-fn end(app: &App, began: &Began, step: Option<Step>, stopped_by: Option<StoppedBy>) -> Result<Exit> {
+fn end(
+    app: &App,
+    began: &Began,
+    step: Option<Step>,
+    stopped_by: Option<StoppedBy>,
+) -> Result<Exit> {
     let (epic, plan_only) = (began.epic.id.as_str(), began.plan_only);
     let overview = ops::overview(&app.reader()?, epic)?;
     let step = step.unwrap_or_else(|| overview.next.clone());
-    let ending = stopped_by.map_or_else(|| judge(&overview, &step), |by| Ending::broken_off(&overview, by));
-    let ending = branches::add(&overview, &began.options.agents[0].agent.working_directory, ending)?;
+    let ending =
+        stopped_by.map_or_else(|| judge(&overview, &step), |by| Ending::broken_off(&overview, by));
+    let ending =
+        branches::add(&overview, &began.options.agents[0].agent.working_directory, ending)?;
     let exit = match ending.state {
         State::Done => Exit::Done,
         State::Planned if plan_only => Exit::Done,
@@ -70,9 +87,12 @@ fn end(app: &App, began: &Began, step: Option<Step>, stopped_by: Option<StoppedB
     if exit != Exit::Done && app.printer.is_robot() {
         let driven = Driven { epic_id: epic, ending: &ending, overview: &overview };
         let details = serde_json::to_value(&driven).unwrap_or_default();
-        let error = CommandError::new(exit, ending.state.word(), ending.says.clone()).with_hint(ending.commands.join("\n"));
+        let error = CommandError::new(exit, ending.state.word(), ending.says.clone())
+            .with_hint(ending.commands.join("\n"));
         let details = details.as_object().cloned().unwrap_or_default();
-        return Err(details.into_iter().fold(error, |error, (key, value)| error.with_detail(&key, value)));
+        return Err(details
+            .into_iter()
+            .fold(error, |error, (key, value)| error.with_detail(&key, value)));
     }
     let driven = Driven { epic_id: epic, ending: &ending, overview: &overview };
     app.printer.conclude(&driven, exit, |page| {

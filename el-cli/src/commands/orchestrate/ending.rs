@@ -86,7 +86,8 @@ impl Ending {
             return ending;
         }
         let epic = &overview.epic.id;
-        let running = overview.tasks.iter().filter(|task| task.standing == Standing::Running).count();
+        let running =
+            overview.tasks.iter().filter(|task| task.standing == Standing::Running).count();
         let left = match running {
             0 => String::new(),
             1 => "; 1 run goes on with its own supervisor".to_owned(),
@@ -117,12 +118,18 @@ impl Ending {
         if !goes_on || used_up(overview).is_some() {
             return ending;
         }
-        let is_fresh = |task: &TaskView| task.tries.attempts == 0 && matches!(task.standing, Standing::Ready | Standing::Waiting);
+        let is_fresh = |task: &TaskView| {
+            task.tries.attempts == 0 && matches!(task.standing, Standing::Ready | Standing::Waiting)
+        };
         if !overview.tasks.is_empty() && overview.tasks.iter().all(is_fresh) {
             return judge(overview, &Step::PlanFiled);
         }
         let epic = &overview.epic.id;
-        Ending::new(State::Underway, format!("{epic} is under way, and nobody drives it just now"), [resume(epic)])
+        Ending::new(
+            State::Underway,
+            format!("{epic} is under way, and nobody drives it just now"),
+            [resume(epic)],
+        )
     }
 
     /// The colour of its state.
@@ -143,7 +150,8 @@ impl Ending {
         let head = page.paint(self.style(), mark);
         let clean = sanitize::block(&self.says);
         // The first line has its mark, the others are set under it.
-        let mut lines = wrap::wrap(&clean, page.width().map(|width| width.saturating_sub(2))).into_iter();
+        let mut lines =
+            wrap::wrap(&clean, page.width().map(|width| width.saturating_sub(2))).into_iter();
         page.line(format!("{head} {}", lines.next().unwrap_or_default()));
         for line in lines {
             page.line(format!("  {line}"));
@@ -173,7 +181,10 @@ pub(in crate::commands) fn judge(overview: &Overview, step: &Step) -> Ending {
     match step {
         Step::Done { missing } => done(overview, missing),
         Step::PlanFiled => {
-            let says = format!("The plan of {epic} is filed ({}); change its atoms as you like", plan(overview));
+            let says = format!(
+                "The plan of {epic} is filed ({}); change its atoms as you like",
+                plan(overview)
+            );
             let next = [status(epic), format!("el list --parent {epic}"), resume(epic)];
             Ending::new(State::Planned, says, next)
         }
@@ -181,12 +192,16 @@ pub(in crate::commands) fn judge(overview: &Overview, step: &Step) -> Ending {
         Step::Stop { question: None, why } => stopped(overview, why),
         Step::AwaitWork { work } => awaits(overview, work),
         Step::AwaitAnswer { question } => awaits_answer(overview, *question),
-        Step::Check { round } => {
-            Ending::new(State::Underway, format!("The check of {epic} is next (number {round})"), [resume(epic)])
-        }
-        Step::Ask { .. } | Step::File { .. } | Step::MarkFiled { .. } => {
-            Ending::new(State::Underway, format!("{epic} goes on as soon as somebody drives it"), [resume(epic)])
-        }
+        Step::Check { round } => Ending::new(
+            State::Underway,
+            format!("The check of {epic} is next (number {round})"),
+            [resume(epic)],
+        ),
+        Step::Ask { .. } | Step::File { .. } | Step::MarkFiled { .. } => Ending::new(
+            State::Underway,
+            format!("{epic} goes on as soon as somebody drives it"),
+            [resume(epic)],
+        ),
     }
 }
 
@@ -194,7 +209,8 @@ fn spent(overview: &Overview) -> i64 {
     i64::try_from(overview.spent_micros).unwrap_or(i64::MAX)
 }
 
-/// Money for everything together is used up. The epic may be deferred for it; `--budget` reopens that.
+/// Money for everything together is used up. The epic may be deferred for it; `--budget` reopens
+/// that.
 pub(super) fn is_spent(overview: &Overview) -> bool {
     overview.budget_micros.is_some_and(|budget| spent(overview) >= budget)
 }
@@ -204,15 +220,24 @@ fn used_up(overview: &Overview) -> Option<Ending> {
     let epic = overview.epic.id.as_str();
     let (state, why, flag) = if is_spent(overview) {
         let (spent, budget) = (spent(overview), overview.budget_micros.unwrap_or_default());
-        (State::BudgetUsedUp, format!("its budget is used up: {} of {} are spent", usd(spent), usd(budget)), "--budget USD")
+        (
+            State::BudgetUsedUp,
+            format!("its budget is used up: {} of {} are spent", usd(spent), usd(budget)),
+            "--budget USD",
+        )
     } else {
         let limit = overview.settings.time_s.filter(|limit| overview.worked_s >= *limit)?;
         let span = |seconds| time::span(Duration::from_secs(seconds));
-        let why = format!("its time is over: {} of {} have passed", span(overview.worked_s), span(limit));
+        let why =
+            format!("its time is over: {} of {} have passed", span(overview.worked_s), span(limit));
         (State::TimeOver, why, "--time-limit TIME")
     };
     let commands = [format!("{} {flag}", resume(epic)), status(epic)];
-    Some(Ending::new(state, format!("{epic} stopped ({}): {why}", words::tally(overview)), commands))
+    Some(Ending::new(
+        state,
+        format!("{epic} stopped ({}): {why}", words::tally(overview)),
+        commands,
+    ))
 }
 
 fn plan(overview: &Overview) -> String {
@@ -223,7 +248,8 @@ fn plan(overview: &Overview) -> String {
 fn done(overview: &Overview, missing: &[String]) -> Ending {
     let epic = overview.epic.id.as_str();
     if !missing.is_empty() {
-        let says = format!("{epic} is brought together, and these gave no result: {}", some(missing));
+        let says =
+            format!("{epic} is brought together, and these gave no result: {}", some(missing));
         let mut next = look_into(overview);
         next.push(resume(epic));
         return Ending::new(State::Incomplete, says, next);
@@ -232,10 +258,18 @@ fn done(overview: &Overview, missing: &[String]) -> Ending {
         let says = format!("{epic} is brought together, but its last run says that it failed");
         return Ending::new(State::Incomplete, says, [format!("el show {epic}"), status(epic)]);
     }
-    let reason = overview.epic.close_reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
+    let reason = overview
+        .epic
+        .close_reason
+        .as_deref()
+        .map_or_else(String::new, |reason| format!(": {reason}"));
     let mut next = vec![format!("el show {epic}")];
     let aggregation = Question::Aggregation.name();
-    let last = overview.phases.iter().find(|phase| phase.name == aggregation).and_then(|phase| phase.atom_id.as_ref());
+    let last = overview
+        .phases
+        .iter()
+        .find(|phase| phase.name == aggregation)
+        .and_then(|phase| phase.atom_id.as_ref());
     next.extend(last.map(|atom| format!("el artifacts {atom}")));
     Ending::new(State::Done, format!("{epic} is done{reason}"), next)
 }
@@ -247,7 +281,10 @@ fn unanswered(overview: &Overview, question: Question, why: &str) -> Ending {
     let atom = atom_of(overview, question);
     let mut next = Vec::new();
     if let Some(atom) = atom {
-        let is_over = overview.phases.iter().any(|phase| phase.atom_id.as_deref() == Some(atom) && phase.is_over);
+        let is_over = overview
+            .phases
+            .iter()
+            .any(|phase| phase.atom_id.as_deref() == Some(atom) && phase.is_over);
         next.push(format!("el {} {atom}", if is_over { "reopen" } else { "retry" }));
     }
     next.push(words::command_of(epic, question));
@@ -257,7 +294,11 @@ fn unanswered(overview: &Overview, question: Question, why: &str) -> Ending {
 
 fn atom_of(overview: &Overview, question: Question) -> Option<&str> {
     let name = question.name();
-    overview.phases.iter().find(|phase| phase.name == name).and_then(|phase| phase.atom_id.as_deref())
+    overview
+        .phases
+        .iter()
+        .find(|phase| phase.name == name)
+        .and_then(|phase| phase.atom_id.as_deref())
 }
 
 fn stopped(overview: &Overview, why: &str) -> Ending {
@@ -265,7 +306,11 @@ fn stopped(overview: &Overview, why: &str) -> Ending {
     if let Some(ending) = used_up(overview) {
         return ending;
     }
-    let says = if why.starts_with(epic) { sentence(why) } else { format!("{epic} stopped: {}", sentence(why)) };
+    let says = if why.starts_with(epic) {
+        sentence(why)
+    } else {
+        format!("{epic} stopped: {}", sentence(why))
+    };
     // Over without its end, or held.
     if overview.epic.status.holds_children() || overview.epic.status.is_over() {
         return Ending::new(State::Stopped, says, [format!("el reopen {epic}"), resume(epic)]);
@@ -319,7 +364,11 @@ fn awaits(overview: &Overview, work: &Work) -> Ending {
         }
     }
     let next = outside.iter().take(3).map(|id| format!("el why {id}"));
-    let says = format!("{epic} waits for what is outside of it: {} (held by it: {})", some(&outside), some(&work.waiting));
+    let says = format!(
+        "{epic} waits for what is outside of it: {} (held by it: {})",
+        some(&outside),
+        some(&work.waiting)
+    );
     Ending::new(State::WaitsForPerson, says, next.chain([resume(epic)]))
 }
 
@@ -332,15 +381,20 @@ fn awaits_answer(overview: &Overview, question: Question) -> Ending {
     Ending::new(State::WaitsForPerson, says, next)
 }
 
-/// Why tasks gave no result, and how the first of them is tried afresh; those that these hold follow.
+/// Why tasks gave no result, and how the first of them is tried afresh; those that these hold
+/// follow.
 fn look_into(overview: &Overview) -> Vec<String> {
-    let failed = overview.tasks.iter().filter(|task| matches!(task.standing, Standing::Failed | Standing::Stuck));
+    let failed = overview
+        .tasks
+        .iter()
+        .filter(|task| matches!(task.standing, Standing::Failed | Standing::Stuck));
     let mut ids = failed.map(|task| task.atom_id.as_str()).take(3).peekable();
     let retry = ids.peek().map(|id| format!("el retry {id}"));
     ids.map(|id| format!("el why {id}")).chain(retry).collect()
 }
 
-/// As many as a sentence carries; `el orchestrate status` and the plan's robot answer have them all.
+/// As many as a sentence carries; `el orchestrate status` and the plan's robot answer have them
+/// all.
 pub(in crate::commands) fn some(ids: &[String]) -> String {
     match ids.get(SAID..) {
         Some(more @ [_, _, ..]) => format!("{} and {} more", ids[..SAID].join(", "), more.len()),

@@ -27,9 +27,14 @@ impl Drawing<'_> {
         let title = fitted(page, &title, 3 + epic.id.width());
         let head = atoms::one_line(page, epic.status.as_str(), &epic.id, &title);
         page.line(head);
-        let state = if driven { format!("{}, driven just now", ending.state.words()) } else { ending.state.words().to_owned() };
+        let state = if driven {
+            format!("{}, driven just now", ending.state.words())
+        } else {
+            ending.state.words().to_owned()
+        };
         let figures = fitted(page, &format!(" · {}", status::figures(overview)), 2 + state.width());
-        let line = format!("  {}{}", page.paint(ending.style(), &state), page.paint(style::DIM, &figures));
+        let line =
+            format!("  {}{}", page.paint(ending.style(), &state), page.paint(style::DIM, &figures));
         page.line(line);
         if !overview.tasks.is_empty() {
             page.paragraph(&words::tally(overview), 2);
@@ -62,14 +67,31 @@ impl Drawing<'_> {
                 "not_needed" => Place::WontDo.look(),
                 _ => Place::Waiting.look(),
             };
-            rows.push((look, words::phase(&phase.name), phase.atom_id.as_deref().unwrap_or_default(), self.told(phase)));
-            if Question::named(&phase.name) == Some(Question::TaskList) && !overview.tasks.is_empty() {
+            rows.push((
+                look,
+                words::phase(&phase.name),
+                phase.atom_id.as_deref().unwrap_or_default(),
+                self.told(phase),
+            ));
+            if Question::named(&phase.name) == Some(Question::TaskList)
+                && !overview.tasks.is_empty()
+            {
                 let (done, all) = (words::done(overview), overview.tasks.len());
-                rows.push((work_look(overview), "work".to_owned(), "", vec![format!("{done} of {all} done")]));
+                rows.push((
+                    work_look(overview),
+                    "work".to_owned(),
+                    "",
+                    vec![format!("{done} of {all} done")],
+                ));
             }
         }
         if !overview.settings.check.is_empty() && overview.checks.is_empty() {
-            rows.push((Place::Waiting.look(), "check".to_owned(), "", vec![join(&overview.settings.check)]));
+            rows.push((
+                Place::Waiting.look(),
+                "check".to_owned(),
+                "",
+                vec![join(&overview.settings.check)],
+            ));
         }
         let wide = rows.iter().map(|(_, name, ..)| name.width()).max().unwrap_or(0);
         let ids = rows.iter().map(|(_, _, atom, _)| atom.width()).max().unwrap_or(0);
@@ -94,7 +116,9 @@ impl Drawing<'_> {
         let mut lines = vec![match phase.state {
             "answered" => match (&phase.answered_by, phase.run_id.is_none()) {
                 (Some(by), true) => {
-                    let when = phase.answered_at.map_or_else(String::new, |at| format!(" {}", time::relative(self.now, at)));
+                    let when = phase.answered_at.map_or_else(String::new, |at| {
+                        format!(" {}", time::relative(self.now, at))
+                    });
                     format!("{result} (supplied by {by}{when})")
                 }
                 _ => result,
@@ -103,13 +127,19 @@ impl Drawing<'_> {
             "stopped" => "stopped".to_owned(),
             "not_needed" => "not needed: the list of tasks was supplied".to_owned(),
             "waiting" => String::new(),
-            "asked" if failure.is_some() => format!("tries again {}", next_try(&phase.tries, self.now)),
-            "running" if phase.tries.attempts > 1 => format!("running, attempt {}", phase.tries.attempts),
+            "asked" if failure.is_some() => {
+                format!("tries again {}", next_try(&phase.tries, self.now))
+            }
+            "running" if phase.tries.attempts > 1 => {
+                format!("running, attempt {}", phase.tries.attempts)
+            }
             state => state.to_owned(),
         }];
         match (phase.state, &phase.fault) {
             ("stopped", Some(why)) => lines.push(why.clone()),
-            ("asked" | "running", Some(why)) => lines.push(format!("the last answer could not be used: {why}")),
+            ("asked" | "running", Some(why)) => {
+                lines.push(format!("the last answer could not be used: {why}"))
+            }
             _ => {}
         }
         if matches!(phase.state, "asked" | "stopped") {
@@ -127,7 +157,8 @@ impl Drawing<'_> {
         page.heading("Checks");
         let command = sanitize::line(&join(&overview.settings.check)).into_owned();
         for check in &overview.checks {
-            let (place, word) = if check.passed { (Place::Done, "passed") } else { (Place::Failed, "failed") };
+            let (place, word) =
+                if check.passed { (Place::Done, "passed") } else { (Place::Failed, "failed") };
             let (mark, painted) = place.look();
             let when = time::relative(self.now, check.at);
             let text = fitted(page, &format!("{} {word} {when}  {command}", check.round), 4);

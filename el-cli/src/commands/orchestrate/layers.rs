@@ -1,4 +1,5 @@
-//! The tasks of a plan, layer by layer. Of a large plan only what needs somebody, what moves and what is next is shown one by one.
+//! The tasks of a plan, layer by layer. Of a large plan only what needs somebody, what moves and
+//! what is next is shown one by one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -49,12 +50,14 @@ impl Drawing<'_> {
             let is_shown = |task: &&&TaskView| {
                 let place = Place::of(task);
                 let left = left.entry(place.word()).or_insert(MOST);
-                is_whole || place.is_notable() && std::mem::replace(left, left.saturating_sub(1)) > 0
+                is_whole
+                    || place.is_notable() && std::mem::replace(left, left.saturating_sub(1)) > 0
             };
             layer.shown = layer.tasks.iter().filter(is_shown).copied().collect();
         }
         let layers = if is_whole { layers } else { joined(layers) };
-        let shown: Vec<&TaskView> = layers.iter().flat_map(|layer| layer.shown.iter().copied()).collect();
+        let shown: Vec<&TaskView> =
+            layers.iter().flat_map(|layer| layer.shown.iter().copied()).collect();
         let columns = Columns::of(page, &shown, self.now);
         for layer in &layers {
             heading(page, layer);
@@ -65,8 +68,11 @@ impl Drawing<'_> {
         self.dropped(page, is_whole);
         let hidden = self.overview.tasks.len() - shown.len();
         if hidden > 0 {
-            let text =
-                format!("{} of {} not shown one by one; --all shows all", hidden, counted(self.overview.tasks.len(), "task"));
+            let text = format!(
+                "{} of {} not shown one by one; --all shows all",
+                hidden,
+                counted(self.overview.tasks.len(), "task")
+            );
             let text = page.paint(style::DIM, &text);
             page.line(text);
         }
@@ -77,7 +83,13 @@ impl Drawing<'_> {
         let (mark, painted) = place.look();
         let words = brief(task, self.now);
         let quiet = matches!(place, Place::Done | Place::Waiting | Place::Held);
-        columns.row(page, (mark, painted), &task.atom_id, &task.title, (&words, if quiet { style::DIM } else { painted }));
+        columns.row(
+            page,
+            (mark, painted),
+            &task.atom_id,
+            &task.title,
+            (&words, if quiet { style::DIM } else { painted }),
+        );
         for reason in reasons(task, self.policy.as_ref()) {
             note(page, &reason);
         }
@@ -95,12 +107,22 @@ impl Drawing<'_> {
         let mut count = 0;
         while count != held.len() {
             count = held.len();
-            let more = self.overview.tasks.iter().filter(|task| task.waits_for.iter().any(|id| held.contains(id.as_str())));
+            let more = self
+                .overview
+                .tasks
+                .iter()
+                .filter(|task| task.waits_for.iter().any(|id| held.contains(id.as_str())));
             let more: Vec<&str> = more.map(|task| task.atom_id.as_str()).collect();
             held.extend(more);
         }
         held.remove(task.atom_id.as_str());
-        self.overview.tasks.iter().map(|task| &task.atom_id).filter(|id| held.contains(id.as_str())).cloned().collect()
+        self.overview
+            .tasks
+            .iter()
+            .map(|task| &task.atom_id)
+            .filter(|id| held.contains(id.as_str()))
+            .cloned()
+            .collect()
     }
 
     /// What a person threw away.
@@ -115,8 +137,11 @@ impl Drawing<'_> {
         for view in dropped.iter().take(most) {
             let title = view.title.as_deref().unwrap_or(&view.task_id);
             let why = view.reason.as_deref().map_or_else(String::new, |why| format!(": {why}"));
-            let freed =
-                if view.freed.is_empty() { String::new() } else { format!("; {} went on without it", names(&view.freed)) };
+            let freed = if view.freed.is_empty() {
+                String::new()
+            } else {
+                format!("; {} went on without it", names(&view.freed))
+            };
             let text = format!("{title}{why}{freed}");
             let text = sanitize::line(&text);
             let text = fitted(page, &text, 6 + ids);
@@ -142,20 +167,30 @@ fn layers(overview: &Overview) -> Vec<Layer<'_>> {
     }
     layers
         .into_iter()
-        .map(|((round, layer), tasks)| Layer { round, first: layer, last: layer, tasks, shown: Vec::new() })
+        .map(|((round, layer), tasks)| Layer {
+            round,
+            first: layer,
+            last: layer,
+            tasks,
+            shown: Vec::new(),
+        })
         .collect()
 }
 
 /// Neighbours of which there is nothing to say but that all is done, or that all waits, are one.
 fn joined(layers: Vec<Layer<'_>>) -> Vec<Layer<'_>> {
     let all = |layer: &Layer<'_>, places: &[Place]| {
-        layer.round.is_none() && layer.shown.is_empty() && layer.tasks.iter().all(|task| places.contains(&Place::of(task)))
+        layer.round.is_none()
+            && layer.shown.is_empty()
+            && layer.tasks.iter().all(|task| places.contains(&Place::of(task)))
     };
     let mut joined: Vec<Layer<'_>> = Vec::new();
     for layer in layers {
         match joined.last_mut() {
             Some(last)
-                if [&[Place::Done] as &[_], &[Place::Waiting, Place::Held]].iter().any(|of| all(last, of) && all(&layer, of)) =>
+                if [&[Place::Done] as &[_], &[Place::Waiting, Place::Held]]
+                    .iter()
+                    .any(|of| all(last, of) && all(&layer, of)) =>
             {
                 last.last = layer.last;
                 last.tasks.extend(layer.tasks);
@@ -187,12 +222,20 @@ fn heading(page: &mut Page, layer: &Layer<'_>) {
 /// How many stand where, without those where nobody stands.
 pub(super) fn counts<'a>(tasks: impl Iterator<Item = &'a TaskView> + Clone) -> Vec<(Place, usize)> {
     let count = |place| tasks.clone().filter(|task| Place::of(task) == place).count();
-    Place::ALL.into_iter().map(|place| (place, count(place))).filter(|(_, many)| *many > 0).collect()
+    Place::ALL
+        .into_iter()
+        .map(|place| (place, count(place)))
+        .filter(|(_, many)| *many > 0)
+        .collect()
 }
 
 /// `5 done, 2 waiting`.
 pub(super) fn listed(counts: &[(Place, usize)]) -> String {
-    counts.iter().map(|(place, many)| format!("{many} {}", place.word())).collect::<Vec<_>>().join(", ")
+    counts
+        .iter()
+        .map(|(place, many)| format!("{many} {}", place.word()))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// A line below a task.
@@ -202,7 +245,11 @@ fn note(page: &mut Page, text: &str) {
     let lines = wrap::wrap(&text, room);
     for (n, line) in lines.iter().take(LINES).enumerate() {
         let is_cut = n + 1 == LINES && lines.len() > LINES;
-        let line = if is_cut { fitted(page, &format!("{line} {}", lines[n + 1]), 6) } else { line.to_string() };
+        let line = if is_cut {
+            fitted(page, &format!("{line} {}", lines[n + 1]), 6)
+        } else {
+            line.to_string()
+        };
         let line = page.paint(style::DIM, &line);
         page.line(format!("      {line}"));
     }
@@ -210,7 +257,10 @@ fn note(page: &mut Page, text: &str) {
 
 /// Cut to the terminal, of which so many columns are taken.
 pub(super) fn fitted(page: &Page, text: &str, taken: usize) -> String {
-    page.width().map_or_else(|| text.to_owned(), |width| sanitize::truncate(text, width.saturating_sub(taken)).into_owned())
+    page.width().map_or_else(
+        || text.to_owned(),
+        |width| sanitize::truncate(text, width.saturating_sub(taken)).into_owned(),
+    )
 }
 
 /// The columns of all rows of a view, so that they stand below each other.
@@ -222,7 +272,8 @@ struct Columns {
 
 impl Columns {
     fn of(page: &Page, tasks: &[&TaskView], now: Timestamp) -> Columns {
-        let widest = |of: &dyn Fn(&TaskView) -> usize| tasks.iter().map(|task| of(task)).max().unwrap_or(0);
+        let widest =
+            |of: &dyn Fn(&TaskView) -> usize| tasks.iter().map(|task| of(task)).max().unwrap_or(0);
         let id = widest(&|task| task.atom_id.width());
         let mut title = widest(&|task| sanitize::line(&task.title).width());
         let mut words = widest(&|task| brief(task, now).width());
@@ -234,7 +285,14 @@ impl Columns {
         Columns { id, title, words }
     }
 
-    fn row(&self, page: &mut Page, mark: (&str, anstyle::Style), id: &str, title: &str, words: (&str, anstyle::Style)) {
+    fn row(
+        &self,
+        page: &mut Page,
+        mark: (&str, anstyle::Style),
+        id: &str,
+        title: &str,
+        words: (&str, anstyle::Style),
+    ) {
         let padded = |text: &str, width: usize| {
             let text = sanitize::truncate(text, width);
             format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))

@@ -1,4 +1,5 @@
-//! Only one process at a time drives a plan: two would count its time twice, and run its check twice.
+//! Only one process at a time drives a plan: two would count its time twice, and run its check
+//! twice.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -13,11 +14,13 @@ use crate::exit::Exit;
 const TRIES: usize = 10;
 const BETWEEN: Duration = Duration::from_millis(50);
 
-/// Held for as long as this process drives the epic's plan; the system gives it back when the process ends, however it ends.
+/// Held for as long as this process drives the epic's plan; the system gives it back when the
+/// process ends, however it ends.
 pub(super) fn take(app: &App, epic: &str) -> Result<File> {
     let path = path(app, epic)?;
     if let Some(above) = path.parent() {
-        std::fs::create_dir_all(above).map_err(|source| CommandError::file("make the folder", above, source))?;
+        std::fs::create_dir_all(above)
+            .map_err(|source| CommandError::file("make the folder", above, source))?;
     }
     let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
     let file = file.map_err(|source| CommandError::file("open", &path, source))?;
@@ -32,11 +35,15 @@ pub(super) fn take(app: &App, epic: &str) -> Result<File> {
     };
     match locked {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err(CommandError::new(Exit::Conflict, "busy", format!("another el orchestrate drives {epic} just now"))
-                .with_retryable(true)
-                .with_hint(format!("el orchestrate status {epic} shows where it is; Ctrl-C there stops it")))
-        }
+        Err(TryLockError::WouldBlock) => Err(CommandError::new(
+            Exit::Conflict,
+            "busy",
+            format!("another el orchestrate drives {epic} just now"),
+        )
+        .with_retryable(true)
+        .with_hint(format!(
+            "el orchestrate status {epic} shows where it is; Ctrl-C there stops it"
+        ))),
         Err(TryLockError::Error(source)) => Err(CommandError::file("lock", &path, source)),
     }
 }
@@ -44,7 +51,8 @@ pub(super) fn take(app: &App, epic: &str) -> Result<File> {
 /// Whether a process drives it just now. What cannot be told counts as no.
 pub(in crate::commands) fn is_taken(app: &App, epic: &str) -> bool {
     let Ok(path) = path(app, epic) else { return false };
-    File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    File::open(path)
+        .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 fn path(app: &App, epic: &str) -> Result<PathBuf> {

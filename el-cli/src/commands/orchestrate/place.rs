@@ -8,7 +8,8 @@ use el_core::rules::retry::RetryPolicy;
 
 use crate::output::{runs, style, time};
 
-/// Finer than [`Standing`]: what happens by itself, what a person decided, and what went wrong are told apart.
+/// Finer than [`Standing`]: what happens by itself, what a person decided, and what went wrong are
+/// told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Done,
@@ -105,9 +106,14 @@ pub(super) fn brief(task: &TaskView, now: Timestamp) -> String {
     let head = match place {
         Place::Running => {
             let percent = task.percent.map_or_else(String::new, |percent| format!(" {percent}%"));
-            let by = task.assignee.as_deref().filter(|_| task.tries.outcome.is_some() || task.run_id.is_none());
+            let by = task
+                .assignee
+                .as_deref()
+                .filter(|_| task.tries.outcome.is_some() || task.run_id.is_none());
             let by = by.map_or_else(String::new, |by| format!(" by {by}"));
-            let span = task.running_since.map_or_else(String::new, |since| format!(" · {}", time::span(now.since(since))));
+            let span = task
+                .running_since
+                .map_or_else(String::new, |since| format!(" · {}", time::span(now.since(since))));
             format!("running{percent}{by}{span}")
         }
         Place::Again => format!("again {}", next_try(&task.tries, now)),
@@ -150,10 +156,12 @@ pub(super) fn next_try(tries: &Tries, now: Timestamp) -> String {
     }
 }
 
-/// `attempt 2 of 3 failed: it took longer than 1h`; empty if the last did not fail. How many there may be depends on how the last ended.
+/// `attempt 2 of 3 failed: it took longer than 1h`; empty if the last did not fail. How many there
+/// may be depends on how the last ended.
 pub(super) fn failure(tries: &Tries, policy: Option<&RetryPolicy>) -> Option<String> {
     let outcome = tries.outcome.filter(|_| tries.failures > 0)?;
-    let of = policy.map(|policy| policy.attempts_of(outcome)).filter(|most| *most >= tries.failures);
+    let of =
+        policy.map(|policy| policy.attempts_of(outcome)).filter(|most| *most >= tries.failures);
     let of = of.map_or_else(String::new, |most| format!(" of {most}"));
     let why = tries.detail.clone().unwrap_or_else(|| outcome.as_str().replace('_', " "));
     Some(format!("attempt {}{of} failed: {why}", tries.failures))
@@ -162,12 +170,17 @@ pub(super) fn failure(tries: &Tries, policy: Option<&RetryPolicy>) -> Option<Str
 /// Why it stands where it stands, where that is not plain: a line for each thing.
 pub(super) fn reasons(task: &TaskView, policy: Option<&RetryPolicy>) -> Vec<String> {
     match Place::of(task) {
-        Place::Done | Place::Waiting | Place::Held | Place::Ready => task.why.iter().cloned().collect(),
+        Place::Done | Place::Waiting | Place::Held | Place::Ready => {
+            task.why.iter().cloned().collect()
+        }
         Place::Running => task.action.iter().chain(&task.why).cloned().collect(),
         Place::Failed | Place::Again => {
-            let failure = failure(&task.tries, policy).filter(|_| task.standing != Standing::Failed);
+            let failure =
+                failure(&task.tries, policy).filter(|_| task.standing != Standing::Failed);
             failure.or_else(|| task.why.clone()).into_iter().collect()
         }
-        Place::Blocked | Place::Deferred | Place::WontDo | Place::Review => task.why.iter().cloned().collect(),
+        Place::Blocked | Place::Deferred | Place::WontDo | Place::Review => {
+            task.why.iter().cloned().collect()
+        }
     }
 }

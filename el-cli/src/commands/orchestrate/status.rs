@@ -38,7 +38,10 @@ pub(crate) struct Args {
 /// What it answers: about one, or about all.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "names the two answers for the schema; each is printed where it is made")]
+#[expect(
+    dead_code,
+    reason = "names the two answers for the schema; each is printed where it is made"
+)]
 pub(in crate::commands) enum Answer<'a> {
     One(Box<Status<'a>>),
     All(All),
@@ -93,7 +96,11 @@ fn one(args: &Args, app: &App, epic: &str) -> Result<Exit> {
     let driven = lock::is_taken(app, &overview.epic.id);
     let ending = standing(&overview, driven);
     let status = Status { ending: &ending, driven, overview: &overview };
-    let policy = app.settings().and_then(|settings| settings.work()).map(|work| work.rules.retry_policy()).ok();
+    let policy = app
+        .settings()
+        .and_then(|settings| settings.work())
+        .map(|work| work.rules.retry_policy())
+        .ok();
     let drawing = Drawing { overview: &overview, now: app.now(), policy, all: args.all };
     app.printer.emit(&status, |page| drawing.view(page, &ending, driven))?;
     Ok(Exit::Done)
@@ -101,7 +108,11 @@ fn one(args: &Args, app: &App, epic: &str) -> Result<Exit> {
 
 /// Where it stands; while somebody drives it there is nothing to be done.
 pub(in crate::commands) fn standing(overview: &Overview, driven: bool) -> Ending {
-    let mut ending = if driven { Ending::driven(overview) } else { Ending::idle(overview, judge(overview, &overview.next)) };
+    let mut ending = if driven {
+        Ending::driven(overview)
+    } else {
+        Ending::idle(overview, judge(overview, &overview.next))
+    };
     // Whoever reads this has just said it.
     ending.commands.retain(|command| *command != ending::status(&overview.epic.id));
     ending
@@ -114,7 +125,8 @@ fn all(app: &App) -> Result<Exit> {
     for epic in ops::orchestrated(&store)? {
         let overview = ops::overview(&store, &epic.id)?;
         let driven = lock::is_taken(app, &epic.id);
-        let count = |standing| overview.tasks.iter().filter(|task| task.standing == standing).count();
+        let count =
+            |standing| overview.tasks.iter().filter(|task| task.standing == standing).count();
         items.push(Item {
             epic_id: epic.id,
             title: epic.title,
@@ -140,7 +152,8 @@ fn list(page: &mut Page, items: &[Item], now: Timestamp) {
         return items.iter().for_each(|item| page.line(&item.epic_id));
     }
     if items.is_empty() {
-        let text = page.paint(style::DIM, "nothing is orchestrated; el orchestrate \"GOAL\" begins it");
+        let text =
+            page.paint(style::DIM, "nothing is orchestrated; el orchestrate \"GOAL\" begins it");
         return page.line(text);
     }
     let mut table = Table::new([
@@ -152,8 +165,11 @@ fn list(page: &mut Page, items: &[Item], now: Timestamp) {
         Column::new("BEGUN").spare(1),
     ]);
     for item in items {
-        let spent =
-            if item.spent_micros == 0 { String::new() } else { usd(i64::try_from(item.spent_micros).unwrap_or(i64::MAX)) };
+        let spent = if item.spent_micros == 0 {
+            String::new()
+        } else {
+            usd(i64::try_from(item.spent_micros).unwrap_or(i64::MAX))
+        };
         table.row([
             Cell::styled(style::ID, &item.epic_id),
             Cell::styled(item.ending.style(), item.ending.state.words()),
@@ -178,7 +194,10 @@ pub(super) fn figures(overview: &Overview) -> String {
     let worked = time::span(std::time::Duration::from_secs(overview.worked_s));
     match overview.settings.time_s {
         Some(limit) => {
-            parts.push(format!("{worked} of {} driven", time::span(std::time::Duration::from_secs(limit))));
+            parts.push(format!(
+                "{worked} of {} driven",
+                time::span(std::time::Duration::from_secs(limit))
+            ));
         }
         None => parts.push(format!("{worked} driven")),
     }

@@ -70,7 +70,12 @@ impl<'a> Teller<'a> {
         let store = app.reader()?;
         let epic = began.epic.id.clone();
         let overview = ops::overview(&store, &epic)?;
-        let told = overview.phases.iter().filter(|phase| phase.data.is_some()).map(|phase| phase.name.clone()).collect();
+        let told = overview
+            .phases
+            .iter()
+            .filter(|phase| phase.data.is_some())
+            .map(|phase| phase.name.clone())
+            .collect();
         let mut teller = Teller {
             printer: &app.printer,
             lines: live::Listener::new(&app.printer),
@@ -82,7 +87,11 @@ impl<'a> Teller<'a> {
         };
         let title = &began.epic.title;
         if app.printer.is_robot() {
-            teller.line(&Happening::Orchestrating { epic: &teller.epic, title, plan_only: began.plan_only });
+            teller.line(&Happening::Orchestrating {
+                epic: &teller.epic,
+                title,
+                plan_only: began.plan_only,
+            });
         } else if !app.printer.page().quiet() {
             let epic = teller.epic.clone();
             teller.lines.say(|page| {
@@ -102,7 +111,12 @@ impl<'a> Teller<'a> {
     pub(super) fn check_begins(&mut self, round: usize, command: &str, folder: &Path) {
         self.looked_at = Duration::ZERO;
         if self.printer.is_robot() {
-            return self.line(&Happening::CheckStarted { epic: &self.epic, round, command, folder });
+            return self.line(&Happening::CheckStarted {
+                epic: &self.epic,
+                round,
+                command,
+                folder,
+            });
         }
         if self.printer.page().quiet() {
             return;
@@ -145,7 +159,9 @@ impl<'a> Teller<'a> {
 
     fn line(&self, happening: &Happening<'_>) {
         // A reader that went away must not end the plan's driving.
-        let _ = self.printer.json_line(&Line { at: Timestamp::from(std::time::SystemTime::now()), happening });
+        let _ = self
+            .printer
+            .json_line(&Line { at: Timestamp::from(std::time::SystemTime::now()), happening });
     }
 
     /// A step, and what was answered since the last one.
@@ -155,10 +171,21 @@ impl<'a> Teller<'a> {
         match step {
             Step::AwaitAnswer { question } => {
                 let name = question.name();
-                let atom = overview.phases.iter().find(|phase| phase.name == name).and_then(|phase| phase.atom_id.clone());
-                lines.push(("▶", style::PLAIN, words::phase(&name), format!("asked as {}", atom.unwrap_or_default())));
+                let atom = overview
+                    .phases
+                    .iter()
+                    .find(|phase| phase.name == name)
+                    .and_then(|phase| phase.atom_id.clone());
+                lines.push((
+                    "▶",
+                    style::PLAIN,
+                    words::phase(&name),
+                    format!("asked as {}", atom.unwrap_or_default()),
+                ));
             }
-            Step::AwaitWork { .. } => lines.push(("▶", style::PLAIN, "work".to_owned(), words::tally(&overview))),
+            Step::AwaitWork { .. } => {
+                lines.push(("▶", style::PLAIN, "work".to_owned(), words::tally(&overview)))
+            }
             // The end is told by itself, the check by whoever runs it.
             _ => {}
         }
@@ -170,16 +197,24 @@ impl<'a> Teller<'a> {
         });
     }
 
-    fn answers(&mut self, overview: &Overview) -> Vec<(&'static str, anstyle::Style, String, String)> {
+    fn answers(
+        &mut self,
+        overview: &Overview,
+    ) -> Vec<(&'static str, anstyle::Style, String, String)> {
         let mut lines = Vec::new();
         for phase in overview.phases.iter().filter(|phase| phase.data.is_some()) {
             if !self.told.insert(phase.name.clone()) {
                 continue;
             }
             let mut result = words::result(phase, overview);
-            let is_filed = overview.tasks.iter().any(|task| task.list.as_deref() == Some(&phase.name));
+            let is_filed =
+                overview.tasks.iter().any(|task| task.list.as_deref() == Some(&phase.name));
             if is_filed {
-                result.push_str(if result.starts_with("1 task ") { " is filed" } else { " are filed" });
+                result.push_str(if result.starts_with("1 task ") {
+                    " is filed"
+                } else {
+                    " are filed"
+                });
             }
             lines.push(("✓", style::GOOD, words::phase(&phase.name), result));
         }

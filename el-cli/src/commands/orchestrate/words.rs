@@ -20,7 +20,9 @@ pub(in crate::commands) fn phase(name: &str) -> String {
 /// The command with which a person answers a question.
 pub(in crate::commands) fn command_of(epic: &str, question: Question) -> String {
     match question {
-        Question::Failures { round } => format!("el phase set {epic} --phase task_list --round {round} --file FILE"),
+        Question::Failures { round } => {
+            format!("el phase set {epic} --phase task_list --round {round} --file FILE")
+        }
         other => format!("el phase set {epic} --phase {} --file FILE", other.phase()),
     }
 }
@@ -31,15 +33,21 @@ pub(super) fn result(phase: &PhaseView, overview: &Overview) -> String {
     let text = |key: &str| data.get(key).and_then(Value::as_str).map(str::to_owned);
     match Question::named(&phase.name) {
         Some(Question::TaskList | Question::Failures { .. }) => tasks(&phase.name, data, overview),
-        Some(Question::Aggregation) => text("summary").or_else(|| text("status")).unwrap_or_default(),
+        Some(Question::Aggregation) => {
+            text("summary").or_else(|| text("status")).unwrap_or_default()
+        }
         _ => text("summary").or_else(|| text("words")).unwrap_or_default(),
     }
 }
 
 /// `5 tasks in 3 layers`.
 fn tasks(list: &str, data: &Value, overview: &Overview) -> String {
-    let filed: Vec<usize> =
-        overview.tasks.iter().filter(|task| task.list.as_deref() == Some(list)).map(|task| task.layer).collect();
+    let filed: Vec<usize> = overview
+        .tasks
+        .iter()
+        .filter(|task| task.list.as_deref() == Some(list))
+        .map(|task| task.layer)
+        .collect();
     if filed.is_empty() {
         return counted(data.get("tasks").and_then(Value::as_array).map_or(0, Vec::len), "task");
     }

@@ -57,7 +57,10 @@ impl Becomes {
             .and_then(|phase| serde_json::from_value(phase.data.clone()?).ok());
         let old: HashMap<&str, &ProposedTask> =
             old.iter().flat_map(|list| &list.tasks).map(|task| (task.id.as_str(), task)).collect();
-        let known = |task_id: &str, atom_id: &str| Known { task_id: task_id.to_owned(), atom_id: atom_id.to_owned() };
+        let known = |task_id: &str, atom_id: &str| Known {
+            task_id: task_id.to_owned(),
+            atom_id: atom_id.to_owned(),
+        };
         let mut becomes = Becomes::default();
         for task in &list.tasks {
             let id = task.id.as_str();
@@ -84,17 +87,27 @@ impl Becomes {
 
     /// For a person, a line for each thing that there is to say.
     pub(super) fn lines(&self, driven: bool) -> Vec<String> {
-        let when = if driven { "at once, since the plan is driven just now" } else { "when the plan goes on" };
+        let when = if driven {
+            "at once, since the plan is driven just now"
+        } else {
+            "when the plan goes on"
+        };
         let are = |count: usize| if count == 1 { "is" } else { "are" };
         let stay = |count: usize| if count == 1 { "stays" } else { "stay" };
-        let atoms = |known: &[Known]| some(&known.iter().map(|known| known.atom_id.clone()).collect::<Vec<_>>());
+        let atoms = |known: &[Known]| {
+            some(&known.iter().map(|known| known.atom_id.clone()).collect::<Vec<_>>())
+        };
         let mut lines = Vec::new();
         let (new, kept, changed) = (self.new.len(), self.kept.len(), self.changed.len());
         if new > 0 {
             lines.push(format!("{} {} new, and filed {when}", counted(new, "task"), are(new)));
         }
         if kept > 0 {
-            let have = if kept == 1 { "has an atom, which stays as it is" } else { "have atoms, which stay as they are" };
+            let have = if kept == 1 {
+                "has an atom, which stays as it is"
+            } else {
+                "have atoms, which stay as they are"
+            };
             lines.push(format!("{} {have}", counted(kept, "task")));
         }
         if changed > 0 {
@@ -115,8 +128,16 @@ impl Becomes {
             ));
         }
         if discarded > 0 {
-            let was = if discarded == 1 { "was discarded and stays so" } else { "were discarded and stay so" };
-            lines.push(format!("{} {was}: {}; el reopen brings back", counted(discarded, "task"), atoms(&self.discarded)));
+            let was = if discarded == 1 {
+                "was discarded and stays so"
+            } else {
+                "were discarded and stay so"
+            };
+            lines.push(format!(
+                "{} {was}: {}; el reopen brings back",
+                counted(discarded, "task"),
+                atoms(&self.discarded)
+            ));
         }
         lines
     }

@@ -1,9 +1,12 @@
-//! What a person supplies: the data alone, the data with its phase, or what an agent said, with its block, a code fence, or text around the data.
+//! What a person supplies: the data alone, the data with its phase, or what an agent said, with its
+//! block, a code fence, or text around the data.
 
 use std::collections::BTreeMap;
 
 use el_core::model::Phase;
-use el_core::protocol::response::{Answer, END, FaultKind, FieldFault, Payload, Reading, Repair, START, answer, check, read};
+use el_core::protocol::response::{
+    Answer, END, FaultKind, FieldFault, Payload, Reading, Repair, START, answer, check, read,
+};
 use serde_json::{Value, json};
 
 use crate::error::{CommandError, Result};
@@ -25,13 +28,18 @@ pub(super) fn data(text: &str, phase: Phase) -> Result<Given> {
     }
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(mut whole)) => {
-            let is_wrapped = whole.len() == 2 && whole.contains_key("phase") && whole.get("data").is_some_and(Value::is_object);
+            let is_wrapped = whole.len() == 2
+                && whole.contains_key("phase")
+                && whole.get("data").is_some_and(Value::is_object);
             if !is_wrapped {
                 return checked(phase, &Value::Object(whole));
             }
             let said = whole["phase"].as_str().unwrap_or_default();
             if said != phase.as_str() {
-                return Err(CommandError::invalid("phase", format!("the file is for the phase '{said}', not for '{phase}'")));
+                return Err(CommandError::invalid(
+                    "phase",
+                    format!("the file is for the phase '{said}', not for '{phase}'"),
+                ));
             }
             checked(phase, &whole.remove("data").unwrap_or_default())
         }
@@ -43,23 +51,36 @@ pub(super) fn data(text: &str, phase: Phase) -> Result<Given> {
 
 fn checked(phase: Phase, data: &Value) -> Result<Given> {
     match check(phase, data) {
-        (Some(payload), slight) => Ok(Given { payload, left_out: lines(&slight), repaired: Vec::new() }),
+        (Some(payload), slight) => {
+            Ok(Given { payload, left_out: lines(&slight), repaired: Vec::new() })
+        }
         (None, fields) => Err(refused(phase, &fields, Vec::new())),
     }
 }
 
-/// What a model said, as it was copied: it is read as an agent's answer is, and the same slips are put right.
+/// What a model said, as it was copied: it is read as an agent's answer is, and the same slips are
+/// put right.
 fn pasted(text: &str, phase: Phase, error: &serde_json::Error) -> Result<Given> {
     let mut reading = read(text);
     let mut found = answer(&reading, phase, None);
     if let (Answer::NotFound, Some(at)) = (&found, text.find('{')) {
-        // As many line ends as stand before it, so that a place in it is told by its line in the file.
+        // As many line ends as stand before it, so that a place in it is told by its line in the
+        // file.
         let (before, rest) = text.split_at(at);
-        let piece = if before.contains("```") { rest.split("\n```").next().unwrap_or(rest) } else { object(rest) };
+        let piece = if before.contains("```") {
+            rest.split("\n```").next().unwrap_or(rest)
+        } else {
+            object(rest)
+        };
         let lines = "\n".repeat(before.matches('\n').count());
         reading = read(&format!("{START}{lines}{piece}\n{END}"));
-        if reading.blocks.iter().any(|block| block.fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::NoPhase)) {
-            reading = read(&format!("{START}{lines}{{\"phase\":\"{phase}\",\"data\":{piece}}}\n{END}"));
+        if reading
+            .blocks
+            .iter()
+            .any(|block| block.fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::NoPhase))
+        {
+            reading =
+                read(&format!("{START}{lines}{{\"phase\":\"{phase}\",\"data\":{piece}}}\n{END}"));
         }
         found = answer(&reading, phase, None);
     }
@@ -88,7 +109,9 @@ fn repaired(reading: &Reading, block: usize) -> Vec<String> {
     for repaired in reading.blocks.get(block).iter().flat_map(|block| &block.repairs) {
         sorts.entry(repaired.repair).or_insert((repaired.at.line, 0)).1 += 1;
     }
-    let name = |repair: &Repair| serde_json::to_value(repair).ok().and_then(|name| Some(name.as_str()?.replace('_', " ")));
+    let name = |repair: &Repair| {
+        serde_json::to_value(repair).ok().and_then(|name| Some(name.as_str()?.replace('_', " ")))
+    };
     let told = sorts.iter().map(|(repair, (line, count))| {
         let more = if *count > 1 { format!(", and {} more", count - 1) } else { String::new() };
         format!("{} (line {line}{more})", name(repair).unwrap_or_default())
@@ -98,7 +121,8 @@ fn repaired(reading: &Reading, block: usize) -> Vec<String> {
 
 /// Field by field. `lines`: what is wrong beside the fields, as it is told to a model.
 fn refused(phase: Phase, fields: &[FieldFault], lines: Vec<String>) -> CommandError {
-    let told = if lines.is_empty() { fields.iter().map(ToString::to_string).collect() } else { lines };
+    let told =
+        if lines.is_empty() { fields.iter().map(ToString::to_string).collect() } else { lines };
     CommandError::invalid("data", format!("the data of {phase} cannot be used"))
         .with_listing(told)
         .with_detail("phase", phase.as_str())
@@ -109,7 +133,8 @@ fn refused(phase: Phase, fields: &[FieldFault], lines: Vec<String>) -> CommandEr
 mod tests {
     use super::*;
 
-    const LIST: &str = r#"{"tasks":[{"id":"a","title":"A","description":"d","estimated_tokens":"x"}]}"#;
+    const LIST: &str =
+        r#"{"tasks":[{"id":"a","title":"A","description":"d","estimated_tokens":"x"}]}"#;
 
     fn tasks(text: &str) -> (usize, usize) {
         let given = data(text, Phase::TaskList).unwrap();
@@ -119,7 +144,8 @@ mod tests {
 
     #[test]
     fn what_a_model_said_is_taken_as_it_was_copied_and_what_was_put_right_is_told() {
-        let list = "{\n  tasks: [\n    {\"id\": \"a\", \"title\": \"A\", 'description': \"d\",},\n  ],\n}";
+        let list =
+            "{\n  tasks: [\n    {\"id\": \"a\", \"title\": \"A\", 'description': \"d\",},\n  ],\n}";
         let wrapped = format!("{{\"phase\": \"task_list\", \"data\": {list}}}");
         for (text, line) in [
             (list.to_owned(), 2),
@@ -129,13 +155,23 @@ mod tests {
             (wrapped.clone(), 2),
             (format!("```json\r\n{}\r\n```\r\n", wrapped.replace('\n', "\r\n")), 3),
         ] {
-            let given = data(&text, Phase::TaskList).unwrap_or_else(|error| panic!("{text}: {error} {:?}", error.listing()));
+            let given = data(&text, Phase::TaskList)
+                .unwrap_or_else(|error| panic!("{text}: {error} {:?}", error.listing()));
             let Payload::TaskList(list) = given.payload else { panic!("another phase") };
             assert_eq!(list.tasks.len(), 1, "{text}");
-            assert!(given.repaired.contains(&format!("unquoted key (line {line})")), "{text}: {:?}", given.repaired);
-            assert!(given.repaired.contains(&format!("trailing comma (line {}, and 2 more)", line + 1)), "{:?}", given.repaired);
+            assert!(
+                given.repaired.contains(&format!("unquoted key (line {line})")),
+                "{text}: {:?}",
+                given.repaired
+            );
+            assert!(
+                given.repaired.contains(&format!("trailing comma (line {}, and 2 more)", line + 1)),
+                "{:?}",
+                given.repaired
+            );
         }
-        let error = data("```json\n{\"tasks\": [{\"id\": 7 8}]}\n```", Phase::TaskList).unwrap_err();
+        let error =
+            data("```json\n{\"tasks\": [{\"id\": 7 8}]}\n```", Phase::TaskList).unwrap_err();
         assert!(error.listing()[0].contains("line 2"), "{:?}", error.listing());
     }
 
@@ -143,17 +179,24 @@ mod tests {
     fn the_data_is_found_alone_wrapped_and_in_a_block() {
         assert_eq!(tasks(LIST), (1, 1));
         assert_eq!(tasks(&format!("{{\"phase\":\"task_list\",\"data\":{LIST}}}")), (1, 1));
-        let block =
-            format!("Here:\n{START}\n{{\"phase\":\"task_list\",\"data\":{LIST},}}\n<<<END_ORCHESTRATOR_RESPONSE>>>\nDone.");
+        let block = format!(
+            "Here:\n{START}\n{{\"phase\":\"task_list\",\"data\":{LIST},}}\n<<<END_ORCHESTRATOR_RESPONSE>>>\nDone."
+        );
         assert_eq!(tasks(&block), (1, 1));
     }
 
     #[test]
     fn what_is_wrong_is_told_field_by_field() {
-        let error = data(r#"{"tasks":[{"id":"a","title":7},{"title":"B"}]}"#, Phase::TaskList).unwrap_err();
+        let error =
+            data(r#"{"tasks":[{"id":"a","title":7},{"title":"B"}]}"#, Phase::TaskList).unwrap_err();
         assert!(error.listing().len() >= 3, "{:?}", error.listing());
         assert!(error.details()["fields"][0]["field"].as_str().unwrap().starts_with("tasks["));
-        assert!(data("{\"phase\":\"analysis\",\"data\":{}}", Phase::TaskList).unwrap_err().message().contains("analysis"));
+        assert!(
+            data("{\"phase\":\"analysis\",\"data\":{}}", Phase::TaskList)
+                .unwrap_err()
+                .message()
+                .contains("analysis")
+        );
         for text in ["", "[]", "no JSON at all", "{\"tasks\":"] {
             data(text, Phase::TaskList).unwrap_err();
         }

@@ -102,7 +102,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let id = page.paint(style::ID, &epic.id);
         page.line(format!("{done} the {} of {id}", orchestrate::phase(&question.name())));
         let told = [("repaired", &given.repaired), ("left out", &left_out)];
-        for (what, line) in told.iter().flat_map(|(what, lines)| lines.iter().map(move |line| (what, line))) {
+        for (what, line) in
+            told.iter().flat_map(|(what, lines)| lines.iter().map(move |line| (what, line)))
+        {
             let head = page.paint(style::WARNING, &format!("{what}:"));
             page.line(format!("  {head} {}", sanitize::line(line)));
         }
@@ -116,18 +118,25 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Refuses to make a live run's work worthless: that which answers the question, or the analysis that a list makes needless.
+/// Refuses to make a live run's work worthless: that which answers the question, or the analysis
+/// that a list makes needless.
 fn nobody_answers(before: &Overview, question: Question) -> Result<()> {
     let epic = &before.epic.id;
     let mut ended = vec![question.name()];
     if question == Question::TaskList {
         ended.push(Question::Analysis.name());
     }
-    let Some(phase) = before.phases.iter().find(|phase| phase.state == "running" && ended.contains(&phase.name)) else {
+    let Some(phase) =
+        before.phases.iter().find(|phase| phase.state == "running" && ended.contains(&phase.name))
+    else {
         return Ok(());
     };
     let (run, name) = (phase.run_id.as_deref().unwrap_or("a run"), orchestrate::phase(&phase.name));
-    Err(CommandError::new(Exit::Conflict, "answering", format!("{run} is at work on the {name} of {epic} just now"))
-        .with_detail("run_id", phase.run_id.clone())
-        .with_hint(format!("el logs {run} shows how far it is; --supersede ends it and takes yours")))
+    Err(CommandError::new(
+        Exit::Conflict,
+        "answering",
+        format!("{run} is at work on the {name} of {epic} just now"),
+    )
+    .with_detail("run_id", phase.run_id.clone())
+    .with_hint(format!("el logs {run} shows how far it is; --supersede ends it and takes yours")))
 }

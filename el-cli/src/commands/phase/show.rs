@@ -48,11 +48,18 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let faults = ops::answer_faults(&app.reader()?, epic, question)?;
     let now = app.now();
     let told = |fault: &AnswerFault| {
-        format!("{} {}: {}", time::relative(now, fault.at), fault.run_id.as_deref().unwrap_or_default(), fault.why)
+        format!(
+            "{} {}: {}",
+            time::relative(now, fault.at),
+            fault.run_id.as_deref().unwrap_or_default(),
+            fault.why
+        )
     };
     let found = overview.phases.iter().find(|phase| phase.name == name);
     let Some((phase, data)) = found.and_then(|phase| Some((phase, phase.data.as_ref()?))) else {
-        let fault = found.and_then(|phase| phase.fault.clone()).map_or_else(String::new, |why| format!(": {why}"));
+        let fault = found
+            .and_then(|phase| phase.fault.clone())
+            .map_or_else(String::new, |why| format!(": {why}"));
         return Err(CommandError::not_found(format!("{epic} has no data for {name} yet{fault}"))
             .with_listing(faults.iter().map(told))
             .with_detail("faults", serde_json::to_value(&faults).unwrap_or_default())
@@ -76,12 +83,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// JSON that is harmless on a terminal and still says the same: what a terminal would obey is escaped.
+/// JSON that is harmless on a terminal and still says the same: what a terminal would obey is
+/// escaped.
 fn pretty(data: &Value) -> String {
     let plain = serde_json::to_string_pretty(data).unwrap_or_default();
     let mut text = String::with_capacity(plain.len());
     for character in plain.chars() {
-        let is_harmless = character == '\n' || !character.is_control() && !sanitize::is_deceptive(character);
+        let is_harmless =
+            character == '\n' || !character.is_control() && !sanitize::is_deceptive(character);
         if is_harmless {
             text.push(character);
             continue;

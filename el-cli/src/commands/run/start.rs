@@ -1,4 +1,5 @@
-//! The worker in the background: whether one is needed, and starting it, once, however many `el run` do so at the same moment.
+//! The worker in the background: whether one is needed, and starting it, once, however many
+//! `el run` do so at the same moment.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -46,7 +47,12 @@ pub(crate) struct Started {
 }
 
 impl Background {
-    pub(super) fn new(app: &App, settings: &Settings, work: &WorkSettings, agent: &str) -> Result<Background> {
+    pub(super) fn new(
+        app: &App,
+        settings: &Settings,
+        work: &WorkSettings,
+        agent: &str,
+    ) -> Result<Background> {
         let alone = WorkSettings { agents: vec![agent.to_owned()], ..work.clone() };
         let served = settings.served(&alone)?.remove(0);
         let places = work::places(app, work)?;
@@ -82,12 +88,19 @@ impl Background {
         Ok(worker::preflight(&self.options)?)
     }
 
-    /// Starts one, unless one has come meanwhile. Those who start at the same moment wait for each other, and all but the first find its worker.
+    /// Starts one, unless one has come meanwhile. Those who start at the same moment wait for each
+    /// other, and all but the first find its worker.
     pub(super) fn start(&self, store: &Store) -> Result<Option<Started>> {
         let lock_path = self.state.join("worker.lock");
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&lock_path);
-        let lock: File =
-            lock.and_then(|file| file.lock().map(|()| file)).map_err(|source| CommandError::file("lock", &lock_path, source))?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(&lock_path);
+        let lock: File = lock
+            .and_then(|file| file.lock().map(|()| file))
+            .map_err(|source| CommandError::file("lock", &lock_path, source))?;
         if is_served(store, &self.agent)? {
             return Ok(None);
         }
@@ -101,27 +114,39 @@ impl Background {
             log: &log,
             environment: &self.environment,
         };
-        let mut child = worker::start_detached(&detached)
-            .map_err(|source| CommandError::internal("a worker cannot be started").with_source(source))?;
+        let mut child = worker::start_detached(&detached).map_err(|source| {
+            CommandError::internal("a worker cannot be started").with_source(source)
+        })?;
         let started = self.signed_on(store, &mut child, log, begins_at)?;
-        // Whoever started it may live longer than it does, as el mcp: then nothing of it is to stay behind.
+        // Whoever started it may live longer than it does, as el mcp: then nothing of it is to stay
+        // behind.
         std::thread::spawn(move || child.wait());
         drop(lock);
         Ok(Some(started))
     }
 
     /// Waits until it has signed on, which takes some ten milliseconds; the lock holds for so long.
-    fn signed_on(&self, store: &Store, child: &mut Child, log: PathBuf, begins_at: u64) -> Result<Started> {
+    fn signed_on(
+        &self,
+        store: &Store,
+        child: &mut Child,
+        log: PathBuf,
+        begins_at: u64,
+    ) -> Result<Started> {
         let pid = child.id();
         let until = Instant::now() + SIGN_ON;
         loop {
             let workers = ops::workers(store)?;
-            if let Some(found) = workers.iter().find(|w| w.process.pid == i64::from(pid) && worker::is_there(w)) {
+            if let Some(found) =
+                workers.iter().find(|w| w.process.pid == i64::from(pid) && worker::is_there(w))
+            {
                 return Ok(Started { pid, worker_id: Some(found.id.clone()), log });
             }
             match child.try_wait() {
                 // Somebody else has done everything already.
-                Ok(Some(status)) if status.success() => return Ok(Started { pid, worker_id: None, log }),
+                Ok(Some(status)) if status.success() => {
+                    return Ok(Started { pid, worker_id: None, log });
+                }
                 Ok(Some(status)) => {
                     return Err(CommandError::config(
                         "worker",

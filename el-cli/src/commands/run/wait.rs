@@ -30,7 +30,10 @@ pub(super) fn run(app: &App, store: &Store, background: &Background, id: &str) -
 }
 
 fn follow(app: &App, store: &Store, background: &Background, id: &str) -> Result<Task> {
-    let mut line = Line { shown: String::new(), is_live: !app.printer.is_robot() && app.printer.is_terminal() };
+    let mut line = Line {
+        shown: String::new(),
+        is_live: !app.printer.is_robot() && app.printer.is_terminal(),
+    };
     let mut version = None;
     let mut looked: Option<Instant> = None;
     loop {
@@ -61,14 +64,18 @@ fn keep_served(app: &App, store: &Store, background: &Background, task: &Task) -
     Ok(())
 }
 
-/// The agent of a task that nobody is there to take, or to go on with, if one may start a worker here.
+/// The agent of a task that nobody is there to take, or to go on with, if one may start a worker
+/// here.
 pub(super) fn abandoned<'a>(app: &App, store: &Store, task: &'a Task) -> Result<Option<&'a str>> {
     let Some(agent) = task.agent.as_deref() else { return Ok(None) };
     let is_left_alone = match task.status {
         TaskStatus::Queued => true,
         TaskStatus::Running => {
             // Its supervisor settles it by itself; a run that is silent for a lease has none.
-            task.run_id.as_deref().and_then(|run| ops::run(store, run).ok()).is_some_and(|run| run.lease_until < app.now())
+            task.run_id
+                .as_deref()
+                .and_then(|run| ops::run(store, run).ok())
+                .is_some_and(|run| run.lease_until < app.now())
         }
         _ => false,
     };
@@ -76,7 +83,8 @@ pub(super) fn abandoned<'a>(app: &App, store: &Store, task: &'a Task) -> Result<
     Ok(is_abandoned.then_some(agent))
 }
 
-/// How the task stands, in one line: rewritten in place on a terminal, and elsewhere printed when it has become another.
+/// How the task stands, in one line: rewritten in place on a terminal, and elsewhere printed when
+/// it has become another.
 struct Line {
     shown: String,
     is_live: bool,
@@ -103,7 +111,11 @@ impl Line {
         let rest = sanitize::line(&format!("{}{}", words.head, words.figures)).into_owned();
         let room = width.saturating_sub(task.id.chars().count() + 3);
         let mark = page.paint(style::status("in_progress"), "◐");
-        let line = format!("{mark} {} {}", page.paint(style::ID, &task.id), sanitize::truncate(&rest, room));
+        let line = format!(
+            "{mark} {} {}",
+            page.paint(style::ID, &task.id),
+            sanitize::truncate(&rest, room)
+        );
         if line != self.shown {
             app.printer.write(format!("\r\x1b[2K{line}").as_bytes())?;
             self.shown = line;
@@ -128,14 +140,17 @@ fn words(store: &Store, task: &Task, now: Timestamp) -> Result<Words> {
     if task.status == TaskStatus::Queued {
         let position = ops::task_position(store, task, now)?;
         let head = match (position, task.retry_at.filter(|at| *at > now)) {
-            (_, Some(at)) => format!("waits for attempt {}, {}", task.attempts + 1, time::relative(now, at)),
+            (_, Some(at)) => {
+                format!("waits for attempt {}, {}", task.attempts + 1, time::relative(now, at))
+            }
             (Some(1), None) => "is next".to_owned(),
             (Some(at), None) => format!("waits at place {at}"),
             (None, None) => "is held back (el why says by what)".to_owned(),
         };
         return Ok(Words { head, figures: String::new() });
     }
-    let again = if task.attempts > 1 { format!(", attempt {}", task.attempts) } else { String::new() };
+    let again =
+        if task.attempts > 1 { format!(", attempt {}", task.attempts) } else { String::new() };
     let mut figures = String::new();
     if let Some(at) = task.started_at {
         figures.push_str(&format!(" {}", time::span(now.since(at))));
@@ -155,23 +170,38 @@ fn words(store: &Store, task: &Task, now: Timestamp) -> Result<Words> {
 /// `None` if all is well.
 fn verdict(task: &Task) -> Option<CommandError> {
     let id = &task.id;
-    let detail = task.detail.as_deref().or(task.result_summary.as_deref()).unwrap_or("nothing more is known");
-    let failed_check = task.verify.as_ref().filter(|check| !matches!(check.status, VerifyStatus::Passed | VerifyStatus::Pending));
+    let detail = task
+        .detail
+        .as_deref()
+        .or(task.result_summary.as_deref())
+        .unwrap_or("nothing more is known");
+    let failed_check = task
+        .verify
+        .as_ref()
+        .filter(|check| !matches!(check.status, VerifyStatus::Passed | VerifyStatus::Pending));
     let (exit, code, message) = match task.status {
         TaskStatus::Completed | TaskStatus::Review => {
             let check = failed_check?;
-            (Exit::Internal, "verify_failed", format!("{id} is {}, but its check ended as {}", task.status, check.status))
+            (
+                Exit::Internal,
+                "verify_failed",
+                format!("{id} is {}, but its check ended as {}", task.status, check.status),
+            )
         }
         TaskStatus::Failed if task.outcome == Some(Outcome::TimedOut) => {
             (Exit::TimedOut, "timed_out", format!("{id}: its time was up ({detail})"))
         }
         TaskStatus::Failed => (Exit::Internal, "task_failed", format!("{id} failed: {detail}")),
-        status => (Exit::Conflict, "task_ended", format!("{id} was not done: it is {status} ({detail})")),
+        status => {
+            (Exit::Conflict, "task_ended", format!("{id} was not done: it is {status} ({detail})"))
+        }
     };
     let row = serde_json::to_value(task).unwrap_or_default();
     let told = match failed_check {
         Some(check) => check.output.as_deref(),
-        None => task.error_lines.as_deref().filter(|text| !text.is_empty()).or(task.output.as_deref()),
+        None => {
+            task.error_lines.as_deref().filter(|text| !text.is_empty()).or(task.output.as_deref())
+        }
     };
     let lines: Vec<&str> = told.unwrap_or_default().lines().collect();
     let last = lines[lines.len().saturating_sub(10)..].iter().map(|line| (*line).to_owned());
@@ -236,7 +266,8 @@ mod tests {
             (TaskStatus::Declined, Outcome::WontDo, None, 4),
             (TaskStatus::Cancelled, Outcome::Cancelled, None, 4),
         ] {
-            let exit = verdict(&task(status, outcome, check)).map_or(Exit::Done, |error| error.exit());
+            let exit =
+                verdict(&task(status, outcome, check)).map_or(Exit::Done, |error| error.exit());
             assert_eq!(exit.code(), code, "{status} {outcome} {check:?}");
         }
     }

@@ -36,7 +36,9 @@ pub(in crate::commands) struct Shown<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let found = ops::target_run(&app.reader()?, &args.target)?;
     let folder = app.project()?.state.join("runs").join(&found.id);
-    app.printer.emit(&Shown { run: &found, folder: &folder }, |page| view(page, &found, &folder, app.now()))?;
+    app.printer.emit(&Shown { run: &found, folder: &folder }, |page| {
+        view(page, &found, &folder, app.now())
+    })?;
     Ok(Exit::Done)
 }
 
@@ -46,7 +48,11 @@ fn view(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
     let atom = page.paint(style::ID, &run.atom_id);
     let painted = page.paint(style::outcome(state), state);
     page.line(format!("{id}  attempt {} at {atom} by {}", run.attempt, sanitize::line(&run.agent)));
-    page.line(format!("{painted} · {} · started {}", time::span(runs::length(run, now)), time::relative(now, run.started_at)));
+    page.line(format!(
+        "{painted} · {} · started {}",
+        time::span(runs::length(run, now)),
+        time::relative(now, run.started_at)
+    ));
     if let Some(detail) = &run.detail {
         page.paragraph(detail, 2);
     }
@@ -56,7 +62,8 @@ fn view(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
         (None, None) => None,
     };
     let spent = &run.progress;
-    let tokens = (spent.tokens_in + spent.tokens_out > 0).then(|| format!("{} in, {} out", spent.tokens_in, spent.tokens_out));
+    let tokens = (spent.tokens_in + spent.tokens_out > 0)
+        .then(|| format!("{} in, {} out", spent.tokens_in, spent.tokens_out));
     let live = run.is_live();
     let rows = [
         ("Doing", spent.action.clone().filter(|_| live)),
@@ -68,18 +75,28 @@ fn view(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
         ("Turns", (spent.turns > 0).then(|| spent.turns.to_string())),
         ("Tokens", tokens),
         ("Cost", Some(runs::cost(spent.cost_micros)).filter(|text| !text.is_empty())),
-        ("Sent back", (run.stop_blocks > 0).then(|| format!("{} times by the Stop hook", run.stop_blocks))),
+        (
+            "Sent back",
+            (run.stop_blocks > 0).then(|| format!("{} times by the Stop hook", run.stop_blocks)),
+        ),
         ("Resumed", (run.resumes > 0).then(|| format!("{} times", run.resumes))),
-        ("Handed back", run.summary.as_ref().map(|summary| artifacts::words(summary, run.artifacts))),
+        (
+            "Handed back",
+            run.summary.as_ref().map(|summary| artifacts::words(summary, run.artifacts)),
+        ),
         ("Executor", Some(run.executor.clone())),
         ("Worked in", Some(run.workdir.clone())),
         ("Session", run.session.clone()),
         ("Conversation", run.conversation.clone()),
-        ("Supervisor", run.supervisor.as_ref().filter(|_| live).map(|stamp| format!("pid {}", stamp.pid))),
+        (
+            "Supervisor",
+            run.supervisor.as_ref().filter(|_| live).map(|stamp| format!("pid {}", stamp.pid)),
+        ),
         ("Files", Some(folder.display().to_string())),
     ];
     page.blank();
-    let mut table = Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
+    let mut table =
+        Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
     for (name, value) in rows {
         if let Some(value) = value {
             table.row([Cell::styled(style::DIM, name), Cell::new(value)]);

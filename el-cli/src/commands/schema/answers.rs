@@ -7,8 +7,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
 use crate::commands::{
-    artifacts, chat, comment, completions, config, dep, diff, discard, doctor, export, help, history, import, inbox, init, land,
-    mailbox, man, merge_driver, orchestrate, phase, queue, review, run, runs, setup, submit, tasks, worktrees,
+    artifacts, chat, comment, completions, config, dep, diff, discard, doctor, export, help,
+    history, import, inbox, init, land, mailbox, man, merge_driver, orchestrate, phase, queue,
+    review, run, runs, setup, submit, tasks, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
@@ -98,7 +99,8 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     ANSWERS.iter().map(|(name, _)| *name)
 }
 
-/// The schema of a command's whole document, success and failure; `None` if there is no such command.
+/// The schema of a command's whole document, success and failure; `None` if there is no such
+/// command.
 pub(super) fn document(command: &str) -> Option<Value> {
     let (_, answer) = ANSWERS.iter().find(|(name, _)| *name == command)?;
     Some(schema::of_document(&format!("el {command} --robot"), *answer))
@@ -111,7 +113,9 @@ mod tests {
     use super::*;
 
     fn leaves(command: &clap::Command, path: &str, out: &mut Vec<String>) {
-        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
+        for sub in
+            command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
+        {
             let path = format!("{path} {}", sub.get_name()).trim().to_owned();
             leaves(sub, &path, out);
             if !sub.is_subcommand_required_set() {
@@ -138,13 +142,20 @@ mod tests {
     }
 
     /// Calls `look` with every object in a schema, and its path.
-    fn each(schema: &Value, path: &str, look: &mut dyn FnMut(&serde_json::Map<String, Value>, &str)) {
+    fn each(
+        schema: &Value,
+        path: &str,
+        look: &mut dyn FnMut(&serde_json::Map<String, Value>, &str),
+    ) {
         match schema {
             Value::Object(map) => {
                 look(map, path);
                 map.iter().for_each(|(key, value)| each(value, &format!("{path}/{key}"), look));
             }
-            Value::Array(items) => items.iter().enumerate().for_each(|(at, value)| each(value, &format!("{path}/{at}"), look)),
+            Value::Array(items) => items
+                .iter()
+                .enumerate()
+                .for_each(|(at, value)| each(value, &format!("{path}/{at}"), look)),
             _ => {}
         }
     }
@@ -156,14 +167,27 @@ mod tests {
             each(&document, name, &mut |schema, path| {
                 // What an agent says in its block is kept with all that it says.
                 let is_open = path.ends_with("/Completion");
-                if schema.get("properties").is_some_and(Value::is_object) && schema.contains_key("type") && !is_open {
-                    assert_eq!(schema.get("additionalProperties"), Some(&Value::Bool(false)), "{path} takes any key");
+                if schema.get("properties").is_some_and(Value::is_object)
+                    && schema.contains_key("type")
+                    && !is_open
+                {
+                    assert_eq!(
+                        schema.get("additionalProperties"),
+                        Some(&Value::Bool(false)),
+                        "{path} takes any key"
+                    );
                 }
                 if let Some(named) = schema.get("$ref").and_then(Value::as_str) {
-                    assert!(document.pointer(named.trim_start_matches('#')).is_some(), "{path} names {named}");
+                    assert!(
+                        document.pointer(named.trim_start_matches('#')).is_some(),
+                        "{path} names {named}"
+                    );
                 }
                 if let Some(text) = schema.get("description").and_then(Value::as_str) {
-                    assert!(!text.contains("[`") && !text.contains("::"), "{path} is for readers of the code: {text}");
+                    assert!(
+                        !text.contains("[`") && !text.contains("::"),
+                        "{path} is for readers of the code: {text}"
+                    );
                 }
             });
         }

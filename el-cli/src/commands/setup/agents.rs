@@ -27,10 +27,16 @@ pub(crate) struct Args {
 const BLOCK: &str = include_str!("agents.md");
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let root = app.project().map_or_else(|_| project::current_folder(), |project| Ok(project.root.clone()))?;
+    let root = app
+        .project()
+        .map_or_else(|_| project::current_folder(), |project| Ok(project.root.clone()))?;
     let path = root.join("AGENTS.md");
     let put_in = |text: &str| Ok(block_in(text, BLOCK));
     let take_out = |text: &str| Ok(block_out(text).unwrap_or_else(|| text.to_owned()));
-    let plan = if args.remove { Plan::take_out(path, put_in, take_out)? } else { Plan::put_in(path, put_in, take_out)? };
+    let plan = if args.remove {
+        Plan::take_out(path, put_in, take_out)?
+    } else {
+        Plan::put_in(path, put_in, take_out)?
+    };
     carry_out(app, Scope::Project, args.remove, args.print, &[plan], &[])
 }

@@ -39,7 +39,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let (scope, root, folder) = if args.user {
         (Scope::User, None, user_folder()?)
     } else {
-        let root = app.project().map_or_else(|_| project::current_folder(), |project| Ok(project.root.clone()))?;
+        let root = app
+            .project()
+            .map_or_else(|_| project::current_folder(), |project| Ok(project.root.clone()))?;
         let folder = root.join(".claude");
         (Scope::Project, Some(root), folder)
     };
@@ -48,11 +50,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Some(root) = root {
         plans.push(edited(root.join(".mcp.json"), args.remove, server_in, server_out)?);
         if !args.remove {
-            notes.push("Claude Code asks once whether the project's MCP server may be used".to_owned());
+            notes.push(
+                "Claude Code asks once whether the project's MCP server may be used".to_owned(),
+            );
         }
     } else {
         // That file is the client's own state, which it writes at any time: not ours to edit.
-        let command = if args.remove { "claude mcp remove --scope user el" } else { "claude mcp add --scope user el -- el mcp" };
+        let command = if args.remove {
+            "claude mcp remove --scope user el"
+        } else {
+            "claude mcp add --scope user el -- el mcp"
+        };
         notes.push(format!("the MCP server for all projects, if you want it: {command}"));
     }
     for (name, content) in FILES {
@@ -77,6 +85,8 @@ fn user_folder() -> Result<PathBuf> {
         return Ok(PathBuf::from(named));
     }
     let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
-    let home = home.ok_or_else(|| CommandError::config("HOME", "HOME is not set, so your folder ~/.claude cannot be found"))?;
+    let home = home.ok_or_else(|| {
+        CommandError::config("HOME", "HOME is not set, so your folder ~/.claude cannot be found")
+    })?;
     Ok(home.join(".claude"))
 }

@@ -60,8 +60,8 @@ enum Backup {
 }
 
 impl Plan {
-    /// Puts something into a file that is somebody else's. Where `take_out` finds nothing of ours in it, it is as it was before el, and
-    /// a backup of an earlier time is out of date.
+    /// Puts something into a file that is somebody else's. Where `take_out` finds nothing of ours
+    /// in it, it is as it was before el, and a backup of an earlier time is out of date.
     pub(super) fn put_in(
         path: PathBuf,
         change: impl Fn(&str) -> Result<String>,
@@ -74,16 +74,19 @@ impl Plan {
         Ok(Plan::new(path, before, Some(after), backup))
     }
 
-    /// Takes it out again. If the file is as el left it, it gets back every byte that it had, or goes if there was none; else
-    /// `take_out` does what can be done.
+    /// Takes it out again. If the file is as el left it, it gets back every byte that it had, or
+    /// goes if there was none; else `take_out` does what can be done.
     pub(super) fn take_out(
         path: PathBuf,
         put_in: impl Fn(&str) -> Result<String>,
         take_out: impl Fn(&str) -> Result<String>,
     ) -> Result<Plan> {
-        let Some(before) = read(&path)? else { return Ok(Plan::new(path, None, None, Backup::Drop)) };
+        let Some(before) = read(&path)? else {
+            return Ok(Plan::new(path, None, None, Backup::Drop));
+        };
         let kept = read(&backup(&path))?;
-        let is_as_left = put_in(kept.as_deref().unwrap_or_default()).is_ok_and(|left| left == before);
+        let is_as_left =
+            put_in(kept.as_deref().unwrap_or_default()).is_ok_and(|left| left == before);
         let after = if is_as_left { kept } else { Some(take_out(&before)?) };
         Ok(Plan::new(path, Some(before), after, Backup::Drop))
     }
@@ -92,9 +95,20 @@ impl Plan {
     pub(super) fn own(path: PathBuf, content: &str, remove: bool) -> Result<Plan> {
         let before = read(&path)?;
         if before.as_deref().is_some_and(|before| before != content) {
-            return Ok(Plan { path, after: before.clone(), before, change: Change::Kept, backup: Backup::Drop });
+            return Ok(Plan {
+                path,
+                after: before.clone(),
+                before,
+                change: Change::Kept,
+                backup: Backup::Drop,
+            });
         }
-        Ok(Plan::new(path, before, if remove { None } else { Some(content.to_owned()) }, Backup::Drop))
+        Ok(Plan::new(
+            path,
+            before,
+            if remove { None } else { Some(content.to_owned()) },
+            Backup::Drop,
+        ))
     }
 
     fn new(path: PathBuf, before: Option<String>, after: Option<String>, backup: Backup) -> Plan {
@@ -125,14 +139,19 @@ impl Plan {
         if target.is_symlink() {
             return Err(refused(&self.path, "it is a link to a file that is not there"));
         }
-        if fs::metadata(&target).is_ok_and(|found| found.permissions().readonly() || !may(&target, Access::WRITE_OK)) {
+        if fs::metadata(&target)
+            .is_ok_and(|found| found.permissions().readonly() || !may(&target, Access::WRITE_OK))
+        {
             return Err(refused(&self.path, "the file is read-only"));
         }
         let folder = target.parent().unwrap_or(Path::new("."));
         let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
         match fs::metadata(existing) {
             Ok(found) if !found.is_dir() => Err(refused(existing, "it is no folder")),
-            Ok(found) if found.permissions().readonly() || !may(existing, Access::WRITE_OK | Access::EXEC_OK) => {
+            Ok(found)
+                if found.permissions().readonly()
+                    || !may(existing, Access::WRITE_OK | Access::EXEC_OK) =>
+            {
                 Err(refused(existing, "the folder is read-only"))
             }
             Ok(_) => Ok(()),
@@ -142,7 +161,8 @@ impl Plan {
 
     pub(super) fn write(&self) -> Result<()> {
         let kept = backup(&self.path);
-        let failed = |doing: &'static str| move |source| CommandError::file(doing, &self.path, source);
+        let failed =
+            |doing: &'static str| move |source| CommandError::file(doing, &self.path, source);
         if self.is_change() {
             let target = resolved(&self.path);
             match &self.after {
@@ -187,8 +207,9 @@ fn may(path: &Path, access: Access) -> bool {
 /// Folders that only held what was ours go with it, up to Claude Code's own.
 fn remove_empty_folders(file: &Path) {
     for folder in file.ancestors().skip(1).take(3) {
-        let is_ours =
-            folder.file_name().is_some_and(|name| ["el", "commands", "skills", ".claude"].iter().any(|own| name == *own));
+        let is_ours = folder.file_name().is_some_and(|name| {
+            ["el", "commands", "skills", ".claude"].iter().any(|own| name == *own)
+        });
         if !is_ours || fs::remove_dir(folder).is_err() {
             break;
         }
@@ -216,7 +237,9 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
 
 fn read(path: &Path) -> Result<Option<String>> {
     match fs::read(path) {
-        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| refused(path, "it is not UTF-8")),
+        Ok(bytes) => {
+            String::from_utf8(bytes).map(Some).map_err(|_| refused(path, "it is not UTF-8"))
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(source) => Err(CommandError::file("read", path, source)),
     }

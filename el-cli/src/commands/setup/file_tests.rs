@@ -27,20 +27,26 @@ fn settings() -> impl Strategy<Value = String> {
     let data = prop_oneof![
         Just(json!({})),
         Just(json!({"hooks": {}, "model": "opus"})),
-        Just(json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "make"}]}], "PreToolUse": []}})),
-        Just(json!({"mcpServers": {"other": {"command": "x"}}, "z": [1, null, "é\u{2028}\\"], "a": {"b": {}}})),
+        Just(
+            json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "make"}]}], "PreToolUse": []}})
+        ),
+        Just(
+            json!({"mcpServers": {"other": {"command": "x"}}, "z": [1, null, "é\u{2028}\\"], "a": {"b": {}}})
+        ),
     ];
     let gap = || "( |\t|\n|/\\* c \\*/|// c\n){0,3}";
-    (data, prop::collection::vec(gap(), 1..12), any::<[bool; 3]>()).prop_map(|(data, gaps, [crlf, bom, trailing])| {
-        let turn = Cell::new(0);
-        let gap = || {
-            turn.set(turn.get() + 1);
-            gaps[turn.get() % gaps.len()].clone()
-        };
-        let text = format!("{}{}{}", gap(), written(&data, &gap, trailing), gap());
-        let text = if crlf { text.replace('\n', "\r\n") } else { text };
-        if bom { format!("\u{feff}{text}") } else { text }
-    })
+    (data, prop::collection::vec(gap(), 1..12), any::<[bool; 3]>()).prop_map(
+        |(data, gaps, [crlf, bom, trailing])| {
+            let turn = Cell::new(0);
+            let gap = || {
+                turn.set(turn.get() + 1);
+                gaps[turn.get() % gaps.len()].clone()
+            };
+            let text = format!("{}{}{}", gap(), written(&data, &gap, trailing), gap());
+            let text = if crlf { text.replace('\n', "\r\n") } else { text };
+            if bom { format!("\u{feff}{text}") } else { text }
+        },
+    )
 }
 
 fn written(data: &Value, gap: &dyn Fn() -> String, trailing: bool) -> String {
@@ -51,13 +57,25 @@ fn written(data: &Value, gap: &dyn Fn() -> String, trailing: bool) -> String {
     match data {
         Value::Object(map) => {
             let part = |(key, value): (&String, &Value)| {
-                format!("{}{}{}:{}{}", gap(), json!(key), gap(), gap(), written(value, gap, trailing))
+                format!(
+                    "{}{}{}:{}{}",
+                    gap(),
+                    json!(key),
+                    gap(),
+                    gap(),
+                    written(value, gap, trailing)
+                )
             };
             list('{', map.iter().map(part).collect(), '}')
         }
-        Value::Array(values) => {
-            list('[', values.iter().map(|value| format!("{}{}", gap(), written(value, gap, trailing))).collect(), ']')
-        }
+        Value::Array(values) => list(
+            '[',
+            values
+                .iter()
+                .map(|value| format!("{}{}", gap(), written(value, gap, trailing)))
+                .collect(),
+            ']',
+        ),
         other => other.to_string(),
     }
 }
@@ -74,7 +92,8 @@ proptest! {
         prop_assert_ne!(&once, &first);
         set_up(&path, edits);
         prop_assert_eq!(&fs::read_to_string(&path).unwrap(), &once, "again changes nothing");
-        // Somebody writes it anew meanwhile, without ours, and sets it up again: what counts is what it was then.
+        // Somebody writes it anew meanwhile, without ours, and sets it up again: what counts is
+        // what it was then.
         let last = second.as_ref().unwrap_or(&first);
         if second.is_some() {
             fs::write(&path, last).unwrap();

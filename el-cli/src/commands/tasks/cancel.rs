@@ -26,7 +26,8 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let cancelled = ops::cancel_task(&mut app.writer()?, &app.ctx(), &args.id, args.reason.as_deref())?;
+    let cancelled =
+        ops::cancel_task(&mut app.writer()?, &app.ctx(), &args.id, args.reason.as_deref())?;
     app.printer.emit(&cancelled, |page| {
         if page.quiet() {
             return;

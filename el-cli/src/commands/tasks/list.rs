@@ -24,8 +24,11 @@ pub(crate) struct ListArgs {
 }
 
 pub(super) fn run(args: &ListArgs, app: &App) -> Result<Exit> {
-    let filter =
-        TaskFilter { agent: args.agent.clone(), statuses: args.status.clone(), limit: args.limit.filter(|limit| *limit > 0) };
+    let filter = TaskFilter {
+        agent: args.agent.clone(),
+        statuses: args.status.clone(),
+        limit: args.limit.filter(|limit| *limit > 0),
+    };
     let found = ops::tasks(&app.reader()?, &filter)?;
     let list = List::page(&found);
     app.printer.emit(&Answer::Listed(&list), |page| {

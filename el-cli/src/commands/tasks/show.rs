@@ -11,6 +11,8 @@ pub(super) fn run(id: &str, app: &App) -> Result<Exit> {
     let task = ops::task(&store, id)?;
     let now = app.now();
     let position = ops::task_position(&store, &task, now)?;
-    app.printer.emit(&Answer::Shown(Placed { task: &task, position }), |page| tasks::view(page, &task, position, now))?;
+    app.printer.emit(&Answer::Shown(Placed { task: &task, position }), |page| {
+        tasks::view(page, &task, position, now)
+    })?;
     Ok(Exit::Done)
 }

@@ -33,8 +33,11 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
     });
     app.printer.emit(&data, |page| {
         for (served, call) in options.agents.iter().zip(&calls) {
-            let whose =
-                if options.agents.len() == 1 { String::new() } else { format!(" of {}", sanitize::line(&served.agent.name)) };
+            let whose = if options.agents.len() == 1 {
+                String::new()
+            } else {
+                format!(" of {}", sanitize::line(&served.agent.name))
+            };
             page.heading(&format!("Each atom{whose} would be given, as standard input, to"));
             page.line(format!("  {}", call.join(" ")));
             page.line(format!("  in {}", served.agent.working_directory.display()));
@@ -47,7 +50,10 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
         atoms::table(page, &queue, now);
         if let Some(pause) = &pause {
             page.blank();
-            page.line(page.paint(style::WARNING, &format!("Nothing is claimed before {}: {}", pause.until, pause.reason)));
+            page.line(page.paint(
+                style::WARNING,
+                &format!("Nothing is claimed before {}: {}", pause.until, pause.reason),
+            ));
         }
     })?;
     Ok(Exit::Done)

@@ -1,4 +1,5 @@
-//! What a person sees while a worker works: a line for each happening, and below them one live line for each session.
+//! What a person sees while a worker works: a line for each happening, and below them one live line
+//! for each session.
 
 use std::fmt::Write as _;
 
@@ -97,8 +98,11 @@ impl worker::Listener for Listener<'_> {
         for one in live.iter().take(LINES) {
             let run = &one.run;
             let elapsed = clock(runs::length(run, now).as_secs());
-            let action =
-                run.progress.action.as_deref().unwrap_or(if run.supervisor.is_some() { "starting" } else { "launching" });
+            let action = run.progress.action.as_deref().unwrap_or(if run.supervisor.is_some() {
+                "starting"
+            } else {
+                "launching"
+            });
             let title = one.atom.as_ref().map_or("", |atom| atom.title.as_str());
             let mut figures = String::new();
             if width >= ROOMY {
@@ -108,12 +112,14 @@ impl worker::Listener for Listener<'_> {
                 }
             }
             let head = format!("{} {elapsed:>7}  {figures}", run.atom_id);
-            let percent = run.progress.percent.map_or_else(String::new, |percent| format!("{percent}% "));
+            let percent =
+                run.progress.percent.map_or_else(String::new, |percent| format!("{percent}% "));
             let doing = format!("{percent}{}", sanitize::line(action));
             let room = width.saturating_sub(head.chars().count() + 2);
             // What it does is news, its title is not.
             let for_title = TITLE.min(room.saturating_sub(doing.width() + 3).max(room / 2));
-            let rest = format!("{} · {doing}", sanitize::truncate(&sanitize::line(title), for_title));
+            let rest =
+                format!("{} · {doing}", sanitize::truncate(&sanitize::line(title), for_title));
             let _ = writeln!(
                 text,
                 "{} {} {elapsed:>7}  {}{}",
@@ -129,7 +135,11 @@ impl worker::Listener for Listener<'_> {
             self.shown += 1;
         }
         if let Some(held) = &self.held {
-            let _ = writeln!(text, "{}", sanitize::truncate(&format!("‖ held back: {}", sanitize::line(held)), width));
+            let _ = writeln!(
+                text,
+                "{}",
+                sanitize::truncate(&format!("‖ held back: {}", sanitize::line(held)), width)
+            );
             self.shown += 1;
         }
         self.write(&text);
@@ -143,5 +153,9 @@ impl worker::Listener for Listener<'_> {
 /// Seconds as `1:02:03` or `2:03`.
 fn clock(seconds: u64) -> String {
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    } else {
+        format!("{minutes}:{seconds:02}")
+    }
 }

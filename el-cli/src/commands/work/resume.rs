@@ -21,13 +21,19 @@ struct Resumed {
 pub(super) fn run(app: &App, resolved: &Resolved) -> Result<Exit> {
     let environment: Vec<_> = std::env::vars_os().collect();
     let now = app.now();
-    let mut accounts: Vec<Account> =
-        resolved.agents.iter().filter_map(|served| Account::of(&served.agent, &environment)).collect();
+    let mut accounts: Vec<Account> = resolved
+        .agents
+        .iter()
+        .filter_map(|served| Account::of(&served.agent, &environment))
+        .collect();
     accounts.dedup();
     // First the others: a project that is cleared alone would learn of the pause again.
     for account in &accounts {
         account.clear(now).map_err(|source| {
-            CommandError::internal("the record of the account cannot be written; nothing was changed").with_source(source)
+            CommandError::internal(
+                "the record of the account cannot be written; nothing was changed",
+            )
+            .with_source(source)
         })?;
     }
     let done = Resumed { was: ops::resume(&mut app.writer()?, now, true)? };

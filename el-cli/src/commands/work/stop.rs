@@ -19,7 +19,8 @@ pub(super) fn run(app: &App) -> Result<Exit> {
     let environment: Vec<_> = std::env::vars_os().collect();
     let tmux = Tmux::discover(&socket_name(&places.database), &environment)?;
     let mut store = app.writer()?;
-    let (before, left) = worker::stop_all(&mut store, app.actor(), &tmux, &places, &work.rules, STOP_LIMIT)?;
+    let (before, left) =
+        worker::stop_all(&mut store, app.actor(), &tmux, &places, &work.rules, STOP_LIMIT)?;
     if !left.is_empty() {
         let ids: Vec<&str> = left.iter().map(|run| run.id.as_str()).collect();
         return Err(CommandError::new(
@@ -30,7 +31,8 @@ pub(super) fn run(app: &App) -> Result<Exit> {
         .with_retryable(true)
         .with_hint("el runs show RUN tells more; el doctor looks for what is wrong"));
     }
-    let ended: Vec<_> = before.iter().map(|run| json!({ "run_id": run.id, "atom_id": run.atom_id })).collect();
+    let ended: Vec<_> =
+        before.iter().map(|run| json!({ "run_id": run.id, "atom_id": run.atom_id })).collect();
     app.printer.emit(&json!({ "ended": ended }), |page| {
         for run in &before {
             page.line(format!(

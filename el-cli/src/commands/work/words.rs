@@ -12,18 +12,25 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
     let id = |page: &Page, text: &str| page.paint(style::ID, text);
     match report {
         Report::Started { agents, concurrency, .. } => {
-            let (names, verb) = (agents.join(", "), if agents.len() == 1 { "works" } else { "work" });
-            let many = if *concurrency == 1 { "one at a time".to_owned() } else { format!("up to {concurrency} at a time") };
-            page.line(page.paint(style::DIM, &format!("{names} {verb}, {many}; Ctrl-C stops claiming")));
+            let (names, verb) =
+                (agents.join(", "), if agents.len() == 1 { "works" } else { "work" });
+            let many = if *concurrency == 1 {
+                "one at a time".to_owned()
+            } else {
+                format!("up to {concurrency} at a time")
+            };
+            page.line(
+                page.paint(style::DIM, &format!("{names} {verb}, {many}; Ctrl-C stops claiming")),
+            );
         }
         Report::Launched { run, atom, title, attempt, .. } => {
             let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
             let run = format!("({run}{again})");
             let taken = 4 + atom.len() + run.len();
             let title = sanitize::line(title);
-            let title = page
-                .width()
-                .map_or(title.clone(), |width| sanitize::truncate(&title, width.saturating_sub(taken)).into_owned().into());
+            let title = page.width().map_or(title.clone(), |width| {
+                sanitize::truncate(&title, width.saturating_sub(taken)).into_owned().into()
+            });
             page.line(format!("▶ {} {title} {}", id(page, atom), page.paint(style::DIM, &run)));
         }
         Report::LaunchFailed { atom, message, .. } => {
@@ -34,7 +41,9 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
                 sanitize::line(message)
             ));
         }
-        Report::Adopted { run, atom } => page.line(format!("↻ {} goes on: {run} is adopted", id(page, atom))),
+        Report::Adopted { run, atom } => {
+            page.line(format!("↻ {} goes on: {run} is adopted", id(page, atom)))
+        }
         Report::Recovered { run, atom } => {
             page.line(format!(
                 "{} {}: the supervisor of {run} was gone; what was left is ended",
@@ -42,8 +51,19 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
                 id(page, atom)
             ));
         }
-        Report::Settled { atom, outcome, detail, status, retry_at, seconds, turns, cost_micros, .. } => {
-            let word = page.paint(style::outcome(outcome.as_str()), &format!("{} {outcome}", mark(*outcome)));
+        Report::Settled {
+            atom,
+            outcome,
+            detail,
+            status,
+            retry_at,
+            seconds,
+            turns,
+            cost_micros,
+            ..
+        } => {
+            let word = page
+                .paint(style::outcome(outcome.as_str()), &format!("{} {outcome}", mark(*outcome)));
             let mut figures = vec![time::span(Duration::from_secs(*seconds))];
             if *turns > 0 {
                 figures.push(runs::turns(*turns));
@@ -51,16 +71,23 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
             if *cost_micros > 0 {
                 figures.push(runs::cost(*cost_micros));
             }
-            page.line(format!("{word} {} {}", id(page, atom), page.paint(style::DIM, &figures.join(", "))));
+            page.line(format!(
+                "{word} {} {}",
+                id(page, atom),
+                page.paint(style::DIM, &figures.join(", "))
+            ));
             if !outcome.is_said_by_agent() {
                 if let Some(detail) = detail {
                     page.line(format!("    {}", sanitize::line(detail)));
                 }
                 match (retry_at.filter(|at| *at > now), status) {
-                    (Some(at), _) => page.line(format!("    tried again {}", time::relative(now, at))),
-                    (None, Some(status)) => {
-                        page.line(format!("    it is {} now", page.paint(style::status(status.as_str()), status.as_str())))
+                    (Some(at), _) => {
+                        page.line(format!("    tried again {}", time::relative(now, at)))
                     }
+                    (None, Some(status)) => page.line(format!(
+                        "    it is {} now",
+                        page.paint(style::status(status.as_str()), status.as_str())
+                    )),
                     (None, None) => {}
                 }
             }
@@ -75,18 +102,24 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
         }
         Report::Resumed {} => page.line("▶ claiming goes on"),
         Report::HeldBack { reason } => {
-            page.line(format!("{} held back: {}", page.paint(style::WARNING, "‖"), sanitize::line(reason)));
+            page.line(format!(
+                "{} held back: {}",
+                page.paint(style::WARNING, "‖"),
+                sanitize::line(reason)
+            ));
         }
         Report::Released {} => page.line("▶ nothing is held back any more"),
         // Told by the command that drives the plan.
         Report::Step { .. } => {}
-        Report::Warning { message } => {
-            page.line(format!("{} {}", page.paint(style::WARNING, "warning:"), sanitize::line(message)))
-        }
+        Report::Warning { message } => page.line(format!(
+            "{} {}",
+            page.paint(style::WARNING, "warning:"),
+            sanitize::line(message)
+        )),
         Report::Draining { running: 0 } => page.line("Stopping: nothing runs"),
-        Report::Draining { running } => {
-            page.line(format!("Stopping: {running} still running; Ctrl-C again leaves them to their supervisors"))
-        }
+        Report::Draining { running } => page.line(format!(
+            "Stopping: {running} still running; Ctrl-C again leaves them to their supervisors"
+        )),
         Report::Detached { running } => {
             page.line(format!(
                 "Left running, with their own supervisors: {} (el work adopts them, el work --stop ends them)",
@@ -111,8 +144,10 @@ fn finished(page: &mut Page, summary: &Summary) {
         page.line("Nothing was ready");
         return;
     }
-    let outcomes: Vec<String> = summary.outcomes.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
-    let mut parts = vec![if outcomes.is_empty() { "none ended".to_owned() } else { outcomes.join(", ") }];
+    let outcomes: Vec<String> =
+        summary.outcomes.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+    let mut parts =
+        vec![if outcomes.is_empty() { "none ended".to_owned() } else { outcomes.join(", ") }];
     if summary.left_running > 0 {
         parts.push(format!("{} left running", summary.left_running));
     }

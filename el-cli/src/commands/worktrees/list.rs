@@ -33,7 +33,8 @@ pub(super) fn run(app: &App) -> Result<Exit> {
 
 /// In words.
 fn state(place: &Place) -> String {
-    let mut words = vec![place.status.map_or_else(|| "unknown atom".to_owned(), |status| status.to_string())];
+    let mut words =
+        vec![place.status.map_or_else(|| "unknown atom".to_owned(), |status| status.to_string())];
     words.push(match place.commits {
         1 => "1 commit".to_owned(),
         many => format!("{many} commits"),

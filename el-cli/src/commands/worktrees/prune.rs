@@ -65,7 +65,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         {
             if !tree.is_ours(&folder.join(&place.atom_id)) {
                 reason = Some("its worktree was not made by el".to_owned());
-            } else if let found @ [_, ..] = tree.repositories(repository.top()).map_err(failed)?.as_slice() {
+            } else if let found @ [_, ..] =
+                tree.repositories(repository.top()).map_err(failed)?.as_slice()
+            {
                 would_lose = found.to_vec();
                 let names = found.join(", ");
                 reason = Some(format!(
@@ -78,7 +80,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         if reason.is_none() && !args.dry_run {
             // Git has the last word: whatever changed since we looked, it refuses to lose.
-            reason = git::remove(&repository, tree, &place.atom_id, &place.tip, &ours).err().map(|error| error.to_string());
+            reason = git::remove(&repository, tree, &place.atom_id, &place.tip, &ours)
+                .err()
+                .map(|error| error.to_string());
         }
         match reason {
             None => pruned.push(place),
@@ -93,7 +97,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         let told = if page.quiet() { &[][..] } else { data.kept.as_slice() };
         for one in told {
-            page.line(format!("Kept {}: {}", page.paint(style::ID, &one.place.branch), sanitize::line(&one.reason)));
+            page.line(format!(
+                "Kept {}: {}",
+                page.paint(style::ID, &one.place.branch),
+                sanitize::line(&one.reason)
+            ));
         }
         if found.is_empty() && !page.quiet() {
             let text = page.paint(style::DIM, "nothing was removed");
@@ -120,7 +128,10 @@ fn why_kept(place: &Place) -> Option<String> {
         return Some(why);
     }
     if !place.uncommitted.is_empty() {
-        return Some(format!("{} of its files have changes that are not committed", place.uncommitted.len()));
+        return Some(format!(
+            "{} of its files have changes that are not committed",
+            place.uncommitted.len()
+        ));
     }
     if let Some(why) = place.undone() {
         return Some(why);
@@ -134,5 +145,7 @@ fn why_kept(place: &Place) -> Option<String> {
 fn lost(paths: &[String]) -> String {
     let first = paths.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if paths.len() > 3 { ", …" } else { "" };
-    format!("git does not look at these, and they would be lost: {first}{more}; with --ignored they go too")
+    format!(
+        "git does not look at these, and they would be lost: {first}{more}; with --ignored they go too"
+    )
 }

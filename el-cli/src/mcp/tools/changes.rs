@@ -42,15 +42,23 @@ pub(super) fn claim(call: &Call, mut given: Arguments) -> Result<String> {
     given.done("claim")?;
     let (mut store, ctx) = (call.app.writer()?, call.app.ctx());
     let claimed = match id {
-        Some(id) => Some(ops::claim(&mut store, &ctx, &id, false, session::conversation().as_deref())?),
+        Some(id) => {
+            Some(ops::claim(&mut store, &ctx, &id, false, session::conversation().as_deref())?)
+        }
         None => ops::next(
             &mut store,
             &ctx,
-            &ClaimNext { claim: true, conversation: session::conversation(), ..ClaimNext::default() },
+            &ClaimNext {
+                claim: true,
+                conversation: session::conversation(),
+                ..ClaimNext::default()
+            },
         )?,
     };
     Ok(match claimed {
-        Some(atom) => format!("{}show {} tells all about it", rows::did("Claimed", [&atom]), atom.id),
+        Some(atom) => {
+            format!("{}show {} tells all about it", rows::did("Claimed", [&atom]), atom.id)
+        }
         None => "nothing is ready; list shows what there is".to_owned(),
     })
 }
@@ -119,9 +127,14 @@ pub(super) fn dependencies(call: &Call, mut given: Arguments) -> Result<String> 
     let (verb, done) = if removes {
         ("Removed", ops::dep_remove(&mut store, &ctx, &source, &id, kind)?)
     } else {
-        ("Bound", vec![ops::dep_add(&mut store, &ctx, &source, &id, kind.unwrap_or(BondKind::Blocks))?])
+        (
+            "Bound",
+            vec![ops::dep_add(&mut store, &ctx, &source, &id, kind.unwrap_or(BondKind::Blocks))?],
+        )
     };
-    let line = |bond: &el_core::model::Bond| format!("{verb} {} —{}→ {}\n", bond.source_id, bond.dependency_type, bond.target_id);
+    let line = |bond: &el_core::model::Bond| {
+        format!("{verb} {} —{}→ {}\n", bond.source_id, bond.dependency_type, bond.target_id)
+    };
     Ok(done.iter().map(line).collect())
 }
 

@@ -24,10 +24,15 @@ fn atoms(found: &Page<el_core::model::Atom>, offset: i64, nothing: &str) -> Stri
 }
 
 pub(super) fn ready(call: &Call, mut given: Arguments) -> Result<String> {
-    let filter = AtomFilter { types: given.words("type")?, labels: given.list("label")?, ..AtomFilter::default() };
+    let filter = AtomFilter {
+        types: given.words("type")?,
+        labels: given.list("label")?,
+        ..AtomFilter::default()
+    };
     let (limit, offset) = (limit(&mut given, 10)?, offset(&mut given)?);
     given.done("ready")?;
-    let found = ops::ready(&call.app.reader()?, &filter, Sort::Priority, limit, offset, call.app.now())?;
+    let found =
+        ops::ready(&call.app.reader()?, &filter, Sort::Priority, limit, offset, call.app.now())?;
     Ok(atoms(&found, offset, "nothing is ready; list shows what there is"))
 }
 
@@ -37,14 +42,17 @@ pub(super) fn list(call: &Call, mut given: Arguments) -> Result<String> {
         statuses: given.words("status")?,
         types: given.words("type")?,
         labels: given.list("label")?,
-        assignee: assignee.map(|name| if name.is_empty() { AssigneeFilter::Nobody } else { AssigneeFilter::Is(name) }),
+        assignee: assignee.map(|name| {
+            if name.is_empty() { AssigneeFilter::Nobody } else { AssigneeFilter::Is(name) }
+        }),
         parent: given.text("parent")?,
         text: given.text("text")?,
         ..AtomFilter::default()
     };
     let (limit, offset) = (limit(&mut given, 20)?, offset(&mut given)?);
     given.done("list")?;
-    let found = ops::list(&call.app.reader()?, &filter, Sort::Priority, limit, offset, call.app.now())?;
+    let found =
+        ops::list(&call.app.reader()?, &filter, Sort::Priority, limit, offset, call.app.now())?;
     Ok(atoms(&found, offset, "nothing found"))
 }
 
@@ -63,17 +71,31 @@ pub(super) fn inbox(call: &Call, mut given: Arguments) -> Result<String> {
     given.done("inbox")?;
     let reader = call.app.actor();
     let mut store = if marks { call.app.writer()? } else { call.app.reader()? };
-    let mut found = ops::inbox(&store, &InboxFilter { reader, unread_only: !all, after: 0, limit })?;
+    let mut found =
+        ops::inbox(&store, &InboxFilter { reader, unread_only: !all, after: 0, limit })?;
     found.items.reverse();
     let now = call.app.now();
     let texts: Vec<String> = found.items.iter().map(|item| rows::message(item, now)).collect();
-    let unread: Vec<i64> = found.items.iter().filter(|item| item.read_at.is_none()).map(|item| item.message.seq).collect();
+    let unread: Vec<i64> = found
+        .items
+        .iter()
+        .filter(|item| item.read_at.is_none())
+        .map(|item| item.message.seq)
+        .collect();
     if marks && !unread.is_empty() {
         ops::mark_read(&mut store, &call.app.ctx(), reader, &unread)?;
     }
     let more = found.total - i64::try_from(texts.len()).unwrap_or(0);
-    let more = if more > 0 { format!("({more} older ones are left out; limit 0 shows all)\n") } else { String::new() };
+    let more = if more > 0 {
+        format!("({more} older ones are left out; limit 0 shows all)\n")
+    } else {
+        String::new()
+    };
     let nothing = if all { "nothing" } else { "nothing unread" };
-    let text = if texts.is_empty() { format!("{nothing} for {}", el_core::model::handle(reader)) } else { texts.concat() };
+    let text = if texts.is_empty() {
+        format!("{nothing} for {}", el_core::model::handle(reader))
+    } else {
+        texts.concat()
+    };
     Ok(rows::window(&format!("{more}{text}"), 0))
 }

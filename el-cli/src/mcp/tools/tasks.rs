@@ -62,9 +62,12 @@ pub(super) fn status(call: &Call, mut given: Arguments) -> Result<String> {
     if let Some(id) = id {
         return row(call, &store, &ops::task(&store, &id)?);
     }
-    let under_way: Vec<TaskStatus> = TaskStatus::ALL.iter().copied().filter(|status| status.is_under_way()).collect();
-    let found = ops::tasks(&store, &TaskFilter { agent: None, statuses: under_way, limit: Some(50) })?;
-    let rows = found.items.iter().map(|task| row(call, &store, task)).collect::<Result<Vec<_>>>()?;
+    let under_way: Vec<TaskStatus> =
+        TaskStatus::ALL.iter().copied().filter(|status| status.is_under_way()).collect();
+    let found =
+        ops::tasks(&store, &TaskFilter { agent: None, statuses: under_way, limit: Some(50) })?;
+    let rows =
+        found.items.iter().map(|task| row(call, &store, task)).collect::<Result<Vec<_>>>()?;
     Ok(match rows.len() {
         0 => "no task is under way".to_owned(),
         here if i64::try_from(here).is_ok_and(|here| here < found.total) => {
@@ -87,12 +90,19 @@ pub(super) fn result(call: &Call, mut given: Arguments) -> Result<String> {
         text.push_str("It has not ended yet.\n");
     }
     if let Some(check) = &task.verify {
-        text.push_str(&format!("Check {}: {}\n", sanitize::line(&words::join(&check.command)), check.status));
+        text.push_str(&format!(
+            "Check {}: {}\n",
+            sanitize::line(&words::join(&check.command)),
+            check.status
+        ));
     }
     let said = task.verify.as_ref().and_then(|check| check.output.as_deref());
     for (heading, part) in [
         ("Result", task.result_summary.as_deref()),
-        ("Detail", task.detail.as_deref().filter(|detail| task.result_summary.as_deref() != Some(detail))),
+        (
+            "Detail",
+            task.detail.as_deref().filter(|detail| task.result_summary.as_deref() != Some(detail)),
+        ),
         ("What the check said", said),
         ("Errors", task.error_lines.as_deref()),
         ("Last output", task.output.as_deref()),
@@ -102,8 +112,9 @@ pub(super) fn result(call: &Call, mut given: Arguments) -> Result<String> {
     Ok(rows::window(&text, usize::try_from(offset).unwrap_or(usize::MAX)))
 }
 
-/// The task when it has ended, or when the time is up, or when there is no more point in waiting. No transaction is open meanwhile. As with
-/// `el run --wait`, a worker that was there and is gone is replaced.
+/// The task when it has ended, or when the time is up, or when there is no more point in waiting.
+/// No transaction is open meanwhile. As with `el run --wait`, a worker that was there and is gone
+/// is replaced.
 fn wait_for_end(call: &Call, store: &Store, id: &str, wait: Duration) -> Result<Task> {
     let mut task = ops::task(store, id)?;
     if !wait.is_zero() {
@@ -129,7 +140,8 @@ fn wait_for_end(call: &Call, store: &Store, id: &str, wait: Duration) -> Result<
 pub(super) fn cancel(call: &Call, mut given: Arguments) -> Result<String> {
     let (id, reason) = (given.needed("task_id")?, given.text("reason")?);
     given.done("claude_code_cancel")?;
-    let cancelled = ops::cancel_task(&mut call.app.writer()?, &call.app.ctx(), &id, reason.as_deref())?;
+    let cancelled =
+        ops::cancel_task(&mut call.app.writer()?, &call.app.ctx(), &id, reason.as_deref())?;
     let task = &cancelled.task;
     let then = match cancelled.was {
         TaskStatus::Running => "its agent is being ended, and it is held then",

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::{Conflict, is_over};
 use crate::exchange::detect::time;
 
-/// These say one thing together: taking the status of one side and the reason of the other would make it up.
+/// These say one thing together: taking the status of one side and the reason of the other would
+/// make it up.
 const STANDING: [&str; 4] = ["status", "close_reason", "closed_at", "defer_until"];
 
 /// The record for either side; they are the same unless there is a conflict.
@@ -18,13 +19,16 @@ pub(super) fn merge(
 ) -> (Map<String, Value>, Map<String, Value>) {
     let (mut left, mut right) = (Map::new(), Map::new());
     let keys = ours.keys().chain(theirs.keys().filter(|key| !ours.contains_key(*key)));
-    for key in keys.filter(|key| !STANDING.contains(&key.as_str()) || !ours.contains_key("status")) {
+    for key in keys.filter(|key| !STANDING.contains(&key.as_str()) || !ours.contains_key("status"))
+    {
         let three = [base.get(key), ours.get(key), theirs.get(key)];
         match field(key, three) {
             Field::Same(value) => put(key, value, &mut left, &mut right),
             Field::Object => {
                 let empty = Map::new();
-                let object = |value: Option<&Value>| value.and_then(Value::as_object).unwrap_or(&empty).clone();
+                let object = |value: Option<&Value>| {
+                    value.and_then(Value::as_object).unwrap_or(&empty).clone()
+                };
                 let [base, ours, theirs] = three.map(object);
                 let before = conflicts.len();
                 let (l, r) = merge(name, &base, &ours, &theirs, conflicts);
@@ -47,7 +51,12 @@ pub(super) fn merge(
     (in_order_of(ours, left), in_order_of(ours, right))
 }
 
-fn put(key: &str, value: Option<Value>, left: &mut Map<String, Value>, right: &mut Map<String, Value>) {
+fn put(
+    key: &str,
+    value: Option<Value>,
+    left: &mut Map<String, Value>,
+    right: &mut Map<String, Value>,
+) {
     if let Some(value) = value {
         left.insert(key.to_owned(), value.clone());
         right.insert(key.to_owned(), value);
@@ -56,7 +65,12 @@ fn put(key: &str, value: Option<Value>, left: &mut Map<String, Value>, right: &m
 
 fn conflict(name: &str, key: &str, ours: Option<&Value>, theirs: Option<&Value>) -> Conflict {
     let value = |side: Option<&Value>| side.cloned().unwrap_or(Value::Null);
-    Conflict { record: name.to_owned(), field: Some(key.to_owned()), ours: value(ours), theirs: value(theirs) }
+    Conflict {
+        record: name.to_owned(),
+        field: Some(key.to_owned()),
+        ours: value(ours),
+        theirs: value(theirs),
+    }
 }
 
 /// What becomes of a field.
@@ -77,28 +91,36 @@ fn field(key: &str, [base, ours, theirs]: [Option<&Value>; 3]) -> Field {
     match (key, ours, theirs) {
         ("updated_at", Some(o), Some(t)) => Field::Same(Some(later(o, t).clone())),
         // Of a bond or a record that both sides made: the first moment.
-        ("created_at", Some(o), Some(t)) => Field::Same(Some(if later(o, t) == o { t } else { o }.clone())),
+        ("created_at", Some(o), Some(t)) => {
+            Field::Same(Some(if later(o, t) == o { t } else { o }.clone()))
+        }
         ("version", Some(Value::Number(o)), Some(Value::Number(t))) => {
             Field::Same(Some(Value::Number(if o.as_f64() < t.as_f64() { t } else { o }.clone())))
         }
-        (_, Some(Value::Array(o)), Some(Value::Array(t))) => {
-            Field::Same(Some(Value::Array(set(base.and_then(Value::as_array).map_or(&[][..], Vec::as_slice), o, t))))
-        }
+        (_, Some(Value::Array(o)), Some(Value::Array(t))) => Field::Same(Some(Value::Array(set(
+            base.and_then(Value::as_array).map_or(&[][..], Vec::as_slice),
+            o,
+            t,
+        )))),
         (_, Some(Value::Object(_)), Some(Value::Object(_))) => Field::Object,
         _ => Field::Differs,
     }
 }
 
 fn later<'a>(a: &'a Value, b: &'a Value) -> &'a Value {
-    let moment = |value: &Value| value.as_str().and_then(time).map_or(i64::MIN, |time| time.as_micros());
+    let moment =
+        |value: &Value| value.as_str().and_then(time).map_or(i64::MIN, |time| time.as_micros());
     if moment(b) > moment(a) { b } else { a }
 }
 
-/// A list is a set here (labels, aliases): what either added is in, what either removed is out. Words are sorted, as an export has them.
+/// A list is a set here (labels, aliases): what either added is in, what either removed is out.
+/// Words are sorted, as an export has them.
 fn set(base: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> {
-    let stays = |item: &&Value| ours.contains(item) && theirs.contains(item) || !base.contains(item);
+    let stays =
+        |item: &&Value| ours.contains(item) && theirs.contains(item) || !base.contains(item);
     let mut merged: Vec<Value> = ours.iter().filter(stays).cloned().collect();
-    merged.extend(theirs.iter().filter(|item| !ours.contains(item) && !base.contains(item)).cloned());
+    merged
+        .extend(theirs.iter().filter(|item| !ours.contains(item) && !base.contains(item)).cloned());
     if merged.iter().all(Value::is_string) {
         merged.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
     }
@@ -118,7 +140,9 @@ fn standing(
     let of = |side: &Map<String, Value>| STANDING.map(|key| side.get(key).cloned());
     let (b, o, t) = (of(base), of(ours), of(theirs));
     let take = |side: &Map<String, Value>, into: &mut Map<String, Value>| {
-        into.extend(STANDING.iter().filter_map(|key| Some(((*key).to_owned(), side.get(*key)?.clone()))));
+        into.extend(
+            STANDING.iter().filter_map(|key| Some(((*key).to_owned(), side.get(*key)?.clone()))),
+        );
     };
     let winner = if o == t || t == b {
         Some(ours)
@@ -140,8 +164,8 @@ fn standing(
     }
 }
 
-/// Both changed it. One that finished the work outranks one that went on with it; of two that finished it in one way, the first one's
-/// reason stands.
+/// Both changed it. One that finished the work outranks one that went on with it; of two that
+/// finished it in one way, the first one's reason stands.
 fn settled<'a>(
     base: &Map<String, Value>,
     ours: &'a Map<String, Value>,
@@ -151,7 +175,8 @@ fn settled<'a>(
     let over = (is_over(status(ours)), is_over(status(theirs)));
     if status(ours) == status(theirs) && over.0 {
         let nothing = Value::Null;
-        let closed = |side: &'a Map<String, Value>| side.get("closed_at").cloned().unwrap_or(Value::Null);
+        let closed =
+            |side: &'a Map<String, Value>| side.get("closed_at").cloned().unwrap_or(Value::Null);
         let (o, t) = (closed(ours), closed(theirs));
         let ours_is_first = later(&o, &t) != &o || o == t || t == nothing;
         return Some(if ours_is_first { ours } else { theirs });
@@ -165,7 +190,8 @@ fn settled<'a>(
 
 /// The keys as they stood in `model`, then the rest.
 fn in_order_of(model: &Map<String, Value>, mut map: Map<String, Value>) -> Map<String, Value> {
-    let mut ordered: Map<String, Value> = model.keys().filter_map(|key| Some((key.clone(), map.shift_remove(key)?))).collect();
+    let mut ordered: Map<String, Value> =
+        model.keys().filter_map(|key| Some((key.clone(), map.shift_remove(key)?))).collect();
     ordered.append(&mut map);
     ordered
 }

@@ -24,7 +24,11 @@ fn different_fields_of_one_atom_are_no_conflict() {
     let base = atom("a-1", &[]);
     let ours = atom(
         "a-1",
-        &[("title", "Ours".into()), ("labels", json!(["a", "b", "c"])), ("updated_at", "2026-11-28T10:00:00Z".into())],
+        &[
+            ("title", "Ours".into()),
+            ("labels", json!(["a", "b", "c"])),
+            ("updated_at", "2026-11-28T10:00:00Z".into()),
+        ],
     );
     let theirs = atom(
         "a-1",
@@ -37,8 +41,14 @@ fn different_fields_of_one_atom_are_no_conflict() {
     );
     let (rows, conflicts) = merged(&base, &ours, &theirs);
     assert_eq!(conflicts, []);
-    assert_eq!((&rows[0]["title"], &rows[0]["priority"], &rows[0]["labels"]), (&json!("Ours"), &json!(0), &json!(["b", "c"])));
-    assert_eq!((&rows[0]["metadata"], &rows[0]["updated_at"]), (&json!({"k": 1, "n": 2}), &json!("2026-11-28T10:00:00Z")));
+    assert_eq!(
+        (&rows[0]["title"], &rows[0]["priority"], &rows[0]["labels"]),
+        (&json!("Ours"), &json!(0), &json!(["b", "c"]))
+    );
+    assert_eq!(
+        (&rows[0]["metadata"], &rows[0]["updated_at"]),
+        (&json!({"k": 1, "n": 2}), &json!("2026-11-28T10:00:00Z"))
+    );
 }
 
 #[test]
@@ -51,29 +61,56 @@ fn one_field_changed_twice_is_a_conflict_between_two_whole_records() {
     );
     let lines: Vec<&str> = done.text.lines().collect();
     assert_eq!((lines[0], lines[2], lines[4]), ("<<<<<<< ours", "=======", ">>>>>>> theirs"));
-    let (ours, theirs): (Value, Value) = (serde_json::from_str(lines[1]).unwrap(), serde_json::from_str(lines[3]).unwrap());
+    let (ours, theirs): (Value, Value) =
+        (serde_json::from_str(lines[1]).unwrap(), serde_json::from_str(lines[3]).unwrap());
     assert_eq!((&ours["title"], &theirs["title"]), (&json!("Ours"), &json!("Theirs")));
-    assert_eq!((&ours["priority"], &theirs["priority"]), (&json!(0), &json!(0)), "what can be merged is, in both");
-    assert_eq!((done.conflicts[0].record.as_str(), done.conflicts[0].field.as_deref()), ("a-1", Some("title")));
+    assert_eq!(
+        (&ours["priority"], &theirs["priority"]),
+        (&json!(0), &json!(0)),
+        "what can be merged is, in both"
+    );
+    assert_eq!(
+        (done.conflicts[0].record.as_str(), done.conflicts[0].field.as_deref()),
+        ("a-1", Some("title"))
+    );
 }
 
 #[test]
 fn finished_work_outranks_work_that_goes_on() {
     let base = atom("a-1", &[]);
     let closed = |reason: &str, at: &str| {
-        atom("a-1", &[("status", "closed".into()), ("close_reason", reason.into()), ("closed_at", at.into())])
+        atom(
+            "a-1",
+            &[
+                ("status", "closed".into()),
+                ("close_reason", reason.into()),
+                ("closed_at", at.into()),
+            ],
+        )
     };
     let working = atom("a-1", &[("status", "in_progress".into())]);
-    for (ours, theirs) in
-        [(closed("done", "2026-11-28T10:00:00Z"), working.clone()), (working, closed("done", "2026-11-28T10:00:00Z"))]
-    {
+    for (ours, theirs) in [
+        (closed("done", "2026-11-28T10:00:00Z"), working.clone()),
+        (working, closed("done", "2026-11-28T10:00:00Z")),
+    ] {
         let (rows, conflicts) = merged(&base, &ours, &theirs);
         assert_eq!(conflicts, []);
-        assert_eq!((&rows[0]["status"], &rows[0]["close_reason"]), (&json!("closed"), &json!("done")));
+        assert_eq!(
+            (&rows[0]["status"], &rows[0]["close_reason"]),
+            (&json!("closed"), &json!("done"))
+        );
     }
-    let (rows, conflicts) = merged(&base, &closed("second", "2026-11-28T11:00:00Z"), &closed("first", "2026-11-28T10:00:00Z"));
+    let (rows, conflicts) = merged(
+        &base,
+        &closed("second", "2026-11-28T11:00:00Z"),
+        &closed("first", "2026-11-28T10:00:00Z"),
+    );
     assert_eq!((conflicts.len(), &rows[0]["close_reason"]), (0, &json!("first")));
-    let (_, conflicts) = merged(&base, &closed("done", "2026-11-28T10:00:00Z"), &atom("a-1", &[("status", "wont_do".into())]));
+    let (_, conflicts) = merged(
+        &base,
+        &closed("done", "2026-11-28T10:00:00Z"),
+        &atom("a-1", &[("status", "wont_do".into())]),
+    );
     assert_eq!(conflicts[0].field.as_deref(), Some("status"));
 }
 
@@ -82,7 +119,11 @@ fn what_was_removed_goes_unless_the_other_side_changed_it() {
     let base = atom("a-1", &[]) + &atom("a-2", &[]);
     let (rows, conflicts) = merged(&base, &atom("a-1", &[]), &base);
     assert_eq!((rows.len(), conflicts.len()), (1, 0));
-    let done = merge(&base, &atom("a-1", &[]), &(atom("a-1", &[]) + &atom("a-2", &[("title", "New".into())])));
+    let done = merge(
+        &base,
+        &atom("a-1", &[]),
+        &(atom("a-1", &[]) + &atom("a-2", &[("title", "New".into())])),
+    );
     assert_eq!((done.conflicts.len(), done.conflicts[0].field.as_ref()), (1, None));
     assert!(done.text.contains("<<<<<<< ours\n=======\n"), "{}", done.text);
 }
@@ -102,13 +143,15 @@ fn bonds_and_comments_of_both_sides_are_there_in_the_order_of_an_export() {
         )
     };
     let base = atom("a-1", &[]) + &bond("a-0");
-    let ours = atom("a-1", &[]) + &bond("a-0") + &bond("a-9") + &comment("c2", "2026-11-28T11:00:00Z");
+    let ours =
+        atom("a-1", &[]) + &bond("a-0") + &bond("a-9") + &comment("c2", "2026-11-28T11:00:00Z");
     let theirs = atom("a-1", &[])
         + &bond("a-5")
         + &comment("c1", "2026-11-28T10:00:00Z")
         + &atom("a-0", &[("created_at", "2026-11-28T08:00:00Z".into())]);
     let (rows, conflicts) = merged(&base, &ours, &theirs);
-    let name = |row: &Value| row.get("source_id").or(row.get("id")).unwrap().as_str().unwrap().to_owned();
+    let name =
+        |row: &Value| row.get("source_id").or(row.get("id")).unwrap().as_str().unwrap().to_owned();
     assert_eq!(rows.iter().map(name).collect::<Vec<_>>(), ["a-0", "a-1", "a-5", "a-9", "c1", "c2"]);
     assert_eq!(conflicts, []);
 }
@@ -125,13 +168,22 @@ mod properties {
     use super::*;
 
     fn file() -> impl Strategy<Value = String> {
-        let row = (0_u8..4, 0_u8..3, 0_u8..3, prop::sample::select(vec!["open", "closed", "in_progress"]));
+        let row = (
+            0_u8..4,
+            0_u8..3,
+            0_u8..3,
+            prop::sample::select(vec!["open", "closed", "in_progress"]),
+        );
         prop::collection::vec(row, 0..5).prop_map(|rows| {
             rows.into_iter()
                 .map(|(id, title, priority, status)| {
                     atom(
                         &format!("a-{id}"),
-                        &[("title", title.to_string().into()), ("priority", priority.into()), ("status", status.into())],
+                        &[
+                            ("title", title.to_string().into()),
+                            ("priority", priority.into()),
+                            ("status", status.into()),
+                        ],
                     )
                 })
                 .collect()

@@ -32,12 +32,21 @@ pub(super) struct Changes {
 impl Changes {
     /// The records whose bonds change.
     pub(super) fn owners(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
-        self.add.iter().filter_map(|(owner, ..)| *owner).chain(self.remove.iter().map(|(owner, _)| *owner)).map(|at| (at, true))
+        self.add
+            .iter()
+            .filter_map(|(owner, ..)| *owner)
+            .chain(self.remove.iter().map(|(owner, _)| *owner))
+            .map(|at| (at, true))
     }
 }
 
 /// Finds the ends of every bond and parent, and leaves out what cannot be.
-pub(super) fn plan(lookup: &Lookup<'_>, planned: &mut [Planned], bonds: Vec<RecordBond>, notes: &mut Notes) -> Result<Changes> {
+pub(super) fn plan(
+    lookup: &Lookup<'_>,
+    planned: &mut [Planned],
+    bonds: Vec<RecordBond>,
+    notes: &mut Notes,
+) -> Result<Changes> {
     find_parents(lookup, planned, notes)?;
     let mut new = find_bonds(lookup, planned, bonds, notes)?;
     let present: HashSet<Ends> = bond::all(lookup.tx)?
@@ -69,7 +78,12 @@ fn find_parents(lookup: &Lookup<'_>, planned: &mut [Planned], notes: &mut Notes)
             Found::Atom(id) => Some(id),
             Found::Nothing => {
                 let own = planned[at].record.id.clone();
-                leave_out(&mut planned[at], (&parent, &own, BondKind::ParentChild), "whose other end is nowhere", notes);
+                leave_out(
+                    &mut planned[at],
+                    (&parent, &own, BondKind::ParentChild),
+                    "whose other end is nowhere",
+                    notes,
+                );
                 None
             }
         };
@@ -77,7 +91,12 @@ fn find_parents(lookup: &Lookup<'_>, planned: &mut [Planned], notes: &mut Notes)
     Ok(())
 }
 
-fn find_bonds(lookup: &Lookup<'_>, planned: &mut [Planned], bonds: Vec<RecordBond>, notes: &mut Notes) -> Result<Vec<New>> {
+fn find_bonds(
+    lookup: &Lookup<'_>,
+    planned: &mut [Planned],
+    bonds: Vec<RecordBond>,
+    notes: &mut Notes,
+) -> Result<Vec<New>> {
     let mut new = Vec::with_capacity(bonds.len());
     let mut seen = HashSet::new();
     for told in bonds {
@@ -104,15 +123,26 @@ fn find_bonds(lookup: &Lookup<'_>, planned: &mut [Planned], bonds: Vec<RecordBon
             _ => "whose other end is nowhere",
         };
         match owner {
-            Some(owner) => leave_out(&mut planned[owner], (&told.source, &told.target, told.kind), why, notes),
-            None => notes.add(NoteKind::LeftOut, format!("a bond '{}' {why}", told.kind), &format!("line {}", told.line)),
+            Some(owner) => {
+                leave_out(&mut planned[owner], (&told.source, &told.target, told.kind), why, notes)
+            }
+            None => notes.add(
+                NoteKind::LeftOut,
+                format!("a bond '{}' {why}", told.kind),
+                &format!("line {}", told.line),
+            ),
         }
     }
     Ok(new)
 }
 
 /// Tells of a bond that cannot be, and keeps it with the atom that told of it.
-fn leave_out(plan: &mut Planned, (source, target, kind): (&str, &str, BondKind), why: &str, notes: &mut Notes) {
+fn leave_out(
+    plan: &mut Planned,
+    (source, target, kind): (&str, &str, BondKind),
+    why: &str,
+    notes: &mut Notes,
+) {
     let place = format!("line {} ({source} → {target})", plan.record.line);
     notes.add(NoteKind::LeftOut, format!("a bond '{kind}' {why}"), &place);
     let kept = plan.record.metadata.entry("source").or_insert_with(|| Value::Object(Map::new()));
@@ -127,15 +157,23 @@ fn leave_out(plan: &mut Planned, (source, target, kind): (&str, &str, BondKind),
 /// What the last import brought.
 fn last_told(plan: &Planned) -> Vec<Ends> {
     let text = plan.last.as_ref().and_then(|last| last.bonds.as_deref());
-    let words: Vec<[String; 3]> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    words.into_iter().filter_map(|[source, target, kind]| Some(Ends { source, target, kind: kind.parse().ok()? })).collect()
+    let words: Vec<[String; 3]> =
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    words
+        .into_iter()
+        .filter_map(|[source, target, kind]| {
+            Some(Ends { source, target, kind: kind.parse().ok()? })
+        })
+        .collect()
 }
 
 /// Bonds that the last import brought and the file has no more.
 fn removed(planned: &[Planned], new: &[New], present: &HashSet<Ends>) -> Vec<(usize, Ends)> {
     let told: HashSet<&Ends> = new.iter().map(|bond| &bond.ends).collect();
     let gone = |(at, plan): (usize, &Planned)| {
-        let gone = last_told(plan).into_iter().filter(|ends| !told.contains(ends) && present.contains(ends));
+        let gone = last_told(plan)
+            .into_iter()
+            .filter(|ends| !told.contains(ends) && present.contains(ends));
         gone.map(move |ends| (at, ends)).collect::<Vec<_>>()
     };
     planned.iter().enumerate().filter(|(_, plan)| plan.last.is_some()).flat_map(gone).collect()
@@ -143,13 +181,20 @@ fn removed(planned: &[Planned], new: &[New], present: &HashSet<Ends>) -> Vec<(us
 
 /// Whether the last import brought it and someone here removed it since: that stands.
 fn was_removed_here(planned: &[Planned], bond: &New) -> bool {
-    bond.owner.is_some_and(|at| planned[at].last.is_some() && last_told(&planned[at]).contains(&bond.ends))
+    bond.owner.is_some_and(|at| {
+        planned[at].last.is_some() && last_told(&planned[at]).contains(&bond.ends)
+    })
 }
 
 /// The parent of every atom, as it will be, and of which record it is news.
-fn parents_to_be(tx: &Tx<'_>, planned: &[Planned]) -> Result<HashMap<String, (String, Option<usize>)>> {
-    let mut parents: HashMap<String, (String, Option<usize>)> =
-        atom::parents(tx)?.into_iter().filter_map(|(id, parent)| Some((id, (parent?, None)))).collect();
+fn parents_to_be(
+    tx: &Tx<'_>,
+    planned: &[Planned],
+) -> Result<HashMap<String, (String, Option<usize>)>> {
+    let mut parents: HashMap<String, (String, Option<usize>)> = atom::parents(tx)?
+        .into_iter()
+        .filter_map(|(id, parent)| Some((id, (parent?, None))))
+        .collect();
     for (at, plan) in planned.iter().enumerate() {
         let Some(parent) = &plan.parent else { continue };
         let is_there = parents.get(&plan.atom_id).is_some_and(|(there, _)| there == parent);
@@ -196,7 +241,8 @@ fn leave_cycles_out(
         .filter(|ends| ends.kind != BondKind::ParentChild && !gone.contains(ends))
         .filter_map(|ends| edge(&ends.source, &ends.target, ends.kind))
         .collect();
-    // Families first: a bond that contradicts them gives way. In the order of the file, so that the result is always the same.
+    // Families first: a bond that contradicts them gives way. In the order of the file, so that the
+    // result is always the same.
     let mut fresh: Vec<Edge> = Vec::new();
     let mut whose = Vec::new();
     let mut by_place: Vec<_> = parents.iter().collect();
@@ -222,8 +268,12 @@ fn leave_cycles_out(
     for refused in waits::refused(atoms, &held, &fresh) {
         match whose[refused] {
             Whose::Parent(at) => {
-                let (parent, own) = (planned[at].record.parent.clone().unwrap_or_default(), planned[at].record.id.clone());
-                planned[at].parent = planned[at].before.as_ref().and_then(|before| before.parent_id.clone());
+                let (parent, own) = (
+                    planned[at].record.parent.clone().unwrap_or_default(),
+                    planned[at].record.id.clone(),
+                );
+                planned[at].parent =
+                    planned[at].before.as_ref().and_then(|before| before.parent_id.clone());
                 leave_out(&mut planned[at], (&parent, &own, BondKind::ParentChild), CYCLE, notes);
             }
             Whose::Bond(at) => {
@@ -232,7 +282,12 @@ fn leave_cycles_out(
                 if let Some(owner) = bond.owner {
                     planned[owner].bonds.retain(|ends| *ends != bond.ends);
                     let told = &bond.told;
-                    leave_out(&mut planned[owner], (&told.source, &told.target, told.kind), CYCLE, notes);
+                    leave_out(
+                        &mut planned[owner],
+                        (&told.source, &told.target, told.kind),
+                        CYCLE,
+                        notes,
+                    );
                 } else {
                     notes.add(
                         NoteKind::LeftOut,
@@ -258,11 +313,22 @@ enum Whose {
 }
 
 /// Writes the bonds, with their events.
-pub(super) fn write(tx: &Tx<'_>, ctx: &Ctx<'_>, changes: &Changes, done: &mut Imported, steps: &mut Steps<'_, '_>) -> Result<()> {
+pub(super) fn write(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    changes: &Changes,
+    done: &mut Imported,
+    steps: &mut Steps<'_, '_>,
+) -> Result<()> {
     for (_, ends) in &changes.remove {
         for bond in bond::remove(tx, &ends.source, &ends.target, Some(ends.kind))? {
             done.bonds_removed += 1;
-            bond_event(tx, ctx, EventKind::BondRemoved, (&bond.source_id, &bond.target_id, bond.dependency_type))?;
+            bond_event(
+                tx,
+                ctx,
+                EventKind::BondRemoved,
+                (&bond.source_id, &bond.target_id, bond.dependency_type),
+            )?;
         }
     }
     for (_, ends, created_at) in &changes.add {

@@ -41,14 +41,19 @@ pub(super) fn hashes(plan: &Planned) -> String {
 
 fn hash(text: &str) -> String {
     // FNV-1a: it need not withstand anybody, only stay the same in every version.
-    let full =
-        text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let full = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
     format!("{:08x}", (full >> 32) ^ (full & 0xffff_ffff))
 }
 
 fn words(standing: (model::Status, Option<&str>, Option<Timestamp>)) -> String {
     let (status, reason, until) = standing;
-    format!("{status}\u{0}{}\u{0}{}", reason.unwrap_or_default(), until.map_or_else(String::new, |until| until.to_string()))
+    format!(
+        "{status}\u{0}{}\u{0}{}",
+        reason.unwrap_or_default(),
+        until.map_or_else(String::new, |until| until.to_string())
+    )
 }
 
 /// The record's value, as a text.
@@ -58,7 +63,9 @@ fn theirs(plan: &Planned, field: Field) -> String {
         Field::Title => record.title.clone(),
         Field::Description => record.description.clone(),
         Field::Acceptance => record.acceptance.clone().unwrap_or_default(),
-        Field::Standing => words((record.status, record.close_reason.as_deref(), record.defer_until)),
+        Field::Standing => {
+            words((record.status, record.close_reason.as_deref(), record.defer_until))
+        }
         Field::Type => record.issue_type.to_string(),
         Field::Priority => record.priority.value().to_string(),
         Field::Labels => record.labels.join(","),
@@ -68,7 +75,8 @@ fn theirs(plan: &Planned, field: Field) -> String {
     }
 }
 
-/// The atom's own value, as a text. Of its metadata, the keys that the record has: the others are not the file's.
+/// The atom's own value, as a text. Of its metadata, the keys that the record has: the others are
+/// not the file's.
 fn ours(atom: &Atom, plan: &Planned, field: Field) -> String {
     match field {
         Field::Title => atom.title.clone(),
@@ -129,7 +137,12 @@ fn canonical(map: &Map<String, Value>) -> String {
 }
 
 /// Whether the file's value is to be taken.
-pub(super) fn is_taken(last: Option<&str>, ours: &str, theirs: &str, file_is_newer: bool) -> (bool, bool) {
+pub(super) fn is_taken(
+    last: Option<&str>,
+    ours: &str,
+    theirs: &str,
+    file_is_newer: bool,
+) -> (bool, bool) {
     if ours == theirs {
         return (false, false);
     }
@@ -155,7 +168,10 @@ pub(super) fn merged(before: &Atom, plan: &Planned, notes: &mut Notes) -> Atom {
         let (take, both) = is_taken(last, &ours, &theirs, file_is_newer);
         if both {
             let stands = if take { "the file's" } else { "ours" };
-            let what = format!("{} changed here and in the file; {stands} is newer and stands", name(*field));
+            let what = format!(
+                "{} changed here and in the file; {stands} is newer and stands",
+                name(*field)
+            );
             notes.add(NoteKind::Conflict, what, &format!("line {} ({})", record.line, before.id));
         }
         if take {
@@ -191,8 +207,13 @@ fn set(after: &mut Atom, plan: &Planned, field: Field) {
             after.close_reason.clone_from(&record.close_reason);
             after.defer_until = record.defer_until;
             let over = record.status.is_over();
-            after.closed_at =
-                over.then(|| record.closed_at.or(record.updated_at).or(after.closed_at).unwrap_or(after.updated_at));
+            after.closed_at = over.then(|| {
+                record
+                    .closed_at
+                    .or(record.updated_at)
+                    .or(after.closed_at)
+                    .unwrap_or(after.updated_at)
+            });
         }
         Field::Type => after.issue_type = record.issue_type,
         Field::Priority => after.priority = record.priority,

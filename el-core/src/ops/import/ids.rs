@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// The short parts that are taken, here and by what is about to be made: asked in memory, since thousands are made at once.
+/// The short parts that are taken, here and by what is about to be made: asked in memory, since
+/// thousands are made at once.
 #[derive(Default)]
 pub(super) struct Pool {
     taken: Option<BTreeSet<String>>,
@@ -11,13 +12,16 @@ pub(super) struct Pool {
 impl Pool {
     fn taken(&mut self, tx: &Tx<'_>) -> Result<&mut BTreeSet<String>> {
         if self.taken.is_none() {
-            let short = |(id, _): (String, Option<String>)| id.rsplit_once('-').map_or(id.clone(), |(_, short)| short.to_owned());
+            let short = |(id, _): (String, Option<String>)| {
+                id.rsplit_once('-').map_or(id.clone(), |(_, short)| short.to_owned())
+            };
             self.taken = Some(atom::parents(tx)?.into_iter().map(short).collect());
         }
         Ok(self.taken.get_or_insert_default())
     }
 
-    /// Takes an id of another project as it is, if it is one of ours in form and its short part is free.
+    /// Takes an id of another project as it is, if it is one of ours in form and its short part is
+    /// free.
     pub(super) fn take(&mut self, tx: &Tx<'_>, id: &str) -> Result<bool> {
         let Some((prefix, short)) = id.rsplit_once('-') else { return Ok(false) };
         let is_ours = model::safe_prefix(prefix) == prefix
@@ -32,8 +36,12 @@ impl Pool {
         for len in model::SHORT_MIN..=12 {
             for _ in 0..4 {
                 let short = model::fresh_short(len);
-                let follows = taken.range(short.clone()..).next().is_some_and(|other| other.starts_with(&short));
-                let has_beginning = (model::SHORT_MIN..len).any(|shorter| taken.contains(&short[..shorter]));
+                let follows = taken
+                    .range(short.clone()..)
+                    .next()
+                    .is_some_and(|other| other.starts_with(&short));
+                let has_beginning =
+                    (model::SHORT_MIN..len).any(|shorter| taken.contains(&short[..shorter]));
                 if !follows && !has_beginning {
                     taken.insert(short.clone());
                     return Ok(format!("{prefix}-{short}"));
@@ -44,7 +52,8 @@ impl Pool {
     }
 }
 
-/// An id that is the same whenever the same is imported, in the form of a UUID (version 8: made by a rule of one's own).
+/// An id that is the same whenever the same is imported, in the form of a UUID (version 8: made by
+/// a rule of one's own).
 pub(super) fn of_text(parts: &[&str]) -> String {
     let mut both = [0xcbf2_9ce4_8422_2325_u64, 0x6c62_272e_07bb_0142];
     for part in parts {
@@ -52,7 +61,8 @@ pub(super) fn of_text(parts: &[&str]) -> String {
             for half in &mut both {
                 *half = (*half ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
             }
-            // The halves would differ by their start alone; this lets each byte meet them at another place.
+            // The halves would differ by their start alone; this lets each byte meet them at
+            // another place.
             both[1] = both[1].rotate_left(5);
         }
     }

@@ -22,11 +22,19 @@ pub struct Advanced {
     pub used_up: Option<String>,
 }
 
-/// Takes every step that needs nobody, and gives the first that does: work or an answer that is awaited, a check that is to be run, a stop, or the end.
-/// `worked`: time in which the caller has driven it since it last said so.
+/// Takes every step that needs nobody, and gives the first that does: work or an answer that is
+/// awaited, a check that is to be run, a stop, or the end. `worked`: time in which the caller has
+/// driven it since it last said so.
 ///
-/// Each call is one transaction: whoever is broken off before its end has done nothing, and two at a time do not file anything twice.
-pub fn advance(store: &mut Store, ctx: &Ctx<'_>, epic: &str, plan_only: bool, worked: Duration) -> Result<Advanced> {
+/// Each call is one transaction: whoever is broken off before its end has done nothing, and two at
+/// a time do not file anything twice.
+pub fn advance(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    epic: &str,
+    plan_only: bool,
+    worked: Duration,
+) -> Result<Advanced> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
         let id = known(tx, epic)?.0.id;
@@ -45,7 +53,9 @@ pub fn advance(store: &mut Store, ctx: &Ctx<'_>, epic: &str, plan_only: bool, wo
                 Step::AwaitAnswer { question } if file::bind_anew(tx, ctx, &loaded, question)? => {}
                 Step::Ask { question } => file::ask(tx, ctx, &loaded, question)?,
                 Step::File { round, tasks } => file::tasks(tx, ctx, &loaded, round, &tasks)?,
-                Step::MarkFiled { round } => orchestration::set_filed(tx, &id, &file::list_of(round).name())?,
+                Step::MarkFiled { round } => {
+                    orchestration::set_filed(tx, &id, &file::list_of(round).name())?
+                }
                 Step::Done { missing } => {
                     conclude(tx, ctx, &loaded, &missing)?;
                     return Ok(Advanced { step: Step::Done { missing }, used_up: None });
@@ -53,7 +63,10 @@ pub fn advance(store: &mut Store, ctx: &Ctx<'_>, epic: &str, plan_only: bool, wo
                 step => return Ok(Advanced { step, used_up: spent(&loaded.flow, &settings) }),
             }
         }
-        Err(Error::conflict("no_end", format!("{id} has taken {STEPS_MAX} steps without an end; this is a fault of el")))
+        Err(Error::conflict(
+            "no_end",
+            format!("{id} has taken {STEPS_MAX} steps without an end; this is a fault of el"),
+        ))
     })
 }
 
@@ -63,7 +76,8 @@ pub(super) fn held(loaded: &Loaded) -> Option<String> {
     let settings = loaded.settings.rules(false, loaded.budget);
     let what = if epic.status.holds_children() {
         // Money that is used up defers its epic.
-        let spent = spent(&loaded.flow, &settings).map_or_else(String::new, |spent| format!(" ({spent})"));
+        let spent =
+            spent(&loaded.flow, &settings).map_or_else(String::new, |spent| format!(" ({spent})"));
         format!("{spent}, which holds everything below it")
     } else if !epic.status.is_over() {
         return None;
@@ -78,7 +92,14 @@ pub(super) fn held(loaded: &Loaded) -> Option<String> {
 }
 
 /// Keeps how the command that checks the whole ended. What was kept of that round before stands.
-pub fn record_whole_check(store: &mut Store, ctx: &Ctx<'_>, epic: &str, round: usize, passed: bool, output: &str) -> Result<()> {
+pub fn record_whole_check(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    epic: &str,
+    round: usize,
+    passed: bool,
+    output: &str,
+) -> Result<()> {
     let mut from = output.len().saturating_sub(OUTPUT_MAX);
     while !output.is_char_boundary(from) {
         from += 1;

@@ -59,7 +59,8 @@ pub fn begin_orchestration(store: &mut Store, ctx: &Ctx<'_>, begin: &Begin) -> R
             metadata[EPIC_KEY] = json!(usd);
             change(tx, ctx, &epic, &Atom { metadata, ..epic.clone() }, "metadata", &epic.metadata)?;
         }
-        let settings = serde_json::to_string(&begin.settings).expect("settings have string keys only");
+        let settings =
+            serde_json::to_string(&begin.settings).expect("settings have string keys only");
         let before = orchestration::find(tx, &epic.id)?.map(|known| known.settings);
         if before.as_ref() != Some(&settings) {
             orchestration::put(tx, &epic.id, depth, &settings, ctx.now)?;
@@ -79,13 +80,19 @@ fn existing(tx: &Tx<'_>, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
         ));
     }
     if found.run_id.is_some() {
-        return Err(Error::conflict("claimed", format!("{} is being worked on; cancel its run first", found.id)));
+        return Err(Error::conflict(
+            "claimed",
+            format!("{} is being worked on; cancel its run first", found.id),
+        ));
     }
     taken_claim(ctx, None, &found, false)?;
     if orchestration::asks(tx, &found.id)? {
         return Err(Error::conflict(
             "asks",
-            format!("{} is a question of another orchestration, and has no plan of its own", found.id),
+            format!(
+                "{} is a question of another orchestration, and has no plan of its own",
+                found.id
+            ),
         ));
     }
     if found.issue_type == IssueType::Epic {
@@ -97,16 +104,31 @@ fn existing(tx: &Tx<'_>, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
 }
 
 /// Writes fields of an epic with their event; `field` is the one that changed.
-fn change(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, after: &Atom, field: &str, from: &Value) -> Result<()> {
+fn change(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    before: &Atom,
+    after: &Atom,
+    field: &str,
+    from: &Value,
+) -> Result<()> {
     if before == after {
         return Ok(());
     }
     atom::update_fields(tx, &Atom { updated_at: ctx.now, ..after.clone() })?;
     let to = serde_json::to_value(after).expect("an atom has string keys only")[field].clone();
-    event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &json!({ field: { "from": from, "to": to } }))
+    event::insert(
+        tx,
+        ctx,
+        EventKind::Updated,
+        Some(&before.id),
+        None,
+        &json!({ field: { "from": from, "to": to } }),
+    )
 }
 
-/// Its title is the first line, or as much of that as a list can show; what the title leaves out is its description.
+/// Its title is the first line, or as much of that as a list can show; what the title leaves out is
+/// its description.
 fn epic_of(words: &str) -> NewAtom {
     let words = words.trim();
     let title = task::title(words);
@@ -114,13 +136,24 @@ fn epic_of(words: &str) -> NewAtom {
     // A file's heading is no part of what it says.
     let is_whole = first.trim_matches(['#', ' ', '\t', '\r']) == title.trim_matches('#');
     let description = if is_whole { rest.trim() } else { words };
-    NewAtom { title, description: description.to_owned(), issue_type: Some(IssueType::Epic), ..NewAtom::default() }
+    NewAtom {
+        title,
+        description: description.to_owned(),
+        issue_type: Some(IssueType::Epic),
+        ..NewAtom::default()
+    }
 }
 
 /// The epics that are orchestrated, newest first.
 pub fn orchestrated(store: &Store) -> Result<Vec<Atom>> {
     store.read(|tx| {
         let ids = orchestration::all(tx)?;
-        Ok(ids.iter().map(|id| atom::find(tx, id)).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+        Ok(ids
+            .iter()
+            .map(|id| atom::find(tx, id))
+            .collect::<Result<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .collect())
     })
 }

@@ -16,9 +16,15 @@ const REASON: usize = 1_000;
 /// Bytes of the merged content that a comment shows; the whole stays with the answer.
 const OUTPUT_MAX: usize = 16 << 10;
 
-/// Tells the result, once: as a comment of the epic and a message to whoever filed it. The epic is closed if nothing is missing, and closed again if a
-/// person opened it and there was nothing to do.
-pub(super) fn conclude(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, missing: &[String]) -> Result<()> {
+/// Tells the result, once: as a comment of the epic and a message to whoever filed it. The epic is
+/// closed if nothing is missing, and closed again if a person opened it and there was nothing to
+/// do.
+pub(super) fn conclude(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    loaded: &Loaded,
+    missing: &[String],
+) -> Result<()> {
     let epic = &loaded.epic;
     let data = loaded.asked(Question::Aggregation).and_then(|asked| asked.data.clone());
     let result: Option<Aggregation> = data.and_then(|data| serde_json::from_value(data).ok());
@@ -26,30 +32,63 @@ pub(super) fn conclude(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, missing: &[S
         tell(tx, ctx, epic, &in_words(loaded, result.as_ref(), missing), !missing.is_empty())?;
         orchestration::set_ended(tx, &epic.id, Some(ctx.now))?;
     }
-    let has_failed = result.as_ref().and_then(Aggregation::outcome) == Some(CompletionStatus::Failed);
+    let has_failed =
+        result.as_ref().and_then(Aggregation::outcome) == Some(CompletionStatus::Failed);
     if missing.is_empty() && !has_failed && !epic.status.is_over() {
         let reason = reason(result.as_ref());
-        set_status(tx, ctx, &atom::get(tx, &epic.id)?, Status::Closed, To { reason: Some(&reason), ..To::default() })?;
+        set_status(
+            tx,
+            ctx,
+            &atom::get(tx, &epic.id)?,
+            Status::Closed,
+            To { reason: Some(&reason), ..To::default() },
+        )?;
     }
     Ok(())
 }
 
 fn tell(tx: &Tx<'_>, ctx: &Ctx<'_>, epic: &Atom, text: &str, is_missing: bool) -> Result<()> {
     let added = comment::insert(tx, ctx, &epic.id, text)?;
-    event::insert(tx, ctx, EventKind::Commented, Some(&epic.id), None, &json!({ "comment": added.id }))?;
+    event::insert(
+        tx,
+        ctx,
+        EventKind::Commented,
+        Some(&epic.id),
+        None,
+        &json!({ "comment": added.id }),
+    )?;
     let to = &epic.created_by;
-    let what = if is_missing { "is brought together, and something is missing" } else { "is brought together" };
+    let what = if is_missing {
+        "is brought together, and something is missing"
+    } else {
+        "is brought together"
+    };
     let message = format!("{} ({}) {what}.\n\n{text}", epic.id, epic.title);
-    post::insert(tx, ctx, &claude_code_channel(to), ctx.actor, &message, std::slice::from_ref(to), Some(&epic.id), None)?;
+    post::insert(
+        tx,
+        ctx,
+        &claude_code_channel(to),
+        ctx.actor,
+        &message,
+        std::slice::from_ref(to),
+        Some(&epic.id),
+        None,
+    )?;
     Ok(())
 }
 
 fn reason(result: Option<&Aggregation>) -> String {
-    let summary = result.and_then(|result| result.summary.as_deref()).unwrap_or("its tasks were brought together");
+    let summary = result
+        .and_then(|result| result.summary.as_deref())
+        .unwrap_or("its tasks were brought together");
     let line: String = summary.split_whitespace().collect::<Vec<_>>().join(" ");
     let line: String = line.chars().filter(|c| !c.is_control()).take(REASON).collect();
     // A failure is known by its first word; this is none.
-    if line.is_empty() || crate::rules::ready::has_failed(Status::Closed, Some(&line)) { format!("done: {line}") } else { line }
+    if line.is_empty() || crate::rules::ready::has_failed(Status::Closed, Some(&line)) {
+        format!("done: {line}")
+    } else {
+        line
+    }
 }
 
 fn in_words(loaded: &Loaded, result: Option<&Aggregation>, missing: &[String]) -> String {
@@ -63,7 +102,8 @@ fn in_words(loaded: &Loaded, result: Option<&Aggregation>, missing: &[String]) -
             text.push_str("\n\n### Conflicts\n");
             for conflict in &result.conflicts {
                 let kind = conflict.kind.as_deref().unwrap_or("conflict");
-                let _ = write!(text, "\n- {kind}: {}", conflict.description.as_deref().unwrap_or("-"));
+                let _ =
+                    write!(text, "\n- {kind}: {}", conflict.description.as_deref().unwrap_or("-"));
                 if let Some(resolution) = &conflict.resolution {
                     let _ = write!(text, " — {resolution}");
                 }
@@ -82,7 +122,11 @@ fn in_words(loaded: &Loaded, result: Option<&Aggregation>, missing: &[String]) -
             }
             let _ = write!(text, "\n\n### Content\n\n{}", &merged[..end]);
             if end < merged.len() {
-                let _ = write!(text, "\n\n(the whole: el orchestrate status {} --robot)", loaded.epic.id);
+                let _ = write!(
+                    text,
+                    "\n\n(the whole: el orchestrate status {} --robot)",
+                    loaded.epic.id
+                );
             }
         }
     }

@@ -49,7 +49,8 @@ pub(super) fn ask(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, question: Questio
     orchestration::ask(tx, &epic.id, &question.name(), &made.id)
 }
 
-/// The atoms whose work a question is told: over already, so that they hold nobody, and its worktree begins with their branches.
+/// The atoms whose work a question is told: over already, so that they hold nobody, and its
+/// worktree begins with their branches.
 fn told(tx: &Tx<'_>, loaded: &Loaded, question: Question) -> Result<Vec<String>> {
     match question {
         Question::Aggregation => Ok(work(&loaded.flow.members).done),
@@ -58,11 +59,22 @@ fn told(tx: &Tx<'_>, loaded: &Loaded, question: Question) -> Result<Vec<String>>
     }
 }
 
-/// Binds a question that nobody is at anew, if what it is told has changed since it was filed: a task that was reopened, and is given up now, would
-/// hold it for ever. Whether anything was changed. What a person bound to it from outside of the plan stays.
-pub(super) fn bind_anew(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, question: Question) -> Result<bool> {
+/// Binds a question that nobody is at anew, if what it is told has changed since it was filed: a
+/// task that was reopened, and is given up now, would hold it for ever. Whether anything was
+/// changed. What a person bound to it from outside of the plan stays.
+pub(super) fn bind_anew(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    loaded: &Loaded,
+    question: Question,
+) -> Result<bool> {
     let asking = loaded.asked(question).and_then(|asked| asked.atom_id.as_deref());
-    let Some(asking) = asking.map(|id| atom::find(tx, id)).transpose()?.flatten().filter(|asking| asking.run_id.is_none()) else {
+    let Some(asking) = asking
+        .map(|id| atom::find(tx, id))
+        .transpose()?
+        .flatten()
+        .filter(|asking| asking.run_id.is_none())
+    else {
         return Ok(false);
     };
     let told = told(tx, loaded, question)?;
@@ -72,8 +84,10 @@ pub(super) fn bind_anew(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, question: Q
         .filter(|edge| edge.target_id == asking.id && edge.dependency_type == BondKind::Blocks)
         .map(|edge| edge.source_id.as_str())
         .collect();
-    let is_own =
-        |id: &str| loaded.atoms.iter().any(|own| own.id == id) || loaded.asked.iter().any(|a| a.atom_id.as_deref() == Some(id));
+    let is_own = |id: &str| {
+        loaded.atoms.iter().any(|own| own.id == id)
+            || loaded.asked.iter().any(|a| a.atom_id.as_deref() == Some(id))
+    };
     let tell = |kind, source: &str| {
         let data = json!({ "source": source, "target": asking.id, "type": BondKind::Blocks });
         event::insert(tx, ctx, kind, Some(&asking.id), None, &data)
@@ -93,7 +107,13 @@ pub(super) fn bind_anew(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, question: Q
 }
 
 /// Files those tasks of a list that have no atom yet, all of them or none.
-pub(super) fn tasks(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, round: Option<usize>, tasks: &[String]) -> Result<()> {
+pub(super) fn tasks(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    loaded: &Loaded,
+    round: Option<usize>,
+    tasks: &[String],
+) -> Result<()> {
     let question = list_of(round);
     let list = loaded.list(question).unwrap_or_else(|| TaskList {
         tasks: Vec::new(),
@@ -103,15 +123,20 @@ pub(super) fn tasks(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, round: Option<u
         extra: serde_json::Map::new(),
     });
     let name = question.name();
-    let known: HashMap<&str, &str> =
-        loaded.planned.iter().filter(|p| p.list == name).map(|p| (p.task_id.as_str(), p.atom_id.as_str())).collect();
+    let known: HashMap<&str, &str> = loaded
+        .planned
+        .iter()
+        .filter(|p| p.list == name)
+        .map(|p| (p.task_id.as_str(), p.atom_id.as_str()))
+        .collect();
     // Those of a failed check go on from what was brought together.
     let base = match question {
         Question::Failures { .. } => checked(tx, loaded)?,
         _ => Vec::new(),
     };
     let mut news = Vec::new();
-    // Atoms of the same moment are taken in the order in which they were filed: the model's own order counts there.
+    // Atoms of the same moment are taken in the order in which they were filed: the model's own
+    // order counts there.
     for id in layers(&list).into_iter().flatten().filter(|id| tasks.iter().any(|task| task == id)) {
         let Some(task) = list.tasks.iter().find(|task| task.id == *id) else { continue };
         let mut blocked_by = Vec::new();
@@ -123,22 +148,40 @@ pub(super) fn tasks(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, round: Option<u
             }
         }
         blocked_by.extend(base.iter().cloned());
-        news.push((task.id.clone(), new(&loaded.epic, task, &name, key(&loaded.epic.id, round, &task.id), blocked_by)));
+        news.push((
+            task.id.clone(),
+            new(&loaded.epic, task, &name, key(&loaded.epic.id, round, &task.id), blocked_by),
+        ));
     }
     let (ids, news): (Vec<String>, Vec<NewAtom>) = news.into_iter().unzip();
     let made = create_in(tx, ctx, &news)?;
     for (task_id, made) in ids.into_iter().zip(made) {
-        orchestration::plan(tx, &loaded.epic.id, &Planned { list: name.clone(), task_id, atom_id: made.id })?;
+        orchestration::plan(
+            tx,
+            &loaded.epic.id,
+            &Planned { list: name.clone(), task_id, atom_id: made.id },
+        )?;
     }
     Ok(())
 }
 
-/// The atoms whose work was checked, all over: the aggregation, or the tasks where nobody brought them together, and the tasks of earlier failures.
+/// The atoms whose work was checked, all over: the aggregation, or the tasks where nobody brought
+/// them together, and the tasks of earlier failures.
 fn checked(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<String>> {
     let aggregation = loaded.asked(Question::Aggregation).and_then(|asked| asked.atom_id.clone());
-    let aggregation = aggregation.map(|id| atom::find(tx, &id)).transpose()?.flatten().filter(|found| found.status.is_over());
+    let aggregation = aggregation
+        .map(|id| atom::find(tx, &id))
+        .transpose()?
+        .flatten()
+        .filter(|found| found.status.is_over());
     let first = Question::TaskList.name();
-    let list_of = |id: &String| loaded.planned.iter().find(|planned| planned.atom_id == *id).map(|planned| planned.list.clone());
+    let list_of = |id: &String| {
+        loaded
+            .planned
+            .iter()
+            .find(|planned| planned.atom_id == *id)
+            .map(|planned| planned.list.clone())
+    };
     let mut checked: Vec<String> = aggregation.iter().map(|found| found.id.clone()).collect();
     checked.extend(
         work(&loaded.flow.members)
@@ -149,7 +192,13 @@ fn checked(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<String>> {
     Ok(checked)
 }
 
-fn new(epic: &Atom, task: &ProposedTask, list: &str, key: String, blocked_by: Vec<String>) -> NewAtom {
+fn new(
+    epic: &Atom,
+    task: &ProposedTask,
+    list: &str,
+    key: String,
+    blocked_by: Vec<String>,
+) -> NewAtom {
     let mut own = json!({ "epic": epic.id, "list": list, "task": task.id });
     let mut tell = |name: &str, value: Value| own[name] = value;
     if !task.scope.is_empty() {

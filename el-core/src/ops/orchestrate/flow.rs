@@ -38,7 +38,8 @@ pub(super) fn known(tx: &Tx<'_>, id: &str) -> Result<(Atom, Orchestration)> {
     match orchestration::find(tx, &epic.id)? {
         Some(own) => Ok((epic, own)),
         None => {
-            let message = format!("{} is not orchestrated; el orchestrate {} begins it", epic.id, epic.id);
+            let message =
+                format!("{} is not orchestrated; el orchestrate {} begins it", epic.id, epic.id);
             Err(Error::conflict("not_orchestrated", message))
         }
     }
@@ -79,23 +80,30 @@ pub(super) fn load(tx: &Tx<'_>, id: &str) -> Result<Loaded> {
     }
     for round in 0..loaded.rounds() {
         let question = Question::Failures { round };
-        let passed = loaded.checks.iter().find(|check| check.round == round).map(|check| check.passed);
-        let round = Round { passed, asking: loaded.asking(tx, question)?, filing: loaded.filing(question) };
+        let passed =
+            loaded.checks.iter().find(|check| check.round == round).map(|check| check.passed);
+        let round =
+            Round { passed, asking: loaded.asking(tx, question)?, filing: loaded.filing(question) };
         loaded.flow.rounds.push(round);
     }
     Ok(loaded)
 }
 
-/// What is worked on below an epic. A plan within this one is one piece of its work, whatever is below it; its questions, and those of this one, are
-/// none.
+/// What is worked on below an epic. A plan within this one is one piece of its work, whatever is
+/// below it; its questions, and those of this one, are none.
 fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
-    let below = orchestration::below(tx, epic)?.iter().map(|id| atom::get(tx, id)).collect::<Result<Vec<_>>>()?;
+    let below = orchestration::below(tx, epic)?
+        .iter()
+        .map(|id| atom::get(tx, id))
+        .collect::<Result<Vec<_>>>()?;
     let mut plans = HashMap::new();
     for found in below.iter().filter(|found| found.issue_type.is_abstract()) {
         plans.extend(orchestration::find(tx, &found.id)?.map(|plan| (found.id.clone(), plan)));
     }
-    let parents: HashMap<&str, &str> =
-        below.iter().filter_map(|found| Some((found.id.as_str(), found.parent_id.as_deref()?))).collect();
+    let parents: HashMap<&str, &str> = below
+        .iter()
+        .filter_map(|found| Some((found.id.as_str(), found.parent_id.as_deref()?)))
+        .collect();
     let is_within = |id: &str| {
         let mut above = parents.get(id);
         while let Some(id) = above.filter(|id| **id != epic) {
@@ -110,11 +118,16 @@ fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
     let mut waits = orchestration::waits_below(tx, epic)?;
     let (mut atoms, mut members) = (Vec::new(), Vec::new());
     for found in &below {
-        // One that asked before its question was asked anew asks nothing now, and is no work either.
+        // One that asked before its question was asked anew asks nothing now, and is no work
+        // either.
         let asks = asking.contains(&found.id) || found.metadata.pointer(ASKS).is_some();
         let plan = plans.get(&found.id);
         // What was thrown away is missed by nobody.
-        if found.status == Status::Discard || asks || is_within(&found.id) || (found.issue_type.is_abstract() && plan.is_none()) {
+        if found.status == Status::Discard
+            || asks
+            || is_within(&found.id)
+            || (found.issue_type.is_abstract() && plan.is_none())
+        {
             continue;
         }
         let mut member = Member {
@@ -137,7 +150,9 @@ fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
     for member in &mut members {
         let mut waits_for = Vec::new();
         for id in std::mem::take(&mut member.waits_for) {
-            if own.contains(&id) || atom::find(tx, &id)?.is_some_and(|found| !found.status.is_over()) {
+            if own.contains(&id)
+                || atom::find(tx, &id)?.is_some_and(|found| !found.status.is_over())
+            {
                 waits_for.push(id);
             }
         }
@@ -155,7 +170,9 @@ impl Loaded {
 
     /// The tasks of a list that was answered.
     pub(super) fn list(&self, question: Question) -> Option<TaskList> {
-        let asked = self.asked(question).filter(|asked| asked.state == State::Data && question.phase() == Phase::TaskList)?;
+        let asked = self
+            .asked(question)
+            .filter(|asked| asked.state == State::Data && question.phase() == Phase::TaskList)?;
         serde_json::from_value(asked.data.clone()?).ok()
     }
 
@@ -171,7 +188,8 @@ impl Loaded {
         let Some(asked) = self.asked(question) else { return Ok(Asking::default()) };
         let found = asked.atom_id.as_deref().map(|id| atom::find(tx, id)).transpose()?.flatten();
         // A person who opens an answered question again wants another answer.
-        let is_open = asked.state == State::Open || found.as_ref().is_some_and(|found| !found.status.is_over());
+        let is_open = asked.state == State::Open
+            || found.as_ref().is_some_and(|found| !found.status.is_over());
         Ok(match (asked.state, &asked.atom_id) {
             (_, Some(id)) if is_open => open(found.as_ref(), id, asked.fault.as_deref()),
             (State::Data, _) => Asking::Data,
@@ -184,20 +202,34 @@ impl Loaded {
         let name = question.name();
         let Some(list) = self.list(question) else { return Filing::default() };
         Filing {
-            tasks: list.tasks.into_iter().map(|task| Listed { id: task.id, dependencies: task.dependencies }).collect(),
-            filed: self.planned.iter().filter(|planned| planned.list == name).map(|planned| planned.task_id.clone()).collect(),
+            tasks: list
+                .tasks
+                .into_iter()
+                .map(|task| Listed { id: task.id, dependencies: task.dependencies })
+                .collect(),
+            filed: self
+                .planned
+                .iter()
+                .filter(|planned| planned.list == name)
+                .map(|planned| planned.task_id.clone())
+                .collect(),
             is_filed: self.asked(question).is_some_and(|asked| asked.is_filed),
         }
     }
 
-    /// Whether the results were brought together before all that there is now were there; what a person supplied stands. The tasks of failed checks
-    /// come after it and do not count.
+    /// Whether the results were brought together before all that there is now were there; what a
+    /// person supplied stands. The tasks of failed checks come after it and do not count.
     fn is_outdated(&self, tx: &Tx<'_>) -> Result<bool> {
-        let Some(asked) = self.asked(Question::Aggregation).filter(|asked| asked.run_id.is_some()) else { return Ok(false) };
+        let Some(asked) = self.asked(Question::Aggregation).filter(|asked| asked.run_id.is_some())
+        else {
+            return Ok(false);
+        };
         let Some(id) = &asked.atom_id else { return Ok(false) };
-        let told: HashSet<String> = bond::touching(tx, id)?.into_iter().map(|edge| edge.source_id).collect();
+        let told: HashSet<String> =
+            bond::touching(tx, id)?.into_iter().map(|edge| edge.source_id).collect();
         let main = Question::TaskList.name();
-        let list_of: HashMap<&str, &str> = self.planned.iter().map(|p| (p.atom_id.as_str(), p.list.as_str())).collect();
+        let list_of: HashMap<&str, &str> =
+            self.planned.iter().map(|p| (p.atom_id.as_str(), p.list.as_str())).collect();
         Ok(self.flow.members.iter().any(|member| {
             let is_later = list_of.get(member.id.as_str()).is_some_and(|list| *list != main);
             member.is_done() && !is_later && !told.contains(&member.id)
@@ -207,12 +239,18 @@ impl Loaded {
 
 /// How a question without an answer stands, by its atom.
 fn open(found: Option<&Atom>, id: &str, fault: Option<&str>) -> Asking {
-    let why = |what: String| Asking::Stopped { why: fault.map_or_else(|| what.clone(), |fault| format!("{what}; {fault}")) };
+    let why = |what: String| Asking::Stopped {
+        why: fault.map_or_else(|| what.clone(), |fault| format!("{what}; {fault}")),
+    };
     match found {
         None => why(format!("{id}, which asks it, was removed")),
-        Some(atom) if atom.status.is_over() => why(format!("{id}, which asks it, is {} without an answer", atom.status)),
+        Some(atom) if atom.status.is_over() => {
+            why(format!("{id}, which asks it, is {} without an answer", atom.status))
+        }
         Some(atom) => match atom.status {
-            Status::Deferred if atom.defer_until.is_none() => why(format!("{id}, which asks it, is deferred")),
+            Status::Deferred if atom.defer_until.is_none() => {
+                why(format!("{id}, which asks it, is deferred"))
+            }
             Status::Blocked => why(format!("{id}, which asks it, is blocked")),
             _ => Asking::Pending,
         },

@@ -6,7 +6,8 @@ use super::super::change::{To, set_status};
 use super::PlanSettings;
 use crate::model::{Atom, EventKind, Phase, Run, Status, Timestamp};
 use crate::protocol::response::{
-    Answer as Told, Carried, Completion, Faulty, FieldFault, Good, Payload, Reading, answer, ask_again, fallback,
+    Answer as Told, Carried, Completion, Faulty, FieldFault, Good, Payload, Reading, answer,
+    ask_again, fallback,
 };
 use crate::rules::orchestrate::{Question, asks_left, beyond};
 use crate::store::orchestration::{self, Answer, Asked, State};
@@ -57,7 +58,11 @@ pub struct AnswerFault {
 pub fn answer_faults(store: &Store, epic: &str, question: Question) -> Result<Vec<AnswerFault>> {
     store.read(|tx| {
         let found = orchestration::faults(tx, epic, &question.name(), FAULTS)?;
-        Ok(found.into_iter().rev().map(|(at, run_id, why)| AnswerFault { at, run_id, why }).collect())
+        Ok(found
+            .into_iter()
+            .rev()
+            .map(|(at, run_id, why)| AnswerFault { at, run_id, why })
+            .collect())
     })
 }
 
@@ -66,10 +71,12 @@ pub fn is_asked(store: &Store, atom: &str) -> Result<bool> {
     store.read(|tx| orchestration::asks(tx, atom))
 }
 
-/// Takes what the agent of a live run said in a call that ended well. The answer to a question ends the question's atom; a faulty one is asked for
-/// again; what a worker tells of its task is kept with its run.
+/// Takes what the agent of a live run said in a call that ended well. The answer to a question ends
+/// the question's atom; a faulty one is asked for again; what a worker tells of its task is kept
+/// with its run.
 pub fn heard(store: &mut Store, ctx: &Ctx<'_>, heard: &Heard<'_>) -> Result<Reply> {
-    let session = SessionCredentials { run: heard.run.to_owned(), token: Some(heard.token.to_owned()) };
+    let session =
+        SessionCredentials { run: heard.run.to_owned(), token: Some(heard.token.to_owned()) };
     let ctx = Ctx { session: Some(&session), ..*ctx };
     store.write(|tx| {
         let live = run::live_with_token(tx, heard.run, Some(heard.token))?;
@@ -78,14 +85,18 @@ pub fn heard(store: &mut Store, ctx: &Ctx<'_>, heard: &Heard<'_>) -> Result<Repl
             completion(tx, &live, heard.reading)?;
             return Ok(Reply::None);
         };
-        let question = Question::named(&asked.name)
-            .ok_or_else(|| Error::Corrupt { table: "questions", why: format!("'{}' is the name of no question", asked.name) })?;
+        let question = Question::named(&asked.name).ok_or_else(|| Error::Corrupt {
+            table: "questions",
+            why: format!("'{}' is the name of no question", asked.name),
+        })?;
         if found.status != Status::InProgress {
             return Ok(Reply::None);
         }
-        let settings = orchestration::find(tx, &asked.epic_id)?.map(|own| own.settings).unwrap_or_default();
+        let settings =
+            orchestration::find(tx, &asked.epic_id)?.map(|own| own.settings).unwrap_or_default();
         let settings: PlanSettings = serde_json::from_str(&settings).unwrap_or_default();
-        let exchange = Exchange { tx, ctx: &ctx, live: &live, atom: &found, asked: &asked, question };
+        let exchange =
+            Exchange { tx, ctx: &ctx, live: &live, atom: &found, asked: &asked, question };
         match answer(heard.reading, question.phase(), None) {
             Told::Good(good) => match too_many(&good, &settings) {
                 None => exchange.keep(&good),
@@ -128,20 +139,47 @@ impl Exchange<'_> {
 
     fn end(&self, state: State, data: &Value, reason: &str, told: &Value) -> Result<Reply> {
         let answer = Answer { state, data, by: self.ctx.actor, run: Some(&self.live.id) };
-        orchestration::answer(self.tx, &self.asked.epic_id, &self.asked.name, answer, self.ctx.now)?;
-        event::insert(self.tx, self.ctx, EventKind::Answered, Some(&self.asked.epic_id), Some(&self.live.id), told)?;
+        orchestration::answer(
+            self.tx,
+            &self.asked.epic_id,
+            &self.asked.name,
+            answer,
+            self.ctx.now,
+        )?;
+        event::insert(
+            self.tx,
+            self.ctx,
+            EventKind::Answered,
+            Some(&self.asked.epic_id),
+            Some(&self.live.id),
+            told,
+        )?;
         let to = To { reason: Some(reason), via: Some("answer"), ..To::default() };
         set_status(self.tx, self.ctx, self.atom, Status::Closed, to)?;
         Ok(Reply::Kept)
     }
 
-    fn fault(&self, heard: &Heard<'_>, faulty: Option<&Faulty>, settings: &PlanSettings) -> Result<Reply> {
+    fn fault(
+        &self,
+        heard: &Heard<'_>,
+        faulty: Option<&Faulty>,
+        settings: &PlanSettings,
+    ) -> Result<Reply> {
         let phase = self.question.phase();
-        let words =
-            faulty.map_or_else(|| "its answer had no block that could be read".to_owned(), |faulty| faulty.lines().join(" "));
+        let words = faulty.map_or_else(
+            || "its answer had no block that could be read".to_owned(),
+            |faulty| faulty.lines().join(" "),
+        );
         orchestration::set_fault(self.tx, &self.asked.epic_id, &self.asked.name, &words)?;
         let told = json!({ "question": self.asked.name, "came": "faulty", "why": words });
-        event::insert(self.tx, self.ctx, EventKind::Answered, Some(&self.asked.epic_id), Some(&self.live.id), &told)?;
+        event::insert(
+            self.tx,
+            self.ctx,
+            EventKind::Answered,
+            Some(&self.asked.epic_id),
+            Some(&self.live.id),
+            &told,
+        )?;
         let rules = settings.rules(false, None);
         let asked = if heard.may_ask_again { heard.asked_again + 1 } else { rules.asks_again + 1 };
         if let Some(left) = asks_left(asked, &rules) {
@@ -150,11 +188,20 @@ impl Exchange<'_> {
         let said = heard.reading.texts.join("\n");
         if let Some(Carried::Analysis { summary }) = fallback(&said, phase) {
             let told = json!({ "question": self.asked.name, "came": "carried" });
-            return self.end(State::Carried, &json!({ "words": summary }), "answered in words, without the form", &told);
+            return self.end(
+                State::Carried,
+                &json!({ "words": summary }),
+                "answered in words, without the form",
+                &told,
+            );
         }
         set_status(self.tx, self.ctx, self.atom, Status::Blocked, To::default())?;
         let faults = orchestration::faults(self.tx, &self.asked.epic_id, &self.asked.name, FAULTS)?;
-        let faults = faults.iter().rev().filter(|(_, run, _)| run.as_deref() == Some(&self.live.id)).enumerate();
+        let faults = faults
+            .iter()
+            .rev()
+            .filter(|(_, run, _)| run.as_deref() == Some(&self.live.id))
+            .enumerate();
         let told: String = faults.map(|(n, (_, _, why))| format!("\n{}. {why}", n + 1)).collect();
         let text = format!(
             "The {} of {} got no answer that could be used, asked {}. What was wrong each time:\n{told}\n\nEither `el retry {}` asks anew, or a person supplies it: \
@@ -168,7 +215,14 @@ impl Exchange<'_> {
         );
         let added = comment::insert(self.tx, self.ctx, &self.atom.id, &text)?;
         let data = json!({ "comment": added.id });
-        event::insert(self.tx, self.ctx, EventKind::Commented, Some(&self.atom.id), Some(&self.live.id), &data)?;
+        event::insert(
+            self.tx,
+            self.ctx,
+            EventKind::Commented,
+            Some(&self.atom.id),
+            Some(&self.live.id),
+            &data,
+        )?;
         Ok(Reply::Stopped { why: words })
     }
 }
@@ -195,7 +249,9 @@ pub(super) fn said(payload: &Payload) -> String {
     let text = match payload {
         Payload::Analysis(analysis) => analysis.summary.clone(),
         Payload::TaskList(list) => counted(list.tasks.len(), "task"),
-        Payload::Aggregation(result) => result.summary.clone().unwrap_or_else(|| result.status.clone()),
+        Payload::Aggregation(result) => {
+            result.summary.clone().unwrap_or_else(|| result.status.clone())
+        }
         Payload::Progress(_) | Payload::Completion(_) => String::new(),
     };
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -203,7 +259,8 @@ pub(super) fn said(payload: &Payload) -> String {
     format!("answered: {line}")
 }
 
-/// Keeps how a worker says that its task of a plan ended; its words, where it never kept to the form.
+/// Keeps how a worker says that its task of a plan ended; its words, where it never kept to the
+/// form.
 fn completion(tx: &Tx<'_>, live: &Run, reading: &Reading) -> Result<()> {
     let Some((_, planned)) = orchestration::planned_as(tx, &live.atom_id)? else { return Ok(()) };
     let completion = match answer(reading, Phase::Completion, Some(&planned.task_id)) {
@@ -212,20 +269,22 @@ fn completion(tx: &Tx<'_>, live: &Run, reading: &Reading) -> Result<()> {
             _ => None,
         },
         Told::Faulty(_) => None,
-        Told::NotFound => match fallback(reading.texts.last().map_or("", String::as_str), Phase::Completion) {
-            Some(Carried::Completion { status, summary }) => Some(Completion {
-                task_id: planned.task_id,
-                status,
-                summary: Some(summary),
-                output_files: Vec::new(),
-                output: None,
-                error: None,
-                warnings: vec!["told from its words; it gave no block".to_owned()],
-                metrics: serde_json::Map::new(),
-                extra: serde_json::Map::new(),
-            }),
-            _ => None,
-        },
+        Told::NotFound => {
+            match fallback(reading.texts.last().map_or("", String::as_str), Phase::Completion) {
+                Some(Carried::Completion { status, summary }) => Some(Completion {
+                    task_id: planned.task_id,
+                    status,
+                    summary: Some(summary),
+                    output_files: Vec::new(),
+                    output: None,
+                    error: None,
+                    warnings: vec!["told from its words; it gave no block".to_owned()],
+                    metrics: serde_json::Map::new(),
+                    extra: serde_json::Map::new(),
+                }),
+                _ => None,
+            }
+        }
     };
     let Some(completion) = completion else { return Ok(()) };
     let text = serde_json::to_string(&completion).expect("a completion has string keys only");

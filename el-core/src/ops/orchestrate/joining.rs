@@ -1,4 +1,5 @@
-//! Finished work that does not fit together: bringing it together becomes an atom of its plan, for which waits whatever builds on it.
+//! Finished work that does not fit together: bringing it together becomes an atom of its plan, for
+//! which waits whatever builds on it.
 
 use serde_json::json;
 
@@ -26,7 +27,9 @@ pub struct Apart<'a> {
 impl Apart<'_> {
     /// The atoms of the branches in conflict.
     fn atoms(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.branch).chain(self.with.split(", ")).filter_map(|branch| branch.strip_prefix("el/"))
+        std::iter::once(self.branch)
+            .chain(self.with.split(", "))
+            .filter_map(|branch| branch.strip_prefix("el/"))
     }
 }
 
@@ -43,13 +46,21 @@ fn joins_for(atom: &Atom) -> Option<&str> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joining {
     pub atom: Atom,
-    /// The atom that builds on it did not wait for it before. Otherwise it has been at it already, or is going to be.
+    /// The atom that builds on it did not wait for it before. Otherwise it has been at it already,
+    /// or is going to be.
     pub is_new: bool,
 }
 
-/// Lets `id` wait for the atom that brings together what it builds on: one that was filed for it before, or for another atom of the plan that builds on
-/// the same, or else one that is filed now. Two would settle one conflict in two ways. `None`: `id` is part of no plan, or brings things together itself.
-pub fn file_joining(store: &mut Store, ctx: &Ctx<'_>, id: &str, apart: &Apart<'_>) -> Result<Option<Joining>> {
+/// Lets `id` wait for the atom that brings together what it builds on: one that was filed for it
+/// before, or for another atom of the plan that builds on the same, or else one that is filed now.
+/// Two would settle one conflict in two ways. `None`: `id` is part of no plan, or brings things
+/// together itself.
+pub fn file_joining(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    id: &str,
+    apart: &Apart<'_>,
+) -> Result<Option<Joining>> {
     store.write(|tx| {
         let waiting = atom::get(tx, id)?;
         if joins_for(&waiting).is_some() || !is_in_plan(tx, id)? {
@@ -67,13 +78,18 @@ pub fn file_joining(store: &mut Store, ctx: &Ctx<'_>, id: &str, apart: &Apart<'_
         let atom = create_in(tx, ctx, &[new(tx, &waiting, apart)?])?.remove(0);
         if let Some((epic, planned)) = orchestration::planned_as(tx, id)? {
             let task_id = format!("{}/join", planned.task_id);
-            orchestration::plan(tx, &epic, &Planned { list: planned.list, task_id, atom_id: atom.id.clone() })?;
+            orchestration::plan(
+                tx,
+                &epic,
+                &Planned { list: planned.list, task_id, atom_id: atom.id.clone() },
+            )?;
         }
         Ok(Some(Joining { atom, is_new: true }))
     })
 }
 
-/// One that `waiting` waits for already, or that stands beside it, and that is to bring these very branches together.
+/// One that `waiting` waits for already, or that stands beside it, and that is to bring these very
+/// branches together.
 fn known(tx: &Tx<'_>, waiting: &Atom, apart: &Apart<'_>) -> Result<Option<Atom>> {
     let before = sources(tx, &waiting.id)?;
     let beside = match &waiting.parent_id {
@@ -88,7 +104,9 @@ fn known(tx: &Tx<'_>, waiting: &Atom, apart: &Apart<'_>) -> Result<Option<Atom>>
             continue;
         }
         let joined = sources(tx, id)?;
-        if apart.atoms().all(|one| joined.iter().any(|known| known == one)) || joins_for(&found) == Some(&waiting.id) && is_own {
+        if apart.atoms().all(|one| joined.iter().any(|known| known == one))
+            || joins_for(&found) == Some(&waiting.id) && is_own
+        {
             return Ok(Some(found));
         }
     }

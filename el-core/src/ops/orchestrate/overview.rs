@@ -33,7 +33,8 @@ pub struct Overview {
     pub next: Step,
     pub phases: Vec<PhaseView>,
     pub tasks: Vec<TaskView>,
-    /// Tasks of its lists that were thrown away: nothing waits for them any more, and nobody misses them.
+    /// Tasks of its lists that were thrown away: nothing waits for them any more, and nobody misses
+    /// them.
     pub dropped: Vec<DroppedView>,
     pub checks: Vec<CheckView>,
 }
@@ -43,7 +44,8 @@ pub struct Overview {
 pub struct PhaseView {
     /// `analysis`, `task_list`, `aggregation`, `failures-0` …
     pub name: String,
-    /// `waiting`, `asked`, `running`, `answered`, `in_words`, `stopped`; `not_needed`: a person supplied what would have followed from it.
+    /// `waiting`, `asked`, `running`, `answered`, `in_words`, `stopped`; `not_needed`: a person
+    /// supplied what would have followed from it.
     pub state: &'static str,
     pub atom_id: Option<String>,
     /// Its atom is over.
@@ -68,7 +70,8 @@ pub struct Tries {
     pub outcome: Option<Outcome>,
     /// Why, in words.
     pub detail: Option<String>,
-    /// If it failed: how many failed in its way since the atom last got a fresh start, itself included.
+    /// If it failed: how many failed in its way since the atom last got a fresh start, itself
+    /// included.
     pub failures: u32,
     /// No worker begins the next one before this.
     pub retry_at: Option<Timestamp>,
@@ -157,7 +160,12 @@ pub fn overview(store: &Store, epic: &str) -> Result<Overview> {
             checks: loaded
                 .checks
                 .iter()
-                .map(|check| CheckView { round: check.round, passed: check.passed, at: check.at, output: check.output.clone() })
+                .map(|check| CheckView {
+                    round: check.round,
+                    passed: check.passed,
+                    at: check.at,
+                    output: check.output.clone(),
+                })
                 .collect(),
             epic: loaded.epic,
         })
@@ -187,7 +195,11 @@ fn phases(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<PhaseView>> {
         if asked.is_none() && matches!(question, Question::Failures { .. }) {
             continue;
         }
-        let atom = asked.and_then(|asked| asked.atom_id.as_deref()).map(|id| atom::find(tx, id)).transpose()?.flatten();
+        let atom = asked
+            .and_then(|asked| asked.atom_id.as_deref())
+            .map(|id| atom::find(tx, id))
+            .transpose()?
+            .flatten();
         // A list that a person supplied needs no analysis.
         let is_needless = question == Question::Analysis && loaded.flow.task_list == Asking::Data;
         let state = match asking {
@@ -202,7 +214,9 @@ fn phases(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<PhaseView>> {
         let fault = match asking {
             _ if state == "not_needed" => None,
             Asking::Stopped { why } => Some(why.clone()),
-            _ => asked.filter(|asked| asked.state == State::Open).and_then(|asked| asked.fault.clone()),
+            _ => asked
+                .filter(|asked| asked.state == State::Open)
+                .and_then(|asked| asked.fault.clone()),
         };
         views.push(PhaseView {
             name: question.name(),
@@ -231,7 +245,11 @@ fn tries(tx: &Tx<'_>, of: &Atom, runs: &[Run]) -> Result<Tries> {
     let failures = match ended {
         Some((outcome, _)) if outcome.is_failure() => {
             let since = atom::fresh_since(tx, &of.id)?;
-            let recent: Vec<Outcome> = runs.iter().filter(|run| run.started_at > since).filter_map(|run| run.outcome).collect();
+            let recent: Vec<Outcome> = runs
+                .iter()
+                .filter(|run| run.started_at > since)
+                .filter_map(|run| run.outcome)
+                .collect();
             alike(outcome, &recent)
         }
         _ => 0,
@@ -242,10 +260,13 @@ fn tries(tx: &Tx<'_>, of: &Atom, runs: &[Run]) -> Result<Tries> {
 }
 
 fn tasks(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<TaskView>> {
-    let standings: HashMap<String, Standing> = work(&loaded.flow.members).standings.into_iter().collect();
+    let standings: HashMap<String, Standing> =
+        work(&loaded.flow.members).standings.into_iter().collect();
     let layers = layers(loaded);
-    let planned: HashMap<&str, &Planned> = loaded.planned.iter().map(|planned| (planned.atom_id.as_str(), planned)).collect();
-    let own: HashMap<&str, &Atom> = loaded.atoms.iter().map(|atom| (atom.id.as_str(), atom)).collect();
+    let planned: HashMap<&str, &Planned> =
+        loaded.planned.iter().map(|planned| (planned.atom_id.as_str(), planned)).collect();
+    let own: HashMap<&str, &Atom> =
+        loaded.atoms.iter().map(|atom| (atom.id.as_str(), atom)).collect();
     let ids: Vec<&str> = loaded.atoms.iter().map(|atom| atom.id.as_str()).collect();
     let mut all_runs = run::of_atoms(tx, &ids)?;
     let mut views = Vec::new();
@@ -256,7 +277,10 @@ fn tasks(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<TaskView>> {
         let said = atom.metadata.get(KEY);
         let number = |name: &str| said.and_then(|said| said.get(name)).and_then(Value::as_u64);
         // What is outside of the plan and over is not among them.
-        let waits_for = member.waits_for.iter().filter(|id| own.get(id.as_str()).is_none_or(|found| !found.status.is_over()));
+        let waits_for = member
+            .waits_for
+            .iter()
+            .filter(|id| own.get(id.as_str()).is_none_or(|found| !found.status.is_over()));
         let standing = standings.get(&atom.id).copied().unwrap_or(Standing::Waiting);
         let live = last.filter(|run| run.is_live());
         views.push(TaskView {
@@ -301,7 +325,10 @@ fn dropped(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<DroppedView>> {
         }
         let mut freed = Vec::new();
         for edge in bond::touching(tx, &planned.atom_id)? {
-            if edge.source_id == planned.atom_id && edge.dependency_type.is_blocking() && own.contains(edge.target_id.as_str()) {
+            if edge.source_id == planned.atom_id
+                && edge.dependency_type.is_blocking()
+                && own.contains(edge.target_id.as_str())
+            {
                 freed.push(edge.target_id);
             }
         }
@@ -319,7 +346,9 @@ fn dropped(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<DroppedView>> {
 
 fn why(atom: &Atom, standing: Standing, last: Option<&Run>) -> Option<String> {
     let said = last.and_then(|run| run.completion.as_ref());
-    if let Some(contradiction) = said.and_then(|said| contradiction(said.status, atom.status, atom.close_reason.as_deref())) {
+    if let Some(contradiction) =
+        said.and_then(|said| contradiction(said.status, atom.status, atom.close_reason.as_deref()))
+    {
         return Some(contradiction);
     }
     let ended = last.filter(|run| !run.is_live()).and_then(|run| run.detail.clone());
@@ -327,22 +356,29 @@ fn why(atom: &Atom, standing: Standing, last: Option<&Run>) -> Option<String> {
         Standing::Failed => atom.close_reason.clone().or(ended),
         Standing::Stuck => ended,
         // It is tried again.
-        Standing::Ready => {
-            ended.filter(|_| atom.retry_at.is_some() || last.is_some_and(|run| run.outcome.is_some_and(|o| o.is_failure())))
-        }
+        Standing::Ready => ended.filter(|_| {
+            atom.retry_at.is_some()
+                || last.is_some_and(|run| run.outcome.is_some_and(|o| o.is_failure()))
+        }),
         _ => None,
     }
 }
 
-/// The length of the longest way to each member over those that it waits for. What waits in a circle, which only a person can have made, is cut
-/// somewhere.
+/// The length of the longest way to each member over those that it waits for. What waits in a
+/// circle, which only a person can have made, is cut somewhere.
 fn layers(loaded: &Loaded) -> HashMap<String, usize> {
     let members = &loaded.flow.members;
-    let mut layers: HashMap<String, usize> = members.iter().map(|member| (member.id.clone(), 0)).collect();
+    let mut layers: HashMap<String, usize> =
+        members.iter().map(|member| (member.id.clone(), 0)).collect();
     for _ in 0..members.len() {
         let mut has_changed = false;
         for member in members {
-            let below = member.waits_for.iter().filter_map(|id| layers.get(id)).max().map_or(0, |layer| layer + 1);
+            let below = member
+                .waits_for
+                .iter()
+                .filter_map(|id| layers.get(id))
+                .max()
+                .map_or(0, |layer| layer + 1);
             let own = layers.get_mut(&member.id).expect("every member has its layer");
             if below > *own && below < members.len() {
                 *own = below;

@@ -8,8 +8,8 @@ use super::flow::{Loaded, load};
 use crate::Result;
 use crate::model::{Atom, Run};
 use crate::protocol::response::{
-    AggregationPrompt, Analysis, Part, ProposedTask, TaskListPrompt, WorkerPrompt, aggregation, analysis, task_list,
-    verification, worker,
+    AggregationPrompt, Analysis, Part, ProposedTask, TaskListPrompt, WorkerPrompt, aggregation,
+    analysis, task_list, verification, worker,
 };
 use crate::protocol::words;
 use crate::rules::orchestrate::{Question, work};
@@ -28,10 +28,16 @@ pub(in crate::ops) fn question(tx: &Tx<'_>, id: &str) -> Result<Option<String>> 
         Question::TaskList => {
             let found = loaded.asked(Question::Analysis);
             let data = found.and_then(|asked| asked.data.clone()).unwrap_or_default();
-            let parsed: Option<Analysis> =
-                found.filter(|asked| asked.state == State::Data).and_then(|_| serde_json::from_value(data.clone()).ok());
-            let words = data.get("words").and_then(serde_json::Value::as_str).unwrap_or("(there is none)");
-            task_list(&TaskListPrompt { goal: &goal, analysis: parsed.as_ref().ok_or(words), tasks_max })
+            let parsed: Option<Analysis> = found
+                .filter(|asked| asked.state == State::Data)
+                .and_then(|_| serde_json::from_value(data.clone()).ok());
+            let words =
+                data.get("words").and_then(serde_json::Value::as_str).unwrap_or("(there is none)");
+            task_list(&TaskListPrompt {
+                goal: &goal,
+                analysis: parsed.as_ref().ok_or(words),
+                tasks_max,
+            })
         }
         Question::Aggregation => {
             let work = work(&loaded.flow.members);
@@ -50,7 +56,11 @@ pub(in crate::ops) fn question(tx: &Tx<'_>, id: &str) -> Result<Option<String>> 
             })
         }
         Question::Failures { round } => {
-            let output = loaded.checks.iter().find(|check| check.round == round).map_or("", |check| check.output.as_str());
+            let output = loaded
+                .checks
+                .iter()
+                .find(|check| check.round == round)
+                .map_or("", |check| check.output.as_str());
             verification(&goal, &words::join(&loaded.settings.check), output, tasks_max)
         }
     }))
@@ -58,7 +68,8 @@ pub(in crate::ops) fn question(tx: &Tx<'_>, id: &str) -> Result<Option<String>> 
 
 fn goal(epic: &Atom) -> String {
     let mut text = epic.title.clone();
-    for more in [Some(epic.description.as_str()), epic.acceptance.as_deref()].into_iter().flatten() {
+    for more in [Some(epic.description.as_str()), epic.acceptance.as_deref()].into_iter().flatten()
+    {
         if !more.trim().is_empty() {
             text.push_str("\n\n");
             text.push_str(more.trim());
@@ -68,19 +79,35 @@ fn goal(epic: &Atom) -> String {
 }
 
 fn parts(tx: &Tx<'_>, loaded: &Loaded, done: &[String]) -> Result<Vec<Part>> {
-    let names: HashMap<&str, &str> = loaded.planned.iter().map(|p| (p.atom_id.as_str(), p.task_id.as_str())).collect();
+    let names: HashMap<&str, &str> =
+        loaded.planned.iter().map(|p| (p.atom_id.as_str(), p.task_id.as_str())).collect();
     let mut parts = Vec::new();
     for atom in loaded.atoms.iter().filter(|atom| done.contains(&atom.id)) {
         let last = run::last_of(tx, &atom.id)?;
         let reason = atom.close_reason.as_deref().unwrap_or_default();
         parts.push(Part {
-            task_id: names.get(atom.id.as_str()).map_or_else(|| atom.id.clone(), |name| (*name).to_owned()),
+            task_id: names
+                .get(atom.id.as_str())
+                .map_or_else(|| atom.id.clone(), |name| (*name).to_owned()),
             atom_id: atom.id.clone(),
             title: atom.title.clone(),
-            ended: if reason.is_empty() { atom.status.to_string() } else { format!("{}: {reason}", atom.status) },
-            summary: last.as_ref().map(|run| summary(tx, run)).transpose()?.flatten().unwrap_or_else(|| reason.to_owned()),
+            ended: if reason.is_empty() {
+                atom.status.to_string()
+            } else {
+                format!("{}: {reason}", atom.status)
+            },
+            summary: last
+                .as_ref()
+                .map(|run| summary(tx, run))
+                .transpose()?
+                .flatten()
+                .unwrap_or_else(|| reason.to_owned()),
             files: last.as_ref().map(|run| files(tx, run)).transpose()?.unwrap_or_default(),
-            uncommitted: last.as_ref().and_then(|run| run.summary.as_ref()).map(|s| s.uncommitted.clone()).unwrap_or_default(),
+            uncommitted: last
+                .as_ref()
+                .and_then(|run| run.summary.as_ref())
+                .map(|s| s.uncommitted.clone())
+                .unwrap_or_default(),
             workdir: last.map(|run| run.workdir).unwrap_or_default(),
         });
     }
@@ -116,10 +143,13 @@ fn files(tx: &Tx<'_>, run: &Run) -> Result<Vec<String>> {
 pub(in crate::ops) fn larger_work(tx: &Tx<'_>, of: &Atom) -> Result<Option<String>> {
     let Some((epic, planned)) = orchestration::planned_as(tx, &of.id)? else { return Ok(None) };
     let Some(epic) = atom::find(tx, &epic)? else { return Ok(None) };
-    let settings: super::PlanSettings =
-        orchestration::find(tx, &epic.id)?.and_then(|own| serde_json::from_str(&own.settings).ok()).unwrap_or_default();
+    let settings: super::PlanSettings = orchestration::find(tx, &epic.id)?
+        .and_then(|own| serde_json::from_str(&own.settings).ok())
+        .unwrap_or_default();
     let own = of.metadata.get(KEY);
-    let scope = own.and_then(|own| own.get("scope")).and_then(|scope| serde_json::from_value(scope.clone()).ok());
+    let scope = own
+        .and_then(|own| own.get("scope"))
+        .and_then(|scope| serde_json::from_value(scope.clone()).ok());
     let task = ProposedTask {
         id: planned.task_id,
         title: of.title.clone(),
@@ -127,8 +157,14 @@ pub(in crate::ops) fn larger_work(tx: &Tx<'_>, of: &Atom) -> Result<Option<Strin
         scope: scope.unwrap_or_default(),
         priority: None,
         dependencies: Vec::new(),
-        estimated_tokens: own.and_then(|own| own.get("estimated_tokens")).and_then(serde_json::Value::as_u64),
+        estimated_tokens: own
+            .and_then(|own| own.get("estimated_tokens"))
+            .and_then(serde_json::Value::as_u64),
         extra: serde_json::Map::new(),
     };
-    Ok(Some(worker(&WorkerPrompt { task: &task, epic_title: &epic.title, with_progress: settings.progress })))
+    Ok(Some(worker(&WorkerPrompt {
+        task: &task,
+        epic_title: &epic.title,
+        with_progress: settings.progress,
+    })))
 }

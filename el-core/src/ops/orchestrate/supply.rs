@@ -10,14 +10,21 @@ use crate::store::orchestration::{self, Answer, State};
 use crate::store::{Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Answers a question in a person's name, whether it was asked or not. A run that is at it is superseded. Of a list whose tasks have atoms already,
-/// those that are new are filed when the plan goes on; atoms that there are stay as they are.
+/// Answers a question in a person's name, whether it was asked or not. A run that is at it is
+/// superseded. Of a list whose tasks have atoms already, those that are new are filed when the plan
+/// goes on; atoms that there are stay as they are.
 ///
 /// Gives the epic, and the fields that were left out since they do not fit.
 ///
 /// # Errors
 /// What is wrong with the data, field by field.
-pub fn supply(store: &mut Store, ctx: &Ctx<'_>, epic: &str, question: Question, data: &Value) -> Result<(Atom, Vec<String>)> {
+pub fn supply(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    epic: &str,
+    question: Question,
+    data: &Value,
+) -> Result<(Atom, Vec<String>)> {
     put(store, ctx, epic, question, data, false)
 }
 
@@ -54,17 +61,26 @@ fn put(
         let name = question.name();
         if loaded.epic.status.is_over() {
             let (id, status) = (&loaded.epic.id, loaded.epic.status);
-            return Err(Error::conflict("over", format!("{id} is {status}; el reopen {id} comes before its plan is changed")));
+            return Err(Error::conflict(
+                "over",
+                format!("{id} is {status}; el reopen {id} comes before its plan is changed"),
+            ));
         }
         if let Question::Failures { round } = question
             && !loaded.checks.iter().any(|check| check.round == round && !check.passed)
         {
-            return Err(Error::conflict("no_failure", format!("check number {round} of {} has not failed", loaded.epic.id)));
+            return Err(Error::conflict(
+                "no_failure",
+                format!("check number {round} of {} has not failed", loaded.epic.id),
+            ));
         }
         let (payload, faults) = check(question.phase(), data);
         let Some(payload) = payload else {
             let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            return Err(Error::invalid("data", format!("the data of {name} cannot be used: {}", lines.join("; "))));
+            return Err(Error::invalid(
+                "data",
+                format!("the data of {name} cannot be used: {}", lines.join("; ")),
+            ));
         };
         if let crate::protocol::response::Payload::TaskList(list) = &payload
             && let Some(why) = beyond(list.tasks.len(), &loaded.settings.rules(false, None))
@@ -77,9 +93,20 @@ fn put(
         let told = json!({ "question": name, "came": "supplied" });
         event::insert(tx, ctx, EventKind::Answered, Some(&loaded.epic.id), None, &told)?;
         let asking = loaded.asked(question).and_then(|asked| asked.atom_id.clone());
-        if let Some(found) = asking.map(|id| atom::find(tx, &id)).transpose()?.flatten().filter(|found| !found.status.is_over()) {
+        if let Some(found) = asking
+            .map(|id| atom::find(tx, &id))
+            .transpose()?
+            .flatten()
+            .filter(|found| !found.status.is_over())
+        {
             let reason = format!("{} (by {})", said(&payload), ctx.actor);
-            set_status(tx, ctx, &found, Status::Closed, To { reason: Some(&reason), ..To::default() })?;
+            set_status(
+                tx,
+                ctx,
+                &found,
+                Status::Closed,
+                To { reason: Some(&reason), ..To::default() },
+            )?;
         }
         if question == Question::TaskList {
             drop_analysis(tx, ctx, &loaded)?;
@@ -91,11 +118,14 @@ fn put(
     if dry_run { store.rehearse(work) } else { store.write(work) }
 }
 
-/// A list that a person supplied needs no analysis: one that is still asked for would cost money for nothing.
+/// A list that a person supplied needs no analysis: one that is still asked for would cost money
+/// for nothing.
 fn drop_analysis(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded) -> Result<()> {
     let asked = loaded.asked(Question::Analysis).filter(|asked| asked.state == State::Open);
     let Some(id) = asked.and_then(|asked| asked.atom_id.as_deref()) else { return Ok(()) };
-    let Some(found) = atom::find(tx, id)?.filter(|found| !found.status.is_over()) else { return Ok(()) };
+    let Some(found) = atom::find(tx, id)?.filter(|found| !found.status.is_over()) else {
+        return Ok(());
+    };
     let reason = format!("not needed: the list of tasks was supplied by {}", ctx.actor);
     set_status(tx, ctx, &found, Status::WontDo, To { reason: Some(&reason), ..To::default() })
 }

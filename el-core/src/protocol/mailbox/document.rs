@@ -36,7 +36,9 @@ impl Document {
         if text.is_empty() {
             return Ok(Document { head: Some(Map::new()), key, items: Vec::new() });
         }
-        match serde_json::from_str(text).map_err(|error| NotADocument::NotJson(error.to_string()))? {
+        match serde_json::from_str(text)
+            .map_err(|error| NotADocument::NotJson(error.to_string()))?
+        {
             Value::Object(mut head) => {
                 let items = match head.get_mut(key) {
                     None => Vec::new(),
@@ -81,13 +83,15 @@ impl Document {
                 Value::Object(head)
             }
         };
-        let mut text = serde_json::to_string_pretty(&whole).expect("values of JSON always serialize");
+        let mut text =
+            serde_json::to_string_pretty(&whole).expect("values of JSON always serialize");
         text.push('\n');
         text
     }
 }
 
-/// A value with the keys of every object in order: two programs that write the same message write the same.
+/// A value with the keys of every object in order: two programs that write the same message write
+/// the same.
 pub fn canonical(value: &Value) -> String {
     fn write(value: &Value, out: &mut String) {
         match value {
@@ -125,12 +129,15 @@ pub fn canonical(value: &Value) -> String {
     out
 }
 
-/// What tells one message from another: a hash of its content (FNV-1a of 128 bits, which no accident collides and which stays the same
-/// in every build). Whoever may write the file may also leave a message out, so it need not withstand an enemy.
+/// What tells one message from another: a hash of its content (FNV-1a of 128 bits, which no
+/// accident collides and which stays the same in every build). Whoever may write the file may also
+/// leave a message out, so it need not withstand an enemy.
 pub fn digest(value: &Value) -> String {
     const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    let hash = canonical(value).bytes().fold(BASIS, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME));
+    let hash = canonical(value)
+        .bytes()
+        .fold(BASIS, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME));
     format!("{hash:032x}")
 }
 

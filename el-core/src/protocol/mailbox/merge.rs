@@ -1,5 +1,5 @@
-//! What is to stand in the files: what stands there, with what the store knows. Each function says whether it changed anything; a document that is
-//! as it should be stays as it is, to the letter.
+//! What is to stand in the files: what stands there, with what the store knows. Each function says
+//! whether it changed anything; a document that is as it should be stays as it is, to the letter.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,8 @@ use super::document::{Document, digest};
 use super::task::{Decision, TaskState, TaskStatus, assignment_of, task_of, type_of};
 use crate::model::Timestamp;
 
-/// The assignments: what is over is cleared, what is to be done and not there is added, and a rejected task says why.
+/// The assignments: what is over is cleared, what is to be done and not there is added, and a
+/// rejected task says why.
 pub fn assignments(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bool {
     let mut changed = clear(document, tasks, now, |_, _| false);
     let mut last: HashMap<String, usize> = HashMap::new();
@@ -25,7 +26,8 @@ pub fn assignments(document: &mut Document, tasks: &[TaskState], now: Timestamp)
             document.items.push(assignment_of(&task.task_id, &task.atom, now));
             document.items.len() - 1
         });
-        if let (Some(reason), Some(Value::Object(message))) = (&task.rejection, document.items.get_mut(at))
+        if let (Some(reason), Some(Value::Object(message))) =
+            (&task.rejection, document.items.get_mut(at))
             && message.get("rejectionReason").and_then(Value::as_str) != Some(reason)
         {
             changed = true;
@@ -39,10 +41,14 @@ pub fn assignments(document: &mut Document, tasks: &[TaskState], now: Timestamp)
 /// The reports: what is over and what was decided is cleared, what waits and is not there is added.
 pub fn reports(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bool {
     let mut changed = clear(document, tasks, now, |task, message| {
-        task.decided.as_ref().is_some_and(|decided| *decided == digest(message)) && task.report.as_ref() != Some(message)
+        task.decided.as_ref().is_some_and(|decided| *decided == digest(message))
+            && task.report.as_ref() != Some(message)
     });
-    let waiting: Vec<&Value> =
-        tasks.iter().filter(|t| t.status == TaskStatus::AwaitingReview).filter_map(|t| t.report.as_ref()).collect();
+    let waiting: Vec<&Value> = tasks
+        .iter()
+        .filter(|t| t.status == TaskStatus::AwaitingReview)
+        .filter_map(|t| t.report.as_ref())
+        .collect();
     if waiting.is_empty() {
         return changed;
     }
@@ -56,9 +62,16 @@ pub fn reports(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> 
     changed
 }
 
-/// Takes out the messages of tasks that are over, and those that `also` names. That counts as having read them.
-fn clear(document: &mut Document, tasks: &[TaskState], now: Timestamp, also: impl Fn(&TaskState, &Value) -> bool) -> bool {
-    let by_id: HashMap<&str, &TaskState> = tasks.iter().map(|task| (task.task_id.as_str(), task)).collect();
+/// Takes out the messages of tasks that are over, and those that `also` names. That counts as
+/// having read them.
+fn clear(
+    document: &mut Document,
+    tasks: &[TaskState],
+    now: Timestamp,
+    also: impl Fn(&TaskState, &Value) -> bool,
+) -> bool {
+    let by_id: HashMap<&str, &TaskState> =
+        tasks.iter().map(|task| (task.task_id.as_str(), task)).collect();
     let before = document.items.len();
     document.items.retain(|message| {
         let is_ours = matches!(type_of(message), "task_assignment" | "completion_report");
@@ -118,7 +131,10 @@ fn update(entry: &mut Map<String, Value>, task: &TaskState, now: Timestamp) -> b
         _ => task.rejection.clone(),
     };
     match reason {
-        Some(reason) => changed |= entry.insert("rejectionReason".to_owned(), json!(reason)) != Some(json!(reason)),
+        Some(reason) => {
+            changed |=
+                entry.insert("rejectionReason".to_owned(), json!(reason)) != Some(json!(reason))
+        }
         None => changed |= entry.shift_remove("rejectionReason").is_some(),
     }
     if changed {
@@ -127,28 +143,38 @@ fn update(entry: &mut Map<String, Value>, task: &TaskState, now: Timestamp) -> b
     changed
 }
 
-/// What others' changes of the queue ask for, and the changes that are no step of the protocol. Only what differs from what the file was last
-/// told is somebody's change.
+/// What others' changes of the queue ask for, and the changes that are no step of the protocol.
+/// Only what differs from what the file was last told is somebody's change.
 pub fn decisions(document: &Document, tasks: &[TaskState]) -> (Vec<Decision>, Vec<String>) {
-    let by_id: HashMap<&str, &TaskState> = tasks.iter().map(|task| (task.task_id.as_str(), task)).collect();
+    let by_id: HashMap<&str, &TaskState> =
+        tasks.iter().map(|task| (task.task_id.as_str(), task)).collect();
     let (mut wanted, mut odd) = (Vec::new(), Vec::new());
     for entry in &document.items {
-        let Some(task) = entry.get("id").and_then(Value::as_str).and_then(|id| by_id.get(id)) else { continue };
+        let Some(task) = entry.get("id").and_then(Value::as_str).and_then(|id| by_id.get(id))
+        else {
+            continue;
+        };
         let Some(word) = entry.get("status").and_then(Value::as_str) else { continue };
         let Some(told) = task.told.filter(|told| told.as_str() != word) else { continue };
         let task_id = task.task_id.clone();
-        let reason = ["rejectionReason", "rejection_reason", "reason"]
-            .iter()
-            .find_map(|key| entry.get(*key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty()));
+        let reason = ["rejectionReason", "rejection_reason", "reason"].iter().find_map(|key| {
+            entry.get(*key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
+        });
         match (told, TaskStatus::parse(word)) {
             // The atom went on since the file was written: that is the newer word.
             _ if task.status != told => {}
-            (TaskStatus::AwaitingReview, Some(TaskStatus::Completed)) => wanted.push(Decision::Approve { task_id }),
+            (TaskStatus::AwaitingReview, Some(TaskStatus::Completed)) => {
+                wanted.push(Decision::Approve { task_id })
+            }
             (TaskStatus::AwaitingReview, Some(TaskStatus::Rejected | TaskStatus::Pending)) => {
-                let reason = reason.unwrap_or("it was rejected in the queue, and no reason was given").to_owned();
+                let reason = reason
+                    .unwrap_or("it was rejected in the queue, and no reason was given")
+                    .to_owned();
                 wanted.push(Decision::Reject { task_id, reason });
             }
-            (TaskStatus::Pending, Some(TaskStatus::InProgress)) => wanted.push(Decision::Begin { task_id }),
+            (TaskStatus::Pending, Some(TaskStatus::InProgress)) => {
+                wanted.push(Decision::Begin { task_id })
+            }
             _ => odd.push(format!(
                 "{task_id}: from {} to '{}' is no step of the protocol; it stays {}",
                 told.as_str(),
@@ -176,7 +202,8 @@ pub struct AgentState {
 /// The agents' status. Agents that others keep there stay; those of ours that are gone are idle.
 pub fn agents(document: &mut Document, states: &[AgentState], now: Timestamp) -> bool {
     // Somebody else's form of that name is left alone.
-    let key = if document.field("agents").is_none_or(Value::is_object) { "agents" } else { "elAgents" };
+    let key =
+        if document.field("agents").is_none_or(Value::is_object) { "agents" } else { "elAgents" };
     let before = document.field(key).cloned();
     let mut map = match &before {
         Some(Value::Object(map)) => map.clone(),
@@ -187,9 +214,12 @@ pub fn agents(document: &mut Document, states: &[AgentState], now: Timestamp) ->
             && entry.contains_key("run")
             && !states.iter().any(|state| state.name == *name)
         {
-            for (field, value) in
-                [("status", json!("idle")), ("currentTask", Value::Null), ("run", Value::Null), ("since", Value::Null)]
-            {
+            for (field, value) in [
+                ("status", json!("idle")),
+                ("currentTask", Value::Null),
+                ("run", Value::Null),
+                ("since", Value::Null),
+            ] {
                 entry.insert(field.to_owned(), value);
             }
         }
@@ -199,7 +229,9 @@ pub fn agents(document: &mut Document, states: &[AgentState], now: Timestamp) ->
         if !entry.is_object() {
             *entry = json!({});
         }
-        if let (Value::Object(entry), Ok(Value::Object(fields))) = (entry, serde_json::to_value(state)) {
+        if let (Value::Object(entry), Ok(Value::Object(fields))) =
+            (entry, serde_json::to_value(state))
+        {
             entry.extend(fields);
         }
     }

@@ -16,8 +16,13 @@ pub enum TaskStatus {
 }
 
 impl TaskStatus {
-    const ALL: [TaskStatus; 5] =
-        [TaskStatus::Pending, TaskStatus::InProgress, TaskStatus::AwaitingReview, TaskStatus::Completed, TaskStatus::Rejected];
+    const ALL: [TaskStatus; 5] = [
+        TaskStatus::Pending,
+        TaskStatus::InProgress,
+        TaskStatus::AwaitingReview,
+        TaskStatus::Completed,
+        TaskStatus::Rejected,
+    ];
 
     /// The protocol's word.
     pub const fn as_str(self) -> &'static str {
@@ -69,7 +74,8 @@ pub struct TaskState {
     pub rejection: Option<String>,
 }
 
-/// An assignment, read. Tolerant: a missing field is a problem to be told, and stops nothing that can be done without it.
+/// An assignment, read. Tolerant: a missing field is a problem to be told, and stops nothing that
+/// can be done without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
     pub task_id: String,
@@ -115,13 +121,17 @@ pub fn task_of(message: &Value) -> Option<&str> {
 /// # Errors
 /// If it does not say which task it is, or nothing of what is to be done.
 pub fn read_assignment(message: &Value) -> Result<Assignment, FieldProblem> {
-    let problem = |field: &str, message: &str| FieldProblem { field: field.to_owned(), message: message.to_owned() };
+    let problem = |field: &str, message: &str| FieldProblem {
+        field: field.to_owned(),
+        message: message.to_owned(),
+    };
     let task_id = task_of(message).ok_or_else(|| problem("taskId", "it is missing"))?.to_owned();
     if task_id.chars().count() > limits::WORD || task_id.chars().any(char::is_control) {
         return Err(problem("taskId", "it is too long, or has control characters"));
     }
     let text = |field: &str| {
-        let text: String = message.get(field).and_then(Value::as_str)?.chars().filter(|c| *c != '\0').collect();
+        let text: String =
+            message.get(field).and_then(Value::as_str)?.chars().filter(|c| *c != '\0').collect();
         (!text.trim().is_empty()).then_some(text)
     };
     let list = |field: &str| -> Vec<String> {
@@ -138,9 +148,20 @@ pub fn read_assignment(message: &Value) -> Result<Assignment, FieldProblem> {
         problems.push(problem("filesToCreate", "it is missing"));
     }
     let instructions = text("instructions");
-    let first_line = || instructions.as_deref().and_then(|t| t.lines().find(|line| !line.trim().is_empty())).map(str::to_owned);
+    let first_line = || {
+        instructions
+            .as_deref()
+            .and_then(|t| t.lines().find(|line| !line.trim().is_empty()))
+            .map(str::to_owned)
+    };
     let title = text("title").or_else(first_line).unwrap_or_else(|| task_id.clone());
-    let title: String = title.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(limits::TITLE).collect();
+    let title: String = title
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .take(limits::TITLE)
+        .collect();
     Ok(Assignment {
         task_id,
         title,
@@ -156,8 +177,11 @@ pub fn read_assignment(message: &Value) -> Result<Assignment, FieldProblem> {
 impl Assignment {
     /// Everything that is to be done, as an atom's description.
     pub fn description(&self) -> String {
-        let mut parts: Vec<String> = self.instructions.iter().map(|text| text.trim_end().to_owned()).collect();
-        let bullets = |items: &[String]| items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n");
+        let mut parts: Vec<String> =
+            self.instructions.iter().map(|text| text.trim_end().to_owned()).collect();
+        let bullets = |items: &[String]| {
+            items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")
+        };
         if !self.files_to_create.is_empty() {
             parts.push(format!("Files to create:\n{}", bullets(&self.files_to_create)));
         }
@@ -193,17 +217,32 @@ pub fn assignment_of(task_id: &str, atom: &Atom, now: Timestamp) -> Value {
     let mut message = Map::new();
     message.insert("type".to_owned(), json!("task_assignment"));
     message.insert("taskId".to_owned(), json!(task_id));
-    message.insert("platform".to_owned(), kept("platform").filter(Value::is_string).unwrap_or_else(|| json!("custom")));
+    message.insert(
+        "platform".to_owned(),
+        kept("platform").filter(Value::is_string).unwrap_or_else(|| json!("custom")),
+    );
     message.insert("title".to_owned(), json!(atom.title));
-    let mut instructions = if atom.description.trim().is_empty() { atom.title.clone() } else { atom.description.clone() };
+    let mut instructions = if atom.description.trim().is_empty() {
+        atom.title.clone()
+    } else {
+        atom.description.clone()
+    };
     if let Some(acceptance) = atom.acceptance.as_deref().filter(|text| !text.trim().is_empty()) {
         instructions.push_str(&format!("\n\nIt is done when:\n{acceptance}"));
     }
     message.insert("instructions".to_owned(), json!(instructions));
-    message.insert("filesToCreate".to_owned(), kept("filesToCreate").filter(Value::is_array).unwrap_or_else(|| json!([])));
+    message.insert(
+        "filesToCreate".to_owned(),
+        kept("filesToCreate").filter(Value::is_array).unwrap_or_else(|| json!([])),
+    );
     let architecture = kept("architecture").filter(Value::is_string);
-    message.insert("architecture".to_owned(), architecture.unwrap_or_else(|| json!("As in the project")));
-    if let Some(endpoints) = kept("apiEndpoints").filter(|list| list.as_array().is_some_and(|items| !items.is_empty())) {
+    message.insert(
+        "architecture".to_owned(),
+        architecture.unwrap_or_else(|| json!("As in the project")),
+    );
+    if let Some(endpoints) =
+        kept("apiEndpoints").filter(|list| list.as_array().is_some_and(|items| !items.is_empty()))
+    {
         message.insert("apiEndpoints".to_owned(), endpoints);
     }
     message.insert("timestamp".to_owned(), json!(now.to_millis_text()));

@@ -69,12 +69,20 @@ fn what_is_no_document_is_told() {
 
 #[test]
 fn what_is_to_be_done_is_added_once_and_what_is_over_is_cleared() {
-    let mut file =
-        document("{\"extra\": {\"a\": 1}, \"messages\": [{\"type\": \"note\", \"taskId\": \"t-3\"}], \"lastRead\": null}");
-    let mut tasks = vec![task("t-1", Status::Open), task("t-2", Status::InProgress), task("t-3", Status::Closed)];
+    let mut file = document(
+        "{\"extra\": {\"a\": 1}, \"messages\": [{\"type\": \"note\", \"taskId\": \"t-3\"}], \"lastRead\": null}",
+    );
+    let mut tasks = vec![
+        task("t-1", Status::Open),
+        task("t-2", Status::InProgress),
+        task("t-3", Status::Closed),
+    ];
     assert!(assignments(&mut file, &tasks, NOW));
     assert!(!assignments(&mut file, &tasks, NOW), "a second time there is nothing to do");
-    assert_eq!(file.items.iter().map(|m| task_of(m).unwrap()).collect::<Vec<_>>(), ["t-3", "t-1", "t-2"]);
+    assert_eq!(
+        file.items.iter().map(|m| task_of(m).unwrap()).collect::<Vec<_>>(),
+        ["t-3", "t-1", "t-2"]
+    );
     let message = read_assignment(&file.items[1]).unwrap();
     assert_eq!((message.problems, message.instructions.as_deref()), (vec![], Some("Carefully")));
     assert_eq!(file.items[1]["timestamp"], "2025-11-28T02:00:00.000Z");
@@ -89,12 +97,17 @@ fn what_is_to_be_done_is_added_once_and_what_is_over_is_cleared() {
 
 #[test]
 fn a_rejected_task_says_why_in_its_last_assignment() {
-    let mut file = document("{\"messages\": [{\"type\": \"task_assignment\", \"taskId\": \"t-1\", \"own\": 1}]}");
+    let mut file = document(
+        "{\"messages\": [{\"type\": \"task_assignment\", \"taskId\": \"t-1\", \"own\": 1}]}",
+    );
     let mut rejected = task("t-1", Status::Open);
     rejected.rejection = Some("no tests".to_owned());
     assert!(assignments(&mut file, std::slice::from_ref(&rejected), NOW));
     assert!(!assignments(&mut file, std::slice::from_ref(&rejected), NOW));
-    assert_eq!((&file.items[0]["rejectionReason"], &file.items[0]["own"]), (&json!("no tests"), &json!(1)));
+    assert_eq!(
+        (&file.items[0]["rejectionReason"], &file.items[0]["own"]),
+        (&json!("no tests"), &json!(1))
+    );
 }
 
 #[test]
@@ -133,7 +146,10 @@ fn the_queue_tells_and_is_told() {
     file.items[0]["status"] = json!("completed");
     file.items[2]["status"] = json!("in_progress");
     let (wanted, odd) = decisions(&file, &tasks);
-    assert_eq!(wanted, [Decision::Approve { task_id: "t-1".into() }, Decision::Begin { task_id: "t-2".into() }]);
+    assert_eq!(
+        wanted,
+        [Decision::Approve { task_id: "t-1".into() }, Decision::Begin { task_id: "t-2".into() }]
+    );
     assert_eq!(odd, [""; 0]);
     file.items[0]["status"] = json!("rejected");
     file.items[0]["rejectionReason"] = json!(" no tests ");
@@ -147,7 +163,8 @@ fn the_queue_tells_and_is_told() {
 
 #[test]
 fn agents_work_and_idle_and_others_stay() {
-    let mut file = Document::parse("{\"agents\": {\"reviewer\": {\"status\": \"away\"}}}", "").unwrap();
+    let mut file =
+        Document::parse("{\"agents\": {\"reviewer\": {\"status\": \"away\"}}}", "").unwrap();
     let state = AgentState {
         name: "claude".into(),
         status: "working",
@@ -160,7 +177,10 @@ fn agents_work_and_idle_and_others_stay() {
     assert_eq!(file.field("agents").unwrap()["claude"]["currentTask"], "t-1");
     assert!(agents(&mut file, &[], NOW));
     let all = file.field("agents").unwrap();
-    assert_eq!((&all["claude"]["status"], &all["reviewer"]["status"]), (&json!("idle"), &json!("away")));
+    assert_eq!(
+        (&all["claude"]["status"], &all["reviewer"]["status"]),
+        (&json!("idle"), &json!("away"))
+    );
     let mut foreign = Document::parse("{\"agents\": [1]}", "").unwrap();
     agents(&mut foreign, std::slice::from_ref(&state), NOW);
     assert_eq!(foreign.field("agents"), Some(&json!([1])));
@@ -170,7 +190,10 @@ fn agents_work_and_idle_and_others_stay() {
 fn an_assignment_is_read_tolerantly_and_what_is_missing_is_told() {
     let read =
         read_assignment(&json!({"taskId": " task-1 ", "instructions": "\n Make it\nwell", "filesToCreate": ["a", 3]})).unwrap();
-    assert_eq!((read.task_id.as_str(), read.title.as_str(), read.platform.as_str()), ("task-1", "Make it", "custom"));
+    assert_eq!(
+        (read.task_id.as_str(), read.title.as_str(), read.platform.as_str()),
+        ("task-1", "Make it", "custom")
+    );
     assert_eq!(read.files_to_create, ["a"]);
     let missing: Vec<&str> = read.problems.iter().map(|p| p.field.as_str()).collect();
     assert_eq!(missing, ["platform", "title", "architecture", "timestamp"]);
@@ -180,10 +203,14 @@ fn an_assignment_is_read_tolerantly_and_what_is_missing_is_told() {
 
 #[test]
 fn the_order_of_keys_tells_no_messages_apart() {
-    assert_eq!(digest(&json!({"a": 1, "b": [{"c": 1, "d": 2}]})), digest(&json!({"b": [{"d": 2, "c": 1}], "a": 1})));
+    assert_eq!(
+        digest(&json!({"a": 1, "b": [{"c": 1, "d": 2}]})),
+        digest(&json!({"b": [{"d": 2, "c": 1}], "a": 1}))
+    );
     assert_ne!(digest(&json!({"a": 1})), digest(&json!({"a": "1"})));
     let same = json!({"a": 1});
-    let numbers: Vec<i64> = numbered(&[same.clone(), json!(2), same]).into_iter().map(|(_, nth)| nth).collect();
+    let numbers: Vec<i64> =
+        numbered(&[same.clone(), json!(2), same]).into_iter().map(|(_, nth)| nth).collect();
     assert_eq!(numbers, [0, 0, 1]);
 }
 
@@ -204,7 +231,8 @@ fn any_json() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(3, 24, 4, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::vec((key.clone(), inner), 0..4).prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+            prop::collection::vec((key.clone(), inner), 0..4)
+                .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
         ]
     })
 }

@@ -15,7 +15,12 @@ fn good() -> Value {
 fn problems(change: impl FnOnce(&mut Value)) -> Vec<String> {
     let mut report = good();
     change(&mut report);
-    CompletionReport::from_value(&report).err().unwrap_or_default().into_iter().map(|p| p.field).collect()
+    CompletionReport::from_value(&report)
+        .err()
+        .unwrap_or_default()
+        .into_iter()
+        .map(|p| p.field)
+        .collect()
 }
 
 #[test]
@@ -28,8 +33,17 @@ fn a_report_of_the_protocol_is_read() {
 
 #[test]
 fn every_required_field_is_required() {
-    for field in ["type", "taskId", "platform", "status", "summary", "filesCreated", "filesModified", "buildResult", "timestamp"]
-    {
+    for field in [
+        "type",
+        "taskId",
+        "platform",
+        "status",
+        "summary",
+        "filesCreated",
+        "filesModified",
+        "buildResult",
+        "timestamp",
+    ] {
         assert_eq!(problems(|r| drop(r.as_object_mut().unwrap().remove(field))), [field]);
         assert_eq!(problems(|r| r[field] = json!(7)), [field], "a number");
     }
@@ -43,7 +57,17 @@ fn every_mistake_is_named_at_once() {
         r["filesCreated"] = json!(["ok", "../up", "/etc/passwd", 3]);
         r["timestamp"] = json!("yesterday");
     });
-    assert_eq!(found, ["platform", "summary", "filesCreated[1]", "filesCreated[2]", "filesCreated[3]", "timestamp"]);
+    assert_eq!(
+        found,
+        [
+            "platform",
+            "summary",
+            "filesCreated[1]",
+            "filesCreated[2]",
+            "filesCreated[3]",
+            "timestamp"
+        ]
+    );
     assert_eq!(CompletionReport::parse("{").unwrap_err()[0].field, "report");
     assert_eq!(CompletionReport::parse("[]").unwrap_err()[0].field, "report");
 }
@@ -51,14 +75,31 @@ fn every_mistake_is_named_at_once() {
 #[test]
 fn a_build_is_reported_honestly() {
     let build = |build: Value| problems(|r| r["buildResult"] = build);
-    assert_eq!(build(json!({"status": "failed", "command": "make", "errors": 2, "output": "a.c:1: error"})), [""; 0]);
-    assert_eq!(build(json!({"status": "failed", "command": "make", "errors": 2})), ["buildResult.output"]);
-    assert_eq!(build(json!({"status": "success", "command": "make", "errors": 2})), ["buildResult.errors"]);
+    assert_eq!(
+        build(
+            json!({"status": "failed", "command": "make", "errors": 2, "output": "a.c:1: error"})
+        ),
+        [""; 0]
+    );
+    assert_eq!(
+        build(json!({"status": "failed", "command": "make", "errors": 2})),
+        ["buildResult.output"]
+    );
+    assert_eq!(
+        build(json!({"status": "success", "command": "make", "errors": 2})),
+        ["buildResult.errors"]
+    );
     assert_eq!(build(json!({"status": "success"})), ["buildResult.command", "buildResult.errors"]);
     assert_eq!(build(json!({"status": "not_verified"})), [""; 0]);
-    assert_eq!(build(json!({"status": "not_applicable", "command": "", "errors": 0, "output": null})), [""; 0]);
+    assert_eq!(
+        build(json!({"status": "not_applicable", "command": "", "errors": 0, "output": null})),
+        [""; 0]
+    );
     assert_eq!(build(json!({"status": "great", "command": "make"})), ["buildResult.status"]);
-    assert_eq!(build(json!({"status": "success", "command": "make", "errors": -1})), ["buildResult.errors"]);
+    assert_eq!(
+        build(json!({"status": "success", "command": "make", "errors": -1})),
+        ["buildResult.errors"]
+    );
 }
 
 #[test]

@@ -46,7 +46,9 @@ impl Faulty {
     /// Everything that is wrong, a line each, in words that a model can be told.
     pub fn lines(&self) -> Vec<String> {
         let block = self.fault.as_ref().map(|fault| match fault.kind {
-            FaultKind::NoPhase | FaultKind::NoData | FaultKind::NotAnObject => format!("The block: {}.", fault.message),
+            FaultKind::NoPhase | FaultKind::NoData | FaultKind::NotAnObject => {
+                format!("The block: {}.", fault.message)
+            }
             _ => format!("At {}: {}. There it says: {}", fault.at, fault.message, fault.excerpt),
         });
         block.into_iter().chain(self.fields.iter().map(|fault| format!("{fault}."))).collect()
@@ -82,8 +84,9 @@ pub fn check_block(block: &Block) -> Result<(Payload, Vec<FieldFault>), Faulty> 
 
 /// The answer for `wanted`, about `task` if the phase is about one.
 ///
-/// The last block counts that is of this phase, or whose phase cannot be told: a model that corrects itself does so below. A good block before a
-/// broken one is not taken, since it may be what the broken one was to replace.
+/// The last block counts that is of this phase, or whose phase cannot be told: a model that
+/// corrects itself does so below. A good block before a broken one is not taken, since it may be
+/// what the broken one was to replace.
 pub fn answer(reading: &Reading, wanted: Phase, task: Option<&str>) -> Answer {
     let mut other = None;
     for (n, block) in reading.blocks.iter().enumerate().rev() {
@@ -93,7 +96,10 @@ pub fn answer(reading: &Reading, wanted: Phase, task: Option<&str>) -> Answer {
                 if let (Some(about), Some(task)) = (about, task)
                     && about != task
                 {
-                    let message = format!("is \"{}\", but this is about \"{task}\"", super::json::short(about));
+                    let message = format!(
+                        "is \"{}\", but this is about \"{task}\"",
+                        super::json::short(about)
+                    );
                     other.get_or_insert((n, field("task_id", message)));
                     continue;
                 }
@@ -116,8 +122,12 @@ pub fn answer(reading: &Reading, wanted: Phase, task: Option<&str>) -> Answer {
         return Answer::Faulty(Faulty { block: Some(n), ..fields });
     }
     match (other, reading.mentions.first()) {
-        (Some((n, fault)), _) => Answer::Faulty(Faulty { block: Some(n), fault: None, fields: vec![fault] }),
-        (None, Some(mention)) => Answer::Faulty(Faulty { block: None, fault: Some(mention.clone()), fields: Vec::new() }),
+        (Some((n, fault)), _) => {
+            Answer::Faulty(Faulty { block: Some(n), fault: None, fields: vec![fault] })
+        }
+        (None, Some(mention)) => {
+            Answer::Faulty(Faulty { block: None, fault: Some(mention.clone()), fields: Vec::new() })
+        }
         (None, None) => Answer::NotFound,
     }
 }

@@ -30,7 +30,8 @@ pub struct Block {
     /// How much was put right.
     pub repairs_made: usize,
     pub fault: Option<Fault>,
-    /// What stands between the delimiters, of a block that could not be read; cut where it is very long.
+    /// What stands between the delimiters, of a block that could not be read; cut where it is very
+    /// long.
     pub raw: Option<String>,
 }
 
@@ -71,7 +72,8 @@ pub(super) struct Work {
     pub(super) again: usize,
 }
 
-/// Reads the block that begins at `source.begin` with `start`. `far`: a delimiter within a text may be passed.
+/// Reads the block that begins at `source.begin` with `start`. `far`: a delimiter within a text may
+/// be passed.
 pub(super) fn read(source: &Source<'_>, start: Delimiter, far: bool, work: &mut Work) -> Step {
     let body = source.begin + start.len;
     let mut parser = Parser::new(source.text, body, source.seams, far);
@@ -87,7 +89,9 @@ pub(super) fn read(source: &Source<'_>, start: Delimiter, far: bool, work: &mut 
             let next = delimiter::find(source.text.as_bytes(), body);
             let (at, found) = match next {
                 Some((at, Seen::Delimiter(found))) => (at, Some(found)),
-                Some((_, Seen::Maybe | Seen::Nothing)) | None if !source.is_final => return Step::More,
+                Some((_, Seen::Maybe | Seen::Nothing)) | None if !source.is_final => {
+                    return Step::More;
+                }
                 _ => (source.text.len(), None),
             };
             work.looked += at - body;
@@ -121,7 +125,8 @@ pub(super) fn read(source: &Source<'_>, start: Delimiter, far: bool, work: &mut 
     }
 }
 
-/// The JSON of a block with what surrounds it; and the byte at which the block ends, its end delimiter included.
+/// The JSON of a block with what surrounds it; and the byte at which the block ends, its end
+/// delimiter included.
 fn document(parser: &mut Parser<'_>, is_final: bool) -> Outcome<(Value, usize)> {
     head(parser)?;
     let value = parser.value()?;
@@ -136,12 +141,17 @@ fn head(parser: &mut Parser<'_>) -> Outcome<()> {
             Some(b' ' | b'\t' | b'\r' | b'\n') => parser.at += 1,
             _ if parser.eat("\u{feff}") => parser.repair(Repair::Bom, at),
             Some(b'`' | b'~') if parser.eat("```") || parser.eat("~~~") => {
-                while matches!(parser.peek(), Some(b'`' | b'~' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')) {
+                while matches!(
+                    parser.peek(),
+                    Some(b'`' | b'~' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
+                ) {
                     parser.at += 1;
                 }
                 parser.repair(Repair::CodeFence, at);
             }
-            Some(b'j' | b'J') if parser.eat("json") || parser.eat("JSON") => parser.repair(Repair::CodeFence, at),
+            Some(b'j' | b'J') if parser.eat("json") || parser.eat("JSON") => {
+                parser.repair(Repair::CodeFence, at)
+            }
             Some(b'/' | b'#') => {
                 parser.skip()?;
                 if parser.at == at {
@@ -173,7 +183,10 @@ fn no_object<T>(parser: &mut Parser<'_>) -> Outcome<T> {
     if is_block && (body.contains('{') || body.contains("\"phase\"")) {
         return parser.stop(
             FaultKind::Syntax,
-            format!("{} stands where the JSON object is to begin with an opening brace", parser.here()),
+            format!(
+                "{} stands where the JSON object is to begin with an opening brace",
+                parser.here()
+            ),
         );
     }
     parser.stop(FaultKind::NoJson, "there is no JSON object between the delimiters")
@@ -209,13 +222,16 @@ fn tail(parser: &mut Parser<'_>, is_final: bool) -> Outcome<usize> {
                 parser.at += 1;
                 parser.repair(Repair::TrailingComma, at);
             }
-            Some(b'`' | b'~') if parser.eat("```") || parser.eat("~~~") => parser.repair(Repair::CodeFence, at),
+            Some(b'`' | b'~') if parser.eat("```") || parser.eat("~~~") => {
+                parser.repair(Repair::CodeFence, at)
+            }
             _ => return after_json(parser, is_final),
         }
     }
 }
 
-/// Something else follows the JSON: within the block, or is the end delimiter missing and this is prose?
+/// Something else follows the JSON: within the block, or is the end delimiter missing and this is
+/// prose?
 fn after_json(parser: &mut Parser<'_>, is_final: bool) -> Outcome<usize> {
     let at = parser.at;
     let next = delimiter::find(parser.text.as_bytes(), at);
@@ -230,26 +246,38 @@ fn after_json(parser: &mut Parser<'_>, is_final: bool) -> Outcome<usize> {
         }
     };
     if is_inside || parser.peek() == Some(b'{') {
-        let message =
-            format!("{} follows after the JSON object; between the delimiters stands one object and nothing else", parser.here());
+        let message = format!(
+            "{} follows after the JSON object; between the delimiters stands one object and nothing else",
+            parser.here()
+        );
         return parser.stop(FaultKind::Syntax, message);
     }
     parser.repair(Repair::MissingEndDelimiter, at);
     Ok(at)
 }
 
-fn finish(source: &Source<'_>, start: Delimiter, mut parser: Parser<'_>, read: Outcome<Value>, end: usize) -> Step {
+fn finish(
+    source: &Source<'_>,
+    start: Delimiter,
+    mut parser: Parser<'_>,
+    read: Outcome<Value>,
+    end: usize,
+) -> Step {
     if start.is_loose {
         parser.repair(Repair::LooseDelimiter, source.begin);
     }
-    let seams = source.seams.partition_point(|seam| *seam <= source.begin)..source.seams.partition_point(|seam| *seam < end);
+    let seams = source.seams.partition_point(|seam| *seam <= source.begin)
+        ..source.seams.partition_point(|seam| *seam < end);
     for seam in &source.seams[seams] {
         parser.repair(Repair::JoinedMessages, *seam);
     }
     let body = source.begin + start.len..parser.at.max(source.begin + start.len);
     let (repairs, repairs_made) = parser.into_repairs();
     let mut ruler = Ruler::new(&source.text[source.begin..], source.base);
-    let repairs = repairs.into_iter().map(|(repair, at)| Repaired { repair, at: ruler.position(at - source.begin) }).collect();
+    let repairs = repairs
+        .into_iter()
+        .map(|(repair, at)| Repaired { repair, at: ruler.position(at - source.begin) })
+        .collect();
     let mut block = Block { repairs, repairs_made, ..empty(source.base) };
     if let Err(stop) = read.and_then(|value| take_apart(&mut block, value, body.start)) {
         block.fault = Some(fault(source, &stop, end));
@@ -261,25 +289,50 @@ fn finish(source: &Source<'_>, start: Delimiter, mut parser: Parser<'_>, read: O
 /// A block that is not read at all.
 pub(super) fn given_up(source: &Source<'_>, start: Delimiter, stop: &Stop) -> Block {
     let raw = cut(&source.text[source.begin + start.len..]).to_owned();
-    Block { fault: Some(fault(source, stop, source.text.len())), raw: Some(raw), ..empty(source.base) }
+    Block {
+        fault: Some(fault(source, stop, source.text.len())),
+        raw: Some(raw),
+        ..empty(source.base)
+    }
 }
 
 fn empty(at: Position) -> Block {
-    Block { at, phase: None, data: Value::Null, extra: Map::new(), repairs: Vec::new(), repairs_made: 0, fault: None, raw: None }
+    Block {
+        at,
+        phase: None,
+        data: Value::Null,
+        extra: Map::new(),
+        repairs: Vec::new(),
+        repairs_made: 0,
+        fault: None,
+        raw: None,
+    }
 }
 
 fn take_apart(block: &mut Block, value: Value, at: usize) -> Outcome<()> {
     let stop = |kind, message: &str| Err(Stop { kind, message: message.to_owned(), at });
-    let Value::Object(mut map) = value else { return stop(FaultKind::NotAnObject, "it is to be one JSON object") };
+    let Value::Object(mut map) = value else {
+        return stop(FaultKind::NotAnObject, "it is to be one JSON object");
+    };
     match map.shift_remove("phase") {
-        Some(Value::String(phase)) if !phase.trim().is_empty() => block.phase = Some(phase.trim().to_owned()),
+        Some(Value::String(phase)) if !phase.trim().is_empty() => {
+            block.phase = Some(phase.trim().to_owned())
+        }
         None => return stop(FaultKind::NoPhase, "the field `phase` is missing"),
-        Some(_) => return stop(FaultKind::NoPhase, "the field `phase` is to be the name of a phase, in quotes"),
+        Some(_) => {
+            return stop(
+                FaultKind::NoPhase,
+                "the field `phase` is to be the name of a phase, in quotes",
+            );
+        }
     }
     match map.shift_remove("data") {
         Some(data @ Value::Object(_)) => block.data = data,
         None | Some(Value::Null) => {
-            return stop(FaultKind::NoData, "the field `data` is missing; everything beside `phase` stands in it");
+            return stop(
+                FaultKind::NoData,
+                "the field `data` is missing; everything beside `phase` stands in it",
+            );
         }
         Some(_) => return stop(FaultKind::NoData, "the field `data` is to be an object"),
     }
@@ -291,10 +344,20 @@ fn take_apart(block: &mut Block, value: Value, at: usize) -> Outcome<()> {
 fn fault(source: &Source<'_>, stop: &Stop, end: usize) -> Fault {
     let text = source.text;
     let at = Ruler::new(&text[source.begin..], source.base).position(stop.at - source.begin);
-    let before: Vec<char> = text[source.begin..stop.at].chars().rev().take_while(|c| *c != '\n').take(EXCERPT).collect();
+    let before: Vec<char> = text[source.begin..stop.at]
+        .chars()
+        .rev()
+        .take_while(|c| *c != '\n')
+        .take(EXCERPT)
+        .collect();
     let mut excerpt: String = before.into_iter().rev().collect();
     excerpt.push_str("⟪here⟫");
-    excerpt.extend(text[stop.at..end.max(stop.at)].chars().take_while(|c| *c != '\n' && *c != '\r').take(EXCERPT));
+    excerpt.extend(
+        text[stop.at..end.max(stop.at)]
+            .chars()
+            .take_while(|c| *c != '\n' && *c != '\r')
+            .take(EXCERPT),
+    );
     Fault { kind: stop.kind, message: stop.message.clone(), at, excerpt }
 }
 

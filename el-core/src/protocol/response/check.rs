@@ -62,7 +62,12 @@ pub(super) struct Check {
 }
 
 impl Check {
-    pub(super) fn fault(&mut self, field: impl Into<String>, message: impl Into<String>, is_grave: bool) {
+    pub(super) fn fault(
+        &mut self,
+        field: impl Into<String>,
+        message: impl Into<String>,
+        is_grave: bool,
+    ) {
         let fault = FieldFault { field: field.into(), message: message.into(), is_grave };
         if self.faults.len() < FAULTS_MAX {
             self.faults.push(fault);
@@ -75,7 +80,8 @@ impl Check {
         }
     }
 
-    /// Checks the fields of an object, and takes out those that are `null` or do not fit, so that what stays fits. Others stay as they are.
+    /// Checks the fields of an object, and takes out those that are `null` or do not fit, so that
+    /// what stays fits. Others stay as they are.
     pub(super) fn fields(&mut self, path: &str, map: &mut Map<String, Value>, fields: &[Field]) {
         for &(name, kind, need) in fields {
             let field = join(path, name);
@@ -84,13 +90,19 @@ impl Check {
                 None | Some(Value::Null) => {
                     map.shift_remove(name);
                     if need == Need::Required {
-                        self.fault(field, format!("is missing; it is required and is to be {}", kind.words()), true);
+                        self.fault(
+                            field,
+                            format!("is missing; it is required and is to be {}", kind.words()),
+                            true,
+                        );
                     }
                 }
                 Some(value) => {
                     let known = self.faults.len() + self.untold;
                     self.value(&field, value, kind, is_grave);
-                    if need == Need::Required && value.as_str().is_some_and(|text| text.trim().is_empty()) {
+                    if need == Need::Required
+                        && value.as_str().is_some_and(|text| text.trim().is_empty())
+                    {
                         self.fault(field, "is empty", true);
                     }
                     if self.faults.len() + self.untold > known {
@@ -114,7 +126,8 @@ impl Check {
             }
             Kind::Number(min, max) => value.as_f64().is_some_and(|n| (min..=max).contains(&n)),
             Kind::Words(words) => {
-                let word = value.as_str().map(|w| w.trim().to_ascii_lowercase().replace(['-', ' '], "_"));
+                let word =
+                    value.as_str().map(|w| w.trim().to_ascii_lowercase().replace(['-', ' '], "_"));
                 let word = word.filter(|word| words.contains(&word.as_str()));
                 let fits = word.is_some();
                 if let Some(word) = word {
@@ -127,20 +140,29 @@ impl Check {
             Kind::Objects => return self.items(field, value, Kind::Object, kind, is_grave),
         };
         if !fits {
-            self.fault(field, format!("is {}, and is to be {}", shown(value), kind.words()), is_grave);
+            self.fault(
+                field,
+                format!("is {}, and is to be {}", shown(value), kind.words()),
+                is_grave,
+            );
         }
     }
 
     fn items(&mut self, field: &str, value: &mut Value, each: Kind, kind: Kind, is_grave: bool) {
         let Value::Array(items) = value else {
-            return self.fault(field, format!("is {}, and is to be {}", shown(value), kind.words()), is_grave);
+            return self.fault(
+                field,
+                format!("is {}, and is to be {}", shown(value), kind.words()),
+                is_grave,
+            );
         };
         for (n, item) in items.iter_mut().enumerate() {
             self.value(&format!("{field}[{n}]"), item, each, is_grave);
         }
     }
 
-    /// Whether nothing was found that the answer cannot be used with; and the faults, with one more line where not all are told.
+    /// Whether nothing was found that the answer cannot be used with; and the faults, with one more
+    /// line where not all are told.
     pub(super) fn end(mut self) -> (bool, Vec<FieldFault>) {
         let is_usable = self.faults.iter().all(|fault| !fault.is_grave);
         if self.untold > 0 {

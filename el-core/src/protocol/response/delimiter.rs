@@ -34,7 +34,8 @@ pub(super) fn at(text: &[u8]) -> Seen {
     loose(text)
 }
 
-/// `<<<`, an optional `/` or `END`, the name, an optional `END`, two or three `>`; spaces, `_` and `-` between the words, in any case.
+/// `<<<`, an optional `/` or `END`, the name, an optional `END`, two or three `>`; spaces, `_` and
+/// `-` between the words, in any case.
 fn loose(text: &[u8]) -> Seen {
     let mut look = Look { text, at: 0 };
     for _ in 0..3 {
@@ -81,7 +82,9 @@ impl Look<'_> {
     /// At most two characters that may stand between words.
     fn gap(&mut self) {
         let from = self.at;
-        while self.at < from + 2 && matches!(self.text.get(self.at), Some(b' ' | b'\t' | b'_' | b'-')) {
+        while self.at < from + 2
+            && matches!(self.text.get(self.at), Some(b' ' | b'\t' | b'_' | b'-'))
+        {
             self.at += 1;
         }
     }

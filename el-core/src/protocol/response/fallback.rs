@@ -1,4 +1,5 @@
-//! What can be told from the words of an answer that never came in its form. It is little: a word carries a status, never a list of tasks.
+//! What can be told from the words of an answer that never came in its form. It is little: a word
+//! carries a status, never a list of tasks.
 
 use serde::Serialize;
 
@@ -25,18 +26,22 @@ pub enum Signal {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "carried", rename_all = "snake_case")]
 pub enum Carried {
-    /// The analysis in the model's own words. How many tasks it would make of it is not known, and not made up.
+    /// The analysis in the model's own words. How many tasks it would make of it is not known, and
+    /// not made up.
     Analysis { summary: String },
     /// How a worker says that it ended, and its words.
     Completion { status: CompletionStatus, summary: String },
 }
 
-/// What can be carried of `text` for the phase; `None`: nothing, and the phase stops. Tasks and merged results are data, which no word stands for;
-/// and words that say both that it is done and that it failed say nothing.
+/// What can be carried of `text` for the phase; `None`: nothing, and the phase stops. Tasks and
+/// merged results are data, which no word stands for; and words that say both that it is done and
+/// that it failed say nothing.
 pub fn fallback(text: &str, phase: Phase) -> Option<Carried> {
     let summary = || kept(text).to_owned();
     match (phase, signal(text, phase)?) {
-        (Phase::Analysis, Signal::AnalysisComplete) => Some(Carried::Analysis { summary: summary() }),
+        (Phase::Analysis, Signal::AnalysisComplete) => {
+            Some(Carried::Analysis { summary: summary() })
+        }
         (Phase::Completion, Signal::WorkerDone) => {
             Some(Carried::Completion { status: CompletionStatus::Success, summary: summary() })
         }
@@ -52,12 +57,19 @@ pub fn signal(text: &str, phase: Phase) -> Option<Signal> {
     let words = words(text);
     let pairs = |first: &[&[&str]], second: &[&str]| has(&words, first, second);
     match phase {
-        Phase::Analysis => pairs(&[&["analysis"], &["exploration"]], &["complete", "completed", "done", "finished"])
-            .then_some(Signal::AnalysisComplete),
-        Phase::TaskList => pairs(&[&["task", "list"], &["breakdown"]], &["ready", "complete", "completed", "created"])
-            .then_some(Signal::TasksReady),
+        Phase::Analysis => pairs(
+            &[&["analysis"], &["exploration"]],
+            &["complete", "completed", "done", "finished"],
+        )
+        .then_some(Signal::AnalysisComplete),
+        Phase::TaskList => pairs(
+            &[&["task", "list"], &["breakdown"]],
+            &["ready", "complete", "completed", "created"],
+        )
+        .then_some(Signal::TasksReady),
         Phase::Progress | Phase::Completion => {
-            let done = pairs(&[&["task"], &["work"]], &["complete", "completed", "done", "finished"]);
+            let done =
+                pairs(&[&["task"], &["work"]], &["complete", "completed", "done", "finished"]);
             match (done, says_error(&words)) {
                 (true, false) => Some(Signal::WorkerDone),
                 (false, true) => Some(Signal::WorkerError),
@@ -78,7 +90,9 @@ fn words(text: &str) -> Vec<String> {
                     word.extend(c.to_lowercase());
                 }
             }
-            '.' | '!' | '?' | ';' | ',' | '(' | ')' | '\n' => words.extend([c.to_string(), String::new()]),
+            '.' | '!' | '?' | ';' | ',' | '(' | ')' | '\n' => {
+                words.extend([c.to_string(), String::new()])
+            }
             _ => words.push(String::new()),
         }
     }
@@ -86,14 +100,17 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// One of `first`, then `is`, `was`, `has been` or nothing, then one of `second`, and nothing that turns it round before or after.
+/// One of `first`, then `is`, `was`, `has been` or nothing, then one of `second`, and nothing that
+/// turns it round before or after.
 fn has(words: &[String], first: &[&[&str]], second: &[&str]) -> bool {
     (0..words.len()).any(|at| {
         first.iter().any(|first| {
             let Some(rest) = words[at..].strip_prefix_words(first) else { return false };
             let linking = rest
                 .iter()
-                .take_while(|word| matches!(word.as_str(), "is" | "was" | "has" | "been" | "are" | "now"))
+                .take_while(|word| {
+                    matches!(word.as_str(), "is" | "was" | "has" | "been" | "are" | "now")
+                })
                 .take(3)
                 .count();
             let Some(end) = rest.get(linking) else { return false };
@@ -104,27 +121,33 @@ fn has(words: &[String], first: &[&[&str]], second: &[&str]) -> bool {
 
 /// Whether one of the last words of the sentence before says *not*, *when*, *until* …
 fn is_turned(before: &[String]) -> bool {
-    before.iter().rev().take_while(|word| !matches!(word.as_str(), "." | "!" | "?" | ";" | "\n")).take(5).any(|word| {
-        matches!(
-            word.as_str(),
-            "not"
-                | "no"
-                | "never"
-                | "when"
-                | "once"
-                | "until"
-                | "before"
-                | "after"
-                | "if"
-                | "cannot"
-                | "can't"
-                | "isn't"
-                | "will"
-        )
-    })
+    before
+        .iter()
+        .rev()
+        .take_while(|word| !matches!(word.as_str(), "." | "!" | "?" | ";" | "\n"))
+        .take(5)
+        .any(|word| {
+            matches!(
+                word.as_str(),
+                "not"
+                    | "no"
+                    | "never"
+                    | "when"
+                    | "once"
+                    | "until"
+                    | "before"
+                    | "after"
+                    | "if"
+                    | "cannot"
+                    | "can't"
+                    | "isn't"
+                    | "will"
+            )
+        })
 }
 
-/// An error that is told of, not one that is denied, counted to none, or that is the matter of the work.
+/// An error that is told of, not one that is denied, counted to none, or that is the matter of the
+/// work.
 fn says_error(words: &[String]) -> bool {
     words.iter().enumerate().any(|(at, word)| {
         let is_error = match word.as_str() {
@@ -133,8 +156,9 @@ fn says_error(words: &[String]) -> bool {
             "couldn't" | "couldn’t" => true,
             _ => false,
         };
-        let denied =
-            words[at.saturating_sub(2)..at].iter().any(|word| matches!(word.as_str(), "no" | "0" | "zero" | "without" | "any"));
+        let denied = words[at.saturating_sub(2)..at]
+            .iter()
+            .any(|word| matches!(word.as_str(), "no" | "0" | "zero" | "without" | "any"));
         let is_matter = word.starts_with("error")
             && words.get(at + 1).is_some_and(|next| {
                 matches!(

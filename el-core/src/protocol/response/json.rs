@@ -1,5 +1,6 @@
-//! JSON as models write it. What is right JSON is read as any reader does; what is not is put right where it has one reading only, and refused where
-//! it has none or several. Every byte is looked at a bounded number of times.
+//! JSON as models write it. What is right JSON is read as any reader does; what is not is put right
+//! where it has one reading only, and refused where it has none or several. Every byte is looked at
+//! a bounded number of times.
 
 mod strings;
 
@@ -47,7 +48,12 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a str, at: usize, seams: &'a [usize], delimiters_in_texts: bool) -> Parser<'a> {
+    pub(super) fn new(
+        text: &'a str,
+        at: usize,
+        seams: &'a [usize],
+        delimiters_in_texts: bool,
+    ) -> Parser<'a> {
         Parser {
             text,
             bytes: text.as_bytes(),
@@ -85,7 +91,12 @@ impl<'a> Parser<'a> {
         self.stop_at(kind, message, self.at)
     }
 
-    pub(super) fn stop_at<T>(&self, kind: FaultKind, message: impl Into<String>, at: usize) -> Outcome<T> {
+    pub(super) fn stop_at<T>(
+        &self,
+        kind: FaultKind,
+        message: impl Into<String>,
+        at: usize,
+    ) -> Outcome<T> {
         Err(Stop { kind, message: message.into(), at })
     }
 
@@ -156,7 +167,11 @@ impl<'a> Parser<'a> {
         if self.eat("/*") {
             while !self.eat("*/") {
                 if self.peek().is_none() || self.delimiter().is_some() {
-                    return self.stop_at(FaultKind::Syntax, "a comment is opened and not closed", from);
+                    return self.stop_at(
+                        FaultKind::Syntax,
+                        "a comment is opened and not closed",
+                        from,
+                    );
                 }
                 self.at += 1;
             }
@@ -169,7 +184,8 @@ impl<'a> Parser<'a> {
         }
         let comment = &self.text[from..self.at];
         if says_left_out(comment) {
-            let message = "a comment says that something was left out here; everything must be written";
+            let message =
+                "a comment says that something was left out here; everything must be written";
             return self.stop_at(FaultKind::LeftOut, message, from);
         }
         self.repair(Repair::Comment, from);
@@ -191,7 +207,9 @@ impl<'a> Parser<'a> {
                 Some(text) => Ok(Value::String(text)),
                 None if byte.is_ascii_alphabetic() || byte == b'_' => self.word(),
                 None if self.is_ellipsis() => self.stop(FaultKind::LeftOut, LEFT_OUT),
-                None => self.stop(FaultKind::Syntax, format!("{} cannot begin a value", self.here())),
+                None => {
+                    self.stop(FaultKind::Syntax, format!("{} cannot begin a value", self.here()))
+                }
             },
         }
     }
@@ -199,7 +217,10 @@ impl<'a> Parser<'a> {
     fn count(&mut self) -> Outcome<()> {
         self.values += 1;
         if self.values > VALUES_MAX {
-            return self.stop(FaultKind::TooLarge, format!("it holds more than {VALUES_MAX} keys and values"));
+            return self.stop(
+                FaultKind::TooLarge,
+                format!("it holds more than {VALUES_MAX} keys and values"),
+            );
         }
         Ok(())
     }
@@ -210,7 +231,8 @@ impl<'a> Parser<'a> {
 
     fn nested(&mut self, read: fn(&mut Self) -> Outcome<Value>) -> Outcome<Value> {
         if self.depth == DEPTH_MAX {
-            return self.stop(FaultKind::TooLarge, format!("it is nested more than {DEPTH_MAX} deep"));
+            return self
+                .stop(FaultKind::TooLarge, format!("it is nested more than {DEPTH_MAX} deep"));
         }
         self.depth += 1;
         self.at += 1;
@@ -260,7 +282,8 @@ impl<'a> Parser<'a> {
                 if self.delimiter().is_some() || self.peek().is_none() {
                     return self.cut_off(&format!("after the key `{key}` its value is missing"));
                 }
-                let message = format!("after the key `{key}` comes {} instead of a colon", self.here());
+                let message =
+                    format!("after the key `{key}` comes {} instead of a colon", self.here());
                 return self.stop(FaultKind::Syntax, message);
             }
             self.skip()?;
@@ -269,7 +292,8 @@ impl<'a> Parser<'a> {
                 None => drop(map.insert(key, value)),
                 Some(known) if *known == value => self.repair(Repair::RepeatedKey, at),
                 Some(_) => {
-                    let message = format!("the key `{}` stands twice with different values", short(&key));
+                    let message =
+                        format!("the key `{}` stands twice with different values", short(&key));
                     return self.stop_at(FaultKind::RepeatedKey, message, at);
                 }
             }
@@ -294,18 +318,24 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Some(byte) if byte == closer => self.at += 1,
             Some(b',') if comma.is_some() => {
-                return self.stop(FaultKind::Ambiguous, "two commas: an item is missing between them");
+                return self
+                    .stop(FaultKind::Ambiguous, "two commas: an item is missing between them");
             }
             Some(b',') => return self.stop(FaultKind::Ambiguous, "a comma with no item before it"),
             Some(byte @ (b'}' | b']')) => {
                 let (byte, closer) = (char::from(byte), char::from(closer));
-                let message = format!("`{byte}` where `{closer}` is to be: a closer is missing before it, or this one is wrong");
+                let message = format!(
+                    "`{byte}` where `{closer}` is to be: a closer is missing before it, or this one is wrong"
+                );
                 return self.stop(FaultKind::Ambiguous, message);
             }
             None => return self.cut_off("it is not closed"),
             Some(_) => match self.delimiter() {
-                // A block that was ended by its writer lost only its closers; one that just stops may have lost more.
-                Some(found) if found.is_end && comma.is_none() && !is_empty => self.repair(Repair::MissingCloser, self.at),
+                // A block that was ended by its writer lost only its closers; one that just stops
+                // may have lost more.
+                Some(found) if found.is_end && comma.is_none() && !is_empty => {
+                    self.repair(Repair::MissingCloser, self.at)
+                }
                 Some(_) => return self.cut_off("it is not closed"),
                 None => return Ok(false),
             },
@@ -321,7 +351,10 @@ impl<'a> Parser<'a> {
             self.repair(Repair::MissingComma, self.at);
             return Ok(());
         }
-        self.stop(FaultKind::Syntax, format!("after a value comes {} instead of a comma or a closer", self.here()))
+        self.stop(
+            FaultKind::Syntax,
+            format!("after a value comes {} instead of a comma or a closer", self.here()),
+        )
     }
 
     fn cut_off<T>(&self, what: &str) -> Outcome<T> {
@@ -340,7 +373,10 @@ impl<'a> Parser<'a> {
         if !self.peek().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'$') {
             return self.stop(FaultKind::Syntax, format!("{} cannot begin a key", self.here()));
         }
-        while self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-')) {
+        while self
+            .peek()
+            .is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-'))
+        {
             self.at += 1;
         }
         self.repair(Repair::UnquotedKey, from);
@@ -361,7 +397,8 @@ impl<'a> Parser<'a> {
             "false" | "False" => Ok(Value::Bool(false)),
             "null" | "None" => Ok(Value::Null),
             _ => {
-                let message = format!("`{}` is no value; a text stands in double quotes", short(word));
+                let message =
+                    format!("`{}` is no value; a text stands in double quotes", short(word));
                 self.stop_at(FaultKind::Syntax, message, from)
             }
         }
@@ -369,21 +406,35 @@ impl<'a> Parser<'a> {
 
     fn number(&mut self) -> Outcome<Value> {
         let from = self.at;
-        while self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.' | b'_' | b'%')) {
+        while self.peek().is_some_and(|b| {
+            b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.' | b'_' | b'%')
+        }) {
             self.at += 1;
         }
         let digits = &self.text[from..self.at];
-        serde_json::from_str::<Value>(digits)
-            .or_else(|_| self.stop_at(FaultKind::Syntax, format!("`{}` is no JSON number", short(digits)), from))
+        serde_json::from_str::<Value>(digits).or_else(|_| {
+            self.stop_at(FaultKind::Syntax, format!("`{}` is no JSON number", short(digits)), from)
+        })
     }
 }
 
 /// Whether a comment stands for what it does not say.
 fn says_left_out(comment: &str) -> bool {
-    const WORDS: [&str; 9] =
-        ["omitted", "left out", "truncated", "abbreviated", "and so on", "etc.", "remaining", "more tasks", "more items"];
+    const WORDS: [&str; 9] = [
+        "omitted",
+        "left out",
+        "truncated",
+        "abbreviated",
+        "and so on",
+        "etc.",
+        "remaining",
+        "more tasks",
+        "more items",
+    ];
     let lower = comment.to_ascii_lowercase();
-    comment.contains("...") || comment.contains('…') || WORDS.iter().any(|words| lower.contains(words))
+    comment.contains("...")
+        || comment.contains('…')
+        || WORDS.iter().any(|words| lower.contains(words))
 }
 
 /// The beginning of a text, for a message.

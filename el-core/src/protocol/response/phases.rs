@@ -287,8 +287,8 @@ fn payload(phase: Phase, map: Map<String, Value>) -> Result<Payload, serde_json:
     })
 }
 
-/// The protocol's priority, 1 to 10 with 10 the most important, as ours: 9 and 10 are critical, 1 and 2 backlog. Nothing that is to be done now
-/// becomes `someday`.
+/// The protocol's priority, 1 to 10 with 10 the most important, as ours: 9 and 10 are critical, 1
+/// and 2 backlog. Nothing that is to be done now becomes `someday`.
 pub fn priority(theirs: Option<u64>) -> Priority {
     theirs
         .and_then(|n| i64::try_from(10_u64.saturating_sub(n.max(1)) / 2).ok())

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-/// A place in a text. Line and column count from 1, the column in characters; the byte from 0. Of a text that came in pieces: in all of it.
+/// A place in a text. Line and column count from 1, the column in characters; the byte from 0. Of a
+/// text that came in pieces: in all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Position {
     pub line: usize,
@@ -14,7 +15,8 @@ impl Position {
     /// The beginning of a text.
     pub const START: Position = Position { line: 1, column: 1, byte: 0 };
 
-    /// Where one stands after reading on over `text`. Lines end with LF, with or without a CR before it.
+    /// Where one stands after reading on over `text`. Lines end with LF, with or without a CR
+    /// before it.
     pub(super) fn after(mut self, text: &str) -> Position {
         self.byte += text.len();
         let mut last = text;
@@ -34,7 +36,8 @@ impl std::fmt::Display for Position {
     }
 }
 
-/// Turns places of one text into positions, read from front to back: places that are asked for in their order cost one pass in all.
+/// Turns places of one text into positions, read from front to back: places that are asked for in
+/// their order cost one pass in all.
 #[derive(Debug)]
 pub(super) struct Ruler<'a> {
     text: &'a str,

@@ -1,4 +1,5 @@
-//! What a model is asked in each phase. Everything that others wrote stands fenced and capped; the form that is asked for comes last.
+//! What a model is asked in each phase. Everything that others wrote stands fenced and capped; the
+//! form that is asked for comes last.
 
 mod again;
 
@@ -17,7 +18,8 @@ const TEXT_MAX: usize = 20_000;
 const LINE_MAX: usize = 300;
 const LIST_MAX: usize = 200;
 
-/// The form of an answer, with the fields of its phase. What stands in `<…>` keeps a model that sends it back as it is from having answered.
+/// The form of an answer, with the fields of its phase. What stands in `<…>` keeps a model that
+/// sends it back as it is from having answered.
 pub(super) fn form(phase: Phase) -> String {
     let data = match phase {
         Phase::Analysis => {
@@ -126,7 +128,8 @@ pub fn task_list(prompt: &TaskListPrompt<'_>) -> String {
     let analysis = match prompt.analysis {
         Err(words) => block(words, TEXT_MAX),
         Ok(analysis) => {
-            let mut text = block(&serde_json::to_string_pretty(analysis).unwrap_or_default(), TEXT_MAX);
+            let mut text =
+                block(&serde_json::to_string_pretty(analysis).unwrap_or_default(), TEXT_MAX);
             let _ = write!(text, "\n\nIt recommends {} tasks.", analysis.recommended_splits);
             text
         }
@@ -160,11 +163,16 @@ pub fn worker(prompt: &WorkerPrompt<'_>) -> String {
         line(prompt.epic_title, LINE_MAX)
     );
     if !task.scope.is_empty() {
-        let mut places: Vec<String> = task.scope.iter().take(LIST_MAX).map(|place| format!("- {}", short(place))).collect();
+        let mut places: Vec<String> =
+            task.scope.iter().take(LIST_MAX).map(|place| format!("- {}", short(place))).collect();
         if task.scope.len() > LIST_MAX {
             places.push(format!("- and {} more", task.scope.len() - LIST_MAX));
         }
-        let _ = write!(text, "\n\nIt is about these files and places:\n\n{}", block(&places.join("\n"), TEXT_MAX));
+        let _ = write!(
+            text,
+            "\n\nIt is about these files and places:\n\n{}",
+            block(&places.join("\n"), TEXT_MAX)
+        );
     }
     if prompt.with_progress {
         let _ = write!(
@@ -249,7 +257,8 @@ pub fn aggregation(prompt: &AggregationPrompt<'_>) -> String {
             }
         }
         if !part.uncommitted.is_empty() {
-            let files: Vec<String> = part.uncommitted.iter().take(LIST_MAX).map(|file| line(file, LINE_MAX)).collect();
+            let files: Vec<String> =
+                part.uncommitted.iter().take(LIST_MAX).map(|file| line(file, LINE_MAX)).collect();
             let _ = write!(
                 text,
                 "\n\nNot committed, so that no branch has it; bring in what of it is part of the result, from {}: {}",
@@ -257,7 +266,11 @@ pub fn aggregation(prompt: &AggregationPrompt<'_>) -> String {
                 files.join(", ")
             );
         }
-        let summary = if part.summary.trim().is_empty() { "(it left no summary)" } else { part.summary.trim() };
+        let summary = if part.summary.trim().is_empty() {
+            "(it left no summary)"
+        } else {
+            part.summary.trim()
+        };
         let _ = write!(text, "\n\n{}", block(summary, share));
     }
     if !prompt.missing.is_empty() {
@@ -273,9 +286,12 @@ pub fn aggregation(prompt: &AggregationPrompt<'_>) -> String {
     text
 }
 
-/// How many bytes each summary gets: short ones what they need, the others equal parts of what is left.
+/// How many bytes each summary gets: short ones what they need, the others equal parts of what is
+/// left.
 fn shares(parts: &[Part], budget: usize) -> Vec<usize> {
-    let wanted = |part: &Part| part.summary.len() + part.files.iter().map(|file| file.len() + 3).sum::<usize>();
+    let wanted = |part: &Part| {
+        part.summary.len() + part.files.iter().map(|file| file.len() + 3).sum::<usize>()
+    };
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|n| wanted(&parts[*n]));
     let mut shares = vec![0; parts.len()];

@@ -1,7 +1,8 @@
 //! Finds the blocks in a text, or in the messages of a stream as they come.
 //!
-//! However the text is cut into pieces, the same blocks are found. Work and memory are linear in it: a block is tried when an end delimiter has come,
-//! and what has to be looked at again is counted, and bounded by what has been read in all.
+//! However the text is cut into pieces, the same blocks are found. Work and memory are linear in
+//! it: a block is tried when an end delimiter has come, and what has to be looked at again is
+//! counted, and bounded by what has been read in all.
 
 use serde::Serialize;
 
@@ -29,9 +30,11 @@ const AGAIN_FOR_EACH: usize = 4;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Reading {
     pub blocks: Vec<Block>,
-    /// One more than there are blocks: what stands before the first, between them, and after the last; trimmed.
+    /// One more than there are blocks: what stands before the first, between them, and after the
+    /// last; trimmed.
     pub texts: Vec<String>,
-    /// Places where the delimiters are mentioned with no JSON between them. They are part of the texts.
+    /// Places where the delimiters are mentioned with no JSON between them. They are part of the
+    /// texts.
     pub mentions: Vec<Fault>,
     /// A part of the texts was not kept, or further blocks were not read.
     pub is_cut: bool,
@@ -84,7 +87,8 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// Takes the next piece, which goes on where the last one ended; gives the blocks that it makes whole.
+    /// Takes the next piece, which goes on where the last one ended; gives the blocks that it makes
+    /// whole.
     pub fn push(&mut self, mut piece: &str) -> &[Block] {
         let known = self.reading.blocks.len();
         while !piece.is_empty() {
@@ -101,8 +105,9 @@ impl Scanner {
         &self.reading.blocks[known..]
     }
 
-    /// Tells that a message ended here, and the next piece begins another. Between blocks that is a line end; within one, or within
-    /// a delimiter, where a model that was cut off goes on in its next message, it is nothing, but that a delimiter can begin there.
+    /// Tells that a message ended here, and the next piece begins another. Between blocks that is a
+    /// line end; within one, or within a delimiter, where a model that was cut off goes on in its
+    /// next message, it is nothing, but that a delimiter can begin there.
     pub fn end_message(&mut self) -> &[Block] {
         // A delimiter of which there is more than its first signs may go on as well.
         let is_begun = self.rest.len() - self.head > 3;
@@ -149,7 +154,9 @@ impl Scanner {
             let found = delimiter::find(self.rest.as_bytes(), from);
             self.work.looked += found.map_or(self.rest.len(), |(at, _)| at) - from;
             match found {
-                Some((at, Seen::Delimiter(start))) if !start.is_end && self.reading.blocks.len() < BLOCKS_MAX => {
+                Some((at, Seen::Delimiter(start)))
+                    if !start.is_end && self.reading.blocks.len() < BLOCKS_MAX =>
+                {
                     self.settle_text(at);
                     self.open = Some(start);
                     self.searched = at + start.len;
@@ -171,7 +178,8 @@ impl Scanner {
         }
     }
 
-    /// Within a block: reads it, if it may be whole. Whether it was settled, or is to be tried again.
+    /// Within a block: reads it, if it may be whole. Whether it was settled, or is to be tried
+    /// again.
     fn inside(&mut self, start: Delimiter, is_final: bool) -> bool {
         if !is_final && !self.next_end() {
             if self.rest.len() - self.head <= BLOCK_MAX {

@@ -1,4 +1,5 @@
-//! Whether a list of tasks is one that can be worked on: names that are there and there once, and an order that exists.
+//! Whether a list of tasks is one that can be worked on: names that are there and there once, and
+//! an order that exists.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,12 +30,20 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
         check.fault("tasks", "is empty; there is to be one task at the least", true);
     }
     if tasks.len() > TASKS_MAX {
-        return check.fault("tasks", format!("has {} tasks; {TASKS_MAX} are the most", tasks.len()), true);
+        return check.fault(
+            "tasks",
+            format!("has {} tasks; {TASKS_MAX} are the most", tasks.len()),
+            true,
+        );
     }
-    if let Some(total) = list.total_tasks.filter(|total| usize::try_from(*total) != Ok(tasks.len())) {
+    if let Some(total) = list.total_tasks.filter(|total| usize::try_from(*total) != Ok(tasks.len()))
+    {
         check.fault(
             "total_tasks",
-            format!("says {total}, but `tasks` has {}: write all tasks, or the right number", tasks.len()),
+            format!(
+                "says {total}, but `tasks` has {}: write all tasks, or the right number",
+                tasks.len()
+            ),
             true,
         );
     }
@@ -44,7 +53,10 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
         match places.get(task.id.as_str()) {
             None => drop(places.insert(&task.id, n)),
             Some(first) => {
-                let message = format!("\"{}\" is the id of tasks[{first}] already; each task has its own", short(&task.id));
+                let message = format!(
+                    "\"{}\" is the id of tasks[{first}] already; each task has its own",
+                    short(&task.id)
+                );
                 check.fault(format!("tasks[{n}].id"), message, true);
             }
         }
@@ -52,7 +64,11 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
     let known = |name: &str, field: String, check: &mut Check| {
         let is_known = places.contains_key(name);
         if !is_known {
-            check.fault(field, format!("\"{}\" is the id of no task in the list", short(name)), true);
+            check.fault(
+                field,
+                format!("\"{}\" is the id of no task in the list", short(name)),
+                true,
+            );
         }
         is_known
     };
@@ -67,7 +83,10 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
         }
     }
     if let Some(cycle) = cycle(tasks, &places) {
-        let message = format!("go in a circle: {}; one of them must not wait for the next", cycle.join(" waits for "));
+        let message = format!(
+            "go in a circle: {}; one of them must not wait for the next",
+            cycle.join(" waits for ")
+        );
         check.fault("tasks", message, true);
     }
     let mut group_of: HashMap<&str, usize> = HashMap::new();
@@ -91,15 +110,26 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
         for name in &task.dependencies {
             let field = format!("tasks[{n}].dependencies");
             let (id, name) = (task.id.as_str(), name.as_str());
-            if id != name && group_of.get(id).is_some_and(|group| group_of.get(name) == Some(group)) {
+            if id != name && group_of.get(id).is_some_and(|group| group_of.get(name) == Some(group))
+            {
                 check.fault(
                     field.clone(),
-                    format!("waits for \"{}\", which stands in the same parallelizable group", short(name)),
+                    format!(
+                        "waits for \"{}\", which stands in the same parallelizable group",
+                        short(name)
+                    ),
                     false,
                 );
             }
             if turn_of.get(id).zip(turn_of.get(name)).is_some_and(|(mine, theirs)| mine < theirs) {
-                check.fault(field, format!("waits for \"{}\", which comes later in `execution_order`", short(name)), false);
+                check.fault(
+                    field,
+                    format!(
+                        "waits for \"{}\", which comes later in `execution_order`",
+                        short(name)
+                    ),
+                    false,
+                );
             }
         }
     }
@@ -107,7 +137,11 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
 
 fn texts(task: &ProposedTask, n: usize, check: &mut Check) {
     if task.id.chars().count() > limits::WORD || task.id.chars().any(char::is_control) {
-        check.fault(format!("tasks[{n}].id"), format!("is to be one word of at most {} characters", limits::WORD), true);
+        check.fault(
+            format!("tasks[{n}].id"),
+            format!("is to be one word of at most {} characters", limits::WORD),
+            true,
+        );
     }
     if validate::title(&task.title).is_err() {
         let message = format!("is to be one line of at most {} characters", limits::TITLE);
@@ -146,8 +180,12 @@ fn cycle<'a>(tasks: &'a [ProposedTask], places: &HashMap<&str, usize>) -> Option
     Some(names)
 }
 
-/// Nodes in layers, each of which waits for earlier layers only; and those that wait in a circle, or for one.
-fn order<I: Iterator<Item = usize>>(count: usize, waits_for: impl Fn(usize) -> I) -> (Vec<Vec<usize>>, HashSet<usize>) {
+/// Nodes in layers, each of which waits for earlier layers only; and those that wait in a circle,
+/// or for one.
+fn order<I: Iterator<Item = usize>>(
+    count: usize,
+    waits_for: impl Fn(usize) -> I,
+) -> (Vec<Vec<usize>>, HashSet<usize>) {
     let mut open = vec![0_usize; count];
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (n, open) in open.iter_mut().enumerate() {
@@ -176,11 +214,14 @@ fn order<I: Iterator<Item = usize>>(count: usize, waits_for: impl Fn(usize) -> I
     (layers, stuck)
 }
 
-/// The tasks of a list that was checked, in layers by their ids: those of a layer wait only for tasks of earlier layers. Within a layer they stand
-/// by `execution_order`, then by `parallelizable_groups`, then by priority, then as listed.
+/// The tasks of a list that was checked, in layers by their ids: those of a layer wait only for
+/// tasks of earlier layers. Within a layer they stand by `execution_order`, then by
+/// `parallelizable_groups`, then by priority, then as listed.
 pub fn layers(list: &TaskList) -> Vec<Vec<&str>> {
-    let places: HashMap<&str, usize> = list.tasks.iter().enumerate().map(|(n, task)| (task.id.as_str(), n)).collect();
-    let turns: HashMap<&str, usize> = list.execution_order.iter().enumerate().map(|(k, name)| (name.as_str(), k)).collect();
+    let places: HashMap<&str, usize> =
+        list.tasks.iter().enumerate().map(|(n, task)| (task.id.as_str(), n)).collect();
+    let turns: HashMap<&str, usize> =
+        list.execution_order.iter().enumerate().map(|(k, name)| (name.as_str(), k)).collect();
     let groups: HashMap<&str, usize> = list
         .parallelizable_groups
         .iter()
@@ -188,15 +229,25 @@ pub fn layers(list: &TaskList) -> Vec<Vec<&str>> {
         .flat_map(|(g, group)| group.iter().map(move |name| (name.as_str(), g)))
         .collect();
     let waits_for = |n: usize| {
-        list.tasks[n].dependencies.iter().filter_map(|name| places.get(name.as_str()).copied()).collect::<Vec<_>>().into_iter()
+        list.tasks[n]
+            .dependencies
+            .iter()
+            .filter_map(|name| places.get(name.as_str()).copied())
+            .collect::<Vec<_>>()
+            .into_iter()
     };
     let (mut layers, _) = order(list.tasks.len(), waits_for);
     for layer in &mut layers {
         layer.sort_by_key(|n| {
             let task = &list.tasks[*n];
-            let of = |map: &HashMap<&str, usize>| map.get(task.id.as_str()).copied().unwrap_or(usize::MAX);
+            let of = |map: &HashMap<&str, usize>| {
+                map.get(task.id.as_str()).copied().unwrap_or(usize::MAX)
+            };
             (of(&turns), of(&groups), super::phases::priority(task.priority), *n)
         });
     }
-    layers.into_iter().map(|layer| layer.into_iter().map(|n| list.tasks[n].id.as_str()).collect()).collect()
+    layers
+        .into_iter()
+        .map(|layer| layer.into_iter().map(|n| list.tasks[n].id.as_str()).collect())
+        .collect()
 }

@@ -1,5 +1,5 @@
-//! The corpus: answers as models give them (`tests/data/responses/NAME.PHASE.txt`), each with its expected reading beside it; and properties that
-//! hold for any text.
+//! The corpus: answers as models give them (`tests/data/responses/NAME.PHASE.txt`), each with its
+//! expected reading beside it; and properties that hold for any text.
 
 mod fields;
 mod properties;
@@ -40,5 +40,7 @@ fn told(text: &str, phase: Phase) -> Value {
 
 #[test]
 fn each_answer_of_the_corpus_is_read_as_expected() {
-    assert_read("responses", "txt", 60, |name, text| told(text, name.rsplit('.').next().unwrap().parse().unwrap()));
+    assert_read("responses", "txt", 60, |name, text| {
+        told(text, name.rsplit('.').next().unwrap().parse().unwrap())
+    });
 }

@@ -13,7 +13,8 @@ pub struct Facts {
     pub close_reason: Option<String>,
     /// How the run ended and what it took, one sentence each.
     pub record: Vec<String>,
-    /// Files that changed since the run began, those first that are worth most; relative to the working folder.
+    /// Files that changed since the run began, those first that are worth most; relative to the
+    /// working folder.
     pub changed: Vec<String>,
     /// How many more there are.
     pub changed_more: usize,
@@ -34,7 +35,9 @@ const TOLD: usize = 20;
 pub fn fallback(facts: &Facts) -> (Summary, String) {
     let mut accomplishments: Vec<String> = Vec::new();
     accomplishments.extend(
-        facts.close_reason.as_deref().map(|reason| format!("The agent's own words at its end: {}", fence::line(reason, 500))),
+        facts.close_reason.as_deref().map(|reason| {
+            format!("The agent's own words at its end: {}", fence::line(reason, 500))
+        }),
     );
     accomplishments.push(match (facts.changed_by, facts.changed.len() + facts.changed_more) {
         (None, _) => "Which files changed is not known.".to_owned(),
@@ -43,20 +46,34 @@ pub fn fallback(facts: &Facts) -> (Summary, String) {
         (Some(by), count) => format!("{count} files changed since the run began ({by})."),
     });
     let mut notes = facts.record.clone();
-    let more: Vec<String> = facts.changed.iter().skip(DELIVERABLES).take(TOLD).map(|path| format!("`{path}`")).collect();
+    let more: Vec<String> = facts
+        .changed
+        .iter()
+        .skip(DELIVERABLES)
+        .take(TOLD)
+        .map(|path| format!("`{path}`"))
+        .collect();
     if !more.is_empty() {
-        let rest = (facts.changed.len() + facts.changed_more).saturating_sub(DELIVERABLES + more.len());
+        let rest =
+            (facts.changed.len() + facts.changed_more).saturating_sub(DELIVERABLES + more.len());
         let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
         notes.push(format!("Also changed: {}{rest}", more.join(", ")));
     }
-    let file = |path: &String| Deliverable { path: path.clone(), description: Some("changed while the run was on".to_owned()) };
-    let mut warnings = vec!["the agent wrote no summary; this one was made from the run's record".to_owned()];
+    let file = |path: &String| Deliverable {
+        path: path.clone(),
+        description: Some("changed while the run was on".to_owned()),
+    };
+    let mut warnings =
+        vec!["the agent wrote no summary; this one was made from the run's record".to_owned()];
     warnings.extend(facts.warning.clone());
     let summary = Summary {
         objective: Some(format!("{} ({})", fence::line(&facts.title, 500), facts.atom_id)),
         accomplishments,
         deliverables: facts.changed.iter().take(DELIVERABLES).map(file).collect(),
-        tests: Some(TestResults { outcome: None, text: "⏭️ Status unknown (the agent wrote no summary)".to_owned() }),
+        tests: Some(TestResults {
+            outcome: None,
+            text: "⏭️ Status unknown (the agent wrote no summary)".to_owned(),
+        }),
         notes,
         status: Some(SummaryStatus::Partial),
         is_fallback: true,
@@ -91,7 +108,9 @@ pub fn render(summary: &Summary) -> String {
         .collect();
     let status = match summary.status {
         Some(SummaryStatus::Completed) => "✅ COMPLETED",
-        Some(SummaryStatus::Partial) if summary.is_fallback => "⚠️ PARTIAL - Summary not created by the agent",
+        Some(SummaryStatus::Partial) if summary.is_fallback => {
+            "⚠️ PARTIAL - Summary not created by the agent"
+        }
         Some(SummaryStatus::Partial) => "⚠️ PARTIAL",
         Some(SummaryStatus::Failed) => "❌ FAILED",
         None => "Not given",
@@ -106,7 +125,8 @@ pub fn render(summary: &Summary) -> String {
     )
 }
 
-/// A summary in a few lines, for messages and lists: how it stands, what was done, what was handed back.
+/// A summary in a few lines, for messages and lists: how it stands, what was done, what was handed
+/// back.
 pub fn in_words(summary: &Summary, lines_max: usize) -> String {
     let mut said: Vec<String> = Vec::new();
     said.push(match summary.status {
@@ -124,14 +144,28 @@ pub fn in_words(summary: &Summary, lines_max: usize) -> String {
             .filter(|_| !summary.is_fallback)
             .map(|text| format!("Objective: {}", lines::cut(&text.replace('\n', " "), 300))),
     );
-    said.extend(summary.accomplishments.iter().map(|text| format!("- {}", lines::cut(&text.replace('\n', " "), 300))));
+    said.extend(
+        summary
+            .accomplishments
+            .iter()
+            .map(|text| format!("- {}", lines::cut(&text.replace('\n', " "), 300))),
+    );
     said.extend(summary.deliverables.iter().map(|file| match &file.description {
         Some(text) => format!("File: {} - {}", file.path, lines::cut(text, 200)),
         None => format!("File: {}", file.path),
     }));
-    let tests = summary.tests.as_ref().and_then(|tests| tests.text.lines().next()).filter(|_| !summary.is_fallback);
+    let tests = summary
+        .tests
+        .as_ref()
+        .and_then(|tests| tests.text.lines().next())
+        .filter(|_| !summary.is_fallback);
     said.extend(tests.map(|text| format!("Tests: {}", lines::cut(text, 200))));
-    said.extend(summary.notes.iter().map(|text| format!("Note: {}", lines::cut(&text.replace('\n', " "), 300))));
+    said.extend(
+        summary
+            .notes
+            .iter()
+            .map(|text| format!("Note: {}", lines::cut(&text.replace('\n', " "), 300))),
+    );
     if said.len() > lines_max {
         let left_out = said.len() - lines_max + 1;
         said.truncate(lines_max.saturating_sub(1));

@@ -1,5 +1,6 @@
-//! The files that a summary names. The format has ``- `path` - description``; models also leave the back-ticks out, use tables, links, bold, colons
-//! and arrows, write the description first, and name several files in one line.
+//! The files that a summary names. The format has ``- `path` - description``; models also leave the
+//! back-ticks out, use tables, links, bold, colons and arrows, write the description first, and
+//! name several files in one line.
 
 use super::FILES_MAX;
 use super::headings::Section;
@@ -19,7 +20,8 @@ pub(super) fn read(sections: &Sections<'_>, warnings: &mut Vec<String>) -> Vec<D
     let Some(section) = sections.deliverables() else { return Vec::new() };
     let mut list = Files::default();
     // In a fence people put lists as well.
-    let lines: Vec<Line<'_>> = sections.of(section).map(|line| Line { fenced: false, ..line }).collect();
+    let lines: Vec<Line<'_>> =
+        sections.of(section).map(|line| Line { fenced: false, ..line }).collect();
     let (rows, rest): (Vec<Line<'_>>, Vec<Line<'_>>) =
         lines.into_iter().partition(|line| line.text.starts_with('|') && line.text.len() > 1);
     for item in items::read(separate(rest).into_iter()) {
@@ -29,20 +31,29 @@ pub(super) fn read(sections: &Sections<'_>, warnings: &mut Vec<String>) -> Vec<D
         list.row(row.text);
     }
     if list.found.len() > FILES_MAX {
-        warnings.push(format!("{}: only the first {FILES_MAX} of {} files are kept", section.title(), list.found.len()));
+        warnings.push(format!(
+            "{}: only the first {FILES_MAX} of {} files are kept",
+            section.title(),
+            list.found.len()
+        ));
         list.found.truncate(FILES_MAX);
     }
     if section == Section::Deliverables {
-        warnings.extend(list.unread.iter().map(|text| format!("Key Deliverables: no file is named in: {text}")));
+        warnings.extend(
+            list.unread.iter().map(|text| format!("Key Deliverables: no file is named in: {text}")),
+        );
     }
     list.found
 }
 
-/// Lines without a mark of a list stand for themselves if they name a file, whatever stands above them.
+/// Lines without a mark of a list stand for themselves if they name a file, whatever stands above
+/// them.
 fn separate(lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
     let mut out = Vec::with_capacity(lines.len());
     for line in lines {
-        let is_own = items::bullet(line.text).is_none() && line.indent == 0 && !entry(line.text).paths.is_empty();
+        let is_own = items::bullet(line.text).is_none()
+            && line.indent == 0
+            && !entry(line.text).paths.is_empty();
         if is_own {
             out.push(Line::plain(""));
         }
@@ -83,8 +94,10 @@ impl Files {
         {
             let from = self.found.len().saturating_sub(count);
             for file in &mut self.found[from..] {
-                let told = file.description.take().map_or_else(String::new, |text| format!("{text}; "));
-                file.description = Some(lines::cut(&format!("{told}{}", item.text), DESCRIPTION_MAX));
+                let told =
+                    file.description.take().map_or_else(String::new, |text| format!("{text}; "));
+                file.description =
+                    Some(lines::cut(&format!("{told}{}", item.text), DESCRIPTION_MAX));
             }
             return;
         }
@@ -97,21 +110,30 @@ impl Files {
     /// A row of a table: the first cell that names a file, and the others as its description.
     fn row(&mut self, text: &str) {
         let cells: Vec<&str> = text.trim_matches('|').split('|').map(str::trim).collect();
-        let Some((at, path)) = cells.iter().enumerate().find_map(|(at, cell)| Some((at, entry(cell).paths.into_iter().next()?)))
+        let Some((at, path)) = cells
+            .iter()
+            .enumerate()
+            .find_map(|(at, cell)| Some((at, entry(cell).paths.into_iter().next()?)))
         else {
             return;
         };
-        let rest: Vec<&str> =
-            cells.iter().enumerate().filter(|(n, cell)| *n != at && !cell.is_empty()).map(|(_, cell)| *cell).collect();
+        let rest: Vec<&str> = cells
+            .iter()
+            .enumerate()
+            .filter(|(n, cell)| *n != at && !cell.is_empty())
+            .map(|(_, cell)| *cell)
+            .collect();
         self.add(path, &rest.join("; "));
     }
 
     fn add(&mut self, path: String, description: &str) {
-        let description = Some(lines::cut(description, DESCRIPTION_MAX)).filter(|text| !text.is_empty());
+        let description =
+            Some(lines::cut(description, DESCRIPTION_MAX)).filter(|text| !text.is_empty());
         if let Some(known) = self.found.iter_mut().find(|file| file.path == path) {
             known.description = known.description.take().or(description);
         } else if self.found.len() < FILES_MAX * 4 {
-            // A few more than are kept, so that it can be told that there were more; a text full of them must not be quadratic.
+            // A few more than are kept, so that it can be told that there were more; a text full of
+            // them must not be quadratic.
             self.found.push(Deliverable { path, description });
         }
     }
@@ -128,7 +150,11 @@ fn entry(text: &str) -> Entry {
     let text = text.trim().trim_start_matches("[ ]").trim_start();
     // An emoji before the name is an ornament.
     let text = text.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric() || c == ' ');
-    leading_spans(text).or_else(|| leading_link(text)).or_else(|| bare(text)).or_else(|| span_inside(text)).unwrap_or_default()
+    leading_spans(text)
+        .or_else(|| leading_link(text))
+        .or_else(|| bare(text))
+        .or_else(|| span_inside(text))
+        .unwrap_or_default()
 }
 
 /// `` `a.rs`, `b.rs` and `c.rs` - text``: names in back-ticks at the beginning.
@@ -154,8 +180,11 @@ fn leading_spans(text: &str) -> Option<Entry> {
     }
     let several = paths.len() > 1;
     let description = description(rest);
-    let paths: Vec<String> =
-        paths.into_iter().map(tidy).filter(|path| !path.is_empty() && (!several || is_like_a_path(path))).collect();
+    let paths: Vec<String> = paths
+        .into_iter()
+        .map(tidy)
+        .filter(|path| !path.is_empty() && (!several || is_like_a_path(path)))
+        .collect();
     (!paths.is_empty()).then_some(Entry { paths, description })
 }
 
@@ -172,7 +201,8 @@ fn leading_link(text: &str) -> Option<Entry> {
 fn bare(text: &str) -> Option<Entry> {
     let text = text.trim_start_matches(['*', '_']);
     let mut best: Option<(usize, usize)> = None;
-    for mark in [" - ", " – ", " — ", " -- ", ": ", "** ", "**:", " (", " => ", " -> ", " → ", "\t"] {
+    for mark in [" - ", " – ", " — ", " -- ", ": ", "** ", "**:", " (", " => ", " -> ", " → ", "\t"]
+    {
         if let Some(at) = text.find(mark)
             && best.is_none_or(|(found, _)| at < found)
         {
@@ -180,7 +210,8 @@ fn bare(text: &str) -> Option<Entry> {
         }
     }
     let (path, rest) = best.map_or((text, ""), |(at, length)| {
-        let rest = if text[at..].starts_with(" (") { &text[at + 1..] } else { &text[at + length..] };
+        let rest =
+            if text[at..].starts_with(" (") { &text[at + 1..] } else { &text[at + length..] };
         (&text[..at], rest)
     });
     let path = last_word_after_a_verb(path.trim().trim_end_matches(['*', '_', ':']));
@@ -196,10 +227,14 @@ fn span_inside(text: &str) -> Option<Entry> {
         let Some((inside, after)) = span(&rest[at..]) else { break };
         let path = tidy(inside);
         if is_like_a_path(&path) {
-            let before = text[..text.len() - rest.len() + at].trim_end_matches(['*', '_', ' ', ':', '-', '–', '—', '(']);
+            let before = text[..text.len() - rest.len() + at]
+                .trim_end_matches(['*', '_', ' ', ':', '-', '–', '—', '(']);
             let after = description(after);
-            let joined =
-                if before.is_empty() || after.is_empty() { format!("{before}{after}") } else { format!("{before} … {after}") };
+            let joined = if before.is_empty() || after.is_empty() {
+                format!("{before}{after}")
+            } else {
+                format!("{before} … {after}")
+            };
             return Some(Entry { paths: vec![path], description: joined });
         }
         rest = after;
@@ -228,7 +263,8 @@ fn description(rest: &str) -> String {
     }
 }
 
-/// A path without what does not belong to it: quotes, `./`, line numbers, an anchor, a full stop at the end.
+/// A path without what does not belong to it: quotes, `./`, line numbers, an anchor, a full stop at
+/// the end.
 fn tidy(text: &str) -> String {
     let mut path = text.trim().trim_matches(['"', '\'', '<', '>', '*', '`']).trim();
     if let Some((before, lines)) = path.rsplit_once('#')
@@ -248,7 +284,11 @@ fn tidy(text: &str) -> String {
     while let Some(rest) = path.strip_prefix("./") {
         path = rest.trim_start_matches('/');
     }
-    let path = if path.ends_with("..") || path == "." { path } else { path.trim_end_matches([',', ';', '.']) };
+    let path = if path.ends_with("..") || path == "." {
+        path
+    } else {
+        path.trim_end_matches([',', ';', '.'])
+    };
     lines::cut(&path.replace(['\t', '\n'], " "), PATH_MAX)
 }
 
@@ -280,22 +320,41 @@ fn last_word_after_a_verb(text: &str) -> &str {
     rest
 }
 
-/// Whether a text without back-ticks can be meant as a path: it has a `/`, or an ending, or is one of the well-known names.
+/// Whether a text without back-ticks can be meant as a path: it has a `/`, or an ending, or is one
+/// of the well-known names.
 fn is_like_a_path(text: &str) -> bool {
-    if text.is_empty() || text.len() > PATH_MAX || text.contains('`') || text.ends_with([':', '!', '?']) {
+    if text.is_empty()
+        || text.len() > PATH_MAX
+        || text.contains('`')
+        || text.ends_with([':', '!', '?'])
+    {
         return false;
     }
     let last = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let words = text.split_whitespace().count();
     let has_ending = last.rsplit_once('.').is_some_and(|(before, ending)| {
-        let is_short = (1..=10).contains(&ending.len()) && ending.bytes().all(|b| b.is_ascii_alphanumeric());
+        let is_short =
+            (1..=10).contains(&ending.len()) && ending.bytes().all(|b| b.is_ascii_alphanumeric());
         // `e.g`, `v1.2` and the end of a sentence are no files.
-        is_short && (!before.is_empty() || words == 1) && !ending.bytes().all(|b| b.is_ascii_digit()) && !before.ends_with(' ')
+        is_short
+            && (!before.is_empty() || words == 1)
+            && !ending.bytes().all(|b| b.is_ascii_digit())
+            && !before.ends_with(' ')
     });
-    let is_known =
-        ["makefile", "dockerfile", "license", "licence", "readme", "changelog", "justfile", "procfile", "notice", "authors"]
-            .iter()
-            .any(|known| last.eq_ignore_ascii_case(known));
+    let is_known = [
+        "makefile",
+        "dockerfile",
+        "license",
+        "licence",
+        "readme",
+        "changelog",
+        "justfile",
+        "procfile",
+        "notice",
+        "authors",
+    ]
+    .iter()
+    .any(|known| last.eq_ignore_ascii_case(known));
     match words {
         1 => has_ending || is_known || text.contains('/'),
         // With blanks in it, only an ending tells it from a sentence.

@@ -1,5 +1,6 @@
-//! Which lines begin a section. The format has `## Key Deliverables`; models also write `### 3. Key Deliverables (4)`, `**Key Deliverables:**`,
-//! `Key Deliverables:` or `- **Status:** done`.
+//! Which lines begin a section. The format has `## Key Deliverables`; models also write
+//! `### 3. Key Deliverables (4)`, `**Key Deliverables:**`, `Key Deliverables:` or
+//! `- **Status:** done`.
 
 use super::lines::Line;
 use super::words;
@@ -151,10 +152,12 @@ pub(super) fn read<'a>(line: Line<'a>, next: Option<Line<'a>>) -> Option<Heading
         let (section, rest) = found.map_or((None, ""), |(section, rest)| (Some(section), rest));
         return is_heading.then_some(Heading { section, rank, rest });
     }
-    let underline = next.filter(|next| !next.fenced && next.text.len() >= 3).and_then(|next| match next.text.as_bytes() {
-        bytes if bytes.iter().all(|b| *b == b'=') => Some(1),
-        bytes if bytes.iter().all(|b| *b == b'-') => Some(2),
-        _ => None,
+    let underline = next.filter(|next| !next.fenced && next.text.len() >= 3).and_then(|next| {
+        match next.text.as_bytes() {
+            bytes if bytes.iter().all(|b| *b == b'=') => Some(1),
+            bytes if bytes.iter().all(|b| *b == b'-') => Some(2),
+            _ => None,
+        }
     });
     if let (Some(rank), Some((section, rest))) = (underline, name(line.text, true)) {
         return Some(Heading { section: Some(section), rank, rest });
@@ -174,7 +177,8 @@ fn label(text: &str, rank: u8) -> Option<Heading<'_>> {
     Some(Heading { section: Some(section), rank, rest })
 }
 
-/// The section that this title names, and what follows its name. `loose`: a title may go on in words that belong to it (`Notes & caveats`).
+/// The section that this title names, and what follows its name. `loose`: a title may go on in
+/// words that belong to it (`Notes & caveats`).
 fn name(title: &str, loose: bool) -> Option<(Section, &str)> {
     let title = without_ornaments(title);
     let start: String = title.chars().take(NAME_MAX).map(|c| c.to_ascii_lowercase()).collect();
@@ -204,10 +208,14 @@ fn after_name(section: Section, rest: &str, loose: bool) -> Option<&str> {
     if rest.is_empty() {
         return Some("");
     }
-    if section == Section::Status && words::has_status(rest) && (loose || !rest.starts_with(char::is_alphanumeric)) {
+    if section == Section::Status
+        && words::has_status(rest)
+        && (loose || !rest.starts_with(char::is_alphanumeric))
+    {
         return Some(rest);
     }
-    let goes_on = rest.starts_with(['&', '/', '+', ',']) || rest.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("and "));
+    let goes_on = rest.starts_with(['&', '/', '+', ','])
+        || rest.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("and "));
     let is_ornament = !rest.contains(char::is_alphanumeric);
     (loose && goes_on || is_ornament).then_some("")
 }

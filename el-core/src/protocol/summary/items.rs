@@ -14,7 +14,8 @@ pub(super) struct Item {
     pub(super) is_listed: bool,
 }
 
-/// The items of these lines, nested ones too, in their order. Lines that go on an item are joined to it.
+/// The items of these lines, nested ones too, in their order. Lines that go on an item are joined
+/// to it.
 pub(super) fn read<'a>(lines: impl Iterator<Item = Line<'a>>) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
     let mut blank = true;
@@ -26,7 +27,9 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = Line<'a>>) -> Vec<Item> {
         let listed = if line.fenced { None } else { bullet(line.text) };
         let text = listed.unwrap_or(line.text);
         match items.last_mut() {
-            Some(last) if listed.is_none() && (!blank || last.is_listed && line.indent > last.indent) => {
+            Some(last)
+                if listed.is_none() && (!blank || last.is_listed && line.indent > last.indent) =>
+            {
                 if last.text.len() < ITEM_MAX * 4 {
                     if !last.text.is_empty() {
                         last.text.push(if line.fenced { '\n' } else { ' ' });
@@ -34,7 +37,11 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = Line<'a>>) -> Vec<Item> {
                     last.text.push_str(text);
                 }
             }
-            _ => items.push(Item { text: text.to_owned(), indent: line.indent, is_listed: listed.is_some() }),
+            _ => items.push(Item {
+                text: text.to_owned(),
+                indent: line.indent,
+                is_listed: listed.is_some(),
+            }),
         }
         blank = false;
     }
@@ -67,7 +74,9 @@ pub(super) fn bullet(text: &str) -> Option<&str> {
         '✅' | '✓' | '✔' | '☑' => return Some(text),
         '0'..='9' => {
             let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-            let rest = text[digits..].strip_prefix(['.', ')']).filter(|rest| rest.starts_with([' ', '\t']))?;
+            let rest = text[digits..]
+                .strip_prefix(['.', ')'])
+                .filter(|rest| rest.starts_with([' ', '\t']))?;
             if digits > 3 {
                 return None;
             }
@@ -103,7 +112,8 @@ pub(super) fn is_nothing(text: &str) -> bool {
         "no files",
         "no deliverables",
     ];
-    words.iter().any(|word| bare.eq_ignore_ascii_case(word)) && !(bare.is_empty() && text.contains('`'))
+    words.iter().any(|word| bare.eq_ignore_ascii_case(word))
+        && !(bare.is_empty() && text.contains('`'))
 }
 
 /// A line of the template that was left as it was: `[Bullet point 1]`.

@@ -29,11 +29,14 @@ pub(super) fn head(text: &str, max: usize, is_cut: impl FnOnce()) -> &str {
     &text[..end]
 }
 
-/// Splits a text into lines, whatever ends them. Quote marks, fence marks and comments are taken off; a fence around the whole text counts as
-/// none, and so does one that never ends.
+/// Splits a text into lines, whatever ends them. Quote marks, fence marks and comments are taken
+/// off; a fence around the whole text counts as none, and so does one that never ends.
 pub(super) fn split(text: &str) -> Vec<Line<'_>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let raw: Vec<&str> = text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r')).collect();
+    let raw: Vec<&str> = text
+        .split('\n')
+        .flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
+        .collect();
     let wrapped = wrapping(&raw);
     let mut lines = Vec::with_capacity(raw.len());
     let mut open: Option<Fence> = None;
@@ -61,12 +64,15 @@ pub(super) fn split(text: &str) -> Vec<Line<'_>> {
 /// The first and the last line, if they are a fence around everything.
 fn wrapping(raw: &[&str]) -> [Option<usize>; 2] {
     let said = |line: &&str| !line.trim().is_empty();
-    let (Some(first), Some(last)) = (raw.iter().position(said), raw.iter().rposition(said)) else { return [None, None] };
+    let (Some(first), Some(last)) = (raw.iter().position(said), raw.iter().rposition(said)) else {
+        return [None, None];
+    };
     let Some(fence) = Fence::of(raw[first].trim()) else { return [None, None] };
     if !matches!(fence.info.to_ascii_lowercase().as_str(), "" | "md" | "markdown" | "text") {
         return [None, None];
     }
-    let closes = last > first && Fence::of(raw[last].trim()).is_some_and(|mark| mark.closes(&fence));
+    let closes =
+        last > first && Fence::of(raw[last].trim()).is_some_and(|mark| mark.closes(&fence));
     // Without an end it is one all the same if it says that it holds markdown.
     match (closes, fence.info.is_empty()) {
         (true, _) => [Some(first), Some(last)],
@@ -88,7 +94,12 @@ impl<'a> Fence<'a> {
         let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
         let rest = text.trim_start_matches(mark);
         let length = text.len() - rest.len();
-        (length >= 3 && !rest.contains('`')).then(|| Fence { mark, length, info: rest.trim(), from: 0 })
+        (length >= 3 && !rest.contains('`')).then(|| Fence {
+            mark,
+            length,
+            info: rest.trim(),
+            from: 0,
+        })
     }
 
     fn closes(&self, open: &Fence<'_>) -> bool {
@@ -120,7 +131,9 @@ fn indent(line: &str) -> usize {
 /// A line that only divides: `---`, `***`, `===`, `___`, `- - -`.
 pub(super) fn is_rule(text: &str) -> bool {
     let mut marks = text.chars().filter(|c| !c.is_whitespace());
-    let Some(first) = marks.next().filter(|c| matches!(c, '-' | '=' | '*' | '_')) else { return false };
+    let Some(first) = marks.next().filter(|c| matches!(c, '-' | '=' | '*' | '_')) else {
+        return false;
+    };
     let mut count = 1;
     marks.all(|c| {
         count += 1;

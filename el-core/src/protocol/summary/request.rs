@@ -2,7 +2,8 @@
 
 use crate::protocol::fence;
 
-/// The part of the context that asks for a summary; `path` as seen from the agent's working folder, or absolute.
+/// The part of the context that asks for a summary; `path` as seen from the agent's working folder,
+/// or absolute.
 pub fn request(path: &str) -> String {
     let path = fence::line(path, 4_096);
     format!(

@@ -30,7 +30,9 @@ impl<'a> Sections<'a> {
         let mut outer: Option<Place> = None;
         for (line, heading) in lines.iter().zip(headings) {
             match heading {
-                Some(Heading { section: Some(section), rank, rest }) if opens.opens(section, rank, rest) => {
+                Some(Heading { section: Some(section), rank, rest })
+                    if opens.opens(section, rank, rest) =>
+                {
                     if let Some(before) = current.filter(|place| place.rank < rank) {
                         outer = Some(before);
                     } else if outer.is_some_and(|place| place.rank >= rank) {
@@ -38,7 +40,8 @@ impl<'a> Sections<'a> {
                     }
                     let rest = if rest.is_empty() { Vec::new() } else { vec![Line::plain(rest)] };
                     sections.found.push((section, rest));
-                    current = Some(Place { at: sections.found.len() - 1, rank, indent: line.indent });
+                    current =
+                        Some(Place { at: sections.found.len() - 1, rank, indent: line.indent });
                 }
                 // Another heading ends a section unless it is one below it.
                 Some(Heading { section: None, rank, .. }) => {
@@ -50,9 +53,14 @@ impl<'a> Sections<'a> {
                 // A heading below the section's own is no text of it.
                 Some(Heading { rank, .. }) if rank < BOLD => {}
                 _ => {
-                    // A label in a list is its own line and what is below it; the next item belongs to the list again.
-                    let is_next = |place: &Place| place.rank == BULLET && line.indent <= place.indent;
-                    if current.as_ref().is_some_and(is_next) && outer.is_some() && super::items::bullet(line.text).is_some() {
+                    // A label in a list is its own line and what is below it; the next item belongs
+                    // to the list again.
+                    let is_next =
+                        |place: &Place| place.rank == BULLET && line.indent <= place.indent;
+                    if current.as_ref().is_some_and(is_next)
+                        && outer.is_some()
+                        && super::items::bullet(line.text).is_some()
+                    {
                         current = outer.take();
                     }
                     match current {
@@ -80,7 +88,10 @@ impl<'a> Sections<'a> {
     }
 
     pub(super) fn parts(&self, section: Section) -> impl Iterator<Item = &[Line<'a>]> + '_ {
-        self.found.iter().filter(move |(found, _)| *found == section).map(|(_, lines)| lines.as_slice())
+        self.found
+            .iter()
+            .filter(move |(found, _)| *found == section)
+            .map(|(_, lines)| lines.as_slice())
     }
 
     pub(super) fn has(&self, section: Section) -> bool {
@@ -116,7 +127,8 @@ impl<'a> Sections<'a> {
             Section::Notes,
             Section::Status,
         ];
-        let missing: Vec<&str> = missing.into_iter().filter(|section| !self.has(*section)).map(Section::title).collect();
+        let missing: Vec<&str> =
+            missing.into_iter().filter(|section| !self.has(*section)).map(Section::title).collect();
         if !missing.is_empty() {
             warnings.push(format!("missing: {}", missing.join(", ")));
         }
@@ -126,8 +138,9 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// Which headings begin a section. A heading by `#` does if no surer one names the same section; a label does where the text has no headings by
-/// `#`, or none for its section: so a `### Tests` or a `**Notes:**` inside of another section stays inside where the real section exists.
+/// Which headings begin a section. A heading by `#` does if no surer one names the same section; a
+/// label does where the text has no headings by `#`, or none for its section: so a `### Tests` or a
+/// `**Notes:**` inside of another section stays inside where the real section exists.
 struct Opens {
     surest: [u8; Section::ALL.len()],
     has_headings: bool,
@@ -146,8 +159,11 @@ impl Opens {
     }
 
     fn opens(&self, section: Section, rank: u8, rest: &str) -> bool {
-        // A status in its own line is one wherever it stands; every other label without emphasis is just a word in such a text.
-        let is_surely_meant = rank <= BOLD || !self.has_headings || section == Section::Status && super::words::has_status(rest);
+        // A status in its own line is one wherever it stands; every other label without emphasis is
+        // just a word in such a text.
+        let is_surely_meant = rank <= BOLD
+            || !self.has_headings
+            || section == Section::Status && super::words::has_status(rest);
         rank <= self.surest[section as usize] && is_surely_meant
     }
 }

@@ -1,5 +1,5 @@
-//! The corpus: summaries as models write them (`tests/data/summaries/*.md`), each with its expected reading beside it; and properties that hold
-//! for any text.
+//! The corpus: summaries as models write them (`tests/data/summaries/*.md`), each with its expected
+//! reading beside it; and properties that hold for any text.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,9 @@ fn each_summary_of_the_corpus_is_read_as_expected() {
 
 #[test]
 fn words_of_tests_are_weighed() {
-    let of = |text: &str| parse(&format!("## Test Results\n{text}\n")).tests.and_then(|tests| tests.outcome);
+    let of = |text: &str| {
+        parse(&format!("## Test Results\n{text}\n")).tests.and_then(|tests| tests.outcome)
+    };
     for text in [
         "✅ All 8 tests passed",
         "8/8 passed",
@@ -28,12 +30,24 @@ fn words_of_tests_are_weighed() {
     ] {
         assert_eq!(of(text), Some(TestOutcome::Passed), "{text}");
     }
-    for text in
-        ["❌ 2 tests failed", "7 passed, 1 failed", "7/8 passed", "FAILED", "failures: 3", "✅ unit\n❌ e2e: 1 test failed"]
-    {
+    for text in [
+        "❌ 2 tests failed",
+        "7 passed, 1 failed",
+        "7/8 passed",
+        "FAILED",
+        "failures: 3",
+        "✅ unit\n❌ e2e: 1 test failed",
+    ] {
         assert_eq!(of(text), Some(TestOutcome::Failed), "{text}");
     }
-    for text in ["⏭️ No tests (docs)", "N/A", "none", "Not run: no database", "no tests were needed", "Tests were skipped"] {
+    for text in [
+        "⏭️ No tests (docs)",
+        "N/A",
+        "none",
+        "Not run: no database",
+        "no tests were needed",
+        "Tests were skipped",
+    ] {
         assert_eq!(of(text), Some(TestOutcome::Skipped), "{text}");
     }
     for text in ["see the log", "I looked at it by hand", "7/8 passed, 1 skipped"] {
@@ -44,7 +58,15 @@ fn words_of_tests_are_weighed() {
 #[test]
 fn words_of_status_are_weighed() {
     let of = |text: &str| parse(&format!("## Status\n{text}\n")).status;
-    for text in ["✅ COMPLETED", "Done.", "**Completed**", "success", "✅", "Finished, at last", "COMPLETED - nothing failed"] {
+    for text in [
+        "✅ COMPLETED",
+        "Done.",
+        "**Completed**",
+        "success",
+        "✅",
+        "Finished, at last",
+        "COMPLETED - nothing failed",
+    ] {
         assert_eq!(of(text), Some(SummaryStatus::Completed), "{text}");
     }
     for text in [
@@ -80,7 +102,10 @@ fn a_fallback_reads_as_it_was_made() {
         warning: None,
     };
     let (summary, text) = fallback(&facts);
-    assert_eq!((summary.status, summary.is_fallback, summary.deliverables.len()), (Some(SummaryStatus::Partial), true, 4));
+    assert_eq!(
+        (summary.status, summary.is_fallback, summary.deliverables.len()),
+        (Some(SummaryStatus::Partial), true, 4)
+    );
     let read = parse(&text);
     assert_eq!(
         (&read.status, &read.deliverables, &read.accomplishments),
@@ -88,8 +113,16 @@ fn a_fallback_reads_as_it_was_made() {
         "{text}"
     );
     assert_eq!(read.objective.as_deref(), Some("Fix the parser (t-1a2b)"));
-    assert!(text.contains("⚠️ PARTIAL - Summary not created by the agent") && text.contains("last words"), "{text}");
-    assert!(read.notes.iter().any(|note| note.contains("file 6.rs` and 2 more")), "{:?}", read.notes);
+    assert!(
+        text.contains("⚠️ PARTIAL - Summary not created by the agent")
+            && text.contains("last words"),
+        "{text}"
+    );
+    assert!(
+        read.notes.iter().any(|note| note.contains("file 6.rs` and 2 more")),
+        "{:?}",
+        read.notes
+    );
 }
 
 #[test]
@@ -98,10 +131,15 @@ fn the_request_names_the_file_and_reads_as_an_untouched_template() {
     assert!(text.contains("`.eluent/summaries/t-1.md`"), "{text}");
     let read = parse(request::FORM);
     assert_eq!((read.status, &read.accomplishments[..], read.objective), (None, &[][..], None));
-    assert!(read.warnings.iter().any(|warning| warning.contains("template")), "{:?}", read.warnings);
+    assert!(
+        read.warnings.iter().any(|warning| warning.contains("template")),
+        "{:?}",
+        read.warnings
+    );
 }
 
-/// What makes a slow parser slow: much of the same, and things that never end. Quadratic time would take minutes here.
+/// What makes a slow parser slow: much of the same, and things that never end. Quadratic time would
+/// take minutes here.
 #[test]
 fn time_and_memory_grow_with_the_text_and_no_faster() {
     let much = |part: &str| part.repeat((READ_MAX / part.len()).max(1));
@@ -138,7 +176,11 @@ fn time_and_memory_grow_with_the_text_and_no_faster() {
     for text in &texts {
         let summary = parse(text);
         let size = serde_json::to_string(&summary).unwrap().len();
-        assert!(size < 2 << 20, "{size} bytes from {:?}…", text.chars().take(30).collect::<String>());
+        assert!(
+            size < 2 << 20,
+            "{size} bytes from {:?}…",
+            text.chars().take(30).collect::<String>()
+        );
     }
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
 }
@@ -232,7 +274,12 @@ proptest! {
 /// What holds for every reading.
 fn harmless(summary: &Summary) {
     let rules = Rules { root: "/home/me/work".to_owned(), ..Rules::default() };
-    let texts = summary.accomplishments.iter().chain(&summary.notes).chain(&summary.warnings).chain(&summary.objective);
+    let texts = summary
+        .accomplishments
+        .iter()
+        .chain(&summary.notes)
+        .chain(&summary.warnings)
+        .chain(&summary.objective);
     for text in texts {
         assert!(!text.chars().any(|c| c.is_control() && c != '\n' && c != '\t'), "{text:?}");
     }
@@ -240,7 +287,8 @@ fn harmless(summary: &Summary) {
         assert!(!file.path.is_empty() && !file.path.contains(char::is_control), "{file:?}");
         if let Ok(path) = judge(&file.path, &rules) {
             assert!(
-                !path.starts_with('/') && path.split('/').all(|name| !matches!(name, "" | "." | "..")),
+                !path.starts_with('/')
+                    && path.split('/').all(|name| !matches!(name, "" | "." | "..")),
                 "{file:?} became {path:?}"
             );
         }

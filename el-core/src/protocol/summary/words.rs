@@ -7,7 +7,8 @@ use crate::model::{SummaryStatus, TestOutcome};
 /// Characters of a line that are looked at.
 const LOOK: usize = 300;
 
-/// The status that the agent gives itself. Where it gives several, the worst; where it left the template as it was, none.
+/// The status that the agent gives itself. Where it gives several, the worst; where it left the
+/// template as it was, none.
 pub(super) fn status(sections: &Sections<'_>, warnings: &mut Vec<String>) -> Option<SummaryStatus> {
     let mut found: Vec<SummaryStatus> = Vec::new();
     let mut unread = false;
@@ -46,21 +47,21 @@ fn status_of(text: &str) -> Option<SummaryStatus> {
     let words = words(text);
     let by_word = words.iter().enumerate().find_map(|(at, word)| {
         let status = match word.as_str() {
-            "completed" | "complete" | "done" | "success" | "successful" | "successfully" | "succeeded" | "finished" => {
-                SummaryStatus::Completed
-            }
-            "partial" | "partially" | "incomplete" | "progress" | "wip" | "blocked" | "mostly" | "unfinished" => {
-                SummaryStatus::Partial
-            }
+            "completed" | "complete" | "done" | "success" | "successful" | "successfully"
+            | "succeeded" | "finished" => SummaryStatus::Completed,
+            "partial" | "partially" | "incomplete" | "progress" | "wip" | "blocked" | "mostly"
+            | "unfinished" => SummaryStatus::Partial,
             "failed" | "failure" | "fail" | "aborted" | "unsuccessful" => SummaryStatus::Failed,
             _ => return None,
         };
-        let is_denied = words[..at]
-            .iter()
-            .rev()
-            .take(2)
-            .any(|before| matches!(before.as_str(), "not" | "never" | "isn't" | "wasn't" | "couldn't"));
-        Some(if is_denied && status == SummaryStatus::Completed { SummaryStatus::Partial } else { status })
+        let is_denied = words[..at].iter().rev().take(2).any(|before| {
+            matches!(before.as_str(), "not" | "never" | "isn't" | "wasn't" | "couldn't")
+        });
+        Some(if is_denied && status == SummaryStatus::Completed {
+            SummaryStatus::Partial
+        } else {
+            status
+        })
     });
     by_word.or_else(|| {
         text.chars().take(LOOK).find_map(|c| match c {
@@ -72,7 +73,8 @@ fn status_of(text: &str) -> Option<SummaryStatus> {
     })
 }
 
-/// What a text about tests comes to: a number of failures counts above all, then the first line that says anything.
+/// What a text about tests comes to: a number of failures counts above all, then the first line
+/// that says anything.
 pub(super) fn tests(text: &str) -> Option<TestOutcome> {
     if text.contains("[OR]") {
         return None;
@@ -83,7 +85,8 @@ pub(super) fn tests(text: &str) -> Option<TestOutcome> {
     text.lines().find_map(outcome_of)
 }
 
-/// `2 failed`, `1 test failed`, `3 tests failed`, `failures: 2`, `7/8 passed` (unless something was skipped).
+/// `2 failed`, `1 test failed`, `3 tests failed`, `failures: 2`, `7/8 passed` (unless something was
+/// skipped).
 fn has_failures(line: &str) -> bool {
     let words = words(line);
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok());
@@ -98,8 +101,10 @@ fn has_failures(line: &str) -> bool {
     let is_short = || {
         let skipped = words.iter().any(|word| word.starts_with("skip") || word == "ignored");
         let passed = words.iter().any(|word| word.starts_with("pass"));
-        let fraction =
-            |word: &String| word.split_once('/').and_then(|(a, b)| Some((a.parse::<u64>().ok()?, b.parse::<u64>().ok()?)));
+        let fraction = |word: &String| {
+            word.split_once('/')
+                .and_then(|(a, b)| Some((a.parse::<u64>().ok()?, b.parse::<u64>().ok()?)))
+        };
         passed && !skipped && words.iter().filter_map(fraction).any(|(of, all)| of < all)
     };
     by_word || is_short()
@@ -128,8 +133,9 @@ fn outcome_of(line: &str) -> Option<TestOutcome> {
     ];
     sign.or_else(|| none.iter().any(|part| lower.contains(part)).then_some(TestOutcome::Skipped))
         .or_else(|| {
-            (has(&["passed", "pass", "passes", "passing", "green", "succeeded", "ok"]) && !has(&["not"]))
-                .then_some(TestOutcome::Passed)
+            (has(&["passed", "pass", "passes", "passing", "green", "succeeded", "ok"])
+                && !has(&["not"]))
+            .then_some(TestOutcome::Passed)
         })
         .or_else(|| has(&["failed", "failing", "fail", "fails"]).then_some(TestOutcome::Failed))
         .or_else(|| (has(&["none", "skipped"])).then_some(TestOutcome::Skipped))

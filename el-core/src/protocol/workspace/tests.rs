@@ -38,8 +38,16 @@ fn whatever_leaves_the_working_folder_is_refused() {
     for path in ["..", "../a", "a/../b", "a/..", "/home/me/work/../x"] {
         assert_eq!(why(path), NotSent::Outside, "{path}");
     }
-    for path in ["", " ", "a\0b", "a\nb", "https://example.com/a.rs", "file:///etc/passwd", &"x".repeat(300), &"a/".repeat(4000)]
-    {
+    for path in [
+        "",
+        " ",
+        "a\0b",
+        "a\nb",
+        "https://example.com/a.rs",
+        "file:///etc/passwd",
+        &"x".repeat(300),
+        &"a/".repeat(4000),
+    ] {
         assert_eq!(why(path), NotSent::NotAPath, "{path}");
     }
     for path in [".", "./", "/home/me/work/"] {
@@ -62,14 +70,23 @@ fn kinds_that_are_no_result_are_refused() {
     ] {
         assert_eq!(why(path), NotSent::Configuration, "{path}");
     }
-    for path in ["dist/app.js", "web/node_modules/x/y.js", "target/debug/el", "a/__pycache__/b.py", "x.pyc"] {
+    for path in
+        ["dist/app.js", "web/node_modules/x/y.js", "target/debug/el", "a/__pycache__/b.py", "x.pyc"]
+    {
         assert_eq!(why(path), NotSent::BuildOutput, "{path}");
     }
-    for path in ["CONTEXT.md", "docs/SPECS.md", "INSTRUCTIONS.md", ".tracker/agent-context/t-1.md"] {
+    for path in ["CONTEXT.md", "docs/SPECS.md", "INSTRUCTIONS.md", ".tracker/agent-context/t-1.md"]
+    {
         assert_eq!(why(path), NotSent::ContextFile, "{path}");
     }
     assert_eq!(why(".tracker/summaries/t-2.md"), NotSent::OtherSummary);
-    for path in [".tracker/el.db", ".tracker/runs/run-1/env.json", ".git/config", "sub/.GIT/hooks/x", ".eluent/el.db"] {
+    for path in [
+        ".tracker/el.db",
+        ".tracker/runs/run-1/env.json",
+        ".git/config",
+        "sub/.GIT/hooks/x",
+        ".eluent/el.db",
+    ] {
         assert_eq!(why(path), NotSent::TrackerState, "{path}");
     }
     for path in [

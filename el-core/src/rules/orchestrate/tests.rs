@@ -4,7 +4,10 @@ use super::*;
 use crate::model::{CompletionStatus, Status};
 
 fn listed(id: &str, dependencies: &[&str]) -> Listed {
-    Listed { id: id.to_owned(), dependencies: dependencies.iter().map(|d| (*d).to_owned()).collect() }
+    Listed {
+        id: id.to_owned(),
+        dependencies: dependencies.iter().map(|d| (*d).to_owned()).collect(),
+    }
 }
 
 fn member(id: &str, status: Status, waits_for: &[&str]) -> Member {
@@ -22,7 +25,11 @@ fn planned() -> Flow {
     Flow {
         analysis: Asking::Data,
         task_list: Asking::Data,
-        filing: Filing { tasks: vec![listed("a", &[]), listed("b", &["a"])], filed: HashSet::new(), is_filed: false },
+        filing: Filing {
+            tasks: vec![listed("a", &[]), listed("b", &["a"])],
+            filed: HashSet::new(),
+            is_filed: false,
+        },
         ..Flow::default()
     }
 }
@@ -30,18 +37,24 @@ fn planned() -> Flow {
 #[test]
 fn a_question_is_asked_awaited_and_answered_or_it_stops() {
     let question = Question::Analysis;
-    let step = |asking: Asking| next(&Flow { analysis: asking, ..Flow::default() }, &Settings::default());
+    let step =
+        |asking: Asking| next(&Flow { analysis: asking, ..Flow::default() }, &Settings::default());
     let why = "x".to_owned();
     assert_eq!(step(Asking::Nothing), Step::Ask { question });
     assert_eq!(step(Asking::Pending), Step::AwaitAnswer { question });
-    assert_eq!(step(Asking::Stopped { why: why.clone() }), Step::Stop { question: Some(question), why });
+    assert_eq!(
+        step(Asking::Stopped { why: why.clone() }),
+        Step::Stop { question: Some(question), why }
+    );
     assert_eq!(step(Asking::Carried), Step::Ask { question: Question::TaskList });
     assert_eq!(step(Asking::Data), Step::Ask { question: Question::TaskList });
 }
 
 #[test]
 fn an_answer_that_cannot_be_used_is_asked_for_again_as_often_as_configured() {
-    let left = |asks_again| [1, 2, 3, 99].map(|asked| asks_left(asked, &Settings { asks_again, ..Settings::default() }));
+    let left = |asks_again| {
+        [1, 2, 3, 99].map(|asked| asks_left(asked, &Settings { asks_again, ..Settings::default() }))
+    };
     assert_eq!(left(2), [Some(1), Some(0), None, None]);
     assert_eq!(left(0), [None; 4]);
 }
@@ -57,7 +70,10 @@ fn filing_goes_on_with_what_is_left_and_then_never_begins_again() {
     let mut flow = planned();
     let settings = Settings { plan_only: true, ..Settings::default() };
     flow.filing.tasks.reverse();
-    assert_eq!(next(&flow, &settings), Step::File { round: None, tasks: vec!["a".to_owned(), "b".to_owned()] });
+    assert_eq!(
+        next(&flow, &settings),
+        Step::File { round: None, tasks: vec!["a".to_owned(), "b".to_owned()] }
+    );
     flow.filing.filed.insert("a".to_owned());
     assert_eq!(next(&flow, &settings), Step::File { round: None, tasks: vec!["b".to_owned()] });
     flow.filing.filed.insert("b".to_owned());
@@ -81,7 +97,11 @@ fn a_failed_task_holds_only_what_depends_on_it_and_is_told_as_missing() {
     let Step::AwaitWork { work } = next(&flow, &Settings::default()) else { panic!() };
     assert_eq!(
         (work.ready, work.waiting, work.missing),
-        (vec!["d".to_owned()], vec!["e".to_owned()], vec!["a".to_owned(), "b".to_owned(), "c".to_owned()])
+        (
+            vec!["d".to_owned()],
+            vec!["e".to_owned()],
+            vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]
+        )
     );
     flow.members[3].status = Status::Closed;
     flow.members[4].status = Status::Closed;
@@ -98,8 +118,11 @@ fn a_failed_task_holds_only_what_depends_on_it_and_is_told_as_missing() {
 
 #[test]
 fn a_circle_that_a_person_made_ends_the_wait() {
-    let members =
-        [member("a", Status::Open, &["b"]), member("b", Status::Open, &["a"]), member("c", Status::Open, &["elsewhere"])];
+    let members = [
+        member("a", Status::Open, &["b"]),
+        member("b", Status::Open, &["a"]),
+        member("c", Status::Open, &["elsewhere"]),
+    ];
     let work = work(&members);
     assert_eq!(work.missing, ["a", "b"]);
     assert_eq!(work.waiting, ["c"]);
@@ -119,7 +142,10 @@ fn the_check_is_worked_on_until_its_rounds_are_over() {
     assert_eq!(next(&flow, &settings), Step::Ask { question: Question::Failures { round: 0 } });
     flow.rounds[0].asking = Asking::Data;
     flow.rounds[0].filing.tasks = vec![listed("fix", &[])];
-    assert_eq!(next(&flow, &settings), Step::File { round: Some(0), tasks: vec!["fix".to_owned()] });
+    assert_eq!(
+        next(&flow, &settings),
+        Step::File { round: Some(0), tasks: vec!["fix".to_owned()] }
+    );
     flow.rounds[0].filing.is_filed = true;
     flow.members.push(member("fix", Status::Open, &[]));
     assert!(matches!(next(&flow, &settings), Step::AwaitWork { .. }));
@@ -142,7 +168,10 @@ fn nothing_begins_beyond_a_limit_and_what_runs_is_awaited() {
     flow.members[0].status = Status::Open;
     assert!(matches!(next(&flow, &settings), Step::Stop { .. }));
     let late = Flow { elapsed: Duration::from_secs(9), ..Flow::default() };
-    assert!(matches!(next(&late, &Settings { time: Some(Duration::from_secs(9)), ..Settings::default() }), Step::Stop { .. }));
+    assert!(matches!(
+        next(&late, &Settings { time: Some(Duration::from_secs(9)), ..Settings::default() }),
+        Step::Stop { .. }
+    ));
     let deep = Flow { depth: 3, ..Flow::default() };
     assert!(matches!(next(&deep, &Settings::default()), Step::Stop { .. }));
 }
@@ -160,7 +189,8 @@ fn a_worker_that_contradicts_its_atom_is_reported() {
     assert_eq!(contradiction(Failed, Status::WontDo, None), None);
 }
 
-/// A world in which each step's effect is one transaction, and a crash comes before or after any of them.
+/// A world in which each step's effect is one transaction, and a crash comes before or after any of
+/// them.
 struct World {
     flow: Flow,
     filed: Vec<String>,
@@ -184,21 +214,32 @@ impl World {
                 self.came(question, came, list);
             }
             Step::AwaitAnswer { question } => {
-                let came = if data { Asking::Data } else { Asking::Stopped { why: "x".to_owned() } };
+                let came =
+                    if data { Asking::Data } else { Asking::Stopped { why: "x".to_owned() } };
                 self.came(question, came, list);
             }
             // A person supplies what is missing.
-            Step::Stop { question: Some(question), .. } => *self.asking(question) = Asking::default(),
+            Step::Stop { question: Some(question), .. } => {
+                *self.asking(question) = Asking::default()
+            }
             Step::File { round, tasks } => {
                 // The caller files them one by one, and may be killed among them.
                 let roll = self.roll();
-                let many = if roll > 150 { tasks.len() } else { usize::from(roll) % (tasks.len() + 1) };
+                let many =
+                    if roll > 150 { tasks.len() } else { usize::from(roll) % (tasks.len() + 1) };
                 for task in &tasks[..many] {
-                    let dependencies: Vec<String> =
-                        list.iter().find(|l| l.id == *task).map(|l| l.dependencies.clone()).unwrap_or_default();
+                    let dependencies: Vec<String> = list
+                        .iter()
+                        .find(|l| l.id == *task)
+                        .map(|l| l.dependencies.clone())
+                        .unwrap_or_default();
                     let key = key("e", round, task);
-                    let waits_for: Vec<String> = dependencies.iter().map(|d| super::key("e", None, d)).collect();
-                    assert!(waits_for.iter().all(|d| self.filed.contains(d)), "{key} before what it waits for");
+                    let waits_for: Vec<String> =
+                        dependencies.iter().map(|d| super::key("e", None, d)).collect();
+                    assert!(
+                        waits_for.iter().all(|d| self.filed.contains(d)),
+                        "{key} before what it waits for"
+                    );
                     self.filed.push(key.clone());
                     self.flow.members.push(Member { waits_for, ..member(&key, Status::Open, &[]) });
                     self.filing(round).filed.insert(task.clone());
@@ -206,7 +247,8 @@ impl World {
             }
             Step::MarkFiled { round } => self.filing(round).is_filed = true,
             Step::AwaitWork { work } => {
-                let id = work.running.first().or(work.ready.first()).expect("something moves").clone();
+                let id =
+                    work.running.first().or(work.ready.first()).expect("something moves").clone();
                 let status = if data { Status::Closed } else { Status::Blocked };
                 let at = self.flow.members.iter().position(|m| m.id == id).unwrap();
                 for before in &self.flow.members[at].waits_for {
@@ -266,7 +308,8 @@ proptest! {
         let mut world = World { flow: Flow::default(), filed: Vec::new(), dice };
         let mut ended = false;
         for _ in 0..1_000 {
-            // What is decided depends on the record alone: a process that comes after a crash decides the same.
+            // What is decided depends on the record alone: a process that comes after a crash
+            // decides the same.
             let step = next(&world.flow, &settings);
             prop_assert_eq!(&step, &next(&world.flow.clone(), &settings));
             if matches!(step, Step::Done { .. } | Step::Stop { question: None, .. }) {

@@ -61,7 +61,10 @@ pub struct Work {
 impl Work {
     /// Whether something will happen that the flow waits for.
     pub fn is_moving(&self) -> bool {
-        !(self.running.is_empty() && self.ready.is_empty() && self.waiting.is_empty() && self.review.is_empty())
+        !(self.running.is_empty()
+            && self.ready.is_empty()
+            && self.waiting.is_empty()
+            && self.review.is_empty())
     }
 }
 
@@ -73,12 +76,15 @@ impl Member {
 
     /// Where it stands, if it waits for nothing.
     fn alone(&self) -> Standing {
-        // Until its run has ended, what it hands back and says last is still to come, whatever its status.
+        // Until its run has ended, what it hands back and says last is still to come, whatever its
+        // status.
         if self.is_running {
             return Standing::Running;
         }
         match self.status {
-            Status::Closed if !has_failed(self.status, self.close_reason.as_deref()) => Standing::Done,
+            Status::Closed if !has_failed(self.status, self.close_reason.as_deref()) => {
+                Standing::Done
+            }
             Status::Closed | Status::WontDo | Status::Discard => Standing::Failed,
             // Also claimed by a person, who works on it.
             Status::InProgress => Standing::Running,
@@ -90,16 +96,19 @@ impl Member {
     }
 }
 
-/// Where the atoms stand. An atom that waits for one outside of the epic waits; whoever knows more tells [`Member::waits_for`] without it.
+/// Where the atoms stand. An atom that waits for one outside of the epic waits; whoever knows more
+/// tells [`Member::waits_for`] without it.
 pub fn work(members: &[Member]) -> Work {
-    let places: HashMap<&str, usize> = members.iter().enumerate().map(|(n, member)| (member.id.as_str(), n)).collect();
+    let places: HashMap<&str, usize> =
+        members.iter().enumerate().map(|(n, member)| (member.id.as_str(), n)).collect();
     let mut standings: Vec<Standing> = members.iter().map(Member::alone).collect();
     let stuck: HashSet<usize> = held(members, &places, &standings);
     for (n, member) in members.iter().enumerate() {
         if standings[n] != Standing::Ready {
             continue;
         }
-        let is_over = |id: &String| places.get(id.as_str()).is_some_and(|at| members[*at].status.is_over());
+        let is_over =
+            |id: &String| places.get(id.as_str()).is_some_and(|at| members[*at].status.is_over());
         if stuck.contains(&n) {
             standings[n] = Standing::Held;
         } else if !member.waits_for.iter().all(is_over) {
@@ -123,7 +132,11 @@ pub fn work(members: &[Member]) -> Work {
 }
 
 /// The atoms that wait, directly or not, for one that is stuck, or in a circle that a person made.
-fn held(members: &[Member], places: &HashMap<&str, usize>, standings: &[Standing]) -> HashSet<usize> {
+fn held(
+    members: &[Member],
+    places: &HashMap<&str, usize>,
+    standings: &[Standing],
+) -> HashSet<usize> {
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); members.len()];
     let mut open = vec![0_usize; members.len()];
     for (n, member) in members.iter().enumerate() {
@@ -138,7 +151,11 @@ fn held(members: &[Member], places: &HashMap<&str, usize>, standings: &[Standing
     let moves = |n: usize| standings[n] != Standing::Stuck;
     let mut todo: Vec<usize> = (0..members.len()).filter(|n| open[*n] == 0 && moves(*n)).collect();
     // What runs ends, whatever it waits for.
-    todo.extend((0..members.len()).filter(|n| open[*n] > 0 && matches!(standings[*n], Standing::Running | Standing::Review)));
+    todo.extend(
+        (0..members.len()).filter(|n| {
+            open[*n] > 0 && matches!(standings[*n], Standing::Running | Standing::Review)
+        }),
+    );
     let mut freed: HashSet<usize> = todo.iter().copied().collect();
     while let Some(n) = todo.pop() {
         for follower in &followers[n] {
@@ -151,8 +168,13 @@ fn held(members: &[Member], places: &HashMap<&str, usize>, standings: &[Standing
     (0..members.len()).filter(|n| !freed.contains(n)).collect()
 }
 
-/// What a worker says about its task against the atom's status, which alone is true; `None`: they agree, or the atom is not over.
-pub fn contradiction(said: CompletionStatus, status: Status, close_reason: Option<&str>) -> Option<String> {
+/// What a worker says about its task against the atom's status, which alone is true; `None`: they
+/// agree, or the atom is not over.
+pub fn contradiction(
+    said: CompletionStatus,
+    status: Status,
+    close_reason: Option<&str>,
+) -> Option<String> {
     let is_good = said == CompletionStatus::Success;
     let what = match status {
         Status::Closed if !has_failed(status, close_reason) => match said {
@@ -160,7 +182,9 @@ pub fn contradiction(said: CompletionStatus, status: Status, close_reason: Optio
             CompletionStatus::Success | CompletionStatus::Partial => return None,
         },
         Status::Closed if is_good => "was closed as failed",
-        Status::WontDo | Status::Discard | Status::Blocked | Status::Deferred if is_good => "is not done",
+        Status::WontDo | Status::Discard | Status::Blocked | Status::Deferred if is_good => {
+            "is not done"
+        }
         _ => return None,
     };
     Some(format!("its worker says \"{said}\", but the work item {what} (status {status})"))

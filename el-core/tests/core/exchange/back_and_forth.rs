@@ -12,7 +12,14 @@ use crate::support::Project;
 /// One step of a project's life; numbers pick among the atoms that are there.
 #[derive(Debug, Clone)]
 enum Step {
-    Create { title: String, description: String, kind: IssueType, priority: u8, labels: Vec<String>, parent: Option<usize> },
+    Create {
+        title: String,
+        description: String,
+        kind: IssueType,
+        priority: u8,
+        labels: Vec<String>,
+        parent: Option<usize>,
+    },
     Bind(usize, usize, BondKind),
     Comment(usize, String),
     Status(usize, Status, Option<String>),
@@ -22,29 +29,29 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let text = "[ -~é漢\n\u{202e}\"\\\\]{1,30}";
     let kind = prop::sample::select(IssueType::ALL.to_vec());
-    let create = (
-        "[a-zé\"<\\\\ ]{0,20}x",
-        text,
-        kind,
-        0_u8..6,
-        prop::collection::vec("[a-c]{1,3}", 0..3),
-        prop::option::of(any::<usize>()),
-    )
-        .prop_map(|(title, description, kind, priority, labels, parent)| Step::Create {
-            title,
-            description,
+    let create =
+        (
+            "[a-zé\"<\\\\ ]{0,20}x",
+            text,
             kind,
-            priority,
-            labels,
-            parent,
-        });
+            0_u8..6,
+            prop::collection::vec("[a-c]{1,3}", 0..3),
+            prop::option::of(any::<usize>()),
+        )
+            .prop_map(|(title, description, kind, priority, labels, parent)| {
+                Step::Create { title, description, kind, priority, labels, parent }
+            });
     let bind = (any::<usize>(), any::<usize>(), prop::sample::select(BondKind::ALL.to_vec()))
         .prop_map(|(a, b, kind)| Step::Bind(a, b, kind));
     let comment = (any::<usize>(), text).prop_map(|(at, text)| Step::Comment(at, text));
-    let status = (any::<usize>(), prop::sample::select(Status::ALL.to_vec()), prop::option::of("[a-z]{1,8}"))
+    let status = (
+        any::<usize>(),
+        prop::sample::select(Status::ALL.to_vec()),
+        prop::option::of("[a-z]{1,8}"),
+    )
         .prop_map(|(at, status, reason)| Step::Status(at, status, reason));
-    let describe =
-        (any::<usize>(), prop::option::of(text), prop::option::of("[a-z]{1,8}")).prop_map(|(at, a, b)| Step::Describe(at, a, b));
+    let describe = (any::<usize>(), prop::option::of(text), prop::option::of("[a-z]{1,8}"))
+        .prop_map(|(at, a, b)| Step::Describe(at, a, b));
     prop_oneof![3 => create, 2 => bind, 1 => comment, 1 => status, 1 => describe]
 }
 
@@ -72,7 +79,9 @@ fn live(p: &mut Project, steps: Vec<Step>) {
                 (Some(a), Some(b)) => ops::dep_add(&mut p.store, &ctx, &a, &b, kind).map(drop),
                 _ => Ok(()),
             },
-            Step::Comment(at, text) => pick(at).map_or(Ok(()), |id| ops::comment(&mut p.store, &ctx, &id, &text).map(drop)),
+            Step::Comment(at, text) => {
+                pick(at).map_or(Ok(()), |id| ops::comment(&mut p.store, &ctx, &id, &text).map(drop))
+            }
             Step::Status(at, status, reason) => pick(at).map_or(Ok(()), |id| {
                 let patch = AtomPatch { status: Some(status), reason, ..AtomPatch::default() };
                 ops::update(&mut p.store, &ctx, &[id], &patch, &Guard::default()).map(drop)
@@ -81,7 +90,10 @@ fn live(p: &mut Project, steps: Vec<Step>) {
                 let patch = AtomPatch {
                     acceptance: Some(acceptance),
                     assignee: Some(assignee),
-                    metadata: serde_json::json!({"n": at, "deep": {"a": [1, null]}}).as_object().unwrap().clone(),
+                    metadata: serde_json::json!({"n": at, "deep": {"a": [1, null]}})
+                        .as_object()
+                        .unwrap()
+                        .clone(),
                     ..AtomPatch::default()
                 };
                 ops::update(&mut p.store, &ctx, &[id], &patch, &Guard::default()).map(drop)
@@ -119,8 +131,15 @@ fn an_export_tells_of_the_names_that_atoms_have_elsewhere() {
     here.import(super::BD, Tracker::Bd);
     let mut there = Project::new();
     there.import(&here.export(), Tracker::El);
-    assert_eq!(ops::resolve(&there.store, "bd-1.2").unwrap(), ops::resolve(&here.store, "bd-1.2").unwrap());
-    assert_eq!(there.import(super::BD, Tracker::Bd).created, 0, "what came by way of an export is not made twice");
+    assert_eq!(
+        ops::resolve(&there.store, "bd-1.2").unwrap(),
+        ops::resolve(&here.store, "bd-1.2").unwrap()
+    );
+    assert_eq!(
+        there.import(super::BD, Tracker::Bd).created,
+        0,
+        "what came by way of an export is not made twice"
+    );
 }
 
 #[test]
@@ -155,7 +174,11 @@ fn an_atom_that_happens_to_have_the_same_id_is_another_one() {
 
 #[test]
 fn a_file_of_a_newer_version_is_refused() {
-    let batch =
-        el_core::exchange::read(b"{\"_type\":\"header\",\"format\":\"el\",\"version\":99}\n", Tracker::El, "", &mut |_, _| {});
+    let batch = el_core::exchange::read(
+        b"{\"_type\":\"header\",\"format\":\"el\",\"version\":99}\n",
+        Tracker::El,
+        "",
+        &mut |_, _| {},
+    );
     assert!(batch.bad[0].message.contains("newer el"), "{:?}", batch.bad);
 }

@@ -1,4 +1,5 @@
-//! The formats of others, in samples that were written for these tests after the shapes of real files.
+//! The formats of others, in samples that were written for these tests after the shapes of real
+//! files.
 
 use el_core::exchange::{self, NoteKind, Tracker, detect};
 use el_core::model::{IssueType, Status};
@@ -14,7 +15,12 @@ const PLAN: &str = include_str!("../../../../tests/data/import/plan.md");
 
 #[test]
 fn each_sample_is_recognised() {
-    for (text, want) in [(BD, Tracker::Bd), (ELUENT, Tracker::Eluent), (GITHUB, Tracker::Github), (PLAN, Tracker::Markdown)] {
+    for (text, want) in [
+        (BD, Tracker::Bd),
+        (ELUENT, Tracker::Eluent),
+        (GITHUB, Tracker::Github),
+        (PLAN, Tracker::Markdown),
+    ] {
         assert_eq!(detect(text.as_bytes()), Some(want));
     }
 }
@@ -25,13 +31,19 @@ fn everything_of_a_bd_issue_has_its_place() {
     let told = p.import(BD, Tracker::Bd);
     assert_eq!(told.created, 8);
     let full = ops::show(&p.store, "demo-a1b").unwrap();
-    assert_eq!(full.atom.description, "Dates are read wrong.\n\n## Design\n\nUse one parser.\n\n## Notes\n\nSee the log.");
+    assert_eq!(
+        full.atom.description,
+        "Dates are read wrong.\n\n## Design\n\nUse one parser.\n\n## Notes\n\nSee the log."
+    );
     assert_eq!(full.atom.acceptance.as_deref(), Some("All tests pass."));
     assert_eq!(
         (full.atom.priority.value(), full.atom.issue_type, full.atom.labels.join(" ").as_str()),
         (0, IssueType::Bug, "api help-wanted")
     );
-    assert_eq!((full.atom.assignee.as_deref(), full.atom.created_by.as_str()), (Some("ann"), "bob"));
+    assert_eq!(
+        (full.atom.assignee.as_deref(), full.atom.created_by.as_str()),
+        (Some("ann"), "bob")
+    );
     assert_eq!(full.atom.created_at.to_string(), "2026-08-04T05:47:45.219884Z");
     assert_eq!(full.comments[0].content, "Seen on the server too.");
     assert_eq!(full.atom.metadata["source"]["estimated_minutes"], 90);
@@ -40,7 +52,9 @@ fn everything_of_a_bd_issue_has_its_place() {
     assert_eq!((gone.status, gone.close_reason.as_deref()), (Status::Discard, Some("a double")));
     assert_eq!(ops::brief(&p.store, "demo-def").unwrap().status, Status::Deferred);
     assert_eq!(ops::brief(&p.store, "demo-hok").unwrap().status, Status::InProgress);
-    assert!(told.notes.iter().any(|n| n.kind == NoteKind::Kept && n.what.contains("estimated_minutes")));
+    assert!(
+        told.notes.iter().any(|n| n.kind == NoteKind::Kept && n.what.contains("estimated_minutes"))
+    );
 }
 
 #[test]
@@ -49,10 +63,16 @@ fn everything_of_eluent_has_its_place() {
     let told = p.import(ELUENT, Tracker::Eluent);
     assert_eq!((told.created, told.bonds_added, told.comments_added), (4, 2, 2));
     let task = ops::show(&p.store, "demo-01KQ3W8Z5N7M2R4T6V8X0Y2A4C").unwrap();
-    assert_eq!((task.atom.status, task.atom.labels.join(" ").as_str()), (Status::Review, "api web"));
+    assert_eq!(
+        (task.atom.status, task.atom.labels.join(" ").as_str()),
+        (Status::Review, "api web")
+    );
     assert_eq!(task.atom.metadata["estimate"], 3);
     assert_eq!(task.comments.len(), 2, "two clones gave two comments one id");
-    assert_eq!(task.atom.parent_id, Some(ops::resolve(&p.store, "demo-01KQ3W8Z5N7M2R4T6V8X0Y2A4B").unwrap()));
+    assert_eq!(
+        task.atom.parent_id,
+        Some(ops::resolve(&p.store, "demo-01KQ3W8Z5N7M2R4T6V8X0Y2A4B").unwrap())
+    );
     assert_eq!(p.import(ELUENT, Tracker::Eluent).unchanged, 4);
 }
 
@@ -63,14 +83,23 @@ fn everything_of_a_github_issue_has_its_place() {
     assert_eq!((told.created, told.bonds_added, told.comments_added), (4, 1, 1));
     let bug = ops::show(&p.store, "ann/shop#12").unwrap();
     assert_eq!(ops::resolve(&p.store, "#12").unwrap(), bug.atom.id);
-    assert_eq!(ops::resolve(&p.store, "https://github.com/ann/shop/issues/12").unwrap(), bug.atom.id);
-    assert_eq!((bug.atom.issue_type, bug.atom.priority.value(), bug.atom.assignee.as_deref()), (IssueType::Bug, 1, Some("bob")));
+    assert_eq!(
+        ops::resolve(&p.store, "https://github.com/ann/shop/issues/12").unwrap(),
+        bug.atom.id
+    );
+    assert_eq!(
+        (bug.atom.issue_type, bug.atom.priority.value(), bug.atom.assignee.as_deref()),
+        (IssueType::Bug, 1, Some("bob"))
+    );
     assert_eq!(bug.atom.labels, ["bug", "help-wanted", "priority:-high"]);
     assert_eq!(bug.atom.metadata["source"]["assignees"], serde_json::json!(["bob", "eve"]));
     assert_eq!(bug.atom.metadata["source"]["milestone"], "1.0");
     assert_eq!(bug.atom.parent_id, Some(ops::resolve(&p.store, "#10").unwrap()));
     let refused = ops::brief(&p.store, "#13").unwrap();
-    assert_eq!((refused.status, refused.close_reason.as_deref()), (Status::WontDo, Some("not planned")));
+    assert_eq!(
+        (refused.status, refused.close_reason.as_deref()),
+        (Status::WontDo, Some("not planned"))
+    );
     assert_eq!(ops::brief(&p.store, "#14").unwrap().status, Status::Closed);
 }
 
@@ -79,8 +108,10 @@ fn a_plan_becomes_epics_and_tasks_and_grows_with_its_file() {
     let mut p = Project::new();
     let told = p.import(PLAN, Tracker::Markdown);
     assert_eq!(told.created, 7);
-    let again =
-        p.import(&PLAN.replace("- [ ] Queries", "- [x] Queries").replace("# Plan", "# Plan\n\n- [ ] New\n"), Tracker::Markdown);
+    let again = p.import(
+        &PLAN.replace("- [ ] Queries", "- [x] Queries").replace("# Plan", "# Plan\n\n- [ ] New\n"),
+        Tracker::Markdown,
+    );
     assert_eq!((again.created, again.updated, again.unchanged), (1, 1, 6), "{again:?}");
     assert_eq!(ops::brief(&p.store, "Storage / Queries").unwrap().status, Status::Closed);
 }
@@ -90,7 +121,10 @@ fn a_bad_line_is_named_and_stops_no_other() {
     let text = "{\"id\":\"b-1\",\"title\":\"One\",\"status\":\"open\"}\n{\"id\":\"b-2\",\"status\":\"open\"}\nrubbish\n{\"title\":\"no id\",\"status\":\"open\"}\n";
     let batch = exchange::read(text.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
     let bad: Vec<_> = batch.bad.iter().map(|b| (b.line, b.message.as_str())).collect();
-    assert_eq!(bad, [(2, "it has no title"), (3, "it is no JSON: expected value"), (4, "it has no id")]);
+    assert_eq!(
+        bad,
+        [(2, "it has no title"), (3, "it is no JSON: expected value"), (4, "it has no id")]
+    );
     assert_eq!(batch.records.len(), 1);
 }
 

@@ -16,12 +16,17 @@ fn a_faulty_answer_is_asked_for_again_with_its_fault_in_the_same_run() {
     let Reply::AskAgain { prompt } = plan.say(&asked, &faulty, 0, true) else { panic!() };
     assert!(prompt.contains("recommended_splits"), "{prompt}");
     assert_eq!(plan.advance(), Step::AwaitAnswer { question: Question::Analysis });
-    let Reply::AskAgain { .. } = plan.say(&asked, "There is no block in this.", 1, true) else { panic!() };
+    let Reply::AskAgain { .. } = plan.say(&asked, "There is no block in this.", 1, true) else {
+        panic!()
+    };
     assert_eq!(plan.say(&asked, &block(Question::Analysis, &analysis()), 2, true), Reply::Kept);
     plan.end(&asked);
     let faults = ops::answer_faults(&plan.p.store, &plan.epic, Question::Analysis).unwrap();
     assert_eq!(faults.len(), 2, "{faults:?}");
-    assert!(faults[0].why.contains("recommended_splits") && faults[1].why.contains("no block"), "{faults:?}");
+    assert!(
+        faults[0].why.contains("recommended_splits") && faults[1].why.contains("no block"),
+        "{faults:?}"
+    );
     assert_eq!(plan.advance(), Step::AwaitAnswer { question: Question::TaskList });
     plan.assert_once();
 }
@@ -39,7 +44,10 @@ fn what_never_comes_in_its_form_is_blocked_and_a_person_supplies_it() {
     assert_eq!(plan.status(&asked.atom.id), Status::Blocked);
     let told = plan.comments(&asked.atom.id);
     assert!(
-        told.contains("el phase set") && told.contains("\n1. ") && told.contains("\n2. `tasks`") && told.contains("\n3. "),
+        told.contains("el phase set")
+            && told.contains("\n1. ")
+            && told.contains("\n2. `tasks`")
+            && told.contains("\n3. "),
         "{told}"
     );
     let Step::Stop { question: Some(Question::TaskList), why } = plan.advance() else { panic!() };
@@ -70,7 +78,10 @@ fn an_analysis_in_words_is_carried() {
     let mut plan = Plan::new(PlanSettings::default());
     let asked = plan.asked(Question::Analysis);
     // Its conversation cannot go on, so the words are looked at at once.
-    assert_eq!(plan.say(&asked, "The analysis is complete: there are seven modules.", 0, false), Reply::Kept);
+    assert_eq!(
+        plan.say(&asked, "The analysis is complete: there are seven modules.", 0, false),
+        Reply::Kept
+    );
     plan.end(&asked);
     let asked = plan.asked(Question::TaskList);
     assert!(plan.context(&asked).contains("there are seven modules"));
@@ -99,8 +110,13 @@ fn an_answer_that_is_said_twice_counts_once() {
     // Nor does a supervisor that has lost its run.
     plan.end(&asked);
     let reading = el_core::protocol::response::read(&text);
-    let heard =
-        ops::Heard { run: &asked.run.id, token: &asked.run.token, reading: &reading, asked_again: 0, may_ask_again: true };
+    let heard = ops::Heard {
+        run: &asked.run.id,
+        token: &asked.run.token,
+        reading: &reading,
+        asked_again: 0,
+        may_ask_again: true,
+    };
     let ctx = plan.p.person();
     assert!(ops::heard(&mut plan.p.store, &ctx, &heard).is_err());
 }
@@ -110,17 +126,28 @@ fn circles_and_lists_beyond_the_limit_are_sent_back() {
     let mut plan = Plan::new(PlanSettings { tasks_max: 2, ..PlanSettings::default() });
     plan.answer(Question::Analysis, &analysis());
     let asked = plan.asked(Question::TaskList);
-    for (n, (tasks, word)) in
-        [(json!([task("a", &["b"]), task("b", &["a"])]), "a"), (json!([task("a", &["x"])]), "x"), (json!([]), "tasks")]
-            .into_iter()
-            .enumerate()
+    for (n, (tasks, word)) in [
+        (json!([task("a", &["b"]), task("b", &["a"])]), "a"),
+        (json!([task("a", &["x"])]), "x"),
+        (json!([]), "tasks"),
+    ]
+    .into_iter()
+    .enumerate()
     {
-        let reply = plan.say(&asked, &block(Question::TaskList, &list(&tasks)), u32::try_from(n).unwrap() % 2, true);
+        let reply = plan.say(
+            &asked,
+            &block(Question::TaskList, &list(&tasks)),
+            u32::try_from(n).unwrap() % 2,
+            true,
+        );
         let Reply::AskAgain { prompt } = reply else { panic!("{reply:?}") };
         assert!(prompt.contains(word), "{prompt}");
     }
     let many = list(&json!([task("a", &[]), task("b", &[]), task("c", &[])]));
-    let Reply::AskAgain { prompt } = plan.say(&asked, &block(Question::TaskList, &many), 0, true) else { panic!() };
+    let Reply::AskAgain { prompt } = plan.say(&asked, &block(Question::TaskList, &many), 0, true)
+    else {
+        panic!()
+    };
     assert!(prompt.contains("at most 2"), "{prompt}");
     let (ctx, epic) = (plan.p.person(), plan.epic.clone());
     let refused = ops::supply(&mut plan.p.store, &ctx, &epic, Question::TaskList, &many);
@@ -154,7 +181,8 @@ fn a_list_that_is_supplied_before_anything_was_asked_leaves_no_question_behind()
     assert_eq!(plan.advance(), Step::AwaitAnswer { question: Question::Analysis });
     plan.supply(Question::TaskList, &list(&json!([task("one", &[])])));
     plan.advance();
-    let open: Vec<String> = plan.below().into_iter().filter(|a| !a.status.is_over()).map(|a| a.title).collect();
+    let open: Vec<String> =
+        plan.below().into_iter().filter(|a| !a.status.is_over()).map(|a| a.title).collect();
     assert_eq!(open, ["Task one"], "an analysis that nobody needs any more costs money");
 }
 
@@ -164,10 +192,18 @@ fn a_completion_that_contradicts_its_atom_is_told() {
     let claimed = plan.p.claim().unwrap();
     plan.close(&claimed, "done: all of it");
     let said = json!({ "phase": "completion", "data": { "task_id": "one", "status": "failed", "error": "it broke" } });
-    let text = format!("{}\n{said}\n{}", el_core::protocol::response::START, el_core::protocol::response::END);
+    let text = format!(
+        "{}\n{said}\n{}",
+        el_core::protocol::response::START,
+        el_core::protocol::response::END
+    );
     assert_eq!(plan.say(&claimed, &text, 0, true), Reply::None);
     plan.end(&claimed);
     assert_eq!(plan.status(&claimed.atom.id), Status::Closed, "its status stands");
-    assert!(plan.comments(&claimed.atom.id).contains("A contradiction"), "{}", plan.comments(&claimed.atom.id));
+    assert!(
+        plan.comments(&claimed.atom.id).contains("A contradiction"),
+        "{}",
+        plan.comments(&claimed.atom.id)
+    );
     assert!(plan.overview().tasks[0].why.as_ref().unwrap().contains("failed"));
 }

@@ -22,7 +22,9 @@ fn an_orchestration_within_another_is_a_part_of_it() {
     let inner = begin(&mut plan, &one, 2).unwrap();
     assert_eq!(inner, one, "the task has become an epic");
     assert_eq!(plan.work("done"), "Task two");
-    let Step::AwaitWork { .. } = plan.advance() else { panic!("the inner one is not over: {:?}", plan.overview().next) };
+    let Step::AwaitWork { .. } = plan.advance() else {
+        panic!("the inner one is not over: {:?}", plan.overview().next)
+    };
 
     let outer = std::mem::replace(&mut plan.epic, inner);
     plan.answer(Question::Analysis, &analysis());

@@ -51,7 +51,10 @@ fn an_epic_that_is_opened_again_with_nothing_to_do_is_closed_again_and_told_once
     let ctx = plan.p.person();
     ops::reopen(&mut plan.p.store, &ctx, &[&epic]).unwrap();
     assert_eq!(plan.advance(), Step::Done { missing: vec![] });
-    assert_eq!((plan.status(&epic), ops::comments(&plan.p.store, &epic).unwrap().1.len()), (Status::Closed, told));
+    assert_eq!(
+        (plan.status(&epic), ops::comments(&plan.p.store, &epic).unwrap().1.len()),
+        (Status::Closed, told)
+    );
 }
 
 #[test]
@@ -63,7 +66,12 @@ fn a_list_that_is_supplied_after_filing_files_only_what_is_new() {
     let index = plan.task("index");
     ops::discard(&mut plan.p.store, &ctx, &[&index], None).unwrap();
     ops::prune(&mut plan.p.store, &ctx, Duration::ZERO, false).unwrap();
-    let tasks = json!([task("one", &[]), task("two", &[]), task("index", &["one"]), task("three", &["one", "two", "index"])]);
+    let tasks = json!([
+        task("one", &[]),
+        task("two", &[]),
+        task("index", &["one"]),
+        task("three", &["one", "two", "index"])
+    ]);
     plan.supply(Question::TaskList, &list(&tasks));
     let Step::AwaitWork { work } = plan.advance() else { panic!() };
     assert_eq!((work.ready.len(), work.waiting.len()), (1, 1));
@@ -81,13 +89,22 @@ fn work_that_comes_after_the_aggregation_is_brought_together_too_and_once() {
     assert!(matches!(plan.advance(), Step::Done { .. }));
     for round in 0..3 {
         let ctx = plan.p.person();
-        let new = NewAtom { title: format!("More {round}"), parent: Some(plan.epic.clone()), ..NewAtom::default() };
+        let new = NewAtom {
+            title: format!("More {round}"),
+            parent: Some(plan.epic.clone()),
+            ..NewAtom::default()
+        };
         ops::create(&mut plan.p.store, &ctx, &new).unwrap();
         assert_eq!(plan.work_all(), [format!("More {round}")]);
         let asked = plan.asked(Question::Aggregation);
         let told = plan.context(&asked);
         assert!(!told.contains("answered:"), "an aggregation is no part: {told}");
-        plan.say(&asked, &block(Question::Aggregation, &aggregation(&format!("round {round}"))), 0, true);
+        plan.say(
+            &asked,
+            &block(Question::Aggregation, &aggregation(&format!("round {round}"))),
+            0,
+            true,
+        );
         plan.end(&asked);
         assert_eq!(plan.advance(), Step::Done { missing: vec![failed.clone()] });
         assert_eq!(plan.advance(), Step::Done { missing: vec![failed.clone()] });
@@ -120,7 +137,14 @@ fn an_epic_that_a_person_holds_or_closes_goes_no_further_until_it_is_reopened() 
     let (ctx, epic) = (plan.p.person(), plan.epic.clone());
     for status in [Status::Blocked, Status::Deferred, Status::Closed, Status::WontDo] {
         let patch = AtomPatch { status: Some(status), ..AtomPatch::default() };
-        ops::update(&mut plan.p.store, &ctx, &[&epic], &patch, &Guard { force: true, ..Guard::default() }).unwrap();
+        ops::update(
+            &mut plan.p.store,
+            &ctx,
+            &[&epic],
+            &patch,
+            &Guard { force: true, ..Guard::default() },
+        )
+        .unwrap();
         let Step::Stop { question: None, why } = plan.advance() else { panic!("{status}") };
         assert!(why.contains("el reopen"), "{why}");
         ops::reopen(&mut plan.p.store, &ctx, &[&epic]).unwrap();
@@ -141,7 +165,9 @@ fn a_question_that_a_person_closed_or_removed_stops_and_can_be_supplied() {
         } else {
             ops::close(&mut plan.p.store, &ctx, &[&asked], None, &Guard::default()).unwrap();
         }
-        let Step::Stop { question: Some(Question::Analysis), why } = plan.advance() else { panic!() };
+        let Step::Stop { question: Some(Question::Analysis), why } = plan.advance() else {
+            panic!()
+        };
         assert!(why.contains(&asked), "{why}");
         plan.supply(Question::Analysis, &analysis());
         assert_eq!(plan.advance(), Step::AwaitAnswer { question: Question::TaskList });
@@ -190,11 +216,15 @@ fn what_is_done_before_somebody_takes_the_aggregation_is_told_to_it() {
     plan.work_all();
     assert_eq!(plan.advance(), Step::AwaitAnswer { question: Question::Aggregation });
     let ctx = plan.p.person();
-    let new = NewAtom { title: "More".to_owned(), parent: Some(plan.epic.clone()), ..NewAtom::default() };
+    let new =
+        NewAtom { title: "More".to_owned(), parent: Some(plan.epic.clone()), ..NewAtom::default() };
     let more = ops::create(&mut plan.p.store, &ctx, &new).unwrap().id;
     ops::close(&mut plan.p.store, &ctx, &[&more], Some("done"), &Guard::default()).unwrap();
     let asked = plan.asked(Question::Aggregation);
-    assert!(ops::builds_on(&plan.p.store, &asked.atom.id).unwrap().contains(&more), "its worktree begins with it");
+    assert!(
+        ops::builds_on(&plan.p.store, &asked.atom.id).unwrap().contains(&more),
+        "its worktree begins with it"
+    );
     plan.say(&asked, &block(Question::Aggregation, &aggregation("all")), 0, true);
     plan.end(&asked);
     assert_eq!(plan.advance(), Step::Done { missing: vec![] }, "and it is not asked twice");

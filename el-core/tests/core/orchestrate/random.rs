@@ -1,4 +1,5 @@
-//! Whatever comes in whatever order: no task is filed twice, no question has two atoms that live, and it ends.
+//! Whatever comes in whatever order: no task is filed twice, no question has two atoms that live,
+//! and it ends.
 
 use std::time::Duration;
 
@@ -55,7 +56,11 @@ struct World {
 
 impl World {
     fn new(tasks: Value) -> World {
-        let settings = PlanSettings { asks_again: 1, check: vec!["true".to_owned()], ..PlanSettings::default() };
+        let settings = PlanSettings {
+            asks_again: 1,
+            check: vec!["true".to_owned()],
+            ..PlanSettings::default()
+        };
         let plan = Plan::new(settings);
         World { other: plan.p.reopen(), plan, live: Vec::new(), tasks }
     }
@@ -84,7 +89,9 @@ impl World {
                 self.plan.say(claimed, &text, 0, true);
             }
             // A person may have ended it meanwhile.
-            None if self.plan.status(&claimed.atom.id) == Status::InProgress => self.plan.close(claimed, "done"),
+            None if self.plan.status(&claimed.atom.id) == Status::InProgress => {
+                self.plan.close(claimed, "done")
+            }
             None => {}
         }
         self.plan.end(claimed);
@@ -103,7 +110,8 @@ impl World {
                 self.plan.step(false);
             }
             Deed::AdvanceElsewhere => {
-                ops::advance(&mut self.other, &ctx, &self.plan.epic, false, Duration::ZERO).unwrap();
+                ops::advance(&mut self.other, &ctx, &self.plan.epic, false, Duration::ZERO)
+                    .unwrap();
             }
             Deed::Claim => self.live.extend(self.plan.p.claim()),
             Deed::Good(n) => {
@@ -125,16 +133,26 @@ impl World {
                 }
             }
             Deed::Retry(n) => {
-                let blocked = self.those(|atom| atom.status == Status::Blocked && atom.run_id.is_none());
+                let blocked =
+                    self.those(|atom| atom.status == Status::Blocked && atom.run_id.is_none());
                 if !blocked.is_empty() {
                     ops::retry(&mut self.plan.p.store, &ctx, &blocked[n % blocked.len()]).unwrap();
                 }
             }
             Deed::Reopen(n) => {
                 // An older aggregation asks nothing any more.
-                let asked: Vec<_> = self.plan.overview().phases.into_iter().filter_map(|phase| phase.atom_id).collect();
-                let is_work = |atom: &el_core::model::Atom| atom.metadata["orchestration"]["asks"].is_null();
-                let over = self.those(|atom| atom.status == Status::Closed && (is_work(atom) || asked.contains(&atom.id)));
+                let asked: Vec<_> = self
+                    .plan
+                    .overview()
+                    .phases
+                    .into_iter()
+                    .filter_map(|phase| phase.atom_id)
+                    .collect();
+                let is_work =
+                    |atom: &el_core::model::Atom| atom.metadata["orchestration"]["asks"].is_null();
+                let over = self.those(|atom| {
+                    atom.status == Status::Closed && (is_work(atom) || asked.contains(&atom.id))
+                });
                 if !over.is_empty() {
                     ops::reopen(&mut self.plan.p.store, &ctx, &[&over[n % over.len()]]).unwrap();
                 }
@@ -142,15 +160,21 @@ impl World {
             Deed::Discard(n) => {
                 let all = self.those(|_| true);
                 if !all.is_empty() {
-                    ops::discard(&mut self.plan.p.store, &ctx, &[&all[n % all.len()]], None).unwrap();
+                    ops::discard(&mut self.plan.p.store, &ctx, &[&all[n % all.len()]], None)
+                        .unwrap();
                 }
             }
             Deed::Add => {
-                let new = NewAtom { title: "More".to_owned(), parent: Some(self.plan.epic.clone()), ..NewAtom::default() };
+                let new = NewAtom {
+                    title: "More".to_owned(),
+                    parent: Some(self.plan.epic.clone()),
+                    ..NewAtom::default()
+                };
                 ops::create(&mut self.plan.p.store, &ctx, &new).unwrap();
             }
             Deed::Supply(n) => {
-                let question = [Question::Analysis, Question::TaskList, Question::Aggregation][n % 3];
+                let question =
+                    [Question::Analysis, Question::TaskList, Question::Aggregation][n % 3];
                 let data = self.data(question);
                 // What is over takes no data: a person reopens it first.
                 let over = self.plan.status(&self.plan.epic).is_over();
@@ -191,7 +215,11 @@ impl World {
                 Step::Check { round } => self.plan.check(round, true, ""),
                 Step::AwaitAnswer { .. } | Step::AwaitWork { .. } => {
                     let claimed = self.plan.p.claim();
-                    assert!(claimed.is_some(), "{step:?}, but nothing is ready: {:#?}", self.plan.below());
+                    assert!(
+                        claimed.is_some(),
+                        "{step:?}, but nothing is ready: {:#?}",
+                        self.plan.below()
+                    );
                     self.live.extend(claimed);
                 }
                 other => panic!("{other:?} is nobody's to take"),

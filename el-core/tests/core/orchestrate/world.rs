@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use el_core::model::{Atom, EndKind, ExitRecord, Status, Timestamp};
-use el_core::ops::{self, Advanced, Begin, ClaimedRun, Goal, Guard, Heard, Overview, PlanSettings, Reply};
+use el_core::ops::{
+    self, Advanced, Begin, ClaimedRun, Goal, Guard, Heard, Overview, PlanSettings, Reply,
+};
 use el_core::protocol::response::{END, START, read};
 use el_core::rules::orchestrate::{Question, Step};
 use el_core::rules::retry::RetryPolicy;
@@ -25,7 +27,8 @@ impl Plan {
     pub(super) fn with_budget(settings: PlanSettings, budget_usd: Option<f64>) -> Plan {
         let mut p = Project::new();
         let ctx = p.person();
-        let begin = Begin { goal: Goal::Words("Write the manual".to_owned()), settings, budget_usd };
+        let begin =
+            Begin { goal: Goal::Words("Write the manual".to_owned()), settings, budget_usd };
         let epic = ops::begin_orchestration(&mut p.store, &ctx, &begin).unwrap().id;
         Plan { p, epic }
     }
@@ -63,10 +66,22 @@ impl Plan {
     }
 
     /// The agent of a run says a text, and nothing more.
-    pub(super) fn say(&mut self, claimed: &ClaimedRun, text: &str, asked_again: u32, may_ask_again: bool) -> Reply {
+    pub(super) fn say(
+        &mut self,
+        claimed: &ClaimedRun,
+        text: &str,
+        asked_again: u32,
+        may_ask_again: bool,
+    ) -> Reply {
         self.p.wait(Duration::from_millis(1));
         let reading = read(text);
-        let heard = Heard { run: &claimed.run.id, token: &claimed.run.token, reading: &reading, asked_again, may_ask_again };
+        let heard = Heard {
+            run: &claimed.run.id,
+            token: &claimed.run.token,
+            reading: &reading,
+            asked_again,
+            may_ask_again,
+        };
         let ctx = Ctx { actor: "claude", ..self.p.person() };
         ops::heard(&mut self.p.store, &ctx, &heard).unwrap()
     }
@@ -106,7 +121,8 @@ impl Plan {
         self.p.wait(Duration::from_millis(1));
         let credentials = session(claimed);
         let ctx = Ctx { actor: "claude", session: Some(&credentials), ..self.p.person() };
-        ops::close(&mut self.p.store, &ctx, &[&claimed.atom.id], Some(reason), &Guard::default()).unwrap();
+        ops::close(&mut self.p.store, &ctx, &[&claimed.atom.id], Some(reason), &Guard::default())
+            .unwrap();
     }
 
     /// The next ready atom fails until it is given up; its id.
@@ -140,7 +156,8 @@ impl Plan {
 
     pub(super) fn check(&mut self, round: usize, passed: bool, output: &str) {
         let ctx = self.p.person();
-        ops::record_whole_check(&mut self.p.store, &ctx, &self.epic, round, passed, output).unwrap();
+        ops::record_whole_check(&mut self.p.store, &ctx, &self.epic, round, passed, output)
+            .unwrap();
     }
 
     pub(super) fn overview(&self) -> Overview {
@@ -158,7 +175,8 @@ impl Plan {
     /// The atom of a task by the model's name for it.
     #[track_caller]
     pub(super) fn task(&self, name: &str) -> String {
-        let found = self.overview().tasks.into_iter().find(|task| task.task_id.as_deref() == Some(name));
+        let found =
+            self.overview().tasks.into_iter().find(|task| task.task_id.as_deref() == Some(name));
         found.unwrap_or_else(|| panic!("no task {name}")).atom_id
     }
 
@@ -197,12 +215,19 @@ impl Plan {
 }
 
 pub(super) fn below(store: &Store, epic: &str, now: Timestamp) -> Vec<Atom> {
-    let filter = ops::AtomFilter { parent: Some(epic.to_owned()), include_over: true, ..ops::AtomFilter::default() };
+    let filter = ops::AtomFilter {
+        parent: Some(epic.to_owned()),
+        include_over: true,
+        ..ops::AtomFilter::default()
+    };
     ops::list(store, &filter, ops::Sort::Oldest, None, 0, now).unwrap().items
 }
 
 pub(super) fn block(question: Question, data: &Value) -> String {
-    format!("I have looked.\n{START}\n{}\n{END}\nThat is all.", json!({ "phase": question.phase(), "data": data }))
+    format!(
+        "I have looked.\n{START}\n{}\n{END}\nThat is all.",
+        json!({ "phase": question.phase(), "data": data })
+    )
 }
 
 pub(super) fn analysis() -> Value {

@@ -54,7 +54,11 @@ impl Parser<'_> {
         let mut inner = None;
         loop {
             let plain = self.at;
-            while self.bytes.get(self.at).is_some_and(|b| !matches!(b, b'"' | b'\'' | b'\\' | b'<' | 0..=0x1f | 0xe2)) {
+            while self
+                .bytes
+                .get(self.at)
+                .is_some_and(|b| !matches!(b, b'"' | b'\'' | b'\\' | b'<' | 0..=0x1f | 0xe2))
+            {
                 self.at += 1;
             }
             out.push_str(&self.text[plain..self.at]);
@@ -78,7 +82,9 @@ impl Parser<'_> {
                         continue;
                     }
                 }
-                c if quotes.ends_with(c) && self.is_last_quote(quotes, c, from + len, &mut inner)? => {
+                c if quotes.ends_with(c)
+                    && self.is_last_quote(quotes, c, from + len, &mut inner)? =>
+                {
                     self.at += c.len_utf8();
                     return Ok(Some(out));
                 }
@@ -113,9 +119,17 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the quote here ends its text. One that is followed by what can follow a text does; another can only belong to the text, which is clear
-    /// where such quotes stand in pairs around something, or are apostrophes. `begin` is where the text begins, `inner` the open quote of a pair.
-    fn is_last_quote(&mut self, quotes: Quotes, c: char, begin: usize, inner: &mut Option<usize>) -> Outcome<bool> {
+    /// Whether the quote here ends its text. One that is followed by what can follow a text does;
+    /// another can only belong to the text, which is clear where such quotes stand in pairs around
+    /// something, or are apostrophes. `begin` is where the text begins, `inner` the open quote of a
+    /// pair.
+    fn is_last_quote(
+        &mut self,
+        quotes: Quotes,
+        c: char,
+        begin: usize,
+        inner: &mut Option<usize>,
+    ) -> Outcome<bool> {
         let here = self.at;
         let next = here + c.len_utf8();
         if self.can_follow_text(next) {
@@ -129,7 +143,9 @@ impl Parser<'_> {
         let before = if here == begin { None } else { self.text[..here].chars().next_back() };
         match quotes {
             Quotes::Single | Quotes::SmartSingle => {
-                if before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric) {
+                if before.is_some_and(char::is_alphanumeric)
+                    && after.is_some_and(char::is_alphanumeric)
+                {
                     return Ok(false);
                 }
                 self.stop(FaultKind::Ambiguous, "a single quote within a text in single quotes; write the text in double quotes")
@@ -204,7 +220,8 @@ impl Parser<'_> {
             }
             // Elsewhere these mean something, so what is meant here would be a guess.
             'x' | 'U' | 'N' | '0'..='9' | '\n' | '\r' => {
-                let message = "JSON has no such escape; a backslash in a text is written as two backslashes";
+                let message =
+                    "JSON has no such escape; a backslash in a text is written as two backslashes";
                 return self.stop_at(FaultKind::Ambiguous, message, from);
             }
             _ => {
@@ -227,7 +244,11 @@ impl Parser<'_> {
             }
         }
         let Some(c) = unit.and_then(char::from_u32) else {
-            return self.stop_at(FaultKind::Syntax, "`\\u` needs four hexadecimal digits that name a character", from);
+            return self.stop_at(
+                FaultKind::Syntax,
+                "`\\u` needs four hexadecimal digits that name a character",
+                from,
+            );
         };
         out.push(c);
         Ok(())
@@ -236,7 +257,9 @@ impl Parser<'_> {
     fn hex(&mut self) -> Option<u32> {
         let digits = self.bytes.get(self.at..self.at + 4);
         self.hit_end |= digits.is_none();
-        let digits = std::str::from_utf8(digits?).ok().filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        let digits = std::str::from_utf8(digits?)
+            .ok()
+            .filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
         self.at += 4;
         u32::from_str_radix(digits, 16).ok()
     }

@@ -10,13 +10,20 @@ use crate::protocol::response::delimiter::{END, START};
 
 const FAULTS_MAX: usize = 8_000;
 
-/// Asks for the same answer again, with what was wrong; `None`: there was no block at all. `left`: how often it will be asked again after this.
+/// Asks for the same answer again, with what was wrong; `None`: there was no block at all. `left`:
+/// how often it will be asked again after this.
 pub fn ask_again(phase: Phase, faulty: Option<&Faulty>, left: u32) -> String {
     let mut text = match faulty {
-        None => format!("Your last answer had no block between `{START}` and `{END}`, so it could not be read."),
+        None => format!(
+            "Your last answer had no block between `{START}` and `{END}`, so it could not be read."
+        ),
         Some(faulty) => {
-            let lines: Vec<String> = faulty.lines().iter().map(|line| format!("- {line}")).collect();
-            format!("The block in your last answer could not be used. This is wrong:\n\n{}", block(&lines.join("\n"), FAULTS_MAX))
+            let lines: Vec<String> =
+                faulty.lines().iter().map(|line| format!("- {line}")).collect();
+            format!(
+                "The block in your last answer could not be used. This is wrong:\n\n{}",
+                block(&lines.join("\n"), FAULTS_MAX)
+            )
         }
     };
     let _ = write!(

@@ -56,7 +56,10 @@ fn required_fields_are_required_and_all_others_may_be_missing_or_null() {
                 let (payload, faults) = check(phase, &data);
                 if required(phase).contains(&name.as_str()) {
                     assert!(
-                        payload.is_none() && faults.len() == 1 && faults[0].field == *name && faults[0].is_grave,
+                        payload.is_none()
+                            && faults.len() == 1
+                            && faults[0].field == *name
+                            && faults[0].is_grave,
                         "{phase} {name}"
                     );
                 } else {
@@ -80,8 +83,16 @@ fn a_field_of_another_type_is_told_by_its_name() {
             // What no field of the protocol is.
             data[name] = json!(true);
             let (_, faults) = check(phase, &data);
-            assert_eq!((faults.len(), faults[0].field.as_str()), (1, name.as_str()), "{phase} {name}: {faults:?}");
-            assert!(faults[0].message.contains("true") && faults[0].message.contains("is to be"), "{}", faults[0]);
+            assert_eq!(
+                (faults.len(), faults[0].field.as_str()),
+                (1, name.as_str()),
+                "{phase} {name}: {faults:?}"
+            );
+            assert!(
+                faults[0].message.contains("true") && faults[0].message.contains("is to be"),
+                "{}",
+                faults[0]
+            );
         }
     }
 }
@@ -109,14 +120,27 @@ fn words_are_those_of_the_protocol_and_ranges_too() {
     assert!(!fits(Phase::Completion, "status", json!("in_progress")));
     assert!(fits(Phase::Aggregation, "status", json!("anything")));
     assert!(!fits(Phase::Aggregation, "status", json!("  ")));
-    for (percent, is_right) in
-        [(json!(0), true), (json!(100), true), (json!(33.3), true), (json!(-1), false), (json!(100.1), false)]
-    {
-        assert_eq!(fits(Phase::Progress, "progress_percent", percent.clone()), is_right, "{percent}");
+    for (percent, is_right) in [
+        (json!(0), true),
+        (json!(100), true),
+        (json!(33.3), true),
+        (json!(-1), false),
+        (json!(100.1), false),
+    ] {
+        assert_eq!(
+            fits(Phase::Progress, "progress_percent", percent.clone()),
+            is_right,
+            "{percent}"
+        );
     }
-    for (n, is_right) in
-        [(json!(1), true), (json!(10), true), (json!(5.0), true), (json!(0), false), (json!(11), false), (json!(2.5), false)]
-    {
+    for (n, is_right) in [
+        (json!(1), true),
+        (json!(10), true),
+        (json!(5.0), true),
+        (json!(0), false),
+        (json!(11), false),
+        (json!(2.5), false),
+    ] {
         let mut data = whole(Phase::TaskList);
         data["tasks"][0]["priority"] = n.clone();
         assert_eq!(check(Phase::TaskList, &data).0.is_some(), is_right, "{n}");
@@ -147,7 +171,10 @@ fn extra_fields_and_every_field_come_through_the_types() {
         assert_eq!(out["phase"], phase.as_str());
         for (name, value) in data.as_object().unwrap() {
             let written = &out["data"][name];
-            assert!(written == value || written.as_f64() == value.as_f64() && value.is_number(), "{phase} {name}: {written}");
+            assert!(
+                written == value || written.as_f64() == value.as_f64() && value.is_number(),
+                "{phase} {name}: {written}"
+            );
         }
     }
 }
@@ -155,14 +182,21 @@ fn extra_fields_and_every_field_come_through_the_types() {
 #[test]
 fn a_grave_fault_is_told_even_behind_a_hundred_slight_ones() {
     let warnings: Vec<u32> = (0..200).collect();
-    let (payload, faults) = check(Phase::Completion, &json!({ "task_id": "t", "status": "success", "warnings": warnings }));
-    assert!(payload.is_some() && faults.len() == 31 && faults[30].message.contains("170"), "{faults:?}");
+    let (payload, faults) = check(
+        Phase::Completion,
+        &json!({ "task_id": "t", "status": "success", "warnings": warnings }),
+    );
+    assert!(
+        payload.is_some() && faults.len() == 31 && faults[30].message.contains("170"),
+        "{faults:?}"
+    );
     let conflicts: Vec<Value> = (0..200).map(|_| json!({ "type": 1 })).collect();
     let mut list = whole(Phase::TaskList);
     list["tasks"] = (0..200).map(|_| json!({ "estimated_tokens": "x" })).collect();
     let (payload, faults) = check(Phase::TaskList, &list);
     assert!(payload.is_none() && faults[..30].iter().filter(|f| f.is_grave).count() > 20);
-    let (payload, _) = check(Phase::Aggregation, &json!({ "status": "success", "conflicts": conflicts }));
+    let (payload, _) =
+        check(Phase::Aggregation, &json!({ "status": "success", "conflicts": conflicts }));
     assert!(payload.is_some());
 }
 

@@ -172,7 +172,8 @@ proptest! {
         prop_assert_eq!((reading.before(), reading.after()), (before.trim(), after.trim()));
     }
 
-    /// Every text, number and word of a repaired block stands in what was written: nothing is made up.
+    /// Every text, number and word of a repaired block stands in what was written: nothing is made
+    /// up.
     #[test]
     fn a_repair_makes_up_nothing(text in text()) {
         fn check(value: &Value, text: &str) -> bool {
@@ -192,7 +193,8 @@ proptest! {
     }
 }
 
-/// Counts what is looked at, for shapes that make a careless reader go over the same again and again.
+/// Counts what is looked at, for shapes that make a careless reader go over the same again and
+/// again.
 #[test]
 fn work_grows_as_the_text_does() {
     type Shape = (&'static str, fn(usize) -> String);
@@ -228,7 +230,10 @@ fn nothing_grows_beyond_its_bounds() {
     let deep = format!("{START}{}{END}", "{\"a\":".repeat(100_000));
     let fault = read(&deep).blocks[0].fault.clone().unwrap();
     assert_eq!(fault.kind, FaultKind::TooLarge);
-    let wide = format!("{START}{{\"phase\":\"analysis\",\"data\":{{\"a\":[{}1]}}}}{END}", "1,".repeat(600_000));
+    let wide = format!(
+        "{START}{{\"phase\":\"analysis\",\"data\":{{\"a\":[{}1]}}}}{END}",
+        "1,".repeat(600_000)
+    );
     assert_eq!(read(&wide).blocks[0].fault.as_ref().unwrap().kind, FaultKind::TooLarge);
     let long = format!("{START}{{\"a\":\"{}", "x".repeat(BLOCK_MAX + (2 << 20)));
     let reading = read(&long);
@@ -238,6 +243,9 @@ fn nothing_grows_beyond_its_bounds() {
     assert!(prose.is_cut && prose.before().len() <= TEXTS_MAX);
     let many = read(&format!("{START}{{}}{END}").repeat(BLOCKS_MAX + 5));
     assert!(many.is_cut && many.blocks.len() == BLOCKS_MAX);
-    let slips = read(&format!("{START}{{\"phase\":\"analysis\",\"data\":{{\"a\":[{}]}}}}{END}", "True,".repeat(10_000)));
+    let slips = read(&format!(
+        "{START}{{\"phase\":\"analysis\",\"data\":{{\"a\":[{}]}}}}{END}",
+        "True,".repeat(10_000)
+    ));
     assert_eq!((slips.blocks[0].repairs.len(), slips.blocks[0].repairs_made), (100, 10_001));
 }

@@ -4,11 +4,14 @@ use super::*;
 
 /// The data of a block whose `data` is written so.
 fn data(written: &str) -> Result<(Value, Vec<Repair>), FaultKind> {
-    let reading = read(&format!("{START}\n{{\"phase\": \"analysis\", \"data\": {written}}}\n{END}"));
+    let reading =
+        read(&format!("{START}\n{{\"phase\": \"analysis\", \"data\": {written}}}\n{END}"));
     let block = reading.blocks.first().expect("a block is meant");
     match &block.fault {
         Some(fault) => Err(fault.kind),
-        None => Ok((block.data.clone(), block.repairs.iter().map(|repaired| repaired.repair).collect())),
+        None => {
+            Ok((block.data.clone(), block.repairs.iter().map(|repaired| repaired.repair).collect()))
+        }
     }
 }
 
@@ -26,8 +29,16 @@ fn what_has_one_reading_is_put_right() {
         ("{\"a\": \"http://x/#y\"}", json!({ "a": "http://x/#y" }), vec![]),
         ("{\"a\": \"x\r\ny\tz\"}", json!({ "a": "x\ny\tz" }), vec![UnescapedControl; 2]),
         ("{\"a\": \"x\"\n\"b\": 2\n}", json!({ "a": "x", "b": 2 }), vec![MissingComma]),
-        ("{\"a\": [{\"b\": 1}\n{\"b\": 2}]}", json!({ "a": [{ "b": 1 }, { "b": 2 }] }), vec![MissingComma]),
-        (r#"{"a": "text (see "b"), more", "c": 1}"#, json!({ "a": "text (see \"b\"), more", "c": 1 }), vec![UnescapedQuote]),
+        (
+            "{\"a\": [{\"b\": 1}\n{\"b\": 2}]}",
+            json!({ "a": [{ "b": 1 }, { "b": 2 }] }),
+            vec![MissingComma],
+        ),
+        (
+            r#"{"a": "text (see "b"), more", "c": 1}"#,
+            json!({ "a": "text (see \"b\"), more", "c": 1 }),
+            vec![UnescapedQuote],
+        ),
         (r#"{"a": "echo "hello""}"#, json!({ "a": "echo \"hello\"" }), vec![UnescapedQuote]),
         (r#"{"a": ""hello" world"}"#, json!({ "a": "\"hello\" world" }), vec![UnescapedQuote]),
         (r#"{"a": "<div class="x">"}"#, json!({ "a": "<div class=\"x\">" }), vec![UnescapedQuote]),
@@ -101,12 +112,16 @@ fn what_has_several_readings_or_none_is_refused() {
 
 #[test]
 fn a_block_that_was_not_ended_is_never_closed_for_its_writer() {
-    let whole = "{\"phase\": \"analysis\", \"data\": {\"summary\": \"x\", \"recommended_splits\": 3}}";
+    let whole =
+        "{\"phase\": \"analysis\", \"data\": {\"summary\": \"x\", \"recommended_splits\": 3}}";
     for len in whole.char_indices().map(|(at, _)| at).skip(1) {
         let reading = read(&format!("{START}\n{}", &whole[..len]));
         assert!(reading.blocks.iter().all(|block| block.fault.is_some()), "{}", &whole[..len]);
     }
-    assert_eq!(read(&format!("{START}\n{whole}")).blocks[0].repairs[0].repair, Repair::MissingEndDelimiter);
+    assert_eq!(
+        read(&format!("{START}\n{whole}")).blocks[0].repairs[0].repair,
+        Repair::MissingEndDelimiter
+    );
 }
 
 #[test]
@@ -131,5 +146,8 @@ fn a_block_that_spans_messages_is_joined_as_it_is_and_that_is_told() {
     scanner.push(&format!("}}}}\n{END}"));
     let reading = scanner.finish();
     assert_eq!(reading.blocks[0].data, json!({ "summary": "word" }));
-    assert_eq!(reading.blocks[0].repairs.iter().map(|r| r.repair).collect::<Vec<_>>(), [Repair::JoinedMessages; 2]);
+    assert_eq!(
+        reading.blocks[0].repairs.iter().map(|r| r.repair).collect::<Vec<_>>(),
+        [Repair::JoinedMessages; 2]
+    );
 }

@@ -26,11 +26,19 @@ fn the_form_of_each_prompt_is_read_as_what_it_asks_for() {
         let reading = read(&prompt);
         let block = reading.blocks.last().unwrap();
         // A model that sends a form back as it stands has said nothing.
-        assert_eq!(block.fault.as_ref().map(|fault| fault.kind), Some(FaultKind::Syntax), "{prompt}");
+        assert_eq!(
+            block.fault.as_ref().map(|fault| fault.kind),
+            Some(FaultKind::Syntax),
+            "{prompt}"
+        );
         assert_eq!(filled(block.raw.as_ref().unwrap()).phase(), phase);
     }
     let text = worker(&WorkerPrompt { task: &task, epic_title: "All of it", with_progress: true });
-    let phases: Vec<_> = read(&text).blocks.iter().map(|block| filled(block.raw.as_ref().unwrap()).phase()).collect();
+    let phases: Vec<_> = read(&text)
+        .blocks
+        .iter()
+        .map(|block| filled(block.raw.as_ref().unwrap()).phase())
+        .collect();
     assert_eq!(phases, [Phase::Progress, Phase::Completion]);
     // What the model said of its scope stands fenced, as all that others wrote.
     assert!(text.contains("text\n- src/a.rs\n") && text.contains("every 10 seconds"), "{text}");
@@ -42,30 +50,50 @@ fn filled(form: &str) -> Payload {
     for line in form.lines() {
         match line.split_once('<').zip(line.rsplit_once('>')) {
             Some(((before, _), (_, after))) => {
-                let value = if line.contains("<\"") { line.split('"').nth(3).map(|word| format!("\"{word}\"")) } else { None };
-                text.push_str(&format!("{before}{}{after}\n", value.unwrap_or_else(|| "3".to_owned())));
+                let value = if line.contains("<\"") {
+                    line.split('"').nth(3).map(|word| format!("\"{word}\""))
+                } else {
+                    None
+                };
+                text.push_str(&format!(
+                    "{before}{}{after}\n",
+                    value.unwrap_or_else(|| "3".to_owned())
+                ));
             }
             None => text.push_str(&format!("{line}\n")),
         }
     }
     let reading = read(&format!("{START}\n{text}{END}"));
-    let (payload, slight) = check_block(&reading.blocks[0]).unwrap_or_else(|faulty| panic!("{faulty:?} in {text}"));
+    let (payload, slight) =
+        check_block(&reading.blocks[0]).unwrap_or_else(|faulty| panic!("{faulty:?} in {text}"));
     assert_eq!((slight, reading.blocks[0].repairs_made), (vec![], 0), "{text}");
     payload
 }
 
 #[test]
 fn asked_again_it_quotes_what_was_wrong() {
-    let reading = read(&format!("{START}\n{{\"phase\": \"analysis\", \"data\": {{\"summary\": @/etc/passwd}}}}\n{END}"));
+    let reading = read(&format!(
+        "{START}\n{{\"phase\": \"analysis\", \"data\": {{\"summary\": @/etc/passwd}}}}\n{END}"
+    ));
     let Answer::Faulty(faulty) = answer(&reading, Phase::Analysis, None) else { panic!() };
     let prompt = ask_again(Phase::Analysis, Some(&faulty), 0);
     assert!(prompt.contains("line 2, column 43") && prompt.contains("⟪here⟫"), "{prompt}");
-    assert!(!prompt.contains(" @/etc") && !prompt.contains("⟫@/etc"), "an at-sign is defused: {prompt}");
+    assert!(
+        !prompt.contains(" @/etc") && !prompt.contains("⟫@/etc"),
+        "an at-sign is defused: {prompt}"
+    );
     assert!(prompt.contains("the last time"));
     let list = json!({ "phase": "task_list", "data": { "tasks": [{ "id": "a", "title": "t", "description": "d", "dependencies": ["b"] }] } });
-    let Answer::Faulty(faulty) = answer(&read(&format!("{START}{list}{END}")), Phase::TaskList, None) else { panic!() };
+    let Answer::Faulty(faulty) =
+        answer(&read(&format!("{START}{list}{END}")), Phase::TaskList, None)
+    else {
+        panic!()
+    };
     let prompt = ask_again(Phase::TaskList, Some(&faulty), 2);
-    assert!(prompt.contains("`tasks[0].dependencies[0]`: \"b\" is the id of no task in the list."), "{prompt}");
+    assert!(
+        prompt.contains("`tasks[0].dependencies[0]`: \"b\" is the id of no task in the list."),
+        "{prompt}"
+    );
     assert!(ask_again(Phase::TaskList, None, 2).contains("had no block"));
 }
 
@@ -82,11 +110,24 @@ fn an_aggregation_keeps_its_budget_and_shows_the_short_ones_whole() {
     };
     let parts: Vec<Part> = (0..20).map(|n| part(n, if n == 7 { 1_000_000 } else { 100 })).collect();
     let missing = ["task_099: blocked, its tests fail".to_owned()];
-    let text = aggregation(&AggregationPrompt { goal: "g", parts: &parts, missing: &missing, budget: 20_000 });
+    let text = aggregation(&AggregationPrompt {
+        goal: "g",
+        parts: &parts,
+        missing: &missing,
+        budget: 20_000,
+    });
     assert!(text.len() < 20_000 + 20 * 200 + 3_000, "{}", text.len());
-    assert!((0..20).all(|n| text.contains(&format!("[{n}]")) && text.contains(&format!("- docs/{n}.md"))));
+    assert!(
+        (0..20)
+            .all(|n| text.contains(&format!("[{n}]")) && text.contains(&format!("- docs/{n}.md")))
+    );
     assert!(text.contains("bytes shown]") && text.contains("- task_099: blocked"));
-    let tight = aggregation(&AggregationPrompt { goal: &"g".repeat(100_000), parts: &parts, missing: &[], budget: 0 });
+    let tight = aggregation(&AggregationPrompt {
+        goal: &"g".repeat(100_000),
+        parts: &parts,
+        missing: &[],
+        budget: 0,
+    });
     assert!(tight.len() < 20_000, "{}", tight.len());
 }
 
@@ -98,7 +139,12 @@ fn what_others_wrote_cannot_leave_its_fence() {
         verification(evil, evil, evil, 3),
         task_list(&TaskListPrompt { goal: evil, analysis: Err(evil), tasks_max: 3 }),
     ] {
-        assert!(prompt.contains("````text\n") && !prompt.contains("\n@/etc") && !prompt.contains('\u{1b}'), "{prompt}");
+        assert!(
+            prompt.contains("````text\n")
+                && !prompt.contains("\n@/etc")
+                && !prompt.contains('\u{1b}'),
+            "{prompt}"
+        );
     }
 }
 
@@ -113,7 +159,11 @@ fn words_carry_little() {
         ("the task\nlist is ready", Phase::TaskList, None),
         ("Task complete.", Phase::Completion, Some(Signal::WorkerDone)),
         ("All work done", Phase::Completion, Some(Signal::WorkerDone)),
-        ("The work has been completed without errors.", Phase::Completion, Some(Signal::WorkerDone)),
+        (
+            "The work has been completed without errors.",
+            Phase::Completion,
+            Some(Signal::WorkerDone),
+        ),
         ("I will say when the task is done", Phase::Completion, None),
         ("The build failed", Phase::Completion, Some(Signal::WorkerError)),
         ("I couldn't find it", Phase::Completion, Some(Signal::WorkerError)),
@@ -126,7 +176,8 @@ fn words_carry_little() {
         assert_eq!(signal(text, phase), expected, "{text}");
     }
     assert_eq!(fallback("The task list is ready.", Phase::TaskList), None);
-    let Some(Carried::Analysis { summary }) = fallback(&format!("Analysis done. {}", "é".repeat(90_000)), Phase::Analysis)
+    let Some(Carried::Analysis { summary }) =
+        fallback(&format!("Analysis done. {}", "é".repeat(90_000)), Phase::Analysis)
     else {
         panic!()
     };
@@ -137,7 +188,9 @@ fn words_carry_little() {
 fn the_stream_tells_blocks_as_they_come() {
     let mut scanner = Scanner::default();
     assert!(scanner.push("Begin\n<<<ORCH").is_empty());
-    assert!(scanner.push("ESTRATOR_RESPONSE>>>\n{\"phase\": \"progress\", \"data\": {}}").is_empty());
+    assert!(
+        scanner.push("ESTRATOR_RESPONSE>>>\n{\"phase\": \"progress\", \"data\": {}}").is_empty()
+    );
     assert!(scanner.is_open());
     assert_eq!(scanner.push("\n<<<END_ORCHESTRATOR_RESPONSE>>>").len(), 1);
     assert!(!scanner.is_open());

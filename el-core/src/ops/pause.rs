@@ -39,9 +39,9 @@ fn known_in(tx: &Tx<'_>) -> Result<Option<Known>> {
     let time = |key| -> Result<Option<Timestamp>> {
         Ok(meta::get(tx, key)?.and_then(|text| text.parse().ok()).map(Timestamp::from_micros))
     };
-    let Some(until) = time(meta::PAUSED_UNTIL)? else { return Ok(None) };
-    // One that an older el wrote does not say when it was learnt.
-    let learnt_at = time(meta::PAUSED_AT)?.unwrap_or(Timestamp::from_micros(0));
+    let (Some(until), Some(learnt_at)) = (time(meta::PAUSED_UNTIL)?, time(meta::PAUSED_AT)?) else {
+        return Ok(None);
+    };
     Ok(Some(Known {
         until,
         learnt_at,

@@ -12,6 +12,7 @@ mod pruning;
 mod repositories;
 mod runs;
 mod side_by_side;
+mod variables;
 
 use crate::support::TestEnv;
 

@@ -4,18 +4,18 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use el_core::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::git::{Git, GitError};
+
 /// What all calls of git for one question may take together.
 const LIMIT: Duration = Duration::from_secs(3);
 /// More output than this is a change that nobody reviews line by line.
-const OUTPUT_MAX: u64 = 1 << 20;
+const OUTPUT_MAX: usize = 1 << 20;
 /// Files whose lines are counted by us, since git does not know them yet.
 const NEW_FILES_MAX: usize = 500;
 const NEW_FILE_MAX: u64 = 4 << 20;
@@ -64,18 +64,18 @@ pub fn diff_stat(
     since: Option<Timestamp>,
     paths: &[String],
 ) -> Result<DiffStat, NoDiff> {
-    let git = Git { folder, until: Instant::now() + LIMIT };
-    git.text(&["rev-parse", "--is-inside-work-tree"])?;
+    let git = Git::at(folder).until(Instant::now() + LIMIT);
+    git.ask(&["rev-parse", "--is-inside-work-tree"])?;
     let base = match since {
         Some(since) => git
-            .text(&["rev-list", "-1", &format!("--before=@{}", since.as_secs()), "HEAD"])
+            .ask(&["rev-list", "-1", &format!("--before=@{}", since.as_secs()), "HEAD"])
             .ok()
             .filter(|id| !id.is_empty()),
-        None => git.text(&["rev-parse", "--verify", "--quiet", "HEAD"]).ok(),
+        None => git.ask(&["rev-parse", "--verify", "--quiet", "HEAD"]).ok(),
     };
     let base = match base {
         Some(base) => base,
-        None => git.text(&["hash-object", "-t", "tree", "/dev/null"])?,
+        None => git.ask(&["hash-object", "-t", "tree", "/dev/null"])?,
     };
     let mut stat = DiffStat::default();
     let numstat = [
@@ -89,7 +89,7 @@ pub fn diff_stat(
         base.as_str(),
         "--",
     ];
-    let (bytes, cut) = git.run(&numstat, paths)?;
+    let (bytes, cut) = answer(&git, &numstat, paths)?;
     stat.truncated |= cut;
     for record in String::from_utf8_lossy(&bytes).split('\0') {
         let mut parts = record.splitn(3, '\t');
@@ -99,7 +99,7 @@ pub fn diff_stat(
         }
     }
     let (bytes, cut) =
-        git.run(&["ls-files", "--others", "--exclude-standard", "-z", "--"], paths)?;
+        answer(&git, &["ls-files", "--others", "--exclude-standard", "-z", "--"], paths)?;
     stat.truncated |= cut;
     let names = String::from_utf8_lossy(&bytes).into_owned();
     for (at, path) in names.split('\0').filter(|path| !path.is_empty()).enumerate() {
@@ -139,56 +139,28 @@ fn lines_of(path: &Path) -> Option<u64> {
     Some(ends + u64::from(bytes.last().is_some_and(|byte| *byte != b'\n')))
 }
 
-struct Git<'a> {
-    folder: &'a Path,
-    until: Instant,
+/// What git prints about these paths, and whether it was cut.
+fn answer(git: &Git, words: &[&str], paths: &[String]) -> Result<(Vec<u8>, bool), GitError> {
+    let paths = paths.iter().map(String::as_str);
+    let words: Vec<&str> =
+        ["--literal-pathspecs"].into_iter().chain(words.iter().copied()).chain(paths).collect();
+    git.beginning(&words, OUTPUT_MAX)
 }
 
-impl Git<'_> {
-    fn text(&self, arguments: &[&str]) -> Result<String, NoDiff> {
-        let (bytes, _) = self.run(arguments, &[])?;
-        Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
-    }
-
-    /// Standard output, and whether it was cut.
-    fn run(&self, arguments: &[&str], paths: &[String]) -> Result<(Vec<u8>, bool), NoDiff> {
-        let mut command = Command::new("git");
-        command
-            .args(["--literal-pathspecs", "-c", "core.fsmonitor=false"])
-            .args(arguments)
-            .args(paths);
-        command.current_dir(self.folder).env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|_| NoDiff::NoGit)?;
-        let mut stdout = child.stdout.take().ok_or(NoDiff::NoGit)?;
-        let (sender, receiver) = mpsc::channel();
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let read = stdout.by_ref().take(OUTPUT_MAX).read_to_end(&mut bytes);
-            // The receiver may have given up.
-            let _ = sender.send(read.map(|_| bytes));
-        });
-        let answer = receiver.recv_timeout(self.until.saturating_duration_since(Instant::now()));
-        let is_cut = matches!(&answer, Ok(Ok(bytes)) if bytes.len() as u64 >= OUTPUT_MAX);
-        if answer.is_err() || is_cut {
-            // It may have ended meanwhile.
-            let _ = child.kill();
-        }
-        let status = child.wait().map_err(|_| NoDiff::NoGit)?;
-        match answer {
-            Err(_) => Err(NoDiff::Slow),
-            Ok(Ok(bytes)) if is_cut || status.success() => Ok((bytes, is_cut)),
-            Ok(_) => Err(NoDiff::NoRepository),
+impl From<GitError> for NoDiff {
+    fn from(error: GitError) -> NoDiff {
+        match error {
+            GitError::Program(_) => NoDiff::NoGit,
+            GitError::TimedOut { .. } => NoDiff::Slow,
+            _ => NoDiff::NoRepository,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     fn git(folder: &Path, arguments: &[&str], date: &str) {

@@ -1,12 +1,13 @@
 //! Git, driven by its own program: worktrees for agents, and bringing finished branches in.
 //!
-//! Words go by argv, never through a shell; the caller's `GIT_*` are scrubbed, and the language is
-//! C, since some answers are read. What is to be done is decided from a look at the repository
+//! Words go by argv, never through a shell; variables that point at another repository are removed,
+//! and the language is C, since some answers are read. What is to be done is decided from a look at the repository
 //! ([`Repository`]) and then done; every step can be broken off and done again.
 
 mod advance;
 mod bounded;
 mod call;
+mod environment;
 mod error;
 mod files;
 mod foundation;
@@ -19,6 +20,7 @@ mod worktree;
 
 pub use self::advance::{Advanced, Brought, advance, held, note_landed, recover, unpublished};
 pub use self::call::{Git, check_version};
+pub(crate) use self::environment::is_local_variable;
 pub use self::error::{GitError, HalfMoved};
 pub use self::integrate::{Mode, Scratch, Step};
 pub use self::repository::{Repository, Worktree, branch_of};

@@ -13,6 +13,7 @@ use el_core::model::{Verify, VerifyStatus, fresh_token};
 
 use crate::claude::sanitize;
 use crate::clock;
+use crate::git::is_local_variable;
 use crate::process::{Marker, detach, end_marked};
 
 /// How much of the end of what it prints is kept, in bytes.
@@ -90,7 +91,7 @@ fn spawn(
 ) -> io::Result<(Child, PipeReader)> {
     let mut command = Command::new(program(&verify.command, folder, environment)?);
     let (reader, writer) = io::pipe()?;
-    let is_kept = |name: &OsStr| name != TOKEN;
+    let is_kept = |name: &OsStr| name != TOKEN && !is_local_variable(name);
     command.args(&verify.command[1..]).env_clear();
     command.envs(
         environment.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name, value)),

@@ -2,11 +2,10 @@
 
 use std::env;
 use std::fs;
-use std::io::Read as _;
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
+use el_agents::git::Git;
 use el_core::model::validate;
 
 use crate::error::{CommandError, Result};
@@ -40,28 +39,8 @@ fn clean(name: &str) -> Option<String> {
 }
 
 fn git_user() -> Option<String> {
-    let mut git = Command::new("git")
-        .args(["config", "--get", "user.name"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let mut stdout = git.stdout.take()?;
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut text = String::new();
-        let read = stdout.read_to_string(&mut text);
-        // The receiver may have given up.
-        let _ = sender.send(read.map(|_| text));
-    });
-    let answer = receiver.recv_timeout(GIT_DEADLINE);
-    if answer.is_err() {
-        // It may have ended meanwhile.
-        let _ = git.kill();
-    }
-    let status = git.wait().ok()?;
-    clean(&answer.ok()?.ok()?).filter(|_| status.success())
+    let git = Git::at(Path::new(".")).until(Instant::now() + GIT_DEADLINE);
+    clean(&git.ask(&["config", "--get", "user.name"]).ok()?)
 }
 
 fn login() -> Option<String> {

@@ -1,15 +1,12 @@
 //! Which files changed since a moment: git knows, where there is one; otherwise the files' times
 //! tell.
 
-use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use el_core::model::Timestamp;
 
-use crate::git::branch_of;
+use crate::git::{Git, branch_of};
 
 /// Files that are told of.
 const FILES_MAX: usize = 40;
@@ -18,7 +15,7 @@ const WALK_MAX: usize = 20_000;
 /// Folders below folders that are gone into.
 const DEPTH_MAX: usize = 16;
 /// Bytes of git's answer that are read.
-const ANSWER_MAX: u64 = 4 << 20;
+const ANSWER_MAX: usize = 4 << 20;
 
 /// Files that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,35 +104,8 @@ fn git(folder: &Path, then: SystemTime, atom: &str, until: Instant) -> Option<Ve
 /// The names in git's answer; `None` if it fails or takes too long. It takes no locks and is not
 /// asked to run programs of the repository's.
 fn ask(folder: &Path, words: &[&str], until: Instant) -> Option<Vec<String>> {
-    let mut child = Command::new("git")
-        .args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"])
-        .args(words)
-        .current_dir(folder)
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_WORK_TREE")
-        .env_remove("GIT_INDEX_FILE")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let stdout = child.stdout.take()?;
-    let (answer, answered) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let whole = stdout.take(ANSWER_MAX).read_to_end(&mut bytes).is_ok();
-        // Nobody waits any more if it took too long.
-        let _ = answer.send(whole.then_some(bytes));
-    });
-    let bytes =
-        answered.recv_timeout(until.saturating_duration_since(Instant::now())).ok().flatten();
-    if bytes.is_none() {
-        // It ends now; that it has ended already is as good.
-        let _ = child.kill();
-    }
-    let ended_well = child.wait().is_ok_and(|status| status.success());
-    let names = String::from_utf8(bytes.filter(|_| ended_well)?).ok()?;
+    let (bytes, is_cut) = Git::at(folder).until(until).beginning(words, ANSWER_MAX).ok()?;
+    let names = String::from_utf8(bytes).ok().filter(|_| !is_cut)?;
     Some(names.split(['\0', '\n']).filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }
 
@@ -176,6 +146,7 @@ fn relative(folder: &Path, path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::process::Command;
 
     use super::*;
 

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::git::is_local_variable;
 use crate::tmux::is_utf8;
 
 /// What tells a program that it runs inside a Claude Code session, a tmux, or another run of ours.
@@ -53,7 +54,8 @@ pub struct ChildEnvironment {
     pub api_timeout_ms: Option<u64>,
 }
 
-/// The whole environment of an agent, sorted by name; to be given after `env_clear`.
+/// The whole environment of an agent, sorted by name; to be given after `env_clear`. What binds git
+/// to another repository is left out even if `pass` names it.
 #[must_use]
 pub fn child_environment(
     caller: impl IntoIterator<Item = (OsString, OsString)>,
@@ -65,7 +67,7 @@ pub fn child_environment(
     };
     let mut environment: std::collections::BTreeMap<OsString, OsString> = caller
         .into_iter()
-        .filter(|(name, value)| is_settable(name, value))
+        .filter(|(name, value)| is_settable(name, value) && !is_local_variable(name))
         // Set but empty, it makes Claude Code keep its files in the folder in which it works.
         .filter(|(name, value)| name != "CLAUDE_CONFIG_DIR" || !value.is_empty())
         .filter(|(name, _)| {
@@ -166,6 +168,12 @@ mod tests {
             ("EL_TOKEN", "outer"),
             ("PWD", "/somewhere"),
             ("LANG", "de_DE.UTF-8"),
+            ("GIT_DIR", "/other/.git"),
+            ("GIT_INDEX_FILE", "/other/.git/index"),
+            ("GIT_AUTHOR_DATE", "@1 +0000"),
+            ("GIT_AUTHOR_NAME", "A"),
+            ("GIT_SSH_COMMAND", "ssh -x"),
+            ("GIT_LFS_SKIP_SMUDGE", "1"),
         ];
         let names: Vec<String> = made(&caller, &ChildEnvironment::default()).into_keys().collect();
         let expected = [
@@ -173,11 +181,16 @@ mod tests {
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
             "CLAUDE_CODE_USE_BEDROCK",
             "CLAUDE_CONFIG_DIR",
+            "GIT_AUTHOR_NAME",
+            "GIT_LFS_SKIP_SMUDGE",
+            "GIT_SSH_COMMAND",
             "HOME",
             "LANG",
             "PATH",
         ];
         assert_eq!(names, expected);
+        let pass = ChildEnvironment { pass: vec!["GIT_*".to_owned()], ..Default::default() };
+        assert_eq!(made(&caller, &pass).get("GIT_DIR"), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,10 +14,23 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How long its output is waited for once it has ended: something that it left behind may hold the
 /// pipe.
 const REST: Duration = Duration::from_secs(2);
+/// More than this of what it complains of is read by nobody.
+const STDERR_MAX: usize = 1 << 20;
 /// The longest wait between two looks.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Runs it with this standard input. `None`: it took too long, and was ended.
+/// How a program ended, and what it printed.
+#[derive(Debug)]
+pub(super) struct Ran {
+    pub(super) status: ExitStatus,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+    /// It had more to print than was asked for, and was ended.
+    pub(super) is_cut: bool,
+}
+
+/// Runs it with this standard input and reads `max` bytes of what it prints. `None`: it took too
+/// long, and was ended.
 ///
 /// # Errors
 /// If it cannot be run.
@@ -25,7 +38,8 @@ pub(super) fn run(
     command: &mut Command,
     input: Option<&[u8]>,
     limit: Duration,
-) -> io::Result<Option<Output>> {
+    max: usize,
+) -> io::Result<Option<Ran>> {
     command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     let mut child = command.spawn()?;
@@ -34,7 +48,8 @@ pub(super) fn run(
         // One that does not read to the end says why itself.
         std::thread::spawn(move || drop(pipe.write_all(&text)));
     }
-    let (stdout, stderr) = (Kept::of(child.stdout.take()), Kept::of(child.stderr.take()));
+    let stdout = Kept::of(child.stdout.take(), max);
+    let stderr = Kept::of(child.stderr.take(), STDERR_MAX);
     let began = Instant::now();
     let mut look = Duration::from_millis(1);
     let status = loop {
@@ -48,7 +63,9 @@ pub(super) fn run(
         std::thread::sleep(look);
         look = (look * 2).min(LOOK);
     };
-    Ok(Some(Output { status, stdout: stdout.take(), stderr: stderr.take() }))
+    let (stdout, stderr) = (stdout.take(), stderr.take());
+    let is_cut = stdout.len() >= max;
+    Ok(Some(Ran { status, stdout, stderr, is_cut }))
 }
 
 /// Ends it with its process group.
@@ -88,18 +105,25 @@ struct Kept {
 }
 
 impl Kept {
-    fn of(pipe: Option<impl Read + Send + 'static>) -> Kept {
+    /// Once `max` bytes are read the pipe is closed, which ends whoever writes more.
+    fn of(pipe: Option<impl Read + Send + 'static>, max: usize) -> Kept {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let (sender, ended) = channel::<()>();
         if let Some(mut pipe) = pipe {
             let into = Arc::clone(&bytes);
             std::thread::spawn(move || {
                 let mut buffer = vec![0; 64 << 10];
-                while let Ok(len @ 1..) = pipe.read(&mut buffer) {
+                let mut left = max;
+                while left > 0
+                    && let Ok(len @ 1..) = pipe.read(&mut buffer)
+                {
+                    let kept = len.min(left);
+                    left -= kept;
                     into.lock()
                         .unwrap_or_else(PoisonError::into_inner)
-                        .extend_from_slice(&buffer[..len]);
+                        .extend_from_slice(&buffer[..kept]);
                 }
+                drop(pipe);
                 drop(sender);
             });
         }

@@ -3,10 +3,11 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::GitError;
-use super::bounded;
+use super::bounded::{self, Ran};
+use super::environment;
 
 /// Tries while another git holds a lock.
 const TRIES: u32 = 12;
@@ -48,14 +49,14 @@ pub struct Git {
     own: bool,
     /// Nobody has told git who commits here: el's own commits then say so themselves.
     nameless: bool,
-    /// For tests: outranks the limits.
-    limit: Option<Duration>,
+    /// All of its calls end by then, whatever each may take.
+    until: Option<Instant>,
 }
 
 impl Git {
     /// Git as a person in this folder would call it.
     pub fn at(folder: &Path) -> Git {
-        Git { folder: folder.to_owned(), hooks: true, own: false, nameless: false, limit: None }
+        Git { folder: folder.to_owned(), hooks: true, own: false, nameless: false, until: None }
     }
 
     /// The same without the repository's hooks.
@@ -78,9 +79,10 @@ impl Git {
         Git { nameless: !is_known, ..self.clone() }
     }
 
-    #[cfg(test)]
-    pub(super) fn with_limit(&self, limit: Duration) -> Git {
-        Git { limit: Some(limit), ..self.clone() }
+    /// The same where all calls together end by a moment.
+    #[must_use]
+    pub fn until(&self, until: Instant) -> Git {
+        Git { until: Some(until), ..self.clone() }
     }
 
     /// The same in another folder.
@@ -95,19 +97,7 @@ impl Git {
     }
 
     pub(super) fn command(&self) -> Command {
-        let mut command = Command::new("git");
-        for (name, _) in std::env::vars_os() {
-            // What a hook or another git left would point us at another repository. How its
-            // configuration is found stays the user's.
-            let text = name.to_string_lossy();
-            if text.starts_with("GIT_")
-                && !text.starts_with("GIT_CONFIG_")
-                && !text.starts_with("GIT_AUTHOR_")
-                && !text.starts_with("GIT_COMMITTER_")
-            {
-                command.env_remove(&name);
-            }
-        }
+        let mut command = environment::program();
         command
             .env("LC_ALL", "C")
             .env("GIT_TERMINAL_PROMPT", "0")
@@ -174,35 +164,50 @@ impl Git {
         words: &[S],
         input: Option<&[u8]>,
     ) -> Result<Vec<u8>, GitError> {
-        unlocked(|| self.once(words, input))
+        unlocked(|| {
+            let ran = self.once(words, input, usize::MAX)?;
+            if ran.status.success() { Ok(ran.stdout) } else { Err(failure(words, &ran)) }
+        })
     }
 
-    fn once<S: AsRef<OsStr>>(
+    /// The beginning of git's answer in bytes, and whether there is more of it. Git is ended once
+    /// it has said so much.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(crate) fn beginning<S: AsRef<OsStr>>(
+        &self,
+        words: &[S],
+        max: usize,
+    ) -> Result<(Vec<u8>, bool), GitError> {
+        let ran = self.once(words, None, max)?;
+        if ran.is_cut || ran.status.success() {
+            Ok((ran.stdout, ran.is_cut))
+        } else {
+            Err(failure(words, &ran))
+        }
+    }
+
+    /// How one call ended and all that it printed, for those who read what a refusal prints.
+    ///
+    /// # Errors
+    /// If git cannot be run, or takes too long.
+    pub(super) fn once<S: AsRef<OsStr>>(
         &self,
         words: &[S],
         input: Option<&[u8]>,
-    ) -> Result<Vec<u8>, GitError> {
-        let what = words
-            .first()
-            .map(|word| word.as_ref().to_string_lossy().into_owned())
-            .unwrap_or_default();
-        let limit = self.limit.unwrap_or(if LONG.contains(&what.as_str()) {
-            LONG_LIMIT
-        } else {
-            SHORT_LIMIT
-        });
+        max: usize,
+    ) -> Result<Ran, GitError> {
+        let what = first(words);
+        let mut limit = if LONG.contains(&what.as_str()) { LONG_LIMIT } else { SHORT_LIMIT };
+        if let Some(until) = self.until {
+            limit = limit.min(until.saturating_duration_since(Instant::now()));
+        }
         let mut command = self.command();
         command.args(words);
-        let Some(output) = bounded::run(&mut command, input, limit).map_err(GitError::Program)?
-        else {
-            return Err(GitError::TimedOut { what, limit });
-        };
-        if output.status.success() {
-            return Ok(output.stdout);
-        }
-        let said = if output.stderr.is_empty() { &output.stdout } else { &output.stderr };
-        let said = String::from_utf8_lossy(said).trim().to_owned();
-        Err(refused(what, if said.is_empty() { output.status.to_string() } else { said }))
+        bounded::run(&mut command, input, limit, max)
+            .map_err(GitError::Program)?
+            .ok_or(GitError::TimedOut { what, limit })
     }
 
     /// The answer, or `None` where git says no.
@@ -249,6 +254,17 @@ pub(super) fn unlocked<T>(mut done: impl FnMut() -> Result<T, GitError>) -> Resu
     done()
 }
 
+fn first<S: AsRef<OsStr>>(words: &[S]) -> String {
+    words.first().map(|word| word.as_ref().to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A call that ended badly, as an error.
+pub(super) fn failure<S: AsRef<OsStr>>(words: &[S], ran: &Ran) -> GitError {
+    let said = if ran.stderr.is_empty() { &ran.stdout } else { &ran.stderr };
+    let said = String::from_utf8_lossy(said).trim().to_owned();
+    refused(first(words), if said.is_empty() { ran.status.to_string() } else { said })
+}
+
 /// What git says when it refuses. Its hints are about commands that nobody typed.
 pub(super) fn refused(what: String, said: String) -> GitError {
     if said.contains(".lock': File exists") || said.contains("Another git process") {
@@ -273,8 +289,9 @@ mod tests {
         let alias =
             format!("alias.hang=!sh -c 'sleep 2; touch {}; sleep 60' & sleep 60", marked.display());
         let began = Instant::now();
-        let asked =
-            Git::at(dir.path()).with_limit(Duration::from_millis(300)).ask(&["-c", &alias, "hang"]);
+        let asked = Git::at(dir.path())
+            .until(began + Duration::from_millis(300))
+            .ask(&["-c", &alias, "hang"]);
         assert!(matches!(asked, Err(GitError::TimedOut { .. })), "{asked:?}");
         assert!(began.elapsed() < Duration::from_secs(8));
         std::thread::sleep(Duration::from_secs(3));

@@ -2,6 +2,7 @@
 //! brought in yet. The joining needs no checkout and moves nothing: the branch is made once it is
 //! known, or not at all.
 
+use super::call::failure;
 use super::repository::{Repository, branch_of};
 use super::worktree::Wanted;
 use super::{Git, GitError};
@@ -88,32 +89,20 @@ fn joined(
     theirs: &str,
     message: &str,
 ) -> Result<Result<String, Vec<String>>, GitError> {
-    match git.ask(&[
-        "merge-tree",
-        "--write-tree",
-        "--name-only",
-        "--no-messages",
-        "-z",
-        ours,
-        theirs,
-    ]) {
-        Ok(tree) => {
-            let tree = tree.trim_end_matches('\0');
+    let words = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs];
+    let ran = git.once(&words, None, usize::MAX)?;
+    // The name of a tree; after a conflict, also the names of the files that are in it.
+    let said = String::from_utf8_lossy(&ran.stdout);
+    let mut said = said.split('\0').filter(|word| !word.is_empty());
+    let tree = said
+        .next()
+        .filter(|word| word.len() >= 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let files: Vec<String> = said.map(str::to_owned).collect();
+    match tree {
+        Some(tree) if ran.status.success() => {
             git.ask(&["commit-tree", tree, "-p", ours, "-p", theirs, "-m", message]).map(Ok)
         }
-        // A conflict is told as the tree's name and those of the files.
-        Err(GitError::Failed { what, said }) => {
-            let mut words = said.split('\0').filter(|word| !word.is_empty());
-            let is_tree = words.next().is_some_and(|word| {
-                word.len() >= 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-            });
-            let files: Vec<String> = words.map(str::to_owned).collect();
-            if is_tree && !files.is_empty() {
-                Ok(Err(files))
-            } else {
-                Err(GitError::Failed { what, said })
-            }
-        }
-        Err(error) => Err(error),
+        Some(_) if !files.is_empty() => Ok(Err(files)),
+        _ => Err(failure(&words, &ran)),
     }
 }

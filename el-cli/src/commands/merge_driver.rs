@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use el_agents::git::{Git, GitError, Repository};
 use el_core::exchange::merge::{self, Conflict};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -122,10 +122,11 @@ fn told(path: &Path, conflict: &Conflict) -> String {
 const DRIVER: &str = "el merge-driver %O %A %B %P";
 
 fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
-    let root = repository()?;
+    let git = repository()?;
+    let root = git.folder();
     let inside = std::path::absolute(file)
         .ok()
-        .and_then(|path| path.strip_prefix(&root).ok().map(Path::to_owned))
+        .and_then(|path| path.strip_prefix(root).ok().map(Path::to_owned))
         .unwrap_or_else(|| file.to_owned());
     let pattern = inside.display().to_string();
     if pattern
@@ -144,7 +145,7 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
     let config = [("merge.el.name", "el: field by field"), ("merge.el.driver", DRIVER)];
     if does {
         for (key, value) in config {
-            git(&root, &["config", key, value])?;
+            git.ask(&["config", key, value]).map_err(failed)?;
         }
         if !has_attribute {
             let newline = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
@@ -182,25 +183,13 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn repository() -> Result<PathBuf> {
-    let cwd = crate::project::current_folder()?;
-    Ok(PathBuf::from(git(&cwd, &["rev-parse", "--show-toplevel"])?))
+/// Git at the top of the checkout in which el was called.
+fn repository() -> Result<Git> {
+    let here = crate::project::current_folder()?;
+    Ok(Repository::of(&here).map_err(failed)?.git().clone())
 }
 
-fn git(folder: &Path, arguments: &[&str]) -> Result<String> {
-    let failed = |why: String| {
-        CommandError::config("git", format!("git {} failed: {why}", arguments.join(" ")))
-    };
-    let output =
-        Command::new("git").args(arguments).current_dir(folder).output().map_err(|source| {
-            CommandError::config("git", "git cannot be run")
-                .with_source(source)
-                .with_hint("install git, or run this inside a clone")
-        })?;
-    if !output.status.success() {
-        return Err(failed(
-            sanitize::line(String::from_utf8_lossy(&output.stderr).trim()).into_owned(),
-        ));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned())
+fn failed(error: GitError) -> CommandError {
+    let hint = error.hint();
+    CommandError::config("git", error.to_string()).with_hint(hint)
 }

@@ -1,0 +1,59 @@
+//! The variables by which one git command tells another where it is at work.
+
+use std::ffi::OsStr;
+use std::process::Command;
+
+/// Variables that bind git to one repository, as `git rev-parse --local-env-vars` prints them; and
+/// those that belong to one commit or one push. Git sets them for its hooks. Whoever inherits them
+/// works in a repository other than the one of its folder.
+const LOCAL: [&str; 19] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_GRAFT_FILE",
+    "GIT_INDEX_FILE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_PREFIX",
+    "GIT_SHALLOW_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_QUARANTINE_PATH",
+    "GIT_AUTHOR_DATE",
+    "GIT_COMMITTER_DATE",
+];
+
+/// Whether a variable binds git to somebody else's repository or commit. Such a variable reaches
+/// neither our own git nor an agent, a setup or a check; all others of git's do.
+pub(crate) fn is_local_variable(name: &OsStr) -> bool {
+    LOCAL.iter().any(|local| name == *local)
+}
+
+/// The git program without those variables.
+pub(super) fn program() -> Command {
+    let mut command = Command::new("git");
+    for name in LOCAL {
+        command.env_remove(name);
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_has_all_that_git_itself_names() {
+        let said = Command::new("git").args(["rev-parse", "--local-env-vars"]).output().unwrap();
+        let said = String::from_utf8(said.stdout).unwrap();
+        assert!(said.contains("GIT_DIR\n"), "{said}");
+        let missing: Vec<&str> =
+            said.lines().filter(|name| !is_local_variable(OsStr::new(name))).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+}

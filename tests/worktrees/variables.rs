@@ -1,0 +1,68 @@
+//! Variables of git in the environment of whoever calls `el`.
+
+use std::fs;
+
+use crate::support::TestEnv;
+
+/// What git sets for a hook of a repository elsewhere, and what a person sets.
+fn variables(other: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("GIT_DIR", format!("{other}/.git")),
+        ("GIT_WORK_TREE", other.to_owned()),
+        ("GIT_INDEX_FILE", format!("{other}/.git/index")),
+        ("GIT_PREFIX", "sub/".to_owned()),
+        ("GIT_AUTHOR_DATE", "@1000 +0000".to_owned()),
+        ("GIT_AUTHOR_NAME", "Ada".to_owned()),
+        ("GIT_SSH_COMMAND", "ssh -x".to_owned()),
+        ("GIT_LFS_SKIP_SMUDGE", "1".to_owned()),
+    ]
+}
+
+#[test]
+fn a_repository_of_the_callers_reaches_neither_agent_nor_setup_nor_check_nor_our_git() {
+    let env = TestEnv::with_repository("");
+    let other = env.path("other");
+    fs::create_dir(&other).unwrap();
+    let there = other.to_str().unwrap();
+    for words in
+        [&["init", "-q", there][..], &["-C", there, "commit", "-q", "--allow-empty", "-m", "x"]]
+    {
+        env.git(words);
+    }
+    let out = env.path("out").display().to_string();
+    // The environment as git's own programs see it, through a smudge filter of our git.
+    env.git(&["config", "filter.seen.smudge", &format!("sh -c 'env > {out}/ours; cat'")]);
+    fs::write(env.project(".gitattributes"), "base.txt filter=seen\n").unwrap();
+    env.git(&["add", ".gitattributes"]);
+    env.git(&["commit", "-q", "-m", "filter"]);
+    env.configure(&format!(
+        "isolate = \"worktree\"\nworktree_setup = \"sh -c 'env > {out}/setup'\"\n\
+         verify = \"sh -c 'env > {out}/check'\"\nverify_required = true\n\
+         land_check = \"sh -c 'env > {out}/land'\"\n"
+    ));
+    let id = env.script_atom(&[
+        &format!("sh env > {out}/agent"),
+        "sh echo x > a.txt && git add a.txt && git commit -q -m a",
+        "close done",
+    ]);
+    for words in [&["work", "--once"][..], &["land", "--all"]] {
+        env.run(env.command("el").envs(variables(there)).args(words)).ok();
+    }
+    assert_eq!(env.status(&id), "closed");
+    assert_eq!(env.git(&["-C", there, "rev-list", "--all", "--count"]), "1");
+    assert_eq!(env.git(&["show", "HEAD:a.txt"]), "x");
+    assert_eq!(env.git(&["log", "-1", "--format=%an"]), "Ada");
+    assert_ne!(env.git(&["log", "-1", "--format=%at"]), "1000");
+    for who in ["agent", "setup", "check", "land", "ours"] {
+        let seen = fs::read_to_string(env.path("out").join(who)).unwrap();
+        let has = |name: &str| seen.lines().any(|line| line.starts_with(&format!("{name}=")));
+        for gone in ["GIT_INDEX_FILE", "GIT_AUTHOR_DATE"] {
+            // Git itself sets these for what it starts.
+            assert!(who == "ours" || !has(gone), "{who} got {gone}");
+        }
+        assert!(!seen.contains(&format!("{there}/.git")), "{who}: {seen}");
+        for kept in ["GIT_AUTHOR_NAME", "GIT_SSH_COMMAND", "GIT_LFS_SKIP_SMUDGE"] {
+            assert!(has(kept), "{who} lacks {kept}");
+        }
+    }
+}

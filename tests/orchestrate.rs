@@ -54,7 +54,7 @@ impl TestEnv {
         std::fs::write(self.path("answers").join(question), steps.join("\n") + "\n").unwrap();
     }
 
-    /// Begins a plan, which stays for `--resume`.
+    /// Begins a plan, which stays to be resumed.
     fn start_plan(&self, more: &[&str]) -> Running {
         self.start_el(&[&["orchestrate", "Write the manual"], more].concat())
     }

@@ -34,6 +34,12 @@ Options:
 /// The commands by what a person wants to do. A test keeps it complete.
 const AFTER_HELP: &str = include_str!("args/commands.txt");
 
+/// The names of all commands that people see.
+pub(crate) fn command_names() -> Vec<&'static str> {
+    let commands = AFTER_HELP.lines().filter(|line| line.starts_with("  "));
+    commands.filter_map(|line| line.split_whitespace().next()).collect()
+}
+
 /// How the command line was understood.
 #[derive(Debug)]
 pub(crate) enum Parsed {

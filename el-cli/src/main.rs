@@ -12,6 +12,7 @@ mod exit;
 mod globals;
 mod input;
 mod mcp;
+mod mistyped;
 mod output;
 mod owner;
 mod project;

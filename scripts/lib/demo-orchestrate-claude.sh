@@ -21,10 +21,10 @@ story() {
 
   chapter "The goal becomes a plan"
   run el orchestrate "$epic" --plan-only --budget 3 --max-tasks 5 --timeout 5m
-  run el orchestrate status "$epic"
+  run el orchestrate show "$epic"
 
   chapter "Three at a time, each in its own worktree"
-  run el orchestrate --resume "$epic" --concurrency 3 --timeout 5m --allow 'Bash(git *)' --allow 'Bash(cat *)'
+  run el orchestrate resume "$epic" --concurrency 3 --timeout 5m --allow 'Bash(git *)' --allow 'Bash(cat *)'
   run el list --all --parent "$epic"
 
   chapter "Brought to your branch"
@@ -35,7 +35,7 @@ story() {
 }
 
 checks() {
-  check "the plan is done" sh -c "el orchestrate status $epic --robot | tr -d ' ' | grep -q '\"state\":\"done\"'"
+  check "the plan is done" sh -c "el orchestrate show $epic --robot | tr -d ' ' | grep -q '\"state\":\"done\"'"
   for name in green black herbs ALL; do
     check "$name.txt is landed" git show "HEAD:$name.txt"
   done

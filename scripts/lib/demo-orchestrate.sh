@@ -54,10 +54,10 @@ story() {
   epic=$(el list -q --type epic)
   say ""
   say "The plan is ordinary atoms: five tasks in three layers, with what each waits for."
-  run el orchestrate status "$epic"
+  run el orchestrate show "$epic"
 
   chapter "Three at a time, each in its own worktree"
-  run el orchestrate --resume "$epic" --concurrency 3
+  run el orchestrate resume "$epic" --concurrency 3
   run el list --all --parent "$epic"
   say ""
   say "Nothing of it is in the project's own folder yet: it is on branches."

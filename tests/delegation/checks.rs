@@ -141,9 +141,9 @@ fn an_agent_that_is_sent_back_hears_of_the_check() {
 #[test]
 fn a_required_check_needs_a_command() {
     let env = TestEnv::with_tracker();
-    env.el(&["run", "--require-verify", "x"]).fails_with(2);
+    env.el(&["run", "--require-verify", "do it"]).fails_with(2);
     env.configure("verify = \"make | tee log\"\n");
-    let error = env.el(&["--robot", "run", "x"]).fails_with(6).json();
+    let error = env.el(&["--robot", "run", "do it"]).fails_with(6).json();
     assert_eq!(error["error"]["details"]["field"], "verify");
     assert_eq!(env.robot(&["list"])["total"], 0);
 }

@@ -386,13 +386,13 @@ fn only_those_on_the_list_may_hand_over() {
 fn nothing_is_filed_that_nobody_could_begin() {
     let mut env = TestEnv::with_tracker();
     env.configure("claude_code_path = \"/nonexistent/claude\"\n");
-    let error = env.el(&["--robot", "run", "x"]).fails_with(6).json();
+    let error = env.el(&["--robot", "run", "do it"]).fails_with(6).json();
     assert_eq!(error["error"]["details"]["field"], "claude_code_path");
     env.configure("");
     let bin = env.path("bin");
     env.set("PATH", bin.to_str().unwrap());
     assert_eq!(
-        env.el(&["--robot", "run", "x"]).fails_with(6).json()["error"]["details"]["field"],
+        env.el(&["--robot", "run", "do it"]).fails_with(6).json()["error"]["details"]["field"],
         "tmux"
     );
     assert_eq!(env.robot(&["list"])["total"], 0);
@@ -457,7 +457,7 @@ fn an_agent_that_is_none_is_refused_with_those_that_there_are() {
     let env = TestEnv::with_tracker();
     env.configure("[agents.reviewer]\n");
     for words in [
-        &["run", "x", "--agent", "reviwer"][..],
+        &["run", "do it", "--agent", "reviwer"][..],
         &["work", "--once", "--agent", "reviwer"],
         &["work", "--agent", "claude,x"],
     ] {
@@ -496,4 +496,23 @@ fn what_waits_for_another_attempt_says_how_the_last_one_ended_and_when_the_next_
     }
     assert!(env.el(&["queue"]).ok().stdout.contains("idle · nothing is ready"));
     env.el(&["work", "--stop"]).ok();
+}
+
+#[test]
+fn a_mistyped_command_never_becomes_a_task() {
+    let env = TestEnv::with_tracker();
+    let atom = env.create("An atom", &[]);
+    for (word, right) in [
+        ("list", "el tasks list or el runs list"),
+        ("stauts", "el tasks list or el runs list"),
+        ("land", "el land"),
+        (&atom[..], "is an atom"),
+        ("tidy", "el run -- tidy"),
+    ] {
+        let refused = env.el(&["run", word]).fails_with(2).stderr;
+        assert!(refused.contains(right), "{word}: {refused}");
+    }
+    assert_eq!(env.robot(&["list", "--all"])["count"], 1, "nothing was filed");
+    let task = env.robot(&["run", "--blocked-by", &atom, "--", "tidy"]);
+    assert_eq!(task["title"], "tidy");
 }

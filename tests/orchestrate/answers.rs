@@ -54,11 +54,11 @@ fn what_is_never_answered_stops_and_a_person_supplies_it() {
         env.comments(&question)
     );
     // To look at it, and to go on without having done something, changes nothing.
-    env.el(&["orchestrate", "--resume", &epic]).fails_with(4);
+    env.el(&["orchestrate", "resume", &epic]).fails_with(4);
 
     std::fs::write(env.project("plan.json"), list(&[plain("mine", &[])]).to_string()).unwrap();
     env.el(&["phase", "set", &epic, "--phase", "task_list", "--file", "plan.json"]).ok();
-    env.el(&["orchestrate", "--resume", &epic]).ok();
+    env.el(&["orchestrate", "resume", &epic]).ok();
     assert_eq!(
         (env.status(&question), env.status(&epic)),
         ("closed".to_owned(), "closed".to_owned())

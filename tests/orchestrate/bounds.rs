@@ -14,7 +14,7 @@ fn a_plan_that_is_to_be_filed_only_has_nothing_worked_on() {
     );
     for words in [
         &["orchestrate", &epic, "--plan-only"][..],
-        &["orchestrate", "--resume", &epic, "--plan-only"],
+        &["orchestrate", "resume", &epic, "--plan-only"],
     ] {
         env.el(words).ok();
         let [one, two] = ["one", "two"].map(|name| env.task_of(&epic, name));
@@ -29,7 +29,7 @@ fn a_plan_whose_time_is_over_begins_nothing_however_often_it_is_resumed() {
     let epic = env.epic();
     env.database().execute("UPDATE orchestrations SET worked = 5000000", []).unwrap();
     for _ in 0..2 {
-        env.el(&["orchestrate", "--resume", &epic, "--time-limit", "2s"]).fails_with(7);
+        env.el(&["orchestrate", "resume", &epic, "--time-limit", "2s"]).fails_with(7);
     }
     let [one, two] = ["one", "two"].map(|name| env.task_of(&epic, name));
     assert_eq!([&one, &two].map(|atom| env.runs(atom).len()), [0, 0]);
@@ -41,7 +41,7 @@ fn closing_the_epic_ends_what_is_begun_for_it() {
     env.start_plan(&["--plan-only"]).wait(SOON).ok();
     let epic = env.epic();
     env.el(&["close", &epic, "--force", "--reason", "enough"]).ok();
-    env.el(&["orchestrate", "--resume", &epic]).fails_with(4);
+    env.el(&["orchestrate", "resume", &epic]).fails_with(4);
     assert_eq!(env.runs(&env.task_of(&epic, "one")).len(), 0);
 }
 
@@ -157,7 +157,7 @@ fn more_money_than_there_was_ends_what_runs_and_leaves_it_to_be_gone_on_with() {
             (vec!["cancelled".to_owned()], "open".to_owned())
         );
     }
-    env.el(&["orchestrate", "--resume", &epic, "--budget", "5", "--isolate", "none"]).ok();
+    env.el(&["orchestrate", "resume", &epic, "--budget", "5", "--isolate", "none"]).ok();
     assert_eq!(tasks.map(|task| env.status(&task)), ["closed", "closed"]);
 }
 
@@ -169,12 +169,12 @@ fn a_plan_whose_tasks_were_all_thrown_away_says_what_a_person_can_do() {
     for name in ["one", "two"] {
         env.el(&["discard", &env.task_of(&epic, name)]).ok();
     }
-    let ran = env.el(&["orchestrate", "--resume", &epic]).fails_with(4);
+    let ran = env.el(&["orchestrate", "resume", &epic]).fails_with(4);
     for words in ["all were thrown away", "el create --parent", "el phase set", "el close"] {
         assert!(ran.stdout.contains(words), "{words}: {ran:#?}");
     }
     env.create("Afresh", &["--parent", &epic, "-d", &TestEnv::script(&["close done"])]);
-    env.el(&["orchestrate", "--resume", &epic]).ok();
+    env.el(&["orchestrate", "resume", &epic]).ok();
     assert_eq!(env.status(&epic), "closed");
 }
 
@@ -184,7 +184,7 @@ fn what_a_plan_waits_for_outside_of_it_is_named() {
     env.start_plan(&["--plan-only"]).wait(SOON).ok();
     let (epic, outside) = (env.epic(), env.create("Elsewhere", &[]));
     env.el(&["dep", "add", &outside, &env.task_of(&epic, "one")]).ok();
-    let ran = env.el(&["orchestrate", "--resume", &epic]).fails_with(4);
+    let ran = env.el(&["orchestrate", "resume", &epic]).fails_with(4);
     assert!(
         ran.stdout.contains(&format!("outside of it: {outside}"))
             && ran.stdout.contains(&format!("el why {outside}")),
@@ -201,5 +201,5 @@ fn a_check_that_there_is_not_is_told_before_anything_begins() {
     // A file that the plan may make is waited for.
     env.start_plan(&["--plan-only", "--check", "./made-by-the-plan"]).wait(SOON).ok();
     let epic = env.epic();
-    env.el(&["orchestrate", "--resume", &epic, "--check", "no-such-program"]).fails_with(2);
+    env.el(&["orchestrate", "resume", &epic, "--check", "no-such-program"]).fails_with(2);
 }

@@ -51,7 +51,7 @@ fn all_done() -> Vec<(String, String)> {
 #[track_caller]
 fn assert_goes_on(env: &TestEnv, after: &str) {
     let epic = env.epic();
-    let ran = env.el(&["orchestrate", "--resume", &epic]);
+    let ran = env.el(&["orchestrate", "resume", &epic]);
     assert_eq!(ran.status, 0, "after {after}: {ran:#?}");
     assert_eq!(env.atoms_of(&epic), all_done(), "after {after}");
     assert_eq!(env.status(&epic), "closed", "after {after}");
@@ -107,7 +107,7 @@ fn killed_at_every_event_it_comes_to_its_end_all_the_same() {
         wait_until("another event", SOON, || (count() > before || is_over()).then_some(()));
         // Waits for its death: one that still dies holds the plan.
         drop(plan);
-        plan = env.start_el(&["orchestrate", "--resume", &epic]);
+        plan = env.start_el(&["orchestrate", "resume", &epic]);
         kills += 1;
         assert!(kills < 200, "it does not end: {:#}", env.plan_of(&epic));
     }
@@ -151,7 +151,7 @@ fn a_second_one_at_the_same_time_is_sent_away() {
     let plan = env.start_plan(&["--isolate", "none"]);
     let epic = env.epic();
     wait_until("that it drives", SOON, || (env.plan_of(&epic)["driven"] == true).then_some(()));
-    for words in [["orchestrate", "--resume", &epic], ["orchestrate", "--isolate=none", &epic]] {
+    for words in [["orchestrate", "resume", &epic], ["orchestrate", "--isolate=none", &epic]] {
         let ran = env.el(&words).fails_with(4);
         assert!(ran.stderr.contains("another el orchestrate drives"), "{ran:#?}");
     }
@@ -184,7 +184,7 @@ fn a_signal_in_a_back_off_is_told_as_what_it_is() {
         let ran = plan.wait(SOON).fails_with(4);
         let epic = env.epic();
         assert!(ran.stdout.contains(&format!("{epic} was broken off {by}")), "{ran:#?}");
-        assert!(ran.stdout.contains(&format!("el orchestrate --resume {epic}")), "{ran:#?}");
+        assert!(ran.stdout.contains(&format!("el orchestrate resume {epic}")), "{ran:#?}");
         env.el(&["discard", &env.task_of(&epic, "one")]).ok();
     }
 }
@@ -246,7 +246,7 @@ fn an_epic_that_is_closed_while_it_is_driven_begins_nothing_more_and_says_so() {
         "what ran was awaited"
     );
     env.el(&["reopen", &epic]).ok();
-    env.el(&["orchestrate", "--resume", &epic]).ok();
+    env.el(&["orchestrate", "resume", &epic]).ok();
     assert_eq!([env.status(&two), env.status(&epic)], ["closed", "closed"]);
 }
 
@@ -258,7 +258,7 @@ fn work_that_is_opened_again_below_a_closed_epic_needs_the_epic_opened_too() {
     let one = env.task_of(&epic, "one");
     env.el(&["reopen", &one]).ok();
     for _ in 0..2 {
-        let ran = env.el(&["orchestrate", "--resume", &epic]).fails_with(4);
+        let ran = env.el(&["orchestrate", "resume", &epic]).fails_with(4);
         assert!(ran.stdout.contains(&format!("el reopen {epic}")), "{ran:#?}");
         assert_eq!(
             (env.status(&one), &env.plan_of(&epic)["state"]),
@@ -266,6 +266,6 @@ fn work_that_is_opened_again_below_a_closed_epic_needs_the_epic_opened_too() {
         );
     }
     env.el(&["reopen", &epic]).ok();
-    env.el(&["orchestrate", "--resume", &epic]).ok();
+    env.el(&["orchestrate", "resume", &epic]).ok();
     assert_eq!([env.status(&one), env.status(&epic)], ["closed", "closed"]);
 }

@@ -9,7 +9,7 @@ use crate::support::{SOON, TestEnv, wait_until};
 /// Begins a plan, and ends with the code; the last line, which is the whole answer.
 #[track_caller]
 fn answer(env: &TestEnv, arguments: &[&str], code: i32) -> Value {
-    let ran = env.el(&[&["orchestrate", "--robot"], arguments].concat());
+    let ran = env.el(&[&["--robot", "orchestrate"], arguments].concat());
     assert_eq!(ran.status, code, "{ran:#?}");
     let last = ran.stdout.lines().last().unwrap_or_default();
     let answer: Value = serde_json::from_str(last).unwrap();
@@ -22,11 +22,11 @@ fn a_goal_is_several_words_or_an_atom_and_never_a_slip_of_the_keys() {
     let env = TestEnv::with_plan(&[plain("one", &[])]);
     let refused = env.el(&["orchestrate", "banana"]).fails_with(3).stderr;
     assert!(refused.contains("in a sentence"), "{refused}");
-    env.el(&["orchestrate"]).fails_with(2);
+    env.el(&["orchestrate", "--plan-only"]).fails_with(2);
     env.el(&["orchestrate", ""]).fails_with(2);
-    env.el(&["orchestrate", "--resume", "banana"]).fails_with(3);
+    env.el(&["orchestrate", "resume", "banana"]).fails_with(3);
     let atom = env.create("Write the manual", &[]);
-    env.el(&["orchestrate", "--resume", &atom]).fails_with(4);
+    env.el(&["orchestrate", "resume", &atom]).fails_with(4);
     assert_eq!(env.robot(&["orchestrate", "status"])["count"], 0, "nothing was begun");
 
     std::fs::write(env.project("goal.md"), "# Write the manual #\n\nAll of it.\n").unwrap();
@@ -45,6 +45,33 @@ fn a_goal_is_several_words_or_an_atom_and_never_a_slip_of_the_keys() {
     let ended = answer(&env, &[&atom, "--plan-only", "--isolate", "none"], 0);
     assert_eq!(ended["epic_id"], atom.as_str());
     assert_eq!(env.show(&atom)["issue_type"], "epic");
+}
+
+#[test]
+fn a_mistyped_command_never_becomes_a_plan() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    let epic = env.create("Write the manual", &["--type", "epic"]);
+    for (words, meant) in [
+        (&["stauts", &epic, "--plan-only"][..], format!("el orchestrate status {epic}")),
+        (&["resum", &epic], format!("el orchestrate resume {epic}")),
+        (&["ls", "all"], "el orchestrate list".to_owned()),
+        (&["shwo"], "el orchestrate show EPIC".to_owned()),
+        (&["cancel", &epic], format!("el cancel {epic}")),
+        (&[&epic, "again"], format!("el orchestrate resume {epic}")),
+    ] {
+        let ran = env.el(&[&["--robot", "orchestrate"], words].concat()).fails_with(2);
+        assert_eq!(ran.json()["error"]["details"]["meant"], meant, "{words:?}");
+    }
+    for words in [&["list", "all"][..], &["status", &epic, "now"], &["resume"]] {
+        env.el(&[&["orchestrate"], words].concat()).fails_with(2);
+    }
+    assert_eq!(env.robot(&["orchestrate", "list"])["count"], 0, "nothing was begun");
+    assert_eq!(env.robot(&["list", "--all"])["count"], 1, "nothing was filed");
+
+    let filed = answer(&env, &["--plan-only", "--isolate", "none", "--", "list", "all"], 0);
+    assert_eq!(filed["overview"]["epic"]["title"], "list all");
+    answer(&env, &["--plan-only", "--isolate", "none", "List all of it"], 0);
+    assert_eq!(env.robot(&["orchestrate"])["count"], 2, "the bare noun lists");
 }
 
 #[test]
@@ -144,9 +171,9 @@ fn a_plan_is_changed_by_hand_and_goes_on_with_what_was_settled_for_it() {
     std::fs::write(env.project("plan.json"), list.to_string()).unwrap();
     let set = env.robot(&["phase", "set", epic, "--phase", "task_list", "--file", "plan.json"]);
     assert!(set["left_out"][0].as_str().unwrap().contains("tasks[1].estimated_tokens"), "{set:#}");
-    assert_eq!(set["commands"][0], format!("el orchestrate --resume {epic}"));
+    assert_eq!(set["commands"][0], format!("el orchestrate resume {epic}"));
 
-    let ended = answer(&env, &["--resume", epic, "--isolate", "none", "--time-limit", "1h"], 0);
+    let ended = answer(&env, &["resume", epic, "--isolate", "none", "--time-limit", "1h"], 0);
     assert_eq!(
         (&ended["state"], &ended["overview"]["epic"]["status"]),
         (&"done".into(), &"closed".into())
@@ -159,11 +186,7 @@ fn a_plan_is_changed_by_hand_and_goes_on_with_what_was_settled_for_it() {
         "{settings:#}"
     );
     assert_eq!(ended["overview"]["checks"][0]["passed"], true);
-    assert_eq!(
-        answer(&env, &["--resume", epic], 0)["state"],
-        "done",
-        "a plan that is over stays so"
-    );
+    assert_eq!(answer(&env, &["resume", epic], 0)["state"], "done", "a plan that is over stays so");
 }
 
 #[test]
@@ -209,7 +232,7 @@ fn a_failed_task_is_told_with_what_to_do_and_only_its_followers_are_held() {
         [
             format!("el why {bad}"),
             format!("el retry {bad}"),
-            format!("el orchestrate --resume {epic}")
+            format!("el orchestrate resume {epic}")
         ]
     );
     let drawn = env.el(&["orchestrate", "status", epic]).ok().stdout;
@@ -228,7 +251,7 @@ fn money_that_is_used_up_has_its_exit_code_and_more_of_it_goes_on() {
     let epic = ended["epic_id"].as_str().unwrap();
     assert!(ended["commands"].to_string().contains("--budget USD"), "{ended:#}");
     assert_eq!(
-        answer(&env, &["--resume", epic, "--isolate", "none", "--budget", "5"], 0)["state"],
+        answer(&env, &["resume", epic, "--isolate", "none", "--budget", "5"], 0)["state"],
         "done"
     );
 }
@@ -259,14 +282,14 @@ fn nothing_of_a_check_stays_when_its_process_is_killed_or_stopped() {
 
     std::fs::remove_file(env.project("began")).unwrap();
     let epic = env.epic();
-    let plan = env.start_el(&["orchestrate", "--resume", &epic]);
+    let plan = env.start_el(&["orchestrate", "resume", &epic]);
     wait_until("the check again", SOON, begun);
     plan.signal(Signal::INT);
     let ran = plan.wait(SOON).fails_with(4);
-    assert!(ran.stdout.contains(&format!("el orchestrate --resume {epic}")), "{ran:#?}");
+    assert!(ran.stdout.contains(&format!("el orchestrate resume {epic}")), "{ran:#?}");
     assert_eq!(sleeping(), 0);
     assert_eq!(
-        answer(&env, &["--resume", &epic, "--isolate", "none", "--check", "true"], 0)["state"],
+        answer(&env, &["resume", &epic, "--isolate", "none", "--check", "true"], 0)["state"],
         "done"
     );
 }

@@ -113,7 +113,7 @@ fn a_plan_is_filed_edited_by_a_person_and_resumed() {
     let more =
         env.create("A preface", &["--parent", &epic, "-d", &TestEnv::script(&["close done"])]);
     env.el(&["dep", "add", &more, &three]).ok();
-    env.el(&["orchestrate", "--resume", &epic]).ok();
+    env.el(&["orchestrate", "resume", &epic]).ok();
     assert_eq!(
         [&one, &two, &three, &more].map(|atom| env.status(atom)),
         ["closed", "discard", "closed", "closed"]
@@ -146,7 +146,7 @@ fn a_failed_task_holds_only_what_waits_for_it() {
     assert!(env.comments(&epic)[0].contains("### Missing"), "{:?}", env.comments(&epic));
     let failed = env.task_of(&epic, "one");
     env.el(&["retry", &failed]).ok();
-    env.el(&["orchestrate", "--resume", &epic]).ok();
+    env.el(&["orchestrate", "resume", &epic]).ok();
     assert_eq!(env.status(&epic), "closed");
     assert_eq!(env.outcomes(&failed), ["failed", "closed"]);
     env.assert_order(&epic);
@@ -211,7 +211,7 @@ fn what_a_person_has_put_below_a_task_group_is_part_of_the_plan() {
     let deep =
         env.create("Deep within", &["--parent", &group, "-d", &TestEnv::script(&["close done"])]);
     let outside = env.create("Elsewhere", &["-d", &TestEnv::script(&["close done"])]);
-    env.el(&["orchestrate", "--resume", &epic]).ok();
+    env.el(&["orchestrate", "resume", &epic]).ok();
     assert_eq!([&epic, &deep, &outside].map(|atom| env.status(atom)), ["closed", "closed", "open"]);
 }
 
@@ -299,7 +299,7 @@ fn a_joining_that_joined_nothing_is_told_with_the_way_on() {
     env.script_of("joining", &[SETTLE, "close settled"]);
     env.el(&["reopen", &joining]).ok();
     env.el(&["retry", &three]).ok();
-    env.el(&["orchestrate", "--resume", &epic]).ok();
+    env.el(&["orchestrate", "resume", &epic]).ok();
     assert_eq!([env.status(&three), env.status(&epic)], ["closed", "closed"]);
 }
 

@@ -51,7 +51,7 @@ fn a_large_plan_is_one_screen_and_never_wraps() {
     env.el(&["update", atom(12), "--status", "wont_do"]).ok();
 
     for columns in [60, 80, 120] {
-        let seen = env.on_terminal(columns, &format!("el orchestrate status {epic}"));
+        let seen = env.on_terminal(columns, &format!("el orchestrate show {epic}"));
         assert!(seen.lines().count() < 40, "{seen}");
         let words = seen.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
@@ -65,7 +65,7 @@ fn a_large_plan_is_one_screen_and_never_wraps() {
             assert!(words.contains(part), "{columns} columns, without {part:?}\n{seen}");
         }
     }
-    let wide = env.on_terminal(200, &format!("el orchestrate status {epic}"));
+    let wide = env.on_terminal(200, &format!("el orchestrate show {epic}"));
     let freed = format!("another team does it; {} went on without it", atom(16));
     assert!(wide.contains(&freed), "{wide}");
     let dropped = &env.plan_of(&epic)["dropped"][0];
@@ -82,7 +82,7 @@ fn a_large_plan_is_one_screen_and_never_wraps() {
     let listed = env.on_terminal(100, &format!("el list --parent {epic}"));
     assert!(
         listed.contains(&format!(
-            "more are over; --all shows them\nel orchestrate status {epic} draws the plan"
+            "more are over; --all shows them\nel orchestrate show {epic} draws the plan"
         )),
         "{listed}"
     );
@@ -148,7 +148,7 @@ fn a_question_that_fails_says_when_it_is_tried_again_and_in_the_end_why_it_stopp
     let atom = seen["atom_id"].as_str().unwrap();
     env.configure("max_attempts = 1\n");
     env.el(&["retry", atom]).ok();
-    env.el(&["orchestrate", "--resume", &epic, "--isolate", "none"]).fails_with(4);
+    env.el(&["orchestrate", "resume", &epic, "--isolate", "none"]).fails_with(4);
     let drawn = env.el(&["orchestrate", "status", &epic]).ok().stdout;
     assert!(
         drawn.contains("stopped\n")

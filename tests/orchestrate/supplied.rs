@@ -85,7 +85,7 @@ fn a_list_over_filed_tasks_says_what_becomes_of_each() {
         "{done:#}"
     );
     assert_eq!((&done["dry_run"], &done["driven"]), (&false.into(), &false.into()));
-    env.el(&["orchestrate", "--resume", epic, "--isolate", "none"]).ok();
+    env.el(&["orchestrate", "resume", epic, "--isolate", "none"]).ok();
     let named = |name: &str| {
         env.plan_of(epic)["tasks"].as_array().unwrap().iter().any(|task| task["task_id"] == name)
     };

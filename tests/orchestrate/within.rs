@@ -36,10 +36,8 @@ fn what_a_plan_within_a_plan_made_is_built_on_and_landed() {
 
     let all = "sh ls alpha.txt beta.txt index.txt two.txt > /dev/null && echo x > all.txt && git add all.txt && git commit -q -m all";
     env.script_of("aggregation", &[all, AGGREGATION]);
-    let _ = env
-        .start_el(&["orchestrate", "--resume", &outer, "--concurrency", "2"])
-        .wait(SOON * 3)
-        .ok();
+    let _ =
+        env.start_el(&["orchestrate", "resume", &outer, "--concurrency", "2"]).wait(SOON * 3).ok();
     assert_eq!((env.status(&two).as_str(), env.status(&outer).as_str()), ("closed", "closed"));
     assert_eq!(
         env.robot(&["diff", &two])["files"],

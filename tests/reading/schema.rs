@@ -325,7 +325,7 @@ fn worktrees(c: &mut Checker<'_>, env: &TestEnv) {
 }
 
 fn orchestration(c: &mut Checker<'_>, env: &TestEnv) {
-    c.run("orchestrate status", &[]);
+    c.run("orchestrate list", &[]);
     let answers = env.path("answers");
     std::fs::create_dir_all(&answers).unwrap();
     let analysis = r#"{"summary":"Two parts","recommended_splits":2,"key_files":["a"]}"#;
@@ -338,15 +338,16 @@ fn orchestration(c: &mut Checker<'_>, env: &TestEnv) {
         .args(["orchestrate", "Document the API", "--plan-only", "--isolate", "none", "-q"])
         .env("FAKE_AGENT_ANSWERS", &answers);
     let epic = env.run(&mut begin).ok().stdout.trim().to_owned();
-    c.run("orchestrate status", &[]);
-    c.run("orchestrate status", &[&epic]);
-    c.run("orchestrate status", &["banana"]);
+    c.run("orchestrate list", &[]);
+    c.run("orchestrate show", &[]);
+    c.run("orchestrate show", &[&epic]);
+    c.run("orchestrate show", &["banana"]);
     c.run("phase show", &[&epic, "--phase", "analysis"]);
     c.run("phase show", &[&epic, "--phase", "aggregation"]);
     std::fs::write(env.project("list.json"), list).unwrap();
     c.run("phase set", &[&epic, "--phase", "task_list", "--file", "list.json"]);
     c.run("phase set", &[&epic, "--phase", "analysis", "--file", "list.json"]);
-    c.run("orchestrate status", &[&epic]);
+    c.run("orchestrate show", &[&epic]);
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn task_list(tasks: &[Value]) -> Value {
     question("task_list", &json!([{"text": block("task_list", &json!({"tasks": tasks}))}]))
 }
 
-/// The only plan, as `el orchestrate status` tells it.
+/// The only plan, as `el orchestrate show` tells it.
 #[track_caller]
 fn plan(env: &TestEnv) -> Value {
     let plans = env.robot(&["orchestrate", "status"])["items"].take();

@@ -208,7 +208,7 @@ impl Plan {
                 return Some(ran);
             }
             words = match self.epic() {
-                Some(epic) => vec!["orchestrate".to_owned(), "--resume".to_owned(), epic],
+                Some(epic) => vec!["orchestrate".to_owned(), "resume".to_owned(), epic],
                 None => words,
             };
         }

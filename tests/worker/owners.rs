@@ -31,7 +31,7 @@ fn nothing_is_started_for_it_and_no_agent_is_told_of_it() {
             &["work", "--dry-run"],
             &["work", "--stop"],
             &["run", "A task"],
-            &["run", "x", "--agent", "evil"],
+            &["run", "do it", "--agent", "evil"],
         ] {
             let ran = env.run(env.command("el").arg("--robot").args(arguments)).fails_with(8);
             let error = ran.json()["error"].take();

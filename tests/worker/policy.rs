@@ -70,7 +70,7 @@ fn what_starts_configures_or_writes_elsewhere_is_refused_and_changes_nothing() {
     for arguments in [
         &["config", "set", "model", "x"][..],
         &["work", "--once"],
-        &["run", "x", "--verify", "true"],
+        &["run", "do it", "--verify", "true"],
     ] {
         env.run(&mut env.el_as_run(&run, &[&["--db", &database], arguments].concat()))
             .fails_with(8);

@@ -21,11 +21,7 @@ fn the_definition_is_sound() {
 fn every_visible_command_stands_in_the_overview() {
     let mut command = Cli::command();
     command.build();
-    let listed: Vec<&str> = AFTER_HELP
-        .lines()
-        .filter(|line| line.starts_with("  "))
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
+    let listed = command_names();
     for sub in
         command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
     {

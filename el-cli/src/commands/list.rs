@@ -188,7 +188,7 @@ fn below(args: &Args, store: &Store, filter: &AtomFilter, now: Timestamp) -> Res
     }
     let id = ops::resolve(store, parent)?;
     if ops::orchestrated(store)?.iter().any(|epic| epic.id == id) {
-        told.push(format!("el orchestrate status {id} draws the plan"));
+        told.push(format!("el orchestrate show {id} draws the plan"));
     }
     Ok(told)
 }

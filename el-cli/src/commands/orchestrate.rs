@@ -17,6 +17,7 @@ mod branches;
 mod check;
 mod drive;
 mod ending;
+mod goal;
 mod graph;
 mod layers;
 mod lock;
@@ -39,17 +40,18 @@ Examples:
   el orchestrate \"Document the REST API\" --plan-only
   el orchestrate --goal-file goal.md --budget 20 --time-limit 2h
   el orchestrate q5e6 --concurrency 5 --check 'cargo test'
-  el orchestrate --resume q5e6
-  el orchestrate status
-  el orchestrate status q5e6
+  el orchestrate resume q5e6     Go on, after Ctrl-C, a crash, or your changes
+  el orchestrate list
+  el orchestrate show q5e6
 
 An agent looks at the goal, another cuts it into tasks, and el files them as atoms under an
 epic. Agents do them, as many at a time as depend on nothing unfinished (3, unless --concurrency
 or the configuration says otherwise; each in its own git worktree). A last one brings the
 results together. --check is then run on the whole, and what fails becomes tasks.
 
-Ctrl-C stops it as it does el work, and a crash does too: --resume goes on at the same step.
-Settings are kept with the epic; on --resume only those that are named change.
+Ctrl-C stops it as it does el work, and a crash does too: resume goes on at the same step. Until
+then, no worker takes the plan's tasks; nor those that --plan-only filed. Settings are kept with
+the epic; resume changes only those that are named.
 
 Exit codes: 0 done, or planned as asked; 4 it stopped, waits for a person, or something is
 missing; 7 its time is over; 8 its budget is used up. el help orchestration tells more."
@@ -57,21 +59,23 @@ missing; 7 its time is over; 8 its budget is used up. el help orchestration tell
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// What is to be reached, in several words; or the id of an atom that says it
+    /// What is to be reached, in several words; or the id of an atom that says it. Without it,
+    /// what is orchestrated is listed
     #[arg(value_name = "GOAL|ATOM", add = complete::atoms())]
     goal: Vec<String>,
+    /// The goal again, where its first word looks like a command
+    #[arg(last = true, value_name = "GOAL", conflicts_with = "goal")]
+    verbatim: Vec<String>,
     /// A file that holds the goal; its first line is the epic's title. `-` is stdin
-    #[arg(long, value_name = "FILE", conflicts_with = "goal", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["goal", "verbatim"], value_hint = clap::ValueHint::FilePath)]
     goal_file: Option<PathBuf>,
-    /// Go on with an epic, from the step at which it stands
-    #[arg(
-        long,
-        value_name = "EPIC",
-        conflicts_with_all = ["goal", "goal_file"],
-        value_parser = NonEmptyStringValueParser::new(),
-        add = complete::epics()
-    )]
-    resume: Option<String>,
+    #[command(flatten)]
+    drive: DriveArgs,
+}
+
+/// How the plan is driven on, and by whom.
+#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
+pub(crate) struct DriveArgs {
     #[command(flatten, next_help_heading = "The plan")]
     plan: PlanArgs,
     #[command(flatten, next_help_heading = "How agents run")]
@@ -79,7 +83,7 @@ pub(crate) struct Args {
 }
 
 /// How the plan is driven on, as flags.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct PlanArgs {
     /// Stop when the tasks are filed, so that a person can change them first
     #[arg(long)]
@@ -106,7 +110,38 @@ pub(crate) struct PlanArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    Status(status::Args),
+    /// List everything that is orchestrated
+    #[command(after_help = "\
+Examples:
+  el orchestrate list
+  el orchestrate list --robot | jq '.data.items[] | select(.state == \"stopped\")'")]
+    List,
+    Show(status::Args),
+    Resume(Box<ResumeArgs>),
+}
+
+/// The subcommands, as people type them.
+const VERBS: &[&str] = &["list", "show", "status", "resume", "help"];
+
+/// Go on with a plan, from the step at which it stands
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el orchestrate resume q5e6
+  el orchestrate resume q5e6 --budget 30 --concurrency 5
+
+It goes on after Ctrl-C, a crash, --plan-only, or a person's changes. Settings that no flag
+names stay as they were kept with the epic.")]
+pub(crate) struct ResumeArgs {
+    /// The epic
+    #[arg(
+        value_name = "EPIC",
+        value_parser = NonEmptyStringValueParser::new(),
+        add = complete::epics()
+    )]
+    epic: String,
+    #[command(flatten)]
+    drive: DriveArgs,
 }
 
 impl PlanArgs {
@@ -123,14 +158,30 @@ impl PlanArgs {
 
 impl Args {
     pub(super) fn only_looks(&self) -> bool {
-        matches!(self.command, Some(Command::Status(_)))
+        match &self.command {
+            Some(Command::List | Command::Show(_)) => true,
+            Some(Command::Resume(_)) => false,
+            None => self.is_bare(),
+        }
+    }
+
+    /// Nothing but the command's name.
+    fn is_bare(&self) -> bool {
+        self.goal.is_empty()
+            && self.verbatim.is_empty()
+            && self.goal_file.is_none()
+            && self.drive == DriveArgs::default()
     }
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    if let Some(Command::Status(args)) = &args.command {
-        return status::run(args, app);
-    }
-    let began = begin::begin(args, app)?;
+    let (goal, drive) = match &args.command {
+        Some(Command::List) => return status::list(app),
+        Some(Command::Show(args)) => return status::show(args, app),
+        None if args.is_bare() => return status::list(app),
+        Some(Command::Resume(resume)) => (goal::to_resume(resume, app)?, &resume.drive),
+        None => (goal::to_begin(args, app)?, &args.drive),
+    };
+    let began = begin::begin(&goal, drive, app)?;
     drive::drive(app, began)
 }

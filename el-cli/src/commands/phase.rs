@@ -19,7 +19,7 @@ pub(super) mod show;
 Examples:
   el phase show q5e6 --phase task_list > plan.json
   el phase set q5e6 --phase task_list --file plan.json
-  el orchestrate --resume q5e6")]
+  el orchestrate resume q5e6")]
 pub(crate) enum Command {
     Set(set::Args),
     Show(show::Args),

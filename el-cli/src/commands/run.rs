@@ -19,7 +19,7 @@ use crate::output::page::Page;
 use crate::output::{sanitize, style, tasks};
 use crate::project::{current_folder, linked_worktree};
 use crate::settings::{Settings, WorkSettings, duration};
-use crate::{complete, input};
+use crate::{complete, input, mistyped};
 
 mod start;
 mod wait;
@@ -36,6 +36,7 @@ Examples:
   el run --file spec.md --workdir ../api --title \"Heartbeat\"
   git diff | el run - --verify 'cargo test' --require-verify
   el run \"Write the changelog\" --wait
+  el run -- tidy                 A single word, which may be a mistyped command, follows --
 
 The task is an atom, assigned to the agent. A running el work takes it; where none does, el
 starts one in the background, which ends when nothing is left for that agent. An agent does one
@@ -52,10 +53,13 @@ waiting, not the task. Who may hand over is said by the setting 'delegates'; emp
 everyone.")]
 pub(crate) struct Args {
     /// What is to be done; `-` reads it from stdin
-    #[arg(value_name = "PROMPT", required_unless_present = "file", allow_hyphen_values = true)]
+    #[arg(value_name = "PROMPT", required_unless_present_any = ["file", "verbatim"], allow_hyphen_values = true)]
     prompt: Option<String>,
+    /// The prompt again, where it is a single word
+    #[arg(last = true, value_name = "PROMPT", conflicts_with = "prompt")]
+    verbatim: Option<String>,
     /// A file that holds the prompt, of any size; `-` is stdin
-    #[arg(short, long, value_name = "FILE", conflicts_with = "prompt", value_hint = clap::ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["prompt", "verbatim"], value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
     /// The agent [default: the first of the setting 'agent']
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -121,6 +125,9 @@ pub(super) struct Filed<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    if let Some(word) = &args.prompt {
+        ensure_no_command(word, app)?;
+    }
     let settings = app.settings_for_agents()?;
     let work = settings.work()?;
     let agent = args.agent.clone().unwrap_or_else(|| work.agents[0].clone());
@@ -229,12 +236,46 @@ pub(crate) fn keep_served(app: &App, store: &Store, task: &Task) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a prompt of one word: it is a mistyped command more often than a task, and an agent
+/// would be paid for it.
+fn ensure_no_command(prompt: &str, app: &App) -> Result<()> {
+    let word = prompt.trim();
+    if word.is_empty() || word == "-" || word.contains(char::is_whitespace) {
+        return Ok(());
+    }
+    let verbs = ["list", "show", "status", "cancel", "stop", "wait"];
+    let error = match mistyped::named_id(app, word) {
+        Some(id) if id.starts_with("run-") => {
+            CommandError::usage(format!("'{word}' is a run, not a task to hand over"))
+                .with_hint(format!("el runs show {id}"))
+        }
+        Some(id) => CommandError::usage(format!("'{word}' is an atom, not a task to hand over"))
+            .with_hint(format!("el show {id} says what it is, el why {id} what holds it")),
+        None => {
+            let meant = match mistyped::nearest_verb(word, &verbs) {
+                Some("list" | "status") => Some("el tasks list or el runs list".to_owned()),
+                Some("show") => Some("el tasks show TASK or el runs show RUN".to_owned()),
+                Some("cancel") => Some("el tasks cancel TASK".to_owned()),
+                Some("stop") => Some("el work --stop".to_owned()),
+                Some(_) => Some("el run PROMPT --wait".to_owned()),
+                None => mistyped::command_of_el(word).map(|command| format!("el {command}")),
+            };
+            let error = CommandError::usage(format!("'{word}' is one word, not a task"));
+            meant.into_iter().fold(error, CommandError::with_hint)
+        }
+    };
+    Err(error
+        .with_detail("prompt", word)
+        .with_hint(format!("say it in several words, or, if it is the task: el run -- {word}")))
+}
+
 /// Everything that can be wrong with it is found before anything is filed.
 fn task(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<NewTask> {
-    let prompt = match (&args.prompt, &args.file) {
-        (_, Some(path)) => input::file(app, "prompt", path)?,
-        (Some(text), None) => input::text(app, "prompt", text)?,
-        (None, None) => String::new(),
+    let prompt = match (&args.verbatim, &args.prompt, &args.file) {
+        (Some(text), ..) => text.clone(),
+        (_, _, Some(path)) => input::file(app, "prompt", path)?,
+        (_, Some(text), None) => input::text(app, "prompt", text)?,
+        (None, None, None) => String::new(),
     };
     let verify = args.verify.as_deref().map(|text| {
         words::split(text).map_err(|error| {

@@ -68,7 +68,7 @@ impl Args {
 }
 
 /// Settings for this worker, as flags.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct Overrides {
     /// Sessions at a time; also what the agent may do at a time, if it is the only one
     #[arg(long, value_name = "N")]

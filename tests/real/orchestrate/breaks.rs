@@ -48,7 +48,7 @@ fn a_plan_killed_while_a_client_works_shows_how_far_it_is_and_goes_on_with_the_s
     driving.wait(SOON).fails_with(137);
     wait_until("that nobody drives it", SOON, || (plan(&env)["driven"] == false).then_some(()));
     std::fs::write(&go, "").unwrap();
-    env.start_el(&["orchestrate", "--resume", epic]).wait(SOON * 2).ok();
+    env.start_el(&["orchestrate", "resume", epic]).wait(SOON * 2).ok();
 
     let done = plan(&env);
     assert_eq!(

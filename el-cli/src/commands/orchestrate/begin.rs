@@ -10,12 +10,12 @@ use el_core::model::{Atom, Status};
 use el_core::ops::{self, AtomFilter, Begin, Goal, Overview, PlanSettings};
 use el_core::rules::budget::EPIC_KEY;
 
-use super::{Args, PlanArgs, ending, lock};
+use super::goal::Target;
+use super::{DriveArgs, PlanArgs, ending, lock};
 use crate::app::App;
 use crate::commands::work;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::input;
 use crate::settings::Settings;
 use crate::settings::keys::Key;
 use crate::settings::value::Value;
@@ -32,14 +32,14 @@ pub(super) struct Began {
     pub(super) _lock: File,
 }
 
-pub(super) fn begin(args: &Args, app: &App) -> Result<Began> {
+pub(super) fn begin(target: &Target, args: &DriveArgs, app: &App) -> Result<Began> {
     let settings = args.overrides.apply(args.plan.apply(app.settings_for_agents()?));
-    let goal = goal(args, app)?;
     // Whatever is wrong with the configuration is told before anything is filed.
     let mut options = options(args, app, &settings)?;
     el_agents::worker::preflight(&options).map_err(CommandError::from)?;
-    let (epic, is_over, lock) = match goal {
+    let (epic, is_over, lock) = match &target.goal {
         Goal::Words(_) => {
+            let goal = target.goal.clone();
             let plan = settings.plan()?;
             check_is_there(&plan, &options)?;
             let begin = Begin { goal, settings: plan, budget_usd: budget(&settings)? };
@@ -48,8 +48,8 @@ pub(super) fn begin(args: &Args, app: &App) -> Result<Began> {
             (epic, false, lock)
         }
         Goal::Atom(id) => {
-            let lock = lock::take(app, &id)?;
-            let (epic, is_over) = existing(args, app, &settings, &options, id)?;
+            let lock = lock::take(app, id)?;
+            let (epic, is_over) = existing(target, args, app, &settings, &options, id)?;
             (epic, is_over, lock)
         }
     };
@@ -63,16 +63,17 @@ pub(super) fn begin(args: &Args, app: &App) -> Result<Began> {
 
 /// An atom that is there: its plan begins, or goes on with what was settled for it.
 fn existing(
-    args: &Args,
+    target: &Target,
+    args: &DriveArgs,
     app: &App,
     settings: &Settings,
     options: &WorkOptions,
-    id: String,
+    id: &str,
 ) -> Result<(Atom, bool)> {
     let store = app.reader()?;
-    let known: Option<Overview> = match ops::overview(&store, &id) {
+    let known: Option<Overview> = match ops::overview(&store, id) {
         Ok(overview) => Some(overview),
-        Err(error) if args.resume.is_none() && error.code() == "not_orchestrated" => None,
+        Err(error) if !target.is_resumed && error.code() == "not_orchestrated" => None,
         Err(error) => return Err(error.into()),
     };
     if let Some(known) = &known
@@ -89,11 +90,11 @@ fn existing(
     // What the epic says itself outranks the configuration, and a flag outranks both.
     let is_said = match &known {
         Some(_) => true,
-        None => ops::brief(&store, &id)?.metadata.get(EPIC_KEY).is_some(),
+        None => ops::brief(&store, id)?.metadata.get(EPIC_KEY).is_some(),
     };
     let budget_usd = if args.plan.budget.is_some() || !is_said { budget(settings)? } else { None };
     drop(store);
-    let begin = Begin { goal: Goal::Atom(id), settings: plan, budget_usd };
+    let begin = Begin { goal: target.goal.clone(), settings: plan, budget_usd };
     let mut store = app.writer()?;
     let epic = ops::begin_orchestration(&mut store, &app.ctx(), &begin)?;
     // Whoever names more money means it to go on; an epic that a person put off stays so.
@@ -154,44 +155,7 @@ fn budget(settings: &Settings) -> Result<Option<f64>> {
     })
 }
 
-/// Words, or the whole id of an atom.
-fn goal(args: &Args, app: &App) -> Result<Goal> {
-    if let Some(text) = &args.resume {
-        return Ok(Goal::Atom(ops::resolve(&app.reader()?, text)?));
-    }
-    if let Some(path) = &args.goal_file {
-        return words(input::file(app, "goal-file", path)?);
-    }
-    let said = args.goal.join(" ");
-    if said.trim().contains(char::is_whitespace) {
-        return words(said);
-    }
-    let one = said.trim();
-    if one.is_empty() {
-        return Err(CommandError::usage("what is to be orchestrated is missing").with_hint(
-            "say the goal in several words, or name an atom; el orchestrate --help has examples",
-        ));
-    }
-    match ops::resolve(&app.reader()?, one) {
-        Ok(id) => Ok(Goal::Atom(id)),
-        Err(el_core::Error::NotFound { .. }) => Err(CommandError::not_found(format!(
-            "'{one}' is the id of no atom, and as a goal it is too short"
-        ))
-        .with_detail("goal", one)
-        .with_hint("say the goal in a sentence: el orchestrate \"Document the REST API\"")
-        .with_hint("el list --all shows every atom; --goal-file takes a goal of any length")),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn words(text: String) -> Result<Goal> {
-    if text.trim().is_empty() {
-        return Err(CommandError::invalid("goal", "goal: it is empty"));
-    }
-    Ok(Goal::Words(text))
-}
-
-fn options(args: &Args, app: &App, settings: &Settings) -> Result<WorkOptions> {
+fn options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<WorkOptions> {
     let work = settings.work_on_plan()?;
     let mut agents = settings.served(&work)?;
     for served in &mut agents {

@@ -201,7 +201,7 @@ fn command(
             Err(CommandError::config(key, format!("the {name} cannot be run: {said}"))
                 .with_hint("it is a program and its arguments; sh -c '…' gives it a shell")
                 .with_hint(format!(
-                    "el orchestrate --resume {} --check 'CMD' goes on with another one",
+                    "el orchestrate resume {} --check 'CMD' goes on with another one",
                     began.epic.id
                 )))
         }

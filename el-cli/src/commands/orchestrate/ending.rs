@@ -164,11 +164,11 @@ impl Ending {
 }
 
 fn resume(epic: &str) -> String {
-    format!("el orchestrate --resume {epic}")
+    format!("el orchestrate resume {epic}")
 }
 
 pub(super) fn status(epic: &str) -> String {
-    format!("el orchestrate status {epic}")
+    format!("el orchestrate show {epic}")
 }
 
 /// What a step of a plan means for a person.
@@ -393,7 +393,7 @@ fn look_into(overview: &Overview) -> Vec<String> {
     ids.map(|id| format!("el why {id}")).chain(retry).collect()
 }
 
-/// As many as a sentence carries; `el orchestrate status` and the plan's robot answer have them
+/// As many as a sentence carries; `el orchestrate show` and the plan's robot answer have them
 /// all.
 pub(in crate::commands) fn some(ids: &[String]) -> String {
     match ids.get(SAID..) {

@@ -41,9 +41,7 @@ pub(super) fn take(app: &App, epic: &str) -> Result<File> {
             format!("another el orchestrate drives {epic} just now"),
         )
         .with_retryable(true)
-        .with_hint(format!(
-            "el orchestrate status {epic} shows where it is; Ctrl-C there stops it"
-        ))),
+        .with_hint(format!("el orchestrate show {epic} shows where it is; Ctrl-C there stops it"))),
         Err(TryLockError::Error(source)) => Err(CommandError::file("lock", &path, source)),
     }
 }

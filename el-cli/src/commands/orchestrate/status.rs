@@ -15,17 +15,20 @@ use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{style, time};
 
-/// Draw where an orchestration stands and why, or list all of them
+/// Draw where an orchestration stands and why
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    visible_alias = "status",
+    after_help = "\
 Examples:
-  el orchestrate status
-  el orchestrate status q5e6
-  el orchestrate status q5e6 --all
-  el orchestrate status q5e6 --robot | jq .data.tasks
+  el orchestrate show q5e6
+  el orchestrate show q5e6 --all
+  el orchestrate show q5e6 --robot | jq .data.tasks
+  el orchestrate show          All of them, as el orchestrate list
 
 Of a plan of more than 20 tasks, those are shown that need somebody, move or are next; the
-rest is counted. Changes nothing, and needs nobody who drives the plan.")]
+rest is counted. Changes nothing, and needs nobody who drives the plan."
+)]
 pub(crate) struct Args {
     /// The epic; of none, all that are orchestrated are listed
     #[arg(value_name = "EPIC", add = complete::epics())]
@@ -84,10 +87,10 @@ struct Item {
     ended_at: Option<Timestamp>,
 }
 
-pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+pub(super) fn show(args: &Args, app: &App) -> Result<Exit> {
     match &args.epic {
         Some(epic) => one(args, app, epic),
-        None => all(app),
+        None => list(app),
     }
 }
 
@@ -118,7 +121,7 @@ pub(in crate::commands) fn standing(overview: &Overview, driven: bool) -> Ending
     ending
 }
 
-fn all(app: &App) -> Result<Exit> {
+pub(super) fn list(app: &App) -> Result<Exit> {
     use el_core::rules::orchestrate::Standing;
     let store = app.reader()?;
     let mut items = Vec::new();
@@ -143,11 +146,11 @@ fn all(app: &App) -> Result<Exit> {
     }
     let answer = All { count: items.len(), total: items.len(), truncated: false, items };
     let now = app.now();
-    app.printer.emit(&answer, |page| list(page, &answer.items, now))?;
+    app.printer.emit(&answer, |page| table(page, &answer.items, now))?;
     Ok(Exit::Done)
 }
 
-fn list(page: &mut Page, items: &[Item], now: Timestamp) {
+fn table(page: &mut Page, items: &[Item], now: Timestamp) {
     if page.quiet() {
         return items.iter().for_each(|item| page.line(&item.epic_id));
     }

@@ -15,7 +15,8 @@ use crate::output::list::{List, OneOrMany};
 use crate::schema;
 
 /// Commands whose output is a stream, or not ours to promise.
-pub(super) const NOT_DESCRIBED: &[&str] = &["attach", "logs", "mcp", "orchestrate", "work"];
+pub(super) const NOT_DESCRIBED: &[&str] =
+    &["attach", "logs", "mcp", "orchestrate", "orchestrate resume", "work"];
 
 /// What makes the schema of an answer that is a `T`.
 const fn of<T: JsonSchema>() -> schema::Answer {
@@ -85,7 +86,8 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("schema", of::<super::Answer<'_>>()),
     ("man", of::<man::Manual<'_>>()),
     ("help", of::<help::Help<'_>>()),
-    ("orchestrate status", of::<orchestrate::status::Answer<'_>>()),
+    ("orchestrate list", of::<orchestrate::status::All>()),
+    ("orchestrate show", of::<orchestrate::status::Answer<'_>>()),
     ("phase set", of::<phase::set::Supplied<'_>>()),
     ("phase show", of::<phase::show::Shown<'_>>()),
     ("diff", of::<diff::Difference>()),

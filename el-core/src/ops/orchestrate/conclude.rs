@@ -122,11 +122,8 @@ fn in_words(loaded: &Loaded, result: Option<&Aggregation>, missing: &[String]) -
             }
             let _ = write!(text, "\n\n### Content\n\n{}", &merged[..end]);
             if end < merged.len() {
-                let _ = write!(
-                    text,
-                    "\n\n(the whole: el orchestrate status {} --robot)",
-                    loaded.epic.id
-                );
+                let _ =
+                    write!(text, "\n\n(the whole: el orchestrate show {} --robot)", loaded.epic.id);
             }
         }
     }

@@ -1,0 +1,109 @@
+//! The goal of a plan, from the command line. Whatever may be a mistyped command is refused: a goal
+//! is work that agents are paid for.
+
+use el_core::ops::{self, Goal};
+
+use super::{Args, ResumeArgs, VERBS};
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::{input, mistyped};
+
+/// What is to be driven.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// Words, or the whole id of an atom.
+    pub(super) goal: Goal,
+    /// It has to be orchestrated already.
+    pub(super) is_resumed: bool,
+}
+
+impl From<Goal> for Target {
+    fn from(goal: Goal) -> Target {
+        Target { goal, is_resumed: false }
+    }
+}
+
+pub(super) fn to_resume(args: &ResumeArgs, app: &App) -> Result<Target> {
+    let id = ops::resolve(&app.reader()?, &args.epic)?;
+    Ok(Target { goal: Goal::Atom(id), is_resumed: true })
+}
+
+pub(super) fn to_begin(args: &Args, app: &App) -> Result<Target> {
+    if let Some(path) = &args.goal_file {
+        return words(input::file(app, "goal-file", path)?);
+    }
+    if !args.verbatim.is_empty() {
+        return words(args.verbatim.join(" "));
+    }
+    match args.goal.as_slice() {
+        [] => Err(missing()),
+        [one] if one.trim().contains(char::is_whitespace) => words(one.clone()),
+        [one] => atom(one.trim(), app),
+        [first, rest @ ..] => {
+            ensure_no_command(first, Some(rest), app)?;
+            words(args.goal.join(" "))
+        }
+    }
+}
+
+fn missing() -> CommandError {
+    CommandError::usage("what is to be orchestrated is missing").with_hint(
+        "say the goal in several words, or name an atom; el orchestrate --help has examples",
+    )
+}
+
+fn atom(one: &str, app: &App) -> Result<Target> {
+    if one.is_empty() {
+        return Err(missing());
+    }
+    match ops::resolve(&app.reader()?, one) {
+        Ok(id) => Ok(Goal::Atom(id).into()),
+        Err(el_core::Error::NotFound { .. }) => {
+            ensure_no_command(one, None, app)?;
+            Err(CommandError::not_found(format!(
+                "'{one}' is the id of no atom, and as a goal it is too short"
+            ))
+            .with_detail("goal", one)
+            .with_hint("say the goal in a sentence: el orchestrate \"Document the REST API\"")
+            .with_hint("el list --all shows every atom; --goal-file takes a goal of any length"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Refuses a goal in several words, of which the first is nearly a command or names an atom; and
+/// any command of `el` before the id of an atom. One quoted sentence is never taken for a command.
+fn ensure_no_command(first: &str, rest: Option<&[String]>, app: &App) -> Result<()> {
+    let id = rest.unwrap_or_default().first().and_then(|word| mistyped::named_id(app, word));
+    let epic = id.as_deref().unwrap_or("EPIC");
+    let meant = match mistyped::nearest_verb(first, VERBS) {
+        Some("list") => Some("el orchestrate list".to_owned()),
+        Some("help") => Some("el orchestrate --help".to_owned()),
+        Some(verb) => Some(format!("el orchestrate {verb} {epic}")),
+        None => None,
+    };
+    let meant = meant
+        .or_else(|| {
+            let id = id.as_ref()?;
+            let command = mistyped::command_of_el(first)?;
+            Some(format!("el {command} {id}"))
+        })
+        .or_else(|| {
+            let id = mistyped::named_id(app, first)?;
+            Some(format!("el orchestrate resume {id}"))
+        });
+    let Some(meant) = meant else { return Ok(()) };
+    Err(CommandError::usage(format!(
+        "'{first}' looks like a mistyped command or an id, not like the beginning of a goal"
+    ))
+    .with_detail("meant", meant.as_str())
+    .with_hint(meant)
+    .with_hint("if it is a goal: el orchestrate -- WORDS, or one sentence in quotes"))
+}
+
+fn words(text: String) -> Result<Target> {
+    if text.trim().is_empty() {
+        return Err(CommandError::invalid("goal", "goal: it is empty"));
+    }
+    Ok(Goal::Words(text).into())
+}

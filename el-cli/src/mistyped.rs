@@ -1,0 +1,75 @@
+//! Mistyped commands, told from the words that a person hands over: `el orchestrate stauts X` must
+//! not become a plan, nor `el run list` a task, which agents would be paid for.
+
+use el_core::ops;
+use strsim::osa_distance;
+
+use crate::app::App;
+use crate::args;
+
+/// What people type who know other programs, and the word for it here.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("abort", "cancel"),
+    ("continue", "resume"),
+    ("info", "show"),
+    ("kill", "stop"),
+    ("ls", "list"),
+    ("ps", "list"),
+    ("restart", "retry"),
+    ("tail", "logs"),
+    ("view", "show"),
+];
+
+/// The one of `verbs` that a word is, or nearly is.
+pub(crate) fn nearest_verb<'a>(word: &str, verbs: &[&'a str]) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let word = SYNONYMS.iter().find(|(other, _)| *other == word).map_or(&*word, |(_, verb)| verb);
+    let slips = match word.chars().count() {
+        0..=2 => 0,
+        3..=4 => 1,
+        _ => 2,
+    };
+    let distance = |verb: &&str| osa_distance(word, verb);
+    verbs.iter().copied().min_by_key(|verb| distance(verb)).filter(|verb| distance(verb) <= slips)
+}
+
+/// The command of `el` that a word is, or nearly is.
+pub(crate) fn command_of_el(word: &str) -> Option<&'static str> {
+    nearest_verb(word, &args::command_names())
+}
+
+/// The id of the atom or run that a word names in full. A mere beginning does not count: `the` may
+/// be the beginning of an id, and is an ordinary word.
+pub(crate) fn named_id(app: &App, word: &str) -> Option<String> {
+    let store = app.reader().ok()?;
+    let found = match word.to_ascii_lowercase().starts_with("run-") {
+        true => ops::resolve_run(&store, word).ok()?,
+        false => ops::resolve(&store, word).ok()?,
+    };
+    let lower = word.to_ascii_lowercase();
+    (found == lower || found.rsplit_once('-').is_some_and(|(_, short)| short == lower))
+        .then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_keys_is_the_verb_it_was_meant_to_be() {
+        let verbs = ["list", "show", "status", "resume"];
+        for (word, verb) in [
+            ("stauts", "status"),
+            ("resum", "resume"),
+            ("Lsit", "list"),
+            ("ls", "list"),
+            ("continue", "resume"),
+            ("shwo", "show"),
+        ] {
+            assert_eq!(nearest_verb(word, &verbs), Some(verb), "{word}");
+        }
+        for word in ["Document", "fix", "tidy", "write", "a", ""] {
+            assert_eq!(nearest_verb(word, &verbs), None, "{word}");
+        }
+    }
+}

@@ -1,5 +1,5 @@
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use el_core::exchange::{self, Edge, Snapshot, Vertex};
@@ -170,30 +170,51 @@ fn graph(snapshot: &Snapshot) -> (Vec<Vertex>, Vec<Edge>) {
     (vertices, edges)
 }
 
-/// Writes a file as a whole or not at all: whoever reads it meanwhile sees the old one.
+/// Writes a file as a whole or not at all: a reader meanwhile sees the old one.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace_file(path, |file| file.write_all(bytes))
+}
+
+/// Replaces a file by what `fill` writes, as a whole or not at all.
+pub(super) fn replace_file<T>(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+) -> Result<T> {
     let failed = |source| CommandError::file("write", path, source);
     // A link is written through, not replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if target.exists() && !target.is_file() {
         // A pipe or a device cannot be replaced.
-        return fs::write(&target, bytes).map_err(failed);
+        return fs::File::create(&target)
+            .and_then(|file| fill_file(file, fill).map(|(_, value)| value))
+            .map_err(failed);
     }
     let name = target.file_name().ok_or_else(|| {
         CommandError::invalid("output", format!("{} is no file name", path.display()))
     })?;
     let aside =
         target.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-    let written = fs::File::create(&aside)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| match fs::metadata(&target) {
-            Ok(old) => fs::set_permissions(&aside, old.permissions()),
-            Err(_) => Ok(()),
-        })
-        .and_then(|()| fs::rename(&aside, &target));
+    let written = fs::File::create(&aside).and_then(|file| {
+        let (file, value) = fill_file(file, fill)?;
+        file.sync_all()?;
+        if let Ok(old) = fs::metadata(&target) {
+            fs::set_permissions(&aside, old.permissions())?;
+        }
+        fs::rename(&aside, &target)?;
+        Ok(value)
+    });
     if written.is_err() {
         // It may not have been made at all.
         let _ = fs::remove_file(&aside);
     }
     written.map_err(failed)
+}
+
+fn fill_file<T>(
+    file: fs::File,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+) -> io::Result<(fs::File, T)> {
+    let mut out = io::BufWriter::with_capacity(1 << 16, file);
+    let value = fill(&mut out)?;
+    Ok((out.into_inner().map_err(io::IntoInnerError::into_error)?, value))
 }

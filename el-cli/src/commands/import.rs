@@ -23,7 +23,8 @@ Examples:
   el import old/.eluent/data.jsonl --dry-run
   gh issue list --state all --limit 9999 --json \\
     number,title,body,state,stateReason,labels,assignees,author,comments,\\
-    milestone,createdAt,updatedAt,closedAt,url | el import -
+    milestone,createdAt,updatedAt,closedAt,url,parent,subIssues,blockedBy,\\
+    blocking,issueType | el import -
   el import plan.md --from markdown
   el import backup.jsonl --robot
 
@@ -213,6 +214,7 @@ fn view(page: &mut Page, report: &Report<'_>) {
         (done.bonds_added, "bond", ""),
         (done.bonds_removed, "bond", " removed"),
         (done.comments_added, "comment", ""),
+        (done.comments_edited, "comment", " edited"),
         (report.bad.len(), "bad line", " left out"),
     ];
     let told = counted

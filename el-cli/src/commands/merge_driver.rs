@@ -1,12 +1,13 @@
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use el_agents::git::{Git, GitError, Repository};
-use el_core::exchange::merge::{self, Conflict};
+use el_core::exchange::merge::{self, Conflict, Side};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::export::write;
+use super::export::{replace_file, write};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -80,23 +81,25 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         return Err(CommandError::usage("three files are needed: the common origin, ours, theirs"));
     };
     let read = |path: &Path| {
-        let bytes = fs::read(path).map_err(|source| CommandError::file("read", path, source))?;
-        String::from_utf8(bytes).map_err(|_| {
-            CommandError::invalid("file", format!("{} is no UTF-8 text", path.display()))
+        fs::File::open(path).and_then(Side::read).map_err(|source| match source.kind() {
+            io::ErrorKind::InvalidData => {
+                CommandError::invalid("file", format!("{} is not UTF-8 text", path.display()))
+            }
+            _ => CommandError::file("read", path, source),
         })
     };
-    let merged = merge::merge(&read(base)?, &read(ours)?, &read(theirs)?);
-    write(ours, merged.text.as_bytes())?;
+    let (base, our_side, theirs) = (read(base)?, read(ours)?, read(theirs)?);
+    let conflicts = replace_file(ours, |out| merge::merge(base, our_side, theirs, out))?;
     let path = args.path.as_deref().unwrap_or(ours);
-    let report = Report::Merged { path, conflicts: &merged.conflicts };
+    let report = Report::Merged { path, conflicts: &conflicts };
     if app.printer.is_robot() {
         app.printer.emit(&report, |_| {})?;
     }
-    for conflict in merged.conflicts.iter().take(50).filter(|_| !app.printer.is_robot()) {
+    for conflict in conflicts.iter().take(50).filter(|_| !app.printer.is_robot()) {
         app.printer.warn(&told(path, conflict));
     }
     // Git takes 1 to 127 for "a person has to look"; 1 is what its own merge says.
-    Ok(if merged.conflicts.is_empty() { Exit::Done } else { Exit::Internal })
+    Ok(if conflicts.is_empty() { Exit::Done } else { Exit::Internal })
 }
 
 fn told(path: &Path, conflict: &Conflict) -> String {

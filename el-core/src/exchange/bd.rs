@@ -267,7 +267,7 @@ fn comments(draft: &mut Draft<'_>) -> Result<Vec<super::RecordComment>, String> 
     for value in values {
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
         let at = super::detect::time(text("created_at"));
-        comments.extend(draft.comment(text("author"), text("text"), at)?);
+        comments.extend(draft.comment(text("author"), text("text"), at, value.get("id"))?);
     }
     Ok(comments)
 }

@@ -289,6 +289,7 @@ impl<'a> Draft<'a> {
         author: &str,
         content: &str,
         at: Option<Timestamp>,
+        key: Option<&Value>,
     ) -> Result<Option<RecordComment>, String> {
         if content.trim().is_empty() {
             return Ok(None);
@@ -298,6 +299,7 @@ impl<'a> Draft<'a> {
         Ok(Some(RecordComment {
             line: self.line,
             id: None,
+            key: comment_key(key),
             atom: self.id.clone(),
             author,
             content,
@@ -367,6 +369,15 @@ pub(super) fn says_nothing(value: &Value) -> bool {
 }
 
 /// Takes the id out; a record without one is an error in words.
+/// Another tracker's id of a comment: a text or a number.
+pub(super) fn comment_key(id: Option<&Value>) -> Option<String> {
+    match id? {
+        Value::String(id) if !id.is_empty() => Some(id.clone()),
+        Value::Number(id) => Some(id.to_string()),
+        _ => None,
+    }
+}
+
 pub(super) fn take_id(object: &mut Map<String, Value>) -> Result<String, String> {
     match object.remove("id") {
         Some(Value::String(id)) if !id.trim().is_empty() => Ok(id.trim().to_owned()),

@@ -155,6 +155,7 @@ fn comment(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Resul
     batch.comments.push(RecordComment {
         line,
         id: Some(text("id").to_owned()).filter(|id| !id.is_empty()),
+        key: None,
         atom: id_of(object, "parent_id")?,
         author,
         content,

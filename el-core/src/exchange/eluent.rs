@@ -158,6 +158,7 @@ fn comment(line: usize, object: &Map<String, Value>) -> Result<RecordComment, St
     Ok(RecordComment {
         line,
         id: None,
+        key: super::draft::comment_key(object.get("id")),
         atom: text(object, "parent_id").ok_or("it has no 'parent_id'")?.to_owned(),
         author: text(object, "author")
             .and_then(super::clean::name)

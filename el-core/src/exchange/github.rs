@@ -271,7 +271,8 @@ fn comments(draft: &mut Draft<'_>) -> Result<Vec<RecordComment>, String> {
                 let text = |key: &str| value.get(key).and_then(Value::as_str);
                 let at =
                     text("createdAt").or_else(|| text("created_at")).and_then(super::detect::time);
-                comments.extend(draft.comment(&author, text("body").unwrap_or_default(), at)?);
+                let body = text("body").unwrap_or_default();
+                comments.extend(draft.comment(&author, body, at, value.get("id"))?);
             }
         }
         Some(Value::Number(count)) if count.as_i64() != Some(0) => {

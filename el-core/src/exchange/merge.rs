@@ -1,32 +1,33 @@
-//! Puts two copies of an export together again that had one origin: field by field, so that two
-//! people who changed different things of one atom have no conflict.
+//! Merges two copies of an export that have one origin: field by field, so that two people who
+//! changed different things of one atom have no conflict.
 //!
-//! What both changed to different values, and what one changed and the other removed, cannot be
-//! settled here. Such a record is written twice, between git's own marks, each copy with everything
-//! else merged already: whichever copy a person leaves is whole.
+//! Fields that both changed to different values, and records that one side changed and the other
+//! removed, cannot be settled here. Such a record is written twice, between git's own marks, each
+//! copy with everything else merged already: either copy is whole.
+//!
+//! The three files are indexed, not held: memory grows with the number of lines, by some hundred
+//! bytes each, and not with their length.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::io::{self, Read, Seek, Write};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::detect::time;
 use crate::model::Status;
 
 mod fields;
+mod index;
+mod key;
 
-/// The result of a merge.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Merged {
-    pub text: String,
-    pub conflicts: Vec<Conflict>,
-}
+use index::{Entry, Index, Span};
+use key::Key;
 
 /// Something that a person has to settle.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Conflict {
-    /// Whose: an id, or a bond's ends.
+    /// An id, or a bond's ends.
     pub record: String,
     /// Which field; `null` if one side removed what the other changed.
     pub field: Option<String>,
@@ -34,207 +35,130 @@ pub struct Conflict {
     pub theirs: Value,
 }
 
-/// What a line is about. Their order is that of the file, once an atom's place is known.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Key {
-    Header,
-    Atom(String),
-    Bond {
-        target: String,
-        source: String,
-        kind: String,
-    },
-    Comment {
-        atom: String,
-        id: String,
-    },
-    /// A record that a newer `el` knows.
-    Other(String),
-    /// A line that is no record: kept as it is.
-    Opaque(String),
-}
+/// One of the three files, read once and found to be text.
+#[derive(Debug)]
+pub struct Side<R>(Index<R>);
 
-impl Key {
-    fn of(line: &str) -> (Key, Map<String, Value>) {
-        let Ok(Value::Object(object)) = serde_json::from_str(line) else {
-            return (Key::Opaque(line.to_owned()), Map::new());
-        };
-        let text =
-            |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let key = match text("_type").as_str() {
-            "header" => Key::Header,
-            "atom" => Key::Atom(text("id")),
-            "bond" => Key::Bond {
-                target: text("target_id"),
-                source: text("source_id"),
-                kind: text("dependency_type"),
-            },
-            "comment" => Key::Comment { atom: text("parent_id"), id: text("id") },
-            kind if object.contains_key("id") => Key::Other(format!("{kind} {}", text("id"))),
-            _ => Key::Opaque(line.to_owned()),
-        };
-        (key, object)
-    }
-
-    fn name(&self) -> String {
-        match self {
-            Key::Header => "the header".to_owned(),
-            Key::Atom(id) => id.clone(),
-            Key::Bond { target, source, kind } => format!("{source} {kind} {target}"),
-            Key::Comment { atom, id } => format!("comment {id} of {atom}"),
-            Key::Other(name) => name.clone(),
-            Key::Opaque(_) => "a line that is no record".to_owned(),
-        }
+impl<R: Read + Seek> Side<R> {
+    /// Indexes a file.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read; `InvalidData` if it is not UTF-8.
+    pub fn read(file: R) -> io::Result<Side<R>> {
+        Index::read(file).map(Side)
     }
 }
 
-type Side = HashMap<Key, Map<String, Value>>;
-
-/// The records of a file, and their keys in order.
-fn side(text: &str) -> (Side, Vec<Key>) {
-    let mut records = Side::new();
-    let mut order = Vec::new();
-    for line in text.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
-        let (key, object) = Key::of(line);
-        if records.insert(key.clone(), object).is_none() {
-            order.push(key);
-        }
-    }
-    (records, order)
-}
-
-/// One record of the result.
-enum Outcome {
-    Gone,
-    Line(Map<String, Value>),
-    Both { ours: Option<Map<String, Value>>, theirs: Option<Map<String, Value>> },
-}
-
-/// Merges what `ours` and `theirs` made of `base`.
-pub fn merge(base: &str, ours: &str, theirs: &str) -> Merged {
-    let ((base, _), (ours, mut order), (theirs, their_order)) =
-        (side(base), side(ours), side(theirs));
-    order.extend(their_order.into_iter().filter(|key| !ours.contains_key(key)));
+/// Merges what `ours` and `theirs` made of `base`, and writes the result to `out`, in the order of
+/// an export.
+///
+/// # Errors
+///
+/// If a file cannot be read again, or the result cannot be written.
+pub fn merge<R: Read + Seek>(
+    base: Side<R>,
+    ours: Side<R>,
+    theirs: Side<R>,
+    out: &mut dyn Write,
+) -> io::Result<Vec<Conflict>> {
+    let (mut base, mut ours, mut theirs) = (base.0, ours.0, theirs.0);
     let mut conflicts = Vec::new();
-    let mut lines: BTreeMap<Place, String> = BTreeMap::new();
-    let created = |key: &str| {
-        let find = |side: &Side| {
-            side.get(&Key::Atom(key.to_owned()))?.get("created_at")?.as_str().and_then(time)
-        };
-        find(&ours).or_else(|| find(&theirs)).map_or(i64::MAX, |time| time.as_micros())
+    for entry in merged_order(&mut ours, &mut theirs) {
+        let three = [
+            base.line(entry.hash)?.map(str::to_owned),
+            ours.line(entry.hash)?.map(str::to_owned),
+            theirs.line(entry.hash)?.map(str::to_owned),
+        ];
+        let [base, ours, theirs] = three.each_ref().map(Option::as_deref);
+        write_record(&entry.key, base, ours, theirs, &mut conflicts, out)?;
+    }
+    Ok(conflicts)
+}
+
+/// Every record of both sides once, in the order of an export.
+fn merged_order<R>(ours: &mut Index<R>, theirs: &mut Index<R>) -> Vec<Entry> {
+    let mut entries = std::mem::take(&mut ours.entries);
+    let added = std::mem::take(&mut theirs.entries);
+    entries.extend(added.into_iter().filter(|entry| !ours.spans.contains_key(&entry.hash)));
+    let created = |spans: &HashMap<u128, Span>, atom: &str| {
+        spans.get(&Key::Atom(atom.into()).hash()).and_then(|span| span.created)
     };
-    for (at, key) in order.into_iter().enumerate() {
-        let outcome =
-            record(&key, base.get(&key), ours.get(&key), theirs.get(&key), &mut conflicts);
-        let text = match outcome {
-            Outcome::Gone => continue,
-            Outcome::Line(object) => written(&key, Some(&object)),
-            Outcome::Both { ours, theirs } => format!(
-                "<<<<<<< ours\n{}=======\n{}>>>>>>> theirs\n",
-                written(&key, ours.as_ref()),
-                written(&key, theirs.as_ref())
-            ),
-        };
-        let either = ours.get(&key).or_else(|| theirs.get(&key));
-        lines.insert(Place::of(&key, either, at, created), text);
-    }
-    Merged { text: lines.into_values().collect(), conflicts }
-}
-
-fn written(key: &Key, object: Option<&Map<String, Value>>) -> String {
-    match (key, object) {
-        (_, None) => String::new(),
-        (Key::Opaque(line), Some(_)) => format!("{line}\n"),
-        (_, Some(object)) => {
-            format!("{}\n", serde_json::to_string(object).expect("a JSON object can be written"))
+    for (at, entry) in entries.iter_mut().enumerate() {
+        entry.at = at;
+        if let Some(atom) = entry.key.atom() {
+            entry.atom_created = created(&ours.spans, atom)
+                .or_else(|| created(&theirs.spans, atom))
+                .unwrap_or(i64::MAX);
         }
     }
+    entries.sort_unstable_by(|a, b| a.place().cmp(&b.place()));
+    entries
 }
 
-/// Where a line stands: as in an export.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    part: u8,
-    /// The atom's time of creation, and its id.
-    atom: (i64, String),
-    rank: u8,
-    within: (i64, String, String),
-    /// Where it stood, for what has no other order.
-    at: usize,
-}
-
-impl Place {
-    fn of(
-        key: &Key,
-        object: Option<&Map<String, Value>>,
-        at: usize,
-        created: impl Fn(&str) -> i64,
-    ) -> Place {
-        let place = |part: u8, atom: &str, rank: u8, within: (i64, String, String)| {
-            let at = if part == 1 { 0 } else { at };
-            Place { part, atom: (created(atom), atom.to_owned()), rank, within, at }
-        };
-        let none = (0, String::new(), String::new());
-        match key {
-            Key::Header => place(0, "", 0, none),
-            Key::Atom(id) => place(1, id, 0, none),
-            Key::Bond { target, source, kind } => {
-                place(1, target, 1, (0, source.clone(), kind.clone()))
-            }
-            Key::Comment { atom, id } => {
-                let at = object
-                    .and_then(|o| o.get("created_at")?.as_str().and_then(time))
-                    .map_or(0, |time| time.as_micros());
-                place(1, atom, 2, (at, id.clone(), String::new()))
-            }
-            Key::Other(_) | Key::Opaque(_) => place(2, "", 0, none),
-        }
-    }
-}
-
-fn record(
+/// Writes one record of the result. Lines that one side left alone are copied as they are.
+fn write_record(
     key: &Key,
-    base: Option<&Map<String, Value>>,
-    ours: Option<&Map<String, Value>>,
-    theirs: Option<&Map<String, Value>>,
+    base: Option<&str>,
+    ours: Option<&str>,
+    theirs: Option<&str>,
     conflicts: &mut Vec<Conflict>,
-) -> Outcome {
+    out: &mut dyn Write,
+) -> io::Result<()> {
     match (base, ours, theirs) {
-        (_, None, None) => Outcome::Gone,
-        // One side added it.
-        (None, Some(only), None) | (None, None, Some(only)) => Outcome::Line(only.clone()),
-        // One side removed it: unless the other changed it, it goes. A bond has nothing that could
-        // change.
+        (_, None, None) => Ok(()),
+        (None, Some(only), None) | (None, None, Some(only)) => writeln!(out, "{only}"),
         (Some(base), Some(left), None) | (Some(base), None, Some(left)) => {
-            if base == left || !matches!(key, Key::Atom(_) | Key::Comment { .. } | Key::Other(_)) {
-                return Outcome::Gone;
+            // A bond has nothing that could change.
+            if object(base) == object(left)
+                || !matches!(key, Key::Atom(_) | Key::Comment { .. } | Key::Other(_))
+            {
+                return Ok(());
             }
-            let row = |side: Option<&Map<String, Value>>| {
-                side.map_or(Value::Null, |object| Value::Object(object.clone()))
-            };
+            let row = |line: Option<&str>| line.map_or(Value::Null, |line| object(line).into());
             conflicts.push(Conflict {
                 record: key.name(),
                 field: None,
                 ours: row(ours),
                 theirs: row(theirs),
             });
-            Outcome::Both { ours: ours.cloned(), theirs: theirs.cloned() }
+            write_both(out, ours, theirs)
         }
         (base, Some(ours), Some(theirs)) => {
+            if ours == theirs || base == Some(theirs) {
+                return writeln!(out, "{ours}");
+            }
+            if base == Some(ours) {
+                return writeln!(out, "{theirs}");
+            }
             let before = conflicts.len();
-            let nothing = Map::new();
+            let base = base.map(object).unwrap_or_default();
             let (left, right) =
-                fields::merge(&key.name(), base.unwrap_or(&nothing), ours, theirs, conflicts);
+                fields::merge(&key.name(), &base, &object(ours), &object(theirs), conflicts);
+            let (left, right) = (Value::Object(left).to_string(), Value::Object(right).to_string());
             if conflicts.len() == before {
-                Outcome::Line(left)
+                writeln!(out, "{left}")
             } else {
-                Outcome::Both { ours: Some(left), theirs: Some(right) }
+                write_both(out, Some(&left), Some(&right))
             }
         }
     }
 }
 
-/// Whether a status, as the file has it, is one that ends the work.
+fn write_both(out: &mut dyn Write, ours: Option<&str>, theirs: Option<&str>) -> io::Result<()> {
+    writeln!(out, "<<<<<<< ours")?;
+    ours.map_or(Ok(()), |line| writeln!(out, "{line}"))?;
+    writeln!(out, "=======")?;
+    theirs.map_or(Ok(()), |line| writeln!(out, "{line}"))?;
+    writeln!(out, ">>>>>>> theirs")
+}
+
+/// A line's object; empty for a line that is no record.
+fn object(line: &str) -> Map<String, Value> {
+    serde_json::from_str(line).unwrap_or_default()
+}
+
+/// Reports whether a status, as the file has it, is one that ends the work.
 fn is_over(status: Option<&Value>) -> bool {
     status
         .and_then(Value::as_str)

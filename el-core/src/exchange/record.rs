@@ -50,8 +50,10 @@ pub struct RecordBond {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordComment {
     pub line: usize,
-    /// Ours alone: other trackers' ids of comments are not unique enough to be kept.
+    /// The id of a comment in an export of `el`. Other trackers' ids are not unique enough.
     pub id: Option<String>,
+    /// The other tracker's id: with atom, author and time it finds a comment that was edited.
+    pub key: Option<String>,
     /// The other tracker's id of the atom.
     pub atom: String,
     pub author: String,

@@ -3,7 +3,7 @@
 //!
 //! A later import of the same file finds its atoms by their ids there, and changes only what
 //! changed *there* since: what was done here in the meantime stands. Where both changed one field,
-//! the newer record stands, and that is told.
+//! the value here stands, and a note says so.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,6 +18,7 @@ use crate::model::{self, Atom, BondKind, Comment, EventKind, Name, Run, Timestam
 use crate::store::{Store, Tx, alias, atom, comment, event, meta, run};
 use crate::{Ctx, Error, Result};
 
+mod comments;
 mod edges;
 mod fields;
 mod ids;
@@ -36,6 +37,8 @@ pub struct Imported {
     pub bonds_added: usize,
     pub bonds_removed: usize,
     pub comments_added: usize,
+    /// Comments whose text changed in the file.
+    pub comments_edited: usize,
     /// What did not fit as it was.
     pub notes: Vec<Note>,
 }
@@ -93,6 +96,7 @@ fn run_in(
         bonds_added: 0,
         bonds_removed: 0,
         comments_added: 0,
+        comments_edited: 0,
         notes: Vec::new(),
     };
     let mut touched = vec![false; planned.len()];
@@ -126,14 +130,18 @@ fn run_in(
     for (at, owner) in changes.owners() {
         touched[at] |= owner;
     }
+    let mut writer = comments::Writer::new(&lookup, &planned, session.is_none());
     for said in comments {
         steps.next();
         let at = known.get(&said.atom).copied();
-        if add_comment(tx, ctx, &lookup, &planned, &source, said, &mut notes)? {
-            done.comments_added += 1;
-            at.into_iter().for_each(|at| touched[at] = true);
+        match writer.write(ctx, said, &mut notes)? {
+            comments::Written::Added => done.comments_added += 1,
+            comments::Written::Edited => done.comments_edited += 1,
+            comments::Written::Nothing => continue,
         }
+        at.into_iter().for_each(|at| touched[at] = true);
     }
+    note_missing(tx, &source, &known, &mut notes)?;
     for (plan, touched) in planned.iter().zip(touched) {
         match (&plan.before, touched) {
             (None, _) => done.created += 1,
@@ -146,9 +154,26 @@ fn run_in(
     let data = json!({
         "source": source, "created": done.created, "updated": done.updated, "unchanged": done.unchanged,
         "bonds_added": done.bonds_added, "bonds_removed": done.bonds_removed, "comments_added": done.comments_added,
+        "comments_edited": done.comments_edited,
     });
     event::insert(tx, ctx, EventKind::Imported, None, None, &data)?;
     Ok(done)
+}
+
+/// Notes what an earlier import of this source brought and this file does not have.
+fn note_missing(
+    tx: &Tx<'_>,
+    source: &str,
+    known: &HashMap<String, usize>,
+    notes: &mut Notes,
+) -> Result<()> {
+    for (alias, atom_id) in alias::imported(tx, source)? {
+        if !known.contains_key(&alias) {
+            let what = "an issue of an earlier import is not in this file; its atom stays";
+            notes.add(NoteKind::Remark, what, &format!("{alias} ({atom_id})"));
+        }
+    }
+    Ok(())
 }
 
 /// Finds an atom by an id of the file.
@@ -395,50 +420,4 @@ fn remember(tx: &Tx<'_>, source: &str, plan: &Planned) -> Result<()> {
         alias::add_name(tx, name, &plan.atom_id)?;
     }
     Ok(())
-}
-
-/// Adds a comment that is not there yet; whether it did.
-fn add_comment(
-    tx: &Tx<'_>,
-    ctx: &Ctx<'_>,
-    lookup: &Lookup<'_>,
-    planned: &[Planned],
-    source: &str,
-    said: RecordComment,
-    notes: &mut Notes,
-) -> Result<bool> {
-    let parent_id = match lookup.find(&said.atom)? {
-        Found::Record(at) => planned[at].atom_id.clone(),
-        Found::Atom(id) => id,
-        Found::Nothing => {
-            let place = format!("line {} ({})", said.line, said.atom);
-            notes.add(NoteKind::LeftOut, "a comment on an atom that is not in the file", &place);
-            return Ok(false);
-        }
-    };
-    let id = said.id.unwrap_or_else(|| {
-        let at = said.created_at.map_or_else(String::new, |at| at.to_string());
-        ids::of_text(&[source, &said.atom, &said.author, &at, &said.content])
-    });
-    let made = Comment {
-        record_type: Comment::RECORD_TYPE,
-        id,
-        parent_id,
-        author: said.author,
-        content: said.content,
-        run_id: said.run_id,
-        created_at: said.created_at.unwrap_or(ctx.now),
-    };
-    if !comment::insert_as_is(tx, &made)? {
-        return Ok(false);
-    }
-    event::insert(
-        tx,
-        ctx,
-        EventKind::Commented,
-        Some(&made.parent_id),
-        None,
-        &json!({ "comment": made.id, "author": made.author }),
-    )?;
-    Ok(true)
 }

@@ -44,6 +44,16 @@ pub(crate) fn put(tx: &Tx<'_>, source: &str, alias: &str, imported: &Imported) -
     Ok(())
 }
 
+/// The names under which this source was imported, with their atoms.
+pub(crate) fn imported(tx: &Tx<'_>, source: &str) -> Result<Vec<(String, String)>> {
+    let sql = "SELECT alias, atom_id FROM aliases
+               WHERE source = ?1 AND imported IS NOT NULL ORDER BY alias";
+    let mut statement = tx.prepare_cached(sql).doing("read names")?;
+    let rows =
+        statement.query_map([source], |row| Ok((row.get(0)?, row.get(1)?))).doing("read names")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read names")
+}
+
 /// Adds a name, unless it is taken.
 pub(crate) fn add_name(tx: &Tx<'_>, name: &Name, atom: &str) -> Result<()> {
     tx.prepare_cached("INSERT OR IGNORE INTO aliases (source, alias, atom_id) VALUES (?1, ?2, ?3)")

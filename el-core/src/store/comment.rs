@@ -43,6 +43,20 @@ pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
     Ok(added > 0)
 }
 
+/// Replaces the text of a comment on this atom; `false` if there is none, or it has this text.
+pub(crate) fn edit(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
+    let edited = tx
+        .prepare_cached(
+            "UPDATE comments SET content = ?3
+             WHERE id = ?1 AND atom_id = ?2 AND author = ?4 AND content <> ?3",
+        )
+        .and_then(|mut s| {
+            s.execute(params![comment.id, comment.parent_id, comment.content, comment.author])
+        })
+        .doing("edit a comment")?;
+    Ok(edited > 0)
+}
+
 /// Every comment of the project, by time and id.
 pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Comment>> {
     select(

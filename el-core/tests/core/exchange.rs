@@ -128,29 +128,63 @@ fn what_was_done_here_stands_and_what_changed_there_comes() {
 }
 
 #[test]
-fn of_two_changes_to_one_field_the_newer_stands_and_that_is_told() {
-    for (updated_at, want) in [("2030-01-01T00:00:00Z", "There"), ("2025-12-05T00:00:00Z", "Here")]
-    {
+fn of_two_changes_to_one_field_ours_stands_and_a_note_says_so() {
+    for updated_at in ["2030-01-01T00:00:00Z", "2025-12-05T00:00:00Z"] {
         let mut p = Project::new();
         p.import(BD, Tracker::Bd);
         let ctx = p.person();
         let patch = AtomPatch { title: Some("Here".into()), ..AtomPatch::default() };
         ops::update(&mut p.store, &ctx, &["bd-1"], &patch, &Guard::default()).unwrap();
-        let line = BD.lines().next().unwrap().replace("Epic", "There");
-        let told = p.import(
-            &line.replace(
-                "\"updated_at\":\"2025-12-01T00:00:00Z\"",
-                &format!("\"updated_at\":\"{updated_at}\""),
-            ),
-            Tracker::Bd,
+        let there = BD.replacen("Epic", "There", 1).replacen(
+            "\"updated_at\":\"2025-12-01T00:00:00Z\"",
+            &format!("\"updated_at\":\"{updated_at}\""),
+            1,
         );
-        assert_eq!(ops::brief(&p.store, "bd-1").unwrap().title, want);
+        let told = p.import(&there, Tracker::Bd);
+        assert_eq!(ops::brief(&p.store, "bd-1").unwrap().title, "Here");
         assert!(
             told.notes.iter().any(|n| n.kind == NoteKind::Conflict && n.what.contains("title")),
             "{:?}",
             told.notes
         );
+        // Somebody comments there later: the title that changed there before does not come back.
+        let commented = there.replacen(updated_at, "2031-01-01T00:00:00Z", 1);
+        p.import(&commented, Tracker::Bd);
+        assert_eq!(ops::brief(&p.store, "bd-1").unwrap().title, "Here");
     }
+}
+
+#[test]
+fn a_comment_that_was_edited_there_replaces_the_earlier_text() {
+    let mut p = Project::new();
+    p.import(BD, Tracker::Bd);
+    let told = p.import(&BD.replace("\"text\":\"hello\"", "\"text\":\"hello, all\""), Tracker::Bd);
+    assert_eq!((told.comments_added, told.comments_edited, told.updated), (0, 1, 1));
+    let contents = |p: &Project| -> Vec<String> {
+        let comments = ops::show(&p.store, "bd-1.1").unwrap().comments;
+        comments.into_iter().map(|comment| comment.content).collect()
+    };
+    assert_eq!(contents(&p), ["hello, all"]);
+    // Two clones gave two comments one id: both stay.
+    let comment = r#"{"id":1,"issue_id":"bd-1.1","author":"ann","text":"hello","created_at":"2025-12-02T00:00:00Z"}"#;
+    let twice = BD.replace(comment, &format!("{comment},{}", comment.replace("hello", "other")));
+    let mut p = Project::new();
+    assert_eq!(p.import(&twice, Tracker::Bd).comments_added, 2);
+    let again = p.import(&twice, Tracker::Bd);
+    assert_eq!((again.comments_added, again.comments_edited), (0, 0));
+    assert_eq!(contents(&p), ["hello", "other"]);
+}
+
+#[test]
+fn an_issue_that_is_gone_from_the_file_stays_and_a_note_says_so() {
+    let mut p = Project::new();
+    p.import(BD, Tracker::Bd);
+    let rest: String = BD.lines().take(2).map(|line| format!("{line}\n")).collect();
+    let told = p.import(&rest, Tracker::Bd);
+    let note = told.notes.iter().find(|note| note.what.contains("not in this file")).unwrap();
+    assert_eq!((note.kind, note.count), (NoteKind::Remark, 1));
+    assert!(note.places[0].starts_with("bd-1.2 ("), "{:?}", note.places);
+    assert_eq!(ops::brief(&p.store, "bd-1.2").unwrap().status, Status::Open);
 }
 
 #[test]

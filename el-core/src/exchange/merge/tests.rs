@@ -13,6 +13,18 @@ fn atom(id: &str, change: &[(&str, Value)]) -> String {
     format!("{row}\n")
 }
 
+struct Merged {
+    text: String,
+    conflicts: Vec<Conflict>,
+}
+
+fn merge(base: &str, ours: &str, theirs: &str) -> Merged {
+    let side = |text: &str| Side::read(io::Cursor::new(text.to_owned())).unwrap();
+    let mut out = Vec::new();
+    let conflicts = super::merge(side(base), side(ours), side(theirs), &mut out).unwrap();
+    Merged { text: String::from_utf8(out).unwrap(), conflicts }
+}
+
 fn merged(base: &str, ours: &str, theirs: &str) -> (Vec<Value>, Vec<Conflict>) {
     let done = merge(base, ours, theirs);
     let rows = done.text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();

@@ -136,7 +136,7 @@ fn canonical(map: &Map<String, Value>) -> String {
     out
 }
 
-/// Whether the file's value is to be taken.
+/// Decides whether the file's value is taken, and whether it changed on both sides.
 pub(super) fn is_taken(
     last: Option<&str>,
     ours: &str,
@@ -149,8 +149,8 @@ pub(super) fn is_taken(
     match last {
         Some(last) if hash(theirs) == last => (false, false),
         Some(last) if hash(ours) == last => (true, false),
-        // Both changed it.
-        Some(_) => (file_is_newer, true),
+        // Both changed it: work that was done here is never undone by a file.
+        Some(_) => (false, true),
         // It was never imported: the same atom reached us by another way.
         None => (file_is_newer, false),
     }
@@ -167,11 +167,8 @@ pub(super) fn merged(before: &Atom, plan: &Planned, notes: &mut Notes) -> Atom {
         let (theirs, ours) = (theirs(plan, *field), ours(before, plan, *field));
         let (take, both) = is_taken(last, &ours, &theirs, file_is_newer);
         if both {
-            let stands = if take { "the file's" } else { "ours" };
-            let what = format!(
-                "{} changed here and in the file; {stands} is newer and stands",
-                name(*field)
-            );
+            let what =
+                format!("{} changed here and in the file; the value here stands", name(*field));
             notes.add(NoteKind::Conflict, what, &format!("line {} ({})", record.line, before.id));
         }
         if take {

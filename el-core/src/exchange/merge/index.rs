@@ -1,0 +1,118 @@
+//! The lines of a file by their keys, with the place of each.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+
+use super::key::Key;
+
+/// Where a line stands in its file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    offset: u64,
+    length: usize,
+    /// When its record was created, in microseconds.
+    pub(super) created: Option<i64>,
+}
+
+/// A record of a file.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) key: Key,
+    pub(super) hash: u128,
+    pub(super) at: usize,
+    /// When the record's atom was created, in microseconds.
+    pub(super) atom_created: i64,
+    created: i64,
+}
+
+impl Entry {
+    /// The place in an export: the header; each atom by its time of creation and its id, with its
+    /// bonds and its comments; then all that is unknown, as it stood.
+    pub(super) fn place(&self) -> impl Ord + '_ {
+        let (part, rank, within) = match &self.key {
+            Key::Header => (0, 0, (0, "", "")),
+            Key::Atom(_) => (1, 0, (0, "", "")),
+            Key::Bond { source, kind, .. } => (1, 1, (0, &**source, &**kind)),
+            Key::Comment { id, .. } => (1, 2, (self.created, &**id, "")),
+            Key::Other(_) | Key::Opaque(_) => (2, 0, (0, "", "")),
+        };
+        let atom = self.key.atom().map(|atom| (self.atom_created, atom));
+        (part, atom, rank, within, self.at)
+    }
+}
+
+/// A file whose lines are found by their keys.
+#[derive(Debug)]
+pub(super) struct Index<R> {
+    file: BufReader<R>,
+    position: u64,
+    line: Vec<u8>,
+    /// By [`Key::hash`]. Of two lines with one key, the last counts.
+    pub(super) spans: HashMap<u128, Span>,
+    /// In the order of the file; of two lines with one key, the first counts.
+    pub(super) entries: Vec<Entry>,
+}
+
+impl<R: Read + Seek> Index<R> {
+    pub(super) fn read(file: R) -> io::Result<Index<R>> {
+        let mut index = Index {
+            file: BufReader::with_capacity(1 << 16, file),
+            position: 0,
+            line: Vec::new(),
+            spans: HashMap::new(),
+            entries: Vec::new(),
+        };
+        loop {
+            let offset = index.position;
+            index.line.clear();
+            let read = index.file.read_until(b'\n', &mut index.line)?;
+            if read == 0 {
+                return Ok(index);
+            }
+            index.position += read as u64;
+            index.add(offset)?;
+        }
+    }
+
+    /// Adds the line that was just read.
+    fn add(&mut self, offset: u64) -> io::Result<()> {
+        let line = text(&self.line)?.trim_end();
+        if line.is_empty() {
+            return Ok(());
+        }
+        let (key, created) = Key::read(line);
+        let hash = key.hash();
+        let span = Span { offset, length: line.len(), created };
+        match self.spans.entry(hash) {
+            Slot::Occupied(mut slot) => {
+                slot.insert(span);
+            }
+            Slot::Vacant(slot) => {
+                slot.insert(span);
+                let created = created.unwrap_or_default();
+                self.entries.push(Entry { key, hash, at: 0, atom_created: 0, created });
+            }
+        }
+        Ok(())
+    }
+
+    /// The line with this key, read again.
+    pub(super) fn line(&mut self, hash: u128) -> io::Result<Option<&str>> {
+        let Some(&Span { offset, length, .. }) = self.spans.get(&hash) else { return Ok(None) };
+        // Lines come mostly in the file's own order: a short way forward stays in the buffer.
+        match i64::try_from(offset).ok().zip(i64::try_from(self.position).ok()) {
+            Some((to, from)) => self.file.seek_relative(to - from)?,
+            None => drop(self.file.seek(SeekFrom::Start(offset))?),
+        }
+        self.line.resize(length, 0);
+        self.file.read_exact(&mut self.line)?;
+        self.position = offset + length as u64;
+        text(&self.line).map(Some)
+    }
+}
+
+fn text(bytes: &[u8]) -> io::Result<&str> {
+    std::str::from_utf8(bytes)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the file is not UTF-8 text"))
+}

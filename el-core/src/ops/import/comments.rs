@@ -1,0 +1,89 @@
+//! The comments of what is imported.
+
+use std::collections::HashSet;
+
+use super::*;
+
+/// The change that a comment of the file made here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    Added,
+    Edited,
+    Nothing,
+}
+
+/// Adds the comments that are new, and edits those whose text changed in the file.
+pub(super) struct Writer<'a> {
+    lookup: &'a Lookup<'a>,
+    planned: &'a [Planned],
+    /// A file cannot change a comment on behalf of an agent.
+    may_edit: bool,
+    written: HashSet<String>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(lookup: &'a Lookup<'a>, planned: &'a [Planned], may_edit: bool) -> Self {
+        Writer { lookup, planned, may_edit, written: HashSet::new() }
+    }
+
+    pub(super) fn write(
+        &mut self,
+        ctx: &Ctx<'_>,
+        said: RecordComment,
+        notes: &mut Notes,
+    ) -> Result<Written> {
+        let tx = self.lookup.tx;
+        let parent_id = match self.lookup.find(&said.atom)? {
+            Found::Record(at) => self.planned[at].atom_id.clone(),
+            Found::Atom(id) => id,
+            Found::Nothing => {
+                let place = format!("line {} ({})", said.line, said.atom);
+                notes.add(
+                    NoteKind::LeftOut,
+                    "a comment on an atom that is not in the file",
+                    &place,
+                );
+                return Ok(Written::Nothing);
+            }
+        };
+        let made = Comment {
+            record_type: Comment::RECORD_TYPE,
+            id: self.comment_id(&said),
+            parent_id,
+            author: said.author,
+            content: said.content,
+            run_id: said.run_id,
+            created_at: said.created_at.unwrap_or(ctx.now),
+        };
+        let done = if comment::insert_as_is(tx, &made)? {
+            Written::Added
+        } else if self.may_edit && comment::edit(tx, &made)? {
+            Written::Edited
+        } else {
+            return Ok(Written::Nothing);
+        };
+        let mut data = json!({ "comment": made.id, "author": made.author });
+        if done == Written::Edited {
+            data["edited"] = true.into();
+        }
+        event::insert(tx, ctx, EventKind::Commented, Some(&made.parent_id), None, &data)?;
+        Ok(done)
+    }
+
+    /// The id under which a comment is kept. Two clones of a tracker can give two comments one id:
+    /// author and time tell them apart, and within one file, the text.
+    fn comment_id(&mut self, said: &RecordComment) -> String {
+        if let Some(id) = &said.id {
+            return id.clone();
+        }
+        let source = self.lookup.source;
+        let at = said.created_at.map_or_else(String::new, |at| at.to_string());
+        if let Some(key) = &said.key {
+            let id = ids::of_text(&[source, &said.atom, &said.author, &at, "", key]);
+            if self.written.insert(id.clone()) {
+                return id;
+            }
+        }
+        ids::of_text(&[source, &said.atom, &said.author, &at, &said.content])
+    }
+}

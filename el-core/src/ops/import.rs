@@ -15,7 +15,7 @@ use crate::exchange::{
     Batch, Note, NoteKind, Notes, Progress, Record, RecordBond, RecordComment, Tracker,
 };
 use crate::model::{self, Atom, BondKind, Comment, EventKind, Name, Run, Timestamp};
-use crate::store::{Store, Tx, alias, atom, comment, event, meta, run};
+use crate::store::{Store, Tx, alias, atom, comment, event, meta, run, search};
 use crate::{Ctx, Error, Result};
 
 mod comments;
@@ -68,7 +68,8 @@ pub fn import(
     dry_run: bool,
     progress: &mut Progress<'_>,
 ) -> Result<Imported> {
-    let work = |tx: &Tx<'_>| run_in(tx, ctx, batch, progress);
+    let work = |tx: &Tx<'_>| search::in_bulk(tx, || run_in(tx, ctx, batch, progress));
+    store.prepare_bulk()?;
     if dry_run { store.rehearse(work) } else { store.write(work) }
 }
 

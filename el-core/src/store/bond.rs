@@ -14,10 +14,11 @@ pub(crate) fn add(
     now: Timestamp,
 ) -> Result<bool> {
     let added = tx
-        .execute(
-            "INSERT OR IGNORE INTO bonds (target_id, source_id, kind, created_at) VALUES (?1, ?2, ?3, ?4)",
-            params![target, source, kind.as_str(), now.as_micros()],
+        .prepare_cached(
+            "INSERT OR IGNORE INTO bonds (target_id, source_id, kind, created_at)
+             VALUES (?1, ?2, ?3, ?4)",
         )
+        .and_then(|mut s| s.execute(params![target, source, kind.as_str(), now.as_micros()]))
         .doing("add a bond")?;
     Ok(added > 0)
 }

@@ -48,6 +48,23 @@ pub(crate) fn is_sound(tx: &Tx<'_>) -> Result<bool> {
     }
 }
 
+/// The memory in which the index gathers words before it writes them, in bytes: FTS5's default, and
+/// one for transactions that change much.
+const GATHERED: u32 = 1 << 20;
+const GATHERED_IN_BULK: u32 = 16 << 20;
+
+/// Does work that changes many texts: the index is written in few large pieces.
+pub(crate) fn in_bulk<T>(tx: &Tx<'_>, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let set = |bytes: u32| {
+        tx.execute("INSERT INTO search (search, rank) VALUES ('hashsize', ?1)", [bytes])
+            .doing("prepare the search index")
+    };
+    set(GATHERED_IN_BULK)?;
+    let done = work()?;
+    set(GATHERED)?;
+    Ok(done)
+}
+
 /// Makes the index anew from the atoms.
 pub(crate) fn rebuild(tx: &Tx<'_>) -> Result<()> {
     tx.execute("INSERT INTO search (search) VALUES ('rebuild')", [])

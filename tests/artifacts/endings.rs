@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use super::{results, sent, write_summary};
-use crate::support::{SOON, TestEnv, wait_until};
+use crate::support::{Process, SOON, TestEnv, wait_until};
 
 #[test]
 fn a_run_hands_back_its_summary_and_its_key_files_as_they_were() {
@@ -203,8 +203,8 @@ fn a_run_whose_supervisor_was_killed_still_hands_back_what_it_made() {
     let worker = env.start_work(&["--once"]);
     env.wait_for_file("here");
     let run = env.last_run(&id);
-    let supervisor = env.last_run(&id)["supervisor"]["pid"].as_i64().unwrap();
-    env.run(env.command("kill").args(["-9", &supervisor.to_string()])).ok();
+    let supervisor = env.last_run(&id)["supervisor"]["pid"].as_u64().unwrap();
+    Process { pid: supervisor.try_into().unwrap(), words: Vec::new() }.kill();
     let run = env.wait_for_end(run["atom_id"].as_str().unwrap(), 1);
     worker.wait(SOON).ok();
     assert_eq!(

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::super::{Session, become_subreaper, configure, descendants};
+use super::super::{Session, become_subreaper, configure, descendants, notice_default_signals};
 use super::*;
 
 const LONG: Duration = Duration::from_secs(30);
@@ -15,7 +15,12 @@ fn alone(body: impl AsyncFnOnce(&Path)) {
     if let Some(folder) = std::env::var_os("EL_TEST_ALONE") {
         become_subreaper().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(body(Path::new(&folder)));
+        runtime.block_on(async {
+            // The tests may have been started with SIGINT ignored, as `nohup` and `&` in a script
+            // do; an agent never is.
+            notice_default_signals().unwrap();
+            body(Path::new(&folder)).await;
+        });
         return;
     }
     let name = std::thread::current().name().unwrap().to_owned();
@@ -103,6 +108,11 @@ fn what_an_agent_in_our_own_session_leaves_in_it_is_killed_too() {
         assert!(matches!(ended, Ended::Clean { killed, .. } if killed >= 1), "{ended:?}");
         assert_eq!(living(), []);
     });
+}
+
+fn kill(pid: u32) {
+    let pid = platform::to_pid(pid).unwrap();
+    rustix::process::kill_process(pid, Signal::KILL).unwrap();
 }
 
 fn living() -> Vec<Process> {
@@ -256,7 +266,7 @@ fn helpers_of_our_own_are_spared_and_keep_their_status() {
         assert_eq!(short.wait().unwrap().code(), Some(4));
         assert!(helper.try_wait().unwrap().is_none(), "a helper was killed");
         for process in living() {
-            Command::new("kill").args(["-9", &process.pid.to_string()]).status().unwrap();
+            kill(process.pid);
         }
         helper.wait().unwrap();
         child.wait().await.unwrap();

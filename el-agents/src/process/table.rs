@@ -201,7 +201,8 @@ mod tests {
         assert!(busy.rss_bytes > 100_000, "{busy:?}");
         let tree = descendants(root).unwrap();
         assert_eq!(tree.len(), 1, "{tree:?}");
-        Command::new("kill").args(["-9", &tree[0].pid.to_string()]).status().unwrap();
+        let busy_child = platform::to_pid(tree[0].pid).unwrap();
+        rustix::process::kill_process(busy_child, rustix::process::Signal::KILL).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(usage(root).unwrap().processes, 0);

@@ -2,7 +2,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use el_core::exchange::{self, Edge, Snapshot, Vertex};
+use el_core::Store;
+use el_core::exchange::{self, Edge, Exported, Piece, Snapshot, Vertex};
 use el_core::model::{BondKind, Status};
 use el_core::ops::{self, AtomFilter};
 use schemars::JsonSchema;
@@ -72,57 +73,115 @@ pub(super) struct Report<'a> {
     content: Option<&'a str>,
 }
 
+/// The parts of an export, counted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    atoms: usize,
+    bonds: usize,
+    comments: usize,
+}
+
+/// So many bytes are gathered before stdout gets them.
+const CHUNK: usize = 1 << 16;
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let snapshot = ops::export(&app.reader()?, &filter(args, app)?)?;
-    let text = match args.format {
-        Format::Jsonl => exchange::jsonl(&snapshot),
-        Format::Markdown => exchange::markdown(&snapshot),
-        Format::Csv => exchange::csv(&snapshot),
-        Format::Dot | Format::Mermaid => {
-            let (vertices, edges) = graph(&snapshot);
-            if args.format == Format::Dot {
-                exchange::dot(&vertices, &edges)
-            } else {
-                exchange::mermaid(&vertices, &edges)
-            }
-        }
+    let store = app.reader()?;
+    let filter = filter(args, app)?;
+    let mut content = None;
+    let counts = if let Some(path) = &args.output {
+        replace_file(path, |out| {
+            export(&store, &filter, args.format, &mut |bytes| {
+                out.write_all(bytes).map_err(|source| CommandError::file("write", path, source))
+            })
+        })?
+    } else if app.printer.is_robot() {
+        let mut text = String::new();
+        let counts = export(&store, &filter, args.format, &mut |bytes| {
+            text.push_str(&String::from_utf8_lossy(bytes));
+            Ok(())
+        })?;
+        content = Some(text);
+        counts
+    } else {
+        export(&store, &filter, args.format, &mut |bytes| raw(app, bytes))?;
+        return Ok(Exit::Done);
     };
-    if let Some(path) = &args.output {
-        write(path, text.as_bytes())?;
-    }
     let report = Report {
         format: args.format,
         path: args.output.as_deref(),
-        atoms: snapshot.atoms.len(),
-        bonds: snapshot.bonds.len(),
-        comments: snapshot.comments.len(),
-        content: args.output.is_none().then_some(&text),
+        atoms: counts.atoms,
+        bonds: counts.bonds,
+        comments: counts.comments,
+        content: content.as_deref(),
     };
-    if app.printer.is_robot() {
-        app.printer.emit(&report, |_| {})?;
-    } else if let Some(path) = &args.output {
-        app.printer.emit(&report, |page| {
-            if !page.quiet() {
-                let done = page.paint(style::GOOD, "Exported");
-                let counts =
-                    [(report.atoms, "atom"), (report.bonds, "bond"), (report.comments, "comment")]
-                        .map(|(many, what)| count::of(many, what))
-                        .join(", ");
-                page.line(format!("{done} {counts} to {}", sanitize::path(path)));
-            }
-        })?;
-    } else {
-        raw(app, &text)?;
-    }
+    app.printer.emit(&report, |page| {
+        if !page.quiet() {
+            let done = page.paint(style::GOOD, "Exported");
+            let counts =
+                [(report.atoms, "atom"), (report.bonds, "bond"), (report.comments, "comment")]
+                    .map(|(many, what)| count::of(many, what))
+                    .join(", ");
+            let path = report.path.map(sanitize::path).unwrap_or_default();
+            page.line(format!("{done} {counts} to {path}"));
+        }
+    })?;
     Ok(Exit::Done)
 }
 
+/// Hands an export to `write`, in pieces of whole lines. JSON Lines and CSV are never held whole.
+fn export(
+    store: &Store,
+    filter: &AtomFilter,
+    format: Format,
+    write: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<Counts> {
+    let mut counts = Counts::default();
+    let mut snapshot = Snapshot::default();
+    let mut buffer: Vec<u8> = Vec::new();
+    ops::export::<CommandError>(store, filter, &mut |piece| {
+        if let Piece::Atom(exported) = &piece {
+            counts.atoms += 1;
+            counts.bonds += exported.bonds.len();
+            counts.comments += exported.comments.len();
+        }
+        let written = match format {
+            Format::Jsonl => exchange::write_jsonl(&mut buffer, &piece),
+            Format::Csv => exchange::write_csv(&mut buffer, &piece),
+            Format::Markdown | Format::Dot | Format::Mermaid => {
+                snapshot.push(piece);
+                Ok(())
+            }
+        };
+        written.expect("a vector takes all bytes, and every row has string keys");
+        if buffer.len() >= CHUNK {
+            write(&buffer)?;
+            buffer.clear();
+        }
+        Ok(())
+    })?;
+    match format {
+        Format::Jsonl | Format::Csv => {}
+        Format::Markdown => buffer = exchange::markdown(&snapshot).into_bytes(),
+        Format::Dot | Format::Mermaid => {
+            let (vertices, edges) = graph(&snapshot);
+            let text = if format == Format::Dot {
+                exchange::dot(&vertices, &edges)
+            } else {
+                exchange::mermaid(&vertices, &edges)
+            };
+            buffer = text.into_bytes();
+        }
+    }
+    write(&buffer)?;
+    Ok(counts)
+}
+
 /// Text as it is, but for what a terminal would obey.
-pub(super) fn raw(app: &App, text: &str) -> Result<()> {
+pub(super) fn raw(app: &App, bytes: &[u8]) -> Result<()> {
     if app.printer.is_terminal() {
-        app.printer.write(sanitize::block(text).as_bytes())
+        app.printer.write(sanitize::block(&String::from_utf8_lossy(bytes)).as_bytes())
     } else {
-        app.printer.write(text.as_bytes())
+        app.printer.write(bytes)
     }
 }
 
@@ -145,7 +204,7 @@ fn graph(snapshot: &Snapshot) -> (Vec<Vertex>, Vec<Edge>) {
     let vertices: Vec<Vertex> = snapshot
         .atoms
         .iter()
-        .map(|atom| Vertex {
+        .map(|Exported { atom, .. }| Vertex {
             id: atom.id.clone(),
             title: atom.title.clone(),
             status: atom.status,
@@ -154,14 +213,14 @@ fn graph(snapshot: &Snapshot) -> (Vec<Vertex>, Vec<Edge>) {
         .collect();
     let here: std::collections::HashSet<&str> =
         vertices.iter().map(|vertex| vertex.id.as_str()).collect();
-    let families = snapshot.atoms.iter().filter_map(|atom| {
+    let families = snapshot.atoms.iter().filter_map(|Exported { atom, .. }| {
         Some(Edge {
             source: atom.parent_id.clone()?,
             target: atom.id.clone(),
             kind: BondKind::ParentChild,
         })
     });
-    let bonds = snapshot.bonds.iter().map(|bond| Edge {
+    let bonds = snapshot.atoms.iter().flat_map(|exported| &exported.bonds).map(|bond| Edge {
         source: bond.source_id.clone(),
         target: bond.target_id.clone(),
         kind: bond.dependency_type,
@@ -172,49 +231,54 @@ fn graph(snapshot: &Snapshot) -> (Vec<Vertex>, Vec<Edge>) {
 
 /// Writes a file as a whole or not at all: a reader meanwhile sees the old one.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    replace_file(path, |file| file.write_all(bytes))
+    replace_file(path, |file| {
+        file.write_all(bytes).map_err(|source| CommandError::file("write", path, source))
+    })
 }
 
 /// Replaces a file by what `fill` writes, as a whole or not at all.
 pub(super) fn replace_file<T>(
     path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+    fill: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
     let failed = |source| CommandError::file("write", path, source);
     // A link is written through, not replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if target.exists() && !target.is_file() {
         // A pipe or a device cannot be replaced.
-        return fs::File::create(&target)
-            .and_then(|file| fill_file(file, fill).map(|(_, value)| value))
-            .map_err(failed);
+        let mut out = io::BufWriter::new(fs::File::create(&target).map_err(failed)?);
+        let value = fill(&mut out)?;
+        out.flush().map_err(failed)?;
+        return Ok(value);
     }
     let name = target.file_name().ok_or_else(|| {
         CommandError::invalid("output", format!("{} is no file name", path.display()))
     })?;
     let aside =
         target.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-    let written = fs::File::create(&aside).and_then(|file| {
-        let (file, value) = fill_file(file, fill)?;
-        file.sync_all()?;
-        if let Ok(old) = fs::metadata(&target) {
-            fs::set_permissions(&aside, old.permissions())?;
-        }
-        fs::rename(&aside, &target)?;
-        Ok(value)
-    });
+    let written = fill_aside(&aside, &target, failed, fill);
     if written.is_err() {
         // It may not have been made at all.
         let _ = fs::remove_file(&aside);
     }
-    written.map_err(failed)
+    written
 }
 
-fn fill_file<T>(
-    file: fs::File,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<T>,
-) -> io::Result<(fs::File, T)> {
-    let mut out = io::BufWriter::with_capacity(1 << 16, file);
+fn fill_aside<T>(
+    aside: &Path,
+    target: &Path,
+    failed: impl Fn(io::Error) -> CommandError,
+    fill: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    let mut out = io::BufWriter::new(fs::File::create(aside).map_err(&failed)?);
     let value = fill(&mut out)?;
-    Ok((out.into_inner().map_err(io::IntoInnerError::into_error)?, value))
+    let close = || -> io::Result<()> {
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        if let Ok(old) = fs::metadata(target) {
+            fs::set_permissions(aside, old.permissions())?;
+        }
+        fs::rename(aside, target)
+    };
+    close().map_err(failed)?;
+    Ok(value)
 }

@@ -89,7 +89,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         })
     };
     let (base, our_side, theirs) = (read(base)?, read(ours)?, read(theirs)?);
-    let conflicts = replace_file(ours, |out| merge::merge(base, our_side, theirs, out))?;
+    let conflicts = replace_file(ours, |out| {
+        merge::merge(base, our_side, theirs, out)
+            .map_err(|source| CommandError::file("write", ours, source))
+    })?;
     let path = args.path.as_deref().unwrap_or(ours);
     let report = Report::Merged { path, conflicts: &conflicts };
     if app.printer.is_robot() {

@@ -1,63 +1,115 @@
-use std::collections::HashMap;
+use std::io::{self, Write};
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::Snapshot;
-use crate::model::{Bond, Comment, Name};
+use super::{Exported, Piece};
+use crate::model::{Atom, IssueType, Name, Priority, Status, Timestamp};
 
 /// The version of the export format that this `el` writes. docs/export-format.md tells what each
 /// holds.
 pub const FORMAT_VERSION: i64 = 1;
 
-/// The whole snapshot as JSON Lines: a header, then each atom with the bonds into it and its
-/// comments. The order depends on nothing but the content, and what is added later stands further
-/// down, so that a diff in git is readable.
-pub fn jsonl(snapshot: &Snapshot) -> String {
-    let mut out = String::with_capacity(snapshot.atoms.len() * 600);
-    line(
-        &mut out,
-        &json!({ "_type": "header", "format": "el", "version": FORMAT_VERSION, "prefix": snapshot.prefix }),
-    );
-    let mut names: HashMap<&str, Vec<&Name>> = HashMap::new();
-    for (atom, name) in &snapshot.names {
-        names.entry(atom).or_default().push(name);
-    }
-    let bonds = by(&snapshot.bonds, |bond: &Bond| bond.target_id.as_str());
-    let comments = by(&snapshot.comments, |comment: &Comment| comment.parent_id.as_str());
-    for atom in &snapshot.atoms {
-        let mut row = serde_json::to_value(atom).expect("an atom has string keys only");
-        if let Value::Object(row) = &mut row {
-            // A run is this machine's own affair, and so is how a task is to be run: a file must
-            // not bring in folders and commands.
-            row.shift_remove("run_id");
-            row.shift_remove("retry_at");
-            row.shift_remove("delegation");
-            row.insert(
-                "aliases".to_owned(),
-                json!(names.get(atom.id.as_str()).map_or(&[][..], Vec::as_slice)),
-            );
-        }
-        line(&mut out, &row);
-        for bond in bonds.get(atom.id.as_str()).into_iter().flatten() {
-            line(&mut out, bond);
-        }
-        for comment in comments.get(atom.id.as_str()).into_iter().flatten() {
-            line(&mut out, comment);
+/// Writes a piece as JSON Lines: a header, then each atom with the bonds into it and its comments.
+/// The order depends on nothing but the content, and what is added later stands further down, so
+/// that a diff in git is readable.
+///
+/// # Errors
+///
+/// If `out` cannot be written.
+pub fn write_jsonl(out: &mut dyn Write, piece: &Piece) -> io::Result<()> {
+    match piece {
+        Piece::Start { prefix } => write_line(
+            out,
+            &json!({
+                "_type": "header", "format": "el", "version": FORMAT_VERSION, "prefix": prefix
+            }),
+        ),
+        Piece::Atom(exported) => {
+            write_line(out, &Line::new(exported))?;
+            exported.bonds.iter().try_for_each(|bond| write_line(out, bond))?;
+            exported.comments.iter().try_for_each(|comment| write_line(out, comment))
         }
     }
-    out
 }
 
-fn by<T>(items: &[T], key: impl Fn(&T) -> &str) -> HashMap<&str, Vec<&T>> {
-    let mut map: HashMap<&str, Vec<&T>> = HashMap::new();
-    for item in items {
-        map.entry(key(item)).or_default().push(item);
-    }
-    map
+fn write_line<T: Serialize>(mut out: &mut dyn Write, value: &T) -> io::Result<()> {
+    serde_json::to_writer(&mut out, value)?;
+    out.write_all(b"\n")
 }
 
-fn line<T: Serialize>(out: &mut String, value: &T) {
-    out.push_str(&serde_json::to_string(value).expect("every row has string keys only"));
-    out.push('\n');
+/// An atom's line.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(rename = "_type")]
+    record_type: &'a str,
+    id: &'a str,
+    title: &'a str,
+    description: &'a str,
+    acceptance: &'a Option<String>,
+    status: Status,
+    issue_type: IssueType,
+    priority: Priority,
+    labels: &'a [String],
+    assignee: &'a Option<String>,
+    parent_id: &'a Option<String>,
+    defer_until: &'a Option<Timestamp>,
+    close_reason: &'a Option<String>,
+    created_by: &'a str,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    closed_at: &'a Option<Timestamp>,
+    metadata: &'a serde_json::Value,
+    aliases: &'a [Name],
+}
+
+impl<'a> Line<'a> {
+    fn new(Exported { atom, names, .. }: &'a Exported) -> Line<'a> {
+        // A run is this machine's own affair, and so is how a task is to be run: a file must not
+        // bring in folders and commands. Every field is named, so that a new one is decided on.
+        let Atom {
+            record_type,
+            id,
+            title,
+            description,
+            acceptance,
+            status,
+            issue_type,
+            priority,
+            labels,
+            assignee,
+            parent_id,
+            defer_until,
+            retry_at: _,
+            close_reason,
+            created_by,
+            created_at,
+            updated_at,
+            closed_at,
+            run_id: _,
+            delegation: _,
+            metadata,
+        } = atom;
+        Line {
+            record_type,
+            id,
+            title,
+            description,
+            acceptance,
+            status: *status,
+            issue_type: *issue_type,
+            priority: *priority,
+            labels,
+            assignee,
+            parent_id,
+            defer_until,
+            close_reason,
+            created_by,
+            created_at: *created_at,
+            updated_at: *updated_at,
+            closed_at,
+            metadata,
+            aliases: names,
+        }
+    }
 }

@@ -2,8 +2,8 @@
 //! texts.
 //!
 //! Readers turn a file of another tracker into a [`Batch`], in our words, and tell what did not fit
-//! ([`Notes`]); [`crate::ops::import`] brings a batch into the store. Writers turn a [`Snapshot`]
-//! into a text. [`merge`] puts two copies of an export together again. Everything here is pure,
+//! ([`Notes`]); [`crate::ops::import`] brings a batch into the store. Writers turn the [`Piece`]s of
+//! an export, or a [`Snapshot`] of all of them, into a text. [`merge`] puts two copies of an export together again. Everything here is pure,
 //! tolerant of what it reads, and never drops a value in silence: what has no place of its own
 //! stays under `metadata.source`.
 
@@ -27,9 +27,9 @@ mod tables;
 
 pub use detect::{Tracker, detect};
 pub use graph::{Edge, Vertex, dot, mermaid};
-pub use jsonl::{FORMAT_VERSION, jsonl};
+pub use jsonl::{FORMAT_VERSION, write_jsonl};
 pub use lines::{OPEN_CONFLICT, Progress};
 pub use notes::{Note, NoteKind, Notes};
 pub use read::read;
-pub use record::{BadLine, Batch, Record, RecordBond, RecordComment, Snapshot};
-pub use tables::{csv, markdown};
+pub use record::{BadLine, Batch, Exported, Piece, Record, RecordBond, RecordComment, Snapshot};
+pub use tables::{markdown, write_csv};

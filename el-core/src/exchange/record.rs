@@ -102,18 +102,42 @@ impl Batch {
     }
 }
 
+/// An atom with all that an export says of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exported {
+    pub atom: Atom,
+    /// The bonds into it, by source and kind. Containment is the atom's `parent_id`.
+    pub bonds: Vec<Bond>,
+    /// By time and id.
+    pub comments: Vec<Comment>,
+    /// What the atom is called elsewhere.
+    pub names: Vec<Name>,
+}
+
+/// A part of an export, in the order of the export.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// Comes first, with the first part of the project's ids.
+    Start { prefix: String },
+    /// The atoms come by time of creation, then id.
+    Atom(Box<Exported>),
+}
+
 /// A project, or the part of it that filters chose, of one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snapshot {
     /// The first part of the project's ids.
     pub prefix: String,
     /// By time of creation, then id.
-    pub atoms: Vec<Atom>,
-    /// Every bond whose target is among the atoms, by target's place, source and kind. Containment
-    /// is the atoms' `parent_id`.
-    pub bonds: Vec<Bond>,
-    /// Of these atoms, by the atom's place, time and id.
-    pub comments: Vec<Comment>,
-    /// What the atoms are called elsewhere, by atom's place.
-    pub names: Vec<(String, Name)>,
+    pub atoms: Vec<Exported>,
+}
+
+impl Snapshot {
+    /// Adds a piece.
+    pub fn push(&mut self, piece: Piece) {
+        match piece {
+            Piece::Start { prefix } => self.prefix = prefix,
+            Piece::Atom(exported) => self.atoms.push(*exported),
+        }
+    }
 }

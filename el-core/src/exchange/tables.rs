@@ -1,44 +1,49 @@
 //! Atoms for a spreadsheet, and for reading.
 
 use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
 
-use super::Snapshot;
-use crate::model::{Atom, BondKind, Priority, Status, Timestamp};
+use super::{Exported, Piece, Snapshot};
+use crate::model::{Bond, BondKind, Priority, Status, Timestamp};
 
-/// Comma-separated values as RFC 4180 has them, one atom a row, with a row of names first. A cell
-/// that a spreadsheet would take for a formula begins with an apostrophe.
-pub fn csv(snapshot: &Snapshot) -> String {
-    let blockers = blockers(snapshot);
-    let mut out = String::from(
-        "id,title,status,issue_type,priority,labels,assignee,parent_id,blocked_by,defer_until,close_reason,created_by,created_at,updated_at,closed_at,description,acceptance\r\n",
-    );
+const CSV_NAMES: &str = "id,title,status,issue_type,priority,labels,assignee,parent_id,blocked_by,\
+    defer_until,close_reason,created_by,created_at,updated_at,closed_at,description,acceptance\r\n";
+
+/// Writes a piece as comma-separated values, as RFC 4180 has them: a row of names first, then one
+/// atom a row. A cell that a spreadsheet would take for a formula begins with an apostrophe.
+///
+/// # Errors
+///
+/// If `out` cannot be written.
+pub fn write_csv(out: &mut dyn Write, piece: &Piece) -> io::Result<()> {
+    let exported = match piece {
+        Piece::Start { .. } => return out.write_all(CSV_NAMES.as_bytes()),
+        Piece::Atom(exported) => exported,
+    };
     let time = |time: Option<Timestamp>| time.map_or_else(String::new, |time| time.to_string());
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    for atom in &snapshot.atoms {
-        let cells = [
-            atom.id.clone(),
-            atom.title.clone(),
-            atom.status.to_string(),
-            atom.issue_type.to_string(),
-            atom.priority.value().to_string(),
-            atom.labels.join(" "),
-            text(&atom.assignee),
-            text(&atom.parent_id),
-            blockers.get(atom.id.as_str()).map_or_else(String::new, |ids| ids.join(" ")),
-            time(atom.defer_until),
-            text(&atom.close_reason),
-            atom.created_by.clone(),
-            atom.created_at.to_string(),
-            atom.updated_at.to_string(),
-            time(atom.closed_at),
-            atom.description.clone(),
-            text(&atom.acceptance),
-        ];
-        let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
-        out.push_str(&cells.join(","));
-        out.push_str("\r\n");
-    }
-    out
+    let atom = &exported.atom;
+    let cells = [
+        atom.id.clone(),
+        atom.title.clone(),
+        atom.status.to_string(),
+        atom.issue_type.to_string(),
+        atom.priority.value().to_string(),
+        atom.labels.join(" "),
+        text(&atom.assignee),
+        text(&atom.parent_id),
+        blockers(exported).join(" "),
+        time(atom.defer_until),
+        text(&atom.close_reason),
+        atom.created_by.clone(),
+        atom.created_at.to_string(),
+        atom.updated_at.to_string(),
+        time(atom.closed_at),
+        atom.description.clone(),
+        text(&atom.acceptance),
+    ];
+    let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
+    write!(out, "{}\r\n", cells.join(","))
 }
 
 fn csv_cell(text: &str) -> String {
@@ -55,52 +60,37 @@ fn csv_cell(text: &str) -> String {
     }
 }
 
-/// What holds each atom: the sources of its `blocks` and `waits_for` bonds.
-fn blockers(snapshot: &Snapshot) -> HashMap<&str, Vec<&str>> {
-    let mut blockers: HashMap<&str, Vec<&str>> = HashMap::new();
-    for bond in snapshot
-        .bonds
-        .iter()
-        .filter(|b| matches!(b.dependency_type, BondKind::Blocks | BondKind::WaitsFor))
-    {
-        blockers.entry(&bond.target_id).or_default().push(&bond.source_id);
-    }
-    blockers
+/// The sources of an atom's `blocks` and `waits_for` bonds.
+fn blockers(exported: &Exported) -> Vec<&str> {
+    let holds =
+        |bond: &&Bond| matches!(bond.dependency_type, BondKind::Blocks | BondKind::WaitsFor);
+    exported.bonds.iter().filter(holds).map(|bond| bond.source_id.as_str()).collect()
 }
 
 /// A Markdown task list: children below their parents, what is over ticked, descriptions below
 /// their items.
 pub fn markdown(snapshot: &Snapshot) -> String {
-    let here: HashSet<&str> = snapshot.atoms.iter().map(|atom| atom.id.as_str()).collect();
-    let mut children: HashMap<Option<&str>, Vec<&Atom>> = HashMap::new();
-    for atom in &snapshot.atoms {
-        children
-            .entry(atom.parent_id.as_deref().filter(|id| here.contains(id)))
-            .or_default()
-            .push(atom);
+    let here: HashSet<&str> =
+        snapshot.atoms.iter().map(|exported| exported.atom.id.as_str()).collect();
+    let mut children: HashMap<Option<&str>, Vec<&Exported>> = HashMap::new();
+    for exported in &snapshot.atoms {
+        let parent = exported.atom.parent_id.as_deref().filter(|id| here.contains(id));
+        children.entry(parent).or_default().push(exported);
     }
-    let blockers = blockers(snapshot);
     let mut out = format!("# {}\n\n", snapshot.prefix);
     // A loop of parents, which no write allows, hangs on nothing and is shown at the end as if it
     // had none.
     let mut shown = HashSet::new();
-    for atom in
-        children.get(&None).into_iter().flatten().chain(&snapshot.atoms.iter().collect::<Vec<_>>())
-    {
-        let mut todo = vec![(*atom, 0_usize)];
-        while let Some((atom, depth)) = todo.pop() {
-            if !shown.insert(atom.id.as_str()) {
+    for root in children.get(&None).into_iter().flatten().copied().chain(&snapshot.atoms) {
+        let mut todo = vec![(root, 0_usize)];
+        while let Some((exported, depth)) = todo.pop() {
+            let id = exported.atom.id.as_str();
+            if !shown.insert(id) {
                 continue;
             }
-            item(&mut out, atom, depth, blockers.get(atom.id.as_str()));
-            todo.extend(
-                children
-                    .get(&Some(atom.id.as_str()))
-                    .into_iter()
-                    .flatten()
-                    .rev()
-                    .map(|child| (*child, depth + 1)),
-            );
+            item(&mut out, exported, depth);
+            let below = children.get(&Some(id)).into_iter().flatten().rev();
+            todo.extend(below.map(|child| (*child, depth + 1)));
         }
     }
     out
@@ -109,7 +99,8 @@ pub fn markdown(snapshot: &Snapshot) -> String {
 /// Deeper lists are no list any more to a reader of Markdown.
 const DEEPEST: usize = 20;
 
-fn item(out: &mut String, atom: &Atom, depth: usize, blockers: Option<&Vec<&str>>) {
+fn item(out: &mut String, exported: &Exported, depth: usize) {
+    let atom = &exported.atom;
     let indent = "  ".repeat(depth.min(DEEPEST));
     let mark = if atom.status.is_over() { "x" } else { " " };
     let mut facts = vec![format!("`{}`", atom.id)];
@@ -122,7 +113,10 @@ fn item(out: &mut String, atom: &Atom, depth: usize, blockers: Option<&Vec<&str>
     }
     facts.extend(atom.assignee.iter().map(|who| format!("@{}", plain(who))));
     facts.extend(atom.labels.iter().map(|label| format!("#{}", plain(label))));
-    facts.extend(blockers.map(|ids| format!("after {}", ids.join(", "))));
+    let blockers = blockers(exported);
+    if !blockers.is_empty() {
+        facts.push(format!("after {}", blockers.join(", ")));
+    }
     out.push_str(&format!("{indent}- [{mark}] {} ({})\n", plain(&atom.title), facts.join(", ")));
     for line in atom.description.trim_end().lines() {
         let line: String = line

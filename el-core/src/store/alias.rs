@@ -94,35 +94,14 @@ fn candidates(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(String, S
     rows.collect::<rusqlite::Result<_>>().doing("look a name up")
 }
 
-/// What an atom is called elsewhere.
+/// What an atom is called elsewhere. Names that `el` itself gave are the ids of the export that
+/// they came from: they say nothing to people unless they differ.
 pub(crate) fn of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Name>> {
-    let rows = select(tx, "WHERE atom_id = ?1", params![atom])?;
-    Ok(rows.into_iter().map(|(_, name)| name).collect())
-}
-
-/// Every name of the project, with the atom's id.
-pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<(String, Name)>> {
-    select(tx, "", params![])
-}
-
-/// Names that `el` itself gave are the ids of the export that they came from: they say nothing to
-/// people unless they differ.
-fn select(
-    tx: &Tx<'_>,
-    condition: &str,
-    params: &[&dyn rusqlite::ToSql],
-) -> Result<Vec<(String, Name)>> {
-    let sql = format!(
-        "SELECT atom_id, source, alias FROM aliases {condition} ORDER BY atom_id, source, alias"
-    );
-    let mut statement = tx.prepare_cached(&sql).doing("read names")?;
+    let sql = "SELECT source, alias FROM aliases WHERE atom_id = ?1 AND alias <> atom_id
+               ORDER BY source, alias";
+    let mut statement = tx.prepare_cached(sql).doing("read names")?;
     let rows = statement
-        .query_map(params, |row| {
-            Ok((row.get(0)?, Name { source: row.get(1)?, alias: row.get(2)? }))
-        })
+        .query_map([atom], |row| Ok(Name { source: row.get(0)?, alias: row.get(1)? }))
         .doing("read names")?;
-    let mut names: Vec<(String, Name)> =
-        rows.collect::<rusqlite::Result<_>>().doing("read names")?;
-    names.retain(|(atom, name)| *atom != name.alias);
-    Ok(names)
+    rows.collect::<rusqlite::Result<_>>().doing("read names")
 }

@@ -62,6 +62,16 @@ pub(crate) fn touching(tx: &Tx<'_>, atom: &str) -> Result<Vec<Bond>> {
     )
 }
 
+/// The bonds into an atom, without containment, by source and kind.
+pub(crate) fn into(tx: &Tx<'_>, target: &str) -> Result<Vec<Bond>> {
+    select(
+        tx,
+        "SELECT source_id, target_id, kind, created_at FROM bonds WHERE target_id = ?1
+         ORDER BY source_id, kind",
+        params![target],
+    )
+}
+
 /// Every bond of the project, containment included.
 pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Bond>> {
     select(

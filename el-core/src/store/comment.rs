@@ -57,12 +57,13 @@ pub(crate) fn edit(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
     Ok(edited > 0)
 }
 
-/// Every comment of the project, by time and id.
-pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Comment>> {
+/// The comments on an atom, by time and id.
+pub(crate) fn by_time(tx: &Tx<'_>, atom: &str) -> Result<Vec<Comment>> {
     select(
         tx,
-        "SELECT id, atom_id, author, content, run_id, created_at FROM comments ORDER BY created_at, id",
-        params![],
+        "SELECT id, atom_id, author, content, run_id, created_at FROM comments
+         WHERE atom_id = ?1 ORDER BY created_at, id",
+        params![atom],
     )
 }
 

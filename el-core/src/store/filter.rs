@@ -295,6 +295,22 @@ impl Query {
         Ok(micros.map(Timestamp::from_micros))
     }
 
+    /// Hands each atom to `each`, in `order` (a fixed fragment of SQL).
+    pub(crate) fn for_each<E: From<crate::Error>>(
+        &self,
+        tx: &Tx<'_>,
+        order: &str,
+        mut each: impl FnMut(Atom) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let sql = format!("SELECT {} {} ORDER BY {order}", atom::COLUMNS, self.from());
+        let mut statement = tx.prepare_cached(&sql).doing("list atoms")?;
+        let mut rows = statement.query(&*self.params()).doing("list atoms")?;
+        while let Some(row) = rows.next().doing("list atoms")? {
+            each(atom::from_row(row).doing("list atoms")??)?;
+        }
+        Ok(())
+    }
+
     /// The atoms, in `order` (a fixed fragment of SQL), from `offset` on, at most `limit`.
     pub(crate) fn rows(
         &self,

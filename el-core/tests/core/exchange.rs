@@ -30,7 +30,13 @@ const EVERYTHING: AtomFilter = AtomFilter {
 
 impl Project {
     pub(crate) fn export(&self) -> String {
-        exchange::jsonl(&ops::export(&self.store, &EVERYTHING).unwrap())
+        let mut out = Vec::new();
+        ops::export(&self.store, &EVERYTHING, &mut |piece| {
+            exchange::write_jsonl(&mut out, &piece).unwrap();
+            Ok::<(), Error>(())
+        })
+        .unwrap();
+        String::from_utf8(out).unwrap()
     }
 
     pub(crate) fn try_import(

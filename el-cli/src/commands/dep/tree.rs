@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         content: content.as_deref(),
     };
     if let Some(text) = content.as_deref().filter(|_| !app.printer.is_robot()) {
-        return export::raw(app, text).map(|()| Exit::Done);
+        return export::raw(app, text.as_bytes()).map(|()| Exit::Done);
     }
     app.printer.emit(&data, |page| {
         let root = node(page, &tree);

@@ -27,15 +27,21 @@ fn project(scenario: &Value) -> Option<(TestEnv, RealClaude)> {
     let api = RealClaude::start(&mut env, scenario)?;
     let log = env.path("tmux.log");
     let tmux = env.run(env.command("sh").args(["-c", "command -v tmux"])).ok().stdout;
-    // A session is started when its context has been written: what mode has it then?
     let script = format!(
-        "#!/bin/sh\nprintf '%s\\n' \"$@\" >> {}\ncase \"$*\" in *new-session*) stat -c %a {}/*.md >> {};; esac\nexec {} \"$@\"\n",
+        "#!/bin/sh\nprintf '%s\\n' \"$@\" >> {}\nexec {} \"$@\"\n",
         log.display(),
-        env.project(".eluent/agent-context").display(),
-        env.path("context.modes").display(),
         tmux.trim()
     );
     env.program("tmux", &script);
+    // The client is started when its context has been written: what mode has it then?
+    let client = std::fs::canonicalize(env.path("bin/claude")).unwrap();
+    let script = format!(
+        "#!/bin/sh\nstat -c %a {}/*.md >> {} 2>/dev/null\nexec {} \"$@\"\n",
+        env.project(".eluent/agent-context").display(),
+        env.path("context.modes").display(),
+        client.display()
+    );
+    env.program("claude", &script);
     Some((env, api))
 }
 

@@ -8,6 +8,7 @@ mod hooks;
 mod landing;
 mod large;
 mod nested;
+mod preparing;
 mod pruning;
 mod repositories;
 mod runs;

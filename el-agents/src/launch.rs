@@ -1,8 +1,6 @@
 //! From a claim to a session: everything is written down, then tmux is asked to start
 //! `el supervise`.
 
-mod workplace;
-
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,11 +12,11 @@ use el_core::{Error, Store};
 use crate::check::{self, ConfigurationError};
 use crate::claude::{self, ChildEnvironment};
 use crate::clock;
-use crate::git::GitError;
-use crate::rundir::{LaunchSpec, RunDir, RunDirError, private_folder, write_private};
+use crate::rundir::{LaunchSpec, RunDir, RunDirError, write_private};
 use crate::settings::{AgentSettings, Executor, Places, RunRules};
 use crate::summary_file::{self, FileStamp};
 use crate::tmux::{SessionError, SessionIds, Tmux, session_name};
+use crate::workplace::ensure_worktrees_possible;
 
 /// How much longer than its check a tool may take.
 const PATIENCE_MORE_MS: u64 = 60_000;
@@ -49,15 +47,6 @@ pub(crate) enum LaunchError {
     /// The folder that the atom names cannot be worked in.
     #[error(transparent)]
     Folder(ConfigurationError),
-    /// The agent's worktree could not be had.
-    #[error("the worktree could not be prepared")]
-    Worktree(#[from] GitError),
-    /// The same, and another attempt would meet the same.
-    #[error(transparent)]
-    Held(GitError),
-    /// A step came to no end that is known.
-    #[error("the worktree was not finished")]
-    Unfinished,
     /// The session could not be started.
     #[error("the session could not be started")]
     Session(#[from] SessionError),
@@ -98,6 +87,7 @@ impl Launcher {
             rules: self.rules,
             places: self.places.clone(),
             summary_before: None,
+            preamble: None,
         };
         let words = spec.argv(&RunDir::new(&self.places.runs, "RUN"), None)?;
         Ok(words
@@ -106,7 +96,8 @@ impl Launcher {
             .collect())
     }
 
-    /// Launches a claimed run: its folder, its context file, its session.
+    /// Launches a claimed run: its folder, its session. Everything that takes longer, its
+    /// supervisor does.
     ///
     /// # Errors
     /// If it could not be launched. The claim stands; the caller settles it as `launch_failed`.
@@ -116,22 +107,9 @@ impl Launcher {
         claimed: &ClaimedRun,
     ) -> Result<(String, SessionIds), LaunchError> {
         let run = &claimed.run;
-        let mut agent = self.agent_for(claimed)?;
-        let worktree = workplace::prepare(&agent, store, claimed, &self.environment)?;
-        if let Some(worktree) = &worktree {
-            agent.working_directory.clone_from(&worktree.workdir);
-        }
+        let agent = self.agent_for(claimed)?;
         let folder = RunDir::new(&self.places.runs, &run.id);
         folder.create()?;
-        let preamble = workplace::preamble(self.preamble.as_deref(), worktree.as_ref());
-        let mut context = ops::context(store, run, preamble.as_deref())?;
-        context.review |= self.agent.review;
-        let summary = summary_file::summary_file(&self.places, &run.atom_id);
-        context.summary_path = Some(summary_file::as_seen_from(&summary, &agent.working_directory));
-        let prompt = context.render();
-        private_folder(&self.places.contexts)?;
-        write_private(&context_file(&self.places, &run.atom_id), prompt.as_bytes())?;
-        write_private(&folder.prompt(), prompt.as_bytes())?;
         write_private(&folder.settings(), claude::settings(&self.places.el)?.as_bytes())?;
         folder.write_environment(&self.child_environment(run))?;
         folder.write_launch(&LaunchSpec {
@@ -142,7 +120,8 @@ impl Launcher {
             program: self.program.clone(),
             rules: self.rules,
             places: self.places.clone(),
-            summary_before: FileStamp::of(&summary),
+            summary_before: FileStamp::of(&summary_file::summary_file(&self.places, &run.atom_id)),
+            preamble: self.preamble.clone(),
         })?;
         let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16)
             .expect("a token is hexadecimal");
@@ -169,6 +148,7 @@ impl Launcher {
             }
             if let Some(folder) = &task.workdir {
                 agent.working_directory = PathBuf::from(folder);
+                agent.isolation = None;
                 check::working_directory(&agent.working_directory).map_err(LaunchError::Folder)?;
             }
         }
@@ -241,7 +221,7 @@ pub fn check_agent(
     environment: &[(OsString, OsString)],
 ) -> Result<PathBuf, ConfigurationError> {
     check::working_directory(&agent.working_directory)?;
-    workplace::preflight(agent)?;
+    ensure_worktrees_possible(agent)?;
     let program = program(agent, environment)?;
     // Values that the agent's command line does not take are found now and not at the first run.
     drop(claude::settings(&places.el)?);

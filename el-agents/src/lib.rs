@@ -11,6 +11,7 @@ pub mod claude;
 mod clock;
 pub mod diffstat;
 pub mod end_signal;
+mod error_chain;
 pub mod git;
 mod handover;
 mod interactive;
@@ -29,5 +30,7 @@ pub mod tmux;
 pub mod verify;
 pub mod whole_check;
 pub mod worker;
+mod workplace;
 
 pub use supervisor::{SuperviseError, supervise};
+pub use workplace::prepare_workplace;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use el_core::model::{EndKind, ExitRecord, Run};
 use el_core::ops::{self, Settled};
-use el_core::{Ctx, Error, Store};
+use el_core::{Ctx, Durability, Error, Store};
 
 use crate::clock;
 use crate::handover;
@@ -51,8 +51,36 @@ pub(crate) fn sweep(run: &str) -> Result<(), RecoverError> {
 pub(crate) struct NotLaunched {
     /// In words.
     pub(crate) why: String,
-    /// Another attempt would meet the same, until a person has done something.
-    pub(crate) is_hopeless: bool,
+}
+
+/// A run that nobody supervises, and what is needed to settle it.
+#[derive(Debug)]
+pub(crate) struct Abandoned {
+    /// As it was seen.
+    pub(crate) run: Run,
+    /// `None`: it was launched.
+    pub(crate) why: Option<NotLaunched>,
+    pub(crate) tmux: Tmux,
+    pub(crate) places: Places,
+    pub(crate) durability: Durability,
+    pub(crate) rules: RunRules,
+    /// Its session and context file are kept.
+    pub(crate) preserve: bool,
+}
+
+/// Ends what is left of the run, settles it, and starts the notification command. Blocks; opens the
+/// store for itself.
+pub(crate) fn recover(
+    abandoned: Abandoned,
+    agent: &AgentSettings,
+    environment: &[(OsString, OsString)],
+) -> Result<(), RecoverError> {
+    let Abandoned { run, why, tmux, places, durability, rules, preserve } = abandoned;
+    sweep(&run.id)?;
+    let mut store = Store::open(&places.database, durability)?;
+    let settled = settle_lost(&mut store, &tmux, &run, &places, &rules, preserve, why)?;
+    tell_lost(&settled, &places, agent, environment);
+    Ok(())
 }
 
 /// Settles a run whose tree was swept, by its exit record if its supervisor wrote one, and takes
@@ -76,10 +104,8 @@ pub(crate) fn settle_lost(
     let record = folder.read_exit().filter(|record| record.run == run.id).unwrap_or_else(|| {
         let kind =
             if run.supervisor.is_some() { EndKind::SupervisorLost } else { EndKind::LaunchFailed };
-        let is_hopeless = why.as_ref().is_some_and(|why| why.is_hopeless);
         ExitRecord {
             message: why.map(|why| why.why),
-            is_hopeless,
             ..ExitRecord::new(&run.id, kind, clock::now())
         }
     });
@@ -109,7 +135,7 @@ pub(crate) fn settle_lost(
 
 /// Starts the notification command of the run that was settled, as its own launch or else the
 /// worker's settings say.
-pub(crate) fn tell_lost(
+fn tell_lost(
     settled: &Settled,
     places: &Places,
     agent: &AgentSettings,

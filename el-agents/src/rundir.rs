@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::{AgentSettings, Places, RunRules};
 use crate::summary_file::FileStamp;
+use crate::workplace::{PreparationFailure, Workplace};
 
 /// The files of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,9 @@ pub(crate) struct LaunchSpec {
     /// attempt's.
     #[serde(default)]
     pub(crate) summary_before: Option<FileStamp>,
+    /// Put at the head of the context.
+    #[serde(default)]
+    pub(crate) preamble: Option<String>,
 }
 
 /// A file of a run that could not be read or written.
@@ -52,6 +56,11 @@ impl RunDir {
     /// The folder of this run below the folder of all.
     pub fn new(runs: &Path, run: &str) -> RunDir {
         RunDir { path: runs.join(run) }
+    }
+
+    /// The folder of this run, beside the database.
+    pub(crate) fn of_run(database: &Path, run: &str) -> RunDir {
+        RunDir::new(&database.parent().unwrap_or(Path::new(".")).join("runs"), run)
     }
 
     /// The folder.
@@ -74,9 +83,9 @@ impl RunDir {
         self.path.join("pane.log")
     }
 
-    /// What the supervisor has to say about itself.
-    pub fn supervisor_log(&self) -> PathBuf {
-        self.path.join("supervisor.log")
+    /// What the process that prepares the worktree has to say.
+    pub(crate) fn preparation_log(&self) -> PathBuf {
+        self.path.join("preparation.log")
     }
 
     /// The prompt, kept after the context file is gone.
@@ -179,6 +188,24 @@ impl RunDir {
         File::open(&draft).and_then(|file| file.sync_all()).map_err(fault("write", &draft))?;
         fs::rename(&draft, &path).map_err(fault("write", &path))?;
         File::open(&self.path).and_then(|folder| folder.sync_all()).map_err(fault("write", &path))
+    }
+
+    fn workplace(&self) -> PathBuf {
+        self.path.join("workplace.json")
+    }
+
+    pub(crate) fn write_workplace(
+        &self,
+        prepared: &Result<Workplace, PreparationFailure>,
+    ) -> Result<(), RunDirError> {
+        let text = serde_json::to_vec_pretty(prepared).expect("it has string keys only");
+        replace_private(&self.workplace(), &text)
+    }
+
+    /// What came of the preparation of the run's worktree; `None` if there was none, or it did not
+    /// end.
+    pub(crate) fn read_workplace(&self) -> Option<Result<Workplace, PreparationFailure>> {
+        serde_json::from_slice(&fs::read(self.workplace()).ok()?).ok()
     }
 
     /// The exit record, if the supervisor wrote one. One that cannot be read is as good as none.

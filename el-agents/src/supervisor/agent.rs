@@ -48,6 +48,20 @@ pub(crate) fn start(
     spawn(&mut command)
 }
 
+/// Starts a helper of ours as if it were the agent, with its output in files: `log` gives one for
+/// each stream.
+pub(crate) fn start_logged(
+    argv: &[OsString],
+    environment: &[(OsString, OsString)],
+    workdir: &Path,
+    log: impl Fn() -> std::io::Result<Stdio>,
+) -> std::io::Result<Agent> {
+    let mut command = command(argv, environment, workdir)?;
+    command.stdin(Stdio::null()).stdout(log()?).stderr(log()?);
+    configure(&mut command, Session::New);
+    spawn(&mut command)
+}
+
 fn command(
     argv: &[OsString],
     environment: &[(OsString, OsString)],

@@ -12,6 +12,7 @@ mod finish;
 mod handing;
 mod on_screen;
 mod pane;
+mod preparing;
 mod reader;
 mod signals;
 mod status_file;
@@ -30,7 +31,7 @@ use el_core::{Ctx, Durability, Error, Store};
 use self::contact::Contact;
 use self::pane::Pane;
 use self::reader::Reader;
-use self::signals::Signals;
+pub(crate) use self::signals::Signals;
 use self::watch::{CallEnd, Watcher};
 use self::watchdog::Bounds;
 use crate::check::ConfigurationError;
@@ -56,6 +57,9 @@ pub enum SuperviseError {
     /// What the worker wrote for us is not there.
     #[error("the run's files cannot be used")]
     Files(#[from] RunDirError),
+    /// Somebody else than the run's supervisor asked for its worktree.
+    #[error("only the run's own supervisor may prepare its worktree")]
+    NotItsSupervisor,
     /// The system refused.
     #[error("cannot {doing}")]
     System {
@@ -105,8 +109,7 @@ impl Supervisor {
             return Err(system("adopt orphans")(error));
         }
         let mut store = Store::open(database, Durability::Normal)?;
-        let runs = database.parent().unwrap_or(Path::new(".")).join("runs");
-        let folder = RunDir::new(&runs, run);
+        let folder = RunDir::of_run(database, run);
         let spec = folder.read_launch()?;
         let environment = folder.take_environment()?;
         let token = environment
@@ -151,17 +154,9 @@ impl Supervisor {
             .pane
             .show(&format!("{hello} ({}; detach with C-b d, end with C-c)", self.spec.run));
         self.keep_status();
-        let mut resumes = 0;
-        let mut prompt = self.prompt();
-        let record = loop {
-            let end = match prompt {
-                Ok(prompt) => self.call(prompt, resumes > 0).await,
-                Err(error) => Err(error),
-            };
-            let record = self.record(end, resumes);
-            let Some(again) = self.after(&record) else { break record };
-            resumes += 1;
-            prompt = self.again(&again);
+        let record = match self.prepare().await {
+            Ok(prompt) => self.converse(prompt).await,
+            Err(record) => record,
         };
         // Should this fail, a worker settles the run as lost; the store below is told the truth all
         // the same.
@@ -173,10 +168,19 @@ impl Supervisor {
         self.settle(&record).await;
     }
 
-    fn prompt(&self) -> std::io::Result<File> {
-        let context = context_file(&self.spec.places, &self.spec.atom);
-        // Somebody may have cleaned the context folder; the run's own copy is the same text.
-        File::open(context).or_else(|_| File::open(self.folder.prompt()))
+    /// Calls the agent until nothing is left to say to it. Gives the record of its end.
+    async fn converse(&mut self, prompt: File) -> ExitRecord {
+        let (mut prompt, mut resumes) = (Ok(prompt), 0);
+        loop {
+            let end = match prompt {
+                Ok(prompt) => self.call(prompt, resumes > 0).await,
+                Err(error) => Err(error),
+            };
+            let record = self.record(end, resumes);
+            let Some(again) = self.after(&record) else { return record };
+            resumes += 1;
+            prompt = self.again(&again);
+        }
     }
 
     /// One call of the agent, from its start to the end of its tree.

@@ -6,6 +6,7 @@ mod actions;
 mod admission;
 mod detached;
 mod drive;
+mod recovery;
 mod report;
 mod state;
 mod stop;
@@ -28,6 +29,7 @@ use self::state::State;
 pub use self::state::is_there;
 pub use self::stop::stop_all;
 use crate::check::ConfigurationError;
+use crate::error_chain::error_chain;
 use crate::launch::Launcher;
 use crate::process;
 use crate::settings::{AgentSettings, Places, RunRules};
@@ -166,7 +168,7 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
         .enable_all()
         .build()
         .map_err(system("start the runtime"))?;
-    runtime.block_on(async {
+    let summary = runtime.block_on(async {
         process::notice_default_signals().map_err(system("listen to signals"))?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(system("listen to signals"))?;
         let mut terminate = signal(SignalKind::terminate()).map_err(system("listen to signals"))?;
@@ -190,7 +192,7 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
                         // A store that fails for a moment must not end a night's work.
                         Err(WorkError::Store(error)) if failures < STORE_FAILURES => {
                             failures += 1;
-                            state.warn(format!("the store failed and is tried again: {}", actions::in_one_line(&error)));
+                            state.warn(format!("the store failed and is tried again: {}", error_chain(&error)));
                         }
                         Err(error) => break Err(error),
                     }
@@ -209,7 +211,10 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
         };
         let summary = state.leave();
         ended.map(|()| summary)
-    })
+    });
+    // A recovery that is under way is as good as one that was killed: the next worker does it.
+    runtime.shutdown_background();
+    summary
 }
 
 /// How each agent would be called, after all checks: its program and arguments, for people.

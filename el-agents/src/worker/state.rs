@@ -12,10 +12,12 @@ use el_core::{Error, Store};
 
 use super::admission::Starts;
 use super::drive::Driven;
+use super::recovery::{LaunchFailure, Recovery};
 use super::report::{Listener, Live, Report, StoppedBy, Summary};
 use super::{WorkError, WorkOptions};
 use crate::account::Account;
 use crate::clock;
+use crate::error_chain::error_chain;
 use crate::launch::Launcher;
 use crate::process::{Liveness, ProcessId};
 use crate::supervisor::{process_of, stamp};
@@ -54,6 +56,7 @@ pub(super) struct State<'a> {
     account: Option<Account>,
     warned_of_account: bool,
     pub(super) driven: Driven,
+    pub(super) recoveries: Vec<Recovery>,
 }
 
 /// What the worker remembers of one of its runs.
@@ -63,8 +66,8 @@ pub(super) struct Mine {
     pub(super) pane: Option<ProcessId>,
     /// Not before this is its recovery tried again.
     pub(super) recover_after: Option<Instant>,
-    /// It could not be launched for a reason of its own atom's.
-    pub(super) is_own_fault: bool,
+    /// Its session could not be started.
+    pub(super) launch_failure: Option<LaunchFailure>,
 }
 
 impl<'a> State<'a> {
@@ -128,6 +131,7 @@ impl<'a> State<'a> {
                 .find_map(|served| Account::of(&served.agent, &options.environment)),
             warned_of_account: false,
             driven: Driven::default(),
+            recoveries: Vec::new(),
         })
     }
 
@@ -201,6 +205,7 @@ impl<'a> State<'a> {
             self.drain(StoppedBy::Request);
         }
         self.forget_dead_workers(&view);
+        self.collect_recoveries().await;
         self.notice_ends(&view)?;
         self.notice_pause(&view);
         let actions = self.plan(&view, now);
@@ -211,11 +216,9 @@ impl<'a> State<'a> {
         }
         for action in actions {
             match action {
-                Action::Recover { run } => self.recover(&view, &run).await?,
+                Action::Recover { run } => self.recover(&view, &run),
                 Action::Adopt { run } => self.adopt(&view, &run),
-                Action::Claim { at_most } => {
-                    claimed |= self.claim(at_most, view.live.len()).await?
-                }
+                Action::Claim { at_most } => claimed |= self.claim(at_most, view.live.len())?,
             }
         }
         if claimed {
@@ -234,7 +237,7 @@ impl<'a> State<'a> {
             Err(error) if self.warned_of_account => return drop(error),
             Err(error) => {
                 self.warned_of_account = true;
-                Some(super::actions::in_one_line(&error))
+                Some(error_chain(&error))
             }
         };
         if let Some(message) = message {
@@ -249,8 +252,20 @@ impl<'a> State<'a> {
     }
 
     fn plan(&self, view: &WorkerView, now: Timestamp) -> Vec<Action> {
+        let is_orphan = |worker: &str| !view.workers.iter().any(|w| w.id == worker && is_there(w));
+        let liveness = |run: &Run| match self.liveness(run, now) {
+            // Its worker is gone and had not come to starting a session, so no supervisor comes.
+            plan::Liveness::Unknown
+                if run.supervisor.is_none()
+                    && run.session.is_none()
+                    && run.worker_id.as_deref().is_some_and(is_orphan) =>
+            {
+                plan::Liveness::Absent
+            }
+            known => known,
+        };
         let live: Vec<(Run, plan::Liveness)> =
-            view.live.iter().map(|run| (run.clone(), self.liveness(run, now))).collect();
+            view.live.iter().map(|run| (run.clone(), liveness(run))).collect();
         let held = self.hold_until.is_some_and(|until| until > Instant::now());
         let claims_left =
             self.options.max_claims.map(|max| max.saturating_sub(self.summary.claimed));
@@ -270,7 +285,7 @@ impl<'a> State<'a> {
             claims_left,
             paused_until: view.pause.as_ref().map(|pause| pause.until),
         };
-        plan::plan(&snapshot, |worker| !view.workers.iter().any(|w| w.id == worker && is_there(w)))
+        plan::plan(&snapshot, is_orphan)
     }
 
     fn liveness(&self, run: &Run, now: Timestamp) -> plan::Liveness {
@@ -320,12 +335,13 @@ impl<'a> State<'a> {
             .collect();
         ended.sort();
         for id in ended {
-            let is_own_fault = self.mine.remove(&id).is_some_and(|mine| mine.is_own_fault);
+            let told = self.mine.remove(&id).and_then(|mine| mine.launch_failure);
             let run = ops::run(&self.store, &id)?;
             let Some(outcome) = run.outcome else { continue };
+            let launched = self.count_launch_failure(&run, told);
             let atom = ops::brief(&self.store, &run.atom_id).ok();
             let took = run.ended_at.unwrap_or(run.started_at).since(run.started_at);
-            if !is_own_fault {
+            if !matches!(launched, Ok(true)) {
                 self.count_failure(outcome, took);
             }
             self.summary.count(outcome);
@@ -342,6 +358,7 @@ impl<'a> State<'a> {
                 turns: run.progress.turns,
                 cost_micros: run.progress.cost_micros,
             });
+            launched?;
         }
         Ok(())
     }
@@ -423,7 +440,7 @@ impl<'a> State<'a> {
     }
 
     fn is_done(&self, view: &WorkerView) -> bool {
-        if !self.mine.is_empty() {
+        if !self.mine.is_empty() || !self.recoveries.is_empty() {
             return false;
         }
         let claims_are_up = self.options.max_claims.is_some_and(|max| self.summary.claimed >= max);

@@ -107,6 +107,8 @@ impl Command {
             Command::Attach(_) => {
                 May::Not("a session's screen is for people; el logs shows what an agent says")
             }
+            // It refuses whoever is not the run's supervisor.
+            Command::Supervise(args) if args.prepares() => May::Do,
             Command::Supervise(_) => May::Not("el work starts it"),
             Command::Mailbox(super::mailbox::Command::Sync(_)) => {
                 May::Not("it decides in the name of others")

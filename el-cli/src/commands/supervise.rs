@@ -7,11 +7,23 @@ use crate::exit::Exit;
 pub(crate) struct Args {
     #[arg(value_name = "RUN")]
     run: String,
+
+    /// Prepare the run's worktree; its supervisor starts this
+    #[arg(long)]
+    workplace: bool,
+}
+
+impl Args {
+    pub(super) fn prepares(&self) -> bool {
+        self.workplace
+    }
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let project = app.project()?;
-    el_agents::supervise(&project.db, &args.run).map_err(|error| {
+    let supervise =
+        if args.workplace { el_agents::prepare_workplace } else { el_agents::supervise };
+    supervise(&project.db, &args.run).map_err(|error| {
         let stale =
             matches!(&error, el_agents::SuperviseError::Store(el_core::Error::StaleRun { .. }));
         let exit = if stale { Exit::StaleRun } else { Exit::Internal };

@@ -61,15 +61,9 @@ pub fn plan(snapshot: &Snapshot<'_>, is_orphan: impl Fn(&str) -> bool) -> Vec<Ac
     for (run, liveness) in snapshot.live {
         let is_mine = run.worker_id.as_deref() == Some(snapshot.worker);
         let is_anyones = run.worker_id.as_deref().is_none_or(&is_orphan);
-        let is_starting = run.supervisor.is_none();
         match liveness {
-            // A run that is being launched has no supervisor yet; it has one lease of time to get
-            // one, unless its session is known to be gone.
-            Liveness::Alive | Liveness::Unknown
-                if is_starting && run.lease_until > snapshot.now =>
-            {
-                mine += usize::from(is_mine)
-            }
+            // A run that is being launched has no supervisor yet, and counts as unknown for one
+            // lease of time. If its worker is gone, another one waits for it.
             Liveness::Absent => actions.push(Action::Recover { run: run.id.clone() }),
             Liveness::Alive | Liveness::Unknown => {
                 if is_mine {
@@ -187,14 +181,17 @@ mod tests {
 
     #[test]
     fn the_runs_of_a_dead_worker_are_adopted_and_those_of_a_living_one_left() {
+        let adopts_one = [Action::Adopt { run: "a".to_owned() }, Action::Claim { at_most: 1 }];
         let live = [
             (run("a", "dead", true, 10), Liveness::Alive),
             (run("b", "other", true, 10), Liveness::Alive),
         ];
-        assert_eq!(
-            plan_of(&live),
-            [Action::Adopt { run: "a".to_owned() }, Action::Claim { at_most: 1 }]
-        );
+        assert_eq!(plan_of(&live), adopts_one);
+        let starting = [
+            (run("a", "dead", false, 10), Liveness::Unknown),
+            (run("b", "other", false, 10), Liveness::Unknown),
+        ];
+        assert_eq!(plan_of(&starting), adopts_one);
     }
 
     #[test]

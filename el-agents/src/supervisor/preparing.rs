@@ -1,0 +1,179 @@
+//! Before the agent starts: the folder that it works in, and the context that it is given.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use el_core::model::{EndKind, ExitRecord};
+use el_core::ops::{self, Apart};
+use el_core::{Ctx, Error};
+
+use super::agent;
+use super::watch::CallEnd;
+use super::watchdog::Bounds;
+use super::{SuperviseError, Supervisor};
+use crate::claude::one_line;
+use crate::clock;
+use crate::error_chain::error_chain;
+use crate::launch::context_file;
+use crate::rundir::{private_folder, write_private};
+use crate::summary_file::{as_seen_from, summary_file};
+use crate::workplace::{MergeConflict, PreparationFailure, Workplace, preamble};
+
+/// The child that prepares the worktree does not act as the run.
+const TOKEN: &str = "EL_TOKEN";
+
+impl Supervisor {
+    /// Prepares the agent's folder and context.
+    ///
+    /// # Errors
+    /// The record of a run whose agent cannot be started, or which was ended before.
+    pub(super) async fn prepare(&mut self) -> Result<File, ExitRecord> {
+        let workplace = match self.spec.agent.isolation {
+            Some(_) => Some(self.prepare_worktree().await?),
+            None => None,
+        };
+        self.write_context(workplace.as_ref()).map_err(|error| self.not_launched(&error))
+    }
+
+    async fn prepare_worktree(&mut self) -> Result<Workplace, ExitRecord> {
+        self.watcher.pane.show("el: the worktree is prepared");
+        let unbounded = Bounds {
+            execution_timeout: Duration::MAX,
+            stall_timeout: Duration::MAX,
+            ..self.watcher.bounds
+        };
+        let bounds = std::mem::replace(&mut self.watcher.bounds, unbounded);
+        let end = match self.start_preparation() {
+            Ok(child) => Ok(self.watcher.watch(child).await),
+            Err(error) => Err(error),
+        };
+        self.watcher.bounds = bounds;
+        // The agent's time begins now.
+        self.watcher.began = Instant::now();
+        let prepared = match end {
+            Ok(CallEnd { kind: EndKind::Exited, .. }) => {
+                self.folder.read_workplace().unwrap_or_else(|| {
+                    let unfinished = std::io::Error::other("it was not finished");
+                    Err(PreparationFailure::new(&unfinished))
+                })
+            }
+            Ok(CallEnd { kind, .. }) => return Err(self.ended_early(kind)),
+            Err(error) => Err(PreparationFailure::new(&error)),
+        };
+        match prepared {
+            Ok(workplace) => {
+                self.move_to(&workplace).map_err(|error| self.not_launched(&error))?;
+                Ok(workplace)
+            }
+            Err(failure) => Err(self.not_prepared(failure)),
+        }
+    }
+
+    fn start_preparation(&self) -> std::io::Result<agent::Agent> {
+        let places = &self.spec.places;
+        let argv: Vec<OsString> = vec![
+            places.el.clone().into(),
+            "supervise".into(),
+            self.spec.run.clone().into(),
+            "--workplace".into(),
+            "--db".into(),
+            places.database.clone().into(),
+        ];
+        let environment: Vec<_> =
+            self.environment.iter().filter(|(name, _)| name != TOKEN).cloned().collect();
+        let log = self.folder.append(&self.folder.preparation_log());
+        let log = log.map_err(std::io::Error::other)?;
+        agent::start_logged(&argv, &environment, &self.spec.agent.working_directory, || {
+            log.try_clone().map(Stdio::from)
+        })
+    }
+
+    /// From now on the agent's folder is this one, here and in the store.
+    fn move_to(&mut self, workplace: &Workplace) -> Result<(), SuperviseError> {
+        let folder = workplace.folder.display().to_string();
+        let contact = &mut self.watcher.contact;
+        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        ops::place_run(contact.store(), &run, &token, &folder)?;
+        self.spec.agent.working_directory.clone_from(&workplace.folder);
+        Ok(())
+    }
+
+    /// Writes the context into its file, and a copy of it into the run's folder.
+    fn write_context(&mut self, workplace: Option<&Workplace>) -> Result<File, SuperviseError> {
+        let (places, agent) = (&self.spec.places, &self.spec.agent);
+        let store = self.watcher.contact.store();
+        let run = ops::run(store, &self.spec.run)?;
+        let preamble = preamble(self.spec.preamble.as_deref(), workplace);
+        let mut context = ops::context(store, &run, preamble.as_deref())?;
+        context.review |= agent.review;
+        let summary = summary_file(places, &run.atom_id);
+        context.summary_path = Some(as_seen_from(&summary, &agent.working_directory));
+        let text = context.render();
+        private_folder(&places.contexts)?;
+        write_private(&context_file(places, &run.atom_id), text.as_bytes())?;
+        let prompt = self.folder.prompt();
+        write_private(&prompt, text.as_bytes())?;
+        File::open(prompt)
+            .map_err(|source| SuperviseError::System { doing: "read the prompt", source })
+    }
+
+    fn not_launched(&mut self, error: &SuperviseError) -> ExitRecord {
+        self.launch_failed(error_chain(error), false)
+    }
+
+    /// The run was to end before its agent was started.
+    fn ended_early(&self, kind: EndKind) -> ExitRecord {
+        let mut record = ExitRecord::new(&self.spec.run, kind, clock::now());
+        if kind == EndKind::Hangup {
+            record.message = self.watcher.signals.reason().map(str::to_owned);
+        }
+        record
+    }
+
+    fn not_prepared(&mut self, failure: PreparationFailure) -> ExitRecord {
+        let PreparationFailure { why, conflict, .. } = failure;
+        let Some(conflict) = conflict else { return self.launch_failed(why, false) };
+        match self.file_joining_atom(&conflict) {
+            Ok((more, is_hopeless)) => self.launch_failed(why + &more, is_hopeless),
+            Err(error) => self.launch_failed(format!("{why}: {}", error_chain(&error)), false),
+        }
+    }
+
+    /// In a plan, bringing together what the run builds on becomes an atom that it waits for;
+    /// elsewhere it is a person's. Gives what is told of that, and whether it is a person's.
+    fn file_joining_atom(&mut self, conflict: &MergeConflict) -> Result<(String, bool), Error> {
+        let MergeConflict { branch, with, files } = conflict;
+        let store = self.watcher.contact.store();
+        // As the worker that claimed the run.
+        let worker = ops::run(store, &self.spec.run)?.worker_id;
+        let actor = worker.as_deref().unwrap_or(&self.spec.agent.name);
+        let ctx = Ctx { now: clock::now(), actor, session: None };
+        let apart = Apart { branch, with, files };
+        Ok(match ops::file_joining(store, &ctx, &self.spec.atom, &apart)? {
+            None => (String::new(), true),
+            Some(known) if !known.is_new && known.atom.status.is_over() => {
+                let id = known.atom.id;
+                let more = format!(
+                    "; {id} was to bring it together, and its branch does not \
+                     (`el reopen {id}` has it done anew)"
+                );
+                (more, true)
+            }
+            Some(joining) => {
+                let id = joining.atom.id;
+                (format!("; it waits for {id}, which brings it together"), false)
+            }
+        })
+    }
+
+    fn launch_failed(&mut self, why: String, is_hopeless: bool) -> ExitRecord {
+        self.watcher.pane.show(&format!("! {}", one_line(&why, 500)));
+        ExitRecord {
+            message: Some(why),
+            is_hopeless,
+            ..ExitRecord::new(&self.spec.run, EndKind::LaunchFailed, clock::now())
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //! whether this run wrote it.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::Places;
 
-/// Bytes of a summary that are kept.
-const READ_MAX: u64 = 1 << 20;
+/// Bytes of a summary that are kept: of a longer one, its beginning and its end.
+const READ_MAX: u64 = 4 << 20;
 
 /// Where the agent of an atom is to write its summary. Ids are safe as file names; whatever is not
 /// is made so.
@@ -130,11 +130,24 @@ pub(crate) fn read(path: &Path, before: Option<FileStamp>) -> Result<Vec<u8>, No
     if !file.metadata().is_ok_and(|found| found.is_file()) {
         return refused(NotSent::NotAFile);
     }
-    let mut bytes = Vec::new();
-    if file.take(READ_MAX).read_to_end(&mut bytes).is_err() {
-        return refused(NotSent::Unreadable);
-    }
+    let Ok(bytes) = read_both_ends(file) else { return refused(NotSent::Unreadable) };
     if bytes.iter().all(u8::is_ascii_whitespace) { Err(NoSummary::Empty) } else { Ok(bytes) }
+}
+
+/// The status stands at the end, so a cut leaves out the middle.
+fn read_both_ends(mut file: File) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let length = file.metadata()?.len();
+    if length <= READ_MAX {
+        file.take(READ_MAX).read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    (&mut file).take(READ_MAX / 2).read_to_end(&mut bytes)?;
+    let left_out = length - READ_MAX;
+    bytes.extend(format!("\n\n[… {left_out} bytes are left out …]\n\n").into_bytes());
+    file.seek(SeekFrom::End(-i64::try_from(READ_MAX / 2).unwrap_or(i64::MAX)))?;
+    file.take(READ_MAX / 2).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -172,6 +185,17 @@ mod tests {
         assert_eq!(read(&file, before), Err(NoSummary::Stale));
         fs::write(&file, "other").unwrap();
         assert_eq!(read(&file, before).unwrap(), b"other");
+    }
+
+    #[test]
+    fn of_a_huge_summary_both_ends_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("t-1.md");
+        let log = "log\n".repeat(2 << 20);
+        fs::write(&file, format!("# Task\n{log}## Status\n❌ FAILED\n")).unwrap();
+        let text = String::from_utf8(read(&file, None).unwrap()).unwrap();
+        assert!(text.starts_with("# Task\n") && text.ends_with("## Status\n❌ FAILED\n"));
+        assert!(text.contains("bytes are left out") && text.len() < 5 << 20);
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod ops;
 pub mod protocol;
 pub mod rules;
 mod store;
+pub mod text;
 
 pub use counted::{counted, times};
 pub use ctx::{Ctx, SessionCredentials};

@@ -16,7 +16,13 @@ pub(crate) fn verdict(page: &Page, summary: &Summary) -> String {
         Some(SummaryStatus::Completed) => page.paint(style::GOOD, "✓ completed"),
         Some(SummaryStatus::Partial) => page.paint(style::WARNING, "◐ partial"),
         Some(SummaryStatus::Failed) => page.paint(style::ERROR, "✗ failed"),
-        None => page.paint(style::DIM, "no status given"),
+        None => match &summary.status_text {
+            Some(words) => {
+                let words = sanitize::line(words);
+                page.paint(style::WARNING, &format!("? not completed: “{words}”"))
+            }
+            None => page.paint(style::DIM, "no status given"),
+        },
     });
     match summary.tests.as_ref().and_then(|tests| tests.outcome) {
         Some(TestOutcome::Passed) => parts.push(page.paint(style::GOOD, "tests passed")),
@@ -32,7 +38,8 @@ pub(crate) fn verdict(page: &Page, summary: &Summary) -> String {
 
 /// The same in plain words, for a sentence.
 pub(crate) fn words(summary: &Summary, artifacts: i64) -> String {
-    let status = summary.status.map_or("no status given", SummaryStatus::as_str);
+    let unclear = if summary.status_text.is_some() { "status unclear" } else { "no status given" };
+    let status = summary.status.map_or(unclear, SummaryStatus::as_str);
     let by = if summary.is_fallback { " (made by el)" } else { "" };
     let files = artifacts.saturating_sub(1);
     let files = match files {

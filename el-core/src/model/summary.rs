@@ -37,6 +37,9 @@ pub struct Summary {
     pub notes: Vec<String>,
     /// `null` where it gave none that can be read.
     pub status: Option<SummaryStatus>,
+    /// The words of a status that is none of these; absent otherwise. It counts as not completed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_text: Option<String>,
     /// The agent wrote none; this one was made from the run's record and the files that changed.
     pub is_fallback: bool,
     /// What could not be read, or was read with a guess; one sentence each.

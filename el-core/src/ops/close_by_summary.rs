@@ -49,10 +49,11 @@ fn reason(summary: &Summary) -> String {
     } else {
         summary.accomplishments.join("; ")
     };
-    let head = match summary.status {
-        Some(SummaryStatus::Failed) => "failed: ",
-        Some(SummaryStatus::Partial) => "partial: ",
-        Some(SummaryStatus::Completed) | None => "",
+    let head = match (summary.status, &summary.status_text) {
+        (Some(SummaryStatus::Failed), _) => "failed: ".to_owned(),
+        (Some(SummaryStatus::Partial), _) => "partial: ".to_owned(),
+        (None, Some(words)) => format!("not completed, its status is unclear ({words:?}): "),
+        (Some(SummaryStatus::Completed), _) | (None, None) => String::new(),
     };
     let done: String = done
         .split_whitespace()
@@ -79,6 +80,11 @@ mod tests {
         assert_eq!(reason(&parse(&text("✅ COMPLETED"))), "Parser written; Tests added");
         assert_eq!(reason(&parse(&text("❌ FAILED"))), "failed: Parser written; Tests added");
         assert_eq!(reason(&parse(&text("⚠️ PARTIAL"))), "partial: Parser written; Tests added");
+        assert_eq!(
+            reason(&parse(&text("Unable to complete"))),
+            "not completed, its status is unclear (\"Unable to complete\"): Parser written; Tests \
+             added"
+        );
         assert_eq!(reason(&parse("done\n")), "done");
         assert_eq!(reason(&parse("\n")), "see the summary file");
         assert!(

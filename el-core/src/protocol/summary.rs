@@ -10,8 +10,11 @@ mod files;
 mod headings;
 mod items;
 mod lines;
+mod outcome;
 mod request;
 mod sections;
+mod status;
+mod status_line;
 mod words;
 
 pub use fallback::{Facts, fallback, in_words, render};
@@ -19,10 +22,13 @@ use headings::Section;
 pub use request::request;
 use sections::Sections;
 
-use crate::model::{Summary, TestResults};
+use crate::model::{Summary, SummaryStatus, TestResults};
+use crate::text::{self, markdown::Markdown};
 
-/// Bytes of a summary that are read; the rest is left out, with a warning.
-pub const READ_MAX: usize = 256 << 10;
+/// Bytes of a summary that are read. Of a longer one, the middle is left out, with a warning.
+pub const READ_MAX: usize = 1 << 20;
+/// Fences and quotations around the whole that are taken off.
+const WRAPPINGS_MAX: usize = 2;
 /// Items of one list that are kept.
 const ITEMS_MAX: usize = 200;
 /// Files that are kept.
@@ -34,30 +40,61 @@ const WARNINGS_MAX: usize = 20;
 
 /// Reads a summary.
 pub fn parse(text: &str) -> Summary {
-    let mut warnings = Vec::new();
-    let text = lines::head(text, READ_MAX, || {
-        warnings.push("it is very long; its end was not read".to_owned())
-    });
-    let lines = lines::split(text);
-    if lines.iter().all(|line| line.text.is_empty()) {
-        warnings.push("it is empty".to_owned());
-        return Summary { warnings, ..Summary::default() };
+    parse_within(text, WRAPPINGS_MAX)
+}
+
+/// `wrappings`: how many fences or quotations may be around it.
+fn parse_within(text: &str, wrappings: usize) -> Summary {
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        return Summary { warnings: vec!["it is empty".to_owned()], ..Summary::default() };
+    }
+    let (head, tail) = text::head_and_tail(text, READ_MAX);
+    let (head, tail) = (Markdown::read(head), Markdown::read(tail));
+    let mut lines = lines::of(&head);
+    if !tail.is_empty() {
+        lines.extend(lines::of(&tail));
     }
     let sections = Sections::find(&lines);
+    if wrappings > 0
+        && sections.are_of_no_summary()
+        && let Some(inner) = lines::wrapped(text)
+    {
+        let inner = parse_within(&inner, wrappings - 1);
+        if inner.objective.is_some() && !inner.accomplishments.is_empty() {
+            return inner;
+        }
+    }
+    let mut summary = read(&sections);
+    if !tail.is_empty() {
+        let cut = "it is very long; its middle was not read";
+        summary.warnings.insert(0, cut.to_owned());
+        // Nobody knows which of its fences are open in the tail.
+        let is_clear = head.open_fences().is_empty() && tail.open_fences().is_empty();
+        if !is_clear && summary.status == Some(SummaryStatus::Completed) {
+            summary.status = None;
+            summary.status_text = Some("in a text that was too long to be read".to_owned());
+        }
+    }
+    summary
+}
+
+fn read(sections: &Sections<'_>) -> Summary {
+    let mut warnings = Vec::new();
     sections.warn(&mut warnings);
     let mut summary = Summary {
-        objective: prose(&sections, Section::Objective),
-        accomplishments: list(&sections, sections.accomplishments(), &mut warnings),
-        deliverables: files::read(&sections, &mut warnings),
-        notes: list(&sections, Some(Section::Notes), &mut warnings),
-        tests: tests(&sections),
+        objective: prose(sections, Section::Objective),
+        accomplishments: list(sections, sections.accomplishments(), &mut warnings),
+        deliverables: files::read(sections, &mut warnings),
+        notes: list(sections, Some(Section::Notes), &mut warnings),
+        tests: tests(sections),
         ..Summary::default()
     };
     if sections.is_empty() {
         summary.accomplishments = items::texts(&items::read(sections.loose()), &mut warnings);
         cap(&mut summary.accomplishments, "paragraphs", &mut warnings);
     }
-    summary.status = words::status(&sections, &mut warnings);
+    let status = status::read(sections, &mut warnings);
+    (summary.status, summary.status_text) = (status.status, status.unread);
     warnings.truncate(WARNINGS_MAX);
     summary.warnings = warnings;
     summary
@@ -107,7 +144,7 @@ fn prose(sections: &Sections<'_>, section: Section) -> Option<String> {
 
 fn tests(sections: &Sections<'_>) -> Option<TestResults> {
     let text = prose(sections, Section::Tests)?;
-    Some(TestResults { outcome: words::tests(&text), text })
+    Some(TestResults { outcome: outcome::read(&text), text })
 }
 
 #[cfg(test)]

@@ -76,6 +76,7 @@ pub fn fallback(facts: &Facts) -> (Summary, String) {
         }),
         notes,
         status: Some(SummaryStatus::Partial),
+        status_text: None,
         is_fallback: true,
         warnings,
         uncommitted: Vec::new(),
@@ -135,7 +136,10 @@ pub fn in_words(summary: &Summary, lines_max: usize) -> String {
             status.as_str().to_uppercase(),
             if summary.is_fallback { " (the agent wrote no summary)" } else { "" }
         ),
-        None => "Status: not given".to_owned(),
+        None => match &summary.status_text {
+            Some(words) => format!("Status: unclear, so not completed: {words:?}"),
+            None => "Status: not given".to_owned(),
+        },
     });
     said.extend(
         summary

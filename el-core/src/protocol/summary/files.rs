@@ -19,11 +19,9 @@ const TEMPLATE: &str = "path/to/";
 pub(super) fn read(sections: &Sections<'_>, warnings: &mut Vec<String>) -> Vec<Deliverable> {
     let Some(section) = sections.deliverables() else { return Vec::new() };
     let mut list = Files::default();
-    // In a fence people put lists as well.
-    let lines: Vec<Line<'_>> =
-        sections.of(section).map(|line| Line { fenced: false, ..line }).collect();
+    let own = sections.of(section).filter(|line| !line.is_foreign());
     let (rows, rest): (Vec<Line<'_>>, Vec<Line<'_>>) =
-        lines.into_iter().partition(|line| line.text.starts_with('|') && line.text.len() > 1);
+        own.partition(|line| line.text.starts_with('|') && line.text.len() > 1);
     for item in items::read(separate(rest).into_iter()) {
         list.take(&item);
     }

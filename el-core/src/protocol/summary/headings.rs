@@ -3,7 +3,7 @@
 //! `- **Status:** done`.
 
 use super::lines::Line;
-use super::words;
+use super::status_line::has_status;
 
 /// A part of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +139,7 @@ pub(super) const BULLET: u8 = 9;
 
 /// Reads a line as a heading; `next` is the line below it, which may underline it.
 pub(super) fn read<'a>(line: Line<'a>, next: Option<Line<'a>>) -> Option<Heading<'a>> {
-    if line.fenced || line.text.is_empty() {
+    if line.is_foreign() || line.text.is_empty() {
         return None;
     }
     let hashes = line.text.bytes().take_while(|b| *b == b'#').count();
@@ -152,13 +152,15 @@ pub(super) fn read<'a>(line: Line<'a>, next: Option<Line<'a>>) -> Option<Heading
         let (section, rest) = found.map_or((None, ""), |(section, rest)| (Some(section), rest));
         return is_heading.then_some(Heading { section, rank, rest });
     }
-    let underline = next.filter(|next| !next.fenced && next.text.len() >= 3).and_then(|next| {
-        match next.text.as_bytes() {
+    let underline =
+        next.filter(|next| !next.is_foreign() && next.text.len() >= 3).and_then(|next| match next
+            .text
+            .as_bytes()
+        {
             bytes if bytes.iter().all(|b| *b == b'=') => Some(1),
             bytes if bytes.iter().all(|b| *b == b'-') => Some(2),
             _ => None,
-        }
-    });
+        });
     if let (Some(rank), Some((section, rest))) = (underline, name(line.text, true)) {
         return Some(Heading { section: Some(section), rank, rest });
     }
@@ -209,7 +211,7 @@ fn after_name(section: Section, rest: &str, loose: bool) -> Option<&str> {
         return Some("");
     }
     if section == Section::Status
-        && words::has_status(rest)
+        && has_status(rest)
         && (loose || !rest.starts_with(char::is_alphanumeric))
     {
         return Some(rest);

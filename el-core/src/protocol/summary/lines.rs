@@ -1,4 +1,6 @@
-//! A text as lines, with what a line's surroundings say of it: whether it stands in a fence.
+//! A text as the lines of a summary.
+
+use crate::text::markdown::{LineKind, Markdown};
 
 /// One line, without the blanks around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,126 +10,70 @@ pub(super) struct Line<'a> {
     pub(super) indent: usize,
     /// It stands in a fenced block: no heading and no list, whatever it looks like.
     pub(super) fenced: bool,
+    /// It is quoted: somebody else's heading, status or file.
+    pub(super) quoted: bool,
 }
 
 impl<'a> Line<'a> {
     pub(super) fn plain(text: &'a str) -> Line<'a> {
-        Line { text: text.trim(), indent: 0, fenced: false }
+        Line { text: text.trim(), indent: 0, fenced: false, quoted: false }
+    }
+
+    /// It is not the writer's own text.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.fenced || self.quoted
     }
 }
 
-/// The text's first `max` bytes, on a character's border; tells if that is not all.
-pub(super) fn head(text: &str, max: usize, is_cut: impl FnOnce()) -> &str {
-    if text.len() <= max {
-        return text;
-    }
-    is_cut();
-    let mut end = max;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
-/// Splits a text into lines, whatever ends them. Quote marks, fence marks and comments are taken
-/// off; a fence around the whole text counts as none, and so does one that never ends.
-pub(super) fn split(text: &str) -> Vec<Line<'_>> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let raw: Vec<&str> = text
-        .split('\n')
-        .flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
-        .collect();
-    let wrapped = wrapping(&raw);
-    let mut lines = Vec::with_capacity(raw.len());
-    let mut open: Option<Fence> = None;
-    for (at, line) in raw.iter().enumerate() {
-        let line = unquoted(line);
-        let text = line.trim();
-        if wrapped.contains(&Some(at)) {
-            continue;
-        }
-        match (&open, Fence::of(text)) {
-            (Some(fence), Some(mark)) if mark.closes(fence) => open = None,
-            (None, Some(mark)) => open = Some(Fence { from: lines.len(), ..mark }),
-            _ if open.is_none() && text.starts_with("<!--") && text.ends_with("-->") => {}
-            _ => lines.push(Line { text, indent: indent(line), fenced: open.is_some() }),
-        }
-    }
-    if let Some(fence) = open {
-        for line in &mut lines[fence.from..] {
-            line.fenced = false;
-        }
-    }
+/// The lines of a text, without the marks of fences and quotations.
+pub(super) fn of<'a>(markdown: &'a Markdown<'_>) -> Vec<Line<'a>> {
+    let lines = markdown.lines().filter(|line| line.kind != LineKind::Fence);
     lines
-}
-
-/// The first and the last line, if they are a fence around everything.
-fn wrapping(raw: &[&str]) -> [Option<usize>; 2] {
-    let said = |line: &&str| !line.trim().is_empty();
-    let (Some(first), Some(last)) = (raw.iter().position(said), raw.iter().rposition(said)) else {
-        return [None, None];
-    };
-    let Some(fence) = Fence::of(raw[first].trim()) else { return [None, None] };
-    if !matches!(fence.info.to_ascii_lowercase().as_str(), "" | "md" | "markdown" | "text") {
-        return [None, None];
-    }
-    let closes =
-        last > first && Fence::of(raw[last].trim()).is_some_and(|mark| mark.closes(&fence));
-    // Without an end it is one all the same if it says that it holds markdown.
-    match (closes, fence.info.is_empty()) {
-        (true, _) => [Some(first), Some(last)],
-        (false, false) => [Some(first), None],
-        (false, true) => [None, None],
-    }
-}
-
-struct Fence<'a> {
-    mark: char,
-    length: usize,
-    info: &'a str,
-    /// The line after which it began.
-    from: usize,
-}
-
-impl<'a> Fence<'a> {
-    fn of(text: &'a str) -> Option<Fence<'a>> {
-        let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-        let rest = text.trim_start_matches(mark);
-        let length = text.len() - rest.len();
-        (length >= 3 && !rest.contains('`')).then(|| Fence {
-            mark,
-            length,
-            info: rest.trim(),
-            from: 0,
+        .map(|line| Line {
+            text: unquoted(line.text, line.kind).trim(),
+            indent: line.indent(),
+            fenced: line.kind == LineKind::Code,
+            quoted: line.kind == LineKind::Quote,
         })
-    }
+        .collect()
+}
 
-    fn closes(&self, open: &Fence<'_>) -> bool {
-        self.mark == open.mark && self.length >= open.length && self.info.is_empty()
+fn unquoted(line: &str, kind: LineKind) -> &str {
+    match kind {
+        LineKind::Quote => line.trim_start_matches(['>', ' ', '\t']),
+        _ => line,
     }
 }
 
-/// Without the marks of a quotation.
-fn unquoted(line: &str) -> &str {
-    let mut rest = line;
-    while let Some(inner) = rest.trim_start().strip_prefix('>') {
-        rest = inner.strip_prefix(' ').unwrap_or(inner);
+/// What stands in a fence or a quotation that is around the whole summary, with or without a
+/// sentence before and after it; `None` if there is no such.
+pub(super) fn wrapped(text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let said = || lines.iter().filter(|line| !line.trim().is_empty());
+    let is_quoted = |line: &&&str| line.trim_start().starts_with('>');
+    if said().count() > 0 && said().filter(is_quoted).count() * 10 >= said().count() * 9 {
+        let unquote = |line: &&str| {
+            let rest = line.trim_start().strip_prefix('>')?;
+            Some(rest.strip_prefix(' ').unwrap_or(rest).to_owned())
+        };
+        return Some(lines.iter().filter_map(unquote).collect::<Vec<_>>().join("\n"));
     }
-    rest
+    let opens = |line: &&str| {
+        let line = line.trim();
+        let info = line.trim_start_matches(['`', '~']);
+        let marks = line.len() - info.len();
+        let info = info.trim().to_ascii_lowercase();
+        marks >= 3 && matches!(info.as_str(), "" | "md" | "markdown" | "text")
+    };
+    let first = lines.iter().position(opens)?;
+    let closes = |line: &&str| {
+        let line = line.trim();
+        line.len() >= 3 && (line.bytes().all(|b| b == b'`') || line.bytes().all(|b| b == b'~'))
+    };
+    // Without an end it is one all the same.
+    let last = lines.iter().rposition(closes).filter(|last| *last > first);
+    Some(lines[first + 1..last.unwrap_or(lines.len())].join("\n"))
 }
-
-fn indent(line: &str) -> usize {
-    let mut columns = 0;
-    for c in line.chars() {
-        match c {
-            ' ' => columns += 1,
-            '\t' => columns += 4 - columns % 4,
-            _ => break,
-        }
-    }
-    columns
-}
-
 /// A line that only divides: `---`, `***`, `===`, `___`, `- - -`.
 pub(super) fn is_rule(text: &str) -> bool {
     let mut marks = text.chars().filter(|c| !c.is_whitespace());

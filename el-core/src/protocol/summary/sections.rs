@@ -78,6 +78,11 @@ impl<'a> Sections<'a> {
         self.found.is_empty()
     }
 
+    /// It has nothing of a summary but a word like "Summary:".
+    pub(super) fn are_of_no_summary(&self) -> bool {
+        self.found.iter().all(|(section, _)| *section == Section::Overview)
+    }
+
     pub(super) fn loose(&self) -> impl Iterator<Item = Line<'a>> + '_ {
         self.loose.iter().copied()
     }
@@ -163,7 +168,7 @@ impl Opens {
         // just a word in such a text.
         let is_surely_meant = rank <= BOLD
             || !self.has_headings
-            || section == Section::Status && super::words::has_status(rest);
+            || section == Section::Status && super::status_line::has_status(rest);
         rank <= self.surest[section as usize] && is_surely_meant
     }
 }

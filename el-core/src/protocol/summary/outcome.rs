@@ -1,0 +1,164 @@
+//! What a text about tests comes to. Red in any line is red.
+
+use super::words::{Colour, colours, fraction, is_denial, is_failure, words};
+use crate::model::TestOutcome;
+
+/// Characters of a line that are looked at.
+const LOOK: usize = 2_000;
+
+/// Says that there was nothing to run, or that it was not run.
+const NOT_RUN: &[&str] = &[
+    "no tests",
+    "no test ",
+    "no automated tests",
+    "not run",
+    "not tested",
+    "not applicable",
+    "n/a",
+    "were skipped",
+    "tests skipped",
+    "could not run",
+    "couldn't run",
+    "cannot run",
+    "unable to run",
+    "none were run",
+    "nothing to test",
+];
+
+/// What a text about tests comes to: any line of failure counts above all, then the first line
+/// that says anything.
+pub(super) fn read(text: &str) -> Option<TestOutcome> {
+    if text.contains("[OR]") {
+        return None;
+    }
+    let lines: Vec<TestLine> = text.lines().map(TestLine::new).collect();
+    if lines.iter().any(TestLine::is_red) {
+        return Some(TestOutcome::Failed);
+    }
+    lines.iter().find_map(TestLine::outcome)
+}
+
+#[derive(Debug)]
+struct TestLine {
+    text: String,
+    /// The words between commas and the like.
+    clauses: Vec<Vec<String>>,
+}
+
+impl TestLine {
+    fn new(line: &str) -> TestLine {
+        let text: String = line.chars().take(LOOK).collect();
+        let is_end = |c: char| matches!(c, ',' | ';' | '(' | ')' | '—' | '|' | '[' | ']');
+        let clauses = text.split(is_end).flat_map(|part| part.split(". ")).map(words).collect();
+        TestLine { text: text.to_lowercase(), clauses }
+    }
+
+    fn has(&self, wanted: impl Fn(&str) -> bool) -> bool {
+        self.clauses.iter().flatten().any(|word| wanted(word))
+    }
+
+    fn is_skipping(&self) -> bool {
+        self.has(|word| word.starts_with("skip") || matches!(word, "ignored" | "pending" | "todo"))
+    }
+
+    fn is_red(&self) -> bool {
+        if colours(&self.text).red {
+            return true;
+        }
+        let is_passing = self.has(is_pass);
+        let is_cargos = self.text.starts_with("test ") && self.text.ends_with(" ok");
+        let names_a_test = is_cargos || self.is_a_passed_test() && !is_passing;
+        let excepts = ["except", "apart from", "other than", "all but", "aside from"];
+        if is_passing && excepts.iter().any(|part| self.text.contains(part)) {
+            return true;
+        }
+        if self.text.trim_start_matches(['-', '*', ' ', '#']).starts_with("not ok") {
+            return true;
+        }
+        self.clauses.iter().any(|clause| {
+            let clause: Vec<&str> = clause.iter().map(String::as_str).collect();
+            (0..clause.len()).any(|at| self.is_red_word(&clause, at, names_a_test))
+        })
+    }
+
+    fn is_red_word(&self, clause: &[&str], at: usize, names_a_test: bool) -> bool {
+        let word = clause[at];
+        let before = &clause[at.saturating_sub(3)..at];
+        if is_pass(word) {
+            return before.iter().any(|word| *word == "not" || word.ends_with("n't"))
+                || !self.is_skipping() && is_short(clause, at);
+        }
+        let is_error = matches!(word, "error" | "errors");
+        if is_failure(word) || is_error {
+            if let Some(count) = count(clause, at) {
+                return count > 0;
+            }
+            if is_error {
+                return at == 0 && !names_a_test && clause.get(1) != Some(&"handling");
+            }
+            return !names_a_test && !before.iter().any(|word| is_denial(word));
+        }
+        match word {
+            "panicked" | "broken" | "segfault" | "crashed" => {
+                !names_a_test && !before.iter().any(|word| is_denial(word))
+            }
+            "red" => {
+                clause.len() == 1
+                    || before.last().is_some_and(|word| {
+                        matches!(*word, "is" | "are" | "still" | "went" | "turned" | "stay")
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    /// The line of one test that passed: its name may have any word.
+    fn is_a_passed_test(&self) -> bool {
+        let text = self.text.trim_matches(['-', '*', ' ', '\u{fe0f}', '.']);
+        let green = |c: Option<char>| c.and_then(Colour::of) == Some(Colour::Green);
+        text.starts_with(['✓', '✔']) || green(text.chars().next_back()) || text.starts_with("ok ")
+    }
+
+    fn outcome(&self) -> Option<TestOutcome> {
+        let is_green = colours(&self.text).green;
+        let is_not_run = self.text.contains(['⏭', '⏩', '⏸'])
+            || NOT_RUN.iter().any(|part| self.text.contains(part)) && !self.denies_failure();
+        if is_green {
+            Some(TestOutcome::Passed)
+        } else if is_not_run {
+            Some(TestOutcome::Skipped)
+        } else if self.has(is_pass) || self.denies_failure() {
+            Some(TestOutcome::Passed)
+        } else {
+            self.has(|word| matches!(word, "none" | "skipped")).then_some(TestOutcome::Skipped)
+        }
+    }
+
+    /// `No test failures`.
+    fn denies_failure(&self) -> bool {
+        self.has(is_failure)
+    }
+}
+
+fn is_pass(word: &str) -> bool {
+    matches!(word, "passed" | "pass" | "passes" | "passing" | "green" | "succeeded" | "ok")
+}
+
+/// `7/8 passed`, `7 of 8 tests pass`.
+fn is_short(clause: &[&str], at: usize) -> bool {
+    (at.saturating_sub(5)..at)
+        .filter_map(|from| fraction(clause, from))
+        .any(|(part, whole)| part < whole)
+}
+
+/// The number that belongs to a word: `2 tests failed`, `failures: 2`, `fail 1`.
+fn count(clause: &[&str], at: usize) -> Option<u64> {
+    let number = |at: usize| clause.get(at)?.parse::<u64>().ok();
+    let before = at.checked_sub(1).and_then(|one| {
+        number(one).or_else(|| {
+            let is_noun = clause[one].starts_with("test") || clause[one].starts_with("check");
+            number(one.checked_sub(1)?).filter(|_| is_noun || clause[one] == "unexpected")
+        })
+    });
+    before.or_else(|| number(at + 1))
+}

@@ -1,0 +1,294 @@
+//! What one line says of success. `COMPLETED` is believed only where a line says that and nothing
+//! else: a short list of words, since there are too many ways to say "no".
+
+use super::words::{Colour, colours, is_denial, is_failure, words};
+
+/// Characters of a line that are looked at; a longer line is no status.
+const LOOK: usize = 2_000;
+
+/// Words that say "completed", in the languages that agents were seen to use.
+const COMPLETED: &[&str] = &[
+    "completed",
+    "complete",
+    "done",
+    "success",
+    "successful",
+    "succeeded",
+    "finished",
+    "fertig",
+    "erledigt",
+    "abgeschlossen",
+    "terminé",
+    "terminée",
+    "completado",
+    "completada",
+    "完成",
+    "已完成",
+    "完了",
+];
+/// Words that may stand beside those.
+const BESIDE: &[&str] = &[
+    "the",
+    "this",
+    "task",
+    "tasks",
+    "work",
+    "job",
+    "issue",
+    "status",
+    "state",
+    "result",
+    "overall",
+    "final",
+    "it",
+    "is",
+    "was",
+    "are",
+    "has",
+    "have",
+    "been",
+    "all",
+    "everything",
+    "now",
+    "fully",
+    "completely",
+    "entirely",
+    "successfully",
+    "100%",
+    "with",
+];
+const PARTIAL: &[&str] =
+    &["partial", "partially", "partly", "incomplete", "wip", "blocked", "mostly", "unfinished"];
+/// Words that take something back, wherever they stand.
+const DOUBT: &[&str] = &[
+    "none",
+    "nothing",
+    "nobody",
+    "unable",
+    "without",
+    "except",
+    "excluding",
+    "but",
+    "however",
+    "although",
+    "though",
+    "unless",
+    "until",
+    "missing",
+    "remaining",
+    "remains",
+    "pending",
+    "todo",
+    "tbd",
+    "skipped",
+    "untested",
+    "broken",
+    "error",
+    "errors",
+    "rolled",
+    "reverted",
+    "only",
+    "still",
+    "yet",
+    "almost",
+    "nearly",
+    "far",
+    "should",
+    "might",
+    "maybe",
+    "probably",
+    "hopefully",
+    "half",
+    "some",
+    "most",
+    "or",
+    "crash",
+    "crashed",
+    "crashes",
+    "red",
+    "problem",
+    "problems",
+];
+/// What there may be none of: `no errors`, `no open points`.
+const HARMLESS_IF_NONE: &[&str] = &[
+    "error",
+    "errors",
+    "issue",
+    "issues",
+    "problem",
+    "problems",
+    "warning",
+    "warnings",
+    "failure",
+    "failures",
+    "failed",
+    "regression",
+    "regressions",
+    "blocker",
+    "blockers",
+    "remaining",
+    "open",
+    "outstanding",
+    "further",
+    "follow",
+    "todo",
+    "todos",
+    "missing",
+    "pending",
+];
+
+/// What one line says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reading {
+    Silent,
+    Completed,
+    /// It takes back what another line may say.
+    Doubt,
+    Partial,
+    Failed,
+}
+
+/// The line says something of success, or that it does not say.
+pub(super) fn has_status(text: &str) -> bool {
+    is_template(text) || line_reading(text) != Reading::Silent
+}
+
+/// A line of the template: nobody chose.
+pub(super) fn is_template(text: &str) -> bool {
+    text.contains("[OR]")
+        || ["COMPLETED", "PARTIAL", "FAILED"].iter().all(|word| text.contains(word))
+}
+
+pub(super) fn line_reading(text: &str) -> Reading {
+    let text = without_struck_out(text);
+    let colours = colours(&text);
+    let is_long = text.chars().count() > LOOK;
+    let text: String = text.chars().take(LOOK).collect();
+    let segments: Vec<Vec<String>> = segments(&text);
+    let all: Vec<&str> = segments.iter().flatten().map(String::as_str).collect();
+    let is_beside = |words: &&Vec<String>| words.iter().all(|word| BESIDE.contains(&&**word));
+    let head = segments.iter().find(|words| !is_beside(words));
+    let is_completed = head.is_some_and(|words| is_completed(words));
+    let failed = failure_at(&all);
+    let partial = partial_at(&all);
+    if colours.red || is_completed && failed.is_some() {
+        return Reading::Failed;
+    }
+    match (failed, partial) {
+        (Some(failed), Some(partial)) if partial < failed => return Reading::Partial,
+        (Some(_), _) => return Reading::Failed,
+        (None, Some(_)) => return Reading::Partial,
+        (None, None) if colours.amber => return Reading::Partial,
+        (None, None) => {}
+    }
+    if has_doubt(&all) || text.contains('?') || is_long {
+        Reading::Doubt
+    } else if is_completed || all.is_empty() && colours.green {
+        Reading::Completed
+    } else {
+        Reading::Silent
+    }
+}
+
+/// The line's first words, or its first sign, are a status.
+pub(super) fn begins_with_status(text: &str) -> bool {
+    let text = without_struck_out(text);
+    let first = text.trim_start_matches(['*', '_', ' ', '-', '>', '`']);
+    let sign = first.chars().next().and_then(Colour::of);
+    let segments = segments(&text);
+    let head: Vec<&str> = segments.iter().flatten().take(1).map(String::as_str).collect();
+    sign.is_some_and(|colour| colour != Colour::Green)
+        || failure_at(&head).is_some()
+        || partial_at(&head).is_some()
+}
+
+fn is_completed(words: &[String]) -> bool {
+    words.iter().any(|word| COMPLETED.contains(&&**word))
+        && words.iter().all(|word| COMPLETED.contains(&&**word) || BESIDE.contains(&&**word))
+}
+
+/// A word of failure that nothing denies (`nothing failed`).
+fn failure_at(words: &[&str]) -> Option<usize> {
+    (0..words.len()).find(|at| is_failure(words[*at]) && !is_denied(words, *at))
+}
+
+fn partial_at(words: &[&str]) -> Option<usize> {
+    (0..words.len()).find(|at| {
+        let word = words[*at];
+        PARTIAL.contains(&word) && !is_denied(words, *at)
+            || word == "progress" && *at > 0 && words[*at - 1] == "in"
+            || COMPLETED.contains(&word)
+                && words[at.saturating_sub(2)..*at].iter().any(|before| is_not(before))
+    })
+}
+
+fn is_denied(words: &[&str], at: usize) -> bool {
+    words[at.saturating_sub(3)..at].iter().any(|before| is_denial(before))
+}
+
+fn is_not(word: &str) -> bool {
+    matches!(word, "not" | "never" | "isn't" | "wasn't" | "hasn't" | "couldn't")
+}
+
+fn has_doubt(words: &[&str]) -> bool {
+    let is_harmless = |at: usize| {
+        let after = words.get(at + 1..).unwrap_or_default();
+        after.iter().take(3).any(|word| HARMLESS_IF_NONE.contains(word) || is_failure(word))
+    };
+    words.iter().enumerate().any(|(at, word)| match *word {
+        "no" | "zero" | "nothing" | "without" if is_harmless(at) => false,
+        "no" | "not" | "never" | "cannot" | "cant" => true,
+        word if word.ends_with("n't") => true,
+        "be" => at > 0 && words[at - 1] == "to",
+        word if HARMLESS_IF_NONE.contains(&word) && is_denied(words, at) => false,
+        word => DOUBT.contains(&word) || is_part_of_more(words, at),
+    })
+}
+
+/// `3 of 5`, `3/5`, `90%`.
+fn is_part_of_more(words: &[&str], at: usize) -> bool {
+    let word = words[at];
+    if let Some(percent) = word.strip_suffix('%') {
+        return percent.parse::<f64>().is_ok_and(|percent| percent < 100.0);
+    }
+    super::words::fraction(words, at).is_some_and(|(part, whole)| part < whole)
+}
+
+/// The parts of a line between dashes, colons and the like, and signs; each as its words.
+fn segments(text: &str) -> Vec<Vec<String>> {
+    let mut segments = Vec::new();
+    let mut from = 0;
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        let after = text[at + c.len_utf8()..].chars().next().unwrap_or(' ');
+        let is_dash = matches!(c, '-' | '–' | '—') && (before.is_whitespace() || after == ' ');
+        let divides = is_dash
+            || c == '—'
+            || c == '/' && !(before.is_ascii_digit() && after.is_ascii_digit())
+            || c == '.' && !after.is_alphanumeric()
+            || matches!(c, ':' | '：' | ',' | ';' | '!' | '(' | ')' | '[' | ']' | '|' | '→' | '。')
+            || Colour::of(c).is_some();
+        if divides {
+            segments.push(words(&text[from..at]));
+            from = at + c.len_utf8();
+        }
+        before = c;
+    }
+    segments.push(words(&text[from..]));
+    segments.retain(|words| !words.is_empty());
+    segments
+}
+
+/// Without `~~this~~`.
+fn without_struck_out(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("~~") {
+        out.push_str(before);
+        match after.split_once("~~") {
+            Some((_, after)) => rest = after,
+            None => return out + after,
+        }
+    }
+    out + rest
+}

@@ -1,0 +1,47 @@
+//! Texts made shorter.
+
+/// The first bytes of a text, at most `max`, up to the end of a character.
+pub fn head(text: &str, max: usize) -> &str {
+    let mut end = max.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// The last bytes of a text, at most `max`, from the beginning of a character.
+pub fn tail(text: &str, max: usize) -> &str {
+    let mut start = text.len().saturating_sub(max);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
+}
+
+/// The beginning and the end of a text that is longer than `max` bytes; else all of it, and
+/// nothing. Both are whole lines, but of a line that is longer than that.
+pub fn head_and_tail(text: &str, max: usize) -> (&str, &str) {
+    if text.len() <= max {
+        return (text, "");
+    }
+    let (head, tail) = (head(text, max / 2), tail(text, max / 2));
+    let head = head.rfind('\n').map_or(head, |at| &head[..=at]);
+    let tail = tail.find('\n').map_or(tail, |at| &tail[at + 1..]);
+    (head, tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_between_characters_and_lines() {
+        assert_eq!(
+            (head("aé", 2), tail("éa", 2), head("a", 9), tail("a", 9)),
+            ("a", "a", "a", "a")
+        );
+        assert_eq!(head_and_tail("a\nb\nc\nd\n", 20), ("a\nb\nc\nd\n", ""));
+        assert_eq!(head_and_tail("aa\nbb\ncc\ndd\n", 8), ("aa\n", "dd\n"));
+        assert_eq!(head_and_tail("éééé", 4), ("é", "é"));
+    }
+}

@@ -15,6 +15,7 @@ mod error_chain;
 pub mod git;
 mod handover;
 mod interactive;
+pub mod land;
 mod launch;
 mod machine;
 pub mod mailbox;
@@ -28,7 +29,6 @@ mod summary_file;
 mod supervisor;
 pub mod tmux;
 pub mod verify;
-pub mod whole_check;
 pub mod worker;
 mod workplace;
 

@@ -3,7 +3,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::worktrees::{failed, repository};
+use super::worktrees::find_repository;
 use crate::app::App;
 use crate::complete;
 use crate::error::{CommandError, Result};
@@ -51,21 +51,21 @@ pub(super) struct Difference {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.reader()?;
     let atom = ops::resolve(&store, &args.atom)?;
-    let repository = repository(app)?;
+    let repository = find_repository(app)?;
     let branch = branch_of(&atom);
-    let Some(tip) = repository.tip(&branch).map_err(failed)? else {
+    let Some(tip) = repository.tip(&branch)? else {
         return Err(CommandError::not_found(format!(
             "{atom} has no branch {branch}: no run of it had a worktree"
         ))
         .with_hint("el worktrees lists those that there are"));
     };
-    let base = match repository.base_of(&atom).map_err(failed)? {
+    let base = match repository.base_of(&atom)? {
         Some(base) => base,
-        None => repository.git().ask(&["merge-base", "HEAD", &tip]).map_err(failed)?,
+        None => repository.git().ask(&["merge-base", "HEAD", &tip])?,
     };
-    let tree = repository.checkout_of(&branch).map_err(failed)?.filter(|tree| !tree.is_missing);
+    let tree = repository.checkout_of(&branch)?.filter(|tree| !tree.is_missing);
     let uncommitted = match &tree {
-        Some(tree) => tree.changes(&app.settings()?.put_into_worktrees()?).map_err(failed)?,
+        Some(tree) => tree.changes(&app.settings()?.put_into_worktrees()?)?,
         None => Vec::new(),
     };
     // With the worktree there, what is not committed counts as well.
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             .chain([base.as_str()])
             .chain(to)
             .collect();
-        git.ask(&words).map_err(failed)
+        Ok(git.ask(&words)?)
     };
     let untracked: Vec<String> =
         uncommitted.iter().filter_map(|line| line.strip_prefix("?? ")).map(str::to_owned).collect();

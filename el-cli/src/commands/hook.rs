@@ -2,7 +2,7 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::time::Duration;
 
-use el_agents::{notify, whole_check};
+use el_agents::{land, notify};
 use el_core::ops::{self, Gate};
 use el_core::protocol::context::nudge;
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
             // Where there is no tracker, or a newer one, there is nothing to say.
             let _ = prime::tell(app);
         }
-        Command::GuardCheck { once } => whole_check::guard(once),
+        Command::GuardCheck { once } => land::check::guard(once),
         Command::Notify { timeout_ms, command } => {
             let result = notify::run_bounded(command, Duration::from_millis(*timeout_ms));
             notify::note(command, &result);

@@ -1,11 +1,79 @@
-//! What each failure of the worker's machinery means on the command line.
+//! What each failure of the machinery below means on the command line.
+
+use std::error::Error as _;
 
 use el_agents::check::ConfigurationError;
+use el_agents::git::GitError;
+use el_agents::land::LandError;
 
 use super::CommandError;
+use crate::exit::Exit;
 
 impl From<ConfigurationError> for CommandError {
     fn from(error: ConfigurationError) -> CommandError {
         CommandError::config(error.field, error.message).with_hint(error.hint)
+    }
+}
+
+impl From<GitError> for CommandError {
+    fn from(error: GitError) -> CommandError {
+        let exit = match &error {
+            GitError::NoRepository(_) | GitError::NoRevision(_) => Exit::NotFound,
+            GitError::Program(_)
+            | GitError::NotTrusted(_)
+            | GitError::TooOld(_)
+            | GitError::Setup { .. }
+            | GitError::Untracked { .. } => Exit::Configuration,
+            GitError::TimedOut { .. } => Exit::TimedOut,
+            GitError::Apart { .. }
+            | GitError::Bare(_)
+            | GitError::NoCommit(_)
+            | GitError::Detached(_)
+            | GitError::BranchElsewhere { .. }
+            | GitError::InTheWay(_)
+            | GitError::HalfMoved(_)
+            | GitError::Left(_)
+            | GitError::Locked(_) => Exit::Conflict,
+            GitError::File { .. } | GitError::Failed { .. } => Exit::Internal,
+        };
+        let retryable = matches!(error, GitError::Locked(_) | GitError::Left(_));
+        let (message, hint) = (error.to_string(), error.hint());
+        let made =
+            CommandError::new(exit, "git", message).with_hint(hint).with_retryable(retryable);
+        match error.source() {
+            Some(source) => made.with_detail("cause", source.to_string()),
+            None => made,
+        }
+    }
+}
+
+impl From<LandError> for CommandError {
+    fn from(error: LandError) -> CommandError {
+        let message = error.to_string();
+        match error {
+            LandError::Git(error) => error.into(),
+            LandError::Tracker(error) => error.into(),
+            LandError::File { doing, path, source } => CommandError::file(doing, &path, source),
+            LandError::Busy => CommandError::new(Exit::Conflict, "busy", message)
+                .with_retryable(true)
+                .with_hint("wait for it to end"),
+            LandError::AgentBranch(_) => CommandError::usage(message)
+                .with_hint("name a branch of your own with --onto, or in land_onto"),
+            LandError::Signals(source) => CommandError::internal(message).with_source(source),
+            LandError::TargetFails { output, .. } => {
+                let lines: Vec<&str> = output.lines().collect();
+                let end = lines[lines.len().saturating_sub(8)..].iter();
+                CommandError::new(Exit::Conflict, "check_failed", message)
+                    .with_listing(end.map(|line| (*line).to_owned()))
+                    .with_hint(
+                        "nothing was moved; mend the branch, or the commands in land_check and \
+                         worktree_setup",
+                    )
+            }
+            LandError::CannotRun { key, .. } => CommandError::config(key, message).with_hint(
+                format!("{key} is a program and its arguments; sh -c '…' gives it a shell"),
+            ),
+            LandError::Interrupted => CommandError::new(Exit::Conflict, "broken_off", message),
+        }
     }
 }

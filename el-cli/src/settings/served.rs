@@ -2,9 +2,9 @@
 //! work is checked.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use el_agents::git::{Isolation, Mode, Repository};
+use el_agents::land::LandSettings;
 use el_agents::worker::{Resources, Served};
 use el_core::protocol::words;
 use el_core::rules::admit::Limits;
@@ -121,13 +121,13 @@ impl Settings {
     }
 
     /// How `el land` brings branches in.
-    pub(crate) fn landing(&self) -> Result<Landing> {
+    pub(crate) fn landing(&self) -> Result<LandSettings> {
         let mode = if self.text("land_mode", None)?.as_deref() == Some("merge") {
             Mode::Merge
         } else {
             Mode::Rebase
         };
-        Ok(Landing {
+        Ok(LandSettings {
             mode,
             onto: self.text("land_onto", None)?,
             check: self.words("land_check", None)?,
@@ -136,6 +136,8 @@ impl Settings {
             setup: self.words("worktree_setup", None)?,
             setup_limit: self.time("worktree_setup_timeout", None)?.unwrap_or_default(),
             check_limit: self.time("land_check_timeout", None)?.unwrap_or_default(),
+            worktrees: self.worktrees()?,
+            put_into_worktrees: self.put_into_worktrees()?,
         })
     }
 
@@ -183,20 +185,4 @@ impl Settings {
             refused.with_hint("no shell reads the check's command; sh -c '…' gives it one")
         })
     }
-}
-
-/// How `el land` works.
-#[derive(Debug, Clone)]
-pub(crate) struct Landing {
-    pub(crate) mode: Mode,
-    pub(crate) onto: Option<String>,
-    /// In words; empty: none.
-    pub(crate) check: Vec<String>,
-    /// What the checkout in which it is tried gets of the main one.
-    pub(crate) copy: Vec<String>,
-    pub(crate) link: Vec<String>,
-    /// What makes it ready for the check; empty: nothing.
-    pub(crate) setup: Vec<String>,
-    pub(crate) setup_limit: Duration,
-    pub(crate) check_limit: Duration,
 }

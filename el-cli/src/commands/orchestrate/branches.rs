@@ -1,50 +1,13 @@
-//! Where the work of a plan that is done lies: on branches, which are to be brought in, and of
-//! which none may be forgotten.
+//! The branches of a plan that is done: none of them may be forgotten.
 
 use std::path::Path;
 
-use el_agents::git::{Repository, branch_of};
+use el_agents::git::Repository;
+use el_agents::land::{PlanBranches, plan_branches};
 use el_core::ops::Overview;
-use el_core::rules::orchestrate::{Question, Standing};
 
 use super::ending::{Ending, State};
-use crate::commands::worktrees::failed;
 use crate::error::Result;
-
-/// A branch with the work of an atom.
-pub(super) struct Branch<'a> {
-    pub(super) atom: &'a str,
-    pub(super) name: String,
-    pub(super) tip: String,
-    /// Its task mends a failed check, so that it came after the results were brought together.
-    pub(super) is_later: bool,
-}
-
-/// The branch of what was brought together, and those of the tasks that are done, as far as there
-/// are any.
-pub(super) fn of<'a>(
-    repository: &Repository,
-    overview: &'a Overview,
-) -> Result<(Option<Branch<'a>>, Vec<Branch<'a>>)> {
-    let branch = |atom: &'a str, list: Option<&str>| -> Result<Option<Branch<'a>>> {
-        let name = branch_of(atom);
-        let is_later = matches!(list.and_then(Question::named), Some(Question::Failures { .. }));
-        let tip = repository.tip(&name).map_err(failed)?;
-        Ok(tip.map(|tip| Branch { atom, name, tip, is_later }))
-    };
-    let name = Question::Aggregation.name();
-    let last = overview
-        .phases
-        .iter()
-        .find(|phase| phase.name == name)
-        .and_then(|phase| phase.atom_id.as_deref());
-    let whole = last.map(|atom| branch(atom, None)).transpose()?.flatten();
-    let mut tasks = Vec::new();
-    for task in overview.tasks.iter().filter(|task| task.standing == Standing::Done) {
-        tasks.extend(branch(&task.atom_id, task.list.as_deref())?);
-    }
-    Ok((whole, tasks))
-}
 
 /// Says of a plan that is done what is still to be brought in, and what its last run left out: that
 /// is not done.
@@ -53,11 +16,11 @@ pub(super) fn add(overview: &Overview, folder: &Path, mut ending: Ending) -> Res
         return Ok(ending);
     }
     let Ok(repository) = Repository::of(folder) else { return Ok(ending) };
-    let (whole, tasks) = of(&repository, overview)?;
+    let PlanBranches { whole, tasks } = plan_branches(&repository, overview)?;
     if let Some(whole) = &whole {
         let mut left_out = Vec::new();
         for task in tasks.iter().filter(|task| !task.is_later) {
-            if !repository.has_work(&whole.tip, &task.tip).map_err(failed)? {
+            if !repository.has_work(&whole.tip, &task.tip)? {
                 left_out.push(task.atom);
             }
         }

@@ -1,14 +1,15 @@
 //! Driving a plan on, until it goes no further by itself.
 
+use el_agents::land::{PlanCheckEnd, check as land_check, plan_check_owner};
+use el_agents::worker;
 use el_agents::worker::{StoppedBy, Summary};
-use el_agents::{whole_check, worker};
 use el_core::ops;
 use el_core::rules::orchestrate::Step;
 use serde::Serialize;
 
 use super::begin::Began;
 use super::branches;
-use super::check::{self, Checked};
+use super::check;
 use super::ending::{Ending, State, judge};
 use super::tell::Teller;
 use crate::app::App;
@@ -31,7 +32,7 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
         return end(app, &began, None, None);
     }
     // A check of a process that was killed.
-    whole_check::sweep(&check::owner(app, &epic)?);
+    land_check::sweep(&plan_check_owner(&app.project()?.db, &epic));
     let mut teller = Teller::new(app, &began)?;
     loop {
         let worked = worker::work(&began.options, &mut teller);
@@ -47,7 +48,7 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
             _ => return end(app, &began, step, stopped_by),
         };
         match check::run(app, &began, &mut teller, round)? {
-            Checked::Ended { passed, output } => {
+            PlanCheckEnd::Ended { passed, output } => {
                 ops::record_whole_check(
                     &mut app.writer()?,
                     &app.ctx(),
@@ -58,7 +59,7 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
                 )?;
             }
             // Every signal breaks a check off.
-            Checked::BrokenOff => return end(app, &began, step, Some(StoppedBy::Signal)),
+            PlanCheckEnd::Interrupted => return end(app, &began, step, Some(StoppedBy::Signal)),
         }
     }
 }

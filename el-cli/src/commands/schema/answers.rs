@@ -1,5 +1,6 @@
 //! What each command answers under `data`.
 
+use el_agents::land::AtomBranch;
 use el_agents::mailbox::Synced;
 use el_core::model::{Atom, Bond, Channel, Comment, Message, Run};
 use el_core::ops::{Cancelled, CancelledTask, Explanation, Primed, Shown, Stats, Updated};
@@ -92,7 +93,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("phase show", of::<phase::show::Shown<'_>>()),
     ("diff", of::<diff::Difference>()),
     ("land", of::<land::Landing<'_>>()),
-    ("worktrees", of::<List<'_, worktrees::Place>>()),
+    ("worktrees", of::<List<'_, AtomBranch>>()),
     ("worktrees prune", of::<worktrees::prune::Pruning<'_>>()),
 ];
 

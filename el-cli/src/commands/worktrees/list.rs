@@ -1,4 +1,6 @@
-use super::{Place, places, repository};
+use el_agents::land::AtomBranch;
+
+use super::{find_branches, find_repository};
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -7,18 +9,18 @@ use crate::output::{sanitize, style};
 
 pub(super) fn run(app: &App) -> Result<Exit> {
     let store = app.reader()?;
-    let found = places(app, &store, &repository(app)?, None)?;
+    let found = find_branches(app, &store, &find_repository(app)?)?;
     let list = List::all(&found);
     app.printer.emit(&list, |page| {
-        for place in &found {
+        for branch in &found {
             if page.quiet() {
-                page.line(sanitize::line(&place.branch));
+                page.line(sanitize::line(&branch.branch));
                 continue;
             }
-            let id = page.paint(style::ID, &place.branch);
-            let title = place.title.as_deref().map(sanitize::line).unwrap_or_default();
-            page.line(format!("{id}  {}  {title}", state(place)));
-            if let Some(path) = &place.path {
+            let id = page.paint(style::ID, &branch.branch);
+            let title = branch.title.as_deref().map(sanitize::line).unwrap_or_default();
+            page.line(format!("{id}  {}  {title}", state(branch)));
+            if let Some(path) = &branch.path {
                 let text = page.paint(style::DIM, &format!("  {}", sanitize::path(path)));
                 page.line(text);
             }
@@ -32,25 +34,25 @@ pub(super) fn run(app: &App) -> Result<Exit> {
 }
 
 /// In words.
-fn state(place: &Place) -> String {
+fn state(branch: &AtomBranch) -> String {
     let mut words =
-        vec![place.status.map_or_else(|| "unknown atom".to_owned(), |status| status.to_string())];
-    words.push(match place.commits {
+        vec![branch.status.map_or_else(|| "unknown atom".to_owned(), |status| status.to_string())];
+    words.push(match branch.commits {
         1 => "1 commit".to_owned(),
         many => format!("{many} commits"),
     });
-    if place.landed {
+    if branch.landed {
         words.push("landed".to_owned());
     }
-    words.extend(place.undone());
-    words.extend(place.astray());
-    if !place.uncommitted.is_empty() {
-        words.push(format!("{} not committed", place.uncommitted.len()));
+    words.extend(branch.describe_revert());
+    words.extend(branch.describe_stray());
+    if !branch.uncommitted.is_empty() {
+        words.push(format!("{} not committed", branch.uncommitted.len()));
     }
-    if place.missing {
+    if branch.missing {
         words.push("its folder was removed".to_owned());
     }
-    if place.live {
+    if branch.live {
         words.push("at work".to_owned());
     }
     words.join(" · ")

@@ -1,0 +1,257 @@
+//! The plan, carried out. Until the target is moved nothing of it is seen; moving it is the last
+//! step of each round.
+
+use el_core::Store;
+use el_core::model::Status;
+use el_core::ops;
+
+use super::chain::{ChainBuilder, Conflict, Link};
+use super::check::CheckRunner;
+use super::commit_check::CommitCheck;
+use super::plan::{find_first_failure, to_land};
+use super::{LandContext, LandError, LandItem, LandOutcome, conflict_atom};
+use crate::git::{
+    Advanced, Brought, Repository, Scratch, advance, held, note_landed, recover, unpublished,
+};
+
+/// Brings in what the plan says, round by round: joins the branches, checks them, leaves out what
+/// makes the check fail, and moves the target. The caller holds [`super::lock()`].
+///
+/// # Errors
+/// If git, the store or the check cannot do their part, or the target fails its check by itself.
+pub fn carry_out(
+    store: &mut Store,
+    repository: &Repository,
+    context: &LandContext<'_>,
+    onto: &str,
+    items: &mut [LandItem],
+) -> Result<(), LandError> {
+    recover(repository, onto)?;
+    let todo = to_land(items);
+    if todo.is_empty() {
+        return Ok(());
+    }
+    // Better known before a long check than after it.
+    if let Some(why) = held(repository, onto)? {
+        hold(items, &todo, &why);
+        return Ok(());
+    }
+    let head = repository.tip(onto)?.unwrap_or_default();
+    let runner = CheckRunner::new(context, format!("{}:land", context.tracker_name()))?;
+    let scratch = Scratch::new(repository, &context.scratch_folder("landing", "")?, &head)?;
+    let check = CommitCheck::new(context, repository, runner);
+    let mut lander = Lander { store, repository, context, onto, scratch: &scratch, check, items };
+    match lander.run(head, todo) {
+        Err(LandError::Interrupted) => {
+            let left = to_land(lander.items);
+            left.iter().for_each(|at| lander.items[*at].outcome = LandOutcome::BrokenOff);
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+/// Marks the branches that would be in conflict, as far as merging one after another tells. Nothing
+/// is changed.
+///
+/// # Errors
+/// If git fails.
+pub fn predict(
+    repository: &Repository,
+    onto: &str,
+    items: &mut [LandItem],
+) -> Result<(), LandError> {
+    let todo = to_land(items);
+    if todo.is_empty() {
+        return Ok(());
+    }
+    if let Some(why) = held(repository, onto)? {
+        hold(items, &todo, &why);
+        return Ok(());
+    }
+    let mut top = repository.tip(onto)?.unwrap_or_default();
+    let mut conflicts = Vec::new();
+    for at in todo {
+        let tip = items[at].tip.clone().unwrap_or_default();
+        match repository.foresee(&top, &tip)? {
+            Ok(commit) => top = commit,
+            Err(files) => conflicts.push((at, tip, files)),
+        }
+    }
+    for (at, tip, files) in conflicts {
+        // A later branch that contains this one may resolve the conflict.
+        if !repository.contains(&top, &tip)? {
+            items[at].outcome = LandOutcome::Conflict;
+            items[at].detail = Some(files.join("\n"));
+            items[at].files = files;
+        }
+    }
+    Ok(())
+}
+
+fn hold(items: &mut [LandItem], which: &[usize], why: &str) {
+    for at in which {
+        items[*at].outcome = LandOutcome::Held;
+        items[*at].detail = Some(why.to_owned());
+    }
+}
+
+struct Lander<'a> {
+    store: &'a mut Store,
+    repository: &'a Repository,
+    context: &'a LandContext<'a>,
+    onto: &'a str,
+    scratch: &'a Scratch,
+    check: CommitCheck<'a>,
+    items: &'a mut [LandItem],
+}
+
+/// The branch that makes the check fail.
+struct Culprit {
+    /// Its index in the chain.
+    link: usize,
+    /// The end of what the check said.
+    output: String,
+}
+
+impl Lander<'_> {
+    fn run(&mut self, mut head: String, mut todo: Vec<usize>) -> Result<(), LandError> {
+        let mut is_second_try = false;
+        loop {
+            let (chain, conflicts) = self.join(&head, &todo)?;
+            let culprit = self.find_culprit(&head, &chain)?;
+            let good = &chain[..culprit.as_ref().map_or(chain.len(), |culprit| culprit.link)];
+            self.ensure_uninterrupted()?;
+            // The check may have taken long. What stands on a branch that has changed since was
+            // not checked without it.
+            if self.hold_changed(good)? {
+                todo.retain(|at| self.items[*at].outcome == LandOutcome::ToLand);
+                continue;
+            }
+            if let Some(mut why) = self.move_target(&mut head, good)? {
+                if let Some(now) = self.repository.tip(self.onto)?.filter(|now| *now != head) {
+                    // Somebody has committed there since: the check says nothing of that.
+                    if !std::mem::replace(&mut is_second_try, true) {
+                        head = now;
+                        continue;
+                    }
+                    why = format!(
+                        "{} is being moved by somebody else; el land tries again",
+                        self.onto
+                    );
+                }
+                let rest: Vec<usize> = chain.iter().map(|link| link.item).collect();
+                hold(self.items, &rest, &why);
+                return self.file_conflicts(conflicts);
+            }
+            let Some(Culprit { link, output }) = culprit else {
+                return self.file_conflicts(conflicts);
+            };
+            let at = chain[link].item;
+            self.items[at].outcome = LandOutcome::CheckFailed;
+            self.items[at].detail = Some(output);
+            // What came after the culprit was tried on top of it, and is tried again; what was in
+            // conflict before it is so without it.
+            let before: Vec<usize> = todo.iter().take_while(|one| **one != at).copied().collect();
+            let (settled, _) =
+                conflicts.into_iter().partition(|conflict| before.contains(&conflict.item));
+            self.file_conflicts(settled)?;
+            todo.retain(|at| self.items[*at].outcome == LandOutcome::ToLand);
+            if todo.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn ensure_uninterrupted(&mut self) -> Result<(), LandError> {
+        if self.check.runner.is_interrupted() { Err(LandError::Interrupted) } else { Ok(()) }
+    }
+
+    fn join(
+        &mut self,
+        head: &str,
+        todo: &[usize],
+    ) -> Result<(Vec<Link>, Vec<Conflict>), LandError> {
+        let (repository, scratch) = (self.repository, self.scratch);
+        let builder = ChainBuilder { repository, scratch, mode: self.context.settings.mode };
+        let runner = &mut self.check.runner;
+        builder.build(head, self.items, todo, || runner.is_interrupted())
+    }
+
+    /// Finds the first branch that makes the check fail; `None`: none does.
+    fn find_culprit(&mut self, head: &str, chain: &[Link]) -> Result<Option<Culprit>, LandError> {
+        let Some(last) = chain.last() else { return Ok(None) };
+        let (scratch, check) = (self.scratch, &mut self.check);
+        let Some(mut output) = check.failure(scratch, &last.commit)? else { return Ok(None) };
+        if let Some(output) = check.failure(scratch, head)? {
+            return Err(LandError::TargetFails { onto: self.onto.to_owned(), output });
+        }
+        let found = find_first_failure(chain.len(), |many| -> Result<bool, LandError> {
+            let said = check.failure(scratch, &chain[many - 1].commit)?;
+            let passed = said.is_none();
+            output = said.unwrap_or_else(|| std::mem::take(&mut output));
+            Ok(passed)
+        })?;
+        Ok(Some(Culprit { link: found - 1, output }))
+    }
+
+    /// Marks the branches that changed since the plan was made; returns true if any did.
+    fn hold_changed(&mut self, chain: &[Link]) -> Result<bool, LandError> {
+        let put = &self.context.settings.put_into_worktrees;
+        let mut has_changed = false;
+        for link in chain {
+            let item = &mut self.items[link.item];
+            let branch = item.branch.as_deref().unwrap_or_default();
+            let tree = self.repository.checkout_of(branch)?;
+            let uncommitted = tree.map_or(Ok(Vec::new()), |tree| tree.changes(put))?;
+            let why = if ops::brief(self.store, &item.atom_id)?.status != Status::Closed {
+                "it is not closed any more"
+            } else if self.repository.tip(branch)? != item.tip {
+                "its branch has moved meanwhile"
+            } else if !uncommitted.is_empty() {
+                "its worktree has changes now that are not committed"
+            } else {
+                continue;
+            };
+            item.outcome = LandOutcome::Held;
+            item.detail = Some(format!("{why}; el land looks again"));
+            has_changed = true;
+        }
+        Ok(has_changed)
+    }
+
+    /// Moves the target over these; says why not, if it cannot be moved.
+    fn move_target(
+        &mut self,
+        head: &mut String,
+        chain: &[Link],
+    ) -> Result<Option<String>, LandError> {
+        let Some(last) = chain.last() else { return Ok(None) };
+        let brought = |link: &Link| Brought {
+            atom: self.items[link.item].atom_id.clone(),
+            tip: self.items[link.item].tip.clone().unwrap_or_default(),
+            commit: link.commit.clone(),
+        };
+        let landed: Vec<Brought> = chain.iter().map(brought).collect();
+        if let Advanced::Held(why) = advance(self.repository, self.onto, head, &last.commit)? {
+            return Ok(Some(why));
+        }
+        let mut before = std::mem::replace(head, last.commit.clone());
+        let noted = note_landed(self.repository, &landed).err();
+        for link in chain {
+            let item = &mut self.items[link.item];
+            let mut told =
+                unpublished(self.repository, &before, &link.commit, item.path.as_deref())?;
+            told.extend(noted.as_ref().map(|error| format!("git could not note that: {error}")));
+            item.outcome = LandOutcome::Landed;
+            item.detail = (!told.is_empty()).then(|| told.join("\n"));
+            before.clone_from(&link.commit);
+        }
+        Ok(None)
+    }
+
+    fn file_conflicts(&mut self, conflicts: Vec<Conflict>) -> Result<(), LandError> {
+        let ctx = self.context.ctx();
+        conflict_atom::file_all(self.store, &ctx, self.repository, self.onto, self.items, conflicts)
+    }
+}

@@ -1,0 +1,78 @@
+//! The check of a commit. The answer is remembered within a landing, so that no commit is checked
+//! twice.
+
+use std::collections::HashMap;
+
+use super::check::{CheckCommand, CheckEnd, CheckRunner};
+use super::{LandContext, LandError, project_folder};
+use crate::git::{GitError, Repository, Scratch, furnish};
+
+/// Checks commits in a checkout of our own.
+#[derive(Debug)]
+pub(super) struct CommitCheck<'a> {
+    context: &'a LandContext<'a>,
+    repository: &'a Repository,
+    pub(super) runner: CheckRunner<'a>,
+    /// By commit: the end of what the check said, if it failed.
+    known: HashMap<String, Option<String>>,
+}
+
+impl<'a> CommitCheck<'a> {
+    pub(super) fn new(
+        context: &'a LandContext<'a>,
+        repository: &'a Repository,
+        runner: CheckRunner<'a>,
+    ) -> CommitCheck<'a> {
+        CommitCheck { context, repository, runner, known: HashMap::new() }
+    }
+
+    /// The end of what the check says of a commit that fails; `None`: the commit passes.
+    pub(super) fn failure(
+        &mut self,
+        scratch: &Scratch,
+        commit: &str,
+    ) -> Result<Option<String>, LandError> {
+        if self.context.settings.check.is_empty() {
+            return Ok(None);
+        }
+        if let Some(known) = self.known.get(commit) {
+            return Ok(known.clone());
+        }
+        let said = self.check(scratch, commit)?;
+        self.known.insert(commit.to_owned(), said.clone());
+        Ok(said)
+    }
+
+    fn check(&mut self, scratch: &Scratch, commit: &str) -> Result<Option<String>, LandError> {
+        let settings = self.context.settings;
+        scratch.go(commit)?;
+        let top = self.repository.top();
+        match furnish(top, scratch.path(), &settings.copy, &settings.link) {
+            // The commit itself brought what is in the way.
+            Err(error @ GitError::Untracked { .. }) => return Ok(Some(error.to_string())),
+            done => done?,
+        }
+        let setup = CheckCommand {
+            key: "worktree_setup",
+            name: "setup",
+            words: &settings.setup,
+            limit: settings.setup_limit,
+        };
+        let check = CheckCommand {
+            key: "land_check",
+            name: "check",
+            words: &settings.check,
+            limit: settings.check_limit,
+        };
+        let folder = project_folder(scratch.path(), self.repository);
+        // Each commit may need another setup: what it brings in follows the files of the commit.
+        for command in [setup, check].into_iter().filter(|command| !command.words.is_empty()) {
+            match self.runner.run(&command, &folder, &mut |_| {})? {
+                CheckEnd::Passed(_) => {}
+                CheckEnd::Failed(said) => return Ok(Some(said)),
+                CheckEnd::Interrupted => return Err(LandError::Interrupted),
+            }
+        }
+        Ok(None)
+    }
+}

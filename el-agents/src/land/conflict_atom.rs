@@ -1,0 +1,122 @@
+//! A conflict becomes an atom, for somebody or some agent to resolve.
+
+use el_core::model::{Atom, Status};
+use el_core::ops::{self, NewAtom};
+use el_core::{Ctx, Store};
+use serde_json::json;
+
+use super::chain::Conflict;
+use super::{LandError, LandItem, LandOutcome};
+use crate::git::{GitError, Repository, branch_of};
+
+/// In the metadata of such an atom: the atom whose branch is in conflict.
+const KEY: &str = "land_conflict_of";
+
+/// The atom of a conflict.
+struct ConflictAtom {
+    id: String,
+    /// Somebody says that it is resolved.
+    is_closed: bool,
+}
+
+/// Files an atom for each conflict. Where one branch builds on another, whoever resolves its
+/// conflict resolves both, so one atom is filed for the two.
+pub(super) fn file_all(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    repository: &Repository,
+    onto: &str,
+    items: &mut [LandItem],
+    mut conflicts: Vec<Conflict>,
+) -> Result<(), LandError> {
+    let tip = |items: &[LandItem], at: usize| items[at].tip.clone().unwrap_or_default();
+    let tips: Vec<String> = conflicts.iter().map(|conflict| tip(items, conflict.item)).collect();
+    let tops = repository.independent(&tips)?;
+    conflicts.sort_by_key(|conflict| !tops.contains(&tip(items, conflict.item)));
+    let mut filed: Vec<usize> = Vec::new();
+    for Conflict { item: at, files } in conflicts {
+        let mut detail = files.clone();
+        items[at].outcome = LandOutcome::Conflict;
+        items[at].files = files;
+        let mut carrier = None;
+        for above in &filed {
+            if repository.contains(&tip(items, *above), &tip(items, at))? {
+                carrier = Some(*above);
+                break;
+            }
+        }
+        if let Some(above) = carrier {
+            detail.push(format!("it comes with {}, which builds on it", items[above].atom_id));
+            items[at].conflict_atom = items[above].conflict_atom.clone();
+        } else {
+            let conflict = file(store, ctx, &items[at], onto)?;
+            if conflict.is_closed {
+                detail.push(what_is_left(repository, &conflict.id, &tip(items, at))?);
+            }
+            items[at].conflict_atom = Some(conflict.id);
+            filed.push(at);
+        }
+        items[at].detail = Some(detail.join("\n"));
+    }
+    Ok(())
+}
+
+/// What to do about a conflict whose atom is closed, in words.
+fn what_is_left(repository: &Repository, id: &str, tip: &str) -> Result<String, GitError> {
+    let resolved = repository.tip(&branch_of(id))?;
+    let has_it = resolved.map_or(Ok(false), |resolved| repository.contains(&resolved, tip))?;
+    Ok(if has_it {
+        format!("{id} is closed, and its branch has this one: el land {id} brings in both")
+    } else {
+        format!(
+            "{id} is closed, but its branch does not have this one: el reopen {id}, and merge it \
+             there"
+        )
+    })
+}
+
+/// Files the atom, unless one is there that is not over, or that was closed for this very conflict:
+/// another would say the same.
+fn file(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    item: &LandItem,
+    onto: &str,
+) -> Result<ConflictAtom, LandError> {
+    let known = ops::show(store, &item.atom_id)?.neighbours;
+    let of_it = known.iter().filter(|atom| atom.metadata[KEY] == json!(item.atom_id));
+    let is_same = |atom: &Atom| {
+        atom.metadata["tip"] == json!(item.tip) && atom.metadata["land_onto"] == json!(onto)
+    };
+    let there = of_it
+        .filter(|atom| !atom.status.is_over() || (atom.status == Status::Closed && is_same(atom)));
+    if let Some(there) = there.min_by_key(|atom| atom.status.is_over()) {
+        let is_closed = there.status == Status::Closed;
+        return Ok(ConflictAtom { id: there.id.clone(), is_closed });
+    }
+    let branch = item.branch.as_deref().unwrap_or_default();
+    // What is over is not to have open work in it: it would be opened for that.
+    let parent = item.parent.as_ref().map(|parent| ops::brief(store, parent)).transpose()?;
+    let parent = parent.filter(|parent| !parent.status.is_over()).map(|parent| parent.id);
+    let files: String = item.files.iter().map(|name| format!("- `{name}`\n")).collect();
+    let new = NewAtom {
+        title: format!("Resolve the conflict of {} with {onto}", item.atom_id),
+        description: format!(
+            "The branch `{branch}` ({}) cannot be brought to `{onto}` by itself. In conflict \
+             are:\n\n{files}\n\
+             Merge `{branch}` into a branch that begins at `{onto}` (`git merge {branch}`), \
+             resolve each of these files so that the intent of both sides is kept, commit the \
+             merge, and close this atom. `el land` then brings both in. `el diff {}` shows what \
+             the branch was about.",
+            item.title.as_deref().unwrap_or_default(),
+            item.atom_id
+        ),
+        parent,
+        discovered_from: Some(item.atom_id.clone()),
+        metadata: Some(
+            json!({ KEY: item.atom_id, "tip": item.tip, "land_onto": onto, "files": item.files }),
+        ),
+        ..NewAtom::default()
+    };
+    Ok(ConflictAtom { id: ops::create(store, ctx, &new)?.id, is_closed: false })
+}

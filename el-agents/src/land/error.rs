@@ -1,0 +1,45 @@
+use std::io;
+use std::path::PathBuf;
+
+use crate::git::GitError;
+
+/// Why a landing, or the check of a plan, could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum LandError {
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    Tracker(#[from] el_core::Error),
+    #[error("cannot {doing} {}", path.display())]
+    File {
+        doing: &'static str,
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    /// Another process holds the lock.
+    #[error("another el land is at work")]
+    Busy,
+    /// Work is brought from a branch of an agent, not to it.
+    #[error("{0} is a branch of an agent: work is brought from it, not to it")]
+    AgentBranch(String),
+    #[error("cannot listen for signals")]
+    Signals(#[source] io::Error),
+    /// Nothing was moved.
+    #[error("the check fails on {onto} already")]
+    TargetFails {
+        onto: String,
+        /// The end of what the check said.
+        output: String,
+    },
+    #[error("the {name} cannot be run: {said}")]
+    CannotRun {
+        /// The setting that names the command.
+        key: &'static str,
+        name: &'static str,
+        said: String,
+    },
+    /// A signal came.
+    #[error("a signal ended it")]
+    Interrupted,
+}

@@ -1,0 +1,117 @@
+//! Bringing the finished work of agents together: what `el land` does, and the check of a plan.
+//!
+//! - [`atom_branches`] looks at the branches of atoms.
+//! - [`plan()`] decides, from that look alone, what happens to each branch.
+//! - [`carry_out()`] joins the branches in a checkout of its own, checks them, and moves the target.
+//! - [`check`] runs a check; [`check_plan`] runs the one at the end of a plan.
+
+mod branch;
+mod carry_out;
+mod chain;
+pub mod check;
+mod commit_check;
+mod conflict_atom;
+mod error;
+mod plan;
+mod plan_check;
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use el_core::{Ctx, SessionCredentials};
+
+pub use self::branch::{AtomBranch, atom_branches, resolve_target};
+pub use self::carry_out::{carry_out, predict};
+pub use self::error::LandError;
+pub use self::plan::{LandItem, LandOutcome, plan};
+pub use self::plan_check::{
+    PlanBranch, PlanBranches, PlanCheck, PlanCheckEnd, PlanCheckEvent, check_plan, plan_branches,
+    plan_check_owner,
+};
+use crate::clock;
+use crate::git::{GitError, Mode, Repository, folder_of_worktrees};
+use crate::tmux::socket_name;
+
+/// How work is brought in.
+#[derive(Debug, Clone)]
+pub struct LandSettings {
+    pub mode: Mode,
+    /// The branch that work is brought to; `None`: the one that is checked out.
+    pub onto: Option<String>,
+    /// The words of the check's command; empty: none.
+    pub check: Vec<String>,
+    pub check_limit: Duration,
+    /// Untracked files of the main checkout that the checkout of the check gets a copy of.
+    pub copy: Vec<String>,
+    /// The same, as links.
+    pub link: Vec<String>,
+    /// The words of the command that makes that checkout ready; empty: none.
+    pub setup: Vec<String>,
+    pub setup_limit: Duration,
+    /// The folder of the worktrees.
+    pub worktrees: PathBuf,
+    /// Untracked files that el itself puts into worktrees: nobody's changes.
+    pub put_into_worktrees: Vec<String>,
+}
+
+/// What a landing, or the check of a plan, is done with and for.
+#[derive(Debug)]
+pub struct LandContext<'a> {
+    pub settings: &'a LandSettings,
+    pub database: &'a Path,
+    /// This program, which guards the checks.
+    pub el: PathBuf,
+    /// The environment of the checks.
+    pub environment: &'a [(OsString, OsString)],
+    pub actor: &'a str,
+    pub session: Option<&'a SessionCredentials>,
+}
+
+impl LandContext<'_> {
+    fn ctx(&self) -> Ctx<'_> {
+        Ctx { now: clock::now(), actor: self.actor, session: self.session }
+    }
+
+    /// The name of the tracker, which no other tracker of this machine has.
+    fn tracker_name(&self) -> String {
+        let whole = self.database.canonicalize();
+        socket_name(&whole.unwrap_or_else(|_| self.database.to_owned()))
+    }
+
+    /// The folder of a checkout of our own. Projects may share the folder of the worktrees, so its
+    /// name has the tracker's in it.
+    fn scratch_folder(&self, purpose: &str, suffix: &str) -> Result<PathBuf, GitError> {
+        folder_of_worktrees(&self.settings.worktrees)?;
+        let name = format!(".{purpose}-{}{suffix}", self.tracker_name());
+        Ok(self.settings.worktrees.join(name))
+    }
+}
+
+/// The folder, in a checkout of the whole repository, that the project is in.
+fn project_folder(top: &Path, repository: &Repository) -> PathBuf {
+    let below = top.join(repository.prefix());
+    let is_there = !repository.prefix().as_os_str().is_empty() && below.is_dir();
+    if is_there { below } else { top.to_owned() }
+}
+
+/// Makes this process the only one that brings anything in, until the file is dropped.
+///
+/// # Errors
+/// [`LandError::Busy`] if another process is at it.
+pub fn lock(state: &Path) -> Result<File, LandError> {
+    let path = state.join("land.lock");
+    let fault = |doing: &'static str| {
+        let path = path.clone();
+        move |source| LandError::File { doing, path, source }
+    };
+    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+    let file = file.map_err(fault("open"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(LandError::Busy),
+        Err(TryLockError::Error(source)) => Err(fault("lock")(source)),
+    }
+}

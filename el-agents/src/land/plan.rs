@@ -1,0 +1,313 @@
+//! What is to happen to each branch, decided from a look.
+
+use std::path::PathBuf;
+
+use el_core::model::{Status, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::AtomBranch;
+use crate::git::Revert;
+
+/// What becomes of a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LandOutcome {
+    /// To be tried.
+    ToLand,
+    Landed,
+    /// It was brought in before.
+    Already,
+    /// It has no commit of its own.
+    Nothing,
+    NoBranch,
+    /// Its atom is not closed.
+    NotFinished,
+    /// A run is at work in it.
+    AtWork,
+    /// Its worktree has changes that no commit has.
+    Uncommitted,
+    /// Its worktree is on something else: nobody knows here which commits are its work.
+    Astray,
+    Conflict,
+    CheckFailed,
+    /// It is ready, but the branch cannot be moved now, or it has changed meanwhile.
+    Held,
+    /// It was brought in before, and taken back by `git revert` since.
+    TakenBack,
+    /// A signal came before its turn.
+    BrokenOff,
+}
+
+impl LandOutcome {
+    /// The branch was to be brought in, and was not.
+    pub fn is_failure(self) -> bool {
+        use LandOutcome::{Already, Landed, Nothing, ToLand};
+        !matches!(self, ToLand | Landed | Already | Nothing)
+    }
+
+    /// The branch is none of those that `--all` is about.
+    fn is_left_out(self) -> bool {
+        use LandOutcome::{Already, AtWork, NotFinished, Nothing, TakenBack};
+        matches!(self, Already | TakenBack | NotFinished | AtWork | Nothing)
+    }
+}
+
+/// One branch, and what becomes of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LandItem {
+    pub atom_id: String,
+    pub title: Option<String>,
+    pub branch: Option<String>,
+    pub tip: Option<String>,
+    #[serde(rename = "fate")]
+    pub outcome: LandOutcome,
+    /// The files in conflict, the end of the check's output, or why the branch was not moved.
+    pub detail: Option<String>,
+    pub files: Vec<String>,
+    /// The atom that was filed to resolve a conflict.
+    pub conflict_atom: Option<String>,
+    /// Commits of the target that took its work back: what they took is brought in again.
+    pub brings_back: Vec<String>,
+    /// Its worktree.
+    #[serde(skip)]
+    pub(super) path: Option<PathBuf>,
+    #[serde(skip)]
+    closed_at: Option<Timestamp>,
+    #[serde(skip)]
+    pub(super) parent: Option<String>,
+}
+
+/// Decides what happens to each branch, in the order in which their atoms were finished. `wanted`:
+/// the ids of the atoms; `None`: every closed one.
+pub fn plan(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<LandItem> {
+    let is_wanted =
+        |branch: &&AtomBranch| wanted.is_none_or(|wanted| wanted.contains(&branch.atom_id));
+    let mut items = Vec::new();
+    for branch in branches.iter().filter(is_wanted) {
+        let item = LandItem::of_branch(branch);
+        // A closed atom's agent may still be writing: that is soon over, and no reason to be
+        // silent.
+        let is_to_come =
+            item.outcome == LandOutcome::AtWork && branch.status == Some(Status::Closed);
+        if wanted.is_some() || is_to_come || !item.outcome.is_left_out() {
+            items.push(item);
+        }
+    }
+    for id in wanted.unwrap_or_default() {
+        if !items.iter().any(|item| item.atom_id == *id) {
+            items.push(LandItem::new(id, LandOutcome::NoBranch));
+        }
+    }
+    items.sort_by(|a, b| (a.closed_at, &a.atom_id).cmp(&(b.closed_at, &b.atom_id)));
+    items
+}
+
+/// The indices of the items that are still to be brought in.
+pub(super) fn to_land(items: &[LandItem]) -> Vec<usize> {
+    (0..items.len()).filter(|at| items[*at].outcome == LandOutcome::ToLand).collect()
+}
+
+impl LandItem {
+    fn new(atom: &str, outcome: LandOutcome) -> LandItem {
+        LandItem {
+            atom_id: atom.to_owned(),
+            title: None,
+            branch: None,
+            tip: None,
+            outcome,
+            detail: None,
+            files: Vec::new(),
+            conflict_atom: None,
+            brings_back: Vec::new(),
+            path: None,
+            closed_at: None,
+            parent: None,
+        }
+    }
+
+    fn of_branch(branch: &AtomBranch) -> LandItem {
+        let outcome = outcome_of(branch);
+        let at = || branch.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        let detail = match outcome {
+            LandOutcome::Uncommitted => {
+                Some(format!("{}\n{}", at(), branch.uncommitted.join("\n")))
+            }
+            LandOutcome::Astray => branch
+                .describe_stray()
+                .map(|why| format!("{}\n{why}; its commits are not brought in", at())),
+            _ => None,
+        };
+        let mut item = LandItem {
+            title: branch.title.clone(),
+            branch: Some(branch.branch.clone()),
+            tip: Some(branch.tip.clone()),
+            detail,
+            path: branch.path.clone().filter(|_| !branch.missing),
+            closed_at: branch.closed_at,
+            parent: branch.parent.clone(),
+            ..LandItem::new(&branch.atom_id, outcome)
+        };
+        item.apply_reverts(&branch.reverts, branch.reopened_at);
+        item
+    }
+
+    /// What was taken back is brought in again if its atom was finished again since, or its branch
+    /// goes on; else a person's word stands. Git tells whole seconds: within the second of the
+    /// revert, a close is a later one if the atom was reopened in that second too.
+    fn apply_reverts(&mut self, reverts: &[Revert], reopened_at: Option<Timestamp>) {
+        let second = |at: Option<Timestamp>| at.map(|at| at.as_micros() / 1_000_000);
+        let (closed, reopened) = (second(self.closed_at), second(reopened_at));
+        let is_finished_since = |revert: &Revert| {
+            closed > Some(revert.at) || (closed == Some(revert.at) && reopened == Some(revert.at))
+        };
+        let Some(last) = reverts.first() else { return };
+        let commits = reverts.iter().map(|revert| revert.commit.clone()).collect();
+        match self.outcome {
+            LandOutcome::Already if is_finished_since(last) => {
+                (self.outcome, self.brings_back) = (LandOutcome::ToLand, commits);
+            }
+            LandOutcome::ToLand => self.brings_back = commits,
+            LandOutcome::Already => {
+                self.outcome = LandOutcome::TakenBack;
+                self.detail = Some(format!(
+                    "by {0}; git revert {0} brings it back, and so does el reopen, el close, \
+                     el land",
+                    last.commit
+                ));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn outcome_of(branch: &AtomBranch) -> LandOutcome {
+    if (branch.landed || branch.taken_back.is_some()) && branch.commits > 0 {
+        LandOutcome::Already
+    } else if branch.live {
+        LandOutcome::AtWork
+    } else if branch.status != Some(Status::Closed) {
+        LandOutcome::NotFinished
+    } else if branch.strayed_to.is_some() {
+        LandOutcome::Astray
+    } else if !branch.uncommitted.is_empty() {
+        LandOutcome::Uncommitted
+    } else if branch.commits == 0 {
+        LandOutcome::Nothing
+    } else {
+        LandOutcome::ToLand
+    }
+}
+
+/// The first of `count` steps after which the check fails, counted from 1: with none of them it
+/// passes, with all it fails.
+pub(super) fn find_first_failure<E>(
+    count: usize,
+    mut passes: impl FnMut(usize) -> Result<bool, E>,
+) -> Result<usize, E> {
+    let (mut good, mut bad) = (0, count);
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        if passes(middle)? { good = middle } else { bad = middle }
+    }
+    Ok(bad)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn branch(id: &str, closed: i64) -> AtomBranch {
+        AtomBranch {
+            atom_id: id.to_owned(),
+            status: Some(Status::Closed),
+            title: Some("Work".to_owned()),
+            branch: format!("el/{id}"),
+            tip: "1".repeat(40),
+            path: Some("/tmp/tree".into()),
+            missing: false,
+            strayed_to: None,
+            uncommitted: Vec::new(),
+            commits: 1,
+            landed: false,
+            taken_back: None,
+            live: false,
+            ours: true,
+            reverts: Vec::new(),
+            closed_at: Some(Timestamp::from_micros(closed * 1_000_000)),
+            reopened_at: None,
+            parent: None,
+        }
+    }
+
+    fn outcomes(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<(String, LandOutcome)> {
+        plan(branches, wanted).into_iter().map(|item| (item.atom_id, item.outcome)).collect()
+    }
+
+    #[test]
+    fn branches_come_in_the_order_in_which_they_were_finished() {
+        let found = outcomes(&[branch("a", 9), branch("b", 3), branch("c", 3)], None);
+        let ids: Vec<&str> = found.iter().map(|(id, _)| id.as_str()).collect();
+        assert_eq!(ids, ["b", "c", "a"]);
+    }
+
+    #[test]
+    fn each_state_has_its_outcome_and_all_names_only_what_could_be_brought_in() {
+        let with = |change: &dyn Fn(&mut AtomBranch)| {
+            let mut one = branch("a", 1);
+            change(&mut one);
+            let named = outcomes(&[one.clone()], Some(&["a".to_owned()]))[0].1;
+            (named, outcomes(&[one], None).len())
+        };
+        use LandOutcome::*;
+        assert_eq!(with(&|_| {}), (ToLand, 1));
+        assert_eq!(with(&|one| one.landed = true), (Already, 0));
+        assert_eq!(with(&|one| one.status = Some(Status::Open)), (NotFinished, 0));
+        assert_eq!(with(&|one| one.strayed_to = Some("x".to_owned())), (Astray, 1));
+        assert_eq!(with(&|one| one.uncommitted = vec!["?? x".to_owned()]), (Uncommitted, 1));
+        assert_eq!(with(&|one| one.commits = 0), (Nothing, 0));
+        assert_eq!(with(&|one| one.live = true), (AtWork, 1));
+        let live_and_open = |one: &mut AtomBranch| {
+            (one.live, one.status) = (true, Some(Status::InProgress));
+        };
+        assert_eq!(with(&live_and_open), (AtWork, 0));
+        assert_eq!(outcomes(&[], Some(&["z".to_owned()])), [("z".to_owned(), NoBranch)]);
+        // Commits that landed say nothing of files that were never committed.
+        let nothing_committed = |one: &mut AtomBranch| {
+            (one.landed, one.commits) = (true, 0);
+            one.uncommitted = vec!["?? x".to_owned()];
+        };
+        assert_eq!(with(&nothing_committed), (Uncommitted, 1));
+    }
+
+    #[test]
+    fn what_was_taken_back_waits_for_a_later_close() {
+        let reverted = |closed: i64, reopened: Option<i64>| {
+            let mut one = branch("a", closed);
+            one.taken_back = Some("f".repeat(40));
+            one.reverts = vec![Revert { commit: "f".repeat(40), at: 10 }];
+            one.reopened_at = reopened.map(|at| Timestamp::from_micros(at * 1_000_000));
+            let item = plan(&[one], Some(&["a".to_owned()])).remove(0);
+            (item.outcome, item.brings_back.len())
+        };
+        assert_eq!(reverted(9, None), (LandOutcome::TakenBack, 0));
+        assert_eq!(reverted(11, Some(11)), (LandOutcome::ToLand, 1));
+        assert_eq!(reverted(10, Some(9)), (LandOutcome::TakenBack, 0));
+        assert_eq!(reverted(10, Some(10)), (LandOutcome::ToLand, 1));
+    }
+
+    #[test]
+    fn the_first_step_that_fails_is_found_with_few_checks() {
+        for count in 1..40 {
+            for first in 1..=count {
+                let mut checks = 0;
+                let found = find_first_failure(count, |step| {
+                    checks += 1;
+                    Ok::<_, ()>(step < first)
+                });
+                assert_eq!(found, Ok(first));
+                assert!(checks <= 6, "{checks} checks for {count}");
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The check at the end of a plan: a command, run where all results are together.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use el_core::ops::Overview;
+use el_core::rules::orchestrate::{Question, Standing};
+
+use super::check::{CheckCommand, CheckEnd, CheckRunner};
+use super::{LandContext, LandError, project_folder};
+use crate::git::{GitError, Mode, Repository, Scratch, Step, branch_of, furnish};
+
+/// A branch with the work of an atom of a plan.
+#[derive(Debug)]
+pub struct PlanBranch<'a> {
+    pub atom: &'a str,
+    pub name: String,
+    pub tip: String,
+    /// Its task mends a failed check, so that it came after the results were brought together.
+    pub is_later: bool,
+}
+
+/// Where the work of a plan that is done lies.
+#[derive(Debug)]
+pub struct PlanBranches<'a> {
+    /// What the aggregation brought together, if that has a branch.
+    pub whole: Option<PlanBranch<'a>>,
+    /// The tasks that are done and have a branch.
+    pub tasks: Vec<PlanBranch<'a>>,
+}
+
+/// Finds the branches of a plan.
+///
+/// # Errors
+/// If git fails.
+pub fn plan_branches<'a>(
+    repository: &Repository,
+    overview: &'a Overview,
+) -> Result<PlanBranches<'a>, GitError> {
+    let branch = |atom: &'a str, list: Option<&str>| -> Result<Option<PlanBranch<'a>>, GitError> {
+        let name = branch_of(atom);
+        let is_later = matches!(list.and_then(Question::named), Some(Question::Failures { .. }));
+        let tip = repository.tip(&name)?;
+        Ok(tip.map(|tip| PlanBranch { atom, name, tip, is_later }))
+    };
+    let name = Question::Aggregation.name();
+    let aggregation = overview.phases.iter().find(|phase| phase.name == name);
+    let atom = aggregation.and_then(|phase| phase.atom_id.as_deref());
+    let whole = atom.map_or(Ok(None), |atom| branch(atom, None))?;
+    let mut tasks = Vec::new();
+    for task in overview.tasks.iter().filter(|task| task.standing == Standing::Done) {
+        tasks.extend(branch(&task.atom_id, task.list.as_deref())?);
+    }
+    Ok(PlanBranches { whole, tasks })
+}
+
+/// The check of a plan.
+#[derive(Debug)]
+pub struct PlanCheck<'a> {
+    pub overview: &'a Overview,
+    /// The project's folder.
+    pub folder: &'a Path,
+    /// Where branches begin; `None`: at what is checked out.
+    pub base: Option<&'a str>,
+    pub limit: Duration,
+}
+
+/// What happens meanwhile.
+#[derive(Debug)]
+pub enum PlanCheckEvent<'a> {
+    /// The results are together in this folder.
+    Begins(&'a Path),
+    /// A command, by its words, runs for this long.
+    GoesOn(&'a [String], Duration),
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub enum PlanCheckEnd {
+    Ended {
+        passed: bool,
+        output: String,
+    },
+    /// A signal came.
+    Interrupted,
+}
+
+/// The owner of a plan's check, for all processes of this machine.
+pub fn plan_check_owner(database: &Path, epic: &str) -> String {
+    let whole = database.canonicalize();
+    format!("{}:{epic}", whole.as_deref().unwrap_or(database).display())
+}
+
+/// Brings the results of a plan together and runs its check there. The caller holds what makes it
+/// the only one that drives this plan.
+///
+/// # Errors
+/// If git fails, or a command cannot be run.
+pub fn check_plan(
+    context: &LandContext<'_>,
+    plan: &PlanCheck<'_>,
+    on_event: &mut dyn FnMut(PlanCheckEvent<'_>),
+) -> Result<PlanCheckEnd, LandError> {
+    let settings = context.settings;
+    let overview = plan.overview;
+    let mut runner =
+        CheckRunner::new(context, plan_check_owner(context.database, &overview.epic.id))?;
+    let check = CheckCommand {
+        key: "orchestrate_check",
+        name: "check",
+        words: &overview.settings.check,
+        limit: plan.limit,
+    };
+    let setup = CheckCommand {
+        key: "worktree_setup",
+        name: "setup",
+        words: &settings.setup,
+        limit: settings.setup_limit,
+    };
+    // Taken away at the end.
+    let _checkout;
+    let (folder, commands): (PathBuf, &[CheckCommand<'_>]) = match bring_together(context, plan)? {
+        Together::Folder => (plan.folder.to_owned(), &[check]),
+        Together::Conflict(output) => {
+            on_event(PlanCheckEvent::Begins(plan.folder));
+            return Ok(PlanCheckEnd::Ended { passed: false, output });
+        }
+        Together::Checkout { scratch, repository } => {
+            furnish(repository.top(), scratch.path(), &settings.copy, &settings.link)?;
+            let folder = project_folder(scratch.path(), &repository);
+            _checkout = scratch;
+            (folder, &[setup, check])
+        }
+    };
+    on_event(PlanCheckEvent::Begins(&folder));
+    let mut output = String::new();
+    for command in commands.iter().filter(|command| !command.words.is_empty()) {
+        let mut progress = |elapsed| on_event(PlanCheckEvent::GoesOn(command.words, elapsed));
+        match runner.run(command, &folder, &mut progress)? {
+            CheckEnd::Passed(said) => output = said,
+            CheckEnd::Failed(output) => return Ok(PlanCheckEnd::Ended { passed: false, output }),
+            CheckEnd::Interrupted => return Ok(PlanCheckEnd::Interrupted),
+        }
+    }
+    Ok(PlanCheckEnd::Ended { passed: true, output })
+}
+
+/// Where the results are together.
+enum Together {
+    /// In the project's folder: nobody worked elsewhere.
+    Folder,
+    /// In a checkout of our own.
+    Checkout { scratch: Scratch, repository: Repository },
+    /// Nowhere, and this is why.
+    Conflict(String),
+}
+
+/// The branch of the aggregation has all that it brought together; those of the tasks of failed
+/// checks came later. Where the aggregation has no branch, those of all tasks are joined.
+fn bring_together(context: &LandContext<'_>, plan: &PlanCheck<'_>) -> Result<Together, LandError> {
+    let Ok(repository) = Repository::of(plan.folder) else { return Ok(Together::Folder) };
+    let PlanBranches { whole, mut tasks } = plan_branches(&repository, plan.overview)?;
+    tasks.retain(|task| whole.is_none() || task.is_later);
+    if whole.is_none() && tasks.is_empty() {
+        return Ok(Together::Folder);
+    }
+    let mut top = match (&whole, plan.base) {
+        (Some(whole), _) => whole.tip.clone(),
+        (None, Some(base)) => repository.commit(base)?.unwrap_or_default(),
+        (None, None) => repository.head()?,
+    };
+    let epic = &plan.overview.epic.id;
+    let scratch = context.scratch_folder("check", &format!("-{epic}"))?;
+    let scratch = Scratch::new(&repository, &scratch, &top)?;
+    for PlanBranch { name: branch, tip, .. } in tasks {
+        if repository.contains(&top, &tip)? {
+            continue;
+        }
+        let message = format!("Join {branch} for the check of {epic}");
+        match scratch.join(&top, None, &tip, Mode::Merge, &message)? {
+            Step::Joined(commit) => top = commit,
+            Step::Conflict(files) => {
+                let names = files.join("\n");
+                let with = whole.as_ref().map_or("the branches before it", |one| one.name.as_str());
+                return Ok(Together::Conflict(format!(
+                    "The branch {branch} does not go together with {with}. In conflict are:\n{names}"
+                )));
+            }
+        }
+    }
+    scratch.go(&top)?;
+    Ok(Together::Checkout { scratch, repository })
+}

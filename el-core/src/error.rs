@@ -1,6 +1,10 @@
 use std::path::PathBuf;
+use std::time::Duration;
 
-use crate::model::Timestamp;
+use crate::model::{FieldProblem, Timestamp};
+
+/// How long a call waits for other processes before it gives up.
+pub(crate) const BUSY_DEADLINE: Duration = Duration::from_secs(30);
 
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -30,7 +34,7 @@ pub enum Error {
     Ambiguous {
         /// What was asked for.
         id: String,
-        /// Id and title of those that match, at most [`crate::ops::MAX_CANDIDATES`].
+        /// Id and title of those that match, at most [`crate::model::MAX_CANDIDATES`].
         candidates: Vec<(String, String)>,
     },
     /// The change contradicts the present state: it exists, is taken, would make a cycle, a guard
@@ -54,7 +58,7 @@ pub enum Error {
     #[error("the report does not fit in {}", fields(problems))]
     Report {
         /// Every field that does not.
-        problems: Vec<crate::protocol::report::FieldProblem>,
+        problems: Vec<FieldProblem>,
     },
     /// The check of the work has not passed, and it has to before the work can be closed.
     #[error("{atom} cannot be closed before its check passes ({}: {})", verify.command.join(" "), verify.status)]
@@ -163,7 +167,7 @@ pub enum Error {
     },
 }
 
-fn fields(problems: &[crate::protocol::report::FieldProblem]) -> String {
+fn fields(problems: &[FieldProblem]) -> String {
     problems.iter().map(|problem| problem.field.as_str()).collect::<Vec<_>>().join(", ")
 }
 
@@ -209,8 +213,9 @@ impl Error {
     pub(crate) fn sqlite(doing: &'static str, source: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Code;
         match source.sqlite_error_code() {
-            Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
-                Error::Busy { waited_s: crate::store::BUSY_DEADLINE.as_secs() }
+            // The last: others held the lock for too long in the middle of a step.
+            Some(Code::DatabaseBusy | Code::DatabaseLocked | Code::FileLockingProtocolFailed) => {
+                Error::Busy { waited_s: BUSY_DEADLINE.as_secs() }
             }
             Some(Code::ReadOnly) => Error::ReadOnly { source },
             Some(Code::DatabaseCorrupt) => Error::Damaged { doing, source },

@@ -22,6 +22,8 @@ CREATE TABLE atoms (
   assignee      TEXT,
   parent_id     TEXT REFERENCES atoms (id) ON DELETE SET NULL,
   defer_until   INTEGER,
+  -- Its back-off, from when to when: before `retry_from` the clock has gone back, and none holds.
+  retry_from    INTEGER,
   retry_at      INTEGER,
   -- Runs that ended before this do not count as failed attempts: set by `el retry` and `el reopen`.
   fresh_since   INTEGER NOT NULL DEFAULT 0,
@@ -395,7 +397,10 @@ CREATE TRIGGER atoms_search_delete AFTER DELETE ON atoms BEGIN
   INSERT INTO search (search, rowid, title, description, acceptance)
   VALUES ('delete', old.seq, old.title, old.description, old.acceptance);
 END;
-CREATE TRIGGER atoms_search_update AFTER UPDATE OF title, description, acceptance ON atoms BEGIN
+-- Most updates write the same texts again.
+CREATE TRIGGER atoms_search_update AFTER UPDATE OF title, description, acceptance ON atoms
+WHEN (old.title, old.description, old.acceptance)
+  IS NOT (new.title, new.description, new.acceptance) BEGIN
   INSERT INTO search (search, rowid, title, description, acceptance)
   VALUES ('delete', old.seq, old.title, old.description, old.acceptance);
   INSERT INTO search (rowid, title, description, acceptance)

@@ -1,41 +1,7 @@
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
 
-use super::lines;
+use super::{Tracker, lines};
 use crate::model::Timestamp;
-
-/// Which tracker's file it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Tracker {
-    /// Our own export.
-    El,
-    /// `.beads/issues.jsonl` of bd and br.
-    Bd,
-    /// `data.jsonl` of Eluent.
-    Eluent,
-    /// What `gh issue list --json …` prints.
-    Github,
-    /// Task lists, and plans of headings.
-    Markdown,
-}
-
-impl Tracker {
-    pub const ALL: &'static [Tracker] =
-        &[Tracker::El, Tracker::Bd, Tracker::Eluent, Tracker::Github, Tracker::Markdown];
-
-    /// The word on the command line and in the store.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Tracker::El => "el",
-            Tracker::Bd => "bd",
-            Tracker::Eluent => "eluent",
-            Tracker::Github => "github",
-            Tracker::Markdown => "markdown",
-        }
-    }
-}
 
 /// Tells the format from the text: from the first record that can be read, or from marks of
 /// Markdown. `None` if nothing tells.

@@ -25,11 +25,13 @@ mod read;
 mod record;
 mod tables;
 
-pub use detect::{Tracker, detect};
+pub use detect::detect;
 pub use graph::{Edge, Vertex, dot, mermaid};
 pub use jsonl::{FORMAT_VERSION, write_jsonl};
 pub use lines::{OPEN_CONFLICT, Progress};
 pub use notes::{Note, NoteKind, Notes};
 pub use read::read;
-pub use record::{BadLine, Batch, Exported, Piece, Record, RecordBond, RecordComment, Snapshot};
+pub use record::{
+    BadLine, Batch, Exported, Piece, Record, RecordBond, RecordComment, Snapshot, Tracker,
+};
 pub use tables::{markdown, write_csv};

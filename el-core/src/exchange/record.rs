@@ -2,8 +2,40 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Notes, Tracker};
+use super::Notes;
 use crate::model::{Atom, Bond, BondKind, Comment, IssueType, Name, Priority, Status, Timestamp};
+
+/// Which tracker's file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tracker {
+    /// Our own export.
+    El,
+    /// `.beads/issues.jsonl` of bd and br.
+    Bd,
+    /// `data.jsonl` of Eluent.
+    Eluent,
+    /// What `gh issue list --json …` prints.
+    Github,
+    /// Task lists, and plans of headings.
+    Markdown,
+}
+
+impl Tracker {
+    pub const ALL: &'static [Tracker] =
+        &[Tracker::El, Tracker::Bd, Tracker::Eluent, Tracker::Github, Tracker::Markdown];
+
+    /// The word on the command line and in the store.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Tracker::El => "el",
+            Tracker::Bd => "bd",
+            Tracker::Eluent => "eluent",
+            Tracker::Github => "github",
+            Tracker::Markdown => "markdown",
+        }
+    }
+}
 
 /// An atom as it comes from elsewhere, in our words. Ids are the other tracker's.
 #[derive(Debug, Clone, PartialEq)]

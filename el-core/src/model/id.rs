@@ -10,6 +10,9 @@ pub const RUN_PREFIX: &str = "run";
 /// The shortest short part of an atom's id.
 pub const SHORT_MIN: usize = 4;
 
+/// How many atoms an ambiguous id names.
+pub const MAX_CANDIDATES: usize = 10;
+
 const PREFIX_MAX: usize = 20;
 
 fn random_bytes<const N: usize>() -> [u8; N] {

@@ -13,6 +13,7 @@ mod name;
 mod phase;
 mod review;
 mod run;
+mod stats;
 mod summary;
 mod text_enum;
 mod time;
@@ -26,16 +27,17 @@ pub use delegation::{Delegation, Takes, TaskStatus, Verify, VerifyStatus};
 pub use event::{Event, EventKind};
 pub use exit::{EndKind, ExitRecord, UsageLimit};
 pub use id::{
-    RUN_PREFIX, SHORT_MIN, canonical_short, fresh_run_id, fresh_short, fresh_token, fresh_uuid,
-    safe_prefix,
+    MAX_CANDIDATES, RUN_PREFIX, SHORT_MIN, canonical_short, fresh_run_id, fresh_short, fresh_token,
+    fresh_uuid, safe_prefix,
 };
 pub use message::{
     Channel, InboxMessage, Message, channel_name, claude_code_channel, handle, mentions,
 };
 pub use name::Name;
-pub use phase::{CompletionStatus, Complexity, Phase, ProgressStatus};
-pub use review::{Review, ReviewVerdict};
-pub use run::{CancelMode, Outcome, Progress, Run, Stamp};
+pub use phase::{Completion, CompletionStatus, Complexity, Phase, ProgressStatus};
+pub use review::{FieldProblem, Review, ReviewVerdict};
+pub use run::{Attempt, CancelMode, Outcome, Progress, Run, Stamp};
+pub use stats::{Counts, RunStats, Stats};
 pub use summary::{Deliverable, Summary, SummaryStatus, TestOutcome, TestResults};
 pub use time::Timestamp;
 pub use worker::Worker;

@@ -1,3 +1,7 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
 use super::text_enum::text_enum;
 
 text_enum! {
@@ -45,4 +49,22 @@ text_enum! {
         Failed = "failed",
         Timeout = "timeout",
     }
+}
+
+/// How a task ended, as its worker sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
+pub struct Completion {
+    pub task_id: String,
+    pub status: CompletionStatus,
+    pub summary: Option<String>,
+    #[serde(default)]
+    pub output_files: Vec<String>,
+    pub output: Option<String>,
+    pub error: Option<String>,
+    #[serde(default)]
+    pub warnings: Vec<String>,
+    #[serde(default)]
+    pub metrics: Map<String, Value>,
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
 }

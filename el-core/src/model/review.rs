@@ -37,6 +37,15 @@ pub struct Review {
     pub decided_at: Option<Timestamp>,
 }
 
+/// A field of a report, or of a mailbox message, that does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FieldProblem {
+    /// Its path, as `buildResult.status`.
+    pub field: String,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
 impl Review {
     /// The value of `_type` in every review's row.
     pub const RECORD_TYPE: &'static str = "review";

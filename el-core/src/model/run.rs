@@ -2,8 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::text_enum::text_enum;
-use super::{Summary, Timestamp, Verify};
-use crate::protocol::response::Completion;
+use super::{Completion, Summary, Timestamp, Verify};
 
 text_enum! {
     /// How a run ended. A run ends once, with one of these.
@@ -174,4 +173,12 @@ impl Run {
     pub const fn is_live(&self) -> bool {
         self.outcome.is_none()
     }
+}
+
+/// An attempt that is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attempt {
+    pub started: Timestamp,
+    pub ended: Timestamp,
+    pub outcome: Outcome,
 }

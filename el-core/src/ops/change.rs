@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::model::{Atom, BondKind, EventKind, ReviewVerdict, Run, Status, Timestamp};
 use crate::rules::budget::EPIC_KEY;
-use crate::rules::{graph, ready};
+use crate::rules::graph::{self, Side, Vertex};
+use crate::rules::ready;
 use crate::store::{Tx, atom, bond, budget, event, orchestration, review, run};
 use crate::{Ctx, Error, Result};
 
@@ -232,6 +233,8 @@ pub(super) struct To<'a> {
     pub(super) defer_until: Option<Timestamp>,
     pub(super) retry_at: Option<Timestamp>,
     pub(super) fresh: bool,
+    /// Who has it from now on; `None` leaves the assignee.
+    pub(super) assignee: Option<&'a str>,
     /// What stands for the word of whoever sets it, if it is not that word; for the event.
     pub(super) via: Option<&'static str>,
 }
@@ -257,6 +260,7 @@ pub(super) fn set_status(
         // Only a person gives fresh attempts: agents that open each other's work would go on for
         // ever.
         fresh: to.fresh && ctx.session.is_none(),
+        assignee: to.assignee,
     };
     if before.status == Status::Review && status != Status::Review {
         // A hand-over that nobody decided is decided by whatever came instead.
@@ -303,31 +307,48 @@ pub(super) fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Resul
     Ok(())
 }
 
-/// Refuses a cycle that the change just made: called inside the transaction, whose rollback undoes
-/// the change.
-pub(super) fn refuse_cycle(tx: &Tx<'_>, through: &str) -> Result<()> {
-    match graph::cycle_through(through, |node| bond::successors(tx, node))? {
-        None => Ok(()),
-        Some(path) => Err(Error::conflict(
-            "cycle",
-            format!(
-                "that would make a cycle, in which everything waits for itself: {}",
-                path.join(" → ")
-            ),
-        )),
-    }
+/// Refuses a cycle that a new bond into `target` just made: called inside the transaction, whose
+/// rollback undoes the change.
+pub(super) fn ensure_no_cycle(tx: &Tx<'_>, target: &str) -> Result<()> {
+    ensure_no_cycle_through(tx, &Vertex::itself(target))
 }
 
-/// Sets the parent; refuses cycles of containment and of waiting.
-pub(super) fn check_parent(tx: &Tx<'_>, child: &str, parent: &str) -> Result<()> {
+/// Refuses a cycle that an atom closes by becoming an epic, which waits for all that is in it.
+pub(super) fn ensure_epic_waits_for_nothing_of_its_own(tx: &Tx<'_>, epic: &str) -> Result<()> {
+    ensure_no_cycle_through(tx, &Vertex::family(epic))
+}
+
+/// Refuses a parent that makes a cycle of containment or of waiting. Being in a family makes others
+/// wait for the child: those that wait for everything below one of its ancestors.
+pub(super) fn ensure_parent_fits(tx: &Tx<'_>, child: &str, parent: &str) -> Result<()> {
     if child == parent {
         return Err(Error::conflict("cycle", format!("{child} cannot be its own parent")));
     }
-    refuse_cycle(tx, child)?;
-    // Being in a family makes others wait for it: those that wait for everything below one of the
-    // ancestors.
-    for target in bond::successors(tx, child)? {
-        refuse_cycle(tx, &target)?;
-    }
-    Ok(())
+    ensure_no_cycle_through(tx, &Vertex::itself(child))?;
+    ensure_no_cycle_through(tx, &Vertex::family(child))
+}
+
+fn ensure_no_cycle_through(tx: &Tx<'_>, start: &Vertex) -> Result<()> {
+    let Some(path) = graph::cycle_through(start, |vertex| waiting_for(tx, vertex))? else {
+        return Ok(());
+    };
+    Err(Error::conflict(
+        "cycle",
+        format!(
+            "that would make a cycle, in which everything waits for itself: {}",
+            graph::cycle_text(&graph::atoms_of(path))
+        ),
+    ))
+}
+
+fn waiting_for(tx: &Tx<'_>, vertex: &Vertex) -> Result<Vec<Vertex>> {
+    let (targets, family) = match vertex.side {
+        Side::Itself => (bond::waiting_for_itself(tx, &vertex.atom)?, Some(vertex.atom.clone())),
+        Side::Family => {
+            (bond::waiting_for_family(tx, &vertex.atom)?, atom::parent(tx, &vertex.atom)?)
+        }
+    };
+    let targets = targets.into_iter().map(|atom| Vertex { atom, side: Side::Itself });
+    let family = family.into_iter().map(|atom| Vertex { atom, side: Side::Family });
+    Ok(family.chain(targets).collect())
 }

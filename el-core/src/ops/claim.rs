@@ -112,11 +112,13 @@ fn is_ready(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &Atom) -> Result<bool> {
 }
 
 fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, conversation: Option<&str>) -> Result<Atom> {
-    let owned =
-        Atom { assignee: Some(ctx.actor.to_owned()), updated_at: ctx.now, ..before.clone() };
-    atom::update_fields(tx, &owned)?;
-    if before.status != Status::InProgress {
-        set_status(tx, ctx, before, Status::InProgress, To::default())?;
+    if before.status == Status::InProgress {
+        let owned =
+            Atom { assignee: Some(ctx.actor.to_owned()), updated_at: ctx.now, ..before.clone() };
+        atom::update_fields(tx, &owned)?;
+    } else {
+        let to = To { assignee: Some(ctx.actor), ..To::default() };
+        set_status(tx, ctx, before, Status::InProgress, to)?;
     }
     let mut data = json!({ "assignee": ctx.actor, "was": before.assignee });
     if let Some(conversation) = conversation {

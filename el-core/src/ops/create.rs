@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use super::change::{check_parent, refuse_cycle};
+use super::change::{ensure_no_cycle, ensure_parent_fits};
 use crate::model::{
     Atom, BondKind, Delegation, EventKind, IssueType, Priority, Status, Timestamp, limits, validate,
 };
@@ -170,7 +170,7 @@ fn connect(
     if let Some(parent) = &new.parent {
         let parent = find(parent)?;
         atom::update_fields(tx, &Atom { parent_id: Some(parent.clone()), ..atom.clone() })?;
-        check_parent(tx, &atom.id, &parent)?;
+        ensure_parent_fits(tx, &atom.id, &parent)?;
         event::insert(
             tx,
             ctx,
@@ -205,7 +205,7 @@ fn connect(
             )?;
         }
         if kind.is_blocking() {
-            refuse_cycle(tx, &target)?;
+            ensure_no_cycle(tx, &target)?;
         }
     }
     Ok(())

@@ -1,12 +1,12 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::change::{check_parent, may_change_bounds, refuse_cycle, resolved};
+use super::change::{ensure_no_cycle, ensure_parent_fits, may_change_bounds, resolved};
 use crate::model::{Atom, Bond, BondKind, EventKind, Status};
-use crate::rules::graph;
+use crate::rules::waits::{self, Edge, Wait};
 use crate::store::{Store, Tx, atom, bond, event, run};
 use crate::{Ctx, Error, Result};
 
@@ -48,13 +48,13 @@ pub fn dep_add(
                 tx,
                 &Atom { parent_id: Some(source.id.clone()), updated_at: ctx.now, ..target.clone() },
             )?;
-            check_parent(tx, &target.id, &source.id)?;
+            ensure_parent_fits(tx, &target.id, &source.id)?;
             is_new
         } else {
             bond::add(tx, &source.id, &target.id, kind, ctx.now)?
         };
         if kind.is_blocking() {
-            refuse_cycle(tx, &target.id)?;
+            ensure_no_cycle(tx, &target.id)?;
         }
         if is_new {
             event::insert(
@@ -215,32 +215,14 @@ pub enum GraphIssue {
     NeverNeeded { source: String, target: String },
 }
 
-/// Checks the whole graph.
+/// Checks the whole graph, in time that grows with the number of bonds.
+///
+/// # Errors
+/// If the database cannot be read.
 pub fn dep_check(store: &Store) -> Result<Vec<GraphIssue>> {
     store.read(|tx| {
         let bonds = bond::all(tx)?;
-        let mut issues = Vec::new();
-        let mut told = HashSet::new();
-        let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for bond in bonds.iter().filter(|b| {
-            b.dependency_type.is_blocking() || b.dependency_type == BondKind::ParentChild
-        }) {
-            if told.contains(&bond.source_id) {
-                continue;
-            }
-            let path = graph::cycle_through(&bond.source_id, |node| -> Result<Vec<String>> {
-                if let Some(found) = known.get(node) {
-                    return Ok(found.clone());
-                }
-                let found = bond::successors(tx, node)?;
-                known.insert(node.to_owned(), found.clone());
-                Ok(found)
-            })?;
-            if let Some(path) = path {
-                told.extend(path.iter().cloned());
-                issues.push(GraphIssue::Cycle { path });
-            }
-        }
+        let mut issues = cycles(&bonds, &atom::epics(tx)?);
         for bond in bonds.iter().filter(|b| b.dependency_type == BondKind::ConditionalBlocks) {
             let (source, target) =
                 (atom::get(tx, &bond.source_id)?, atom::get(tx, &bond.target_id)?);
@@ -252,4 +234,29 @@ pub fn dep_check(store: &Store) -> Result<Vec<GraphIssue>> {
         }
         Ok(issues)
     })
+}
+
+fn cycles(bonds: &[Bond], epics: &HashSet<String>) -> Vec<GraphIssue> {
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut ids: Vec<&str> = Vec::new();
+    let mut number = |id| {
+        *numbers.entry(id).or_insert_with(|| {
+            ids.push(id);
+            ids.len() - 1
+        })
+    };
+    let edges: Vec<Edge> = bonds
+        .iter()
+        .filter_map(|bond| {
+            let wait = Wait::of_bond(bond.dependency_type, epics.contains(&bond.source_id))?;
+            let (source, target) = (number(&bond.source_id), number(&bond.target_id));
+            Some(Edge { source, target, wait })
+        })
+        .collect();
+    waits::cycles(ids.len(), &edges)
+        .into_iter()
+        .map(|path| GraphIssue::Cycle {
+            path: path.into_iter().map(|at| ids[at].to_owned()).collect(),
+        })
+        .collect()
 }

@@ -7,6 +7,7 @@ use super::dep::{GraphIssue, dep_check};
 use super::{AtomFilter, Sort};
 use crate::Result;
 use crate::model::{Status, Timestamp};
+use crate::rules::graph::cycle_text;
 use crate::store::filter::Query;
 use crate::store::{Store, atom, bond, run, search};
 
@@ -40,7 +41,7 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
             GraphIssue::Cycle { path } => Finding {
                 code: "cycle",
                 serious: true,
-                message: format!("these wait for each other for ever: {}", path.join(" → ")),
+                message: format!("these wait for each other for ever: {}", cycle_text(&path)),
                 hint: "remove one of the bonds with `el dep remove`".to_owned(),
             },
             GraphIssue::NeverNeeded { source, target } => Finding {

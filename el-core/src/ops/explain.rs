@@ -72,14 +72,14 @@ pub(super) fn around(tx: &Tx<'_>, atom: &Atom) -> Result<Snapshot> {
             snapshot.bonds.push((edge.source_id, edge.target_id, edge.dependency_type));
         }
         next = atom.parent_id.as_deref().map(|id| atom::get(tx, id)).transpose()?;
-        snapshot.nodes.insert(atom.id.clone(), node(&atom));
+        snapshot.nodes.insert(atom.id.clone(), node(tx, &atom)?);
     }
     Ok(snapshot)
 }
 
 fn add(tx: &Tx<'_>, id: &str, snapshot: &mut Snapshot) -> Result<()> {
     if let Some(atom) = atom::find(tx, id)? {
-        snapshot.nodes.insert(atom.id.clone(), node(&atom));
+        snapshot.nodes.insert(atom.id.clone(), node(tx, &atom)?);
     }
     Ok(())
 }
@@ -96,8 +96,13 @@ fn add_below(tx: &Tx<'_>, root: &str, snapshot: &mut Snapshot) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn node(atom: &Atom) -> Node {
-    Node {
+pub(super) fn node(tx: &Tx<'_>, atom: &Atom) -> Result<Node> {
+    let retry_from = match atom.retry_at {
+        Some(_) => atom::retry_from(tx, &atom.id)?,
+        None => None,
+    };
+    Ok(Node {
+        retry_from,
         status: atom.status,
         issue_type: atom.issue_type,
         parent: atom.parent_id.clone(),
@@ -105,5 +110,5 @@ pub(super) fn node(atom: &Atom) -> Node {
         retry_at: atom.retry_at,
         close_reason: atom.close_reason.clone(),
         live_run: atom.run_id.clone(),
-    }
+    })
 }

@@ -57,6 +57,7 @@ mod update;
 mod verify;
 mod worker;
 
+pub use crate::model::{Counts, MAX_CANDIDATES, RunStats, Stats};
 pub use crate::store::filter::{AssigneeFilter, AtomFilter, Page, Sort};
 pub use adopt::adopt;
 pub use approve::approve;
@@ -108,7 +109,7 @@ pub use runs::{RunFilter, attempts, resolve_run, run, runs, target_run};
 pub use search::search;
 pub use settle::{Settled, foresee, settle, settle_lost};
 pub use show::{Dependencies, Shown, brief, resolve, show};
-pub use stats::{Counts, RunStats, Stats, stats};
+pub use stats::stats;
 pub use stop_gate::{Gate, stop_gate};
 pub use submit::{Submitted, submit};
 pub use supervise::{Beat, Watch, beat, nudged, register_supervisor, set_agent_pid, watch};
@@ -120,6 +121,3 @@ pub use worker::{
     WorkerView, live_runs, request_stop, worker_beat, worker_join, worker_leave,
     worker_leave_if_idle, worker_retires, worker_view, workers,
 };
-
-/// How many atoms an ambiguous id names.
-pub const MAX_CANDIDATES: usize = 10;

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -67,13 +69,14 @@ pub fn queue(
         let live = run::live(tx)?;
         let tasks = atom::assignees_of_tasks(tx)?;
         let mut names: Vec<&String> = Vec::new();
+        let mut seen = HashSet::new();
         let others = workers
             .iter()
             .flat_map(|w| &w.agents)
             .chain(live.iter().map(|r| &r.agent))
             .chain(&tasks);
         for name in agents.iter().chain(others) {
-            if !names.contains(&name) {
+            if seen.insert(name) {
                 names.push(name);
             }
         }
@@ -98,7 +101,8 @@ pub(super) fn of_agent(
     let open =
         AtomFilter { assignee: Some(own), statuses: vec![Status::Open], ..AtomFilter::default() };
     let mut held = Query::new(&open).rows(tx, ready::QUEUE_ORDER, None, 0)?;
-    held.retain(|atom| !ready.iter().any(|other| other.id == atom.id));
+    let waiting: HashSet<&str> = ready.iter().map(|atom| atom.id.as_str()).collect();
+    held.retain(|atom| !waiting.contains(atom.id.as_str()));
     let mut current = Vec::new();
     for run in live.iter().filter(|run| run.agent == agent) {
         current.push(Executing {

@@ -5,8 +5,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::change::{
-    To, check_parent, may_change_bounds, may_close, may_close_unverified, may_lift_review,
-    may_set_status, refuse_open_children, resolved_all, set_status, taken_claim,
+    To, ensure_epic_waits_for_nothing_of_its_own, ensure_parent_fits, may_change_bounds, may_close,
+    may_close_unverified, may_lift_review, may_set_status, refuse_open_children, resolved_all,
+    set_status, taken_claim,
 };
 use super::close::Guard;
 use crate::model::{
@@ -245,9 +246,12 @@ fn fields(
         after.updated_at = ctx.now;
         atom::update_fields(tx, &after)?;
     }
+    if after.issue_type.is_abstract() && !before.issue_type.is_abstract() {
+        ensure_epic_waits_for_nothing_of_its_own(tx, &before.id)?;
+    }
     if before.parent_id != after.parent_id {
         if let Some(parent) = &after.parent_id {
-            check_parent(tx, &before.id, parent)?;
+            ensure_parent_fits(tx, &before.id, parent)?;
         }
         let (kind, parent) = if after.parent_id.is_some() {
             (EventKind::BondAdded, &after.parent_id)

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::model::Timestamp;
-use crate::model::limits;
+pub use crate::model::FieldProblem;
+use crate::model::{Timestamp, limits};
 
 /// A report that fits the protocol.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -88,15 +88,6 @@ impl BuildStatus {
 
 /// The platforms of the protocol.
 pub const PLATFORMS: [&str; 4] = ["web", "android", "ios", "custom"];
-
-/// A field that does not fit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FieldProblem {
-    /// Its path, as `buildResult.status`.
-    pub field: String,
-    /// What is wrong and what would be right.
-    pub message: String,
-}
 
 /// How many files one report may name.
 const FILES_MAX: usize = 2_000;

@@ -19,6 +19,7 @@ mod prompts;
 mod scanner;
 mod tasks;
 
+pub use crate::model::Completion;
 pub use answer::{Answer, Faulty, Good, answer, check_block};
 pub use block::Block;
 pub use check::FieldFault;
@@ -26,8 +27,8 @@ pub use delimiter::{END, START};
 pub use fallback::{Carried, Signal, fallback, signal};
 pub use fault::{Fault, FaultKind, Repair, Repaired};
 pub use phases::{
-    Aggregation, Analysis, Completion, Component, Conflict, Payload, Progress, ProposedTask,
-    TaskList, check, priority,
+    Aggregation, Analysis, Component, Conflict, Payload, Progress, ProposedTask, TaskList, check,
+    priority,
 };
 pub use position::Position;
 pub use prompts::{

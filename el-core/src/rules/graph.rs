@@ -1,15 +1,74 @@
 //! Cycles among the edges that make one atom wait for another.
 
 use std::collections::HashSet;
+use std::hash::Hash;
+
+/// What can wait, or be waited for: each atom is two vertices.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Vertex {
+    pub atom: String,
+    pub side: Side,
+}
+
+/// The two things that others wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The atom itself.
+    Itself,
+    /// The atom and everything below it. An epic is over only then.
+    Family,
+}
+
+impl Vertex {
+    pub fn itself(atom: &str) -> Vertex {
+        Vertex { atom: atom.to_owned(), side: Side::Itself }
+    }
+
+    pub fn family(atom: &str) -> Vertex {
+        Vertex { atom: atom.to_owned(), side: Side::Family }
+    }
+}
+
+/// The atoms along a path of vertices, each step once.
+pub fn atoms_of(path: Vec<Vertex>) -> Vec<String> {
+    let mut atoms: Vec<String> = path.into_iter().map(|vertex| vertex.atom).collect();
+    atoms.dedup();
+    if atoms.len() == 1 {
+        atoms.push(atoms[0].clone());
+    }
+    atoms
+}
+
+/// A longer cycle is told by its ends and its length.
+const CYCLE_SHOWN: usize = 12;
+/// So many atoms of each end.
+const CYCLE_ENDS: usize = 4;
+
+/// A cycle for people: `a → b → a`.
+pub fn cycle_text(path: &[String]) -> String {
+    if path.len() <= CYCLE_SHOWN {
+        return path.join(" → ");
+    }
+    let left_out = path.len() - 2 * CYCLE_ENDS;
+    format!(
+        "{} → … {left_out} more … → {} ({} atoms)",
+        path[..CYCLE_ENDS].join(" → "),
+        path[path.len() - CYCLE_ENDS..].join(" → "),
+        path.len() - 1
+    )
+}
 
 /// A way from `start` back to `start` along `successors`, both ends included; `None` if there is
 /// none. Every node is asked at most once.
-pub fn cycle_through<E>(
-    start: &str,
-    mut successors: impl FnMut(&str) -> Result<Vec<String>, E>,
-) -> Result<Option<Vec<String>>, E> {
+///
+/// # Errors
+/// The first failure of `successors`.
+pub fn cycle_through<V: Clone + Eq + Hash, E>(
+    start: &V,
+    mut successors: impl FnMut(&V) -> Result<Vec<V>, E>,
+) -> Result<Option<Vec<V>>, E> {
     // The path from `start` to the node in hand, and what is left to try at each step of it.
-    let mut path = vec![start.to_owned()];
+    let mut path = vec![start.clone()];
     let mut todo = vec![successors(start)?];
     let mut seen = HashSet::new();
     while let Some(next) = todo.last_mut() {
@@ -18,7 +77,7 @@ pub fn cycle_through<E>(
                 todo.pop();
                 path.pop();
             }
-            Some(node) if node == start => {
+            Some(node) if node == *start => {
                 path.push(node);
                 return Ok(Some(path));
             }
@@ -53,7 +112,7 @@ mod tests {
     }
 
     fn find(edges: &Edges, start: u8) -> Option<Vec<String>> {
-        cycle_through(&start.to_string(), |n| {
+        cycle_through(&start.to_string(), |n: &String| {
             Ok::<_, Infallible>(edges.get(n).cloned().unwrap_or_default())
         })
         .unwrap()
@@ -64,6 +123,16 @@ mod tests {
         let edges = edges(&[(1, 2), (2, 3), (3, 1), (2, 4)]);
         assert_eq!(find(&edges, 1).unwrap(), ["1", "2", "3", "1"]);
         assert_eq!(find(&edges, 4), None);
+    }
+
+    #[test]
+    fn a_long_cycle_is_told_by_its_ends_and_its_length() {
+        let path: Vec<String> = (0..20_000).chain([0]).map(|n| format!("a{n}")).collect();
+        assert_eq!(
+            cycle_text(&path),
+            "a0 → a1 → a2 → a3 → … 19993 more … → a19997 → a19998 → a19999 → a0 (20000 atoms)"
+        );
+        assert_eq!(cycle_text(&path[..3]), "a0 → a1 → a2");
     }
 
     proptest! {

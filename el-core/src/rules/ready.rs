@@ -1,12 +1,16 @@
 //! What keeps an atom from being ready, in words. The twin of the SQL in `store/ready`; a property
 //! test holds the two together.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::{BondKind, IssueType, Status, Timestamp};
+
+/// A back-off that begins later than this from now was set before the clock went back.
+pub const CLOCK_SKEW: Duration = Duration::from_secs(60);
 
 /// As much of an atom as readiness depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +20,8 @@ pub struct Node {
     pub parent: Option<String>,
     pub defer_until: Option<Timestamp>,
     pub retry_at: Option<Timestamp>,
+    /// When the back-off began.
+    pub retry_from: Option<Timestamp>,
     pub close_reason: Option<String>,
     pub live_run: Option<String>,
 }
@@ -79,7 +85,8 @@ impl Snapshot {
         if node.issue_type.is_abstract() {
             holds.push(Hold::Abstract { issue_type: node.issue_type });
         }
-        if let Some(until) = node.retry_at.filter(|at| *at > now) {
+        let clock_went_back = node.retry_from.is_some_and(|from| from > now.plus(CLOCK_SKEW));
+        if let Some(until) = node.retry_at.filter(|at| *at > now && !clock_went_back) {
             holds.push(Hold::BackOff { until });
         }
         if let Some(run) = &node.live_run {
@@ -146,14 +153,17 @@ impl Snapshot {
 
     /// An atom and everything below it, each once.
     fn below(&self, id: &str) -> Vec<(&String, &Node)> {
+        let mut children: HashMap<&String, Vec<(&String, &Node)>> = HashMap::new();
+        for (id, node) in &self.nodes {
+            if let Some(parent) = &node.parent {
+                children.entry(parent).or_default().push((id, node));
+            }
+        }
         let mut found: Vec<(&String, &Node)> = self.nodes.get_key_value(id).into_iter().collect();
         let mut next = 0;
         while let Some((parent, _)) = found.get(next).copied() {
-            let is_child = |(id, node): &(&String, &Node)| {
-                node.parent.as_ref() == Some(parent) && !found.iter().any(|(known, _)| known == id)
-            };
-            let children: Vec<_> = self.nodes.iter().filter(is_child).collect();
-            found.extend(children);
+            // Taken out, so that parents that go round in a circle end.
+            found.extend(children.remove(parent).into_iter().flatten());
             next += 1;
         }
         found

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::model::{Outcome, Timestamp};
+use super::ready::CLOCK_SKEW;
+use crate::model::{Attempt, Outcome, Timestamp};
 
 /// How many attempts of each kind an atom gets before it is `blocked`, and the back-off between
 /// them.
@@ -63,14 +64,6 @@ impl RetryPolicy {
     }
 }
 
-/// An attempt that is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Attempt {
-    pub started: Timestamp,
-    pub ended: Timestamp,
-    pub outcome: Outcome,
-}
-
 /// Whether an atom that is ready may be begun again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
@@ -98,7 +91,9 @@ impl RetryPolicy {
         };
         let mut round = 0_u32;
         let mut free_at = None;
-        for attempt in earlier.iter().filter(|attempt| !is_free(attempt.outcome)) {
+        // An attempt that ends in the future ended before the clock went back: it holds nothing.
+        let counts = |a: &&Attempt| !is_free(a.outcome) && a.ended <= now.plus(CLOCK_SKEW);
+        for attempt in earlier.iter().filter(counts) {
             if free_at.is_some_and(|at: Timestamp| attempt.started > at.plus(AT_ONCE)) {
                 round = 0;
             }

@@ -1,15 +1,30 @@
-//! Which of many new edges would make atoms wait for themselves: for thousands at once, where
-//! asking for each would take minutes.
+//! Which of many edges make atoms wait for themselves: for thousands at once, where asking for each
+//! would take minutes.
+
+use crate::model::BondKind;
 
 /// How one atom depends on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
     /// The target waits for the source: `blocks`, `conditional_blocks`.
     Hold,
-    /// The target waits for the source and everything below it: `waits_for`.
+    /// The target waits for the source and everything below it: `waits_for`, and every blocking
+    /// bond from an epic, which is over only when everything below it is.
     Tree,
     /// The source contains the target: `parent_child`.
     Contain,
+}
+
+impl Wait {
+    /// What a bond makes wait; `None` if nothing. `from_epic`: its source is an abstract atom.
+    pub const fn of_bond(kind: BondKind, from_epic: bool) -> Option<Wait> {
+        match kind {
+            BondKind::Blocks | BondKind::ConditionalBlocks if !from_epic => Some(Wait::Hold),
+            BondKind::Blocks | BondKind::ConditionalBlocks | BondKind::WaitsFor => Some(Wait::Tree),
+            BondKind::ParentChild => Some(Wait::Contain),
+            _ => None,
+        }
+    }
 }
 
 /// An edge between two atoms, which are numbers below the count of atoms.
@@ -31,13 +46,7 @@ const BUDGET: usize = 100_000_000;
 /// that is what the targets of `waits_for` wait for, and it leads from each child to its parent. So
 /// the graph stays as small as the project, however deep the families.
 pub fn refused(atoms: usize, held: &[Edge], new: &[Edge]) -> Vec<usize> {
-    let mut graph = Graph::new(atoms * 2);
-    for atom in 0..atoms {
-        graph.add((atom * 2, atom * 2 + 1));
-    }
-    for edge in held.iter().chain(new) {
-        arcs(edge).for_each(|arc| graph.add(arc));
-    }
+    let graph = Graph::of(atoms, held.iter().chain(new));
     let component = graph.components();
     let in_a_cycle =
         |edge: &Edge| arcs(edge).any(|(from, to)| from == to || component[from] == component[to]);
@@ -45,13 +54,8 @@ pub fn refused(atoms: usize, held: &[Edge], new: &[Edge]) -> Vec<usize> {
         return Vec::new();
     }
     // Now the certain ones first, then the suspects one by one.
-    let mut graph = Graph::new(atoms * 2);
-    for atom in 0..atoms {
-        graph.add((atom * 2, atom * 2 + 1));
-    }
-    for edge in held.iter().chain(new.iter().filter(|edge| !in_a_cycle(edge))) {
-        arcs(edge).for_each(|arc| graph.add(arc));
-    }
+    let mut graph =
+        Graph::of(atoms, held.iter().chain(new.iter().filter(|edge| !in_a_cycle(edge))));
     let mut refused = Vec::new();
     let mut search = Search { seen: vec![0; atoms * 2], round: 0, budget: BUDGET };
     for (at, edge) in new.iter().enumerate().filter(|(_, edge)| in_a_cycle(edge)) {
@@ -73,6 +77,37 @@ pub fn refused(atoms: usize, held: &[Edge], new: &[Edge]) -> Vec<usize> {
     refused
 }
 
+/// A cycle for every group of atoms that wait for each other: the atoms along it, both ends
+/// included. Takes time in proportion to the edges and the cycles found.
+pub fn cycles(atoms: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
+    let graph = Graph::of(atoms, edges);
+    let component = graph.components();
+    let mut told = vec![false; component.len()];
+    let mut cycles = Vec::new();
+    let mut before = vec![usize::MAX; component.len()];
+    for start in 0..component.len() {
+        if std::mem::replace(&mut told[component[start]], true) {
+            continue;
+        }
+        let Some(mut vertex) = graph.last_of_cycle(start, &component, &mut before) else {
+            continue;
+        };
+        let mut path = vec![start / 2];
+        while vertex != start {
+            path.push(vertex / 2);
+            vertex = before[vertex];
+        }
+        path.push(start / 2);
+        path.reverse();
+        path.dedup();
+        if path.len() == 1 {
+            path.push(start / 2);
+        }
+        cycles.push(path);
+    }
+    cycles
+}
+
 fn arcs(edge: &Edge) -> impl Iterator<Item = (usize, usize)> {
     let (source, target) = (edge.source * 2, edge.target * 2);
     let (first, second) = match edge.wait {
@@ -88,8 +123,39 @@ struct Graph {
 }
 
 impl Graph {
-    fn new(vertices: usize) -> Graph {
-        Graph { next: vec![Vec::new(); vertices] }
+    /// Two vertices for each atom, and the arcs of the edges.
+    fn of<'a>(atoms: usize, edges: impl IntoIterator<Item = &'a Edge>) -> Graph {
+        let mut graph = Graph { next: vec![Vec::new(); atoms * 2] };
+        for atom in 0..atoms {
+            graph.add((atom * 2, atom * 2 + 1));
+        }
+        for edge in edges {
+            arcs(edge).for_each(|arc| graph.add(arc));
+        }
+        graph
+    }
+
+    /// The vertex before `start` on the shortest cycle through it, within its component; `before`
+    /// holds the way back.
+    fn last_of_cycle(
+        &self,
+        start: usize,
+        component: &[usize],
+        before: &mut [usize],
+    ) -> Option<usize> {
+        let mut todo = std::collections::VecDeque::from([start]);
+        while let Some(vertex) = todo.pop_front() {
+            for &to in &self.next[vertex] {
+                if to == start {
+                    return Some(vertex);
+                }
+                if component[to] == component[start] && before[to] == usize::MAX {
+                    before[to] = vertex;
+                    todo.push_back(to);
+                }
+            }
+        }
+        None
     }
 
     fn add(&mut self, (from, to): (usize, usize)) {
@@ -209,6 +275,25 @@ mod tests {
     }
 
     #[test]
+    fn one_cycle_is_told_for_each_group() {
+        let edges = [
+            edge(0, 1, Wait::Hold),
+            edge(1, 0, Wait::Hold),
+            edge(2, 3, Wait::Contain),
+            edge(2, 3, Wait::Tree),
+            edge(3, 4, Wait::Hold),
+        ];
+        assert_eq!(cycles(5, &edges), [vec![0, 1, 0], vec![2, 3, 2]]);
+    }
+
+    #[test]
+    fn a_bond_from_an_epic_waits_for_all_that_is_in_it() {
+        assert_eq!(Wait::of_bond(BondKind::Blocks, false), Some(Wait::Hold));
+        assert_eq!(Wait::of_bond(BondKind::Blocks, true), Some(Wait::Tree));
+        assert_eq!(Wait::of_bond(BondKind::Related, true), None);
+    }
+
+    #[test]
     fn a_parent_cannot_wait_for_its_child_nor_a_member_for_its_family() {
         assert_eq!(refused(2, &[edge(0, 1, Wait::Contain)], &[edge(1, 0, Wait::Hold)]), [0]);
         assert_eq!(refused(2, &[edge(0, 1, Wait::Contain)], &[edge(0, 1, Wait::Tree)]), [0]);
@@ -229,7 +314,7 @@ mod tests {
         for edge in edges.iter().filter(|e| e.wait == Wait::Contain) {
             parents.entry(edge.target).or_default().push(edge.source);
         }
-        let successors = |node: &str| -> Result<Vec<String>, Infallible> {
+        let successors = |node: &String| -> Result<Vec<String>, Infallible> {
             let node: usize = node.parse().unwrap();
             let mut up = vec![node];
             let mut at = 0;
@@ -259,10 +344,12 @@ mod tests {
             let refused = refused(7, &[], &new);
             let kept: Vec<Edge> = new.iter().enumerate().filter(|(at, _)| !refused.contains(at)).map(|(_, e)| *e).collect();
             prop_assert!(!has_cycle(7, &kept));
+            prop_assert!(cycles(7, &kept).is_empty());
             for at in refused {
                 let mut with: Vec<Edge> = kept.clone();
                 with.push(new[at]);
                 prop_assert!(has_cycle(7, &with));
+                prop_assert!(!cycles(7, &with).is_empty());
             }
         }
     }

@@ -86,7 +86,7 @@ fn candidates(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(String, S
     let sql = format!(
         "SELECT DISTINCT a.id, a.title FROM aliases n JOIN atoms a ON a.id = n.atom_id WHERE {condition} ORDER BY a.seq LIMIT ?2"
     );
-    let limit = i64::try_from(crate::ops::MAX_CANDIDATES).expect("a small constant");
+    let limit = i64::try_from(crate::model::MAX_CANDIDATES).expect("a small constant");
     let mut statement = tx.prepare_cached(&sql).doing("look a name up")?;
     let rows = statement
         .query_map(params![name, limit], |row| Ok((row.get(0)?, row.get(1)?)))

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Tx, alias, label, meta};
@@ -14,6 +16,9 @@ pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.
      (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL), \
      (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id), \
      a.delegated_by, a.workdir, a.timeout_ms, a.verify, a.require_verify";
+
+/// Where [`COLUMNS`] has the parent.
+pub(crate) const PARENT_COLUMN: usize = 8;
 
 /// One atom. A word that this `el` does not know (a damaged record; the tables refuse to be given
 /// one) must not hide all the other atoms: such a status is shown as `blocked`, from which nothing
@@ -161,7 +166,7 @@ fn resolve_short(tx: &Tx<'_>, wanted: &str, lower: &str) -> Result<String> {
     let mut statement = tx
         .prepare_cached("SELECT id, title, short FROM atoms WHERE short >= ?1 AND short < ?1 || '{' ORDER BY short LIMIT ?2")
         .doing("look an id up")?;
-    let limit = i64::try_from(crate::ops::MAX_CANDIDATES).expect("a small constant");
+    let limit = i64::try_from(model::MAX_CANDIDATES).expect("a small constant");
     let rows = statement
         .query_map(params![short, limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .doing("look an id up")?;
@@ -243,10 +248,13 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
 
 /// Writes the plain fields of an atom back (not its status, nor its labels).
 pub(crate) fn update_fields(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
-    tx.execute(
-        "UPDATE atoms SET title = ?2, description = ?3, acceptance = ?4, issue_type = ?5, priority = ?6, assignee = ?7, parent_id = ?8,
-            defer_until = ?9, updated_at = ?10, metadata = ?11 WHERE id = ?1",
-        params![
+    tx.prepare_cached(
+        "UPDATE atoms SET title = ?2, description = ?3, acceptance = ?4, issue_type = ?5,
+            priority = ?6, assignee = ?7, parent_id = ?8, defer_until = ?9, updated_at = ?10,
+            metadata = ?11 WHERE id = ?1",
+    )
+    .and_then(|mut s| {
+        s.execute(params![
             atom.id,
             atom.title,
             atom.description,
@@ -258,8 +266,8 @@ pub(crate) fn update_fields(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
             atom.defer_until.map(Timestamp::as_micros),
             atom.updated_at.as_micros(),
             atom.metadata.to_string(),
-        ],
-    )
+        ])
+    })
     .doing("change an atom")?;
     Ok(())
 }
@@ -274,6 +282,8 @@ pub(crate) struct StatusChange<'a> {
     pub(crate) by_run: Option<&'a str>,
     /// Attempts before now count no longer.
     pub(crate) fresh: bool,
+    /// Who has it from now on; `None` leaves the assignee.
+    pub(crate) assignee: Option<&'a str>,
 }
 
 /// Sets the status and everything that depends on it.
@@ -285,8 +295,10 @@ pub(crate) fn set_status(
     now: Timestamp,
 ) -> Result<()> {
     tx.prepare_cached(
-        "UPDATE atoms SET status = ?2, close_reason = ?3, closed_at = CASE WHEN ?4 THEN ?5 END, defer_until = ?6, retry_at = ?7,
-            status_by_run = ?8, fresh_since = CASE WHEN ?9 THEN ?5 ELSE fresh_since END, updated_at = ?5 WHERE id = ?1",
+        "UPDATE atoms SET status = ?2, close_reason = ?3, closed_at = CASE WHEN ?4 THEN ?5 END,
+            defer_until = ?6, retry_at = ?7, retry_from = iif(?7 IS NULL, NULL, ?5), status_by_run = ?8,
+            fresh_since = CASE WHEN ?9 THEN ?5 ELSE fresh_since END, updated_at = ?5,
+            assignee = coalesce(?10, assignee) WHERE id = ?1",
     )
     .and_then(|mut s| {
         s.execute(params![
@@ -299,6 +311,7 @@ pub(crate) fn set_status(
             change.retry_at.map(Timestamp::as_micros),
             change.by_run,
             change.fresh,
+            change.assignee,
         ])
     })
     .doing("change a status")?;
@@ -317,6 +330,7 @@ pub(crate) fn overwrite(
         "UPDATE atoms SET title = ?2, description = ?3, acceptance = ?4, status = ?5, issue_type = ?6, priority = ?7, assignee = ?8, parent_id = ?9,
             defer_until = ?10, close_reason = ?11, updated_at = ?12, closed_at = ?13, metadata = ?14,
             status_by_run = CASE WHEN ?15 THEN NULL ELSE status_by_run END, retry_at = CASE WHEN ?15 THEN NULL ELSE retry_at END,
+            retry_from = CASE WHEN ?15 THEN NULL ELSE retry_from END,
             fresh_since = coalesce(?16, fresh_since) WHERE id = ?1",
     )
     .and_then(|mut s| {
@@ -351,6 +365,32 @@ pub(crate) fn set_parent(tx: &Tx<'_>, id: &str, parent: &str) -> Result<()> {
     Ok(())
 }
 
+/// When the back-off of an atom began.
+pub(crate) fn retry_from(tx: &Tx<'_>, id: &str) -> Result<Option<Timestamp>> {
+    let micros: Option<Option<i64>> = tx
+        .prepare_cached("SELECT retry_from FROM atoms WHERE id = ?1")
+        .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
+        .doing("read when a back-off began")?;
+    Ok(micros.flatten().map(Timestamp::from_micros))
+}
+
+/// The parent of an atom.
+pub(crate) fn parent(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
+    tx.prepare_cached("SELECT parent_id FROM atoms WHERE id = ?1")
+        .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
+        .doing("read a parent")
+        .map(Option::flatten)
+}
+
+/// The ids of all abstract atoms: they are over only when everything below them is.
+pub(crate) fn epics(tx: &Tx<'_>) -> Result<HashSet<String>> {
+    let mut statement = tx
+        .prepare("SELECT id FROM atoms WHERE issue_type IN ('epic','formula')")
+        .doing("look for epics")?;
+    let rows = statement.query_map([], |row| row.get(0)).doing("look for epics")?;
+    rows.collect::<rusqlite::Result<_>>().doing("look for epics")
+}
+
 /// Id and parent of every atom.
 pub(crate) fn parents(tx: &Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
     let mut statement =
@@ -376,7 +416,8 @@ pub(crate) fn open_below(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
 }
 
 pub(crate) fn touch(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
-    tx.execute("UPDATE atoms SET updated_at = ?2 WHERE id = ?1", params![id, now.as_micros()])
+    tx.prepare_cached("UPDATE atoms SET updated_at = ?2 WHERE id = ?1")
+        .and_then(|mut s| s.execute(params![id, now.as_micros()]))
         .doing("touch an atom")?;
     Ok(())
 }

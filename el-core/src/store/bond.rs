@@ -82,17 +82,33 @@ pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Bond>> {
     )
 }
 
-/// What has to wait for `atom`: the targets of its blocking bonds, its children (a blocked parent
-/// holds them), and the targets that wait for everything below one of its ancestors.
-pub(crate) fn successors(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
-    let mut statement = tx
-        .prepare_cached(
-            "WITH RECURSIVE up (id) AS (SELECT ?1 UNION SELECT a.parent_id FROM atoms a JOIN up ON a.id = up.id WHERE a.parent_id IS NOT NULL)
-             SELECT target_id FROM bonds WHERE source_id = ?1 AND kind IN ('blocks','conditional_blocks')
-             UNION SELECT b.target_id FROM bonds b JOIN up ON b.source_id = up.id WHERE b.kind = 'waits_for'
-             UNION SELECT id FROM atoms WHERE parent_id = ?1",
-        )
-        .doing("follow bonds")?;
+/// The atoms that wait for this one alone: targets of its blocking bonds, unless it is an epic, and
+/// its children (a blocked parent holds them).
+pub(crate) fn waiting_for_itself(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
+    ids(
+        tx,
+        "SELECT b.target_id FROM bonds b CROSS JOIN atoms s ON s.id = b.source_id
+         WHERE b.source_id = ?1 AND b.kind IN ('blocks','conditional_blocks')
+           AND s.issue_type NOT IN ('epic','formula')
+         UNION ALL SELECT id FROM atoms WHERE parent_id = ?1",
+        atom,
+    )
+}
+
+/// The atoms that wait for this one and everything below it: targets of `waits_for`, and of every
+/// blocking bond of an epic.
+pub(crate) fn waiting_for_family(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
+    ids(
+        tx,
+        "SELECT b.target_id FROM bonds b CROSS JOIN atoms s ON s.id = b.source_id
+         WHERE b.source_id = ?1 AND (b.kind = 'waits_for'
+           OR (b.kind IN ('blocks','conditional_blocks') AND s.issue_type IN ('epic','formula')))",
+        atom,
+    )
+}
+
+fn ids(tx: &Tx<'_>, sql: &str, atom: &str) -> Result<Vec<String>> {
+    let mut statement = tx.prepare_cached(sql).doing("follow bonds")?;
     let rows = statement.query_map([atom], |row| row.get(0)).doing("follow bonds")?;
     rows.collect::<rusqlite::Result<_>>().doing("follow bonds")
 }

@@ -1,8 +1,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// How long a writer waits for the others before it gives up.
-pub(crate) const BUSY_DEADLINE: Duration = Duration::from_secs(30);
+use crate::error::BUSY_DEADLINE;
 
 thread_local! {
     static WAITING_SINCE: Cell<Option<Instant>> = const { Cell::new(None) };

@@ -23,14 +23,34 @@ pub(crate) fn insert(
 
 /// The events of one atom, or of all, oldest first; only those after `after`, at most `limit`.
 pub(crate) fn list(tx: &Tx<'_>, atom: Option<&str>, after: i64, limit: i64) -> Result<Vec<Event>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT seq, at, actor, kind, atom_id, run_id, data FROM events
-             WHERE seq > ?2 AND (?1 IS NULL OR atom_id = ?1) ORDER BY seq LIMIT ?3",
-        )
-        .doing("read events")?;
-    let rows = statement.query_map(params![atom, after, limit], from_row).doing("read events")?;
-    rows.collect::<rusqlite::Result<Vec<_>>>().doing("read events")?.into_iter().collect()
+    let mut events = Vec::new();
+    each(tx, atom, after, limit, |event| {
+        events.push(event);
+        Ok(())
+    })?;
+    Ok(events)
+}
+
+/// As [`list`], one by one: memory does not grow with them.
+pub(crate) fn each(
+    tx: &Tx<'_>,
+    atom: Option<&str>,
+    after: i64,
+    limit: i64,
+    mut visit: impl FnMut(Event) -> Result<()>,
+) -> Result<()> {
+    // Two texts: a condition that may be absent would keep the index of atoms from being used.
+    let of_atom = if atom.is_some() { "atom_id = ?1 AND" } else { "?1 IS NULL AND" };
+    let sql = format!(
+        "SELECT seq, at, actor, kind, atom_id, run_id, data FROM events
+         WHERE {of_atom} seq > ?2 ORDER BY seq LIMIT ?3"
+    );
+    let mut statement = tx.prepare_cached(&sql).doing("read events")?;
+    let mut rows = statement.query(params![atom, after, limit]).doing("read events")?;
+    while let Some(row) = rows.next().doing("read events")? {
+        visit(from_row(row).doing("read events")??)?;
+    }
+    Ok(())
 }
 
 /// How many tasks that were handed over an atom is within, itself included: it, the one in whose

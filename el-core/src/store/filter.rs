@@ -1,10 +1,11 @@
 //! From a filter to SQL. Values travel as parameters; only fixed fragments are put together.
 
+use rusqlite::Row;
 use rusqlite::types::Value;
 
 use super::Tx;
 use super::atom;
-use super::ready;
+use super::ready::{self, Parents};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{Atom, IssueType, Priority, Status, Timestamp};
@@ -83,6 +84,8 @@ pub(crate) struct Query {
     values: Vec<(String, Value)>,
     /// The parameter that names the agent of [`AssigneeFilter::NobodyOr`].
     nobody_or: Option<String>,
+    /// Only what is ready at that time: what its parents hold is left out.
+    ready_at: Option<Timestamp>,
 }
 
 /// The index of the whole queue, and that of each agent's part of it.
@@ -93,8 +96,13 @@ const NOT_OVER: &str = "a.status NOT IN ('closed','wont_do','discard')";
 
 impl Query {
     pub(crate) fn new(filter: &AtomFilter) -> Query {
-        let mut query =
-            Query { index: None, conditions: Vec::new(), values: Vec::new(), nobody_or: None };
+        let mut query = Query {
+            index: None,
+            conditions: Vec::new(),
+            values: Vec::new(),
+            nobody_or: None,
+            ready_at: None,
+        };
         query.filter(filter);
         query
     }
@@ -108,7 +116,8 @@ impl Query {
             Some(AssigneeFilter::Is(_) | AssigneeFilter::Nobody) => OF_ONE,
             _ => OF_ALL,
         };
-        let mut query = Query { index: Some(index), conditions, values, nobody_or: None };
+        let mut query =
+            Query { index: Some(index), conditions, values, nobody_or: None, ready_at: Some(now) };
         query.filter(&AtomFilter { include_over: true, ..filter.clone() });
         query
     }
@@ -255,7 +264,38 @@ impl Query {
             .collect()
     }
 
+    /// Calls `visit` with each row of `sql`, whose column `parent` is the atom's parent, until it
+    /// returns `false`.
+    fn each(
+        &self,
+        tx: &Tx<'_>,
+        sql: &str,
+        parent: usize,
+        doing: &'static str,
+        mut visit: impl FnMut(&Row<'_>) -> Result<bool>,
+    ) -> Result<()> {
+        let mut parents = self.ready_at.map(|now| Parents::new(tx, now));
+        let mut statement = tx.prepare_cached(sql).doing(doing)?;
+        let mut rows = statement.query(&*self.params()).doing(doing)?;
+        while let Some(row) = rows.next().doing(doing)? {
+            if let Some(parents) = &mut parents {
+                let parent = row.get_ref(parent).doing(doing)?;
+                let parent = parent.as_str_or_null().unwrap_or_default();
+                if parents.hold(parent)? {
+                    continue;
+                }
+            }
+            if !visit(row)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn count(&self, tx: &Tx<'_>) -> Result<i64> {
+        if self.ready_at.is_some() {
+            return self.count_up_to(tx, i64::MAX);
+        }
         let sql = format!("SELECT count(*) {}", self.from());
         tx.prepare_cached(&sql)
             .and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0)))
@@ -264,18 +304,17 @@ impl Query {
 
     /// How many there are, counted no further than `most`.
     pub(crate) fn count_up_to(&self, tx: &Tx<'_>, most: i64) -> Result<i64> {
-        let sql = format!("SELECT count(*) FROM ({} LIMIT {most})", self.select("1"));
-        tx.prepare_cached(&sql)
-            .and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0)))
-            .doing("count atoms")
+        let mut count = 0;
+        self.each(tx, &self.select("a.parent_id"), 0, "count atoms", |_| {
+            count += 1;
+            Ok(count < most)
+        })?;
+        Ok(count)
     }
 
     /// Whether there is any; stops at the first.
     pub(crate) fn is_any(&self, tx: &Tx<'_>) -> Result<bool> {
-        let sql = format!("SELECT EXISTS ({})", self.select("1"));
-        tx.prepare_cached(&sql)
-            .and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0)))
-            .doing("look for atoms")
+        Ok(self.count_up_to(tx, 1)? > 0)
     }
 
     /// Whether the atom with this whole id is among them.
@@ -287,6 +326,7 @@ impl Query {
     /// When the first back-off among them ends that runs at `now`.
     pub(crate) fn next_retry(mut self, tx: &Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>> {
         self.compare("a.retry_at >", now.as_micros().into());
+        self.compare("a.retry_from - 60000000 <=", now.as_micros().into());
         let sql = format!("SELECT min(a.retry_at) {}", self.from());
         let micros: Option<i64> = tx
             .prepare_cached(&sql)
@@ -319,20 +359,51 @@ impl Query {
         limit: Option<i64>,
         offset: i64,
     ) -> Result<Vec<Atom>> {
-        let limit = limit.unwrap_or(-1);
+        let mut atoms = Vec::new();
+        self.visit(tx, order, limit, offset, |row| {
+            atoms.push(atom::from_row(row).doing("list atoms")??);
+            Ok(())
+        })?;
+        Ok(atoms)
+    }
+
+    /// As [`Query::rows`], one row of [`atom::COLUMNS`] after the other: memory does not grow with
+    /// them.
+    pub(crate) fn visit(
+        &self,
+        tx: &Tx<'_>,
+        order: &str,
+        limit: Option<i64>,
+        offset: i64,
+        mut visit: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        // Parents are judged row by row, so SQLite cannot do the counting.
+        let (mut to_skip, mut left) = match self.ready_at {
+            Some(_) => (offset, limit.unwrap_or(i64::MAX)),
+            None => (0, i64::MAX),
+        };
+        if left == 0 {
+            return Ok(());
+        }
+        let page = match self.ready_at {
+            Some(_) => String::new(),
+            None => format!(" LIMIT {} OFFSET {offset}", limit.unwrap_or(-1)),
+        };
         let sql = if order == ready::QUEUE_ORDER {
             let select = self.select(&format!("{}, a.seq AS seq", atom::COLUMNS));
-            format!("{select} ORDER BY priority, created_at, seq LIMIT {limit} OFFSET {offset}")
+            format!("{select} ORDER BY priority, created_at, seq{page}")
         } else {
-            format!(
-                "SELECT {} {} ORDER BY {order} LIMIT {limit} OFFSET {offset}",
-                atom::COLUMNS,
-                self.from()
-            )
+            format!("SELECT {} {} ORDER BY {order}{page}", atom::COLUMNS, self.from())
         };
-        let mut statement = tx.prepare_cached(&sql).doing("list atoms")?;
-        let rows = statement.query_map(&*self.params(), atom::from_row).doing("list atoms")?;
-        rows.collect::<rusqlite::Result<Vec<_>>>().doing("list atoms")?.into_iter().collect()
+        self.each(tx, &sql, atom::PARENT_COLUMN, "list atoms", |row| {
+            if to_skip > 0 {
+                to_skip -= 1;
+                return Ok(true);
+            }
+            visit(row)?;
+            left -= 1;
+            Ok(left > 0)
+        })
     }
 }
 

@@ -27,10 +27,10 @@ pub(crate) fn get(tx: &Tx<'_>, key: &str) -> Result<Option<String>> {
 }
 
 pub(crate) fn set(tx: &Tx<'_>, key: &str, value: &str) -> Result<()> {
-    tx.execute(
+    tx.prepare_cached(
         "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
-        [key, value],
     )
+    .and_then(|mut s| s.execute([key, value]))
     .doing("keep a setting")?;
     Ok(())
 }

@@ -2,6 +2,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use super::Tx;
 use crate::error::Doing;
 use crate::{Error, Result};
 
@@ -29,12 +30,41 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<()> {
     if found > SCHEMA_VERSION {
         return Err(Error::NewerDatabase { path: path.to_owned(), found, known: SCHEMA_VERSION });
     }
+    apply(&tx, found)?;
+    tx.commit().doing("commit a migration")
+}
+
+/// Makes the schema in an empty database, and in the same transaction what `fill` writes. `false`
+/// if another process was faster.
+pub(super) fn create(
+    conn: &mut Connection,
+    path: &Path,
+    fill: impl FnOnce(&Tx<'_>) -> Result<()>,
+) -> Result<bool> {
+    let tx =
+        conn.transaction_with_behavior(TransactionBehavior::Immediate).doing("begin the schema")?;
+    if version(&tx)? != 0 {
+        return Ok(false);
+    }
+    let has_tables: bool = tx
+        .query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
+        .doing("look for tables")?;
+    if has_tables {
+        let why = "it belongs to another program".to_owned();
+        return Err(Error::NotADatabase { path: path.to_owned(), why });
+    }
+    apply(&tx, 0)?;
+    fill(&tx)?;
+    tx.commit().doing("commit the schema")?;
+    Ok(true)
+}
+
+fn apply(tx: &Tx<'_>, found: i64) -> Result<()> {
     for step in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         tx.execute_batch(step).doing("migrate")?;
     }
     tx.pragma_update(None, "application_id", APPLICATION_ID).doing("mark the file")?;
-    tx.pragma_update(None, "user_version", SCHEMA_VERSION).doing("set its version")?;
-    tx.commit().doing("commit a migration")
+    tx.pragma_update(None, "user_version", SCHEMA_VERSION).doing("set its version")
 }
 
 #[cfg(test)]

@@ -26,9 +26,12 @@ pub(crate) mod ready;
 pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod search;
+pub(crate) mod stats;
 pub(crate) mod worker;
 
-pub(crate) use busy::BUSY_DEADLINE;
 pub use migrate::SCHEMA_VERSION;
-pub(crate) use open::Tx;
 pub use open::{Durability, Store};
+
+/// A transaction. Reading functions of `store/` take it too, so that what a verb reads and writes
+/// is one moment.
+pub(crate) type Tx<'a> = rusqlite::Transaction<'a>;

@@ -2,16 +2,13 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::{busy, meta, migrate};
+use super::{Tx, busy, meta, migrate};
 use crate::error::Doing;
 use crate::model::Timestamp;
 use crate::{Error, Result};
-
-/// A transaction. Reading functions of `store/` take it too, so that what a verb reads and writes
-/// is one moment.
-pub(crate) type Tx<'a> = Transaction<'a>;
 
 /// What a commit survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,35 +52,30 @@ impl Store {
         Ok(Store { conn, path: path.to_owned() })
     }
 
-    /// Creates the database of a project whose atoms are called `<prefix>-…`. Refused if there is
-    /// one.
+    /// Creates the database of a project whose atoms are called `<prefix>-…`, in one transaction.
+    /// What an earlier call left half done is finished.
+    ///
+    /// # Errors
+    /// If there is a database already, ours or another program's.
     pub fn create(path: &Path, prefix: &str, now: Timestamp) -> Result<Store> {
         // It holds the tokens of runs. The files that SQLite keeps beside it get its permissions. A
         // file that is there keeps its own; what else is wrong, SQLite tells.
         let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut conn = connect(path, flags, Durability::Normal)?;
-        let found = migrate::version(&conn).map_err(|error| not_ours(path, error))?;
-        if found != 0 {
-            return Err(Error::conflict(
-                "exists",
-                format!("there is an el database at {} already", path.display()),
-            ));
+        let exists = || {
+            let message = format!("there is an el database at {} already", path.display());
+            Error::conflict("exists", message)
+        };
+        if migrate::version(&conn).map_err(|error| not_ours(path, error))? != 0 {
+            return Err(exists());
         }
         conn.pragma_update(None, "journal_mode", "WAL").doing("switch to write-ahead logging")?;
-        migrate::migrate(&mut conn, path)?;
-        let mut store = Store { conn, path: path.to_owned() };
-        store.write(|tx| {
-            if meta::get(tx, meta::PREFIX)?.is_some() {
-                return Err(Error::conflict(
-                    "exists",
-                    format!("there is an el database at {} already", path.display()),
-                ));
-            }
+        let is_new = migrate::create(&mut conn, path, |tx| {
             meta::set(tx, meta::PREFIX, prefix)?;
             meta::set(tx, meta::CREATED_AT, &now.as_micros().to_string())
         })?;
-        Ok(store)
+        if is_new { Ok(Store { conn, path: path.to_owned() }) } else { Err(exists()) }
     }
 
     /// Where the database is.
@@ -195,6 +187,11 @@ fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Conn
     let mut conn =
         Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).doing("open")?;
     conn.busy_handler(Some(busy::wait)).doing("set its busy handler")?;
+    // A checkpoint at every close would cost each call four waits for the disk, and hold an
+    // exclusive lock: a process that is stopped just then would block all others. Commits still
+    // checkpoint, each time that the log has grown.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+        .doing("keep its log at the end")?;
     let synchronous = match durability {
         Durability::Normal => "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
         Durability::Full => "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",

@@ -5,9 +5,9 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::Tx;
 use crate::error::Doing;
 use crate::model::{
-    ExitRecord, Outcome, Progress, RUN_PREFIX, Run, Stamp, Timestamp, Verify, canonical_short,
+    Attempt, ExitRecord, Outcome, Progress, RUN_PREFIX, Run, Stamp, Timestamp, Verify,
+    canonical_short,
 };
-use crate::rules::retry::Attempt;
 use crate::{Ctx, Error, Result};
 
 const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token, r.worker_id, r.session, r.conversation, r.workdir, r.started_at, \

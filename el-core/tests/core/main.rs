@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot build its world fails right there")]
 
 mod artifacts;
+mod chains;
 mod delegation;
 mod exchange;
+mod layers;
 mod lifecycle;
 mod messages;
 mod migrations;

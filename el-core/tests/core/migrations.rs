@@ -52,6 +52,50 @@ fn what_is_no_database_of_ours_is_refused() {
     assert!(opened.is_err() || el_core::ops::workers(&opened.unwrap()).is_err());
 }
 
+/// Each moment at which `create` may be killed: the log is cut after each of its pages.
+#[test]
+fn what_was_killed_while_it_created_is_finished_by_the_next_call() {
+    const HEADER: usize = 32;
+    const FRAME: usize = 24 + 4096;
+    let dir = tempfile::tempdir().unwrap();
+    let now = Timestamp::from_micros(0);
+    let whole = dir.path().join("whole.db");
+    drop(Store::create(&whole, "el", now).unwrap());
+    let log = std::fs::read(dir.path().join("whole.db-wal")).unwrap();
+    let base = std::fs::read(&whole).unwrap();
+    let frames = (log.len() - HEADER) / FRAME;
+    assert!(frames > 10, "{frames}");
+    for kept in (0..=frames).rev() {
+        let path = dir.path().join(format!("{kept}.db"));
+        std::fs::write(&path, &base).unwrap();
+        let cut = HEADER + kept * FRAME;
+        std::fs::write(dir.path().join(format!("{kept}.db-wal")), &log[..cut]).unwrap();
+        if kept == frames {
+            assert_eq!(Store::create(&path, "shop", now).unwrap_err().code(), "exists");
+        } else {
+            drop(Store::create(&path, "shop", now).unwrap());
+        }
+        let mut store = Store::open(&path, Durability::Normal).unwrap();
+        let new = el_core::ops::NewAtom { title: "one".into(), ..Default::default() };
+        el_core::ops::create(&mut store, &crate::support::person(now), &new).unwrap();
+    }
+    // Before that: an empty file, and one that was switched to a log and no more.
+    let path = dir.path().join("empty.db");
+    std::fs::write(&path, "").unwrap();
+    drop(Store::create(&path, "el", now).unwrap());
+}
+
+#[test]
+fn another_programs_database_is_not_taken_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("el.db");
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    raw.execute_batch("CREATE TABLE t (a)").unwrap();
+    drop(raw);
+    let refused = Store::create(&path, "el", Timestamp::from_micros(0)).unwrap_err();
+    assert!(matches!(refused, Error::NotADatabase { .. }), "{refused}");
+}
+
 #[test]
 fn creating_twice_is_refused_and_changes_nothing() {
     let mut p = Project::new();

@@ -21,6 +21,22 @@ fn until(date: Timestamp) -> AtomPatch {
 }
 
 #[test]
+fn a_back_off_does_not_outlast_a_clock_that_went_back() {
+    let mut p = Project::new();
+    let id = p.create("one");
+    let run = p.claim().unwrap().run.id;
+    p.settle(&run, 1);
+    assert!(p.claim().is_none(), "its back-off runs");
+    p.now = p.now.minus(Duration::from_secs(24 * 3600));
+    assert!(ops::explain(&p.store, &id, p.now).unwrap().ready);
+    let run = p.claim().expect("the clock went back by a day").run.id;
+    p.settle(&run, 1);
+    assert!(p.claim().is_none(), "a new back-off runs by the new clock");
+    p.wait(Duration::from_secs(120));
+    assert!(p.claim().is_some());
+}
+
+#[test]
 fn a_session_does_not_put_its_own_atom_back_into_the_queue() {
     let mut p = Project::new();
     let id = p.create("one");

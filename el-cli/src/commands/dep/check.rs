@@ -1,4 +1,5 @@
 use el_core::ops::{self, GraphIssue};
+use el_core::rules::graph::cycle_text;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -37,7 +38,7 @@ pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let lines = issues.iter().map(|issue| match issue {
-        GraphIssue::Cycle { path } => format!("cycle: {}", path.join(" → ")),
+        GraphIssue::Cycle { path } => format!("cycle: {}", cycle_text(path)),
         GraphIssue::NeverNeeded { source, target } => {
             format!("{target} is needed only if {source} fails, and it did not")
         }

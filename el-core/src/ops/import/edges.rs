@@ -56,7 +56,8 @@ pub(super) fn plan(
     let remove = removed(planned, &new, &present);
     new.retain(|bond| !present.contains(&bond.ends) && !was_removed_here(planned, bond));
     let parents = parents_to_be(lookup.tx, planned)?;
-    leave_cycles_out(planned, &mut new, &present, &remove, &parents, notes);
+    let epics = atom::epics(lookup.tx)?;
+    leave_cycles_out(planned, &mut new, &present, &remove, &parents, epics, notes);
     let add = new.into_iter().map(|bond| (bond.owner, bond.ends, bond.created_at)).collect();
     Ok(Changes { add, remove })
 }
@@ -205,15 +206,6 @@ fn parents_to_be(
     Ok(parents)
 }
 
-const fn wait(kind: BondKind) -> Option<Wait> {
-    match kind {
-        BondKind::Blocks | BondKind::ConditionalBlocks => Some(Wait::Hold),
-        BondKind::WaitsFor => Some(Wait::Tree),
-        BondKind::ParentChild => Some(Wait::Contain),
-        _ => None,
-    }
-}
-
 /// Leaves out what would make an atom wait for itself.
 fn leave_cycles_out(
     planned: &mut [Planned],
@@ -221,8 +213,17 @@ fn leave_cycles_out(
     present: &HashSet<Ends>,
     remove: &[(usize, Ends)],
     parents: &HashMap<String, (String, Option<usize>)>,
+    mut epics: HashSet<String>,
     notes: &mut Notes,
 ) {
+    // What becomes an epic waits for all that is in it; its bonds are looked at as if they were new.
+    let becoming: HashMap<String, usize> = planned
+        .iter()
+        .enumerate()
+        .filter(|(_, plan)| plan.record.issue_type.is_abstract() && !epics.contains(&plan.atom_id))
+        .map(|(at, plan)| (plan.atom_id.clone(), at))
+        .collect();
+    epics.extend(becoming.keys().cloned());
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut number = |id: &str| match numbers.get(id) {
         Some(number) => *number,
@@ -233,14 +234,20 @@ fn leave_cycles_out(
         }
     };
     let mut edge = |source: &str, target: &str, kind: BondKind| {
-        wait(kind).map(|wait| Edge { source: number(source), target: number(target), wait })
+        let wait = Wait::of_bond(kind, epics.contains(source))?;
+        Some(Edge { source: number(source), target: number(target), wait })
     };
     let gone: HashSet<&Ends> = remove.iter().map(|(_, ends)| ends).collect();
-    let mut held: Vec<Edge> = present
-        .iter()
-        .filter(|ends| ends.kind != BondKind::ParentChild && !gone.contains(ends))
-        .filter_map(|ends| edge(&ends.source, &ends.target, ends.kind))
-        .collect();
+    let mut held: Vec<Edge> = Vec::new();
+    let mut of_new_epics: Vec<(usize, &Ends, Edge)> = Vec::new();
+    for ends in present.iter().filter(|e| e.kind != BondKind::ParentChild && !gone.contains(e)) {
+        let Some(edge) = edge(&ends.source, &ends.target, ends.kind) else { continue };
+        match becoming.get(&ends.source) {
+            Some(at) => of_new_epics.push((*at, ends, edge)),
+            None => held.push(edge),
+        }
+    }
+    of_new_epics.sort_by_key(|(at, ends, _)| (*at, ends.target.clone()));
     // Families first: a bond that contradicts them gives way. In the order of the file, so that the
     // result is always the same.
     let mut fresh: Vec<Edge> = Vec::new();
@@ -263,6 +270,10 @@ fn leave_cycles_out(
             whose.push(Whose::Bond(at));
         }
     }
+    for (at, _, edge) in of_new_epics {
+        fresh.push(edge);
+        whose.push(Whose::Epic(at));
+    }
     let atoms = numbers.len();
     let mut out = HashSet::new();
     for refused in waits::refused(atoms, &held, &fresh) {
@@ -275,6 +286,14 @@ fn leave_cycles_out(
                 planned[at].parent =
                     planned[at].before.as_ref().and_then(|before| before.parent_id.clone());
                 leave_out(&mut planned[at], (&parent, &own, BondKind::ParentChild), CYCLE, notes);
+            }
+            Whose::Epic(at) => {
+                let plan = &mut planned[at];
+                if let Some(before) = &plan.before {
+                    plan.record.issue_type = before.issue_type;
+                }
+                let place = format!("line {} ({})", plan.record.line, plan.record.id);
+                notes.add(NoteKind::LeftOut, format!("a type 'epic' {CYCLE}"), &place);
             }
             Whose::Bond(at) => {
                 let bond = &new[at];
@@ -310,6 +329,8 @@ const CYCLE: &str = "that would make an atom wait for itself";
 enum Whose {
     Parent(usize),
     Bond(usize),
+    /// A bond of an atom that becomes an epic.
+    Epic(usize),
 }
 
 /// Writes the bonds, with their events.

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::super::builds_on::sources;
-use super::super::change::refuse_cycle;
+use super::super::change::ensure_no_cycle;
 use super::super::create::{NewAtom, create_in};
 use crate::model::{Atom, BondKind, EventKind, Status, limits};
 use crate::store::orchestration::{self, Planned};
@@ -69,7 +69,7 @@ pub fn file_joining(
         if let Some(atom) = known(tx, &waiting, apart)? {
             let is_new = bond::add(tx, &atom.id, id, BondKind::Blocks, ctx.now)?;
             if is_new {
-                refuse_cycle(tx, id)?;
+                ensure_no_cycle(tx, id)?;
                 let data = json!({ "source": atom.id, "target": id, "type": BondKind::Blocks });
                 event::insert(tx, ctx, EventKind::BondAdded, Some(id), None, &data)?;
             }

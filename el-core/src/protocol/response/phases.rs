@@ -1,12 +1,11 @@
 //! The five phases, field by field as the protocol has them. Fields that it does not know are kept.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::check::{Check, Field, FieldFault, Kind, Need};
 use super::tasks;
-use crate::model::{CompletionStatus, Complexity, Phase, Priority, ProgressStatus};
+use crate::model::{Completion, CompletionStatus, Complexity, Phase, Priority, ProgressStatus};
 
 type Extra = Map<String, Value>;
 
@@ -77,24 +76,6 @@ pub struct Progress {
     pub files_processed: Option<u64>,
     pub files_total: Option<u64>,
     pub output_preview: Option<String>,
-    #[serde(flatten)]
-    pub extra: Extra,
-}
-
-/// How a task ended, as its worker sees it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
-pub struct Completion {
-    pub task_id: String,
-    pub status: CompletionStatus,
-    pub summary: Option<String>,
-    #[serde(default)]
-    pub output_files: Vec<String>,
-    pub output: Option<String>,
-    pub error: Option<String>,
-    #[serde(default)]
-    pub warnings: Vec<String>,
-    #[serde(default)]
-    pub metrics: Map<String, Value>,
     #[serde(flatten)]
     pub extra: Extra,
 }

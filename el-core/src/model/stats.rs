@@ -1,0 +1,33 @@
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Word → how many. In the order of the words, as the queries give them.
+pub type Counts = BTreeMap<String, i64>;
+
+/// The project in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Stats {
+    pub total: i64,
+    pub ready: i64,
+    pub by_status: Counts,
+    pub by_type: Counts,
+    /// Of what is not over.
+    pub by_priority: Counts,
+    pub runs: RunStats,
+}
+
+/// The runs in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RunStats {
+    pub total: i64,
+    pub live: i64,
+    pub by_outcome: Counts,
+    pub turns: i64,
+    pub tokens_in: i64,
+    pub tokens_out: i64,
+    pub cost_micros: i64,
+    /// Run time in seconds, of the runs that have ended.
+    pub seconds: i64,
+}

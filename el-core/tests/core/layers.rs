@@ -1,0 +1,440 @@
+//! The layers of the three crates, read from their imports: dependencies point one way, SQL stays
+//! in `store/`, and no modules import each other in a circle.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What each module of `el-core` may import from its siblings. `error`, `ctx` and `counted` are
+/// shared by all of them and import `model` and `text` alone.
+const CORE: &[(&str, &[&str])] = &[
+    ("text", &[]),
+    ("counted", &[]),
+    ("model", &["text", "error", "counted"]),
+    ("error", &["text", "model"]),
+    ("ctx", &["model"]),
+    ("rules", &["text", "counted", "model", "error", "ctx"]),
+    ("protocol", &["text", "counted", "model", "error", "ctx"]),
+    ("store", &["text", "counted", "model", "error", "ctx"]),
+    ("exchange", &["text", "counted", "model", "error", "ctx", "rules", "protocol"]),
+    (
+        "ops",
+        &["text", "counted", "model", "error", "ctx", "rules", "protocol", "store", "exchange"],
+    ),
+];
+
+/// `error` and `model` are one floor: every noun can be refused, and errors name nouns. The others
+/// are to be undone: take a line out when you do, and add none.
+const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
+    ("el-core/", &["error", "model"]),
+    ("el-core/protocol/response", &["phases", "tasks"]),
+    ("el-core/protocol/summary", &["headings", "sections", "words"]),
+    ("el-agents/git", &["files", "foundation", "lost", "worktree"]),
+    ("el-agents/supervisor", &["on_screen", "watch"]),
+    ("el-agents/worker", &["actions", "admission", "drive", "recovery", "state"]),
+    (
+        "el-agents/",
+        &[
+            "artifacts",
+            "handover",
+            "interactive",
+            "launch",
+            "notify",
+            "output",
+            "rundir",
+            "supervisor",
+            "workplace",
+        ],
+    ),
+    ("el-cli/", &["args", "commands", "mcp", "mistyped"]),
+];
+
+#[test]
+fn each_module_of_the_core_imports_only_lower_ones() {
+    let core = Crate::read("el-core");
+    for (from, to, file) in core.imports() {
+        let (Some(from), Some(to)) = (from.first(), to.first()) else { continue };
+        if from == to {
+            continue;
+        }
+        let allowed = CORE.iter().find(|(name, _)| name == from).map(|(_, allowed)| *allowed);
+        let allowed = allowed.unwrap_or_else(|| panic!("give {from} its place in CORE"));
+        assert!(allowed.contains(&to.as_str()), "{file} ({from}) must not import {to}");
+    }
+}
+
+#[test]
+fn no_modules_import_each_other_in_a_circle() {
+    let mut circles = Vec::new();
+    for name in ["el-core", "el-agents", "el-cli"] {
+        // Which sibling imports which, in each folder. A folder counts as one, with the file that
+        // has its name.
+        let mut folders: BTreeMap<Vec<String>, BTreeMap<String, BTreeSet<String>>> =
+            BTreeMap::new();
+        for (from, to, _) in Crate::read(name).imports() {
+            let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+            if let (Some(a), Some(b)) = (from.get(common), to.get(common)) {
+                let siblings = folders.entry(from[..common].to_vec()).or_default();
+                siblings.entry(a.clone()).or_default().insert(b.clone());
+            }
+        }
+        for (folder, siblings) in folders {
+            circles.extend(circle(&siblings).map(|c| format!("{name}/{}: {c}", folder.join("/"))));
+        }
+    }
+    circles.retain(|circle| {
+        let is_within = |(folder, members): (&str, &str)| {
+            KNOWN_CIRCLES.iter().any(|(at, known)| {
+                *at == folder && members.split(", ").all(|member| known.contains(&member))
+            })
+        };
+        !circle.split_once(": ").is_some_and(is_within)
+    });
+    assert!(circles.is_empty(), "{circles:#?}");
+}
+
+#[test]
+fn sql_is_in_the_store_alone() {
+    const SQL: [&str; 5] = ["SELECT ", "INSERT INTO ", "DELETE FROM ", "CREATE TABLE ", "PRAGMA "];
+    for name in ["el-core", "el-agents", "el-cli"] {
+        for module in Crate::read(name).modules.values() {
+            let path = module.path.display();
+            if name == "el-core" && module.at.first().is_some_and(|at| at == "store") {
+                continue;
+            }
+            for sql in SQL {
+                assert!(
+                    !module.texts.iter().any(|text| text.trim_start().starts_with(sql)),
+                    "{path}: {sql}"
+                );
+            }
+            let may_name_its_errors = name == "el-core" && module.at == ["error"];
+            assert!(may_name_its_errors || !module.has_word("rusqlite"), "{path}: rusqlite");
+        }
+    }
+}
+
+#[test]
+fn the_core_has_no_world_and_the_crates_point_one_way() {
+    let manifest = |name: &str| std::fs::read_to_string(root().join(name).join("Cargo.toml"));
+    let depends = |name: &str, on: &str| {
+        let text = manifest(name).unwrap();
+        let normal = text.split("[dev-dependencies]").next().unwrap();
+        normal.lines().any(|line| line.split(['.', ' ', '=']).next() == Some(on))
+    };
+    for (name, never) in [
+        ("el-core", &["tokio", "clap", "el-agents", "el-cli"][..]),
+        ("el-agents", &["clap", "rusqlite", "el-cli"]),
+        ("el-cli", &["rusqlite"]),
+    ] {
+        for on in never {
+            assert!(!depends(name, on), "{name} must not depend on {on}");
+        }
+    }
+    assert!(depends("el-agents", "el-core") && depends("el-cli", "el-agents"));
+    for module in Crate::read("el-core").modules.values() {
+        let path = module.path.display();
+        for word in ["tokio", "clap"] {
+            assert!(!module.has_word(word), "{path}: {word}");
+        }
+        for word in ["println", "eprintln", "print", "eprint"] {
+            assert!(!module.has_macro(word), "{path}: {word}!");
+        }
+    }
+}
+
+/// Modules that reach each other, if there are any.
+fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<String> {
+    let reach = |start: &String| {
+        let (mut seen, mut todo) = (BTreeSet::new(), vec![start]);
+        while let Some(next) = todo.pop() {
+            for to in imports.get(next).into_iter().flatten() {
+                if seen.insert(to) {
+                    todo.push(to);
+                }
+            }
+        }
+        seen
+    };
+    let reached: BTreeMap<&String, BTreeSet<&String>> =
+        imports.keys().map(|name| (name, reach(name))).collect();
+    let within = |a: &&String, b: &&String| {
+        reached[*a].contains(*b) && reached.get(*b).is_some_and(|back| back.contains(*a))
+    };
+    let first = reached.keys().find(|name| within(name, name))?;
+    let members: Vec<&str> =
+        reached.keys().filter(|name| within(first, name)).map(|name| name.as_str()).collect();
+    Some(members.join(", "))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The modules of one crate, tests left out.
+struct Crate {
+    modules: BTreeMap<Vec<String>, Module>,
+}
+
+struct Module {
+    /// `["store", "atom"]`; empty for the root.
+    at: Vec<String>,
+    path: PathBuf,
+    tokens: Vec<String>,
+    /// The string literals.
+    texts: Vec<String>,
+    /// Name → path of what it gives on from elsewhere.
+    gives_on: BTreeMap<String, Vec<String>>,
+}
+
+impl Crate {
+    fn read(name: &str) -> Crate {
+        let source = root().join(name).join("src");
+        let mut modules = BTreeMap::new();
+        let mut left_out = BTreeSet::new();
+        let mut files = Vec::new();
+        collect(&source, &mut files);
+        for path in files {
+            let inside = path.strip_prefix(&source).unwrap().with_extension("");
+            let mut at: Vec<String> =
+                inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+            if at.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {
+                at.pop();
+            }
+            let (tokens, texts) = tokens(&std::fs::read_to_string(&path).unwrap());
+            let tokens = without_tests(tokens, &at, &mut left_out);
+            let module = Module { at: at.clone(), path, tokens, texts, gives_on: BTreeMap::new() };
+            modules.insert(at, module);
+        }
+        modules.retain(|at, _| !left_out.iter().any(|test: &Vec<String>| at.starts_with(test)));
+        let mut given = BTreeMap::new();
+        for (at, module) in &modules {
+            given.insert(at.clone(), module.given_on(&modules));
+        }
+        for (at, gives_on) in given {
+            modules.get_mut(&at).unwrap().gives_on = gives_on;
+        }
+        Crate { modules }
+    }
+
+    /// From which module to which, and the file that does it.
+    fn imports(&self) -> Vec<(Vec<String>, Vec<String>, String)> {
+        let mut imports = Vec::new();
+        for module in self.modules.values() {
+            for (path, _) in module.paths() {
+                let to = self.resolve(&path, 0);
+                if to != module.at {
+                    imports.push((module.at.clone(), to, module.path.display().to_string()));
+                }
+            }
+        }
+        imports
+    }
+
+    /// The module that defines the last part of a path.
+    fn resolve(&self, path: &[String], depth: usize) -> Vec<String> {
+        let mut at = path.to_vec();
+        while !self.modules.contains_key(&at) {
+            at.pop();
+        }
+        let next = path.get(at.len()).and_then(|name| self.modules[&at].gives_on.get(name));
+        match next {
+            Some(elsewhere) if depth < 8 => self.resolve(elsewhere, depth + 1),
+            _ => at,
+        }
+    }
+}
+
+impl Module {
+    fn has_word(&self, word: &str) -> bool {
+        self.tokens.iter().any(|token| token == word)
+    }
+
+    fn has_macro(&self, word: &str) -> bool {
+        self.tokens.windows(2).any(|pair| pair[0] == word && pair[1] == "!")
+    }
+
+    /// Every path that begins with `crate`, `super` or `self`, whole, and the name that it gets.
+    fn paths(&self) -> Vec<(Vec<String>, String)> {
+        let mut found = Vec::new();
+        for start in 0..self.tokens.len() {
+            let is_head = ["crate", "super", "self"].contains(&self.tokens[start].as_str());
+            let is_within = start > 0 && self.tokens[start - 1] == "::";
+            if is_head && !is_within && self.tokens.get(start + 1).is_some_and(|t| t == "::") {
+                self.tree(start, &mut self.at.clone(), &mut found);
+            }
+        }
+        found
+    }
+
+    /// Reads a path, or a tree of them, from `at` on; returns where it ends.
+    fn tree(
+        &self,
+        mut at: usize,
+        path: &mut Vec<String>,
+        found: &mut Vec<(Vec<String>, String)>,
+    ) -> usize {
+        let token = |at: usize| self.tokens.get(at).map_or("", String::as_str);
+        let depth = path.len();
+        loop {
+            match token(at) {
+                "crate" => path.clear(),
+                "super" => drop(path.pop()),
+                "self" => {}
+                "{" => {
+                    at += 1;
+                    while token(at) != "}" && !token(at).is_empty() {
+                        at = self.tree(at, &mut path.clone(), found);
+                        if token(at) == "," {
+                            at += 1;
+                        }
+                    }
+                    path.truncate(depth);
+                    return at + 1;
+                }
+                name if is_name(name) => path.push(name.to_owned()),
+                _ => return at + 1,
+            }
+            at += 1;
+            if token(at) != "::" || token(at + 1) == "<" {
+                break;
+            }
+            at += 1;
+        }
+        let mut name = path.last().cloned().unwrap_or_default();
+        if token(at) == "as" {
+            name = token(at + 1).to_owned();
+            at += 2;
+        }
+        found.push((path.clone(), name));
+        at
+    }
+
+    /// What `pub use` gives on. The head may be a module below, without `self`.
+    fn given_on(&self, modules: &BTreeMap<Vec<String>, Module>) -> BTreeMap<String, Vec<String>> {
+        let mut found = Vec::new();
+        for at in 1..self.tokens.len() {
+            if self.tokens[at] != "use" || !["pub", ")"].contains(&self.tokens[at - 1].as_str()) {
+                continue;
+            }
+            self.tree(at + 1, &mut self.at.clone(), &mut found);
+        }
+        let mut given = BTreeMap::new();
+        for (path, name) in found {
+            let is_ours = (0..path.len()).any(|len| modules.contains_key(&path[..=len]));
+            if is_ours {
+                given.insert(name, path);
+            }
+        }
+        given
+    }
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+fn is_name(token: &str) -> bool {
+    token.chars().all(|c| c.is_alphanumeric() || c == '_') && !token.is_empty()
+}
+
+/// The words and signs of a source text, and its string literals. Comments are left out.
+fn tokens(text: &str) -> (Vec<String>, Vec<String>) {
+    let chars: Vec<char> = text.chars().collect();
+    let (mut tokens, mut texts) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    let find = |from: usize, what: &str| {
+        let what: Vec<char> = what.chars().collect();
+        (from..chars.len()).find(|at| chars[*at..].starts_with(&what)).unwrap_or(chars.len())
+    };
+    while at < chars.len() {
+        let next = chars.get(at + 1).copied().unwrap_or(' ');
+        match chars[at] {
+            '/' if next == '/' => at = find(at, "\n"),
+            '/' if next == '*' => at = find(at, "*/") + 2,
+            'r' if next == '"' || (next == '#' && chars.get(at + 2) == Some(&'"')) => {
+                let end = if next == '"' { "\"" } else { "\"#" };
+                let start = at + 1 + end.len();
+                let stop = find(start, end);
+                texts.push(chars[start..stop].iter().collect());
+                tokens.push("\"".to_owned());
+                at = stop + end.len();
+            }
+            '"' => {
+                let start = at + 1;
+                at = start;
+                while at < chars.len() && chars[at] != '"' {
+                    at += if chars[at] == '\\' { 2 } else { 1 };
+                }
+                texts.push(chars[start..at.min(chars.len())].iter().collect());
+                tokens.push("\"".to_owned());
+                at += 1;
+            }
+            // A character; a lifetime is a sign and a name.
+            '\'' if next == '\\' => at = find(at + 3, "'") + 1,
+            '\'' if chars.get(at + 2) == Some(&'\'') => at += 3,
+            c if c.is_alphanumeric() || c == '_' => {
+                let start = at;
+                while at < chars.len() && (chars[at].is_alphanumeric() || chars[at] == '_') {
+                    at += 1;
+                }
+                tokens.push(chars[start..at].iter().collect());
+            }
+            ':' if next == ':' => {
+                tokens.push("::".to_owned());
+                at += 2;
+            }
+            c => {
+                if !c.is_whitespace() {
+                    tokens.push(c.to_string());
+                }
+                at += 1;
+            }
+        }
+    }
+    (tokens, texts)
+}
+
+/// Leaves out what is for tests alone, and names the modules that are.
+fn without_tests(
+    tokens: Vec<String>,
+    at: &[String],
+    left_out: &mut BTreeSet<Vec<String>>,
+) -> Vec<String> {
+    const TEST: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
+    let mut kept = Vec::new();
+    let mut next = 0;
+    while next < tokens.len() {
+        if !tokens[next..].iter().map(String::as_str).take(TEST.len()).eq(TEST) {
+            kept.push(tokens[next].clone());
+            next += 1;
+            continue;
+        }
+        next += TEST.len();
+        let mut depth = 0;
+        let mut module = None;
+        while next < tokens.len() {
+            match tokens[next].as_str() {
+                "mod" if depth == 0 => module = tokens.get(next + 1).cloned(),
+                "{" => depth += 1,
+                "}" => depth -= 1,
+                _ => {}
+            }
+            let is_end = depth == 0 && [";", "}"].contains(&tokens[next].as_str());
+            next += 1;
+            if is_end {
+                if tokens[next - 1] == ";" {
+                    left_out.extend(module.map(|name| [at, &[name]].concat()));
+                }
+                break;
+            }
+        }
+    }
+    kept
+}

@@ -7,6 +7,7 @@ mod honest;
 mod hooks;
 mod landing;
 mod large;
+mod leaving;
 mod nested;
 mod preparing;
 mod pruning;

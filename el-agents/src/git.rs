@@ -11,6 +11,7 @@ mod environment;
 mod error;
 mod files;
 mod foundation;
+mod given_up;
 mod integrate;
 mod lost;
 mod promise;
@@ -22,6 +23,8 @@ pub use self::advance::{Advanced, Brought, advance, held, note_landed, recover, 
 pub use self::call::{Git, check_version};
 pub(crate) use self::environment::is_local_variable;
 pub use self::error::{GitError, HalfMoved};
+pub(crate) use self::given_up::add_all;
+pub use self::given_up::{expire_given_up, give_up};
 pub use self::integrate::{Mode, Scratch, Step};
 pub use self::repository::{Repository, Worktree, branch_of};
 pub use self::reverted::Revert;

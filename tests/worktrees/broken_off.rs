@@ -177,6 +177,19 @@ fn a_land_killed_while_git_moves_the_files_is_put_back_and_done_again() {
 }
 
 #[test]
+fn a_half_moved_landing_is_put_back_even_if_nothing_is_left_to_land() {
+    let env = TestEnv::with_repository("");
+    with_filter(&env, "cat");
+    let id = slow_one(&env);
+    kill_while_files_move(&env, &id, false);
+    assert_ne!(seen(&env).2, "", "something has moved");
+    env.el(&["reopen", &id]).ok();
+    assert_eq!(env.robot(&["land", "--all"])["count"], 0);
+    assert_eq!(seen(&env).2, "");
+    assert!(env.project("old.txt").exists() && !env.project(".git/el-landing").exists());
+}
+
+#[test]
 fn what_a_person_changed_in_half_moved_files_is_kept_and_the_way_on_is_told() {
     let env = TestEnv::with_repository("");
     with_filter(&env, "cat");

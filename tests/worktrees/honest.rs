@@ -73,14 +73,31 @@ fn each_target_gets_it() {
 }
 
 #[test]
-fn a_note_of_an_older_el_is_believed_only_if_the_work_is_there() {
+fn what_was_cherry_picked_or_squashed_has_landed() {
     let env = TestEnv::with_repository("");
-    let id = finished(&env, "a.txt", "x");
+    let picked = finished(&env, "a.txt", "x");
     env.git(&["commit", "-q", "--allow-empty", "-m", "meanwhile"]);
-    env.git(&["update-ref", &format!("refs/el/landed/{id}"), &format!("el/{id}")]);
-    assert_kept(&env, &id, "have not landed");
-    env.git(&["cherry-pick", &format!("el/{id}")]);
-    assert_eq!(fates(&env, 0, &[&id]), fate(&id, "already"));
+    assert_kept(&env, &picked, "have not landed");
+    env.git(&["cherry-pick", &format!("el/{picked}")]);
+    assert_eq!(fates(&env, 0, &[&picked]), fate(&picked, "already"));
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
+
+    // Two commits to the same lines: no commit of the target changes what either does.
+    let squashed = finished(&env, "base.txt", "one");
+    let tree = env.path("tmp").join(&squashed);
+    std::fs::write(tree.join("base.txt"), "two\n").unwrap();
+    env.git(&["-C", tree.to_str().unwrap(), "commit", "-q", "-a", "-m", "two"]);
+    assert_kept(&env, &squashed, "have not landed");
+    env.git(&["merge", "-q", "--squash", &format!("el/{squashed}")]);
+    env.git(&["commit", "-q", "-m", "squashed"]);
+    assert_eq!(fates(&env, 0, &[&squashed]), fate(&squashed, "already"));
+    assert_eq!(env.robot(&["ready"])["count"], 0, "no conflict is filed");
+    assert_eq!(env.robot(&["land", "--all"])["count"], 0);
+    // Taken back by hand, it is to be brought in again.
+    std::fs::write(env.project("base.txt"), "base\n").unwrap();
+    env.git(&["commit", "-q", "-a", "-m", "back"]);
+    assert_kept(&env, &squashed, "have not landed");
+    env.git(&["reset", "-q", "--hard", "HEAD~1"]);
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
 }
 

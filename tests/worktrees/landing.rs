@@ -268,7 +268,10 @@ fn a_land_that_was_killed_is_finished_by_the_next() {
     assert_eq!(env.robot(&["land", "--all"])["landed"], 2);
     // And one that was killed between the moving of the branch and the note of it.
     for id in &ids {
-        env.git(&["update-ref", "-d", &format!("refs/el/landed/{id}")]);
+        let notes = env.git(&["for-each-ref", "--format=%(refname)", "refs/el/brought"]);
+        notes.lines().filter(|name| name.contains(id.as_str())).for_each(|name| {
+            env.git(&["update-ref", "-d", name]);
+        });
     }
     let again = env.robot(&["land", "--all"]);
     assert!(

@@ -38,11 +38,12 @@ pub enum Advanced {
     Held(String),
 }
 
-/// Why the target could not be moved as things are, if that can be seen.
+/// Why the target could not be moved as things are, if that can be seen. `own`: a file that el
+/// itself changes, and that may have changes.
 ///
 /// # Errors
 /// If git fails.
-pub fn held(repository: &Repository, target: &str) -> Result<Option<String>, GitError> {
+pub fn held(repository: &Repository, target: &str, own: &Path) -> Result<Option<String>, GitError> {
     let Some(tree) = repository.checkout_of(target)?.filter(|tree| !tree.is_missing) else {
         let is_moving = repository.is_being_rebased(target)?;
         return Ok(is_moving.then(|| {
@@ -61,14 +62,24 @@ pub fn held(repository: &Repository, target: &str) -> Result<Option<String>, Git
         )));
     }
     let git = Git::at(&tree.path);
-    let changed = changes(&git, false, &[])?.len();
+    let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
+    let changed: Vec<PathBuf> = changes(&git, false, &[])?
+        .iter()
+        .filter_map(|line| line.get(3..).map(PathBuf::from))
+        .filter(|path| tree.path.join(path).canonicalize().ok().as_ref() != Some(&own))
+        .collect();
     let at = format!("{target} is checked out in {}", tree.path.display());
     if let Some((what, end)) = under_way(&git)? {
         return Ok(Some(format!("{at}, where a {what} is under way; {end} ends it")));
     }
-    let noun = if changed == 1 { "file has" } else { "files have" };
-    Ok((changed > 0)
-        .then(|| format!("{at}, where {changed} {noun} changes that are not committed")))
+    let noun = if changed.len() == 1 { "file has" } else { "files have" };
+    Ok((!changed.is_empty()).then(|| {
+        format!(
+            "{at}, where {} {noun} changes that are not committed: {}",
+            changed.len(),
+            names(&changed)
+        )
+    }))
 }
 
 /// What a person has begun in a checkout and not ended, and what ends it.
@@ -88,7 +99,8 @@ fn under_way(git: &Git) -> Result<Option<(&'static str, &'static str)>, GitError
         .map(|(_, what, end)| (what, end)))
 }
 
-/// Moves the target branch from `old` to `new`, with its files where it is checked out.
+/// Moves the target branch from `old` to `new`, with its files where it is checked out. `own`: as
+/// for [`held`].
 ///
 /// # Errors
 /// If git fails otherwise, or what had been begun could not be put back: the error says what is so
@@ -98,11 +110,12 @@ pub fn advance(
     target: &str,
     old: &str,
     new: &str,
+    own: &Path,
 ) -> Result<Advanced, GitError> {
     if old == new {
         return Ok(Advanced::Moved);
     }
-    if let Some(why) = held(repository, target)? {
+    if let Some(why) = held(repository, target, own)? {
         return Ok(Advanced::Held(why));
     }
     let change = format!("update refs/heads/{target} {new} {old}\n");

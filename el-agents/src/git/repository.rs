@@ -125,16 +125,8 @@ impl Repository {
     /// # Errors
     /// If git cannot be run.
     pub(super) fn brought(&self, atom: &str, tip: &str) -> Result<Vec<String>, GitError> {
-        let mut found: Vec<String> = self
-            .refs(&format!("refs/el/brought/{atom}/{tip}/"))?
-            .into_iter()
-            .map(|(_, at)| at)
-            .collect();
-        // As an older el noted it: the last one alone.
-        if self.commit(&format!("refs/el/landed/{atom}"))?.as_deref() == Some(tip) {
-            found.extend(self.commit(&format!("refs/el/landed-as/{atom}"))?);
-        }
-        Ok(found)
+        let notes = self.refs(&format!("refs/el/brought/{atom}/{tip}/"))?;
+        Ok(notes.into_iter().map(|(_, at)| at).collect())
     }
 
     /// References by the beginning of their names, and what they are.
@@ -148,6 +140,16 @@ impl Repository {
             .filter_map(|line| line.rsplit_once(' '))
             .map(|(name, at)| (name.to_owned(), at.to_owned()))
             .collect())
+    }
+
+    /// The references that note something of an atom's branch.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(super) fn notes_of(&self, atom: &str) -> Result<Vec<(String, String)>, GitError> {
+        let mut notes = self.refs(&format!("refs/el/brought/{atom}/"))?;
+        notes.extend(self.refs(&format!("refs/el/base/{atom}"))?);
+        Ok(notes)
     }
 
     /// Whether what an atom's branch has at its tip is in the target, as that stands now: a note
@@ -170,7 +172,21 @@ impl Repository {
         let base = self.base_of(atom)?;
         let mut words = vec!["rev-list", "--merges", "--max-count=1", tip, "--not", target];
         words.extend(base.as_deref());
-        Ok(self.git.ask(&words)?.is_empty() && self.has_work(target, tip)?)
+        if self.git.ask(&words)?.is_empty() && self.has_work(target, tip)? {
+            return Ok(true);
+        }
+        self.is_merge_empty(target, tip)
+    }
+
+    /// Whether merging a commit would change nothing: a squash brought it in, say.
+    ///
+    /// # Errors
+    /// If git fails.
+    fn is_merge_empty(&self, target: &str, commit: &str) -> Result<bool, GitError> {
+        let words = ["merge-tree", "--write-tree", "--no-messages", target, commit];
+        let merged = self.git.maybe(&words)?;
+        let tree = self.git.ask(&["rev-parse", &format!("{target}^{{tree}}")])?;
+        Ok(merged.as_deref() == Some(tree.as_str()))
     }
 
     /// Those of the commits that none of the others contains; of one that is named twice, once.

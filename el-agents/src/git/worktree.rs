@@ -344,11 +344,7 @@ pub fn remove(
         )?;
     }
     let mut change = format!("start\ndelete refs/heads/{} {tip}\n", branch_of(atom));
-    let mut notes = repository.refs(&format!("refs/el/brought/{atom}/"))?;
-    for name in ["base", "landed", "landed-as"] {
-        notes.extend(repository.refs(&format!("refs/el/{name}/{atom}"))?);
-    }
-    for (name, at) in notes {
+    for (name, at) in repository.notes_of(atom)? {
         change.push_str(&format!("delete {name} {at}\n"));
     }
     git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n"))).map(drop)

@@ -3,13 +3,13 @@
 
 use el_core::Store;
 use el_core::model::Status;
-use el_core::ops;
+use el_core::ops::{self, LandingRecord};
 
 use super::chain::{ChainBuilder, Conflict, Link};
 use super::check::CheckRunner;
 use super::commit_check::CommitCheck;
 use super::plan::{find_first_failure, to_land};
-use super::{LandContext, LandError, LandItem, LandOutcome, conflict_atom};
+use super::{LandContext, LandError, LandItem, LandOutcome, LandSettings, conflict_atom};
 use crate::git::{
     Advanced, Brought, Repository, Scratch, advance, held, note_landed, recover, unpublished,
 };
@@ -32,7 +32,7 @@ pub fn carry_out(
         return Ok(());
     }
     // Better known before a long check than after it.
-    if let Some(why) = held(repository, onto)? {
+    if let Some(why) = held(repository, onto, &context.settings.configuration)? {
         hold(items, &todo, &why);
         return Ok(());
     }
@@ -41,13 +41,36 @@ pub fn carry_out(
     let scratch = Scratch::new(repository, &context.scratch_folder("landing", "")?, &head)?;
     let check = CommitCheck::new(context, repository, runner);
     let mut lander = Lander { store, repository, context, onto, scratch: &scratch, check, items };
-    match lander.run(head, todo) {
+    let ended = lander.run(head, todo);
+    record(lander.store, context, onto, lander.items);
+    match ended {
         Err(LandError::Interrupted) => {
             let left = to_land(lander.items);
             left.iter().for_each(|at| lander.items[*at].outcome = LandOutcome::BrokenOff);
             Ok(())
         }
         done => done,
+    }
+}
+
+/// Records in the history of each atom what became of its branch. Where that fails, the target has
+/// moved all the same, so it is only told.
+fn record(store: &mut Store, context: &LandContext<'_>, onto: &str, items: &mut [LandItem]) {
+    for item in items {
+        let Some(outcome) = item.outcome.in_history() else { continue };
+        let tip = item.tip.clone().unwrap_or_default();
+        let record = LandingRecord {
+            onto,
+            tip: &tip,
+            outcome,
+            has_landed: item.outcome == LandOutcome::Landed,
+            detail: item.detail.as_deref(),
+        };
+        if let Err(error) = ops::record_landing(store, &context.ctx(), &item.atom_id, &record) {
+            let told = format!("the tracker could not note that: {error}");
+            item.detail =
+                Some(item.detail.iter().cloned().chain([told]).collect::<Vec<_>>().join("\n"));
+        }
     }
 }
 
@@ -58,6 +81,7 @@ pub fn carry_out(
 /// If git fails.
 pub fn predict(
     repository: &Repository,
+    settings: &LandSettings,
     onto: &str,
     items: &mut [LandItem],
 ) -> Result<(), LandError> {
@@ -65,7 +89,7 @@ pub fn predict(
     if todo.is_empty() {
         return Ok(());
     }
-    if let Some(why) = held(repository, onto)? {
+    if let Some(why) = held(repository, onto, &settings.configuration)? {
         hold(items, &todo, &why);
         return Ok(());
     }
@@ -233,7 +257,8 @@ impl Lander<'_> {
             commit: link.commit.clone(),
         };
         let landed: Vec<Brought> = chain.iter().map(brought).collect();
-        if let Advanced::Held(why) = advance(self.repository, self.onto, head, &last.commit)? {
+        let own = &self.context.settings.configuration;
+        if let Advanced::Held(why) = advance(self.repository, self.onto, head, &last.commit, own)? {
             return Ok(Some(why));
         }
         let mut before = std::mem::replace(head, last.commit.clone());

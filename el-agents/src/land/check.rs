@@ -252,6 +252,7 @@ mod tests {
             setup_limit: Duration::from_secs(20),
             worktrees: PathBuf::new(),
             put_into_worktrees: Vec::new(),
+            configuration: PathBuf::new(),
         }
     }
 

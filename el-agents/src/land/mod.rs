@@ -10,6 +10,7 @@ mod carry_out;
 mod chain;
 pub mod check;
 mod commit_check;
+mod commit_left;
 mod conflict_atom;
 mod error;
 mod plan;
@@ -25,6 +26,7 @@ use el_core::{Ctx, SessionCredentials};
 
 pub use self::branch::{AtomBranch, atom_branches, resolve_target};
 pub use self::carry_out::{carry_out, predict};
+pub use self::commit_left::commit_left;
 pub use self::error::LandError;
 pub use self::plan::{LandItem, LandOutcome, plan};
 pub use self::plan_check::{
@@ -55,6 +57,8 @@ pub struct LandSettings {
     pub worktrees: PathBuf,
     /// Untracked files that el itself puts into worktrees: nobody's changes.
     pub put_into_worktrees: Vec<String>,
+    /// The project's configuration, which el itself writes: nobody's work, even where git knows it.
+    pub configuration: PathBuf,
 }
 
 /// What a landing, or the check of a plan, is done with and for.

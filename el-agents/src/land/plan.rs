@@ -46,6 +46,16 @@ impl LandOutcome {
         !matches!(self, ToLand | Landed | Already | Nothing)
     }
 
+    /// The word for an atom's history, where this belongs there.
+    pub(super) fn in_history(self) -> Option<&'static str> {
+        match self {
+            LandOutcome::Landed => Some("landed"),
+            LandOutcome::Conflict => Some("conflict"),
+            LandOutcome::CheckFailed => Some("check_failed"),
+            _ => None,
+        }
+    }
+
     /// The branch is none of those that `--all` is about.
     fn is_left_out(self) -> bool {
         use LandOutcome::{Already, AtWork, NotFinished, Nothing, TakenBack};

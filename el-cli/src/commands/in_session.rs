@@ -100,7 +100,7 @@ impl Command {
                 May::Not("an agent's answer is what it says")
             }
             Command::Land(_) => May::Not("what is brought in is a person's to decide"),
-            Command::Worktrees(args) if args.prunes() => {
+            Command::Worktrees(args) if args.removes() => {
                 May::Not("other agents may be at work there")
             }
             Command::Worktrees(_) => May::Do,

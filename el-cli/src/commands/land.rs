@@ -22,13 +22,15 @@ Examples:
   el land --all
   el land --all --dry-run
   el land --all --onto release --robot
+  el land q5e6 --commit
 
 Works in a checkout of its own. The branch moves only once the check (land_check) has passed;
 what makes it fail is found by halves and left out, and a conflict becomes an atom. Where the
 branch is checked out with changes that are not committed, nothing is moved. It can be broken
 off at any moment (Ctrl-C), and done again; --dry-run foresees conflicts, and runs no check.
-What git revert took back is brought in again once its atom is closed again. Exit code 4 if
-something could not be brought in.")]
+What git revert took back is brought in again once its atom is closed again. --commit first
+commits what an agent left uncommitted in its worktree, with the summary of its run as the message.
+Exit code 4 if something could not be brought in.")]
 pub(crate) struct Args {
     /// The atoms
     #[arg(value_name = "ATOM", required_unless_present = "all", conflicts_with = "all", add = complete::all_atoms())]
@@ -42,6 +44,9 @@ pub(crate) struct Args {
     /// Say what would be done
     #[arg(long)]
     dry_run: bool,
+    /// Commit what is not committed in their worktrees, with the summary as the message
+    #[arg(long, conflicts_with = "dry_run")]
+    commit: bool,
 }
 
 /// Lines of the end of a detail that people see.
@@ -69,10 +74,22 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         true => app.settings()?.landing()?,
         false => app.settings_for_agents()?.landing()?,
     };
-    let branches = atom_branches(&app.reader()?, &repository, &settings, Some(&onto))?;
-    let mut items = land::plan(&branches, wanted.as_deref());
+    let store = app.reader()?;
+    let plan = || -> Result<Vec<LandItem>> {
+        let branches = atom_branches(&store, &repository, &settings, Some(&onto))?;
+        Ok(land::plan(&branches, wanted.as_deref()))
+    };
+    let mut items = plan()?;
+    if args.commit && land::commit_left(&store, &settings, &mut items)? {
+        let before = std::mem::replace(&mut items, plan()?);
+        // Why git refused a commit is known from before.
+        for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::Uncommitted) {
+            let same = before.iter().find(|one| one.atom_id == item.atom_id);
+            item.detail = same.and_then(|one| one.detail.clone()).or(item.detail.take());
+        }
+    }
     if args.dry_run {
-        land::predict(&repository, &onto, &mut items)?;
+        land::predict(&repository, &settings, &onto, &mut items)?;
     } else {
         let environment: Vec<_> = std::env::vars_os().collect();
         let context = LandContext {
@@ -157,7 +174,8 @@ fn describe(outcome: LandOutcome, onto: &str) -> String {
         LandOutcome::NotFinished => "is not closed".to_owned(),
         LandOutcome::AtWork => "has a run at work".to_owned(),
         LandOutcome::Uncommitted => {
-            "has changes that are not committed; commit them in its worktree first".to_owned()
+            "has changes that are not committed; commit them in its worktree, or use --commit"
+                .to_owned()
         }
         LandOutcome::Astray => "was left out".to_owned(),
         LandOutcome::Conflict => format!("is in conflict with {onto}"),

@@ -10,6 +10,8 @@ use crate::exit::Exit;
 
 mod list;
 pub(super) mod prune;
+mod removal;
+pub(super) mod remove;
 
 /// List the worktrees and branches of agents, or take away those that are merged and clean
 #[derive(Debug, clap::Args)]
@@ -20,7 +22,8 @@ Examples:
   el worktrees
   el worktrees --robot
   el worktrees prune --dry-run
-  el worktrees prune"
+  el worktrees prune
+  el worktrees remove q5e6 --force"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -30,17 +33,19 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Prune(prune::Args),
+    Remove(remove::Args),
 }
 
 impl Args {
-    pub(super) fn prunes(&self) -> bool {
-        matches!(self.command, Some(Command::Prune(_)))
+    pub(super) fn removes(&self) -> bool {
+        self.command.is_some()
     }
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     match &args.command {
         Some(Command::Prune(args)) => prune::run(args, app),
+        Some(Command::Remove(args)) => remove::run(args, app),
         None => list::run(app),
     }
 }

@@ -138,6 +138,7 @@ impl Settings {
             check_limit: self.time("land_check_timeout", None)?.unwrap_or_default(),
             worktrees: self.worktrees()?,
             put_into_worktrees: self.put_into_worktrees()?,
+            configuration: self.project.path.clone(),
         })
     }
 

@@ -46,6 +46,10 @@ text_enum! {
         /// A question of a plan got an answer, or one that cannot be used: `data` has `question`
         /// and `came`.
         Answered = "answered",
+        /// Its branch was brought in: `data` has `onto`, `tip` and `fate`.
+        Landed = "landed",
+        /// Its branch could not be brought in: `data` has the same, and `detail`.
+        LandFailed = "land_failed",
         /// Removed for good.
         Pruned = "pruned",
     }

@@ -95,6 +95,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("land", of::<land::Landing<'_>>()),
     ("worktrees", of::<List<'_, AtomBranch>>()),
     ("worktrees prune", of::<worktrees::prune::Pruning<'_>>()),
+    ("worktrees remove", of::<worktrees::remove::Removed<'_>>()),
 ];
 
 /// The commands that have a schema.

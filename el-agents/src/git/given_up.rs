@@ -1,0 +1,96 @@
+//! Branches that a person gave up. A reference keeps their work for a month.
+
+use super::repository::{Repository, Worktree, branch_of};
+use super::{Git, GitError};
+
+/// Below this, `<atom>/<seconds since 1970>` names the work of a branch.
+const KEPT: &str = "refs/el/given-up/";
+/// How long it is kept, in seconds.
+const KEPT_FOR: i64 = 30 * 24 * 3600;
+
+/// Takes a branch and its worktree away, whatever is in them. What is committed, and what is not
+/// but git would take into a commit, is kept under the reference that is returned. `put`: untracked
+/// files that el itself put there. `now`: seconds since 1970.
+///
+/// # Errors
+/// If git refuses. The branch is then still there.
+pub fn give_up(
+    repository: &Repository,
+    tree: Option<&Worktree>,
+    atom: &str,
+    tip: &str,
+    put: &[String],
+    now: i64,
+) -> Result<String, GitError> {
+    let git = repository.git().without_hooks();
+    let present = tree.filter(|tree| !tree.is_missing);
+    let kept = present.map_or(Ok(tip.to_owned()), |tree| {
+        let own = Git::at(&tree.path).in_own_checkout().without_hooks().as_committer();
+        commit_all(repository, &own, atom, tip, put)
+    })?;
+    let name = format!("{KEPT}{atom}/{now}");
+    git.ask(&["update-ref", &name, &kept])?;
+    if let Some(tree) = tree {
+        let words: [&std::ffi::OsStr; 4] =
+            ["worktree".as_ref(), "remove".as_ref(), "--force".as_ref(), tree.path.as_os_str()];
+        git.ask(&words)?;
+    }
+    let mut change = format!("start\ndelete refs/heads/{} {tip}\n", branch_of(atom));
+    for (note, at) in repository.notes_of(atom)? {
+        change.push_str(&format!("delete {note} {at}\n"));
+    }
+    git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n")))?;
+    Ok(name)
+}
+
+/// A commit of all that is in a worktree: its files, what it has checked out, and the branch.
+fn commit_all(
+    repository: &Repository,
+    own: &Git,
+    atom: &str,
+    tip: &str,
+    put: &[String],
+) -> Result<String, GitError> {
+    own.ask(&add_all(put))?;
+    let tree = own.ask(&["write-tree"])?;
+    let head = own.ask(&["rev-parse", "HEAD"])?;
+    if head == tip && tree == own.ask(&["rev-parse", &format!("{tip}^{{tree}}")])? {
+        return Ok(tip.to_owned());
+    }
+    let message = format!("What {atom} left when it was given up");
+    let mut words = vec!["commit-tree", &tree, "-m", &message, "-p", &head];
+    if !repository.contains(&head, tip)? {
+        words.extend(["-p", tip]);
+    }
+    own.ask(&words)
+}
+
+/// The words that add all files of a worktree to its index, but for those that el itself put there.
+pub(crate) fn add_all(put: &[String]) -> Vec<String> {
+    let mut words: Vec<String> = ["add", "--all", "--", "."].map(str::to_owned).to_vec();
+    words.extend(put.iter().map(|path| format!(":(exclude,top,literal){path}")));
+    words
+}
+
+/// Ends the keeping of what was given up more than a month ago, and says what that was.
+///
+/// # Errors
+/// If git fails.
+pub fn expire_given_up(
+    repository: &Repository,
+    now: i64,
+    dry_run: bool,
+) -> Result<Vec<String>, GitError> {
+    let mut old = repository.refs(KEPT)?;
+    old.retain(|(name, _)| {
+        let since = name.rsplit('/').next().and_then(|text| text.parse::<i64>().ok());
+        since.is_some_and(|since| now - since > KEPT_FOR)
+    });
+    if !dry_run && !old.is_empty() {
+        let lines: String = old.iter().map(|(name, at)| format!("delete {name} {at}\n")).collect();
+        let git = repository.git().without_hooks();
+        let change = format!("start\n{lines}prepare\ncommit\n");
+        git.ask_with(&["update-ref", "--stdin"], Some(&change))?;
+    }
+    Ok(old.into_iter().map(|(name, _)| name).collect())
+}

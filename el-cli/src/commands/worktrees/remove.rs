@@ -1,0 +1,97 @@
+use el_agents::git;
+use el_agents::land::AtomBranch;
+use el_core::ops;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::find_branches;
+use super::removal::{Kept, Removal};
+use crate::app::App;
+use crate::complete;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::style;
+
+/// Take away the worktree and the branch of an atom
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el worktrees remove q5e6
+  el worktrees remove q5e6 --force
+
+Without --force only what el worktrees prune would take away goes. With it the branch is given up:
+a reference keeps its commits, and a commit of the files that had none, for a month. Files that
+git ignores are lost. A branch with a run at work stays, and so does a worktree that holds a
+repository with commits of its own. Exit code 4 if it stays.")]
+pub(crate) struct Args {
+    /// The atom
+    #[arg(value_name = "ATOM", add = complete::all_atoms())]
+    atom: String,
+    /// Give up work that has not landed
+    #[arg(long)]
+    force: bool,
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::commands) struct Removed<'a> {
+    #[serde(flatten)]
+    branch: &'a AtomBranch,
+    /// The reference that keeps what was given up, for a month. `null`: it had all landed.
+    kept_as: Option<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let store = app.reader()?;
+    let atom = ops::resolve(&store, &args.atom)?;
+    let removal = Removal::new(app)?;
+    let found = find_branches(app, &store, &removal.repository)?;
+    let Some(branch) = found.iter().find(|branch| branch.atom_id == atom) else {
+        return Err(CommandError::not_found(format!("{atom} has no branch"))
+            .with_hint("el worktrees lists those that there are"));
+    };
+    let mut stays = removal.why_kept(branch, false)?;
+    if stays.is_none() {
+        stays = removal.remove(branch);
+    }
+    let kept_as = match stays {
+        None => None,
+        Some(stays) if args.force => Some(give_up(app, &removal, branch, stays)?),
+        Some(stays) => {
+            return Err(refused(&stays.reason, branch).with_hint(format!(
+                "el worktrees remove {atom} --force gives it up; a reference keeps it for a month"
+            )));
+        }
+    };
+    let data = Removed { branch, kept_as };
+    app.printer.emit(&data, |page| {
+        page.line(format!("Removed {}", page.paint(style::ID, &branch.branch)));
+        if let Some(name) = data.kept_as.as_ref().filter(|_| !page.quiet()) {
+            let line = page.paint(style::HINT, &format!("git branch {} {name}", branch.branch));
+            page.line(format!("  It is kept for a month; {line} brings it back"));
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+fn refused(why: &str, branch: &AtomBranch) -> CommandError {
+    let message = format!("{} stays: {why}", branch.branch);
+    CommandError::new(Exit::Conflict, "kept", message).with_detail("branch", branch.branch.as_str())
+}
+
+fn give_up(app: &App, removal: &Removal, branch: &AtomBranch, stays: Kept<'_>) -> Result<String> {
+    if branch.live {
+        return Err(refused(&stays.reason, branch)
+            .with_hint(format!("el cancel {} ends the run", branch.atom_id)));
+    }
+    let tree = removal.worktree_of(branch);
+    if let Some(tree) = tree
+        && let Some((said, _)) = removal.nested_repositories(tree)?
+    {
+        return Err(refused(&said, branch));
+    }
+    let now = app.now().as_micros() / 1_000_000;
+    let put = &removal.settings.put_into_worktrees;
+    let (repository, atom, tip) = (&removal.repository, &branch.atom_id, &branch.tip);
+    Ok(git::give_up(repository, tree, atom, tip, put, now)?)
+}

@@ -1,0 +1,52 @@
+use serde_json::json;
+
+use crate::model::{Event, EventKind};
+use crate::store::{Store, atom, event, run};
+use crate::{Ctx, Result};
+
+/// What became of an atom's branch.
+#[derive(Debug, Clone, Copy)]
+pub struct LandingRecord<'a> {
+    /// The branch that work is brought to.
+    pub onto: &'a str,
+    /// The commit of the atom's branch.
+    pub tip: &'a str,
+    /// In one word, as `el land` tells it.
+    pub outcome: &'a str,
+    pub has_landed: bool,
+    /// Why it failed.
+    pub detail: Option<&'a str>,
+}
+
+/// Records in an atom's history that its branch was brought in, or could not be. The same outcome
+/// of the same commit is recorded once.
+///
+/// # Errors
+/// If there is no such atom, or the store fails.
+pub fn record_landing(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    id: &str,
+    record: &LandingRecord<'_>,
+) -> Result<()> {
+    let LandingRecord { onto, tip, outcome, has_landed, detail } = *record;
+    let kind = if has_landed { EventKind::Landed } else { EventKind::LandFailed };
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let id = atom::resolve(tx, id)?;
+        let events = event::list(tx, Some(&id), 0, i64::MAX)?;
+        let is_landing =
+            |event: &&Event| matches!(event.kind, EventKind::Landed | EventKind::LandFailed);
+        let is_known = events.iter().rev().find(is_landing).is_some_and(|last| {
+            last.kind == kind
+                && last.data["onto"] == onto
+                && last.data["tip"] == tip
+                && last.data["fate"] == outcome
+        });
+        if is_known {
+            return Ok(());
+        }
+        let data = json!({ "onto": onto, "tip": tip, "fate": outcome, "detail": detail });
+        event::insert(tx, ctx, kind, Some(&id), None, &data)
+    })
+}

@@ -1,0 +1,180 @@
+//! What happens to work that does not simply land: it is committed by a person's word, given up, or
+//! told in its atom's history.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::TestEnv;
+use crate::worktrees::landing::{fates, finished};
+
+fn one(id: &str, fate: &str) -> Vec<(String, String)> {
+    vec![(id.to_owned(), fate.to_owned())]
+}
+
+/// The events of landings, by kind and fate.
+fn landings(env: &TestEnv, id: &str) -> Vec<(String, String)> {
+    let events = env.robot(&["history", id])["items"].take();
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    events
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| word(&event["kind"]).starts_with("land"))
+        .map(|event| (word(&event["kind"]), word(&event["data"]["fate"])))
+        .collect()
+}
+
+#[test]
+fn no_commit_is_checked_twice_in_a_landing() {
+    let env = TestEnv::with_repository("");
+    let checked = env.path("tmp/checked");
+    let check = format!("git rev-parse HEAD >> {}; ! ls bad*.txt", checked.display());
+    env.configure(&format!("land_check = [\"sh\", \"-c\", \"{check}\"]\n"));
+    let names = ["a.txt", "b.txt", "bad1.txt", "c.txt", "bad2.txt", "d.txt", "bad3.txt"];
+    let ids = names.map(|name| finished(&env, name, "x"));
+    let found = fates(&env, 4, &["--all"]);
+    let words: Vec<&str> = found.iter().map(|(_, fate)| fate.as_str()).collect();
+    let (good, bad) = ("landed", "check_failed");
+    assert_eq!(words, [good, good, bad, good, bad, good, bad]);
+    let text = fs::read_to_string(&checked).unwrap();
+    let mut commits: Vec<&str> = text.lines().collect();
+    let count = commits.len();
+    commits.sort_unstable();
+    commits.dedup();
+    assert_eq!(commits.len(), count, "{text}");
+    assert!(count <= 12, "{count} checks");
+    assert_eq!(landings(&env, &ids[0]), one("landed", "landed"));
+    assert_eq!(landings(&env, &ids[2]), one("land_failed", "check_failed"));
+}
+
+#[test]
+fn a_conflict_is_told_in_the_history_once() {
+    let env = TestEnv::with_repository("");
+    let [_, second] = ["one", "two"].map(|text| finished(&env, "base.txt", text));
+    for _ in 0..2 {
+        fates(&env, 4, &["--all"]);
+    }
+    assert_eq!(landings(&env, &second), one("land_failed", "conflict"));
+}
+
+#[test]
+fn what_was_left_uncommitted_is_committed_if_a_person_says_so() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\nworktree_copy = [\".env\"]\n");
+    fs::write(env.project(".env"), "KEY=1\n").unwrap();
+    let id = env.script_atom(&["sh echo x > a.txt; rm base.txt", "close done"]);
+    env.work(&["--once"]);
+    // One whose agent was told and closes all the same.
+    if env.status(&id) != "closed" {
+        env.el(&["close", &id, "--force"]).ok();
+    }
+    assert_eq!(fates(&env, 4, &[&id]), one(&id, "uncommitted"));
+    let told = env.el(&["land", &id]).fails_with(4);
+    assert!(told.stdout.contains("--commit"), "{told:#?}");
+    assert_eq!(fates(&env, 0, &[&id, "--commit"]), one(&id, "landed"));
+    assert!(env.project("a.txt").exists() && !env.project("base.txt").exists());
+    let said = env.git(&["log", "-1", "--format=%B", "main"]);
+    assert!(said.contains(&format!("Atom: {id}")), "{said}");
+    assert_eq!(env.git(&["ls-files"]), "a.txt", "nothing of what el put there");
+}
+
+#[test]
+fn a_hook_that_refuses_the_commit_is_told() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "a.txt", "x");
+    fs::write(env.path("tmp").join(&id).join("b.txt"), "x\n").unwrap();
+    super::hooks::hook(&env, "pre-commit", "echo 'the linter says no' >&2; exit 1");
+    let told = env.el(&["land", &id, "--commit"]).fails_with(4);
+    assert!(told.stdout.contains("the linter says no"), "{told:#?}");
+    assert!(!env.project("a.txt").exists());
+}
+
+#[test]
+fn a_branch_that_is_given_up_is_kept_for_a_month() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "a.txt", "x");
+    let tree = env.path("tmp").join(&id);
+    fs::write(tree.join("b.txt"), "never committed\n").unwrap();
+    let tip = env.git(&["rev-parse", &format!("el/{id}")]);
+    let refused = env.el(&["worktrees", "remove", &id]).fails_with(4);
+    assert!(refused.stderr.contains("not committed") && refused.stderr.contains("--force"));
+    let removed = env.robot(&["worktrees", "remove", &id, "--force"]);
+    let kept = removed["kept_as"].as_str().unwrap();
+    assert!(!tree.exists());
+    assert_eq!(env.git(&["branch", "--list", "el/*"]), "");
+    assert_eq!(env.git(&["for-each-ref", "--format=%(refname)", "refs/el"]), kept);
+    assert_eq!(env.git(&["show", &format!("{kept}:b.txt")]), "never committed");
+    assert_eq!(env.git(&["rev-parse", &format!("{kept}^")]), tip);
+    assert_eq!(fates(&env, 4, &[&id]), one(&id, "no_branch"));
+
+    // It is let go after a month, and not before.
+    assert_eq!(env.robot(&["worktrees", "prune"])["expired"], json!([]));
+    let days_ago = |days: u64| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        now.as_secs() - days * 24 * 3600
+    };
+    let [young, old] = [29, 31].map(|days| format!("refs/el/given-up/{id}/{}", days_ago(days)));
+    env.git(&["update-ref", &young, kept]);
+    env.git(&["update-ref", &old, kept]);
+    assert_eq!(env.robot(&["worktrees", "prune", "--dry-run"])["expired"], json!([old]));
+    assert_eq!(env.robot(&["worktrees", "prune"])["expired"], json!([old]));
+    let left = env.git(&["for-each-ref", "--format=%(refname)", "refs/el"]);
+    assert!(left.contains(&young) && left.contains(kept) && !left.contains(&old), "{left}");
+}
+
+#[test]
+fn commits_that_no_branch_has_are_kept_with_what_is_given_up() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "a.txt", "x");
+    let tree = env.path("tmp").join(&id);
+    let at = tree.to_str().unwrap();
+    env.git(&["-C", at, "checkout", "-q", "--detach"]);
+    fs::write(tree.join("b.txt"), "detached\n").unwrap();
+    env.git(&["-C", at, "add", "b.txt"]);
+    env.git(&["-C", at, "commit", "-q", "-m", "detached"]);
+    // The atom's own folder, as el makes it.
+    env.configure(&format!("worktrees_directory = \"{}\"\n", env.path("tmp").display()));
+    let removed = env.robot(&["worktrees", "remove", &id, "--force"]);
+    let kept = removed["kept_as"].as_str().unwrap();
+    assert_eq!(env.git(&["show", &format!("{kept}:b.txt")]), "detached");
+}
+
+#[test]
+fn what_has_landed_is_removed_without_force_and_a_live_run_keeps_its_branch() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let id = env.writer("a.txt", "x");
+    env.work(&["--once"]);
+    assert_eq!(fates(&env, 0, &[&id]), one(&id, "landed"));
+    assert_eq!(env.robot(&["worktrees", "remove", &id])["kept_as"], Value::Null);
+    env.el(&["worktrees", "remove", &id]).fails_with(3);
+    let go = env.path("tmp/go");
+    let wait = format!(
+        "sh touch {}; until test -e {}; do sleep 0.02; done",
+        env.path("tmp/began").display(),
+        go.display()
+    );
+    let id = env.script_atom(&[&wait, "close done"]);
+    let working = env.start_el(&["work", "--once"]);
+    env.wait_for_file(env.path("tmp/began"));
+    let refused = env.el(&["worktrees", "remove", &id, "--force"]).fails_with(4);
+    assert!(refused.stderr.contains("a run is at work"), "{refused:#?}");
+    fs::write(&go, "").unwrap();
+    let _ = working.wait(crate::support::SOON).ok();
+}
+
+#[test]
+fn what_el_itself_changed_is_not_the_users_work_and_dirty_files_are_named() {
+    let env = TestEnv::with_repository("");
+    env.git(&["add", "-f", ".eluent/config.toml"]);
+    env.git(&["commit", "-q", "-m", "configuration"]);
+    let id = finished(&env, "a.txt", "x");
+    env.el(&["config", "set", "land_check", "true"]).ok();
+    assert!(env.git(&["status", "--porcelain", "-uno"]).contains(".eluent/config.toml"));
+    assert_eq!(fates(&env, 0, &["--all", "--dry-run"]), one(&id, "to_land"));
+    assert_eq!(fates(&env, 0, &["--all"]), one(&id, "landed"));
+    assert!(fs::read_to_string(env.project(".eluent/config.toml")).unwrap().contains("land_check"));
+    let other = finished(&env, "b.txt", "x");
+    fs::write(env.project("base.txt"), "mine\n").unwrap();
+    let told = env.el(&["land", &other]).fails_with(4);
+    assert!(told.stdout.contains("1 file has changes that are not committed: base.txt"));
+}

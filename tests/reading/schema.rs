@@ -321,7 +321,9 @@ fn worktrees(c: &mut Checker<'_>, env: &TestEnv) {
     c.run("land", &["--all"]);
     c.run("worktrees prune", &["--dry-run"]);
     c.run("worktrees prune", &[]);
-    assert_eq!(c.run("worktrees", &[])["count"], 1, "what is in conflict stays");
+    let left = c.run("worktrees", &[]);
+    assert_eq!(left["count"], 1, "what is in conflict stays");
+    c.run("worktrees remove", &[left["items"][0]["atom_id"].as_str().unwrap(), "--force"]);
 }
 
 fn orchestration(c: &mut Checker<'_>, env: &TestEnv) {

@@ -30,7 +30,7 @@ fn no_commit_is_checked_twice_in_a_landing() {
     let env = TestEnv::with_repository("");
     let checked = env.path("tmp/checked");
     let check = format!("git rev-parse HEAD >> {}; ! ls bad*.txt", checked.display());
-    env.configure(&format!("land_check = [\"sh\", \"-c\", \"{check}\"]\n"));
+    env.configure(&format!("land_check = \"sh -c '{check}'\"\n"));
     let names = ["a.txt", "b.txt", "bad1.txt", "c.txt", "bad2.txt", "d.txt", "bad3.txt"];
     let ids = names.map(|name| finished(&env, name, "x"));
     let found = fates(&env, 4, &["--all"]);

@@ -14,18 +14,20 @@ mod foundation;
 mod given_up;
 mod integrate;
 mod lost;
-mod promise;
 mod repository;
 mod reverted;
 mod worktree;
 
-pub use self::advance::{Advanced, Brought, advance, held, note_landed, recover, unpublished};
+pub use self::advance::{
+    AdvanceResult, LandedBranch, advance_branch, find_obstacle, note_landed, recover_move,
+    unpublished_submodules,
+};
 pub use self::call::{Git, check_version};
 pub(crate) use self::environment::is_local_variable;
 pub use self::error::{GitError, HalfMoved};
 pub(crate) use self::given_up::add_all;
 pub use self::given_up::{expire_given_up, give_up};
-pub use self::integrate::{Mode, Scratch, Step};
+pub use self::integrate::{JoinResult, Mode, ScratchCheckout};
 pub use self::repository::{Repository, Worktree, branch_of};
 pub use self::reverted::Revert;
 pub use self::worktree::{

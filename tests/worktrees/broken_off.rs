@@ -115,7 +115,7 @@ fn files_that_could_not_all_be_written_are_put_back() {
 }
 
 /// Kills `el land` while git writes the files, and git too if `with_git`; else git goes on by
-/// itself.
+/// itself. The locks that git left are taken away.
 fn kill_while_files_move(env: &TestEnv, id: &str, with_git: bool) {
     let (flag, go) = (env.path("tmp/waiting"), env.path("tmp/go"));
     let script = format!(
@@ -133,47 +133,52 @@ fn kill_while_files_move(env: &TestEnv, id: &str, with_git: bool) {
     }
     fs::write(&go, "").unwrap();
     wait_until("the end of git", SOON, || env.processes().is_empty().then_some(()));
+    let _ = fs::remove_file(env.project(".git/index.lock"));
 }
 
 #[test]
 fn a_land_killed_while_git_moves_the_files_is_put_back_and_done_again() {
-    for with_git in [false, true] {
-        let env = TestEnv::with_repository("");
-        with_filter(&env, "cat");
-        let id = slow_one(&env);
-        let head = seen(&env).1;
-        kill_while_files_move(&env, &id, with_git);
-        assert_eq!(env.git(&["rev-parse", "main"]), head);
-        assert_ne!(seen(&env).2, "", "something has moved");
-        if with_git {
-            let refused = env.el(&["land", &id]).fails_with(4);
-            // It may not have had the time to give back the others; each is named, and one command
-            // is enough.
-            let locks = ["index.lock", "HEAD.lock", "refs/heads/main.lock"]
-                .map(|name| env.project(".git").join(name));
-            locks.iter().for_each(|lock| fs::write(lock, "").unwrap());
-            let again = env.el(&["land", &id]).fails_with(4);
-            for said in [&refused.stderr, &again.stderr] {
-                assert!(
-                    said.contains("index.lock") && said.contains("killed while it moved files"),
-                    "{said}"
-                );
-            }
-            let (_, command) = again.stderr.split_once("any more: ").unwrap();
-            let (command, _) = command.split_once(';').unwrap();
-            assert_eq!(
-                locks.iter().filter(|lock| lock.exists()).count(),
-                3,
-                "el itself takes none away"
-            );
-            let _ = env.run(env.command("sh").args(["-c", command])).ok();
-            assert!(!locks.iter().any(|lock| lock.exists()), "{command}");
-        }
-        assert_eq!(fates(&env, 0, &[&id]), [(id, "landed".to_owned())], "{with_git}");
-        assert_eq!(seen(&env).2, "");
-        assert_eq!(fs::read_to_string(env.project("x.slow")).unwrap(), "x.slow\n");
-        assert!(!env.project("old.txt").exists() && !env.project(".git/el-landing").exists());
-    }
+    let env = TestEnv::with_repository("");
+    with_filter(&env, "cat");
+    let id = slow_one(&env);
+    let head = seen(&env).1;
+    kill_while_files_move(&env, &id, true);
+    assert_eq!(env.git(&["rev-parse", "main"]), head);
+    assert_ne!(seen(&env).2, "", "something has moved");
+    // Git may not have had the time to give back the others; each is named, and one command is
+    // enough.
+    let locks = ["index.lock", "HEAD.lock", "refs/heads/main.lock"]
+        .map(|name| env.project(".git").join(name));
+    locks.iter().for_each(|lock| fs::write(lock, "").unwrap());
+    let told = env.el(&["land", &id]).fails_with(4).stderr;
+    assert!(told.contains("index.lock") && told.contains("killed while it moved files"), "{told}");
+    let (_, command) = told.split_once("any more: ").unwrap();
+    let (command, _) = command.split_once(';').unwrap();
+    assert_eq!(locks.iter().filter(|lock| lock.exists()).count(), 3, "el itself takes none away");
+    let _ = env.run(env.command("sh").args(["-c", command])).ok();
+    assert!(!locks.iter().any(|lock| lock.exists()), "{command}");
+    assert_eq!(fates(&env, 0, &[&id]), [(id.clone(), "landed".to_owned())]);
+    assert_all_moved(&env);
+    assert!(!env.project(".git/el-landing").exists());
+}
+
+#[track_caller]
+fn assert_all_moved(env: &TestEnv) {
+    assert_eq!(seen(env).2, "");
+    assert_eq!(fs::read_to_string(env.project("x.slow")).unwrap(), "x.slow\n");
+    assert!(!env.project("old.txt").exists());
+}
+
+#[test]
+fn a_git_whose_el_land_was_killed_brings_the_move_to_its_end() {
+    let env = TestEnv::with_repository("");
+    with_filter(&env, "cat");
+    let id = slow_one(&env);
+    kill_while_files_move(&env, &id, false);
+    assert_eq!(env.git(&["rev-parse", "main"]), env.git(&["rev-parse", &format!("el/{id}")]));
+    assert_all_moved(&env);
+    assert_eq!(fates(&env, 0, &[&id]), [(id.clone(), "already".to_owned())]);
+    assert!(!env.project(".git/el-landing").exists());
 }
 
 #[test]
@@ -181,7 +186,7 @@ fn a_half_moved_landing_is_put_back_even_if_nothing_is_left_to_land() {
     let env = TestEnv::with_repository("");
     with_filter(&env, "cat");
     let id = slow_one(&env);
-    kill_while_files_move(&env, &id, false);
+    kill_while_files_move(&env, &id, true);
     assert_ne!(seen(&env).2, "", "something has moved");
     env.el(&["reopen", &id]).ok();
     assert_eq!(env.robot(&["land", "--all"])["count"], 0);
@@ -194,7 +199,7 @@ fn what_a_person_changed_in_half_moved_files_is_kept_and_the_way_on_is_told() {
     let env = TestEnv::with_repository("");
     with_filter(&env, "cat");
     let id = slow_one(&env);
-    kill_while_files_move(&env, &id, false);
+    kill_while_files_move(&env, &id, true);
     fs::write(env.project("z.txt"), "mine\n").unwrap();
     let before = seen(&env);
     let refused = env.el(&["--robot", "land", &id]).fails_with(4).json();

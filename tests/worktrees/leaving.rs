@@ -79,6 +79,18 @@ fn what_was_left_uncommitted_is_committed_if_a_person_says_so() {
 }
 
 #[test]
+fn the_last_line_of_el_work_says_what_to_land_and_how() {
+    let env = TestEnv::with_repository("");
+    let ids = ["a.txt", "b.txt"].map(|file| env.writer(file, "x"));
+    let words = ["work", "--drain", "--concurrency", "2"];
+    let said = env.el(&words).ok().stdout;
+    let last = said.trim_end().lines().last().unwrap();
+    assert!(last.contains("el land --all") && ids.iter().all(|id| last.contains(id)), "{said}");
+    fates(&env, 0, &["--all"]);
+    assert!(!env.el(&words).ok().stdout.contains("el land"));
+}
+
+#[test]
 fn a_hook_that_refuses_the_commit_is_told() {
     let env = TestEnv::with_repository("");
     let id = finished(&env, "a.txt", "x");

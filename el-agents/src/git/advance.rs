@@ -1,19 +1,18 @@
 //! The one step of `el land` that anybody sees: the target moves, and with it the files where it is
 //! checked out. Or nothing does.
 //!
-//! Git first promises to move the reference: its lock is held and its hooks have agreed. Then the
-//! files move, then git keeps its word. What fails in between is put back at once. A note in the
-//! checkout's git folder says what was begun, so that whoever comes after one that was killed can
-//! put it back.
+//! `git merge --ff-only` moves the files, the index and the branch. A lock or a hook may stop it
+//! half-way, and so may a full disk or a filter: then the files are put back at once. A note in the
+//! checkout's git folder says what was begun, so that whoever comes after an `el land` that was
+//! killed can put them back.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::call::unlocked;
+use super::call::{failure, unlocked};
 use super::error::HalfMoved;
-use super::files::{Difference, PutBack};
-use super::promise::Promise;
+use super::files::{Difference, Rollback};
 use super::repository::{Repository, Worktree, changes};
 use super::{Git, GitError};
 
@@ -22,7 +21,7 @@ const NOTE: &str = "el-landing";
 
 /// A branch that the new tip of the target has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Brought {
+pub struct LandedBranch {
     pub atom: String,
     /// The branch's own.
     pub tip: String,
@@ -32,7 +31,7 @@ pub struct Brought {
 
 /// What became of the target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Advanced {
+pub enum AdvanceResult {
     Moved,
     /// It stays as it was, and this is why.
     Held(String),
@@ -43,7 +42,11 @@ pub enum Advanced {
 ///
 /// # Errors
 /// If git fails.
-pub fn held(repository: &Repository, target: &str, own: &Path) -> Result<Option<String>, GitError> {
+pub fn find_obstacle(
+    repository: &Repository,
+    target: &str,
+    own: &Path,
+) -> Result<Option<String>, GitError> {
     let Some(tree) = repository.checkout_of(target)?.filter(|tree| !tree.is_missing) else {
         let is_moving = repository.is_being_rebased(target)?;
         return Ok(is_moving.then(|| {
@@ -100,94 +103,41 @@ fn under_way(git: &Git) -> Result<Option<(&'static str, &'static str)>, GitError
 }
 
 /// Moves the target branch from `old` to `new`, with its files where it is checked out. `own`: as
-/// for [`held`].
+/// for [`find_obstacle`].
 ///
 /// # Errors
 /// If git fails otherwise, or what had been begun could not be put back: the error says what is so
 /// now.
-pub fn advance(
+pub fn advance_branch(
     repository: &Repository,
     target: &str,
     old: &str,
     new: &str,
     own: &Path,
-) -> Result<Advanced, GitError> {
+) -> Result<AdvanceResult, GitError> {
     if old == new {
-        return Ok(Advanced::Moved);
+        return Ok(AdvanceResult::Moved);
     }
-    if let Some(why) = held(repository, target, own)? {
-        return Ok(Advanced::Held(why));
+    if let Some(why) = find_obstacle(repository, target, own)? {
+        return Ok(AdvanceResult::Held(why));
     }
-    let change = format!("update refs/heads/{target} {new} {old}\n");
-    match repository.checkout_of(target)?.filter(|tree| !tree.is_missing) {
-        Some(tree) => with_files(repository, &tree, target, old, new),
-        None => match Promise::ask(&repository.git().without_hooks(), "el land", &change)
-            .and_then(Promise::keep)
-        {
-            Err(GitError::Failed { said, .. }) => Ok(Advanced::Held(said)),
-            done => done.map(|()| Advanced::Moved),
-        },
+    if let Some(tree) = repository.checkout_of(target)?.filter(|tree| !tree.is_missing) {
+        return Move::new(repository, &tree, target, old, new)?.fast_forward();
+    }
+    let branch = format!("refs/heads/{target}");
+    let words = ["update-ref", "--create-reflog", "-m", "el land", &branch, new, old];
+    match repository.git().without_hooks().ask(&words) {
+        Err(GitError::Failed { said, .. }) => Ok(AdvanceResult::Held(said)),
+        done => done.map(|_| AdvanceResult::Moved),
     }
 }
 
-fn with_files(
-    repository: &Repository,
-    tree: &Worktree,
-    target: &str,
-    old: &str,
-    new: &str,
-) -> Result<Advanced, GitError> {
-    // The checkout is a person's: so are its hooks.
-    let git = Git::at(&tree.path).in_own_checkout();
-    let at = |why: &str| {
-        Advanced::Held(format!("{target} is checked out in {}: {why}", tree.path.display()))
-    };
-    let difference = Difference::between(&git, old, new)?;
-    let there = difference.in_the_way()?;
-    if !there.is_empty() {
-        return Ok(at(&format!(
-            "files that no commit has would be overwritten: {}",
-            names(&there)
-        )));
-    }
-    if let Some(why) = difference.refused()? {
-        return Ok(at(&why));
-    }
-    let promise =
-        match Promise::ask(&git, "el land", &format!("update refs/heads/{target} {new} {old}\n")) {
-            Ok(promise) => promise,
-            Err(GitError::Failed { said, .. }) => return Ok(at(&said)),
-            Err(error) => return Err(error),
-        };
-    let note = note_of(&git)?;
-    write(&note, &format!("{target}\n{old}\n{new}\n"))?;
-    let failed = match difference.apply() {
-        Ok(()) => promise.keep().err(),
-        // Dropped: nothing is promised any more.
-        Err(error) => Some(error),
-    };
-    // Git may have done it all the same.
-    if let Some(error) =
-        failed.filter(|_| repository.tip(target).ok().flatten().as_deref() != Some(new))
-    {
-        undo(&difference, &note, tree, target, old, new, &error.to_string())?;
-        return match error {
-            GitError::Failed { said, .. } => Ok(at(&said)),
-            error => Err(error),
-        };
-    }
-    forget(&note)?;
-    // As after a merge by hand. That it fails says nothing to git either.
-    let _ = git.maybe(&["hook", "run", "--ignore-missing", "post-merge", "--", "0"]);
-    Ok(Advanced::Moved)
-}
-
-/// Puts back what a killed one has begun where this branch is checked out. The caller holds the
-/// lock that makes it the only one.
+/// Puts back what an `el land` that was killed has begun where this branch is checked out. The
+/// caller holds the lock that makes it the only one.
 ///
 /// # Errors
 /// If that cannot be done: the error says what is so now.
-pub fn recover(repository: &Repository, target: &str) -> Result<(), GitError> {
+pub fn recover_move(repository: &Repository, target: &str) -> Result<(), GitError> {
     let Some(tree) = repository.checkout_of(target)?.filter(|tree| !tree.is_missing) else {
         return Ok(());
     };
@@ -197,31 +147,126 @@ pub fn recover(repository: &Repository, target: &str) -> Result<(), GitError> {
     let words: Vec<&str> = text.lines().collect();
     if words.first() == Some(&target) {
         // Git may still be at work though el is gone.
-        unlocked(|| left(&git, target))?;
+        unlocked(|| match locks(&git, target)? {
+            locks if locks.is_empty() => Ok(()),
+            locks => Err(GitError::Left(locks)),
+        })?;
     }
     if let [branch, old, new] = words[..]
         && branch == target
         && repository.tip(target)?.as_deref() == Some(old)
         && repository.commit(new)?.is_some()
     {
-        let difference = Difference::between(&git, old, new)?;
-        return undo(
-            &difference,
-            &note,
-            &tree,
-            target,
-            old,
-            new,
-            "an el land was killed while it moved them",
-        );
+        let begun = Move::new(repository, &tree, target, old, new)?;
+        return begun.roll_back("an el land was killed while it moved them");
     }
     // It had ended, or a person has moved on from there.
     forget(&note)
 }
 
-/// The locks that git holds during a move. Which git holds them nobody can tell for sure, so none
-/// is taken away here.
-fn left(git: &Git, target: &str) -> Result<(), GitError> {
+/// What git may not do, whatever is configured: overwrite what it ignores, stop before the branch
+/// moves, or begin something of its own.
+const MERGE: [&str; 10] = [
+    "merge",
+    "--quiet",
+    "--ff-only",
+    "--no-overwrite-ignore",
+    "--no-squash",
+    "--commit",
+    "--no-edit",
+    "--no-stat",
+    "--no-autostash",
+    "--no-verify-signatures",
+];
+
+/// The move of a branch that is checked out, with its files.
+struct Move<'a> {
+    repository: &'a Repository,
+    git: Git,
+    target: &'a str,
+    old: &'a str,
+    new: &'a str,
+    difference: Difference,
+    note: PathBuf,
+}
+
+impl<'a> Move<'a> {
+    fn new(
+        repository: &'a Repository,
+        tree: &Worktree,
+        target: &'a str,
+        old: &'a str,
+        new: &'a str,
+    ) -> Result<Move<'a>, GitError> {
+        // The checkout is a person's: so are its hooks.
+        let git = Git::at(&tree.path).in_own_checkout().logged_as("el land");
+        let difference = Difference::between(&git, old, new)?;
+        let note = note_of(&git)?;
+        Ok(Move { repository, git, target, old, new, difference, note })
+    }
+
+    fn fast_forward(&self) -> Result<AdvanceResult, GitError> {
+        let (target, at) = (self.target, self.git.folder().display());
+        let held = |why: String| {
+            Ok(AdvanceResult::Held(format!("{target} is checked out in {at}: {why}")))
+        };
+        if let Some(why) = self.difference.refused()? {
+            return held(why);
+        }
+        match unlocked(|| self.merge()) {
+            Ok(()) => Ok(AdvanceResult::Moved),
+            Err(GitError::Failed { said, .. }) => held(said),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Moves it all, or puts it all back.
+    fn merge(&self) -> Result<(), GitError> {
+        // With a lock in its way git would move the files first, and then stop.
+        let locks = locks(&self.git, self.target)?;
+        if let Some(lock) = locks.iter().find(|lock| !lock.ends_with("packed-refs.lock")) {
+            return Err(GitError::Locked(format!("{} is there", lock.display())));
+        }
+        write(&self.note, &format!("{}\n{}\n{}\n", self.target, self.old, self.new))?;
+        let words = [&MERGE[..], &[self.new]].concat();
+        let ran = self.git.once(&words, None, usize::MAX);
+        let tip = self.repository.tip(self.target)?;
+        // A hook that fails afterwards, or a limit that was over just then, changes nothing of it.
+        if tip.as_deref() == Some(self.new) {
+            return forget(&self.note);
+        }
+        let error = ran.map_or_else(|error| error, |ran| failure(&words, &ran));
+        if tip.as_deref() == Some(self.old) {
+            self.roll_back(&error.to_string())?;
+        } else {
+            // Somebody has committed there: to git that is no fast-forward, and nothing moved.
+            forget(&self.note)?;
+        }
+        Err(error)
+    }
+
+    /// Puts the files back, and says what to do if they cannot be. `why`: what was in the way of
+    /// the move.
+    fn roll_back(&self, why: &str) -> Result<(), GitError> {
+        let which = match self.difference.roll_back() {
+            Ok(Rollback::Done) => return forget(&self.note),
+            Ok(Rollback::Changed(paths)) => format!("somebody has changed {}", names(&paths)),
+            Err(error) => error.to_string(),
+        };
+        Err(GitError::from(Box::new(HalfMoved {
+            at: self.git.folder().to_owned(),
+            target: self.target.to_owned(),
+            old: self.old.to_owned(),
+            new: self.new.to_owned(),
+            why: why.to_owned(),
+            which,
+        })))
+    }
+}
+
+/// The locks that are in the way of a move, or that git holds during one. Which git holds them
+/// nobody can tell for sure, so none is taken away here.
+fn locks(git: &Git, target: &str) -> Result<Vec<PathBuf>, GitError> {
     let names = [
         "index.lock".to_owned(),
         "HEAD.lock".to_owned(),
@@ -235,29 +280,7 @@ fn left(git: &Git, target: &str) -> Result<(), GitError> {
             found.push(path);
         }
     }
-    if found.is_empty() { Ok(()) } else { Err(GitError::Left(found)) }
-}
-
-/// Puts the files back, and says what to do if they cannot be.
-fn undo(
-    moved: &Difference,
-    note: &Path,
-    tree: &Worktree,
-    target: &str,
-    old: &str,
-    new: &str,
-    why: &str,
-) -> Result<(), GitError> {
-    let half = |which: String| {
-        let (target, old, new, why) =
-            (target.to_owned(), old.to_owned(), new.to_owned(), why.to_owned());
-        GitError::from(Box::new(HalfMoved { at: tree.path.clone(), target, old, new, why, which }))
-    };
-    match moved.put_back() {
-        Ok(PutBack::Done) => forget(note),
-        Ok(PutBack::Changed(paths)) => Err(half(format!("somebody has changed {}", names(&paths)))),
-        Err(error) => Err(half(error.to_string())),
-    }
+    Ok(found)
 }
 
 fn note_of(git: &Git) -> Result<PathBuf, GitError> {
@@ -295,9 +318,9 @@ fn names(paths: &[PathBuf]) -> String {
 ///
 /// # Errors
 /// If git refuses.
-pub fn note_landed(repository: &Repository, landed: &[Brought]) -> Result<(), GitError> {
+pub fn note_landed(repository: &Repository, landed: &[LandedBranch]) -> Result<(), GitError> {
     let mut change = String::from("start\n");
-    for Brought { atom, tip, commit } in landed {
+    for LandedBranch { atom, tip, commit } in landed {
         change.push_str(&format!("update refs/el/brought/{atom}/{tip}/{commit} {commit}\n"));
     }
     let git = repository.git().without_hooks();
@@ -309,7 +332,7 @@ pub fn note_landed(repository: &Repository, landed: &[Brought]) -> Result<(), Gi
 ///
 /// # Errors
 /// If git fails.
-pub fn unpublished(
+pub fn unpublished_submodules(
     repository: &Repository,
     old: &str,
     new: &str,
@@ -331,7 +354,8 @@ pub fn unpublished(
         if !is_here && !is_public() {
             let (name, at) = (path.display(), theirs.display());
             found.push(format!(
-                "the submodule {name} is at {commit}, which is in {at} alone: push it from there, or git -C {} fetch {at} {commit}",
+                "the submodule {name} is at {commit}, which is in {at} alone: push it from there, \
+                 or git -C {} fetch {at} {commit}",
                 repository.top().join(path).display()
             ));
         }

@@ -49,6 +49,8 @@ pub struct Git {
     own: bool,
     /// Nobody has told git who commits here: el's own commits then say so themselves.
     nameless: bool,
+    /// The action that the reflogs name.
+    action: Option<&'static str>,
     /// All of its calls end by then, whatever each may take.
     until: Option<Instant>,
 }
@@ -56,7 +58,14 @@ pub struct Git {
 impl Git {
     /// Git as a person in this folder would call it.
     pub fn at(folder: &Path) -> Git {
-        Git { folder: folder.to_owned(), hooks: true, own: false, nameless: false, until: None }
+        Git {
+            folder: folder.to_owned(),
+            hooks: true,
+            own: false,
+            nameless: false,
+            action: None,
+            until: None,
+        }
     }
 
     /// The same without the repository's hooks.
@@ -77,6 +86,12 @@ impl Git {
         let is_known = self.ask(&["var", "GIT_COMMITTER_IDENT"]).is_ok()
             && self.ask(&["var", "GIT_AUTHOR_IDENT"]).is_ok();
         Git { nameless: !is_known, ..self.clone() }
+    }
+
+    /// The same where the reflogs name this action.
+    #[must_use]
+    pub(super) fn logged_as(&self, action: &'static str) -> Git {
+        Git { action: Some(action), ..self.clone() }
     }
 
     /// The same where all calls together end by a moment.
@@ -126,6 +141,9 @@ impl Git {
                 "-c",
                 "user.useConfigOnly=false",
             ]);
+        }
+        if let Some(action) = self.action {
+            command.env("GIT_REFLOG_ACTION", action);
         }
         if let Some(above) = self.folder.parent().filter(|_| self.own) {
             command.env("GIT_CEILING_DIRECTORIES", above);

@@ -1,5 +1,5 @@
 //! Bringing branches together, in a checkout of our own. Nothing of it is seen before
-//! [`super::advance()`].
+//! [`super::advance_branch()`].
 
 use std::path::{Path, PathBuf};
 
@@ -15,37 +15,41 @@ pub enum Mode {
     Merge,
 }
 
-/// What became of one branch.
+/// How joining one branch ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// The commit that has it.
+pub enum JoinResult {
+    /// The commit that contains it.
     Joined(String),
     /// These files are in conflict.
     Conflict(Vec<String>),
 }
 
-/// A checkout of our own, without a branch; taken away when dropped, or by whoever comes next.
+/// A checkout of our own, without a branch. It is removed when dropped, or by the next one.
 #[derive(Debug)]
-pub struct Scratch {
+pub struct ScratchCheckout {
     git: Git,
     owner: Git,
     path: PathBuf,
 }
 
-impl Scratch {
-    /// Makes it; one that was left behind goes first. The caller holds the lock that makes it the
-    /// only one.
+impl ScratchCheckout {
+    /// Makes the checkout; one that was left behind is removed first. The caller holds the lock
+    /// that makes it the only one.
     ///
     /// # Errors
     /// If git refuses.
-    pub fn new(repository: &Repository, path: &Path, at: &str) -> Result<Scratch, GitError> {
+    pub fn new(
+        repository: &Repository,
+        path: &Path,
+        at: &str,
+    ) -> Result<ScratchCheckout, GitError> {
         let owner = repository.git().without_hooks();
         let above = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(above).map_err(super::worktree::fault("make the folder", above))?;
         let above = above.canonicalize().map_err(super::worktree::fault("find", above))?;
         let path = above.join(path.file_name().unwrap_or_default());
         let git = owner.as_committer().elsewhere(&path).in_own_checkout();
-        let scratch = Scratch { git, owner, path };
+        let scratch = ScratchCheckout { git, owner, path };
         scratch.clear();
         let add =
             ["worktree", "add", "--quiet", "--force", "--detach"].map(std::ffi::OsString::from);
@@ -67,7 +71,7 @@ impl Scratch {
             "--force".as_ref(),
             self.path.as_os_str(),
         ];
-        // Not there is as good; what git does not know of is a rest of ours.
+        // It need not be there; a folder that git does not know is a rest of ours.
         let _ = self.owner.ask(&words);
         let _ = std::fs::remove_dir_all(&self.path);
     }
@@ -81,16 +85,16 @@ impl Scratch {
     ///
     /// # Errors
     /// If git refuses.
-    pub fn go(&self, commit: &str) -> Result<(), GitError> {
+    pub fn check_out(&self, commit: &str) -> Result<(), GitError> {
         self.git.ask(&["reset", "--hard", "--quiet"])?;
         self.git.ask(&["checkout", "--quiet", "--force", "--detach", commit])?;
-        // What a check left behind must not be in the way of what comes; what is ignored (a
-        // build's) may stay.
+        // Files that a check left must not be in the way; ignored ones, such as a build's, may
+        // stay.
         self.git.ask(&["clean", "-fdq"]).map(drop)
     }
 
-    /// Brings a branch's tip onto `head`, leaving the result checked out; after a conflict it is
-    /// `head`. `since`: where its own commits begin, for a rebase of those alone.
+    /// Brings a branch's tip onto `head` and leaves the result checked out, or `head` after a
+    /// conflict. `since`: the commit where its own commits begin, for a rebase of those alone.
     ///
     /// # Errors
     /// If git fails otherwise.
@@ -101,10 +105,10 @@ impl Scratch {
         tip: &str,
         mode: Mode,
         message: &str,
-    ) -> Result<Step, GitError> {
+    ) -> Result<JoinResult, GitError> {
         let tried = match mode {
             Mode::Merge => {
-                self.go(head)?;
+                self.check_out(head)?;
                 self.git.ask(&[
                     "merge",
                     "--no-ff",
@@ -117,7 +121,7 @@ impl Scratch {
                 ])
             }
             Mode::Rebase => {
-                self.go(tip)?;
+                self.check_out(tip)?;
                 let words = [
                     "rebase",
                     "--quiet",
@@ -131,40 +135,40 @@ impl Scratch {
             }
         };
         if let Err(error) = tried {
-            let files = self.give_up(if mode == Mode::Merge { "merge" } else { "rebase" }, head)?;
-            return if files.is_empty() { Err(error) } else { Ok(Step::Conflict(files)) };
+            let files = self.abort(if mode == Mode::Merge { "merge" } else { "rebase" }, head)?;
+            return if files.is_empty() { Err(error) } else { Ok(JoinResult::Conflict(files)) };
         }
-        Ok(Step::Joined(self.git.ask(&["rev-parse", "HEAD"])?))
+        Ok(JoinResult::Joined(self.git.ask(&["rev-parse", "HEAD"])?))
     }
 
-    /// Brings in again what this commit took back.
+    /// Reverts a revert.
     ///
     /// # Errors
     /// If git fails otherwise.
-    pub fn bring_back(&self, head: &str, revert: &str) -> Result<Step, GitError> {
-        self.go(head)?;
+    pub fn bring_back(&self, head: &str, revert: &str) -> Result<JoinResult, GitError> {
+        self.check_out(head)?;
         if self.git.ask(&["revert", "--no-edit", revert]).is_err() {
-            let files = self.give_up("revert", head)?;
+            let files = self.abort("revert", head)?;
             // No conflict: it is all there again.
             return Ok(if files.is_empty() {
-                Step::Joined(head.to_owned())
+                JoinResult::Joined(head.to_owned())
             } else {
-                Step::Conflict(files)
+                JoinResult::Conflict(files)
             });
         }
-        Ok(Step::Joined(self.git.ask(&["rev-parse", "HEAD"])?))
+        Ok(JoinResult::Joined(self.git.ask(&["rev-parse", "HEAD"])?))
     }
 
-    /// Ends what did not go through; the files in conflict.
-    fn give_up(&self, what: &str, head: &str) -> Result<Vec<String>, GitError> {
+    /// Aborts a step that failed, and returns the files in conflict.
+    fn abort(&self, what: &str, head: &str) -> Result<Vec<String>, GitError> {
         let files = self.git.ask(&["diff", "--name-only", "--diff-filter=U", "-z"])?;
         let _ = self.git.ask(&[what, "--abort"]);
-        self.go(head)?;
+        self.check_out(head)?;
         Ok(files.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchCheckout {
     fn drop(&mut self) {
         self.clear();
     }

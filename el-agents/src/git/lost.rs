@@ -1,27 +1,27 @@
-//! What would be lost with a worktree that git calls clean: files that git ignores, or was told not
-//! to look at, and repositories in it.
+//! The files that would be lost with a worktree that git calls clean: ignored ones, ones that git
+//! was told not to look at, and repositories in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::files::{differing, flagged, submodules};
+use super::files::{changed_on_disk, flagged_entries, submodules};
 use super::repository::is_below;
 use super::{Git, GitError, Worktree, worktree};
 
-/// Folders that tools make anew, whatever is in them.
+/// Folders that tools can make again, whatever is in them.
 const MADE: [&str; 6] = ["node_modules", "__pycache__", ".venv", ".gradle", ".next", ".tox"];
-/// What says of a folder that it can be made anew (<https://bford.info/cachedir/>); cargo and many
-/// others put it there.
+/// The file that marks a folder as one that can be made again. Cargo and many others put it there:
+/// <https://bford.info/cachedir/>.
 const CACHE: &str = "CACHEDIR.TAG";
 
 impl Worktree {
-    /// The files that would be lost with it, though `git status` is silent about them. `main`: the
-    /// user's checkout; `put`: what el puts into worktrees.
+    /// The files that would be lost with the worktree, though `git status` is silent about them.
+    /// `main`: the user's checkout. `put`: the files that el puts into worktrees.
     ///
-    /// What el or the setup put there is not among them unless it was changed since, nor what is
-    /// made anew: a folder that says so or is known for it, and what is the same in the main
-    /// checkout.
+    /// Files that el or the setup put there are not among them unless they changed since. Nor are
+    /// files that can be made again: those of a folder that is marked or known as such, and those
+    /// that are the same in the main checkout.
     ///
     /// # Errors
     /// If git fails.
@@ -30,9 +30,11 @@ impl Worktree {
             return Ok(Vec::new());
         }
         let git = Git::at(&self.path).in_own_checkout();
-        let flagged: Vec<_> = flagged(&git)?.into_iter().map(|(_, path)| path).collect();
-        let mut found: Vec<String> =
-            differing(&git, &flagged)?.iter().map(|path| path.display().to_string()).collect();
+        let flagged: Vec<_> = flagged_entries(&git)?.into_iter().map(|(_, path)| path).collect();
+        let mut found: Vec<String> = changed_on_disk(&git, &flagged)?
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         let (from_setup, ready_at) = worktree::put_by_setup(&git)?;
         for path in ignored(&git)? {
             let is_from_setup =
@@ -60,7 +62,7 @@ impl Worktree {
             .collect())
     }
 
-    /// Of a folder only what it holds itself counts.
+    /// Of a folder only the entries that it holds itself count.
     fn is_changed_since(&self, path: &str, time: Option<SystemTime>) -> bool {
         let changed = fs::symlink_metadata(self.path.join(path)).and_then(|is| is.modified()).ok();
         changed > time
@@ -75,10 +77,12 @@ impl Worktree {
                 is_ours
                     || here.join(CACHE).is_file()
                     || MADE.contains(&&*name)
-                    || has_all(&there, &here)
+                    || contains_all(&there, &here)
             }
             Ok(is) if is.is_symlink() => true,
-            Ok(_) => here.extension().is_some_and(|end| end == "pyc") || has_all(&there, &here),
+            Ok(_) => {
+                here.extension().is_some_and(|end| end == "pyc") || contains_all(&there, &here)
+            }
             Err(_) => true,
         }
     }
@@ -88,14 +92,14 @@ impl Worktree {
     ///
     /// # Errors
     /// If git fails.
-    pub fn repositories(&self, main: &Path) -> Result<Vec<String>, GitError> {
+    pub fn nested_repositories(&self, main: &Path) -> Result<Vec<String>, GitError> {
         if self.is_missing {
             return Ok(Vec::new());
         }
         let git = Git::at(&self.path).in_own_checkout();
         let mut found = Vec::new();
         for path in ignored(&git)?.into_iter().map(PathBuf::from).chain(submodules(&git)?) {
-            repositories_in(&self.path.join(path), &mut found);
+            find_repositories(&self.path.join(path), &mut found);
         }
         let place = |folder: &PathBuf| folder.strip_prefix(&self.path).unwrap_or(folder).to_owned();
         found.retain(|folder| has_own_commits(folder, &main.join(place(folder))));
@@ -103,15 +107,15 @@ impl Worktree {
     }
 
     /// Whether el made it: it stands where el puts them, or was made ready by el.
-    pub fn is_ours(&self, place: &Path) -> bool {
+    pub fn is_made_by_el(&self, place: &Path) -> bool {
         let git = Git::at(&self.path).in_own_checkout();
         self.path == place || self.is_missing || worktree::is_ready(&git)
     }
 }
 
-/// Whether a file or folder is in another one's place too, with all that is in it. Sockets and the
+/// Tells whether a file or folder is in another place too, with all its contents. Sockets and the
 /// like hold nothing.
-fn has_all(there: &Path, here: &Path) -> bool {
+fn contains_all(there: &Path, here: &Path) -> bool {
     let (Ok(found), Ok(is)) = (fs::symlink_metadata(there), fs::symlink_metadata(here)) else {
         return false;
     };
@@ -122,7 +126,7 @@ fn has_all(there: &Path, here: &Path) -> bool {
         let Ok(entries) = fs::read_dir(here) else { return false };
         return found.is_dir()
             && entries.into_iter().all(|entry| {
-                entry.is_ok_and(|entry| has_all(&there.join(entry.file_name()), &entry.path()))
+                entry.is_ok_and(|entry| contains_all(&there.join(entry.file_name()), &entry.path()))
             });
     }
     let is_same =
@@ -132,7 +136,7 @@ fn has_all(there: &Path, here: &Path) -> bool {
 
 /// The folders in this one that hold a repository's commits, bare ones too; a `.git` that is a file
 /// only says where they are.
-fn repositories_in(folder: &Path, found: &mut Vec<PathBuf>) {
+fn find_repositories(folder: &Path, found: &mut Vec<PathBuf>) {
     if !fs::symlink_metadata(folder).is_ok_and(|is| is.is_dir()) {
         return;
     }
@@ -147,12 +151,12 @@ fn repositories_in(folder: &Path, found: &mut Vec<PathBuf>) {
     }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name() != ".git" && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            repositories_in(&entry.path(), found);
+            find_repositories(&entry.path(), found);
         }
     }
 }
 
-/// What cannot be read is taken for some.
+/// A repository that cannot be read counts as one with commits of its own.
 fn has_own_commits(folder: &Path, main: &Path) -> bool {
     let git = Git::at(folder).in_own_checkout();
     let Ok(own) = git.ask(&["rev-list", "--all", "--not", "--remotes"]) else { return true };
@@ -165,7 +169,7 @@ fn has_own_commits(folder: &Path, main: &Path) -> bool {
     !said.is_ok_and(|said| said.lines().all(|line| !line.ends_with(" missing")))
 }
 
-/// What git ignores, a folder as one.
+/// The paths that git ignores, a whole folder as one.
 pub(super) fn ignored(git: &Git) -> Result<Vec<String>, GitError> {
     let said =
         git.ask(&["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"])?;

@@ -1,11 +1,11 @@
-//! What was brought in and taken back by `git revert` since: for git it is merged, and neither a
-//! merge nor a rebase brings it in again.
+//! Work that was brought in and reverted since. Git calls it merged, and neither a merge nor a
+//! rebase brings it in again.
 
 use std::collections::HashSet;
 
 use super::{GitError, Repository};
 
-/// A commit of the target that takes back work of an atom, and that nothing has taken back.
+/// A commit of the target that reverts work of an atom, and that is not reverted itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revert {
     pub commit: String,
@@ -13,7 +13,7 @@ pub struct Revert {
     pub at: i64,
 }
 
-/// By what `git revert` names the commit.
+/// The words with which `git revert` names a commit.
 const SIGN: &str = "This reverts commit ";
 
 impl Repository {
@@ -37,10 +37,10 @@ impl Repository {
                 continue;
             }
             let taken_back: Vec<String> =
-                body.split(SIGN).skip(1).map(name).filter(|name| name.len() >= 40).collect();
+                body.split(SIGN).skip(1).map(leading_hex).filter(|name| name.len() >= 40).collect();
             let mut is_of_it = false;
             for commit in &taken_back {
-                is_of_it = is_of_it || self.is_of(atom, &base, tip, commit)?;
+                is_of_it = is_of_it || self.is_work_of(atom, &base, tip, commit)?;
             }
             undone.extend(taken_back);
             if is_of_it && !self.contains(tip, commit)? {
@@ -51,9 +51,15 @@ impl Repository {
         Ok(found)
     }
 
-    /// Whether a commit is work of the branch: one of its commits, what one became, or what joined
-    /// it.
-    fn is_of(&self, atom: &str, base: &str, tip: &str, commit: &str) -> Result<bool, GitError> {
+    /// Tells whether a commit is work of the branch: one of its commits, one that such a commit
+    /// became, or the merge that brought it in.
+    fn is_work_of(
+        &self,
+        atom: &str,
+        base: &str,
+        tip: &str,
+        commit: &str,
+    ) -> Result<bool, GitError> {
         if self.commit(commit)?.is_none() {
             return Ok(false);
         }
@@ -63,14 +69,14 @@ impl Repository {
         if self.refs(&format!("refs/el/brought/{atom}/"))?.iter().any(|(_, at)| at == commit) {
             return Ok(true);
         }
-        // It changes the same as one of them, if that one is missing as long as this one is.
+        // It changes the same as one of them, if that one is unmerged exactly while this is absent.
         let Some(before) = self.commit(&format!("{commit}^"))? else { return Ok(false) };
         Ok(self.git().ask(&["cherry", commit, tip])?
             != self.git().ask(&["cherry", &before, tip])?)
     }
 }
 
-/// The hexadecimal digits that it begins with.
-fn name(text: &str) -> String {
+/// The hexadecimal digits at the beginning of a text.
+fn leading_hex(text: &str) -> String {
     text.chars().take_while(char::is_ascii_hexdigit).collect()
 }

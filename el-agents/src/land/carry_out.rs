@@ -11,7 +11,8 @@ use super::commit_check::CommitCheck;
 use super::plan::{find_first_failure, to_land};
 use super::{LandContext, LandError, LandItem, LandOutcome, LandSettings, conflict_atom};
 use crate::git::{
-    Advanced, Brought, Repository, Scratch, advance, held, note_landed, recover, unpublished,
+    AdvanceResult, LandedBranch, Repository, ScratchCheckout, advance_branch, find_obstacle,
+    note_landed, recover_move, unpublished_submodules,
 };
 
 /// Brings in what the plan says, round by round: joins the branches, checks them, leaves out what
@@ -26,19 +27,19 @@ pub fn carry_out(
     onto: &str,
     items: &mut [LandItem],
 ) -> Result<(), LandError> {
-    recover(repository, onto)?;
+    recover_move(repository, onto)?;
     let todo = to_land(items);
     if todo.is_empty() {
         return Ok(());
     }
     // Better known before a long check than after it.
-    if let Some(why) = held(repository, onto, &context.settings.configuration)? {
+    if let Some(why) = find_obstacle(repository, onto, &context.settings.configuration)? {
         hold(items, &todo, &why);
         return Ok(());
     }
     let head = repository.tip(onto)?.unwrap_or_default();
     let runner = CheckRunner::new(context, format!("{}:land", context.tracker_name()))?;
-    let scratch = Scratch::new(repository, &context.scratch_folder("landing", "")?, &head)?;
+    let scratch = ScratchCheckout::new(repository, &context.scratch_folder("landing", "")?, &head)?;
     let check = CommitCheck::new(context, repository, runner);
     let mut lander = Lander { store, repository, context, onto, scratch: &scratch, check, items };
     let ended = lander.run(head, todo);
@@ -89,7 +90,7 @@ pub fn predict(
     if todo.is_empty() {
         return Ok(());
     }
-    if let Some(why) = held(repository, onto, &settings.configuration)? {
+    if let Some(why) = find_obstacle(repository, onto, &settings.configuration)? {
         hold(items, &todo, &why);
         return Ok(());
     }
@@ -125,7 +126,7 @@ struct Lander<'a> {
     repository: &'a Repository,
     context: &'a LandContext<'a>,
     onto: &'a str,
-    scratch: &'a Scratch,
+    scratch: &'a ScratchCheckout,
     check: CommitCheck<'a>,
     items: &'a mut [LandItem],
 }
@@ -251,22 +252,28 @@ impl Lander<'_> {
         chain: &[Link],
     ) -> Result<Option<String>, LandError> {
         let Some(last) = chain.last() else { return Ok(None) };
-        let brought = |link: &Link| Brought {
+        let brought = |link: &Link| LandedBranch {
             atom: self.items[link.item].atom_id.clone(),
             tip: self.items[link.item].tip.clone().unwrap_or_default(),
             commit: link.commit.clone(),
         };
-        let landed: Vec<Brought> = chain.iter().map(brought).collect();
+        let landed: Vec<LandedBranch> = chain.iter().map(brought).collect();
         let own = &self.context.settings.configuration;
-        if let Advanced::Held(why) = advance(self.repository, self.onto, head, &last.commit, own)? {
+        if let AdvanceResult::Held(why) =
+            advance_branch(self.repository, self.onto, head, &last.commit, own)?
+        {
             return Ok(Some(why));
         }
         let mut before = std::mem::replace(head, last.commit.clone());
         let noted = note_landed(self.repository, &landed).err();
         for link in chain {
             let item = &mut self.items[link.item];
-            let mut told =
-                unpublished(self.repository, &before, &link.commit, item.path.as_deref())?;
+            let mut told = unpublished_submodules(
+                self.repository,
+                &before,
+                &link.commit,
+                item.path.as_deref(),
+            )?;
             told.extend(noted.as_ref().map(|error| format!("git could not note that: {error}")));
             item.outcome = LandOutcome::Landed;
             item.detail = (!told.is_empty()).then(|| told.join("\n"));

@@ -1,7 +1,7 @@
 //! Branches put on top of each other, in a checkout of our own.
 
 use super::{LandError, LandItem};
-use crate::git::{GitError, Mode, Repository, Scratch, Step};
+use crate::git::{GitError, JoinResult, Mode, Repository, ScratchCheckout};
 
 /// One branch on top of those before it.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Conflict {
 #[derive(Debug)]
 pub(super) struct ChainBuilder<'a> {
     pub(super) repository: &'a Repository,
-    pub(super) scratch: &'a Scratch,
+    pub(super) scratch: &'a ScratchCheckout,
     pub(super) mode: Mode,
 }
 
@@ -45,11 +45,11 @@ impl ChainBuilder<'_> {
                 return Err(LandError::Interrupted);
             }
             match self.join(&top, &items[at])? {
-                Step::Joined(commit) => {
+                JoinResult::Joined(commit) => {
                     top.clone_from(&commit);
                     chain.push(Link { item: at, commit });
                 }
-                Step::Conflict(files) => conflicts.push(Conflict { item: at, files }),
+                JoinResult::Conflict(files) => conflicts.push(Conflict { item: at, files }),
             }
         }
         // A branch in conflict by itself comes with a later one that resolved the conflict.
@@ -64,14 +64,14 @@ impl ChainBuilder<'_> {
         Ok((chain, left))
     }
 
-    fn join(&self, top: &str, item: &LandItem) -> Result<Step, GitError> {
+    fn join(&self, top: &str, item: &LandItem) -> Result<JoinResult, GitError> {
         let tip = item.tip.as_deref().unwrap_or_default();
         let mut top = top.to_owned();
         // The last revert is taken back first.
         for revert in &item.brings_back {
             match self.scratch.bring_back(&top, revert)? {
-                Step::Joined(commit) => top = commit,
-                conflict @ Step::Conflict(_) => return Ok(conflict),
+                JoinResult::Joined(commit) => top = commit,
+                conflict @ JoinResult::Conflict(_) => return Ok(conflict),
             }
         }
         let title = item.title.as_deref().unwrap_or_default();

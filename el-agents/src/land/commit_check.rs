@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::check::{CheckCommand, CheckEnd, CheckRunner};
 use super::{LandContext, LandError, project_folder};
-use crate::git::{GitError, Repository, Scratch, furnish};
+use crate::git::{GitError, Repository, ScratchCheckout, furnish};
 
 /// Checks commits in a checkout of our own.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl<'a> CommitCheck<'a> {
     /// The end of what the check says of a commit that fails; `None`: the commit passes.
     pub(super) fn failure(
         &mut self,
-        scratch: &Scratch,
+        scratch: &ScratchCheckout,
         commit: &str,
     ) -> Result<Option<String>, LandError> {
         if self.context.settings.check.is_empty() {
@@ -43,9 +43,13 @@ impl<'a> CommitCheck<'a> {
         Ok(said)
     }
 
-    fn check(&mut self, scratch: &Scratch, commit: &str) -> Result<Option<String>, LandError> {
+    fn check(
+        &mut self,
+        scratch: &ScratchCheckout,
+        commit: &str,
+    ) -> Result<Option<String>, LandError> {
         let settings = self.context.settings;
-        scratch.go(commit)?;
+        scratch.check_out(commit)?;
         let top = self.repository.top();
         match furnish(top, scratch.path(), &settings.copy, &settings.link) {
             // The commit itself brought what is in the way.

@@ -8,7 +8,7 @@ use el_core::rules::orchestrate::{Question, Standing};
 
 use super::check::{CheckCommand, CheckEnd, CheckRunner};
 use super::{LandContext, LandError, project_folder};
-use crate::git::{GitError, Mode, Repository, Scratch, Step, branch_of, furnish};
+use crate::git::{GitError, JoinResult, Mode, Repository, ScratchCheckout, branch_of, furnish};
 
 /// A branch with the work of an atom of a plan.
 #[derive(Debug)]
@@ -117,17 +117,26 @@ pub fn check_plan(
         words: &settings.setup,
         limit: settings.setup_limit,
     };
-    // Taken away at the end.
+    let repository = match Repository::of(plan.folder) {
+        Ok(repository) => Some(repository),
+        Err(GitError::NoRepository(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let together = match &repository {
+        Some(repository) => bring_together(context, plan, repository)?,
+        None => Together::Folder,
+    };
+    // Removed at the end.
     let _checkout;
-    let (folder, commands): (PathBuf, &[CheckCommand<'_>]) = match bring_together(context, plan)? {
+    let (folder, commands): (PathBuf, &[CheckCommand<'_>]) = match together {
         Together::Folder => (plan.folder.to_owned(), &[check]),
         Together::Conflict(output) => {
             on_event(PlanCheckEvent::Begins(plan.folder));
             return Ok(PlanCheckEnd::Ended { passed: false, output });
         }
-        Together::Checkout { scratch, repository } => {
+        Together::Checkout(scratch, repository) => {
             furnish(repository.top(), scratch.path(), &settings.copy, &settings.link)?;
-            let folder = project_folder(scratch.path(), &repository);
+            let folder = project_folder(scratch.path(), repository);
             _checkout = scratch;
             (folder, &[setup, check])
         }
@@ -146,20 +155,23 @@ pub fn check_plan(
 }
 
 /// Where the results are together.
-enum Together {
+enum Together<'a> {
     /// In the project's folder: nobody worked elsewhere.
     Folder,
     /// In a checkout of our own.
-    Checkout { scratch: Scratch, repository: Repository },
+    Checkout(ScratchCheckout, &'a Repository),
     /// Nowhere, and this is why.
     Conflict(String),
 }
 
 /// The branch of the aggregation has all that it brought together; those of the tasks of failed
 /// checks came later. Where the aggregation has no branch, those of all tasks are joined.
-fn bring_together(context: &LandContext<'_>, plan: &PlanCheck<'_>) -> Result<Together, LandError> {
-    let Ok(repository) = Repository::of(plan.folder) else { return Ok(Together::Folder) };
-    let PlanBranches { whole, mut tasks } = plan_branches(&repository, plan.overview)?;
+fn bring_together<'a>(
+    context: &LandContext<'_>,
+    plan: &PlanCheck<'_>,
+    repository: &'a Repository,
+) -> Result<Together<'a>, LandError> {
+    let PlanBranches { whole, mut tasks } = plan_branches(repository, plan.overview)?;
     tasks.retain(|task| whole.is_none() || task.is_later);
     if whole.is_none() && tasks.is_empty() {
         return Ok(Together::Folder);
@@ -171,15 +183,15 @@ fn bring_together(context: &LandContext<'_>, plan: &PlanCheck<'_>) -> Result<Tog
     };
     let epic = &plan.overview.epic.id;
     let scratch = context.scratch_folder("check", &format!("-{epic}"))?;
-    let scratch = Scratch::new(&repository, &scratch, &top)?;
+    let scratch = ScratchCheckout::new(repository, &scratch, &top)?;
     for PlanBranch { name: branch, tip, .. } in tasks {
         if repository.contains(&top, &tip)? {
             continue;
         }
         let message = format!("Join {branch} for the check of {epic}");
         match scratch.join(&top, None, &tip, Mode::Merge, &message)? {
-            Step::Joined(commit) => top = commit,
-            Step::Conflict(files) => {
+            JoinResult::Joined(commit) => top = commit,
+            JoinResult::Conflict(files) => {
                 let names = files.join("\n");
                 let with = whole.as_ref().map_or("the branches before it", |one| one.name.as_str());
                 return Ok(Together::Conflict(format!(
@@ -188,6 +200,6 @@ fn bring_together(context: &LandContext<'_>, plan: &PlanCheck<'_>) -> Result<Tog
             }
         }
     }
-    scratch.go(&top)?;
-    Ok(Together::Checkout { scratch, repository })
+    scratch.check_out(&top)?;
+    Ok(Together::Checkout(scratch, repository))
 }

@@ -16,6 +16,7 @@ mod dry_run;
 pub(super) mod live;
 mod resume;
 mod stop;
+mod to_land;
 mod words;
 
 /// Claim ready atoms and have agents do them, each in a tmux session of its own
@@ -166,6 +167,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut listener = live::Listener::new(&app.printer);
     let worked = worker::work(&options, &mut listener);
     listener.finish();
+    to_land::say(app, &options, &mut listener);
     match worked.map_err(failure)?.spent {
         None => Ok(Exit::Done),
         Some(why) => Err(CommandError::new(Exit::Refused, "budget_spent", format!("not all is done: {why}"))

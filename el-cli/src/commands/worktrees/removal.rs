@@ -59,7 +59,7 @@ impl Removal {
         if reason.is_none()
             && let Some(tree) = self.checkout_of(branch)
         {
-            if !tree.is_ours(&self.folder.join(&branch.atom_id)) {
+            if !tree.is_made_by_el(&self.folder.join(&branch.atom_id)) {
                 reason = Some("its worktree was not made by el".to_owned());
             } else if let Some((said, found)) = self.nested_repositories(tree)? {
                 (reason, would_lose) = (Some(said), found);
@@ -77,7 +77,7 @@ impl Removal {
         &self,
         tree: &Worktree,
     ) -> Result<Option<(String, Vec<String>)>> {
-        let found = tree.repositories(self.repository.top())?;
+        let found = tree.nested_repositories(self.repository.top())?;
         let names = found.join(", ");
         Ok((!found.is_empty()).then(|| {
             let said = format!(

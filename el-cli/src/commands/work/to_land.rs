@@ -1,0 +1,48 @@
+//! What a worker's runs left to be brought in: the last line of `el work`.
+
+use el_agents::land::{LandItem, LandOutcome, atom_branches, plan};
+use el_agents::worker::WorkOptions;
+
+use super::live::Listener;
+use crate::app::App;
+use crate::commands::orchestrate::some;
+use crate::commands::worktrees::{find_repository, target};
+use crate::error::Result;
+use crate::output::style;
+
+/// Says what to land and how, if agents worked in worktrees.
+pub(super) fn say(app: &App, options: &WorkOptions, listener: &mut Listener<'_>) {
+    let is_apart = options.agents.iter().any(|served| served.agent.isolation.is_some());
+    if !is_apart || app.printer.is_robot() || app.printer.page().quiet() {
+        return;
+    }
+    // The work is done, whatever git says now; el land tells it again.
+    let Ok(items) = left(app) else { return };
+    let ids = |outcome: LandOutcome| -> Vec<String> {
+        let of_it = items.iter().filter(|item| item.outcome == outcome);
+        of_it.map(|item| item.atom_id.clone()).collect()
+    };
+    let (ready, uncommitted) = (ids(LandOutcome::ToLand), ids(LandOutcome::Uncommitted));
+    listener.say(|page| {
+        if !uncommitted.is_empty() {
+            let command = format!("el land --commit {}", uncommitted.join(" "));
+            page.line(format!(
+                "Not committed: {}. To commit and land it: {}",
+                some(&uncommitted),
+                page.paint(style::HINT, &command)
+            ));
+        }
+        if !ready.is_empty() {
+            let command = page.paint(style::HINT, "el land --all");
+            page.line(format!("Ready to land: {}. To bring them in: {command}", some(&ready)));
+        }
+    });
+}
+
+fn left(app: &App) -> Result<Vec<LandItem>> {
+    let repository = find_repository(app)?;
+    let settings = app.settings()?.landing()?;
+    let onto = target(app, &repository, None)?;
+    let branches = atom_branches(&app.reader()?, &repository, &settings, Some(&onto))?;
+    Ok(plan(&branches, None))
+}

@@ -25,8 +25,9 @@ pub(crate) use self::copy::hash;
 pub use self::copy::sha256;
 pub use self::open::{OpenError, open};
 pub(crate) use self::tail::tail;
+use crate::error_chain::error_chain;
 use crate::git::{Isolation, Worktree};
-use crate::rundir::{RunDir, private_folder, write_private};
+use crate::rundir::{RunDir, RunDirError, private_folder, write_private};
 use crate::settings::Places;
 use crate::summary_file::{self, FileStamp};
 
@@ -51,8 +52,8 @@ pub(crate) struct Job {
     pub(crate) places: Places,
     /// The summary's file as the run found it.
     pub(crate) summary_before: Option<FileStamp>,
-    /// How the run ended, one sentence each.
-    pub(crate) record: Vec<String>,
+    /// The last lines of what the agent said.
+    pub(crate) output: String,
     /// The agent never ran, so nothing can have changed.
     pub(crate) never_ran: bool,
     /// How it was kept apart from others, if it was.
@@ -60,11 +61,34 @@ pub(crate) struct Job {
 }
 
 /// What a run hands back.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Collected {
     pub(crate) summary: Summary,
     /// The summary first, then the deliverables, then what was not sent.
     pub(crate) artifacts: Vec<Artifact>,
+    /// What a summary is made of where the agent wrote none.
+    facts: Option<Facts>,
+}
+
+impl Collected {
+    /// Tells how the run ended, one sentence each, in a summary that is made here.
+    pub(crate) fn conclude(&mut self, folder: &RunDir, record: Vec<String>) {
+        let Some(facts) = &mut self.facts else { return };
+        facts.record = record;
+        let (summary, text) = summary::fallback(facts);
+        self.summary =
+            Summary { uncommitted: std::mem::take(&mut self.summary.uncommitted), ..summary };
+        let Some(artifact) = self.artifacts.first_mut() else { return };
+        artifact.size = i64::try_from(text.len()).ok();
+        artifact.sha256 = Some(hash(text.as_bytes()));
+        if let Some(file) = &artifact.file
+            && let Err(error) = write_private(&folder.path().join(file), text.as_bytes())
+        {
+            artifact.state = ArtifactState::Reference;
+            artifact.file = None;
+            artifact.note = Some(not_copied(&error));
+        }
+    }
 }
 
 /// Collects it. Blocks, for a few seconds at the worst.
@@ -72,11 +96,12 @@ pub(crate) fn collect(job: &Job) -> Collected {
     let root = PathBuf::from(&job.run.workdir);
     let file = summary_file::summary_file(&job.places, &job.run.atom_id);
     let rules = rules(job, &root);
-    let (mut summary, bytes) = match summary_file::read(&file, job.summary_before) {
-        Ok(bytes) => (summary::parse(&String::from_utf8_lossy(&bytes)), bytes),
+    let (mut summary, bytes, facts) = match summary_file::read(&file, job.summary_before) {
+        Ok(bytes) => (summary::parse(&String::from_utf8_lossy(&bytes)), bytes, None),
         Err(why) => {
-            let (summary, text) = summary::fallback(&facts(job, &root, &rules, why.words()));
-            (summary, text.into_bytes())
+            let facts = facts(job, &root, &rules, why.words());
+            let (summary, text) = summary::fallback(&facts);
+            (summary, text.into_bytes(), Some(facts))
         }
     };
     summary.uncommitted = uncommitted(job, &root);
@@ -93,7 +118,7 @@ pub(crate) fn collect(job: &Job) -> Collected {
     let own = summary_file::as_seen_from(&file, &collector.root);
     collector.add_summary(&own, &bytes);
     collector.add_deliverables(&own);
-    Collected { summary: collector.summary, artifacts: collector.artifacts }
+    Collected { summary: collector.summary, artifacts: collector.artifacts, facts }
 }
 
 /// What no commit has of the files in the run's own worktree.
@@ -150,11 +175,7 @@ fn facts(job: &Job, root: &Path, rules: &Rules, warning: Option<String>) -> Fact
         atom_id: job.run.atom_id.clone(),
         title: job.atom.as_ref().map(|atom| atom.title.clone()).unwrap_or_default(),
         close_reason: job.atom.as_ref().and_then(|atom| atom.close_reason.clone()),
-        record: job.record.clone(),
-        output: job
-            .run
-            .output
-            .clone()
+        output: Some(job.output.clone())
             .filter(|text| !text.is_empty())
             .unwrap_or_else(|| tail(&job.folder.pane(), OUTPUT_LINES)),
         warning,
@@ -281,13 +302,9 @@ impl Collector<'_> {
     fn keep(&self, name: &str, bytes: &[u8]) -> Result<String, String> {
         let folder = self.job.folder.artifacts();
         let kept = format!("{}-{}", self.artifacts.len() + 1, safe_name(name));
-        private_folder(&folder).and_then(|()| write_private(&folder.join(&kept), bytes)).map_err(
-            |error| {
-                let cause = std::error::Error::source(&error)
-                    .map_or_else(String::new, |source| format!(": {source}"));
-                format!("it could not be copied: {error}{cause}")
-            },
-        )?;
+        private_folder(&folder)
+            .and_then(|()| write_private(&folder.join(&kept), bytes))
+            .map_err(|error| not_copied(&error))?;
         Ok(format!("artifacts/{kept}"))
     }
 
@@ -317,6 +334,10 @@ impl Collector<'_> {
     fn is_own(&self, path: &str, own: &str) -> bool {
         workspace::lexical(path, &self.rules.root).is_ok_and(|path| path == own)
     }
+}
+
+fn not_copied(error: &RunDirError) -> String {
+    format!("it could not be copied: {}", error_chain(error))
 }
 
 /// A name that is safe in our own folder, whatever the agent called its file.

@@ -6,9 +6,10 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use el_core::model::{EndKind, ExitRecord, Run};
-use el_core::ops::{self, Settled};
+use el_core::ops::{self, Ending, Settled, SettledBy};
 use el_core::{Ctx, Durability, Error, Store};
 
+use crate::artifacts;
 use crate::clock;
 use crate::handover;
 use crate::launch::context_file;
@@ -110,21 +111,21 @@ pub(crate) fn settle_lost(
         }
     });
     let kept = RunOutput::of(&folder, run.executor != "command");
-    // The run is settled with or without its last lines.
-    let _ = ops::record_output(store, &run.id, &run.token, &kept.output, &kept.error_lines);
-    let handed = handover::of_lost(store, &folder, places, &record, &rules.retry_policy());
+    let atom = ops::brief(store, &run.atom_id).ok();
+    let launched = folder.read_launch().ok();
+    let job = handover::job(run.clone(), atom, &record, &kept, places, launched.as_ref());
+    let mut collected = artifacts::collect(&job);
+    let policy = rules.retry_policy();
+    let ending = Ending {
+        by: SettledBy::Other { seen: run.supervisor.as_ref() },
+        output: &kept.output,
+        error_lines: &kept.error_lines,
+        ..Ending::new(&record, &policy, clock::jitter())
+    };
     let ctx = Ctx { now: clock::now(), actor: &run.agent, session: None };
-    let settled = ops::settle_lost(
-        store,
-        &ctx,
-        &record,
-        &rules.retry_policy(),
-        clock::jitter(),
-        run.supervisor.as_ref(),
-    )?;
-    if let Some(handed) = handed {
-        handed.settled(&settled);
-    }
+    let settled = ops::settle(store, &ctx, &ending, |decided| {
+        handover::publish(decided, &record, &folder, Some(&mut collected))
+    })?;
     if let Some(session) = run.session.as_ref().filter(|_| !preserve) {
         // A session that is gone already is what we want; one that cannot be asked about shows
         // nothing but a dead pane, or a supervisor that is refused when it comes to register.

@@ -66,7 +66,7 @@ impl World {
             folder,
             places,
             summary_before: None,
-            record: vec!["It ended.".into()],
+            output: String::new(),
             never_ran: false,
             isolation: None,
         };
@@ -317,57 +317,72 @@ fn a_working_folder_that_is_gone_keeps_nothing_from_being_told() {
     assert_eq!((sent(&found).len(), refused(&found)), (1, vec![("a.md", NotSent::Missing)]));
 }
 
+/// Settles the run with what was collected; an agent that exited with this code.
+fn settle(world: &mut World, exit_code: i32, collected: &mut Collected) -> ops::Settled {
+    world.job.folder.create().unwrap();
+    let exit = ExitRecord {
+        exit_code: Some(exit_code),
+        ..ExitRecord::new(&world.job.run.id, EndKind::Exited, crate::clock::now())
+    };
+    let policy = el_core::rules::retry::RetryPolicy::default();
+    let ctx = Ctx { now: crate::clock::now(), actor: "claude", session: None };
+    let folder = world.job.folder.clone();
+    let ending = ops::Ending::new(&exit, &policy, 0.0);
+    ops::settle(&mut world.store, &ctx, &ending, |decided| {
+        crate::handover::publish(decided, &exit, &folder, Some(collected))
+    })
+    .unwrap()
+}
+
 #[test]
 fn a_collection_may_begin_anew_and_is_recorded_once() {
     let mut world = World::new("");
     world.write("a.md", "x");
     world.summary(&["a.md", "b.md"]);
-    let (run, token) = (world.job.run.id.clone(), world.job.run.token.clone());
-    for _ in 0..2 {
-        let found = world.collect();
-        ops::hand_over(&mut world.store, &run, &token, &found.summary, &found.artifacts).unwrap();
-    }
-    let back = ops::artifacts(&world.store, &run).unwrap();
+    drop(world.collect());
+    let mut found = world.collect();
+    settle(&mut world, 0, &mut found);
+    let back = ops::artifacts(&world.store, &world.job.run.id).unwrap();
     assert_eq!((back.artifacts.len(), back.not_sent.len(), back.run.artifacts), (2, 1, 2));
     assert_eq!(back.run.summary.unwrap().status, Some(SummaryStatus::Completed));
     assert_eq!(fs::read_dir(world.job.folder.artifacts()).unwrap().count(), 2);
 }
 
 #[test]
-fn results_and_errors_are_written_and_put_right_when_the_run_ends_otherwise() {
-    use crate::handover::HandOver;
+fn results_and_errors_tell_what_the_store_is_told() {
     let mut world = World::new("");
     world.write("a.md", "x");
     world.summary(&["a.md", "/etc/passwd"]);
-    world.job.folder.create().unwrap();
-    let exit = ExitRecord {
-        exit_code: Some(3),
-        ..ExitRecord::new(&world.job.run.id, EndKind::Exited, crate::clock::now())
-    };
-    let policy = el_core::rules::retry::RetryPolicy::default();
-    let mut hand_over = HandOver::begin(&world.store, &world.job.folder, &exit, &policy).unwrap();
-    let job = hand_over.job(&world.job.places, None).unwrap();
-    hand_over.finish(&mut world.store, Some(collect(&job))).unwrap();
-    let read = || -> serde_json::Value {
-        serde_json::from_str(&fs::read_to_string(world.job.folder.results()).unwrap()).unwrap()
-    };
-    let results = read();
+    let mut found = world.collect();
+    let settled = settle(&mut world, 3, &mut found);
+    let text = fs::read_to_string(world.job.folder.results()).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&results["schema"], &results["version"]), (&"el.results".into(), &1.into()));
     assert_eq!(
         (&results["run"]["outcome"], &results["run"]["succeeded"], &results["atom"]["status"]),
-        (&"failed".into(), &false.into(), &"in_progress".into())
+        (&"failed".into(), &false.into(), &"open".into())
     );
+    let retry_at = settled.retry_at().unwrap().to_string();
+    assert_eq!(results["atom"]["retry_at"], retry_at);
     assert_eq!(
         (results["artifacts"].as_array().unwrap().len(), &results["not_sent"][0]["reason"]),
         (2, &"absolute".into())
     );
     let errors = fs::read_to_string(world.job.folder.errors()).unwrap();
     assert!(errors.contains("exited with code 3"), "{errors}");
-    let ctx = Ctx { now: crate::clock::now(), actor: "claude", session: None };
-    let settled = ops::settle(&mut world.store, &ctx, &exit, &policy, 0.0).unwrap();
-    hand_over.settled(&settled);
-    assert_eq!(read()["atom"]["status"], "open");
-    assert!(read()["atom"]["retry_at"].is_string());
+}
+
+#[test]
+fn a_summary_that_is_made_here_tells_how_the_run_ended() {
+    let mut world = World::new("");
+    let mut found = world.collect();
+    let settled = settle(&mut world, 3, &mut found);
+    let back = ops::artifacts(&world.store, &settled.run.id).unwrap();
+    let text = world.kept(&back.artifacts[0]);
+    assert!(text.contains("It ended as failed: the agent exited with code 3"), "{text}");
+    assert_eq!(back.artifacts[0].sha256, Some(hash(text.as_bytes())));
+    let summary = back.run.summary.unwrap();
+    assert!(summary.is_fallback && summary.notes.iter().any(|note| note.contains("It ended")));
 }
 
 proptest! {

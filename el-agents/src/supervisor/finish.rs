@@ -1,99 +1,134 @@
-//! What a supervisor does between the end of its agent and the settling of the run: checks the
-//! work, and keeps the last of the output.
+//! The end of a run: its work is checked and collected, then everything is decided and written in
+//! one transaction.
 
 use std::time::Duration;
 
-use el_core::Ctx;
-use el_core::model::{Status, Verify, VerifyStatus};
-use el_core::ops::{self, Watch};
-use el_core::protocol::words;
-use tokio::time::MissedTickBehavior;
+use el_core::model::ExitRecord;
+use el_core::ops::{self, Ending, Settled};
+use el_core::{Ctx, Error};
 
 use super::Supervisor;
+use crate::artifacts::{self, Collected, Job};
 use crate::claude::one_line;
 use crate::clock;
+use crate::handover;
+use crate::launch::context_file;
+use crate::notify;
 use crate::output::RunOutput;
 use crate::settings::Executor;
-use crate::verify;
 
-/// Between two looks at a check that runs.
-const TICK: Duration = Duration::from_millis(100);
+/// Between two tries to settle a run in a store that cannot be used.
+const SETTLE_AGAIN: Duration = Duration::from_secs(2);
+/// Tries before the settling is left to a worker, which finds the exit record.
+const SETTLE_TRIES: u32 = 30;
+/// How long the collecting may take before the run is settled without it: a file system that hangs
+/// must not keep a run from its end.
+const COLLECT_LIMIT: Duration = Duration::from_secs(15);
+/// Between two heartbeats meanwhile.
+const BEAT: Duration = Duration::from_millis(500);
 
 impl Supervisor {
-    /// The run's check, as the store has it now.
-    pub(super) fn verify(&mut self) -> Option<Verify> {
-        let contact = &mut self.watcher.contact;
-        let run = contact.run().to_owned();
-        ops::run(contact.store(), &run).ok()?.verify
+    /// Ends the run. A store that cannot be used now is tried again for a minute; then a worker
+    /// settles the run, from the exit record.
+    pub(super) async fn finish(mut self, record: &ExitRecord) {
+        // Should this fail, a worker settles the run as lost; the store below is told the truth all
+        // the same.
+        if let Err(error) = self.folder.write_exit(record) {
+            self.watcher.pane.show(&format!("! {error}"));
+        }
+        self.check().await;
+        if !self.spec.agent.preserve_sessions {
+            // Before the run is settled: afterwards the file may be the next run's.
+            let _ = std::fs::remove_file(context_file(&self.spec.places, &self.spec.atom));
+        }
+        let is_stream = !matches!(self.spec.agent.executor, Executor::Command(_));
+        let output = RunOutput::of(&self.folder, is_stream);
+        let mut collected = None;
+        for _ in 0..SETTLE_TRIES {
+            match self.settle(record, &output, &mut collected).await {
+                Ok(settled) => return self.announce(&settled).await,
+                Err(error) => self.watcher.pane.show(&format!("! {error}; trying again")),
+            }
+            tokio::time::sleep(SETTLE_AGAIN).await;
+        }
     }
 
-    /// Runs the check, if there is one and the agent said that its work is done. The result is part
-    /// of the run's record, and decides nothing: where it is to decide, `el close` has run it
-    /// before.
-    pub(super) async fn check(&mut self) {
-        let Some(verify) = self.verify() else { return };
-        let progress = self.watcher.reader.progress();
-        let is_known = self.watcher.contact.beat(None, &progress).is_ok();
-        let is_done = matches!(
-            self.watcher.contact.watched(),
-            Watch::Finished(Status::Closed | Status::Review)
-        );
-        if !is_known || !is_done || (verify.required && verify.status == VerifyStatus::Passed) {
-            return;
+    /// One try. What was collected is kept for the next one; `Some(None)`: it took too long.
+    async fn settle(
+        &mut self,
+        record: &ExitRecord,
+        output: &RunOutput,
+        collected: &mut Option<Option<Collected>>,
+    ) -> Result<Settled, Error> {
+        if collected.is_none() {
+            let store = self.watcher.contact.store();
+            let run = ops::run(store, &self.spec.run)?;
+            let atom = ops::brief(store, &run.atom_id).ok();
+            let spec = &self.spec;
+            let job = handover::job(run, atom, record, output, &spec.places, Some(spec));
+            *collected = Some(self.collect(job).await);
         }
-        self.watcher.pane.show(&format!(
-            "el: the work is checked: {}",
-            one_line(&words::join(&verify.command), 160)
-        ));
-        let result = self.run_check(&verify).await;
-        self.watcher.pane.show(&format!("el: the check ended as {}", result.status));
-        let contact = &mut self.watcher.contact;
-        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        let collected = collected.as_mut().and_then(Option::as_mut);
+        let progress = self.watcher.progress();
+        let policy = self.spec.rules.retry_policy();
+        let ending = Ending {
+            progress: Some(&progress),
+            output: &output.output,
+            error_lines: &output.error_lines,
+            ..Ending::new(record, &policy, clock::jitter())
+        };
         let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
-        if let Err(error) = ops::record_verify(contact.store(), &ctx, &run, &token, &result) {
-            self.watcher.pane.show(&format!("! the result of the check is not kept: {error}"));
-        }
+        ops::settle(self.watcher.contact.store(), &ctx, &ending, |decided| {
+            handover::publish(decided, record, &self.folder, collected)
+        })
     }
 
-    async fn run_check(&mut self, verify: &Verify) -> Verify {
-        let mut running =
-            match verify::start(verify, &self.spec.agent.working_directory, &self.environment) {
-                Ok(running) => running,
-                Err(not_run) => return *not_run,
-            };
-        let mut tick = tokio::time::interval(TICK);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    /// In a thread of its own, while the heartbeat goes on. A thread that hangs ends with this
+    /// process.
+    async fn collect(&mut self, job: Job) -> Option<Collected> {
+        let (done, mut collected) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || {
+            // Nobody waits any more if it took too long.
+            let _ = done.send(artifacts::collect(&job));
+        });
+        let progress = self.watcher.progress();
+        let until = tokio::time::Instant::now() + COLLECT_LIMIT;
         loop {
-            tokio::select! {
-                () = self.watcher.signals.caught() => {}
-                _ = tick.tick() => {}
-            }
-            if let Some(ended) = running.poll() {
-                return ended;
-            }
-            if self.watcher.signals.hung_up() || self.watcher.signals.take_interrupt() {
-                return running.end("the session was ended before the check was");
-            }
-            // The lease goes on, and somebody may have opened the atom again: then there is nothing
-            // to check.
-            let watch = self.watcher.contact.tick(None, &self.watcher.reader.progress());
-            if !matches!(watch, Watch::Finished(_)) {
-                return running.end("the work was taken up again before the check had ended");
+            match tokio::time::timeout(BEAT, &mut collected).await {
+                Ok(Ok(collected)) => return Some(collected),
+                Ok(Err(_)) => break,
+                Err(_) if tokio::time::Instant::now() < until => {
+                    drop(self.watcher.contact.beat(None, &progress))
+                }
+                Err(_) => break,
             }
         }
+        self.watcher
+            .pane
+            .show("! what the run hands back could not be collected; it is settled without");
+        None
     }
 
-    /// Keeps the last lines of the output in the run's record. The whole is in the run's folder, so
-    /// nothing is lost where this fails.
-    pub(super) fn keep_output(&mut self) {
-        let kept =
-            RunOutput::of(&self.folder, !matches!(self.spec.agent.executor, Executor::Command(_)));
-        let contact = &mut self.watcher.contact;
-        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
-        if let Err(error) =
-            ops::record_output(contact.store(), &run, &token, &kept.output, &kept.error_lines)
-        {
-            self.watcher.pane.show(&format!("! the last lines are not kept: {error}"));
+    /// Tells of the end: in `STATUS.txt`, by the notification command, on the pane.
+    async fn announce(&mut self, settled: &Settled) {
+        if let Some(file) = &mut self.watcher.status {
+            file.end(settled);
         }
+        // The notification command goes on without us.
+        let (agent, places) = (&self.spec.agent, &self.spec.places);
+        if let Err(error) = notify::start(settled, agent, places, &self.environment) {
+            self.watcher.pane.show(&format!("! {error}"));
+        }
+        let detail = settled.run.detail.as_deref().unwrap_or_default();
+        let status = settled.atom.as_ref().map_or("gone", |atom| atom.status.as_str());
+        self.watcher.pane.show(&format!(
+            "el: {} ended as {} ({}); {} is {status}",
+            self.spec.run,
+            settled.outcome,
+            one_line(detail, 160),
+            self.spec.atom
+        ));
+        // The pane's own thread needs a moment to write what it was given.
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

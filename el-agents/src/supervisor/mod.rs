@@ -6,10 +6,10 @@
 
 mod agent;
 mod answering;
+mod checking;
 mod contact;
 mod ear;
 mod finish;
-mod handing;
 mod on_screen;
 mod pane;
 mod preparing;
@@ -22,31 +22,24 @@ mod watchdog;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::Path;
-use std::time::Duration;
 
-use el_core::model::{EndKind, ExitRecord, Stamp};
-use el_core::ops::{self, Settled};
-use el_core::{Ctx, Durability, Error, Store};
+use el_core::model::{EndKind, ExitRecord, Run, Stamp};
+use el_core::ops;
+use el_core::{Durability, Error, Store};
 
 use self::contact::Contact;
 use self::pane::Pane;
 use self::reader::Reader;
 pub(crate) use self::signals::Signals;
+use self::status_file::StatusFile;
 use self::watch::{CallEnd, Watcher};
 use self::watchdog::Bounds;
 use crate::check::ConfigurationError;
 use crate::claude::one_line;
 use crate::clock;
-use crate::launch::context_file;
-use crate::notify;
 use crate::process::{self, Marker, ProcessId};
 use crate::rundir::{LaunchSpec, RunDir, RunDirError};
 use crate::settings::Executor;
-
-/// Between two tries to settle a run in a store that cannot be used.
-const SETTLE_AGAIN: Duration = Duration::from_secs(2);
-/// Tries before the settling is left to a worker, which finds the exit record.
-const SETTLE_TRIES: u32 = 30;
 
 /// Why a supervisor could not take its run. The run is then settled by a worker.
 #[derive(Debug, thiserror::Error)]
@@ -94,6 +87,8 @@ pub fn supervise(database: &Path, run: &str) -> Result<(), SuperviseError> {
 /// A run that is ours.
 struct Supervisor {
     spec: LaunchSpec,
+    /// The run as it was when this process registered for it.
+    claimed: Run,
     folder: RunDir,
     environment: Vec<(OsString, OsString)>,
     watcher: Watcher,
@@ -119,7 +114,14 @@ impl Supervisor {
             .unwrap_or_default();
         let id = ProcessId::current().map_err(system("tell who this process is"))?;
         let stamp = stamp(&id);
-        ops::register_supervisor(&mut store, run, &token, &stamp, clock::now(), spec.rules.lease)?;
+        let claimed = ops::register_supervisor(
+            &mut store,
+            run,
+            &token,
+            &stamp,
+            clock::now(),
+            spec.rules.lease,
+        )?;
         let bounds = Bounds {
             execution_timeout: spec.agent.execution_timeout,
             stall_timeout: spec.agent.stall_timeout,
@@ -137,35 +139,34 @@ impl Supervisor {
             Marker::new("EL_RUN", run),
             (open(&folder.transcript()), open(&folder.stderr())),
         );
-        Ok(Supervisor { spec, folder, environment, watcher })
+        Ok(Supervisor { spec, claimed, folder, environment, watcher })
     }
 
     async fn run(mut self) {
-        let hello = match ops::brief(self.watcher.contact.store(), &self.spec.atom) {
-            Ok(atom) => format!(
-                "el: {} works on {} — {}",
-                self.spec.agent.name,
-                atom.id,
-                one_line(&atom.title, 120)
-            ),
-            Err(_) => format!("el: {} works on {}", self.spec.agent.name, self.spec.atom),
-        };
-        self.watcher
-            .pane
-            .show(&format!("{hello} ({}; detach with C-b d, end with C-c)", self.spec.run));
-        self.keep_status();
+        let title = ops::brief(self.watcher.contact.store(), &self.spec.atom)
+            .map(|atom| atom.title)
+            .unwrap_or_default();
+        let spec = &self.spec;
+        self.watcher.pane.show(&format!(
+            "el: {} works on {} — {} ({}; detach with C-b d, end with C-c)",
+            spec.agent.name,
+            spec.atom,
+            one_line(&title, 120),
+            spec.run
+        ));
+        self.watcher.status = Some(StatusFile::new(
+            self.folder.status(),
+            &spec.run,
+            &spec.atom,
+            &title,
+            &spec.agent.name,
+            self.claimed.started_at,
+        ));
         let record = match self.prepare().await {
             Ok(prompt) => self.converse(prompt).await,
             Err(record) => record,
         };
-        // Should this fail, a worker settles the run as lost; the store below is told the truth all
-        // the same.
-        if let Err(error) = self.folder.write_exit(&record) {
-            self.watcher.pane.show(&format!("! {error}"));
-        }
-        self.check().await;
-        self.keep_output();
-        self.settle(&record).await;
+        self.finish(&record).await;
     }
 
     /// Calls the agent until nothing is left to say to it. Gives the record of its end.
@@ -222,64 +223,6 @@ impl Supervisor {
             }
         }
         record
-    }
-
-    /// Settles the run. A store that cannot be used now is tried again for a minute; then a worker
-    /// does it, from the exit record.
-    async fn settle(mut self, record: &ExitRecord) {
-        let progress = self.watcher.progress();
-        if !self.spec.agent.preserve_sessions {
-            // Before the run is settled: afterwards the file may be the next run's.
-            let _ = std::fs::remove_file(context_file(&self.spec.places, &self.spec.atom));
-        }
-        // The last figures; the run is settled whether or not they arrive.
-        let _ = self.watcher.contact.beat(None, &progress);
-        let mut handed = None;
-        for _ in 0..SETTLE_TRIES {
-            if handed.is_none() {
-                handed = self.hand_over(record, &progress).await;
-            }
-            let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
-            let policy = self.spec.rules.retry_policy();
-            match ops::settle(self.watcher.contact.store(), &ctx, record, &policy, clock::jitter())
-            {
-                Ok(settled) => {
-                    if let Some(handed) = &handed {
-                        handed.settled(&settled);
-                    }
-                    if let Some(file) = &mut self.watcher.status {
-                        file.end(&settled);
-                    }
-                    self.notify(&settled);
-                    return self.say_goodbye(&settled).await;
-                }
-                Err(error) => self.watcher.pane.show(&format!("! {error}; trying again")),
-            }
-            tokio::time::sleep(SETTLE_AGAIN).await;
-        }
-    }
-
-    /// Starts the notification command. It goes on without us.
-    fn notify(&mut self, settled: &Settled) {
-        let started =
-            notify::start(settled, &self.spec.agent, &self.spec.places, &self.environment);
-        if let Err(error) = started {
-            self.watcher.pane.show(&format!("! {error}"));
-        }
-    }
-
-    async fn say_goodbye(&mut self, settled: &Settled) {
-        let detail = settled.run.detail.as_deref().unwrap_or_default();
-        let status = settled.atom.as_ref().map_or("gone", |atom| atom.status.as_str());
-        self.watcher.pane.show(&format!(
-            "el: {} ended as {} ({}); {} is {status}",
-            self.spec.run,
-            settled.outcome,
-            one_line(detail, 160),
-            self.spec.atom
-        ));
-        // The pane's own thread needs a moment to write what it was given.
-        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 

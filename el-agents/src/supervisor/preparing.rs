@@ -104,9 +104,9 @@ impl Supervisor {
     fn write_context(&mut self, workplace: Option<&Workplace>) -> Result<File, SuperviseError> {
         let (places, agent) = (&self.spec.places, &self.spec.agent);
         let store = self.watcher.contact.store();
-        let run = ops::run(store, &self.spec.run)?;
+        let run = &self.claimed;
         let preamble = preamble(self.spec.preamble.as_deref(), workplace);
-        let mut context = ops::context(store, &run, preamble.as_deref())?;
+        let mut context = ops::context(store, run, preamble.as_deref())?;
         context.review |= agent.review;
         let summary = summary_file(places, &run.atom_id);
         context.summary_path = Some(as_seen_from(&summary, &agent.working_directory));
@@ -147,8 +147,7 @@ impl Supervisor {
         let MergeConflict { branch, with, files } = conflict;
         let store = self.watcher.contact.store();
         // As the worker that claimed the run.
-        let worker = ops::run(store, &self.spec.run)?.worker_id;
-        let actor = worker.as_deref().unwrap_or(&self.spec.agent.name);
+        let actor = self.claimed.worker_id.as_deref().unwrap_or(&self.spec.agent.name);
         let ctx = Ctx { now: clock::now(), actor, session: None };
         let apart = Apart { branch, with, files };
         Ok(match ops::file_joining(store, &ctx, &self.spec.atom, &apart)? {

@@ -1,16 +1,18 @@
 use serde_json::json;
 
+use super::budget;
 use super::change::{To, set_status};
 use super::pause::pause_in;
+use super::supervise::{Watch, look};
 use crate::model::{
-    Atom, EventKind, ExitRecord, Message, Outcome, Run, Stamp, Status, Timestamp,
-    claude_code_channel, handle,
+    Artifact, Atom, EventKind, ExitRecord, Message, Outcome, Progress, Run, Stamp, Status, Summary,
+    Timestamp, claude_code_channel, handle,
 };
 use crate::protocol::{notice, report, summary};
 use crate::rules::orchestrate::contradiction;
 use crate::rules::retry::RetryPolicy;
 use crate::rules::verdict::{AtomChange, Facts, Verdict, decide};
-use crate::store::{Store, Tx, atom, comment, event, review, run};
+use crate::store::{Store, Tx, artifact, atom, comment, event, review, run};
 use crate::{Ctx, Error, Result};
 
 /// Lines of a summary that are told where a run's end is told.
@@ -30,95 +32,182 @@ pub struct Settled {
     pub message: Option<Message>,
 }
 
-/// Ends a run: re-reads the atom, decides, and writes outcome, atom and events in one transaction.
-/// Called once the exit record is there and nothing of the agent's tree is left. Settling again
-/// changes nothing.
+/// How a run ended, and what is known of it at its end.
+#[derive(Debug, Clone, Copy)]
+pub struct Ending<'a> {
+    pub exit: &'a ExitRecord,
+    pub policy: &'a RetryPolicy,
+    /// From 0 to 1: spreads what would otherwise happen at once.
+    pub jitter: f64,
+    pub by: SettledBy<'a>,
+    /// The last figures; `None`: those of the last heartbeat.
+    pub progress: Option<&'a Progress>,
+    /// The last lines of what the agent said, and the lines that tell of errors. The caller has
+    /// made both harmless and short.
+    pub output: &'a str,
+    pub error_lines: &'a str,
+}
+
+impl<'a> Ending<'a> {
+    /// An ending as the run's supervisor tells it, with nothing but the exit record.
+    pub fn new(exit: &'a ExitRecord, policy: &'a RetryPolicy, jitter: f64) -> Ending<'a> {
+        let by = SettledBy::Supervisor;
+        Ending { exit, policy, jitter, by, progress: None, output: "", error_lines: "" }
+    }
+}
+
+/// Who settles a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettledBy<'a> {
+    Supervisor,
+    /// Somebody else, who saw that this supervisor is gone, or that none has come. Refused if
+    /// another one has registered since then, for its agent may be at work.
+    Other {
+        seen: Option<&'a Stamp>,
+    },
+}
+
+/// What was decided about a run, right before it is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Decided<'a> {
+    pub run: &'a Run,
+    /// The atom as it will be; `None` if it is gone.
+    pub atom: Option<&'a Atom>,
+    pub outcome: Outcome,
+    pub detail: &'a str,
+}
+
+/// What a run hands back: its summary as it was read, and its files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HandedOver {
+    pub summary: Summary,
+    pub artifacts: Vec<Artifact>,
+}
+
+/// Ends a run: re-reads it and its atom, decides, and writes outcome, hand-over, atom and events in
+/// one transaction. Called once the exit record is there and nothing of the agent's tree is left.
+/// Settling again changes nothing.
+///
+/// `publish` is told what was decided before anything is written. It writes the run's documents, so
+/// that they are there when others see the end, and gives what the run hands back. It has to be
+/// quick: the transaction waits for it.
+///
+/// # Errors
+/// If the store fails, or the run has got another supervisor than the one that was seen.
 pub fn settle(
     store: &mut Store,
     ctx: &Ctx<'_>,
-    exit: &ExitRecord,
-    policy: &RetryPolicy,
-    jitter: f64,
-) -> Result<Settled> {
-    settle_if(store, ctx, exit, policy, jitter, |_| Ok(()))
-}
-
-/// [`settle`] by somebody else than the run's supervisor, which was seen to be gone, or never to
-/// have come: `seen`. Refused if one has registered since then, for its agent may be at work.
-pub fn settle_lost(
-    store: &mut Store,
-    ctx: &Ctx<'_>,
-    exit: &ExitRecord,
-    policy: &RetryPolicy,
-    jitter: f64,
-    seen: Option<&Stamp>,
-) -> Result<Settled> {
-    settle_if(store, ctx, exit, policy, jitter, |run| match &run.supervisor {
-        Some(now) if Some(now) != seen => Err(Error::conflict(
-            "claimed",
-            format!("{} has got a supervisor meanwhile, process {}", run.id, now.pid),
-        )),
-        _ => Ok(()),
-    })
-}
-
-fn settle_if(
-    store: &mut Store,
-    ctx: &Ctx<'_>,
-    exit: &ExitRecord,
-    policy: &RetryPolicy,
-    jitter: f64,
-    may: impl FnOnce(&Run) -> Result<()>,
+    ending: &Ending<'_>,
+    publish: impl FnOnce(&Decided<'_>) -> Option<HandedOver>,
 ) -> Result<Settled> {
     store.write(|tx| {
-        let before = run::get(tx, &exit.run)?;
-        if let Some(outcome) = before.outcome {
-            let atom = atom::find(tx, &before.atom_id)?;
-            return Ok(Settled { run: before, atom, outcome, was_settled: true, message: None });
+        let mut run = run::get(tx, &ending.exit.run)?;
+        if let Some(outcome) = run.outcome {
+            let atom = atom::find(tx, &run.atom_id)?;
+            return Ok(Settled { run, atom, outcome, was_settled: true, message: None });
         }
-        may(&before)?;
-        let found = atom::find(tx, &before.atom_id)?;
-        let verdict = verdict(tx, &before, ctx.now, exit, policy, jitter)?;
-        run::end(tx, exit, ctx.now, verdict.outcome, &verdict.detail)?;
-        let mut data = json!({ "outcome": verdict.outcome, "detail": verdict.detail, "attempt": before.attempt });
-        if let Some(summary) = &before.summary {
+        ensure_may_settle(&run, ending.by)?;
+        if let Some(progress) = ending.progress {
+            run = record_progress(tx, &run, progress, ctx.now)?;
+        }
+        let found = atom::find(tx, &run.atom_id)?;
+        let verdict = verdict(tx, &run, ctx.now, ending)?;
+        let will_be = found.as_ref().map(|atom| verdict.atom.applied_to(atom));
+        let (outcome, detail) = (verdict.outcome, verdict.detail.as_str());
+        let decided = Decided { run: &run, atom: will_be.as_ref(), outcome, detail };
+        let handed = publish(&decided);
+        record_hand_over(tx, &mut run, ending, handed)?;
+        run::end(tx, ending.exit, ctx.now, outcome, detail)?;
+        let mut data = json!({ "outcome": outcome, "detail": detail, "attempt": run.attempt });
+        if let Some(summary) = &run.summary {
             data["summary"] = json!(summary.status);
-            data["artifacts"] = json!(before.artifacts);
+            data["artifacts"] = json!(run.artifacts);
         }
-        event::insert(tx, ctx, EventKind::RunEnded, Some(&before.atom_id), Some(&before.id), &data)?;
+        event::insert(tx, ctx, EventKind::RunEnded, Some(&run.atom_id), Some(&run.id), &data)?;
         if let Some(found) = &found {
-            match &verdict.atom {
-                AtomChange::Keep => {}
-                AtomChange::Reopen { retry_at } => {
-                    set_status(tx, ctx, found, Status::Open, To { retry_at: *retry_at, ..To::default() })?
-                }
-                AtomChange::Hold => set_status(tx, ctx, found, Status::Deferred, To::default())?,
-                AtomChange::Block { comment } => {
-                    set_status(tx, ctx, found, Status::Blocked, To::default())?;
-                    let added = comment::insert(tx, ctx, &found.id, comment)?;
-                    event::insert(
-                        tx,
-                        ctx,
-                        EventKind::Commented,
-                        Some(&found.id),
-                        Some(&before.id),
-                        &json!({ "comment": added.id }),
-                    )?;
-                }
-            }
+            change_atom(tx, ctx, found, &run.id, &verdict.atom)?;
         }
         if let Some(until) = verdict.pause_until {
-            pause_in(tx, until, &verdict.detail, ctx.now)?;
+            pause_in(tx, until, detail, ctx.now)?;
         }
-        let ended = run::get(tx, &before.id)?;
-        let atom = atom::find(tx, &before.atom_id)?;
+        let ended = run::get(tx, &run.id)?;
+        let atom = atom::find(tx, &run.atom_id)?;
         if let Some(atom) = &atom {
             tell_contradiction(tx, ctx, &ended, atom)?;
         }
         let is_tried_again = matches!(verdict.atom, AtomChange::Reopen { .. });
-        let message = if is_tried_again { None } else { Some(tell(tx, ctx, &ended, atom.as_ref())?) };
-        Ok(Settled { run: ended, atom, outcome: verdict.outcome, was_settled: false, message })
+        let message =
+            if is_tried_again { None } else { Some(tell(tx, ctx, &ended, atom.as_ref())?) };
+        Ok(Settled { run: ended, atom, outcome, was_settled: false, message })
     })
+}
+
+fn ensure_may_settle(run: &Run, by: SettledBy<'_>) -> Result<()> {
+    match (by, &run.supervisor) {
+        (SettledBy::Other { seen }, Some(now)) if Some(now) != seen => Err(Error::conflict(
+            "claimed",
+            format!("{} has got a supervisor meanwhile, process {}", run.id, now.pid),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Records the last figures, which may end this run or others for their cost; the run as it is
+/// then.
+fn record_progress(tx: &Tx<'_>, before: &Run, progress: &Progress, now: Timestamp) -> Result<Run> {
+    let is_working = look(tx, &before.id, &before.token)? == Watch::Work;
+    run::heartbeat(tx, &before.id, now, before.lease_until, None, progress)?;
+    budget::record(tx, before, progress, now, is_working)?;
+    run::get(tx, &before.id)
+}
+
+/// Keeps what the run leaves behind. An agent that said nothing has no output, not an empty one.
+fn record_hand_over(
+    tx: &Tx<'_>,
+    run: &mut Run,
+    ending: &Ending<'_>,
+    handed: Option<HandedOver>,
+) -> Result<()> {
+    for (column, text) in [("output", ending.output), ("error_lines", ending.error_lines)] {
+        if !text.is_empty() {
+            run::set(tx, &run.id, column, &text)?;
+        }
+    }
+    let Some(HandedOver { summary, artifacts }) = handed else { return Ok(()) };
+    let text = serde_json::to_string(&summary).expect("a summary has string keys only");
+    run::set(tx, &run.id, "summary", &text)?;
+    artifact::replace(tx, &run.id, &artifacts)?;
+    run.artifacts = i64::try_from(artifacts.iter().filter(|each| each.is_sent()).count())
+        .expect("a run hands over few files");
+    run.summary = Some(summary);
+    Ok(())
+}
+
+fn change_atom(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    found: &Atom,
+    run: &str,
+    change: &AtomChange,
+) -> Result<()> {
+    match change {
+        AtomChange::Keep => Ok(()),
+        AtomChange::Reopen { retry_at } => {
+            set_status(tx, ctx, found, Status::Open, To { retry_at: *retry_at, ..To::default() })
+        }
+        AtomChange::Hold => set_status(tx, ctx, found, Status::Deferred, To::default()),
+        AtomChange::Block { comment } => {
+            set_status(tx, ctx, found, Status::Blocked, To::default())?;
+            say(tx, ctx, &found.id, run, comment)
+        }
+    }
+}
+
+/// A comment that tells of a run's end.
+fn say(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, run: &str, text: &str) -> Result<()> {
+    let added = comment::insert(tx, ctx, atom, text)?;
+    let data = json!({ "comment": added.id });
+    event::insert(tx, ctx, EventKind::Commented, Some(atom), Some(run), &data)
 }
 
 /// What the agent said of its task's end counts for nothing, but where it contradicts the status,
@@ -128,59 +217,22 @@ fn tell_contradiction(tx: &Tx<'_>, ctx: &Ctx<'_>, ended: &Run, atom: &Atom) -> R
     let Some(words) = contradiction(said.status, atom.status, atom.close_reason.as_deref()) else {
         return Ok(());
     };
-    let added = comment::insert(
-        tx,
-        ctx,
-        &atom.id,
-        &format!("A contradiction: {words}. The status stands."),
-    )?;
-    event::insert(
-        tx,
-        ctx,
-        EventKind::Commented,
-        Some(&atom.id),
-        Some(&ended.id),
-        &json!({ "comment": added.id }),
-    )
+    let text = format!("A contradiction: {words}. The status stands.");
+    say(tx, ctx, &atom.id, &ended.id, &text)
 }
 
-/// How a run would be settled now, for whoever has to write it down before: its outcome and why.
-/// Writes nothing.
-pub fn foresee(
-    store: &Store,
-    now: Timestamp,
-    exit: &ExitRecord,
-    policy: &RetryPolicy,
-) -> Result<(Outcome, String)> {
-    store.read(|tx| {
-        let run = run::get(tx, &exit.run)?;
-        if let Some(outcome) = run.outcome {
-            return Ok((outcome, run.detail.unwrap_or_default()));
-        }
-        let verdict = verdict(tx, &run, now, exit, policy, 0.0)?;
-        Ok((verdict.outcome, verdict.detail))
-    })
-}
-
-fn verdict(
-    tx: &Tx<'_>,
-    run: &Run,
-    now: Timestamp,
-    exit: &ExitRecord,
-    policy: &RetryPolicy,
-    jitter: f64,
-) -> Result<Verdict> {
+fn verdict(tx: &Tx<'_>, run: &Run, now: Timestamp, ending: &Ending<'_>) -> Result<Verdict> {
     let status = atom::status(tx, &run.atom_id)?;
     let fresh_since = atom::fresh_since(tx, &run.atom_id)?;
-    let over = super::budget::over(tx, &run.id)?;
+    let over = budget::over(tx, &run.id)?;
     Ok(decide(&Facts {
         atom: status.map(|(status, by_run)| (status, by_run.as_deref() == Some(run.id.as_str()))),
-        exit,
+        exit: ending.exit,
         cancel: run.cancel_requested,
         over_budget: over.as_deref(),
         earlier: &run::outcomes_since(tx, &run.atom_id, fresh_since)?,
-        policy,
-        jitter,
+        policy: ending.policy,
+        jitter: ending.jitter,
         now,
     }))
 }

@@ -110,7 +110,7 @@ pub fn watch(store: &Store, run_id: &str, token: &str) -> Result<Watch> {
     store.read(|tx| look(tx, run_id, token))
 }
 
-fn look(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<Watch> {
+pub(super) fn look(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<Watch> {
     let found = match run::live_with_token(tx, run_id, Some(token)) {
         Ok(found) => found,
         Err(Error::StaleRun { .. }) => return Ok(Watch::Over),

@@ -3,7 +3,7 @@
 //! progress.
 
 use crate::counted;
-use crate::model::{CancelMode, EndKind, ExitRecord, Outcome, Status, Timestamp};
+use crate::model::{Atom, CancelMode, EndKind, ExitRecord, Outcome, Status, Timestamp};
 
 use super::retry::{Next, RetryPolicy};
 
@@ -46,6 +46,19 @@ pub enum AtomChange {
     Hold,
     /// No more attempts; the comment says why.
     Block { comment: String },
+}
+
+impl AtomChange {
+    /// The atom as it will be.
+    pub fn applied_to(&self, atom: &Atom) -> Atom {
+        let (status, retry_at) = match self {
+            AtomChange::Keep => (atom.status, atom.retry_at),
+            AtomChange::Reopen { retry_at } => (Status::Open, *retry_at),
+            AtomChange::Hold => (Status::Deferred, None),
+            AtomChange::Block { .. } => (Status::Blocked, None),
+        };
+        Atom { status, retry_at, ..atom.clone() }
+    }
 }
 
 /// How long to pause when the account's limit was hit and nobody said when it resets.

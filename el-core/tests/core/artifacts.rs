@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use el_core::model::{
-    Artifact, ArtifactKind, ArtifactState, Deliverable, NotSent, Summary, SummaryStatus,
+    Artifact, ArtifactKind, ArtifactState, Deliverable, EndKind, ExitRecord, NotSent, Outcome,
+    Progress, Summary, SummaryStatus,
 };
+use el_core::ops::{Ending, HandedOver};
+use el_core::rules::retry::RetryPolicy;
 use el_core::{Error, ops};
 
 use crate::support::Project;
@@ -40,24 +43,29 @@ fn summary() -> Summary {
     }
 }
 
-fn handed_over(p: &mut Project) -> (String, String) {
-    let atom = p.create("one");
-    let claimed = p.claim().unwrap();
-    let files = [
+/// What a run hands back.
+fn handed() -> HandedOver {
+    let artifacts = vec![
         artifact("t/summary.md", ArtifactState::Copied),
         artifact("src/a.md", ArtifactState::Copied),
         artifact("doc/a.md", ArtifactState::Reference),
         artifact("../x.md", ArtifactState::Refused),
     ];
-    ops::hand_over(&mut p.store, &claimed.run.id, &claimed.run.token, &summary(), &files).unwrap();
-    (atom, claimed.run.id)
+    HandedOver { summary: summary(), artifacts }
+}
+
+/// An atom, and its run that ended with this code.
+fn handed_over(p: &mut Project, code: i32) -> (String, String) {
+    let atom = p.create("one");
+    let run = p.claim().unwrap().run.id;
+    p.settle_with(&run, code, Some(handed()));
+    (atom, run)
 }
 
 #[test]
 fn what_was_handed_back_is_kept_with_its_run_and_told_at_its_end() {
     let mut p = Project::new();
-    let (atom, run) = handed_over(&mut p);
-    p.settle(&run, 0);
+    let (atom, run) = handed_over(&mut p, 0);
     let back = ops::artifacts(&p.store, &atom).unwrap();
     assert_eq!(back.run.id, run);
     assert_eq!(back.run.summary, Some(summary()));
@@ -76,7 +84,7 @@ fn what_was_handed_back_is_kept_with_its_run_and_told_at_its_end() {
 #[test]
 fn one_file_is_found_by_number_path_name_or_word_and_never_by_a_guess() {
     let mut p = Project::new();
-    let (atom, _) = handed_over(&mut p);
+    let (atom, _) = handed_over(&mut p, 0);
     let back = ops::artifacts(&p.store, &atom).unwrap();
     for (wanted, path) in [
         ("1", "t/summary.md"),
@@ -97,51 +105,51 @@ fn one_file_is_found_by_number_path_name_or_word_and_never_by_a_guess() {
 }
 
 #[test]
-fn a_run_that_is_over_or_another_session_hands_nothing_over() {
+fn a_run_that_is_over_hands_nothing_over() {
     let mut p = Project::new();
-    let (_, run) = handed_over(&mut p);
-    let refused =
-        ops::hand_over(&mut p.store, &run, "another token", &Summary::default(), &[]).unwrap_err();
-    assert!(matches!(refused, Error::StaleRun { .. }), "{refused}");
-    p.settle(&run, 0);
-    let token = ops::run(&p.store, &run).unwrap().token;
-    let late = ops::hand_over(&mut p.store, &run, &token, &Summary::default(), &[]).unwrap_err();
-    assert!(matches!(late, Error::StaleRun { .. }), "{late}");
+    let (_, run) = handed_over(&mut p, 0);
+    let late = HandedOver { summary: Summary::default(), artifacts: Vec::new() };
+    assert!(p.settle_with(&run, 0, Some(late)).was_settled);
     assert_eq!(ops::artifacts(&p.store, &run).unwrap().run.summary, Some(summary()));
 }
 
 #[test]
 fn an_atom_shows_its_last_run_that_handed_anything_back() {
     let mut p = Project::new();
-    let (atom, first) = handed_over(&mut p);
-    p.settle(&first, 1);
+    let (atom, first) = handed_over(&mut p, 1);
     p.wait(Duration::from_secs(3600));
-    let second = p.claim().unwrap();
+    let second = p.claim().unwrap().run.id;
     assert_eq!(ops::artifacts(&p.store, &atom).unwrap().run.id, first, "the second is only on");
-    assert!(ops::artifacts(&p.store, &second.run.id).unwrap().artifacts.is_empty());
-    ops::hand_over(
-        &mut p.store,
-        &second.run.id,
-        &second.run.token,
-        &Summary::default(),
-        &[artifact("summary.md", ArtifactState::Copied)],
-    )
-    .unwrap();
-    assert_eq!(ops::artifacts(&p.store, &atom).unwrap().run.id, second.run.id);
+    assert!(ops::artifacts(&p.store, &second).unwrap().artifacts.is_empty());
+    let artifacts = vec![artifact("summary.md", ArtifactState::Copied)];
+    let handed = HandedOver { summary: Summary::default(), artifacts };
+    p.settle_with(&second, 1, Some(handed));
+    assert_eq!(ops::artifacts(&p.store, &atom).unwrap().run.id, second);
 }
 
 #[test]
-fn how_a_run_will_be_settled_is_foreseen_without_a_write() {
-    use el_core::model::{EndKind, ExitRecord, Outcome};
+fn what_was_decided_is_told_before_it_is_written_and_only_then() {
     let mut p = Project::new();
     p.create("one");
     let run = p.claim().unwrap().run.id;
     let mut exit = ExitRecord::new(&run, EndKind::Exited, p.now);
     exit.exit_code = Some(7);
-    let version = p.reopen().data_version().unwrap();
-    let (outcome, detail) = ops::foresee(&p.store, p.now, &exit, &Default::default()).unwrap();
-    assert_eq!((outcome, detail.contains("code 7")), (Outcome::Failed, true));
-    assert_eq!(p.reopen().data_version().unwrap(), version);
-    let settled = p.settle(&run, 7);
-    assert_eq!((settled.outcome, settled.run.detail), (outcome, Some(detail)));
+    let progress = Progress { turns: 3, cost_micros: 5, ..Progress::default() };
+    let policy = RetryPolicy::default();
+    let ending = Ending { progress: Some(&progress), ..Ending::new(&exit, &policy, 0.0) };
+    let ctx = p.person();
+    let mut told = None;
+    let settled = ops::settle(&mut p.store, &ctx, &ending, |decided| {
+        assert_eq!((decided.run.outcome, &decided.run.progress), (None, &progress));
+        let atom = decided.atom.unwrap();
+        told = Some((decided.outcome, decided.detail.to_owned(), atom.status, atom.retry_at));
+        None
+    });
+    let settled = settled.unwrap();
+    let atom = settled.atom.unwrap();
+    let written = (settled.outcome, settled.run.detail.unwrap(), atom.status, atom.retry_at);
+    assert_eq!((told, written.0), (Some(written.clone()), Outcome::Failed));
+    assert_eq!(settled.run.progress.cost_micros, 5);
+    let again = ops::settle(&mut p.store, &ctx, &ending, |_| panic!("nothing is decided again"));
+    assert!(again.unwrap().was_settled);
 }

@@ -6,7 +6,9 @@ use el_core::model::{
     CancelMode, EndKind, ExitRecord, Outcome, Stamp, Status, Takes, TaskStatus, Verify,
     VerifyStatus, Worker,
 };
-use el_core::ops::{self, AtomPatch, Check, ClaimRequest, Delegated, Guard, NewTask, TaskFilter};
+use el_core::ops::{
+    self, AtomPatch, Check, ClaimRequest, Delegated, Ending, Guard, NewTask, TaskFilter,
+};
 use el_core::rules::retry::RetryPolicy;
 use el_core::{Ctx, Error};
 
@@ -45,7 +47,13 @@ fn end(p: &mut Project, run: &str) -> Outcome {
     let mut exit = ExitRecord::new(run, EndKind::Exited, p.now);
     exit.exit_code = Some(0);
     let ctx = p.person();
-    ops::settle(&mut p.store, &ctx, &exit, &RetryPolicy::default(), 0.5).unwrap().outcome
+    let policy = RetryPolicy::default();
+    let ending = Ending {
+        output: "last\nlines",
+        error_lines: "error: none",
+        ..Ending::new(&exit, &policy, 0.5)
+    };
+    ops::settle(&mut p.store, &ctx, &ending, |_| None).unwrap().outcome
 }
 
 #[test]
@@ -358,7 +366,8 @@ fn a_task_is_called_off_whether_it_waits_or_runs() {
         Some(CancelMode::Hold)
     );
     let exit = ExitRecord::new(&claimed.run.id, EndKind::Cancelled, p.now);
-    ops::settle(&mut p.store, &ctx, &exit, &RetryPolicy::default(), 0.5).unwrap();
+    let policy = RetryPolicy::default();
+    ops::settle(&mut p.store, &ctx, &Ending::new(&exit, &policy, 0.5), |_| None).unwrap();
     assert_eq!(ops::task(&p.store, &running).unwrap().status, TaskStatus::Cancelled);
     assert!(p.claim().is_none(), "nothing of it is taken up again by itself");
     ops::retry(&mut p.store, &ctx, &waiting).unwrap();
@@ -383,14 +392,6 @@ fn what_is_recorded_of_a_task_is_in_its_row() {
         "what runs comes first"
     );
     assert_eq!(page.items[0].pid, Some(4711));
-    ops::record_output(
-        &mut p.store,
-        &claimed.run.id,
-        &claimed.run.token,
-        "last\nlines",
-        "error: none",
-    )
-    .unwrap();
     ops::close(&mut p.store, &ctx, &[&id], Some("All done"), &Guard::default()).unwrap();
     end(&mut p, &claimed.run.id);
     let row = serde_json::to_value(ops::task(&p.store, &claimed.run.id).unwrap()).unwrap();
@@ -408,10 +409,6 @@ fn what_is_recorded_of_a_task_is_in_its_row() {
     }
     assert_eq!((&row["exit_code"], &row["pid"]), (&0.into(), &serde_json::Value::Null));
     assert!(row["started_at"].is_string() && row["completed_at"].is_string());
-    assert!(
-        ops::record_output(&mut p.store, &claimed.run.id, &claimed.run.token, "late", "").is_err(),
-        "what has ended stays as it is"
-    );
     let only = TaskFilter { statuses: vec![TaskStatus::Cancelled], ..TaskFilter::default() };
     assert_eq!(ops::tasks(&p.store, &only).unwrap().total, 1);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use el_core::model::{
     CancelMode, EndKind, EventKind, ExitRecord, Outcome, Progress, Stamp, Status, Worker,
 };
-use el_core::ops::{self, AtomPatch, Beat, Gate, Guard, Watch};
+use el_core::ops::{self, AtomPatch, Beat, Ending, Gate, Guard, SettledBy, Watch};
 use el_core::rules::retry::RetryPolicy;
 use el_core::{Ctx, Error, SessionCredentials};
 
@@ -254,14 +254,16 @@ fn a_run_whose_supervisor_came_after_all_is_not_settled_as_lost() {
     )
     .unwrap();
     let ctx = Ctx { actor: "claude", ..p.person() };
-    let refusal = ops::settle_lost(&mut p.store, &ctx, &exit, &policy, 0.5, None).unwrap_err();
+    let mut settle = |seen| {
+        let by = SettledBy::Other { seen };
+        let ending = Ending { by, ..Ending::new(&exit, &policy, 0.5) };
+        ops::settle(&mut p.store, &ctx, &ending, |_| None)
+    };
+    let refusal = settle(None).unwrap_err();
     assert_eq!(refusal.code(), "claimed");
-    assert_eq!(status(&p, &id), Status::InProgress);
     // Of this very supervisor it is known that it is gone.
-    assert_eq!(
-        ops::settle_lost(&mut p.store, &ctx, &exit, &policy, 0.5, Some(&stamp)).unwrap().outcome,
-        Outcome::LaunchFailed
-    );
+    assert_eq!(settle(Some(&stamp)).unwrap().outcome, Outcome::LaunchFailed);
+    assert_eq!(status(&p, &id), Status::Open);
 }
 
 #[test]

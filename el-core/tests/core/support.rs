@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use el_core::model::{self, EndKind, ExitRecord, Timestamp};
-use el_core::ops::{self, AtomFilter, ClaimRequest, ClaimedRun, NewAtom, Settled};
+use el_core::ops::{
+    self, AtomFilter, ClaimRequest, ClaimedRun, Ending, HandedOver, NewAtom, Settled,
+};
 use el_core::rules::retry::RetryPolicy;
 use el_core::{Ctx, Durability, SessionCredentials, Store};
 
@@ -54,10 +56,22 @@ impl Project {
 
     /// Settles a run whose agent exited by itself with this code.
     pub(crate) fn settle(&mut self, run: &str, code: i32) -> Settled {
+        self.settle_with(run, code, None)
+    }
+
+    /// The same, with what the run hands back.
+    pub(crate) fn settle_with(
+        &mut self,
+        run: &str,
+        code: i32,
+        handed: Option<HandedOver>,
+    ) -> Settled {
         let mut exit = ExitRecord::new(run, EndKind::Exited, self.now);
         exit.exit_code = Some(code);
         let ctx = Ctx { actor: "claude", ..self.person() };
-        ops::settle(&mut self.store, &ctx, &exit, &RetryPolicy::default(), 0.5).unwrap()
+        let policy = RetryPolicy::default();
+        let ending = Ending::new(&exit, &policy, 0.5);
+        ops::settle(&mut self.store, &ctx, &ending, |_| handed).unwrap()
     }
 
     pub(crate) fn ready(&self) -> Vec<String> {

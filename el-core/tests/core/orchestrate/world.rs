@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use el_core::model::{Atom, EndKind, ExitRecord, Status, Timestamp};
 use el_core::ops::{
-    self, Advanced, Begin, ClaimedRun, Goal, Guard, Heard, Overview, PlanSettings, Reply,
+    self, Advanced, Begin, ClaimedRun, Ending, Goal, Guard, Heard, Overview, PlanSettings, Reply,
 };
 use el_core::protocol::response::{END, START, read};
 use el_core::rules::orchestrate::{Question, Step};
@@ -104,7 +104,7 @@ impl Plan {
         exit.exit_code = Some(code);
         let policy = RetryPolicy { base: Duration::ZERO, ..RetryPolicy::default() };
         let ctx = Ctx { actor: "claude", ..self.p.person() };
-        ops::settle(&mut self.p.store, &ctx, &exit, &policy, 0.5).unwrap();
+        ops::settle(&mut self.p.store, &ctx, &Ending::new(&exit, &policy, 0.5), |_| None).unwrap();
     }
 
     /// The next ready atom, which must be a task, is claimed and closed by its agent; its title.

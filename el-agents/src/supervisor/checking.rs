@@ -1,0 +1,86 @@
+//! The check of the agent's work, once the agent has ended.
+
+use std::time::Duration;
+
+use el_core::Ctx;
+use el_core::model::{Status, Verify, VerifyStatus};
+use el_core::ops::{self, Watch};
+use el_core::protocol::words;
+use tokio::time::MissedTickBehavior;
+
+use super::Supervisor;
+use crate::claude::one_line;
+use crate::clock;
+use crate::verify;
+
+/// Between two looks at a check that runs.
+const TICK: Duration = Duration::from_millis(100);
+
+impl Supervisor {
+    /// The run's check, as the store has it now.
+    pub(super) fn verify(&mut self) -> Option<Verify> {
+        let contact = &mut self.watcher.contact;
+        let run = contact.run().to_owned();
+        ops::run(contact.store(), &run).ok()?.verify
+    }
+
+    /// Runs the check, if there is one and the agent said that its work is done. The result is part
+    /// of the run's record, and decides nothing: where it is to decide, `el close` has run it
+    /// before.
+    pub(super) async fn check(&mut self) {
+        // A run has the check that it was claimed with, or none.
+        if self.claimed.verify.is_none() {
+            return;
+        }
+        let Some(verify) = self.verify() else { return };
+        let progress = self.watcher.reader.progress();
+        let is_known = self.watcher.contact.beat(None, &progress).is_ok();
+        let is_done = matches!(
+            self.watcher.contact.watched(),
+            Watch::Finished(Status::Closed | Status::Review)
+        );
+        if !is_known || !is_done || (verify.required && verify.status == VerifyStatus::Passed) {
+            return;
+        }
+        self.watcher.pane.show(&format!(
+            "el: the work is checked: {}",
+            one_line(&words::join(&verify.command), 160)
+        ));
+        let result = self.run_check(&verify).await;
+        self.watcher.pane.show(&format!("el: the check ended as {}", result.status));
+        let contact = &mut self.watcher.contact;
+        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
+        if let Err(error) = ops::record_verify(contact.store(), &ctx, &run, &token, &result) {
+            self.watcher.pane.show(&format!("! the result of the check is not kept: {error}"));
+        }
+    }
+
+    async fn run_check(&mut self, verify: &Verify) -> Verify {
+        let mut running =
+            match verify::start(verify, &self.spec.agent.working_directory, &self.environment) {
+                Ok(running) => running,
+                Err(not_run) => return *not_run,
+            };
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = self.watcher.signals.caught() => {}
+                _ = tick.tick() => {}
+            }
+            if let Some(ended) = running.poll() {
+                return ended;
+            }
+            if self.watcher.signals.hung_up() || self.watcher.signals.take_interrupt() {
+                return running.end("the session was ended before the check was");
+            }
+            // The lease goes on, and somebody may have opened the atom again: then there is nothing
+            // to check.
+            let watch = self.watcher.contact.tick(None, &self.watcher.reader.progress());
+            if !matches!(watch, Watch::Finished(_)) {
+                return running.end("the work was taken up again before the check had ended");
+            }
+        }
+    }
+}

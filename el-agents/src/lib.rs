@@ -21,6 +21,7 @@ mod machine;
 pub mod mailbox;
 pub mod notify;
 mod output;
+mod pace;
 pub mod process;
 mod recover;
 pub mod rundir;

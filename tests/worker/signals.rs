@@ -136,3 +136,29 @@ fn ctrl_c_in_the_session_is_a_persons_cancel() {
     assert!(env.comments(&id)[0].contains("C-c"), "{:?}", env.comments(&id));
     env.assert_settled(&env.last_run(&id));
 }
+
+#[test]
+fn under_nohup_the_end_of_the_terminal_is_none_of_the_workers_and_agents_hear_signals() {
+    let env = TestEnv::with_tracker();
+    env.configure("executor = \"command\"\ncommand = [\"agent\"]\n");
+    // What the agent would ignore: SIGHUP is 1, SIGINT 2.
+    env.program(
+        "agent",
+        "#!/bin/sh\ngrep SigIgn /proc/self/status > ignored\ntouch started\n\
+         until test -e go; do sleep 0.05; done\nel close $EL_ATOM --reason done\n",
+    );
+    let id = env.create("Wait", &[]);
+    let script = "trap '' HUP INT; exec el --robot work --drain";
+    let worker = env.start(env.command("sh").args(["-c", script]));
+    env.wait_for_file("started");
+    worker.signal(Signal::HUP);
+    // One that was heard would come before what is filed now is claimed.
+    let next = env.create("Wait", &[]);
+    go(&env);
+    let ran = worker.wait(SOON).ok();
+    assert!(!ran.stdout.contains("detached"), "{ran:#?}");
+    assert_eq!([&id, &next].map(|id| env.status(id)), ["closed", "closed"]);
+    let ignored = std::fs::read_to_string(env.project("ignored")).unwrap();
+    let mask = u64::from_str_radix(ignored.split_whitespace().last().unwrap(), 16).unwrap();
+    assert_eq!(mask & 0b11, 0, "{ignored}");
+}

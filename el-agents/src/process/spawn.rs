@@ -45,6 +45,17 @@ pub(crate) fn detach(command: &mut std::process::Command) {
     before_exec(command, true, false);
 }
 
+/// Whether SIGHUP was ignored when this process began, as under `nohup`. To be asked before
+/// [`notice_default_signals`]. Where the system does not tell, it was not.
+pub(crate) fn is_hangup_ignored() -> bool {
+    const HANGUP: u64 = 1 << 0;
+    let ignored = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+        u64::from_str_radix(mask.trim(), 16).ok()
+    });
+    ignored.is_some_and(|mask| mask & HANGUP != 0)
+}
+
 /// Makes SIGHUP, SIGINT, SIGQUIT and SIGTERM caught in this process, whatever they were: a child of
 /// ours then begins with their default action, which `exec` gives to every signal that was caught
 /// but not to one that was ignored (`nohup el work`, or `el work &` in a script). From then on this

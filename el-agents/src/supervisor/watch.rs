@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use el_core::model::{EndKind, Timestamp};
 use el_core::ops::Watch;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::time::MissedTickBehavior;
 
 use super::agent::Agent;
 use super::contact::Contact;
@@ -19,10 +18,13 @@ use super::signals::Signals;
 use super::status_file::StatusFile;
 use super::watchdog::{self, Bounds, EndNow, Moment};
 use crate::clock;
+use crate::pace::Pace;
 use crate::process::{EndTree, Ended, Marker, descendants, end_tree, reap_adopted};
 
-/// Between two looks at the store and the clock.
+/// Between two looks at the store and the clock, while the agent says or does something.
 const TICK: Duration = Duration::from_millis(100);
+/// The same, while it is silent: two hundred silent agents are to cost next to nothing.
+const SILENT_TICK: Duration = Duration::from_millis(500);
 /// How often a silent agent's tree is looked at.
 const STALL_LOOK: Duration = Duration::from_secs(15);
 /// How often ended orphans are reaped: a look at the whole process table.
@@ -59,6 +61,8 @@ pub(crate) struct Watcher {
     /// The agent has the terminal, and its screen is what there is to see.
     pub(super) on_screen: Option<OnScreen>,
     active: Active,
+    pace: Pace,
+    look_at: Instant,
     finished_at: Option<Instant>,
     reaped_at: Instant,
 }
@@ -127,6 +131,8 @@ impl Watcher {
             began: now,
             status: None,
             on_screen: None,
+            pace: Pace::new(TICK, SILENT_TICK),
+            look_at: now,
             active: Active { at: now, stamp: None, looked: now, tools: None },
             finished_at: None,
             reaped_at: now,
@@ -139,8 +145,10 @@ impl Watcher {
         let mut stderr = agent.child.stderr.take();
         let mut out = vec![0; 64 << 10];
         let mut err = vec![0; 8 << 10];
-        let mut tick = tokio::time::interval(TICK);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // A screen is looked at often: what is typed is verified by what it shows.
+        let longest = if self.on_screen.is_some() { TICK } else { SILENT_TICK };
+        self.pace = Pace::new(TICK, longest);
+        self.look_at = Instant::now();
         let mut status: Option<ExitStatus> = None;
         let mut ending: Option<(EndKind, tokio::task::JoinHandle<std::io::Result<Ended>>)> = None;
         self.active.at = Instant::now();
@@ -165,7 +173,7 @@ impl Watcher {
                         ending = Some((EndKind::Exited, self.end(&agent, EndKind::Exited, Duration::ZERO, Duration::ZERO)));
                     }
                 },
-                () = self.signals.caught() => {}
+                () = self.signals.caught() => self.look_at = Instant::now(),
                 ended = joined(&mut ending), if ending.is_some() => {
                     let Some((kind, _)) = ending.take() else { continue };
                     match ended {
@@ -182,11 +190,12 @@ impl Watcher {
                     }
                     ending = Some((kind, self.end(&agent, kind, Duration::ZERO, END_AGAIN)));
                 },
-                _ = tick.tick() => {
+                () = tokio::time::sleep_until(self.look_at.into()) => {
                     let order = self.look(&agent);
                     if let (Some(EndNow { kind, grace }), None) = (order, &ending) {
                         ending = Some((kind, self.end(&agent, kind, grace, Duration::ZERO)));
                     }
+                    self.look_at = Instant::now() + self.pace.wait();
                 },
             }
         }
@@ -215,6 +224,8 @@ impl Watcher {
     pub(super) fn acted(&mut self) {
         self.active.at = Instant::now();
         self.active.stamp = Some(clock::now());
+        self.pace.note_change();
+        self.look_at = self.look_at.min(self.active.at + TICK);
     }
 
     /// It is not idle, though it does nothing: somebody sees to it.
@@ -234,7 +245,11 @@ impl Watcher {
             self.reaped_at = Instant::now();
         }
         let progress = self.progress();
+        let before = self.contact.watched();
         let watch = self.contact.tick(self.active.stamp, &progress);
+        if watch != before {
+            self.pace.note_change();
+        }
         if let Some(file) = &mut self.status {
             file.keep(watch, &progress, self.active.stamp);
         }

@@ -18,7 +18,6 @@ use el_core::model::Takes;
 use el_core::ops::{AssigneeFilter, AtomFilter};
 use el_core::{Durability, Error, Store};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::MissedTickBehavior;
 
 pub use crate::launch::check_agent;
 
@@ -31,11 +30,17 @@ pub use self::stop::stop_all;
 use crate::check::ConfigurationError;
 use crate::error_chain::error_chain;
 use crate::launch::Launcher;
+use crate::pace::Pace;
 use crate::process;
 use crate::settings::{AgentSettings, Places, RunRules};
 
-/// Between two looks for changes; a look costs microseconds.
-const TICK: Duration = Duration::from_millis(100);
+/// Between two looks for changes, right after one and when nothing moves; a look costs
+/// microseconds.
+const SHORTEST: Duration = Duration::from_millis(10);
+const LONGEST: Duration = Duration::from_millis(150);
+/// A step costs more, the more is live: it is taken so that this many times its duration passes
+/// before the next one.
+const STEP_SHARE: u32 = 20;
 /// Looks at everything, changed or not: time passes for leases and back-offs too.
 const FULL_LOOK: Duration = Duration::from_secs(1);
 
@@ -156,7 +161,7 @@ fn launchers(options: &WorkOptions) -> Result<Vec<Launcher>, ConfigurationError>
 /// Works until there is no more to do (`drain`, `max_claims`), or until it is told to stop. Blocks.
 ///
 /// The first SIGINT stops the claiming and waits for what runs; a second one, SIGTERM or SIGHUP
-/// leave the sessions to their supervisors.
+/// leave the sessions to their supervisors. A SIGHUP that was ignored (`nohup`) stays ignored.
 ///
 /// # Errors
 /// If the configuration does not allow it, or the store or tmux fail for good.
@@ -169,24 +174,31 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
         .build()
         .map_err(system("start the runtime"))?;
     let summary = runtime.block_on(async {
+        // Under `nohup` the end of the terminal is none of ours; agents get it as by default.
+        let is_hangup_ignored = process::is_hangup_ignored();
         process::notice_default_signals().map_err(system("listen to signals"))?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(system("listen to signals"))?;
         let mut terminate = signal(SignalKind::terminate()).map_err(system("listen to signals"))?;
         let mut hangup = signal(SignalKind::hangup()).map_err(system("listen to signals"))?;
         let mut state = State::join(store, options, launchers, listener)?;
-        let mut tick = tokio::time::interval(TICK);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut full_look = Instant::now();
+        let mut pace = Pace::new(SHORTEST, LONGEST);
+        let (mut full_look, mut step_at) = (Instant::now(), Instant::now());
         let (mut interrupts, mut failures) = (0, 0);
         let ended = loop {
             tokio::select! {
-                _ = tick.tick() => {
+                () = tokio::time::sleep(pace.wait()) => {
+                    let began = Instant::now();
                     let is_due = full_look.elapsed() >= FULL_LOOK;
-                    if !is_due && !state.has_changed() {
+                    if !is_due && (began < step_at || !state.has_changed()) {
                         continue;
                     }
-                    full_look = Instant::now();
-                    match state.step().await {
+                    if !is_due {
+                        pace.note_change();
+                    }
+                    full_look = began;
+                    let stepped = state.step().await;
+                    step_at = Instant::now() + (began.elapsed() * STEP_SHARE).min(LONGEST);
+                    match stepped {
                         Ok(true) => break Ok(()),
                         Ok(false) => failures = 0,
                         // A store that fails for a moment must not end a night's work.
@@ -206,7 +218,7 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
                     state.drain(StoppedBy::Interrupt);
                 },
                 _ = terminate.recv() => { state.detach(StoppedBy::Signal); break Ok(()); },
-                _ = hangup.recv() => { state.detach(StoppedBy::Signal); break Ok(()); },
+                _ = hangup.recv(), if !is_hangup_ignored => { state.detach(StoppedBy::Signal); break Ok(()); },
             }
         };
         let summary = state.leave();

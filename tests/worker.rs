@@ -1,6 +1,7 @@
 //! `el work` with the scripted agent: what the real one cannot be made to do, and what people and
 //! machines do meanwhile.
 
+mod background;
 mod claims;
 mod configuration;
 mod containers;

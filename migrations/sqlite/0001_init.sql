@@ -336,7 +336,10 @@ CREATE TABLE orchestrations (
   -- Microseconds in which somebody drove the plan: a plan that rests does not age.
   worked     INTEGER NOT NULL DEFAULT 0,
   -- Its result was told.
-  ended_at   INTEGER
+  ended_at   INTEGER,
+  -- The worker that drives the plan and shares its tasks with others. Without such a worker, the
+  -- tasks of a plan that has not ended are held.
+  driver     TEXT
 ) STRICT, WITHOUT ROWID;
 
 -- The questions of a plan by name: `analysis`, `task_list`, `aggregation`, `failures-0` …

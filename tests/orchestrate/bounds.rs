@@ -23,6 +23,25 @@ fn a_plan_that_is_to_be_filed_only_has_nothing_worked_on() {
 }
 
 #[test]
+fn what_is_filed_only_is_held_from_every_worker_until_it_is_resumed() {
+    let env = TestEnv::with_plan(&[plain("one", &[])]);
+    env.el(&["orchestrate", "Write the manual", "--plan-only", "--isolate", "none"]).ok();
+    let epic = env.epic();
+    let one = env.task_of(&epic, "one");
+    let added = env.create("Added by a person", &["--parent", &epic]);
+    env.work(&["--drain"]);
+    env.el(&["next", "--claim"]).ok();
+    assert_eq!([&one, &added].map(|atom| env.status(atom)), ["open", "open"]);
+    let why = env.el(&["why", &one]).ok().stdout;
+    assert!(why.contains(&format!("el orchestrate resume {epic}")), "{why}");
+    assert_eq!(env.robot(&["why", &one])["holds"][0]["hold"], "plan");
+
+    env.el(&["close", &added]).ok();
+    env.el(&["orchestrate", "resume", &epic, "--isolate", "none"]).ok();
+    assert_eq!(env.status(&one), "closed");
+}
+
+#[test]
 fn a_plan_whose_time_is_over_begins_nothing_however_often_it_is_resumed() {
     let env = TestEnv::with_plan(&[plain("one", &[]), plain("two", &[])]);
     env.start_plan(&["--plan-only"]).wait(SOON).ok();

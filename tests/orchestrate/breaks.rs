@@ -132,7 +132,7 @@ fn what_a_person_breaks_off_goes_on_later() {
     });
     plan.signal(Signal::INT);
     let ran = plan.wait(SOON).fails_with(4);
-    assert!((ran.stdout + &ran.stderr).contains("--resume"));
+    assert!((ran.stdout + &ran.stderr).contains("orchestrate resume"));
     assert_eq!(env.plan_of(&epic)["driven"], false);
     assert_eq!(env.outcomes(&env.question(&epic, "analysis")), ["live"], "its supervisor goes on");
     std::fs::write(env.project("go"), "").unwrap();

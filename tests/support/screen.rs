@@ -76,6 +76,12 @@ impl Screen<'_> {
         self.ask(&["display-message", "-p", "#{pane_title}"]).trim_end().to_owned()
     }
 
+    /// Makes it another size, as a person does with a window.
+    pub(crate) fn resize(&self, columns: u16, rows: u16) {
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        self.ask(&["resize-window", "-x", &columns, "-y", &rows]);
+    }
+
     /// Presses a key, by tmux's name for it.
     pub(crate) fn press(&self, key: &str) {
         self.ask(&["send-keys", key]);

@@ -1,5 +1,5 @@
-//! A worker that nobody waits for: started by `el run` where none is there, gone when its agent's
-//! queue is empty.
+//! A worker that nobody waits for: started by `el run` where none is there, or by
+//! `el work --background`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
@@ -21,11 +21,9 @@ const OF_A_SESSION: [&str; 5] = ["EL_RUN", "EL_TOKEN", "EL_ATOM", "EL_ACTOR", "E
 #[derive(Debug)]
 pub struct Detached<'a> {
     pub places: &'a Places,
-    /// Whose tasks it does: what is assigned to this agent, and nothing else.
-    pub agent: &'a str,
-    /// How many at a time; `None`: as the settings say.
-    pub concurrency: Option<usize>,
-    /// Where it runs: the project's folder.
+    /// The command line after the program's name.
+    pub arguments: &'a [OsString],
+    /// Where it runs.
     pub folder: &'a Path,
     /// What it prints is added here.
     pub log: &'a Path,
@@ -44,19 +42,7 @@ pub fn start_detached(worker: &Detached<'_>) -> io::Result<Child> {
     }
     let log = OpenOptions::new().create(true).append(true).mode(0o600).open(worker.log)?;
     let mut command = Command::new(&worker.places.el);
-    let flag = |name: &str, value: &OsStr| {
-        let mut word = OsString::from(name);
-        word.push("=");
-        word.push(value);
-        word
-    };
-    command.arg(flag("--db", worker.places.database.as_os_str())).args(["work", "--drain"]);
-    command
-        .arg(flag("--agent", worker.agent.as_ref()))
-        .arg(flag("--assignee", worker.agent.as_ref()));
-    if let Some(many) = worker.concurrency {
-        command.arg(format!("--concurrency={many}"));
-    }
+    command.args(worker.arguments);
     let is_kept = |name: &OsStr| !OF_A_SESSION.iter().any(|other| name == *other);
     command.env_clear().envs(
         worker

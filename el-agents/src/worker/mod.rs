@@ -26,7 +26,7 @@ pub use self::drive::Drive;
 pub use self::report::{Listener, Live, Report, StoppedBy, Summary};
 use self::state::State;
 pub use self::state::is_there;
-pub use self::stop::stop_all;
+pub use self::stop::{Stopped, stop_all};
 use crate::check::ConfigurationError;
 use crate::error_chain::error_chain;
 use crate::launch::Launcher;

@@ -70,6 +70,16 @@ pub(super) struct Mine {
     pub(super) launch_failure: Option<LaunchFailure>,
 }
 
+/// Signs off the workers whose processes have ended. Until then, a plan that a killed one drove
+/// counts as driven.
+fn forget_dead_workers(store: &mut Store, workers: &[Worker]) {
+    let is_gone = |process: ProcessId| process.liveness() == Liveness::Absent;
+    for worker in workers.iter().filter(|worker| process_of(&worker.process).is_some_and(is_gone)) {
+        // The next look tries it again.
+        let _ = ops::worker_leave(store, &worker.id);
+    }
+}
+
 impl<'a> State<'a> {
     pub(super) fn join(
         mut store: Store,
@@ -95,6 +105,11 @@ impl<'a> State<'a> {
             stop_requested: false,
         };
         ops::worker_join(&mut store, &worker)?;
+        let workers = ops::workers(&store)?;
+        forget_dead_workers(&mut store, &workers);
+        if let Some(drive) = options.drive.as_ref().filter(|drive| !drive.plan_only) {
+            ops::share_plan(&mut store, &drive.epic, &id)?;
+        }
         ops::set_budget_per_day(&mut store, options.resources.budget_per_day.and_then(micros))?;
         listener.report(&Report::Started {
             worker: id.clone(),
@@ -204,7 +219,7 @@ impl<'a> State<'a> {
         if view.stop_requested {
             self.drain(StoppedBy::Request);
         }
-        self.forget_dead_workers(&view);
+        forget_dead_workers(&mut self.store, &view.workers);
         self.collect_recoveries().await;
         self.notice_ends(&view)?;
         self.notice_pause(&view);
@@ -301,16 +316,6 @@ impl<'a> State<'a> {
             // refused.
             None if run.lease_until <= now => plan::Liveness::Absent,
             None => plan::Liveness::Unknown,
-        }
-    }
-
-    fn forget_dead_workers(&mut self, view: &WorkerView) {
-        for worker in view.workers.iter().filter(|w| {
-            w.id != self.id
-                && process_of(&w.process).is_some_and(|p| p.liveness() == Liveness::Absent)
-        }) {
-            // Tidiness alone: a worker that is gone counts as gone with or without its row.
-            let _ = ops::worker_leave(&mut self.store, &worker.id);
         }
     }
 

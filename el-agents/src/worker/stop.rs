@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use el_core::model::{CancelMode, Run};
+use el_core::model::{CancelMode, Run, Worker};
 use el_core::ops;
 use el_core::{Ctx, Error, Store};
 
@@ -13,12 +13,26 @@ use crate::recover::{settle_lost, sweep};
 use crate::settings::{Places, RunRules};
 use crate::supervisor::process_of;
 use crate::tmux::Tmux;
+use crate::worker::is_there;
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Asks all to stop, and waits until nothing runs any more, or `limit` is over. Gives the runs that
-/// were live, and those that still are.
+/// What `el work --stop` found and left.
+#[derive(Debug)]
+pub struct Stopped {
+    /// The runs that were live.
+    pub ended: Vec<Run>,
+    /// Those that still are.
+    pub left: Vec<Run>,
+    /// The workers that were there.
+    pub workers: Vec<Worker>,
+    /// Those that still are.
+    pub workers_left: Vec<Worker>,
+}
+
+/// Asks all to stop, and waits until nothing runs any more and every worker is gone, or `limit` is
+/// over.
 ///
 /// # Errors
 /// If the store fails.
@@ -29,9 +43,10 @@ pub fn stop_all(
     places: &Places,
     rules: &RunRules,
     limit: Duration,
-) -> Result<(Vec<Run>, Vec<Run>), Error> {
+) -> Result<Stopped, Error> {
     let ctx = Ctx { now: clock::now(), actor, session: None };
-    let before = ops::live_runs(store)?;
+    let ended = ops::live_runs(store)?;
+    let workers = workers_there(store)?;
     ops::request_stop(store)?;
     ops::cancel_all(store, &ctx, CancelMode::Requeue)?;
     let until = Instant::now() + limit;
@@ -44,13 +59,18 @@ pub fn stop_all(
                 let _ = settle_lost(store, tmux, run, places, rules, false, None);
             }
         }
-        if live.is_empty() || Instant::now() > until {
+        let workers_left = workers_there(store)?;
+        if (live.is_empty() && workers_left.is_empty()) || Instant::now() > until {
             // Both may have nothing to release.
             let _ = tmux.release_server();
-            return Ok((before, live));
+            return Ok(Stopped { ended, left: live, workers, workers_left });
         }
         std::thread::sleep(LOOK);
     }
+}
+
+fn workers_there(store: &Store) -> Result<Vec<Worker>, Error> {
+    Ok(ops::workers(store)?.into_iter().filter(is_there).collect())
 }
 
 fn is_orphan(run: &Run) -> bool {

@@ -11,6 +11,7 @@ use el_core::protocol::words;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::work::Started;
 use crate::app::App;
 use crate::args::values::word;
 use crate::error::{CommandError, Result};
@@ -25,7 +26,7 @@ mod start;
 mod wait;
 
 use start::Background;
-pub(crate) use start::{Started, is_served};
+pub(crate) use start::is_served;
 
 /// Hand a task over to an agent, and go on at once
 #[derive(Debug, clap::Args)]

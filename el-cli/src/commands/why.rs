@@ -130,6 +130,11 @@ fn words(hold: &Hold, reason: Option<&str>, now: Timestamp) -> String {
                 "{who} waits until {run} has ended: {of}, which it did, is over, and its agent may still be writing."
             )
         }
+        Hold::Plan { epic } => {
+            format!(
+                "Its plan {epic} is held: nobody drives it. el orchestrate resume {epic} goes on with it."
+            )
+        }
         Hold::Parent { parent, status } => {
             format!("Its parent {parent} is {status}, which holds what is in it.")
         }

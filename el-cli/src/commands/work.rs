@@ -11,13 +11,20 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::time;
 use crate::settings::{Settings, WorkSettings};
+use crate::{complete, mistyped};
 
+mod background;
 mod dry_run;
 pub(super) mod live;
+pub(super) mod preflight;
 mod resume;
+mod signed_on;
+mod status;
 mod stop;
 mod to_land;
 mod words;
+
+pub(crate) use signed_on::{Started, signed_on};
 
 /// Claim ready atoms and have agents do them, each in a tmux session of its own
 #[derive(Debug, clap::Args)]
@@ -30,6 +37,9 @@ Examples:
   el work --concurrency 3 --isolate worktree
   el work --dry-run                What would be claimed, and how the agent would be called
   el work --agent gendry,ada       For several agents; each does one thing at a time
+  el work q5e6 r7k2                Just these atoms
+  el work --background             Work on without this terminal; what it prints goes to a log
+  el work --status                 Which workers are there, since when, and on what
   el work --stop                   End every worker and every session cleanly
   el work --resume                 Claim again in spite of a usage limit or a spent budget
 
@@ -37,6 +47,9 @@ Ctrl-C stops the claiming and waits for what runs; a second Ctrl-C leaves the se
 each has its own supervisor, and a later el work adopts it. With --robot, each happening is one
 line of JSON.")]
 pub(crate) struct Args {
+    /// Only these atoms; leaves when they are done, or wait for something
+    #[arg(value_name = "ATOM", add = complete::atoms(), conflicts_with_all = ["stop", "resume", "status"])]
+    atoms: Vec<String>,
     /// Claim one atom, wait for its end, and leave
     #[arg(long, conflicts_with_all = ["drain", "max", "stop"])]
     once: bool,
@@ -49,6 +62,12 @@ pub(crate) struct Args {
     /// End every worker of this project, and its sessions, and wait until they have ended
     #[arg(long)]
     stop: bool,
+    /// Work in the background, without a terminal; el work --stop ends it
+    #[arg(long, conflicts_with_all = ["stop", "resume", "dry_run"])]
+    background: bool,
+    /// Say which workers are there, since when, and what they work on
+    #[arg(long, conflicts_with_all = ["once", "drain", "max", "stop", "resume", "dry_run", "background"])]
+    status: bool,
     /// Go on claiming: ends the account's pause in all its projects, and lifts the budget of this
     /// day (UTC)
     #[arg(long, conflicts_with_all = ["once", "drain", "max", "stop", "dry_run"])]
@@ -64,7 +83,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn only_looks(&self) -> bool {
-        self.dry_run
+        self.dry_run || self.status
     }
 }
 
@@ -154,17 +173,33 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if args.resume {
         return resume::run(app, &resolve(args, app)?);
     }
+    if args.status {
+        return status::run(app);
+    }
+    if let Some(word) = args.atoms.first() {
+        ensure_no_command(word, app)?;
+    }
     let resolved = resolve(args, app)?;
     let options = options(args, app, resolved)?;
     if args.dry_run {
         return dry_run::run(app, &options);
+    }
+    if args.background {
+        return background::run(app, &options);
     }
     if options.filter.parent.is_some() {
         // An id that fits nothing is a mistake to be told now, not a queue that stays empty.
         ops::ready(&app.reader()?, &options.filter, ops::Sort::Priority, Some(1), 0, app.now())?;
     }
     tell_of_others(app, &options)?;
-    let mut listener = live::Listener::new(&app.printer);
+    tell_what_waits(app, &options)?;
+    preflight::tell(app, &options);
+    let queue = live::Queue {
+        store: app.reader()?,
+        agents: options.agents.iter().map(|served| served.agent.name.clone()).collect(),
+        filter: options.filter.clone(),
+    };
+    let mut listener = live::Listener::new(&app.printer).with_queue(queue);
     let worked = worker::work(&options, &mut listener);
     listener.finish();
     to_land::say(app, &options, &mut listener);
@@ -184,7 +219,34 @@ fn resolve(args: &Args, app: &App) -> Result<Resolved> {
         served.agent.allowed_tools.extend(args.overrides.allowed_tools.iter().cloned());
     }
     let places = places(app, &work)?;
-    Ok(Resolved { work, agents, places, filter: args.filter.filter(app)? })
+    let mut filter = args.filter.filter(app)?;
+    if !args.atoms.is_empty() {
+        let store = app.reader()?;
+        let ids = args.atoms.iter().map(|atom| ops::resolve(&store, atom));
+        filter.ids = ids.collect::<el_core::Result<_>>()?;
+    }
+    Ok(Resolved { work, agents, places, filter })
+}
+
+/// Refuses what is nearly one of the flags that begin nothing: `el work stop`.
+fn ensure_no_command(word: &str, app: &App) -> Result<()> {
+    let flags = ["stop", "status", "resume", "once", "drain", "background"];
+    let Some(flag) = mistyped::nearest_verb(word, &flags) else { return Ok(()) };
+    if mistyped::named_id(app, word).is_some() {
+        return Ok(());
+    }
+    Err(CommandError::usage(format!("'{word}' is no atom")).with_hint(format!("el work --{flag}")))
+}
+
+/// Of atoms that were named, those that cannot begin now.
+fn tell_what_waits(app: &App, options: &WorkOptions) -> Result<()> {
+    let store = app.reader()?;
+    for id in &options.filter.ids {
+        if !ops::explain(&store, id, app.now())?.ready {
+            app.printer.note(&format!("{id} is not ready: el why {id} says what holds it"));
+        }
+    }
+    Ok(())
 }
 
 /// Where this project's things are, and which `el` this is.
@@ -224,7 +286,7 @@ fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
         filter: resolved.filter,
         concurrency: usize::try_from(resolved.work.concurrency).unwrap_or(1),
         max_claims,
-        drain: args.drain || max_claims.is_some(),
+        drain: args.drain || max_claims.is_some() || !args.atoms.is_empty(),
         environment: std::env::vars_os().collect(),
         preamble: None,
         resources: resolved.work.resources,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::page::{Page, paint};
 use super::terminal::{ColorWhen, Terminal};
-use super::{robot, sanitize, style};
+use super::{robot, sanitize, style, terminal};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
@@ -44,6 +44,12 @@ impl Printer {
     /// Whether colour may be written to stdout.
     pub(crate) fn color(&self) -> bool {
         self.stdout.color
+    }
+
+    /// A page for text on stdout, as wide as the terminal is now.
+    pub(crate) fn live_page(&self) -> Page {
+        let width = terminal::stdout_size().map(|(columns, _)| columns).or(self.stdout.width);
+        Page::new(self.stdout.color, width, self.quiet)
     }
 
     /// A page for text on stdout.

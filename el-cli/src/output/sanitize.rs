@@ -56,6 +56,11 @@ pub(crate) fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", text[..fits].trim_end()))
 }
 
+/// The columns that a line takes, whatever colours are in it.
+pub(crate) fn columns(text: &str) -> usize {
+    line(text).width()
+}
+
 /// Printable ASCII needs no look at its meaning.
 fn is_plain_byte(byte: u8) -> bool {
     (0x20..0x7f).contains(&byte)

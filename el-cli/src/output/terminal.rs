@@ -76,6 +76,17 @@ impl Terminal {
     }
 }
 
+/// Columns and rows of the terminal behind stdout, now: people resize windows.
+pub(crate) fn stdout_size() -> Option<(usize, usize)> {
+    let stdout = std::io::stdout();
+    let rows = |stream: &std::io::Stdout| {
+        rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_row))
+    };
+    stdout
+        .is_terminal()
+        .then(|| (columns(&stdout), rows(&stdout).filter(|rows| *rows > 0).unwrap_or(24)))
+}
+
 /// The terminal's own width, else COLUMNS, else 80. Less than 20 would make every view unreadable.
 fn columns(stream: impl AsFd) -> usize {
     rustix::termios::tcgetwinsize(stream)

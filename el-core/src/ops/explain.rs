@@ -10,7 +10,7 @@ use crate::Result;
 use crate::model::{Atom, BondKind, Comment, Run, Timestamp};
 use crate::rules::pause::Pause;
 use crate::rules::ready::{Hold, Node, Snapshot};
-use crate::store::{Store, Tx, atom, bond, comment, run};
+use crate::store::{Store, Tx, atom, bond, comment, orchestration, run};
 
 /// Why an atom stands where it stands.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -72,7 +72,9 @@ pub(super) fn around(tx: &Tx<'_>, atom: &Atom) -> Result<Snapshot> {
             snapshot.bonds.push((edge.source_id, edge.target_id, edge.dependency_type));
         }
         next = atom.parent_id.as_deref().map(|id| atom::get(tx, id)).transpose()?;
-        snapshot.nodes.insert(atom.id.clone(), node(tx, &atom)?);
+        let is_resting_plan = orchestration::is_resting(tx, &atom.id)?;
+        let node = Node { is_resting_plan, ..node(tx, &atom)? };
+        snapshot.nodes.insert(atom.id.clone(), node);
     }
     Ok(snapshot)
 }
@@ -110,5 +112,6 @@ pub(super) fn node(tx: &Tx<'_>, atom: &Atom) -> Result<Node> {
         retry_at: atom.retry_at,
         close_reason: atom.close_reason.clone(),
         live_run: atom.run_id.clone(),
+        is_resting_plan: false,
     })
 }

@@ -90,7 +90,7 @@ pub use orchestrate::{
     Advanced, AnswerFault, Apart, Begin, CheckView, DroppedView, Goal, Heard, Joining, Overview,
     PhaseView, PlanSettings, Reply, TaskView, Tries, advance, answer_faults, begin_orchestration,
     file_joining, heard, is_asked, is_below_running, is_joining, orchestrated, overview,
-    record_whole_check, rehearse_supply, supply,
+    record_whole_check, rehearse_supply, share_plan, supply,
 };
 pub use pause::{adopt_pause, known_pause, paused, resume};
 pub use place_run::place_run;
@@ -116,6 +116,6 @@ pub use unfinished::{has_unfinished, unfinished};
 pub use update::{AtomPatch, Updated, update};
 pub use verify::record_verify;
 pub use worker::{
-    WorkerView, live_runs, request_stop, worker_beat, worker_join, worker_leave,
-    worker_leave_if_idle, worker_retires, worker_view, workers,
+    OUTLOOK_MAX, Outlook, WorkerView, live_runs, outlook, request_stop, worker_beat, worker_join,
+    worker_leave, worker_leave_if_idle, worker_retires, worker_view, workers,
 };

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::rules::orchestrate::Settings;
 
 pub use advance::{Advanced, advance, record_whole_check};
-pub use begin::{Begin, Goal, begin_orchestration, orchestrated};
+pub use begin::{Begin, Goal, begin_orchestration, orchestrated, share_plan};
 pub use heard::{AnswerFault, Heard, Reply, answer_faults, heard, is_asked};
 pub use joining::{Apart, Joining, file_joining, is_joining};
 pub use overview::{

@@ -98,6 +98,53 @@ fn work_for(
     Ok((has_ready, next_retry_at))
 }
 
+/// What waits for a worker, in numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outlook {
+    /// Ready atoms, counted no further than [`OUTLOOK_MAX`].
+    pub ready: i64,
+    /// Open atoms whose back-off runs.
+    pub backing_off: i64,
+    /// When the first of these back-offs ends.
+    pub next_retry_at: Option<Timestamp>,
+    pub pause: Option<Pause>,
+}
+
+/// More ready atoms than this are not counted.
+pub const OUTLOOK_MAX: i64 = 1_000;
+
+/// What waits for these agents.
+///
+/// # Errors
+/// If the store cannot be read, or the filter names an atom that is not there.
+pub fn outlook(
+    store: &Store,
+    agents: &[String],
+    filter: &AtomFilter,
+    now: Timestamp,
+) -> Result<Outlook> {
+    store.read(|tx| {
+        let filter = with_parent(tx, filter)?;
+        let mut outlook =
+            Outlook { ready: 0, backing_off: 0, next_retry_at: None, pause: paused_in(tx, now)? };
+        for (at, agent) in agents.iter().enumerate() {
+            // What is assigned to nobody is counted once.
+            let whose = match at {
+                0 => AssigneeFilter::NobodyOr(agent.clone()),
+                _ => AssigneeFilter::Is(agent.clone()),
+            };
+            let mut filter = filter.clone();
+            filter.assignee.get_or_insert(whose);
+            outlook.ready += Query::ready(&filter, now).count_up_to(tx, OUTLOOK_MAX)?;
+            let waiting = AtomFilter { statuses: vec![Status::Open], ..filter };
+            outlook.backing_off += Query::new(&waiting).backing_off(tx, now)?;
+            let retry_at = Query::new(&waiting).next_retry(tx, now)?;
+            outlook.next_retry_at = [outlook.next_retry_at, retry_at].into_iter().flatten().min();
+        }
+        Ok(outlook)
+    })
+}
+
 /// Signs a worker off that has nothing more to do, in the moment in which that is so: what is filed
 /// before stays its own, what is filed after finds it gone. `false` if there is something to do
 /// after all.

@@ -24,6 +24,8 @@ pub struct Node {
     pub retry_from: Option<Timestamp>,
     pub close_reason: Option<String>,
     pub live_run: Option<String>,
+    /// It is the epic of a plan that has not ended and that nobody drives.
+    pub is_resting_plan: bool,
 }
 
 /// Atoms and the bonds among them; it may be only the part around one atom.
@@ -55,6 +57,8 @@ pub enum Hold {
     Ending { of: String, run: String, via: Option<String> },
     /// A parent is itself held.
     Parent { parent: String, status: Status },
+    /// It belongs to a plan that nobody drives: filed only, or interrupted.
+    Plan { epic: String },
 }
 
 /// A blocker has *failed* if it was decided against, or closed with a reason that begins with fail,
@@ -101,6 +105,9 @@ impl Snapshot {
                 node.status == Status::Deferred && node.defer_until.is_some_and(|at| at <= now);
             if node.status.holds_children() && !is_due {
                 holds.push(Hold::Parent { parent: id.to_owned(), status: node.status });
+            }
+            if node.is_resting_plan {
+                holds.push(Hold::Plan { epic: id.to_owned() });
             }
             self.blockers(id, Some(id), &mut holds);
             parent = node.parent.as_deref();

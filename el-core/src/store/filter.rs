@@ -25,8 +25,11 @@ pub struct AtomFilter {
     pub assignee: Option<AssigneeFilter>,
     /// Direct children of this atom.
     pub parent: Option<String>,
-    /// Everything below this atom, at any depth; its whole id.
+    /// Everything below this atom, at any depth; its whole id. Of what is ready: for whoever drives
+    /// the plan of this epic, whom it does not hold.
     pub below: Option<String>,
+    /// Only these, by their whole ids; empty: all.
+    pub ids: Vec<String>,
     /// Only the questions of plans.
     pub asks: bool,
     /// Every word must stand in the title or the description, in any case.
@@ -86,6 +89,8 @@ pub(crate) struct Query {
     nobody_or: Option<String>,
     /// Only what is ready at that time: what its parents hold is left out.
     ready_at: Option<Timestamp>,
+    /// The plan of whoever asks for what is ready.
+    driving: Option<String>,
 }
 
 /// The index of the whole queue, and that of each agent's part of it.
@@ -102,6 +107,7 @@ impl Query {
             values: Vec::new(),
             nobody_or: None,
             ready_at: None,
+            driving: None,
         };
         query.filter(filter);
         query
@@ -116,8 +122,14 @@ impl Query {
             Some(AssigneeFilter::Is(_) | AssigneeFilter::Nobody) => OF_ONE,
             _ => OF_ALL,
         };
-        let mut query =
-            Query { index: Some(index), conditions, values, nobody_or: None, ready_at: Some(now) };
+        let mut query = Query {
+            index: Some(index),
+            conditions,
+            values,
+            nobody_or: None,
+            ready_at: Some(now),
+            driving: filter.below.clone(),
+        };
         query.filter(&AtomFilter { include_over: true, ..filter.clone() });
         query
     }
@@ -177,6 +189,9 @@ impl Query {
                    SELECT id FROM atoms WHERE parent_id = {name} UNION SELECT c.id FROM atoms c JOIN below ON c.parent_id = below.id
                  ) SELECT id FROM below)"
             ));
+        }
+        if !filter.ids.is_empty() {
+            self.any_of("a.id", filter.ids.iter().map(|id| id.clone().into()));
         }
         if filter.asks {
             self.conditions
@@ -274,7 +289,8 @@ impl Query {
         doing: &'static str,
         mut visit: impl FnMut(&Row<'_>) -> Result<bool>,
     ) -> Result<()> {
-        let mut parents = self.ready_at.map(|now| Parents::new(tx, now));
+        let mut parents =
+            self.ready_at.map(|now| Parents::new(tx, now, self.driving.as_deref())).transpose()?;
         let mut statement = tx.prepare_cached(sql).doing(doing)?;
         let mut rows = statement.query(&*self.params()).doing(doing)?;
         while let Some(row) = rows.next().doing(doing)? {
@@ -349,6 +365,12 @@ impl Query {
             each(atom::from_row(row).doing("list atoms")??)?;
         }
         Ok(())
+    }
+
+    /// How many back-offs run among them at `now`.
+    pub(crate) fn backing_off(mut self, tx: &Tx<'_>, now: Timestamp) -> Result<i64> {
+        self.compare("a.retry_at >", now.as_micros().into());
+        self.count(tx)
     }
 
     /// The atoms, in `order` (a fixed fragment of SQL), from `offset` on, at most `limit`.

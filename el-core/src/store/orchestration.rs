@@ -7,6 +7,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 
 use super::Tx;
+use super::ready::resting_plans;
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{BondKind, Timestamp};
@@ -124,6 +125,22 @@ pub(crate) fn put(
     )
     .doing("begin an orchestration")?;
     Ok(())
+}
+
+/// Says which worker shares the plan's tasks with others.
+pub(crate) fn set_driver(tx: &Tx<'_>, epic: &str, worker: &str) -> Result<()> {
+    tx.execute("UPDATE orchestrations SET driver = ?2 WHERE epic_id = ?1", params![epic, worker])
+        .doing("say who drives an orchestration")?;
+    Ok(())
+}
+
+/// Whether an epic is a plan that nobody drives, which holds what is in it. The twin of a part of
+/// `READY`.
+pub(crate) fn is_resting(tx: &Tx<'_>, epic: &str) -> Result<bool> {
+    let sql = concat!("SELECT ?1 IN (", resting_plans!(), ")");
+    tx.prepare_cached(sql)
+        .and_then(|mut s| s.query_row([epic], |row| row.get(0)))
+        .doing("look whether a plan is driven")
 }
 
 /// Counts time in which it was driven.

@@ -9,11 +9,11 @@
 //! The atom itself is judged by [`READY`], its parents by [`Parents`], which looks at each of them
 //! once however many atoms are below it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::OptionalExtension as _;
 
-use super::Tx;
+use super::{Tx, atom};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::Timestamp;
@@ -66,6 +66,15 @@ macro_rules! behind_a_run {
     };
 }
 
+/// The epics of plans that have not ended and that no worker drives.
+macro_rules! resting_plans {
+    () => {
+        "SELECT o.epic_id FROM orchestrations o WHERE o.ended_at IS NULL
+           AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = o.driver)"
+    };
+}
+pub(super) use resting_plans;
+
 /// The condition for an atom `a` at the time `:now`, its parents apart. A back-off that began more
 /// than a minute from now (`CLOCK_SKEW`) holds nothing: the clock has gone back since.
 pub(crate) const READY: &str = concat!(
@@ -81,11 +90,14 @@ pub(crate) const READY: &str = concat!(
     has_live_blocker!("a.id"),
 );
 
-/// Whether an atom holds what is below it, and its own parent.
+/// Whether an atom holds what is below it, and its own parent. `?3`: a plan that nobody drives
+/// holds its tasks.
 const HOLDS_CHILDREN: &str = concat!(
     "SELECT p.status IN ('blocked','wont_do','discard')
        OR (p.status = 'deferred' AND (p.defer_until IS NULL OR p.defer_until > ?2))
-       OR p.blocked_by > 0 OR ",
+       OR p.blocked_by > 0 OR (?3 AND p.id IN (",
+    resting_plans!(),
+    ")) OR ",
     has_live_blocker!("p.id"),
     ", p.parent_id FROM atoms p WHERE p.id = ?1"
 );
@@ -95,11 +107,23 @@ pub(crate) struct Parents<'t> {
     tx: &'t Tx<'t>,
     now: Timestamp,
     holding: HashMap<String, bool>,
+    /// The plan of whoever asks, and what is above it: these hold none of their tasks from it.
+    driven: HashSet<String>,
 }
 
 impl<'t> Parents<'t> {
-    pub(crate) fn new(tx: &'t Tx<'t>, now: Timestamp) -> Parents<'t> {
-        Parents { tx, now, holding: HashMap::new() }
+    /// `driving`: the epic of the plan that whoever asks drives.
+    pub(crate) fn new(
+        tx: &'t Tx<'t>,
+        now: Timestamp,
+        driving: Option<&str>,
+    ) -> Result<Parents<'t>> {
+        let mut driven = HashSet::new();
+        let mut next = driving.map(str::to_owned);
+        while let Some(id) = next.filter(|id| driven.insert(id.clone())) {
+            next = atom::find(tx, &id)?.and_then(|epic| epic.parent_id);
+        }
+        Ok(Parents { tx, now, holding: HashMap::new(), driven })
     }
 
     /// Whether an atom with this parent is held by it or by anything above it.
@@ -120,7 +144,7 @@ impl<'t> Parents<'t> {
                 .tx
                 .prepare_cached(HOLDS_CHILDREN)
                 .and_then(|mut s| {
-                    let params = (&id, self.now.as_micros());
+                    let params = (&id, self.now.as_micros(), !self.driven.contains(&id));
                     s.query_row(params, |row| Ok((row.get(0)?, row.get(1)?))).optional()
                 })
                 .doing("look at a parent")?;

@@ -20,6 +20,7 @@ const EVERYTHING: AtomFilter = AtomFilter {
     assignee: None,
     parent: None,
     below: None,
+    ids: Vec::new(),
     asks: false,
     text: None,
     created_after: None,

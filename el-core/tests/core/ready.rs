@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use el_core::model::{BondKind, IssueType, Status};
-use el_core::ops::{self, AtomPatch, Guard};
+use el_core::ops::{self, AtomPatch, Begin, Goal, Guard, PlanSettings};
 use el_core::rules::ready::Hold;
 use proptest::prelude::*;
 
@@ -19,6 +19,7 @@ enum Step {
     Claim,
     Settle,
     Wait(u64),
+    Plan(usize),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -32,6 +33,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Claim),
         2 => Just(Step::Settle),
         1 => (1_u64..60).prop_map(Step::Wait),
+        1 => (0_usize..7).prop_map(Step::Plan),
     ]
 }
 
@@ -62,6 +64,11 @@ proptest! {
                 }
                 Step::Claim => live.extend(p.claim().map(|c| c.run.id)),
                 Step::Settle => if let Some(run) = live.pop() { p.settle(&run, 0); },
+                Step::Plan(a) => {
+                    let goal = Goal::Atom(ids[a].clone());
+                    let begin = Begin { goal, settings: PlanSettings::default(), budget_usd: None };
+                    drop(ops::begin_orchestration(&mut p.store, &person, &begin));
+                }
                 Step::Wait(seconds) => p.wait(Duration::from_secs(seconds)),
             }
         }

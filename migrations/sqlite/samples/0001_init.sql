@@ -92,8 +92,8 @@ UPDATE runs SET budget_micros = 3000000, epic_budget_micros = 9000000,
 INSERT INTO spend (day, cost_micros) VALUES (20420, 1234567) ON CONFLICT (day) DO UPDATE SET
   cost_micros = 1234567;
 INSERT INTO meta (key, value) VALUES ('budget_per_day', '5000000');
-INSERT INTO orchestrations (epic_id, settings, started_at) VALUES ('old-0001', '{}',
-  1764000000000000);
+INSERT INTO orchestrations (epic_id, settings, started_at, driver) VALUES ('old-0001', '{}',
+  1764000000000000, 'worker-gone');
 INSERT INTO questions (epic_id, name, atom_id, state, data, answered_by, answered_at) VALUES
   ('old-0001', 'analysis', 'old-0002', 'data', '{"summary":"two parts","recommended_splits":2}',
     'claude', 1764000001000000);

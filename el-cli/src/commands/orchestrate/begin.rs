@@ -37,6 +37,7 @@ pub(super) fn begin(target: &Target, args: &DriveArgs, app: &App) -> Result<Bega
     // Whatever is wrong with the configuration is told before anything is filed.
     let mut options = options(args, app, &settings)?;
     el_agents::worker::preflight(&options).map_err(CommandError::from)?;
+    work::preflight::tell(app, &options);
     let (epic, is_over, lock) = match &target.goal {
         Goal::Words(_) => {
             let goal = target.goal.clone();

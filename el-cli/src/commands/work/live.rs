@@ -4,17 +4,22 @@
 use std::fmt::Write as _;
 
 use el_agents::worker::{self, Live, Report};
-use el_core::model::Timestamp;
+use el_core::Store;
+use el_core::model::{Status, Timestamp};
+use el_core::ops::{self, AtomFilter, OUTLOOK_MAX};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::words;
 use crate::output::page::Page;
 use crate::output::printer::Printer;
-use crate::output::{runs, sanitize, style};
+use crate::output::terminal::stdout_size;
+use crate::output::{runs, sanitize, style, time};
 
-/// Live lines at most; the rest is counted.
+/// Live lines of sessions at most; the rest is counted.
 const LINES: usize = 12;
+/// Rows of the terminal that live lines leave alone, so that they can always be taken away.
+const ROWS_LEFT: usize = 3;
 /// Columns of a title at most.
 const TITLE: usize = 40;
 /// A narrower terminal is spared the figures.
@@ -22,10 +27,22 @@ const ROOMY: usize = 75;
 
 pub(in crate::commands) struct Listener<'a> {
     printer: &'a Printer,
-    /// Live lines that stand at the bottom of the screen now.
-    shown: usize,
+    /// The columns of each live line that stands at the bottom of the screen now.
+    shown: Vec<usize>,
     /// Why what is ready does not start, while that is so.
     held: Option<String>,
+    /// Whom what waits is counted for; `None`: it is not.
+    queue: Option<Queue>,
+    /// Atoms that ended here, and what their runs cost.
+    ended: usize,
+    cost_micros: i64,
+}
+
+/// The part of the queue that a worker takes from.
+pub(in crate::commands) struct Queue {
+    pub(in crate::commands) store: Store,
+    pub(in crate::commands) agents: Vec<String>,
+    pub(in crate::commands) filter: AtomFilter,
 }
 
 #[derive(Serialize)]
@@ -37,7 +54,12 @@ struct Line<'a> {
 
 impl<'a> Listener<'a> {
     pub(in crate::commands) fn new(printer: &'a Printer) -> Listener<'a> {
-        Listener { printer, shown: 0, held: None }
+        Listener { printer, shown: Vec::new(), held: None, queue: None, ended: 0, cost_micros: 0 }
+    }
+
+    /// Shows what waits, and how much of the work is done, below the sessions.
+    pub(in crate::commands) fn with_queue(self, queue: Queue) -> Listener<'a> {
+        Listener { queue: Some(queue), ..self }
     }
 
     /// Takes the live lines away.
@@ -57,17 +79,54 @@ impl<'a> Listener<'a> {
 
     /// One live line instead of those of sessions.
     pub(in crate::commands) fn show(&mut self, line: &str) {
+        let width = self.printer.live_page().width().unwrap_or(100).saturating_sub(1);
+        self.redraw(&[sanitize::truncate(line, width).into_owned()]);
+    }
+
+    /// What takes the live lines away and leaves the cursor where the first of them stood. A
+    /// terminal that was made narrower since has wrapped them. Row by row: tmux keeps a screen that
+    /// is cleared as a whole in its history, once for each redraw.
+    fn erase(&mut self) -> String {
+        let columns = stdout_size().map_or(usize::MAX, |(columns, _)| columns);
+        let up: usize = self.shown.drain(..).map(|width| width.div_ceil(columns).max(1)).sum();
+        match up {
+            0 => String::new(),
+            up => format!("\x1b[{up}A\r{}\x1b[{up}A", "\x1b[2K\x1b[1B".repeat(up)),
+        }
+    }
+
+    /// Puts these lines, of which none is wider than the terminal, in the place of the live ones.
+    fn redraw(&mut self, lines: &[String]) {
         let mut text = self.erase();
-        let width = self.printer.page().width().unwrap_or(100).saturating_sub(1);
-        let _ = writeln!(text, "{}", sanitize::truncate(line, width));
-        self.shown = 1;
+        for line in lines {
+            let _ = writeln!(text, "{line}");
+        }
+        self.shown = lines.iter().map(|line| sanitize::columns(line)).collect();
         self.write(&text);
     }
 
-    /// What takes the live lines away and leaves the cursor where the first of them stood.
-    fn erase(&mut self) -> String {
-        let up = std::mem::take(&mut self.shown);
-        if up == 0 { String::new() } else { format!("\x1b[{up}A\r\x1b[J") }
+    /// `7 of 20 · $0.42 · 3 ready · 2 back off, next in 17s`.
+    fn outlook(&self, running: &[Live], now: Timestamp) -> Option<String> {
+        let queue = self.queue.as_ref()?;
+        let found = ops::outlook(&queue.store, &queue.agents, &queue.filter, now).ok()?;
+        let left = usize::try_from(found.ready + found.backing_off).unwrap_or(usize::MAX);
+        let more = if found.ready >= OUTLOOK_MAX { "+" } else { "" };
+        let total = self.ended.saturating_add(running.len()).saturating_add(left);
+        let mut parts = vec![format!("{} of {total}{more}", self.ended)];
+        let live: i64 = running.iter().map(|one| one.run.progress.cost_micros).sum();
+        let cost = runs::cost(self.cost_micros.saturating_add(live));
+        parts.extend(Some(cost).filter(|cost| !cost.is_empty()));
+        if found.ready > 0 {
+            parts.push(format!("{}{more} ready", found.ready));
+        }
+        if let Some(at) = found.next_retry_at {
+            let wait = time::span(at.since(now));
+            parts.push(format!("{} back off, next in {wait}", found.backing_off));
+        }
+        if let Some(pause) = &found.pause {
+            parts.push(format!("paused until {}", time::local(pause.until)));
+        }
+        Some(parts.join(" · "))
     }
 
     fn write(&self, text: &str) {
@@ -82,6 +141,10 @@ impl worker::Listener for Listener<'_> {
         match report {
             Report::HeldBack { reason } => self.held = Some(reason.clone()),
             Report::Released {} => self.held = None,
+            Report::Settled { cost_micros, status, .. } => {
+                self.cost_micros = self.cost_micros.saturating_add(*cost_micros);
+                self.ended += usize::from(status.is_none_or(|status| status != Status::Open));
+            }
             _ => {}
         }
         if self.printer.is_robot() {
@@ -92,62 +155,58 @@ impl worker::Listener for Listener<'_> {
     }
 
     fn live(&mut self, now: Timestamp, live: &[Live]) {
-        let mut text = self.erase();
-        let page = self.printer.page();
+        let page = self.printer.live_page();
         let width = page.width().unwrap_or(100).saturating_sub(1);
-        for one in live.iter().take(LINES) {
-            let run = &one.run;
-            let elapsed = clock(runs::length(run, now).as_secs());
-            let action = run.progress.action.as_deref().unwrap_or(if run.supervisor.is_some() {
-                "starting"
-            } else {
-                "launching"
-            });
-            let title = one.atom.as_ref().map_or("", |atom| atom.title.as_str());
-            let mut figures = String::new();
-            if width >= ROOMY {
-                figures = format!("{}  ", runs::turns(run.progress.turns));
-                if run.progress.cost_micros > 0 {
-                    figures.insert_str(figures.len() - 1, &runs::cost(run.progress.cost_micros));
-                }
-            }
-            let head = format!("{} {elapsed:>7}  {figures}", run.atom_id);
-            let percent =
-                run.progress.percent.map_or_else(String::new, |percent| format!("{percent}% "));
-            let doing = format!("{percent}{}", sanitize::line(action));
-            let room = width.saturating_sub(head.chars().count() + 2);
-            // What it does is news, its title is not.
-            let for_title = TITLE.min(room.saturating_sub(doing.width() + 3).max(room / 2));
-            let rest =
-                format!("{} · {doing}", sanitize::truncate(&sanitize::line(title), for_title));
-            let _ = writeln!(
-                text,
-                "{} {} {elapsed:>7}  {}{}",
-                page.paint(style::status("in_progress"), "◐"),
-                page.paint(style::ID, &run.atom_id),
-                page.paint(style::DIM, &figures),
-                sanitize::truncate(&rest, room)
-            );
-        }
-        self.shown = live.len().min(LINES);
-        if live.len() > LINES {
-            let _ = writeln!(text, "  and {} more", live.len() - LINES);
-            self.shown += 1;
+        let rows = stdout_size().map_or(24, |(_, rows)| rows);
+        let room = rows.saturating_sub(ROWS_LEFT).clamp(1, LINES);
+        let mut lines: Vec<String> =
+            live.iter().take(room).map(|one| session_line(&page, one, width, now)).collect();
+        if live.len() > room {
+            lines.push(format!("  and {} more", live.len() - room));
         }
         if let Some(held) = &self.held {
-            let _ = writeln!(
-                text,
-                "{}",
-                sanitize::truncate(&format!("‖ held back: {}", sanitize::line(held)), width)
-            );
-            self.shown += 1;
+            let held = format!("‖ held back: {}", sanitize::line(held));
+            lines.push(sanitize::truncate(&held, width).into_owned());
         }
-        self.write(&text);
+        if let Some(outlook) = self.outlook(live, now) {
+            lines.push(page.paint(style::DIM, &sanitize::truncate(&outlook, width)));
+        }
+        self.redraw(&lines);
     }
 
     fn wants_live(&self) -> bool {
         !self.printer.is_robot() && self.printer.is_terminal()
     }
+}
+
+/// One session: its atom, how long it works, its figures, what it does.
+fn session_line(page: &Page, one: &Live, width: usize, now: Timestamp) -> String {
+    let run = &one.run;
+    let elapsed = clock(runs::length(run, now).as_secs());
+    let idle = if run.supervisor.is_some() { "starting" } else { "launching" };
+    let action = run.progress.action.as_deref().unwrap_or(idle);
+    let title = one.atom.as_ref().map_or("", |atom| atom.title.as_str());
+    let mut figures = String::new();
+    if width >= ROOMY {
+        figures = format!("{}  ", runs::turns(run.progress.turns));
+        if run.progress.cost_micros > 0 {
+            figures.insert_str(figures.len() - 1, &runs::cost(run.progress.cost_micros));
+        }
+    }
+    let head = format!("{} {elapsed:>7}  {figures}", run.atom_id);
+    let percent = run.progress.percent.map_or_else(String::new, |percent| format!("{percent}% "));
+    let doing = format!("{percent}{}", sanitize::line(action));
+    let room = width.saturating_sub(head.chars().count() + 2);
+    // What it does is news, its title is not.
+    let for_title = TITLE.min(room.saturating_sub(doing.width() + 3).max(room / 2));
+    let rest = format!("{} · {doing}", sanitize::truncate(&sanitize::line(title), for_title));
+    format!(
+        "{} {} {elapsed:>7}  {}{}",
+        page.paint(style::status("in_progress"), "◐"),
+        page.paint(style::ID, &run.atom_id),
+        page.paint(style::DIM, &figures),
+        sanitize::truncate(&rest, room)
+    )
 }
 
 /// Seconds as `1:02:03` or `2:03`.

@@ -19,33 +19,49 @@ pub(super) fn run(app: &App) -> Result<Exit> {
     let environment: Vec<_> = std::env::vars_os().collect();
     let tmux = Tmux::discover(&socket_name(&places.database), &environment)?;
     let mut store = app.writer()?;
-    let (before, left) =
+    let stopped =
         worker::stop_all(&mut store, app.actor(), &tmux, &places, &work.rules, STOP_LIMIT)?;
-    if !left.is_empty() {
-        let ids: Vec<&str> = left.iter().map(|run| run.id.as_str()).collect();
-        return Err(CommandError::new(
-            Exit::TimedOut,
-            "timed_out",
-            format!("still running after {} s: {}", STOP_LIMIT.as_secs(), ids.join(", ")),
-        )
-        .with_retryable(true)
-        .with_hint("el runs show RUN tells more; el doctor looks for what is wrong"));
+    let limit = STOP_LIMIT.as_secs();
+    if !stopped.left.is_empty() {
+        let ids: Vec<&str> = stopped.left.iter().map(|run| run.id.as_str()).collect();
+        return Err(late(format!("still running after {limit} s: {}", ids.join(", ")))
+            .with_hint("el runs show RUN tells more; el doctor looks for what is wrong"));
     }
-    let ended: Vec<_> =
-        before.iter().map(|run| json!({ "run_id": run.id, "atom_id": run.atom_id })).collect();
-    app.printer.emit(&json!({ "ended": ended }), |page| {
-        for run in &before {
+    if !stopped.workers_left.is_empty() {
+        let pids: Vec<String> =
+            stopped.workers_left.iter().map(|worker| worker.process.pid.to_string()).collect();
+        return Err(late(format!(
+            "all runs have ended, but workers are still there after {limit} s: pid {}",
+            pids.join(", ")
+        ))
+        .with_hint("el work --status says what they do"));
+    }
+    let ended: Vec<_> = stopped
+        .ended
+        .iter()
+        .map(|run| json!({ "run_id": run.id, "atom_id": run.atom_id }))
+        .collect();
+    let workers: Vec<_> = stopped.workers.iter().map(|worker| worker.process.pid).collect();
+    app.printer.emit(&json!({ "ended": ended, "workers": workers }), |page| {
+        for run in &stopped.ended {
             page.line(format!(
                 "Ended {} of {}; its atom is open again unless the agent had ended it",
                 page.paint(style::ID, &run.id),
                 page.paint(style::ID, &run.atom_id)
             ));
         }
-        if before.is_empty() {
+        for pid in &workers {
+            page.line(format!("The worker with pid {pid} is gone"));
+        }
+        if stopped.ended.is_empty() && workers.is_empty() {
             page.line("Nothing was running");
         }
     })?;
     Ok(Exit::Done)
+}
+
+fn late(message: String) -> CommandError {
+    CommandError::new(Exit::TimedOut, "timed_out", message).with_retryable(true)
 }
 
 /// Workers can be stopped whatever is wrong in the settings.

@@ -144,6 +144,12 @@ fn epic_of(words: &str) -> NewAtom {
     }
 }
 
+/// Lets every worker take the tasks of a plan, for as long as this worker is signed on. The tasks
+/// of a plan that nobody drives are held.
+pub fn share_plan(store: &mut Store, epic: &str, worker: &str) -> Result<()> {
+    store.write(|tx| orchestration::set_driver(tx, epic, worker))
+}
+
 /// The epics that are orchestrated, newest first.
 pub fn orchestrated(store: &Store) -> Result<Vec<Atom>> {
     store.read(|tx| {

@@ -27,6 +27,8 @@ fn an_orchestration_within_another_is_a_part_of_it() {
     };
 
     let outer = std::mem::replace(&mut plan.epic, inner);
+    assert!(plan.p.ready().is_empty(), "nobody drives the inner one yet");
+    plan.sign_driver_on();
     plan.answer(Question::Analysis, &analysis());
     plan.answer(Question::TaskList, &list(&json!([task("one", &[])])));
     assert_eq!(plan.work_all(), ["Task one"]);

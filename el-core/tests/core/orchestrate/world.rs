@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use el_core::model::{Atom, EndKind, ExitRecord, Status, Timestamp};
+use el_core::model::{Atom, EndKind, ExitRecord, Stamp, Status, Takes, Timestamp, Worker};
 use el_core::ops::{
     self, Advanced, Begin, ClaimedRun, Ending, Goal, Guard, Heard, Overview, PlanSettings, Reply,
 };
@@ -30,7 +30,26 @@ impl Plan {
         let begin =
             Begin { goal: Goal::Words("Write the manual".to_owned()), settings, budget_usd };
         let epic = ops::begin_orchestration(&mut p.store, &ctx, &begin).unwrap().id;
-        Plan { p, epic }
+        let mut plan = Plan { p, epic };
+        plan.sign_driver_on();
+        plan
+    }
+
+    /// A worker drives the plan from now on.
+    pub(super) fn sign_driver_on(&mut self) {
+        let worker = Worker {
+            id: format!("drives-{}", self.epic),
+            process: Stamp { pid: 7, start: 1, boot: "b".into() },
+            agent: "claude".to_owned(),
+            agents: vec!["claude".to_owned()],
+            takes: Takes::Some,
+            concurrency: 2,
+            started_at: self.p.now,
+            heartbeat_at: self.p.now,
+            stop_requested: false,
+        };
+        ops::worker_join(&mut self.p.store, &worker).unwrap();
+        ops::share_plan(&mut self.p.store, &self.epic, &worker.id).unwrap();
     }
 
     /// A plan whose list of tasks was answered and filed.

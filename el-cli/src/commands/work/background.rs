@@ -1,0 +1,43 @@
+//! `el work --background`.
+
+use std::ffi::OsString;
+use std::fs;
+
+use el_agents::worker::{self, Detached, WorkOptions};
+
+use super::{preflight, signed_on};
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{sanitize, style};
+
+/// Starts this very command again, without `--background` and without our terminal.
+pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
+    worker::preflight(options)?;
+    preflight::tell(app, options);
+    let log = app.project()?.state.join("worker.log");
+    let begins_at = fs::metadata(&log).map_or(0, |meta| meta.len());
+    let is_ours = |word: &OsString| word != "--background" && word != "--robot" && word != "--json";
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).filter(is_ours).collect();
+    let detached = Detached {
+        places: &options.places,
+        arguments: &arguments,
+        // Relative folders of flags are those of the caller.
+        folder: &crate::project::current_folder()?,
+        log: &log,
+        environment: &options.environment,
+    };
+    let mut child = worker::start_detached(&detached)
+        .map_err(|source| CommandError::internal("cannot start a worker").with_source(source))?;
+    let started = signed_on(&app.reader()?, &mut child, log, begins_at)?;
+    app.printer.emit(&started, |page| {
+        if page.quiet() {
+            return page.line(started.pid.to_string());
+        }
+        let head = page.paint(style::GOOD, "Working in the background");
+        page.line(format!("{head} (pid {}), log {}", started.pid, sanitize::path(&started.log)));
+        let next = "el work --status says what it does; el work --stop ends it";
+        page.line(page.paint(style::DIM, next));
+    })?;
+    Ok(Exit::Done)
+}

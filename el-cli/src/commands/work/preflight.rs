@@ -1,0 +1,54 @@
+//! What a person should know before agents are paid: one line.
+
+use el_agents::settings::{AgentSettings, Executor};
+use el_agents::worker::{Served, WorkOptions};
+
+use crate::app::App;
+use crate::output::sanitize;
+
+/// Says, for each agent, where it works, what it may do, and what that may cost. For people only:
+/// a program has asked for what it does.
+pub(in crate::commands) fn tell(app: &App, options: &WorkOptions) {
+    if app.printer.is_robot() {
+        return;
+    }
+    for served in &options.agents {
+        app.printer.note(&line(served, options));
+    }
+}
+
+fn line(served: &Served, options: &WorkOptions) -> String {
+    let agent = &served.agent;
+    let mut parts = vec![place(agent)];
+    if matches!(agent.executor, Executor::Claude | Executor::Interactive) {
+        parts.push(format!("permission mode {}", agent.permission_mode));
+    }
+    parts.push(bound(agent, options));
+    format!("{}: {}", sanitize::line(&agent.name), parts.join(" · "))
+}
+
+fn place(agent: &AgentSettings) -> String {
+    match &agent.isolation {
+        Some(isolation) => {
+            format!("a git worktree for each atom, in {}", sanitize::path(&isolation.folder))
+        }
+        None => format!("works in {}", sanitize::path(&agent.working_directory)),
+    }
+}
+
+fn bound(agent: &AgentSettings, options: &WorkOptions) -> String {
+    let amount = |amount: Option<f64>, each: &str| Some(format!("${:.2} a{each}", amount?));
+    let bounds: Vec<String> = [
+        amount(agent.max_budget_usd, " run"),
+        amount(options.resources.budget_per_epic, "n epic"),
+        amount(options.resources.budget_per_day, " day"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    match (bounds.as_slice(), &agent.executor) {
+        ([], Executor::Command(_)) => "no bound on cost".to_owned(),
+        ([], _) => "no bound on cost (max_budget_usd, budget_per_day set one)".to_owned(),
+        (bounds, _) => format!("at most {}", bounds.join(", ")),
+    }
+}

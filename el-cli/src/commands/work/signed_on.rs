@@ -1,0 +1,76 @@
+//! A worker that was started in the background, from its start to its signing on.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use el_agents::worker;
+use el_core::Store;
+use el_core::model::Worker;
+use el_core::ops;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::error::{CommandError, Result};
+
+/// How long a worker may take to sign on before its starter goes on without having seen it.
+const SIGN_ON: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A worker that was started.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Started {
+    pub(crate) pid: u32,
+    /// `null` if it had nothing to do any more when it came.
+    pub(crate) worker_id: Option<String>,
+    pub(crate) log: PathBuf,
+}
+
+/// Waits until a worker has signed on, which takes some ten milliseconds.
+pub(crate) fn signed_on(
+    store: &Store,
+    child: &mut Child,
+    log: PathBuf,
+    begins_at: u64,
+) -> Result<Started> {
+    let pid = child.id();
+    let until = Instant::now() + SIGN_ON;
+    loop {
+        let workers = ops::workers(store)?;
+        let is_it = |w: &&Worker| w.process.pid == i64::from(pid) && worker::is_there(w);
+        if let Some(found) = workers.iter().find(is_it) {
+            return Ok(Started { pid, worker_id: Some(found.id.clone()), log });
+        }
+        match child.try_wait() {
+            // Somebody else has done everything already.
+            Ok(Some(status)) if status.success() => {
+                return Ok(Started { pid, worker_id: None, log });
+            }
+            Ok(Some(status)) => {
+                return Err(CommandError::config(
+                    "worker",
+                    format!("a worker cannot work here ({status})"),
+                )
+                .with_detail("log", log.display().to_string())
+                .with_listing(last_lines(&log, begins_at))
+                .with_hint("el work says what is wrong; el doctor looks at what is needed"));
+            }
+            _ if Instant::now() > until => return Ok(Started { pid, worker_id: None, log }),
+            _ => std::thread::sleep(LOOK),
+        }
+    }
+}
+
+/// What the worker said since then.
+fn last_lines(log: &PathBuf, begins_at: u64) -> Vec<String> {
+    let read = || -> io::Result<String> {
+        let bytes = fs::read(log)?;
+        let from = usize::try_from(begins_at).unwrap_or(0).min(bytes.len());
+        Ok(String::from_utf8_lossy(&bytes[from..]).into_owned())
+    };
+    let text = read().unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(5)..].iter().map(|line| (*line).to_owned()).collect()
+}

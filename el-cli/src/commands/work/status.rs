@@ -1,0 +1,83 @@
+//! `el work --status`.
+
+use std::path::PathBuf;
+
+use el_agents::worker;
+use el_core::model::{Run, Worker};
+use el_core::ops;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::{runs, sanitize, style, time};
+
+/// What it answers.
+#[derive(Debug, Serialize)]
+struct Status {
+    /// Those that are alive.
+    workers: Vec<Row>,
+    /// Runs whose worker is gone; their supervisors go on, and the next worker adopts them.
+    unattended: Vec<Run>,
+    /// What workers in the background print; `null`: there was none yet.
+    log: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    #[serde(flatten)]
+    worker: Worker,
+    runs: Vec<Run>,
+}
+
+pub(super) fn run(app: &App) -> Result<Exit> {
+    let store = app.reader()?;
+    let mut live = ops::live_runs(&store)?;
+    let mut workers = Vec::new();
+    for worker in ops::workers(&store)?.into_iter().filter(worker::is_there) {
+        let is_its = |run: &mut Run| run.worker_id.as_deref() == Some(&worker.id);
+        let runs = live.extract_if(.., is_its).collect();
+        workers.push(Row { worker, runs });
+    }
+    let log = Some(app.project()?.state.join("worker.log")).filter(|log| log.is_file());
+    let status = Status { workers, unattended: live, log };
+    let now = app.now();
+    app.printer.emit(&status, |page| {
+        let is_quiet = page.quiet();
+        for row in &status.workers {
+            let worker = &row.worker;
+            if is_quiet {
+                page.line(worker.process.pid.to_string());
+                continue;
+            }
+            let stops = if worker.stop_requested { "; it was asked to stop" } else { "" };
+            page.line(format!(
+                "pid {} works for {}, {} at a time, started {}{stops}",
+                worker.process.pid,
+                sanitize::line(&worker.agents.join(", ")),
+                worker.concurrency,
+                time::relative(now, worker.started_at)
+            ));
+            for run in &row.runs {
+                let id = page.paint(style::ID, &run.atom_id);
+                let took = time::span(runs::length(run, now));
+                let doing = run.progress.action.as_deref().unwrap_or("starting");
+                page.line(format!("  ◐ {id} {took} · {}", sanitize::line(doing)));
+            }
+        }
+        if is_quiet {
+            return;
+        }
+        if status.workers.is_empty() {
+            page.line("No worker is there; el work --background starts one");
+        }
+        for run in &status.unattended {
+            let id = page.paint(style::ID, &run.atom_id);
+            page.line(format!("{id} runs without a worker ({}); el work adopts it", run.id));
+        }
+        if let Some(log) = &status.log {
+            page.line(page.paint(style::DIM, &format!("log: {}", sanitize::path(log))));
+        }
+    })?;
+    Ok(Exit::Done)
+}

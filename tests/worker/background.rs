@@ -1,0 +1,112 @@
+//! Chosen atoms, workers in the background, and what a person is told before and meanwhile.
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{Process, SOON, TestEnv, wait_until};
+
+#[test]
+fn only_the_atoms_that_are_named_are_worked_on() {
+    let env = TestEnv::with_tracker();
+    let [one, two, other] = ["1", "2", "3"].map(|_| env.script_atom(&["close done"]));
+    let held = env.create("Held", &["--blocked-by", &other]);
+    let ran = env.el(&["work", &one, &two, &held]).ok();
+    assert_eq!([&one, &two, &other].map(|id| env.status(id)), ["closed", "closed", "open"]);
+    assert!(ran.stderr.contains(&format!("{held} is not ready")), "{ran:#?}");
+
+    let refused = env.el(&["work", "stauts"]).fails_with(2).stderr;
+    assert!(refused.contains("el work --status"), "{refused}");
+    env.el(&["work", "zzzz"]).fails_with(3);
+    assert_eq!(env.status(&other), "open");
+}
+
+#[test]
+fn a_worker_in_the_background_is_seen_and_stopped_until_it_is_gone() {
+    let env = TestEnv::with_tracker();
+    let nobody = env.robot(&["work", "--status"]);
+    assert_eq!(nobody["workers"], json!([]), "{nobody}");
+    let id = env.script_atom(&["touch started", "wait-file go", "close done"]);
+    let started = env.robot(&["work", "--background"]);
+    let pid = u32::try_from(started["pid"].as_u64().unwrap()).unwrap();
+    env.wait_for_file("started");
+
+    let status = env.robot(&["work", "--status"]);
+    let worker = &status["workers"][0];
+    assert_eq!(worker["process"]["pid"], started["pid"], "{status}");
+    assert_eq!(
+        (&worker["agents"], &worker["runs"][0]["atom_id"]),
+        (&json!(["claude"]), &json!(id))
+    );
+    let said = env.el(&["work", "--status"]).ok().stdout;
+    assert!(said.contains(&format!("pid {pid}")) && said.contains(&id), "{said}");
+    let log = std::fs::read_to_string(started["log"].as_str().unwrap()).unwrap();
+    assert!(log.contains(&id), "it says what it does: {log}");
+
+    let stopped = env.robot(&["work", "--stop"]);
+    assert_eq!(stopped["workers"], json!([pid]));
+    assert!(!Process::runs(pid), "it is gone once --stop has returned");
+    assert_eq!(env.status(&id), "open");
+}
+
+#[test]
+fn the_end_of_a_terminal_that_nohup_ignores_ends_no_worker() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["touch started", "wait-file go", "close done"]);
+    let mut command = env.command("sh");
+    command.args(["-c", "trap '' HUP; exec el --robot work --drain"]);
+    let worker = env.start(&mut command);
+    env.wait_for_file("started");
+    worker.signal(Signal::HUP);
+    std::fs::write(env.project("go"), "").unwrap();
+    let ran = worker.wait(SOON).ok();
+    assert!(!ran.stdout.contains("\"detached\""), "{ran:#?}");
+    assert_eq!(env.status(&id), "closed");
+}
+
+#[test]
+fn a_line_says_where_agents_work_and_what_they_may_cost_before_they_begin() {
+    let env = TestEnv::with_tracker();
+    let said = env.el(&["work", "--drain"]).ok().stderr;
+    let folder = env.project("").display().to_string();
+    let folder = folder.trim_end_matches('/');
+    assert!(said.contains(&format!("claude: works in {folder}")), "{said}");
+    assert!(said.contains("permission mode") && said.contains("no bound on cost"), "{said}");
+    let budget = ["--max-budget", "2", "--budget-per-day", "20"];
+    let said = env.el(&[&["work", "--drain"], &budget[..]].concat()).ok().stderr;
+    assert!(said.contains("at most $2.00 a run, $20.00 a day"), "{said}");
+    assert_eq!(env.work(&["--drain"]).first().map(|line| &line["event"]), Some(&json!("started")));
+
+    env.git(&["init", "-q"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "init"]);
+    let said = env.el(&["work", "--drain", "--concurrency", "2"]).ok().stderr;
+    assert!(said.contains("a git worktree for each atom"), "{said}");
+}
+
+#[test]
+fn the_live_view_counts_what_waits_and_fits_a_terminal_that_shrinks() {
+    let env = TestEnv::with_tracker();
+    let atoms: Vec<String> = (0..5)
+        .map(|_| env.script_atom(&["say a long line of words", "wait-file go", "close done"]))
+        .collect();
+    let held = env.create("Put off", &[]);
+    let soon = el_core::model::Timestamp::from(
+        std::time::SystemTime::now() + std::time::Duration::from_secs(500),
+    );
+    env.database()
+        .execute("UPDATE atoms SET retry_at = ?2 WHERE id = ?1", (&held, soon.as_micros()))
+        .unwrap();
+    let screen = env.screen(90, 8, "el work --drain --concurrency 4");
+    let text = screen.wait_for("0 of 6 · 1 ready · 1 back off, next in 8m");
+    assert!(text.lines().filter(|line| line.starts_with('◐')).count() <= 5, "{text}");
+    let redrawn = |marks: &str| -> usize { screen.text().matches(marks).count() };
+    screen.resize(50, 8);
+    let once = wait_until("a redraw", SOON, || Some(redrawn("0 of 6")).filter(|count| *count == 1));
+    assert_eq!(once, 1);
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert_eq!(redrawn("0 of 6"), 1, "nothing floods the scrollback:\n{}", screen.text());
+    env.el(&["close", &held]).ok();
+    std::fs::write(env.project("go"), "").unwrap();
+    screen.wait_for("[exit 0]");
+    let over: Vec<Value> = atoms.iter().map(|id| env.show(id)["status"].clone()).collect();
+    assert!(over.iter().all(|status| status == "closed"), "{over:?}");
+}

@@ -3,10 +3,10 @@
 //! path is in it.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use el_core::model::Timestamp;
@@ -15,6 +15,7 @@ use el_core::rules::pause::{Known, Shared, Step, reconcile};
 use el_core::{Error, Store};
 use sha2::{Digest, Sha256};
 
+use crate::file_lock::FileLock;
 use crate::settings::{AgentSettings, Executor};
 
 #[cfg(test)]
@@ -190,19 +191,9 @@ impl Account {
         Ok(aside)
     }
 
-    fn lock(&self) -> io::Result<File> {
-        if let Some(folder) = self.file.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        }
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(self.file.with_extension("lock"))?;
-        // Held for a small file's replacement; whoever dies lets go of it.
-        lock.lock()?;
-        Ok(lock)
+    /// Held for a small file's replacement.
+    fn lock(&self) -> io::Result<FileLock> {
+        FileLock::wait(&self.file.with_extension("lock"))
     }
 }
 

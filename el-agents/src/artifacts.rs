@@ -13,7 +13,7 @@ mod open;
 mod tail;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use el_core::model::{
     Artifact, ArtifactKind, ArtifactState, Atom, Deliverable, NotSent, Run, Summary,
@@ -26,7 +26,7 @@ pub use self::copy::sha256;
 pub use self::open::{OpenError, open};
 pub(crate) use self::tail::tail;
 use crate::error_chain::error_chain;
-use crate::git::{Isolation, Worktree};
+use crate::git::{Isolation, OwnWorktree};
 use crate::rundir::{RunDir, RunDirError, private_folder, write_private};
 use crate::settings::Places;
 use crate::summary_file::{self, FileStamp};
@@ -96,6 +96,7 @@ pub(crate) fn collect(job: &Job) -> Collected {
     let root = PathBuf::from(&job.run.workdir);
     let file = summary_file::summary_file(&job.places, &job.run.atom_id);
     let rules = rules(job, &root);
+    let uncommitted = leave_worktree(job, &root);
     let (mut summary, bytes, facts) = match summary_file::read(&file, job.summary_before) {
         Ok(bytes) => (summary::parse(&String::from_utf8_lossy(&bytes)), bytes, None),
         Err(why) => {
@@ -104,7 +105,7 @@ pub(crate) fn collect(job: &Job) -> Collected {
             (summary, text.into_bytes(), Some(facts))
         }
     };
-    summary.uncommitted = uncommitted(job, &root);
+    summary.uncommitted = uncommitted;
     let mut collector = Collector {
         job,
         root,
@@ -121,26 +122,19 @@ pub(crate) fn collect(job: &Job) -> Collected {
     Collected { summary: collector.summary, artifacts: collector.artifacts, facts }
 }
 
-/// What no commit has of the files in the run's own worktree.
-fn uncommitted(job: &Job, root: &Path) -> Vec<String> {
+/// Puts the run's own worktree right once nothing of the run is alive: locks of a git that was
+/// ended are removed, and work that is on another branch gets its atom's. What no commit has of its
+/// files. What git cannot tell is not told.
+fn leave_worktree(job: &Job, root: &Path) -> Vec<String> {
+    let Ok(Some(tree)) = OwnWorktree::find(root, &job.run.atom_id) else { return Vec::new() };
+    drop(tree.remove_stale_locks(SystemTime::now()));
+    let _ = tree.reclaim();
     let Some(isolation) = job.isolation.as_ref().filter(|_| !job.never_ran) else {
         return Vec::new();
     };
-    let is_own = isolation
-        .folder
-        .canonicalize()
-        .is_ok_and(|folder| root.starts_with(folder.join(&job.run.atom_id)));
-    if !is_own {
-        return Vec::new();
-    }
     let ours = [isolation.copy.as_slice(), &isolation.link].concat();
-    let tree = Worktree { path: root.to_owned(), ..Worktree::default() };
-    // What git cannot tell is not told.
-    let lines = tree.changes(&ours).unwrap_or_default();
-    // A line is two letters, a space and the name.
-    let names =
-        lines.iter().filter_map(|line| line.get(3..)).filter(|name| !name.starts_with(".eluent/"));
-    names.take(UNCOMMITTED).map(str::to_owned).collect()
+    let names = tree.uncommitted(&ours).unwrap_or_default();
+    names.into_iter().take(UNCOMMITTED).collect()
 }
 
 /// By what the paths of this run's deliverables are judged.

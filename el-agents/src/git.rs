@@ -13,9 +13,14 @@ mod files;
 mod foundation;
 mod given_up;
 mod integrate;
+mod locks;
 mod lost;
+mod own;
+mod ready;
 mod repository;
+mod request;
 mod reverted;
+mod untracked;
 mod worktree;
 
 pub use self::advance::{
@@ -28,8 +33,9 @@ pub use self::error::{GitError, HalfMoved};
 pub(crate) use self::given_up::add_all;
 pub use self::given_up::{expire_given_up, give_up};
 pub use self::integrate::{JoinResult, Mode, ScratchCheckout};
+pub use self::own::{OwnWorktree, WorkBranch};
 pub use self::repository::{Repository, Worktree, branch_of};
+pub use self::request::{Isolation, WorktreeRequest};
 pub use self::reverted::Revert;
-pub use self::worktree::{
-    Isolation, Prepared, Wanted, folder_of_worktrees, furnish, prepare, remove,
-};
+pub use self::untracked::copy_untracked;
+pub use self::worktree::{Prepared, folder_of_worktrees, prepare, remove};

@@ -142,7 +142,9 @@ impl Launcher {
     /// The agent's settings, with those that the atom has of its own.
     fn agent_for(&self, claimed: &ClaimedRun) -> Result<AgentSettings, LaunchError> {
         let mut agent = self.agent.clone();
+        let of_tasks = agent.task_isolation.take();
         if let Some(task) = &claimed.atom.delegation {
+            agent.isolation = agent.isolation.or(of_tasks).filter(|_| task.workdir.is_none());
             if let Some(limit) = task.timeout_ms {
                 agent.execution_timeout = Duration::from_millis(u64::try_from(limit).unwrap_or(0));
             }
@@ -280,6 +282,7 @@ pub(crate) fn claude_options(
         resume,
         permission_mode: Some(agent.permission_mode.clone()).filter(|mode| !mode.is_empty()),
         allowed_tools: agent.allowed_tools.clone(),
+        may_commit: agent.isolation.is_some(),
         disallowed_tools: agent.disallowed_tools.clone(),
         model: agent.model.clone(),
         max_turns: agent.max_turns,

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use self::files::{Content, Lock, Orphan};
+use self::files::{Content, Orphan};
 pub use self::files::{FileError, Fingerprint};
 use crate::clock;
 
@@ -158,7 +158,7 @@ impl Mailbox {
     pub fn post(&self, file: MailboxFile, message: Value) -> Result<(), MailboxError> {
         self.make_folders()?;
         let path = self.path(file);
-        let _lock = Lock::take(&path)?;
+        let _lock = files::lock(&path)?;
         for _ in 0..TRIES {
             let content = files::read_settled(&path)?;
             let text = content.text().unwrap_or_else(|| file.begin());
@@ -212,7 +212,7 @@ impl Mailbox {
         synced: &mut Synced,
     ) -> Result<(), MailboxError> {
         let path = self.path(file);
-        let _lock = Lock::take(&path)?;
+        let _lock = files::lock(&path)?;
         for attempt in 0..TRIES {
             // Whoever writes that often is let go first, for a moment that grows.
             std::thread::sleep(Duration::from_millis(u64::from(attempt * 2)));

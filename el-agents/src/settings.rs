@@ -66,6 +66,10 @@ pub struct AgentSettings {
     /// Each run in a worktree of its own; `None`: all in the working directory.
     #[serde(default)]
     pub isolation: Option<Isolation>,
+    /// The same for a task that was handed over: a person is working in the folder that it would
+    /// be done in.
+    #[serde(default)]
+    pub task_isolation: Option<Isolation>,
     /// Variables that the agent gets although they would be stripped.
     pub env_pass: Vec<String>,
     /// Variables that the agent does not get, besides those that are always stripped.

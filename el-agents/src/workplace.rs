@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::ConfigurationError;
 use crate::error_chain::error_chain;
-use crate::git::{self, GitError, Isolation, Repository, Wanted};
+use crate::git::{self, GitError, Isolation, Repository, WorktreeRequest};
 use crate::process::{Handle, ProcessId, descendants};
 use crate::rundir::{LaunchSpec, RunDir};
 use crate::settings::AgentSettings;
@@ -46,6 +46,8 @@ pub(crate) struct PreparationFailure {
     pub(crate) why: String,
     /// The atom's own fault: it says nothing of other atoms.
     pub(crate) is_own_fault: bool,
+    /// Another attempt would meet the same until a person has done something.
+    pub(crate) is_hopeless: bool,
     pub(crate) conflict: Option<MergeConflict>,
 }
 
@@ -65,23 +67,30 @@ impl PreparationFailure {
         PreparationFailure {
             why: format!("the worktree could not be prepared: {}", error_chain(error)),
             is_own_fault: false,
+            is_hopeless: false,
             conflict: None,
         }
     }
 
     fn of_git(error: GitError) -> PreparationFailure {
         match error {
-            GitError::Apart { ref branch, ref with, ref files } => PreparationFailure {
+            GitError::MergeConflict { ref branch, ref with, ref files } => PreparationFailure {
                 why: error_chain(&error),
                 is_own_fault: true,
+                is_hopeless: true,
                 conflict: Some(MergeConflict {
                     branch: branch.clone(),
                     with: with.clone(),
                     files: files.clone(),
                 }),
             },
-            GitError::BranchElsewhere { .. } | GitError::InTheWay(_) => {
-                PreparationFailure { why: error_chain(&error), is_own_fault: true, conflict: None }
+            GitError::BranchElsewhere { .. } | GitError::InTheWay(_) | GitError::Astray { .. } => {
+                PreparationFailure {
+                    why: error_chain(&error),
+                    is_own_fault: true,
+                    is_hopeless: matches!(error, GitError::Astray { .. }),
+                    conflict: None,
+                }
             }
             other => PreparationFailure::new(&other),
         }
@@ -170,17 +179,18 @@ fn prepare(
     let Some(isolation) = &agent.isolation else {
         return Err(PreparationFailure::new(&std::io::Error::other("no worktree was asked for")));
     };
-    let wanted = Wanted { atom: &atom.id, parent: atom.parent_id.as_deref(), builds_on, joins };
+    let wanted =
+        WorktreeRequest { atom: &atom.id, parent: atom.parent_id.as_deref(), builds_on, joins };
     let make = || {
         let prepared = git::prepare(isolation, &agent.working_directory, &wanted)?;
         if prepared.is_new {
             run_setup(isolation, &prepared.workdir)?;
-            prepared.is_ready()?;
+            prepared.mark_ready()?;
         }
         Ok(Workplace {
             folder: prepared.workdir,
             branch: prepared.branch,
-            unmerged: prepared.missing,
+            unmerged: prepared.unmerged,
         })
     };
     make().map_err(PreparationFailure::of_git)

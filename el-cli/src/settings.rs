@@ -359,6 +359,7 @@ impl Settings {
             require_verify: self.value("require_verify", agent)? == Value::Bool(true),
             verify_timeout: self.time("verify_timeout", agent)?.unwrap_or_default(),
             isolation: None,
+            task_isolation: None,
             env_pass: self.list("env_pass", agent)?,
             env_strip: self.list("env_strip", agent)?,
         })

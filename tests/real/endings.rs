@@ -60,19 +60,23 @@ fn it_closes_its_atom() {
 #[test]
 fn it_works_in_a_worktree_and_what_it_commits_lands() {
     let steps = json!({"steps": [
-        {"bash": "echo hello > hello.txt && git add hello.txt && git commit -q -m hello"},
+        {"tool": "Write", "input": {"file_path": "hello.txt", "content": "hello\n"}},
+        {"bash": "el close ${ID} --reason early"},
+        {"bash": "git add -A && git commit -m \"$(cat <<'E'\nSay hello\n\nWith a body; and `ticks`\nE\n)\""},
         {"bash": "git status --porcelain; el close ${ID} --reason committed"},
         {"text": "Closed."},
     ]});
     let Some((env, api)) = project(&steps) else { return };
-    env.configure("isolate = \"worktree\"\nallowed_tools = [\"Bash(git *)\", \"Bash(echo *)\"]\n");
+    // Rules of one's own take nothing away.
+    env.configure("allowed_tools = [\"Bash(cargo *)\"]\n");
     env.git(&["init", "-q"]);
     env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
     let id = env.create("Say hello", &[]);
-    env.work(&["--once"]);
+    env.work(&["--once", "--concurrency", "2"]);
     let run = env.last_run(&id);
     assert_run(&env, &run, "closed");
     assert_eq!(env.show(&id)["close_reason"], "committed");
+    assert_eq!(result(&env, &run)["permission_denials"], json!([]));
     let first = api.messages().remove(0)["body"].to_string();
     assert!(
         first.contains(&format!("on the branch el/{id}")) && first.contains(".eluent/worktrees"),

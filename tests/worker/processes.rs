@@ -216,3 +216,25 @@ fn the_supervisor_and_its_session_end_with_the_run() {
     // The server had no other session, and no worker holds it.
     wait_until("the end of all", SOON, || (env.processes() == Vec::<Process>::new()).then_some(()));
 }
+
+/// A `git clean` takes the tracker, a restored backup takes its place: what a worker goes on with in
+/// the old file is lost.
+#[test]
+fn a_worker_whose_database_is_gone_ends_its_sessions_and_says_so() {
+    for (take, word) in [("rm -f el.db*", "deleted"), ("cp el.db new; mv new el.db", "replaced")] {
+        let env = TestEnv::with_tracker();
+        env.configure("concurrency = 2\nisolate = \"none\"\n");
+        let ids = [0, 1].map(|_| env.script_atom(&["touch $EL_ATOM.there", "hang"]));
+        let worker = env.start_work(&[]);
+        let runs = ids.each_ref().map(|id| {
+            env.wait_for_file(format!("{id}.there"));
+            env.last_run(id)["id"].as_str().unwrap().to_owned()
+        });
+        env.run(env.command("sh").args(["-c", &format!("cd .eluent && {take}")])).ok();
+        let ran = worker.wait(SOON).fails_with(6);
+        assert!(ran.stdout.contains(word) && ran.stdout.contains("2 sessions"), "{ran:#?}");
+        for run in &runs {
+            assert!(env.processes_of_run(run).is_empty(), "{run}");
+        }
+    }
+}

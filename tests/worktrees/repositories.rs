@@ -262,3 +262,114 @@ fn what_a_person_has_under_way_is_told_and_left_alone() {
     env.git(&["config", "merge.ff", "false"]);
     assert_eq!(env.robot(&["land", &id])["landed"], 1);
 }
+
+/// A git that cannot answer is no sign that there is no repository: two agents in one folder would
+/// write over each other.
+#[test]
+fn a_repository_that_git_cannot_use_starts_nothing_and_says_why() {
+    type Break = fn(&TestEnv);
+    let breaks: [(Break, &str); 5] = [
+        (|env| drop(env.git(&["config", "core.bare", "true"])), "bare"),
+        (|env| fs::write(env.project(".git/HEAD"), "garbage").unwrap(), "finds no repository"),
+        (|env| fs::write(env.project(".git/refs/heads/main"), "garbage").unwrap(), "broken"),
+        (|env| fs::write(env.project(".git/config"), "[core\n").unwrap(), "bad config"),
+        (
+            |env| {
+                let at = env.project(".git");
+                let is_root = rustix::process::geteuid().is_root();
+                // Another user's, or else one that may not be read.
+                let broken = if is_root {
+                    std::os::unix::fs::chown(&at, Some(12345), None)
+                } else {
+                    fs::write(env.project(".git/HEAD"), "")
+                };
+                broken.unwrap();
+            },
+            "git",
+        ),
+    ];
+    for (break_it, said) in breaks {
+        let env = TestEnv::with_repository("");
+        let id = env.script_atom(&["close done"]);
+        break_it(&env);
+        for words in [
+            &["work", "--drain", "--concurrency", "2"][..],
+            &["work", "--once"],
+            &["run", "Do something"],
+        ] {
+            let message = refused(&env, words, 6);
+            assert!(message.contains(said), "{message}");
+        }
+        assert_eq!((env.status(&id).as_str(), env.runs(&id).len()), ("open", 0), "{said}");
+        assert_eq!(env.robot(&["list"])["count"], 1, "{said}: the task was not filed");
+        env.work(&["--once", "--isolate", "none"]);
+        assert_eq!(env.status(&id), "closed", "{said}: a person may say otherwise");
+    }
+}
+
+#[test]
+fn without_git_a_repository_is_not_shared() {
+    let mut env = TestEnv::with_repository("");
+    let id = env.script_atom(&["close done"]);
+    let programs = env.path("programs");
+    fs::create_dir(&programs).unwrap();
+    for name in ["sh", "tmux", "env"] {
+        let at = env.run(env.command("sh").args(["-c", &format!("command -v {name}")])).ok().stdout;
+        std::os::unix::fs::symlink(at.trim(), programs.join(name)).unwrap();
+    }
+    let path = format!("{}:{}", env.path("bin").display(), programs.display());
+    env.set("PATH", path);
+    let message = refused(&env, &["work", "--drain", "--concurrency", "2"], 6);
+    assert!(message.contains("git cannot be run"), "{message}");
+    assert_eq!(env.status(&id), "open");
+    fs::rename(env.project(".git"), env.project("gone")).unwrap();
+    env.work(&["--drain", "--concurrency", "2"]);
+    assert_eq!(env.status(&id), "closed", "where there is no repository, none is missed");
+}
+
+#[test]
+fn shared_folders_and_files_that_are_not_committed_are_said_before_the_start() {
+    let env = TestEnv::with_tracker();
+    let said = |words: &[&str]| env.el(&[&["work", "--drain"], words].concat()).ok().stderr;
+    assert!(said(&["--concurrency", "2"]).contains("up to 2 agents work in the same folder"));
+    assert!(!said(&[]).contains("same folder"));
+    env.git(&["init", "-q"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
+    let clean = said(&["--concurrency", "2"]);
+    assert!(!clean.contains("same folder") && !clean.contains("not committed"), "{clean}");
+    for name in ["a", "b", "c", "d"] {
+        fs::write(env.project(name), "x").unwrap();
+    }
+    let dirty = said(&["--concurrency", "2"]);
+    assert!(dirty.contains("a, b, c and 1 more; their worktrees begin without them"), "{dirty}");
+    assert!(said(&[]).contains("they work among them"));
+}
+
+#[test]
+fn a_task_leaves_the_folder_of_a_person_alone_unless_told_otherwise() {
+    let env = TestEnv::with_repository("");
+    fs::write(env.project("mine.txt"), "x").unwrap();
+    let write = TestEnv::script(&[
+        "sh ls > seen.txt; echo x > a.txt; git add . && git commit -q -m a",
+        "close done",
+    ]);
+    let said = env.el(&["run", "--wait", &write]).ok().stdout;
+    assert!(said.contains("worktree of its own") && said.contains("mine.txt"), "{said}");
+    assert!(!env.project("a.txt").exists());
+    let listed = env.robot(&["worktrees"]);
+    let id = listed["items"][0]["atom_id"].as_str().unwrap().to_owned();
+    assert_eq!(env.robot(&["land", &id])["landed"], 1);
+    assert_eq!(fs::read_to_string(env.project("seen.txt")).unwrap(), "base.txt\nseen.txt\n");
+    // What nobody handed over is done where the worker works.
+    let own = env.script_atom(&["sh echo x > b.txt", "close done"]);
+    env.work(&["--drain"]);
+    assert_eq!(env.status(&own), "closed");
+    assert!(env.project("b.txt").exists());
+    let here = TestEnv::script(&["sh echo x > c.txt", "close done"]);
+    env.el(&["run", "--wait", "--workdir", ".", &here]).ok();
+    assert!(env.project("c.txt").exists());
+    env.configure("isolate = \"none\"\n");
+    let here = TestEnv::script(&["sh echo x > d.txt", "close done"]);
+    env.el(&["run", "--wait", &here]).ok();
+    assert!(env.project("d.txt").exists());
+}

@@ -7,6 +7,19 @@ use crate::check::ConfigurationError;
 
 /// The rule without which an agent cannot end its work: it lets it run the bare word `el`.
 const OWN_RULE: &str = "Bash(el *)";
+/// The rules by which an agent commits in a worktree of its own: what a commit needs, and the merge
+/// of finished work that is not in its branch yet; and the way back to that branch. The client asks nobody about commands that only
+/// read, such as `git status`, `git diff` and `git log`. Neither `git push` nor `git config` is
+/// here, nor what would move another branch or the stash, which all worktrees share.
+const COMMIT_RULES: [&str; 7] = [
+    "Bash(git add *)",
+    "Bash(git commit *)",
+    "Bash(git mv *)",
+    "Bash(git rm *)",
+    "Bash(git restore --staged *)",
+    "Bash(git merge *)",
+    "Bash(git switch el/*)",
+];
 /// A tool that asks a person, of whom there is none.
 const NEVER: &str = "AskUserQuestion";
 /// Options that are ours to give, or that would take from us what we live on: the event stream, the
@@ -43,6 +56,8 @@ pub struct ClaudeOptions {
     pub permission_mode: Option<String>,
     /// Permission rules such as `Edit` or `Bash(cargo *)`; `Bash(el *)` is always added.
     pub allowed_tools: Vec<String>,
+    /// It works in a worktree of its own, and may commit there.
+    pub may_commit: bool,
     /// Rules that forbid; `AskUserQuestion` is always added.
     pub disallowed_tools: Vec<String>,
     /// An alias or a model's id, passed on unchecked.
@@ -77,10 +92,12 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     }
     // Each of these takes every word up to the next option, so an option has to follow them.
     words.push("--allowedTools".into());
-    words.extend(rules("allowed_tools", OWN_RULE, &options.allowed_tools)?);
+    let commit = if options.may_commit { &COMMIT_RULES[..] } else { &[] };
+    let own: Vec<&str> = std::iter::once(OWN_RULE).chain(commit.iter().copied()).collect();
+    words.extend(rules("allowed_tools", &own, &options.allowed_tools)?);
     words.extend(options.summary_file.as_deref().map(own_files).unwrap_or_default());
     words.push("--disallowedTools".into());
-    words.extend(rules("disallowed_tools", NEVER, &options.disallowed_tools)?);
+    words.extend(rules("disallowed_tools", &[NEVER], &options.disallowed_tools)?);
     words.extend(options.database.as_deref().map(not_the_trackers).unwrap_or_default());
     for folder in &options.add_dirs {
         let mut word = OsString::from("--add-dir=");
@@ -201,10 +218,10 @@ fn plain(file: &Path) -> Vec<String> {
 
 fn rules(
     field: &'static str,
-    own: &str,
+    own: &[&str],
     given: &[String],
 ) -> Result<Vec<OsString>, ConfigurationError> {
-    let mut words = vec![OsString::from(own)];
+    let mut words: Vec<OsString> = own.iter().map(OsString::from).collect();
     for rule in given {
         let word = value(field, rule)?;
         if !words.contains(&word) {
@@ -299,6 +316,20 @@ mod tests {
              acceptEdits --model opus --max-turns 40 --max-budget-usd 2.5 --settings /run/settings.json \
              --append-system-prompt-file /run/role.md --fallback-model sonnet"
         );
+    }
+
+    #[test]
+    fn in_its_own_worktree_it_may_commit_whatever_else_is_allowed() {
+        let options = ClaudeOptions {
+            may_commit: true,
+            allowed_tools: vec!["Bash(make *)".to_owned()],
+            ..options()
+        };
+        let words = words(&options).join(" ");
+        for rule in COMMIT_RULES {
+            assert!(words.contains(rule), "{words}");
+        }
+        assert!(words.contains("Bash(make *)") && !words.contains("push"), "{words}");
     }
 
     #[test]

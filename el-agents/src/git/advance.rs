@@ -293,13 +293,13 @@ fn write(note: &Path, text: &str) -> Result<(), GitError> {
         file.write_all(text.as_bytes())?;
         file.sync_all()
     };
-    write().map_err(super::worktree::fault("write", note))
+    write().map_err(super::error::file_error("write", note))
 }
 
 fn forget(note: &Path) -> Result<(), GitError> {
     match fs::remove_file(note) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(super::worktree::fault("take away", note)(error))
+            Err(super::error::file_error("take away", note)(error))
         }
         _ => Ok(()),
     }

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::poll::poll_until;
+
 /// How long one that is to end may take to put its lock files away.
 const GRACE: Duration = Duration::from_secs(3);
 /// How long its output is waited for once it has ended: something that it left behind may hold the
@@ -73,13 +75,7 @@ pub(super) fn end(child: &mut Child) -> io::Result<()> {
     let group = Pid::from_child(child);
     // It has not been waited for, so the group is still its own.
     let _ = kill_process_group(group, Signal::TERM);
-    let began = Instant::now();
-    while began.elapsed() < GRACE {
-        if is_gone(group) {
-            break;
-        }
-        std::thread::sleep(LOOK);
-    }
+    let _ = poll_until(GRACE, LOOK, || is_gone(group).then_some(()));
     let _ = kill_process_group(group, Signal::KILL);
     child.wait().map(drop)
 }

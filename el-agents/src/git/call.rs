@@ -14,9 +14,10 @@ const TRIES: u32 = 12;
 /// Between two of them.
 const PAUSE: Duration = Duration::from_millis(150);
 /// What may read or write every file of a checkout, or ask a person's hooks.
-const LONG: [&str; 16] = [
+const LONG: [&str; 17] = [
     "worktree",
     "checkout",
+    "switch",
     "reset",
     "merge",
     "rebase",

@@ -1,5 +1,5 @@
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What git could not do, or what there is no git for.
 #[derive(Debug, thiserror::Error)]
@@ -10,6 +10,9 @@ pub enum GitError {
     /// The folder is in no repository.
     #[error("{} is in no git repository", .0.display())]
     NoRepository(PathBuf),
+    /// There is something that git does not take for a repository.
+    #[error("git finds no repository in {}, though something is there", .0.display())]
+    Broken(PathBuf),
     /// It belongs to somebody else.
     #[error("git does not trust the repository at {}: it belongs to another user", .0.display())]
     NotTrusted(PathBuf),
@@ -52,13 +55,22 @@ pub enum GitError {
     },
     /// Finished work that another builds on, which does not fit together.
     #[error("the work that this builds on does not fit together: {branch} is in conflict with {with} in {}", files.join(", "))]
-    Apart {
+    MergeConflict {
         /// The branch that could not be joined.
         branch: String,
         /// What had been joined before.
         with: String,
         /// In conflict.
         files: Vec<String>,
+    },
+    /// Finished work that another builds on, which is not on the branch of its atom.
+    #[error(
+        "commits of {atom}, which this builds on, are not on its branch el/{atom}; \
+         they are kept as refs/el/astray/{atom}"
+    )]
+    Astray {
+        /// The atom whose work it is.
+        atom: String,
     },
     /// A file of the configuration's `worktree_copy` or `worktree_link`.
     #[error("{path} could not be put into the worktree: {why}")]
@@ -159,12 +171,24 @@ impl GitError {
                 )
                 .into();
             }
+            GitError::Astray { atom } => {
+                return format!(
+                    "git branch -f el/{atom} refs/el/astray/{atom} takes them, \
+                     git update-ref -d refs/el/astray/{atom} gives them up; then el retry"
+                )
+                .into();
+            }
             GitError::TooOld(_) => {
                 "install a newer git; isolate = \"none\" works without worktrees"
             }
             GitError::Program(_) => "install git, or put its folder on PATH",
             GitError::NoRepository(_) => "git init makes one; isolate = \"none\" works without",
-            GitError::Bare(_) => "work in a clone or worktree of it",
+            GitError::Broken(_) => {
+                "git status there says the same; mend it, or remove it if there is to be none"
+            }
+            GitError::Bare(_) => {
+                "git config core.bare false, if it has files beside it; or work in a clone of it"
+            }
             GitError::NoCommit(_) => "commit something first; isolate = \"none\" works without",
             GitError::Detached(_) => "name the branch with --onto, or set land_onto",
             GitError::NoRevision(_) => "git branch lists what there is",
@@ -178,7 +202,7 @@ impl GitError {
             GitError::TimedOut { .. } => {
                 "a disk or a hook that hangs; the same git by hand shows where"
             }
-            GitError::Apart { .. } => {
+            GitError::MergeConflict { .. } => {
                 "el land --all brings them in and files the conflict as an atom; after that, el retry"
             }
             GitError::Untracked { .. } => {
@@ -187,10 +211,18 @@ impl GitError {
             GitError::Setup { .. } => {
                 "run the worktree_setup command in the worktree to see it fail"
             }
-            GitError::File { .. } | GitError::Failed { .. } => {
-                "el worktrees shows the worktrees; nothing was lost"
-            }
+            GitError::Failed { .. } => "the same git by hand says more; nothing was lost",
+            GitError::File { .. } => "el worktrees shows the worktrees; nothing was lost",
         };
         said.into()
     }
+}
+
+/// The error of a step with a file or folder.
+pub(super) fn file_error(
+    doing: &'static str,
+    path: &Path,
+) -> impl FnOnce(std::io::Error) -> GitError {
+    let path = path.to_owned();
+    move |source| GitError::File { doing, path, source }
 }

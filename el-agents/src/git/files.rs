@@ -270,7 +270,7 @@ fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<OnDisk>, GitError> {
             Ok(is) if is.is_dir() => Some(OnDisk::Missing),
             Ok(is) if is.is_symlink() => {
                 let target = fs::read_link(&whole)
-                    .map_err(super::worktree::fault("read the link", &whole))?;
+                    .map_err(super::error::file_error("read the link", &whole))?;
                 let said =
                     git.raw(&["hash-object", "--stdin"], Some(target.as_os_str().as_bytes()))?;
                 Some(OnDisk::Blob(String::from_utf8_lossy(&said).trim().to_owned()))
@@ -303,7 +303,7 @@ fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<OnDisk>, GitError> {
 /// Takes a file away, and the folders that are empty then, as git does.
 fn remove_file(top: &Path, path: &Path) -> Result<(), GitError> {
     let whole = top.join(path);
-    fs::remove_file(&whole).map_err(super::worktree::fault("take away", &whole))?;
+    fs::remove_file(&whole).map_err(super::error::file_error("take away", &whole))?;
     for above in path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {
         if fs::remove_dir(top.join(above)).is_err() {
             break;

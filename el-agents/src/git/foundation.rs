@@ -4,7 +4,7 @@
 
 use super::call::failure;
 use super::repository::{Repository, branch_of};
-use super::worktree::Wanted;
+use super::request::WorktreeRequest;
 use super::{Git, GitError};
 
 /// The commit that holds `base` and what each of the atoms that it builds on has on its branch;
@@ -13,14 +13,14 @@ use super::{Git, GitError};
 /// # Errors
 /// If two do not fit together, unless joining them is the work itself; or git fails. Nothing was
 /// changed.
-pub(super) fn lay(
+pub(super) fn merge_dependencies(
     repository: &Repository,
     base: &str,
-    wanted: &Wanted<'_>,
+    wanted: &WorktreeRequest<'_>,
 ) -> Result<String, GitError> {
     let (mut top, mut with) = (base.to_owned(), Vec::new());
     let mut committer = None;
-    for atom in missing(repository, base, base, wanted.builds_on)? {
+    for atom in unmerged_dependencies(repository, base, base, wanted.builds_on)? {
         let branch = branch_of(&atom);
         let Some(tip) = repository.tip(&branch)? else { continue };
         if repository.contains(&tip, &top)? {
@@ -37,7 +37,7 @@ pub(super) fn lay(
                     } else {
                         with.join(", ")
                     };
-                    return Err(GitError::Apart { branch, with, files });
+                    return Err(GitError::MergeConflict { branch, with, files });
                 }
             };
         }
@@ -46,9 +46,32 @@ pub(super) fn lay(
     Ok(top)
 }
 
+/// Makes sure that the work of finished atoms is on their branches, where the branches that build
+/// on them begin.
+///
+/// # Errors
+/// With [`GitError::Astray`] if the commits of one were left elsewhere; or git fails.
+pub(super) fn ensure_on_branches(
+    repository: &Repository,
+    target: &str,
+    builds_on: &[String],
+) -> Result<(), GitError> {
+    for atom in builds_on {
+        let Some(left) = repository.commit(&format!("refs/el/astray/{atom}"))? else { continue };
+        let is_there = match repository.tip(&branch_of(atom))? {
+            Some(tip) => repository.contains(&tip, &left)?,
+            None => false,
+        };
+        if !is_there && !repository.has_work(target, &left)? {
+            return Err(GitError::Astray { atom: atom.clone() });
+        }
+    }
+    Ok(())
+}
+
 /// Those of the atoms whose branch has work that a commit does not have, neither as it is nor put
 /// on top of others, and that is not in `target` either.
-pub(super) fn missing(
+pub(super) fn unmerged_dependencies(
     repository: &Repository,
     commit: &str,
     target: &str,

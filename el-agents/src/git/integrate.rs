@@ -45,8 +45,9 @@ impl ScratchCheckout {
     ) -> Result<ScratchCheckout, GitError> {
         let owner = repository.git().without_hooks();
         let above = path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(above).map_err(super::worktree::fault("make the folder", above))?;
-        let above = above.canonicalize().map_err(super::worktree::fault("find", above))?;
+        std::fs::create_dir_all(above)
+            .map_err(super::error::file_error("make the folder", above))?;
+        let above = above.canonicalize().map_err(super::error::file_error("find", above))?;
         let path = above.join(path.file_name().unwrap_or_default());
         let git = owner.as_committer().elsewhere(&path).in_own_checkout();
         let scratch = ScratchCheckout { git, owner, path };

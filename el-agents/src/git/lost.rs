@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::files::{changed_on_disk, flagged_entries, submodules};
 use super::repository::is_below;
-use super::{Git, GitError, Worktree, worktree};
+use super::{Git, GitError, Worktree, ready};
 
 /// Folders that tools can make again, whatever is in them.
 const MADE: [&str; 6] = ["node_modules", "__pycache__", ".venv", ".gradle", ".next", ".tox"];
@@ -35,7 +35,7 @@ impl Worktree {
             .iter()
             .map(|path| path.display().to_string())
             .collect();
-        let (from_setup, ready_at) = worktree::put_by_setup(&git)?;
+        let (from_setup, ready_at) = ready::put_by_setup(&git)?;
         for path in ignored(&git)? {
             let is_from_setup =
                 || from_setup.contains(&path) && !self.is_changed_since(&path, ready_at);
@@ -109,7 +109,7 @@ impl Worktree {
     /// Whether el made it: it stands where el puts them, or was made ready by el.
     pub fn is_made_by_el(&self, place: &Path) -> bool {
         let git = Git::at(&self.path).in_own_checkout();
-        self.path == place || self.is_missing || worktree::is_ready(&git)
+        self.path == place || self.is_missing || ready::is_ready(&git)
     }
 }
 

@@ -1,6 +1,8 @@
 //! A look at a repository: its branches of ours, and its worktrees.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::{Git, GitError};
 
@@ -34,11 +36,17 @@ impl Repository {
     /// The repository that this folder is in.
     ///
     /// # Errors
-    /// If there is none, or it is bare.
+    /// If there is none, it is bare, or git cannot work with it.
     pub fn of(folder: &Path) -> Result<Repository, GitError> {
         let git = Git::at(folder);
         match git.ask(&["rev-parse", "--is-bare-repository"]) {
             Err(GitError::Failed { said, .. }) if said.contains("not a git repository") => {
+                return Err(match repository_folder(folder) {
+                    Some(broken) => GitError::Broken(broken),
+                    None => GitError::NoRepository(folder.to_owned()),
+                });
+            }
+            Err(GitError::Program(_)) if repository_folder(folder).is_none() => {
                 return Err(GitError::NoRepository(folder.to_owned()));
             }
             Err(GitError::Failed { said, .. }) if said.contains("dubious ownership") => {
@@ -50,9 +58,7 @@ impl Repository {
             Ok(said) if said == "true" => return Err(GitError::Bare(folder.to_owned())),
             done => drop(done?),
         }
-        let top = git
-            .maybe(&["rev-parse", "--show-toplevel"])?
-            .ok_or_else(|| GitError::NoRepository(folder.to_owned()))?;
+        let top = git.ask(&["rev-parse", "--show-toplevel"])?;
         let prefix = git.ask(&["rev-parse", "--show-prefix"])?;
         let top = PathBuf::from(top);
         Ok(Repository { git: Git::at(&top), top, prefix: PathBuf::from(prefix) })
@@ -76,9 +82,18 @@ impl Repository {
     /// The commit that is checked out.
     ///
     /// # Errors
-    /// If there is no commit yet.
+    /// If there is no commit yet, or git cannot read it.
     pub fn head(&self) -> Result<String, GitError> {
-        self.commit("HEAD")?.ok_or_else(|| GitError::NoCommit(self.top.clone()))
+        if let Some(commit) = self.commit("HEAD")? {
+            return Ok(commit);
+        }
+        // Only git log tells a branch without a commit from one that is damaged.
+        match self.git.ask(&["log", "-1", "--format=%H"]) {
+            Err(GitError::Failed { said, .. }) if said.contains("does not have any commits") => {
+                Err(GitError::NoCommit(self.top.clone()))
+            }
+            said => said,
+        }
     }
 
     /// The branch that is checked out.
@@ -148,7 +163,9 @@ impl Repository {
     /// If git fails.
     pub(super) fn notes_of(&self, atom: &str) -> Result<Vec<(String, String)>, GitError> {
         let mut notes = self.refs(&format!("refs/el/brought/{atom}/"))?;
-        notes.extend(self.refs(&format!("refs/el/base/{atom}"))?);
+        for name in ["base", "astray"] {
+            notes.extend(self.refs(&format!("refs/el/{name}/{atom}"))?);
+        }
         Ok(notes)
     }
 
@@ -315,6 +332,31 @@ impl Worktree {
     pub fn changes(&self, but: &[String]) -> Result<Vec<String>, GitError> {
         if self.is_missing { Ok(Vec::new()) } else { changes(&Git::at(&self.path), true, but) }
     }
+
+    /// The same with all untracked files, for as long as git may look.
+    ///
+    /// # Errors
+    /// If git fails, or takes longer.
+    pub fn changes_until(&self, until: Instant) -> Result<Vec<String>, GitError> {
+        changes(&Git::at(&self.path).until(until), true, &[])
+    }
+}
+
+/// The nearest `.git` in a folder or above it, as far up as git looks.
+fn repository_folder(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    let device = folder.metadata().ok()?.dev();
+    let ceilings = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
+    let ceilings: Vec<PathBuf> = std::env::split_paths(&ceilings).collect();
+    folder
+        .ancestors()
+        .take_while(|above| {
+            *above == folder
+                || !ceilings.iter().any(|ceiling| ceiling == above)
+                    && above.metadata().is_ok_and(|found| found.dev() == device)
+        })
+        .map(|above| above.join(".git"))
+        .find(|path| path.symlink_metadata().is_ok())
 }
 
 fn parse_worktrees(text: &str) -> Vec<Worktree> {

@@ -1,32 +1,13 @@
 //! A worktree for one atom: made, or used again.
 
-use std::collections::HashSet;
 use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::{Component, Path, PathBuf};
-use std::time::SystemTime;
+use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
+use super::error::file_error;
 use super::repository::{Repository, branch_of};
-use super::{GitError, Worktree, foundation};
-
-/// How an agent is kept apart from others.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Isolation {
-    /// The folder of the worktrees; absolute.
-    pub folder: PathBuf,
-    /// Where branches begin; `None`: at what is checked out.
-    pub base: Option<String>,
-    /// Untracked files and folders of the main checkout that each worktree gets a copy of.
-    pub copy: Vec<String>,
-    /// The same, as links.
-    pub link: Vec<String>,
-    /// A command that makes a new worktree ready, in words; empty: none.
-    pub setup: Vec<String>,
-    /// How long that may take, in milliseconds.
-    pub setup_timeout_ms: u64,
-}
+use super::request::{Isolation, WorktreeRequest};
+use super::untracked::copy_untracked;
+use super::{Git, GitError, Worktree, foundation, lost, ready};
 
 /// A worktree that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,25 +20,8 @@ pub struct Prepared {
     pub is_new: bool,
     /// Branches with finished work that this one builds on and does not have: it was made before
     /// they were finished, or it is to join them.
-    pub missing: Vec<String>,
+    pub unmerged: Vec<String>,
 }
-
-/// For whom a worktree is.
-#[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
-    /// The atom.
-    pub atom: &'a str,
-    /// The one that it is part of: where that has a branch, its own begins there.
-    pub parent: Option<&'a str>,
-    /// Those whose finished work it needs, nearest first.
-    pub builds_on: &'a [String],
-    /// Bringing those together is its own work: what does not fit by itself is left to its agent.
-    pub joins: bool,
-}
-
-/// Name of the file in a worktree's own git folder that says that its setup is done, and what was
-/// there then that git ignores.
-const READY: &str = "el-ready";
 
 /// Makes the atom's worktree, or finds it. Idempotent, and to be called again if it was broken off.
 ///
@@ -66,15 +30,18 @@ const READY: &str = "el-ready";
 pub fn prepare(
     isolation: &Isolation,
     folder: &Path,
-    wanted: &Wanted<'_>,
+    wanted: &WorktreeRequest<'_>,
 ) -> Result<Prepared, GitError> {
     let atom = wanted.atom;
     let repository = Repository::of(folder)?;
     let git = repository.git().without_hooks();
     let head = repository.head()?;
     let branch = branch_of(atom);
+    let target = isolation.base.as_deref().map_or(Ok(None), |name| repository.commit(name))?;
+    let target = target.as_deref().unwrap_or(&head);
+    foundation::ensure_on_branches(&repository, target, wanted.builds_on)?;
     folder_of_worktrees(&isolation.folder)?;
-    let folder = isolation.folder.canonicalize().map_err(fault("find", &isolation.folder))?;
+    let folder = isolation.folder.canonicalize().map_err(file_error("find", &isolation.folder))?;
     let path = folder.join(atom);
     let known = repository.worktrees()?;
     let mut registered = known.iter().find(|tree| tree.path == path);
@@ -109,67 +76,41 @@ pub fn prepare(
         }
         add(&repository, isolation, wanted, &path, &head)?;
     }
-    let is_new = !ready(&super::Git::at(&path).in_own_checkout())?.exists();
+    let is_new = !ready::note(&Git::at(&path).in_own_checkout())?.exists();
     if is_new {
-        furnish(repository.top(), &path, &isolation.copy, &isolation.link)?;
+        copy_untracked(repository.top(), &path, &isolation.copy, &isolation.link)?;
     }
     let prefix = repository.prefix();
     let below = path.join(prefix);
     let workdir =
         if prefix.as_os_str().is_empty() || !below.is_dir() { path.clone() } else { below };
-    let missing = match repository.tip(&branch)? {
+    let unmerged = match repository.tip(&branch)? {
         Some(tip) => {
-            let base =
-                isolation.base.as_deref().map_or(Ok(None), |name| repository.commit(name))?;
-            foundation::missing(
-                &repository,
-                &tip,
-                base.as_deref().unwrap_or(&head),
-                wanted.builds_on,
-            )?
+            foundation::unmerged_dependencies(&repository, &tip, target, wanted.builds_on)?
         }
         None => Vec::new(),
     };
-    let missing = missing.iter().map(|atom| branch_of(atom)).collect();
-    Ok(Prepared { workdir, top: path, branch, is_new, missing })
+    let unmerged = unmerged.iter().map(|atom| branch_of(atom)).collect();
+    Ok(Prepared { workdir, top: path, branch, is_new, unmerged })
 }
 
 impl Prepared {
-    /// The setup was done: it is not done again on a retry.
+    /// Notes that the setup was done, so that a retry does not do it again.
     ///
     /// # Errors
     /// If that cannot be written down.
-    pub fn is_ready(&self) -> Result<(), GitError> {
-        let git = super::Git::at(&self.top).in_own_checkout();
-        let note = ready(&git)?;
+    pub fn mark_ready(&self) -> Result<(), GitError> {
+        let git = Git::at(&self.top).in_own_checkout();
+        let note = ready::note(&git)?;
         // What is there now was put there, and can be put there again.
-        fs::write(&note, super::lost::ignored(&git)?.join("\0")).map_err(fault("write", &note))
+        fs::write(&note, lost::ignored(&git)?.join("\0")).map_err(file_error("write", &note))
     }
-}
-
-fn ready(git: &super::Git) -> Result<PathBuf, GitError> {
-    Ok(PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?).join(READY))
-}
-
-/// Whether the worktree was made ready by el.
-pub(super) fn is_ready(git: &super::Git) -> bool {
-    ready(git).is_ok_and(|note| note.exists())
-}
-
-/// What git ignores of what was there when the worktree had been made ready, and when that was.
-pub(super) fn put_by_setup(
-    git: &super::Git,
-) -> Result<(HashSet<String>, Option<SystemTime>), GitError> {
-    let note = ready(git)?;
-    let paths = fs::read_to_string(&note).unwrap_or_default();
-    let paths = paths.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
-    Ok((paths, fs::metadata(&note).and_then(|note| note.modified()).ok()))
 }
 
 fn add(
     repository: &Repository,
     isolation: &Isolation,
-    wanted: &Wanted<'_>,
+    wanted: &WorktreeRequest<'_>,
     path: &Path,
     head: &str,
 ) -> Result<(), GitError> {
@@ -195,7 +136,7 @@ fn add(
             }
             (None, None) => head.to_owned(),
         };
-        let base = foundation::lay(repository, &base, wanted)?;
+        let base = foundation::merge_dependencies(repository, &base, wanted)?;
         // The branch and where it began, or neither.
         let change = format!(
             "start\ncreate refs/heads/{branch} {base}\nupdate refs/el/base/{atom} {base}\nprepare\ncommit\n"
@@ -214,108 +155,9 @@ pub fn folder_of_worktrees(folder: &Path) -> Result<(), GitError> {
         // Somebody else's folder stays as it is.
         return Ok(());
     }
-    fs::create_dir_all(folder).map_err(fault("make the folder", folder))?;
+    fs::create_dir_all(folder).map_err(file_error("make the folder", folder))?;
     let ignore = folder.join(".gitignore");
-    fs::write(&ignore, "*\n").map_err(fault("write", &ignore))
-}
-
-/// Puts what is not in git, but needed, into a checkout.
-///
-/// # Errors
-/// If something cannot be put there.
-pub fn furnish(from: &Path, to: &Path, copy: &[String], link: &[String]) -> Result<(), GitError> {
-    for name in copy {
-        put(from, to, name, copy_whole)?;
-    }
-    for name in link {
-        put(from, to, name, |from, to| symlink(from, to))?;
-    }
-    Ok(())
-}
-
-/// Puts one untracked thing into a worktree. What the main checkout does not have is left out; what
-/// is there already stays. No link is followed on the way: a branch may have one where the main
-/// checkout has a folder.
-fn put(
-    from: &Path,
-    to: &Path,
-    name: &str,
-    how: impl Fn(&Path, &Path) -> std::io::Result<()>,
-) -> Result<(), GitError> {
-    let fail = |why: String| GitError::Untracked { path: name.to_owned(), why };
-    let io = |error: std::io::Error| fail(error.to_string());
-    let name = Path::new(name);
-    if !name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
-        return Err(fail("it is not a path below the repository's folder".to_owned()));
-    }
-    let source = from.join(name);
-    if fs::symlink_metadata(&source).is_err() {
-        return Ok(());
-    }
-    // The main checkout is the user's, and may have links within itself.
-    let whole = source.parent().unwrap_or(from).canonicalize().map_err(io)?;
-    if !whole.starts_with(from.canonicalize().map_err(io)?) {
-        return Err(fail(format!(
-            "a link on the way to it leads out of the repository, to {}",
-            whole.display()
-        )));
-    }
-    let mut target = to.to_owned();
-    let mut parts = name.components().filter(|part| *part != Component::CurDir).peekable();
-    while let Some(part) = parts.next() {
-        target.push(part);
-        let found = fs::symlink_metadata(&target);
-        match found {
-            Ok(_) if parts.peek().is_none() => return Ok(()),
-            Ok(is) if is.is_symlink() => {
-                let link = target.strip_prefix(to).unwrap_or(&target).display();
-                return Err(fail(format!(
-                    "the branch has a link at {link}, which is not followed"
-                )));
-            }
-            Ok(_) => {}
-            Err(_) if parts.peek().is_some() => fs::create_dir(&target).map_err(io)?,
-            Err(_) => {}
-        }
-    }
-    how(&source, &target).map_err(io)
-}
-
-/// A copy that was broken off is not taken for one.
-fn copy_whole(from: &Path, to: &Path) -> std::io::Result<()> {
-    let mut name = std::ffi::OsString::from(".el-copying-");
-    name.push(to.file_name().unwrap_or_default());
-    let half = to.with_file_name(name);
-    match fs::symlink_metadata(&half) {
-        Ok(is) if is.is_dir() => fs::remove_dir_all(&half)?,
-        Ok(_) => fs::remove_file(&half)?,
-        Err(_) => {}
-    }
-    copy_all(from, &half)?;
-    fs::rename(&half, to)
-}
-
-/// Nothing is there yet.
-fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
-    let found = fs::symlink_metadata(from)?;
-    if found.is_symlink() {
-        return symlink(fs::read_link(from)?, to);
-    }
-    if found.is_file() {
-        let mut file = fs::File::create_new(to)?;
-        std::io::copy(&mut fs::File::open(from)?, &mut file)?;
-        return file.set_permissions(found.permissions());
-    }
-    if !found.is_dir() {
-        // A socket or a pipe is of no use elsewhere.
-        return Ok(());
-    }
-    fs::create_dir(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        copy_all(&entry.path(), &to.join(entry.file_name()))?;
-    }
-    Ok(())
+    fs::write(&ignore, "*\n").map_err(file_error("write", &ignore))
 }
 
 /// Takes a worktree and its branch away. `ours`: what el itself put into worktrees. The caller
@@ -348,9 +190,4 @@ pub fn remove(
         change.push_str(&format!("delete {name} {at}\n"));
     }
     git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n"))).map(drop)
-}
-
-pub(super) fn fault(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> GitError {
-    let path = path.to_owned();
-    move |source| GitError::File { doing, path, source }
 }

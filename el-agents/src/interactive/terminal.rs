@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use super::screen::{Screen, State};
+use crate::poll::poll_until;
 use crate::process::{Handle, ProcessId};
 use crate::tmux::{OwnPane, PaneLook, SessionError};
 
@@ -83,18 +84,14 @@ pub(crate) fn leave(pane: &OwnPane, agent: &ProcessId) {
     if pane.type_word("/exit").is_err() {
         return;
     }
-    let deadline = std::time::Instant::now() + SEEN;
-    loop {
-        std::thread::sleep(LOOK);
+    let is_typed = || {
         let screen = pane.look().map(|look| Screen::read(&look.text));
-        if matches!(screen, Ok(Screen { state: State::Prompt { input, .. }, .. }) if input == "/exit")
-        {
-            break;
-        }
-        if std::time::Instant::now() >= deadline {
-            // Something else stands there, or asks: no Enter of ours goes into that.
-            return;
-        }
+        let seen = matches!(screen, Ok(Screen { state: State::Prompt { input, .. }, .. }) if input == "/exit");
+        seen.then_some(())
+    };
+    if poll_until(SEEN, LOOK, is_typed).is_none() {
+        // Something else stands there, or asks: no Enter of ours goes into that.
+        return;
     }
     let entered = pane.press("Enter");
     if let (Ok(()), Ok(Some(handle))) = (entered, Handle::open(agent)) {

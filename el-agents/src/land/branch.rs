@@ -128,7 +128,7 @@ impl Search<'_> {
         let has_landed = match target {
             _ if strayed_to.is_some() => false,
             // A branch without commits of its own has nothing to bring in.
-            _ if base.as_deref() == Some(tip.as_str()) => true,
+            _ if base.as_deref() == Some(tip.as_str()) => false,
             Some(target) => repository.has_landed(target, id, &tip)?,
             None => false,
         };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::check::{CheckCommand, CheckEnd, CheckRunner};
 use super::{LandContext, LandError, project_folder};
-use crate::git::{GitError, Repository, ScratchCheckout, furnish};
+use crate::git::{GitError, Repository, ScratchCheckout, copy_untracked};
 
 /// Checks commits in a checkout of our own.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl<'a> CommitCheck<'a> {
         let settings = self.context.settings;
         scratch.check_out(commit)?;
         let top = self.repository.top();
-        match furnish(top, scratch.path(), &settings.copy, &settings.link) {
+        match copy_untracked(top, scratch.path(), &settings.copy, &settings.link) {
             // The commit itself brought what is in the way.
             Err(error @ GitError::Untracked { .. }) => return Ok(Some(error.to_string())),
             done => done?,

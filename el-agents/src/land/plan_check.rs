@@ -8,7 +8,9 @@ use el_core::rules::orchestrate::{Question, Standing};
 
 use super::check::{CheckCommand, CheckEnd, CheckRunner};
 use super::{LandContext, LandError, project_folder};
-use crate::git::{GitError, JoinResult, Mode, Repository, ScratchCheckout, branch_of, furnish};
+use crate::git::{
+    GitError, JoinResult, Mode, Repository, ScratchCheckout, branch_of, copy_untracked,
+};
 
 /// A branch with the work of an atom of a plan.
 #[derive(Debug)]
@@ -135,7 +137,7 @@ pub fn check_plan(
             return Ok(PlanCheckEnd::Ended { passed: false, output });
         }
         Together::Checkout(scratch, repository) => {
-            furnish(repository.top(), scratch.path(), &settings.copy, &settings.link)?;
+            copy_untracked(repository.top(), scratch.path(), &settings.copy, &settings.link)?;
             let folder = project_folder(scratch.path(), repository);
             _checkout = scratch;
             (folder, &[setup, check])

@@ -1,6 +1,6 @@
 //! Files that others write too: read whole, replaced whole, and never silently lost.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use el_core::model::Timestamp;
 use el_core::protocol::mailbox::{Document, MailboxFile, numbered};
 use rustix::fs::OFlags;
-use rustix::io::Errno;
 use serde_json::Value;
+
+use crate::file_lock::FileLock;
 
 /// More than any mailbox; what is larger is not read.
 const SIZE_MAX: u64 = 64 << 20;
 /// How long a lock may be held by someone else.
 const LOCK_LIMIT: Duration = Duration::from_secs(20);
-const LOCK_AGAIN: Duration = Duration::from_millis(5);
 /// A file that is empty or half written stays as it is for so long before that counts as what it
 /// is.
 const SETTLED: Duration = Duration::from_millis(500);
@@ -61,39 +61,18 @@ pub(super) fn fingerprint(path: &Path) -> Fingerprint {
     )
 }
 
-/// An exclusive lock, kept until it is dropped.
-#[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "held for as long as it is open")] File);
-
-impl Lock {
-    /// Locks `<path>.lock`, which is made if it is not there and stays.
-    pub(super) fn take(path: &Path) -> Result<Lock, FileError> {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".lock");
-        let lock = PathBuf::from(name);
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).custom_flags(NO_WAIT);
-        let file = match options.open(&lock) {
-            // A pipe that nobody reads.
-            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
-                return Err(FileError::NotAFile { path: lock });
-            }
-            opened => opened.map_err(fault("open", &lock))?,
-        };
-        if !file.metadata().map_err(fault("open", &lock))?.is_file() {
-            return Err(FileError::NotAFile { path: lock });
+/// Locks `<path>.lock`, which is made if it is not there and stays.
+pub(super) fn lock(path: &Path) -> Result<FileLock, FileError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let lock = PathBuf::from(name);
+    match FileLock::within(&lock, LOCK_LIMIT) {
+        Ok(Some(held)) => Ok(held),
+        Ok(None) => Err(FileError::Locked { path: lock }),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            Err(FileError::NotAFile { path: lock })
         }
-        let until = Instant::now() + LOCK_LIMIT;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(Lock(file)),
-                Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                    std::thread::sleep(LOCK_AGAIN)
-                }
-                Err(TryLockError::WouldBlock) => return Err(FileError::Locked { path: lock }),
-                Err(TryLockError::Error(source)) => return Err(fault("lock", &lock)(source)),
-            }
-        }
+        Err(error) => Err(fault("lock", &lock)(error)),
     }
 }
 

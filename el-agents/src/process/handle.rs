@@ -1,7 +1,7 @@
 //! A hold on one process: signals reach it or nobody, and its end can be waited for.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(target_os = "linux")]
 use rustix::fd::OwnedFd;
@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Liveness, ProcessId};
+use crate::poll::poll_until;
 
 /// How long to sleep between two looks where the kernel cannot tell us of an exit.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
@@ -75,21 +76,12 @@ impl Handle {
     /// # Errors
     /// If the kernel refuses to wait.
     pub fn wait(&self, timeout: Duration) -> io::Result<bool> {
-        let deadline = Instant::now() + timeout;
         #[cfg(target_os = "linux")]
         if let Some(pidfd) = &self.pidfd {
-            return super::linux::wait_readable(pidfd, deadline);
+            return super::linux::wait_readable(pidfd, std::time::Instant::now() + timeout);
         }
-        loop {
-            if self.id.liveness() == Liveness::Absent {
-                return Ok(true);
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(false);
-            }
-            std::thread::sleep(left.min(LOOK_AGAIN));
-        }
+        let is_gone = || (self.id.liveness() == Liveness::Absent).then_some(());
+        Ok(poll_until(timeout, LOOK_AGAIN, is_gone).is_some())
     }
 }
 

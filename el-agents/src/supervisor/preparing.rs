@@ -133,8 +133,8 @@ impl Supervisor {
     }
 
     fn not_prepared(&mut self, failure: PreparationFailure) -> ExitRecord {
-        let PreparationFailure { why, conflict, .. } = failure;
-        let Some(conflict) = conflict else { return self.launch_failed(why, false) };
+        let PreparationFailure { why, conflict, is_hopeless, .. } = failure;
+        let Some(conflict) = conflict else { return self.launch_failed(why, is_hopeless) };
         match self.file_joining_atom(&conflict) {
             Ok((more, is_hopeless)) => self.launch_failed(why + &more, is_hopeless),
             Err(error) => self.launch_failed(format!("{why}: {}", error_chain(&error)), false),

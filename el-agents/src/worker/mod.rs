@@ -6,12 +6,14 @@ mod actions;
 mod admission;
 mod detached;
 mod drive;
+mod place;
 mod recovery;
 mod report;
 mod state;
 mod stop;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use el_core::model::Takes;
@@ -23,6 +25,7 @@ pub use crate::launch::check_agent;
 
 pub use self::detached::{Detached, start_detached};
 pub use self::drive::Drive;
+use self::place::DatabaseFile;
 pub use self::report::{Listener, Live, Report, StoppedBy, Summary};
 use self::state::State;
 pub use self::state::is_there;
@@ -118,6 +121,14 @@ pub enum WorkError {
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] Error),
+    /// The file of the store is not the one that was opened; all runs were ended.
+    #[error("{} was {became} while el work was using it", path.display())]
+    DatabaseGone {
+        /// Where it was.
+        path: PathBuf,
+        /// "deleted" or "replaced".
+        became: &'static str,
+    },
     /// Sessions cannot be started; nothing more was claimed.
     #[error("{attempts} sessions in a row could not be started; the last: {message}")]
     CannotLaunch {
@@ -169,6 +180,7 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
     let launchers = launchers(options)?;
     let system = |doing| move |source| WorkError::System { doing, source };
     let store = Store::open(&options.places.database, options.durability)?;
+    let mut file = DatabaseFile::at(&options.places.database);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -188,6 +200,9 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
             tokio::select! {
                 () = tokio::time::sleep(pace.wait()) => {
                     let began = Instant::now();
+                    if let Some(became) = file.loss() {
+                        break Err(state.end_all(became));
+                    }
                     let is_due = full_look.elapsed() >= FULL_LOOK;
                     if !is_due && (began < step_at || !state.has_changed()) {
                         continue;

@@ -36,6 +36,8 @@ pub enum Report {
         seconds: u64,
         turns: i64,
         cost_micros: i64,
+        /// How many files in its own worktree no commit has.
+        uncommitted: usize,
     },
     /// Nothing is claimed for now.
     Paused { until: Timestamp, reason: String },

@@ -362,6 +362,7 @@ impl<'a> State<'a> {
                 seconds: took.as_secs(),
                 turns: run.progress.turns,
                 cost_micros: run.progress.cost_micros,
+                uncommitted: run.summary.map_or(0, |summary| summary.uncommitted.len()),
             });
             launched?;
         }

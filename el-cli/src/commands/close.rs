@@ -1,6 +1,6 @@
 use el_agents::verify;
 use el_core::Store;
-use el_core::model::Status;
+use el_core::model::{Run, Status};
 use el_core::ops::{self, Guard};
 use el_core::protocol::words;
 
@@ -12,6 +12,8 @@ use crate::output::atoms;
 use crate::output::list::OneOrMany;
 use crate::{complete, input};
 
+mod worktree;
+
 /// Close atoms: they are done
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -21,7 +23,10 @@ Examples:
   el close q5e6 -r - < summary.txt
 
 Several ids are closed together or not at all. Closing again is no error: the first reason
-stands, a new one is added as a comment. An epic is closed after what it contains.")]
+stands, a new one is added as a comment. An epic is closed after what it contains.
+
+A run that works in a worktree of its own and has not committed everything is told so, once,
+with exit code 4; the same command again closes the atom.")]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: Ids,
@@ -73,6 +78,9 @@ pub(crate) fn guard(app: &App, if_status: Vec<Status>) -> Guard {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let reason = args.reason.as_deref().map(|text| input::text(app, "reason", text)).transpose()?;
     let mut store = app.writer()?;
+    if !args.force {
+        ensure_committed(app, &mut store, &args.ids.ids)?;
+    }
     check_first(app, &mut store, &args.ids.ids, &|| true)?;
     let closed = ops::close(
         &mut store,
@@ -98,22 +106,10 @@ pub(crate) fn check_first(
     ids: &[String],
     goes_on: &dyn Fn() -> bool,
 ) -> Result<()> {
-    // What does not hold, the fence of the change itself tells.
-    let Some((session, token)) = app.session().and_then(|s| Some((s, s.token.as_deref()?))) else {
+    let Some((run, token)) = own_run(app, store, ids) else { return Ok(()) };
+    let Some(required) = run.verify.as_ref().filter(|verify| verify.required) else {
         return Ok(());
     };
-    let Ok(run) = ops::run(store, &session.run) else { return Ok(()) };
-    let Some(required) = run.verify.as_ref().filter(|verify| verify.required && run.is_live())
-    else {
-        return Ok(());
-    };
-    let is_own = |id: &String| {
-        ops::brief(store, id)
-            .is_ok_and(|atom| atom.id == run.atom_id && atom.status != Status::Closed)
-    };
-    if !ids.iter().any(is_own) {
-        return Ok(());
-    }
     app.printer.note(&format!("checking first: {}", words::join(&required.command)));
     let environment: Vec<_> = std::env::vars_os().collect();
     let result = match verify::start(required, std::path::Path::new(&run.workdir), &environment) {
@@ -132,7 +128,29 @@ pub(crate) fn check_first(
         },
         Err(not_run) => *not_run,
     };
-    Ok(ops::record_verify(store, &app.ctx(), &run.id, token, &result)?)
+    Ok(ops::record_verify(store, &app.ctx(), &run.id, &token, &result)?)
+}
+
+/// Refuses the end of this session's own atom, once, while its worktree has work that is not
+/// committed.
+pub(crate) fn ensure_committed(app: &App, store: &mut Store, ids: &[String]) -> Result<()> {
+    match own_run(app, store, ids) {
+        Some((run, token)) => worktree::ensure_committed(app, store, &run, &token),
+        None => Ok(()),
+    }
+}
+
+/// The live run of this session with its token, if its atom is among these and not closed. What
+/// does not hold, the fence of the change itself tells.
+fn own_run(app: &App, store: &Store, ids: &[String]) -> Option<(Run, String)> {
+    let session = app.session()?;
+    let token = session.token.clone()?;
+    let run = ops::run(store, &session.run).ok().filter(Run::is_live)?;
+    let is_own = |id: &String| {
+        ops::brief(store, id)
+            .is_ok_and(|atom| atom.id == run.atom_id && atom.status != Status::Closed)
+    };
+    ids.iter().any(is_own).then_some((run, token))
 }
 
 /// One atom for one id, a list for several; a line for each.

@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
+use el_agents::git::branch_of;
 use el_agents::settings::AgentSettings;
 use el_agents::worker;
 use el_core::Store;
@@ -11,7 +12,7 @@ use el_core::protocol::words;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::work::Started;
+use super::work::{Started, folders};
 use crate::app::App;
 use crate::args::values::word;
 use crate::error::{CommandError, Result};
@@ -38,6 +39,9 @@ Examples:
   git diff | el run - --verify 'cargo test' --require-verify
   el run \"Write the changelog\" --wait
   el run -- tidy                 A single word, which may be a mistyped command, follows --
+
+In a git repository with a commit the task is done in a worktree of its own, and el land brings
+it in; --workdir names a folder to work in instead.
 
 The task is an atom, assigned to the agent. A running el work takes it; where none does, el
 starts one in the background, which ends when nothing is left for that agent. An agent does one
@@ -141,7 +145,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if args.wait {
         if !app.printer.is_robot() {
             let mut page = app.printer.page();
-            said(&mut page, &done.delegated, done.started.as_ref());
+            said(&mut page, &done, &new);
             app.printer.write(page.into_text().as_bytes())?;
         }
         return wait::run(app, &done.store, &done.background, &done.delegated.task.id);
@@ -151,8 +155,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         started_worker: done.started.as_ref(),
         warnings: &done.warnings,
     };
-    app.printer
-        .emit(&Answer::Filed(filed), |page| said(page, &done.delegated, done.started.as_ref()))?;
+    app.printer.emit(&Answer::Filed(filed), |page| said(page, &done, &new))?;
     Ok(Exit::Done)
 }
 
@@ -405,12 +408,13 @@ fn warnings(delegated: &Delegated) -> Vec<String> {
     warnings
 }
 
-fn said(page: &mut Page, delegated: &Delegated, started: Option<&Started>) {
+fn said(page: &mut Page, done: &HandedOver, new: &NewTask) {
+    let (delegated, started) = (&done.delegated, done.started.as_ref());
+    let task = &delegated.task;
     if page.quiet() {
-        page.line(&delegated.task.id);
+        page.line(&task.id);
         return;
     }
-    let task = &delegated.task;
     let verb = page.paint(style::GOOD, "Task");
     let id = page.paint(style::ID, &task.id);
     let agent =
@@ -423,6 +427,18 @@ fn said(page: &mut Page, delegated: &Delegated, started: Option<&Started>) {
             started.pid
         );
         page.line(page.paint(style::DIM, &text));
+    }
+    if let Some(folder) = done.background.worktree_of().filter(|_| new.workdir.is_none()) {
+        let text = format!(
+            "It is done in a worktree of its own, on the branch {}: el land {} brings it in. \
+             --workdir . works in this folder instead.",
+            branch_of(&task.id),
+            task.id
+        );
+        page.line(page.paint(style::DIM, &text));
+        if let Some(files) = folders::uncommitted(folder) {
+            page.line(format!("Not committed here, so not in that worktree: {files}"));
+        }
     }
     let text =
         format!("el tasks {} tells how it stands; el logs {} -f follows it.", task.id, task.id);

@@ -5,6 +5,7 @@ use el_core::protocol::report::{CompletionReport, ReportTemplate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::close;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -47,7 +48,9 @@ pub(super) enum Answer<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let Some(path) = &args.report else { return template(args, app) };
     let report = input::file(app, "report", path)?;
-    let submitted = ops::submit(&mut app.writer()?, &app.ctx(), &args.id, &report)?;
+    let mut store = app.writer()?;
+    close::ensure_committed(app, &mut store, std::slice::from_ref(&args.id))?;
+    let submitted = ops::submit(&mut store, &app.ctx(), &args.id, &report)?;
     app.printer.emit(&Answer::Submitted(&submitted), |page| {
         atoms::did(page, "Submitted", &submitted.atom);
         if !page.quiet() {

@@ -5,7 +5,7 @@ use el_core::model::{IssueType, Priority, Status};
 use el_core::ops::{self, AtomPatch, Updated};
 use serde_json::Value;
 
-use super::close::{GuardArgs, Ids};
+use super::close::{self, GuardArgs, Ids};
 use super::create;
 use crate::app::App;
 use crate::args::values::word;
@@ -92,8 +92,12 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let patch = patch(args, app)?;
+    let mut store = app.writer()?;
+    if matches!(patch.status, Some(Status::Closed | Status::Review)) && !args.force {
+        close::ensure_committed(app, &mut store, &args.ids.ids)?;
+    }
     let updated = ops::update(
-        &mut app.writer()?,
+        &mut store,
         &app.ctx(),
         &args.ids.ids,
         &patch,

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use el_core::model::{BondKind, Run, Timestamp};
 use el_core::ops::{self, Explanation};
 use el_core::rules::budget::usd;
@@ -25,8 +27,22 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let now = app.now();
     let explained = ops::explain(&app.reader()?, &args.id, now)?;
-    app.printer.emit(&explained, |page| view(page, &explained, now))?;
+    app.printer.emit(&explained, |page| {
+        view(page, &explained, now);
+        if !explained.ready && !page.quiet() {
+            locks(app).iter().for_each(|lock| {
+                let path = sanitize::path(lock);
+                page.paragraph(&format!("A git holds, or left behind, the lock {path}"), 2);
+            });
+        }
+    })?;
     Ok(Exit::Done)
+}
+
+/// Locks in the repository of this project, which keep agents from committing.
+fn locks(app: &App) -> Vec<PathBuf> {
+    let repository = super::worktrees::find_repository(app);
+    repository.ok().and_then(|found| found.locks().ok()).unwrap_or_default()
 }
 
 fn view(page: &mut Page, explained: &Explanation, now: Timestamp) {

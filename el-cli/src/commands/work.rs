@@ -15,6 +15,7 @@ use crate::{complete, mistyped};
 
 mod background;
 mod dry_run;
+pub(super) mod folders;
 pub(super) mod live;
 pub(super) mod preflight;
 mod resume;
@@ -194,6 +195,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     tell_of_others(app, &options)?;
     tell_what_waits(app, &options)?;
     preflight::tell(app, &options);
+    tell_of_folders(app, &options);
     let queue = live::Queue {
         store: app.reader()?,
         agents: options.agents.iter().map(|served| served.agent.name.clone()).collect(),
@@ -320,6 +322,13 @@ fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
     Ok(())
 }
 
+/// Before agents start: which folders they share, and what is not committed there.
+pub(super) fn tell_of_folders(app: &App, options: &WorkOptions) {
+    for remark in folders::remarks(&options.agents, options.concurrency) {
+        app.printer.note(&remark);
+    }
+}
+
 /// How long `--stop` waits: an agent has five seconds to end by itself, then it is killed.
 const STOP_LIMIT: Duration = Duration::from_secs(90);
 
@@ -327,6 +336,9 @@ pub(super) fn failure(error: WorkError) -> CommandError {
     match error {
         WorkError::Configuration(error) => error.into(),
         WorkError::Store(error) => error.into(),
+        WorkError::DatabaseGone { .. } => CommandError::config("database", error.to_string())
+            .with_hint("all sessions were ended, since nothing of their work could be kept")
+            .with_hint("put the database back, or el init makes a new one; el doctor looks at it"),
         WorkError::CannotLaunch { .. } => CommandError::config("tmux", error.to_string())
             .with_hint(
                 "el doctor looks at what is needed; the atoms are open again and were not lost",

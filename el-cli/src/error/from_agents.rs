@@ -20,12 +20,14 @@ impl From<GitError> for CommandError {
         let exit = match &error {
             GitError::NoRepository(_) | GitError::NoRevision(_) => Exit::NotFound,
             GitError::Program(_)
+            | GitError::Broken(_)
             | GitError::NotTrusted(_)
             | GitError::TooOld(_)
             | GitError::Setup { .. }
             | GitError::Untracked { .. } => Exit::Configuration,
             GitError::TimedOut { .. } => Exit::TimedOut,
-            GitError::Apart { .. }
+            GitError::MergeConflict { .. }
+            | GitError::Astray { .. }
             | GitError::Bare(_)
             | GitError::NoCommit(_)
             | GitError::Detached(_)

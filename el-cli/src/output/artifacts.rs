@@ -47,7 +47,18 @@ pub(crate) fn words(summary: &Summary, artifacts: i64) -> String {
         1 => "1 file".to_owned(),
         many => format!("{many} files"),
     };
-    format!("summary {status}{by}, {files}")
+    let left = uncommitted(summary.uncommitted.len());
+    let left = left.map(|left| format!(", {left}")).unwrap_or_default();
+    format!("summary {status}{by}, {files}{left}")
+}
+
+/// Files of a worktree that no commit has: they do not land.
+pub(crate) fn uncommitted(files: usize) -> Option<String> {
+    match files {
+        0 => None,
+        1 => Some("1 file not committed".to_owned()),
+        many => Some(format!("{many} files not committed")),
+    }
 }
 
 /// The whole summary.

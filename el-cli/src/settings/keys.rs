@@ -363,7 +363,8 @@ pub(crate) static KEYS: &[Key] = &[
         Kind::Choice(&["worktree", "none"]),
         None,
         Scope::Agent,
-        "Where runs work: each in a git worktree, or all in one folder; unset: worktrees if several run at a time in a repository",
+        "Where runs work: each in a git worktree, or all in one folder; unset: worktrees if several \
+         run at a time in a repository, and for what el run hands over",
     ),
     key(
         "worktrees_directory",

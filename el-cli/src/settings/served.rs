@@ -1,9 +1,9 @@
 //! Which agents a worker serves, how many things each may do at a time, who may hand over, and how
 //! work is checked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use el_agents::git::{Isolation, Mode, Repository};
+use el_agents::git::{GitError, Isolation, Mode, Repository};
 use el_agents::land::LandSettings;
 use el_agents::worker::{Resources, Served};
 use el_core::protocol::words;
@@ -41,7 +41,10 @@ impl Settings {
             .iter()
             .map(|name| {
                 let mut agent = self.agent(name)?;
-                agent.isolation = self.isolation(name, &agent.working_directory, concurrency)?;
+                let worktrees = self.isolation(name, &agent.working_directory)?;
+                let is_apart = concurrency > 1 || self.text("isolate", Some(name))?.is_some();
+                agent.isolation = worktrees.clone().filter(|_| is_apart);
+                agent.task_isolation = worktrees;
                 let own =
                     agent.max_parallel.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
                 let at_most = match own {
@@ -74,22 +77,15 @@ impl Settings {
         })
     }
 
-    /// Whether, and how, runs get worktrees of their own. Where nothing is said: if several run at
-    /// a time, in a repository with a commit.
-    fn isolation(
-        &self,
-        agent: &str,
-        folder: &std::path::Path,
-        concurrency: usize,
-    ) -> Result<Option<Isolation>> {
+    /// How runs get worktrees, unless the settings or the folder say that there are none: by
+    /// default there are in a repository with a commit.
+    fn isolation(&self, agent: &str, folder: &Path) -> Result<Option<Isolation>> {
         let name = Some(agent);
-        let wanted = match self.text("isolate", name)?.as_deref() {
+        let is_wanted = match self.text("isolate", name)?.as_deref() {
             Some(word) => word == "worktree",
-            None => {
-                concurrency > 1 && Repository::of(folder).and_then(|found| found.head()).is_ok()
-            }
+            None => may_have_worktrees(folder)?,
         };
-        if !wanted {
+        if !is_wanted {
             return Ok(None);
         }
         let limit = self.time("worktree_setup_timeout", name)?.unwrap_or_default();
@@ -185,5 +181,24 @@ impl Settings {
             };
             refused.with_hint("no shell reads the check's command; sh -c '…' gives it one")
         })
+    }
+}
+
+/// Whether worktrees can be made of the repository that a folder is in. Without a repository, or
+/// without a commit, agents share the folder. All else that git says is an error: agents must not
+/// share a folder because git could not be asked.
+fn may_have_worktrees(folder: &Path) -> Result<bool> {
+    match Repository::of(folder).and_then(|found| found.head()) {
+        Ok(_) => Ok(true),
+        Err(GitError::NoRepository(_) | GitError::NoCommit(_)) => Ok(false),
+        Err(error) => {
+            let hint = error.hint().into_owned();
+            let at = folder.display();
+            Err(CommandError::config("git", format!("no agent starts in {at}: {error}"))
+                .with_hint(hint)
+                .with_hint(
+                    "el config set isolate none lets agents work in the folder all the same",
+                ))
+        }
     }
 }

@@ -86,6 +86,16 @@ pub(crate) fn claimed_by(tx: &Tx<'_>, conversation: &str) -> Result<Option<Strin
     .doing("look for what a conversation has claimed")
 }
 
+/// Whether a run was reminded by this already.
+pub(crate) fn was_nudged(tx: &Tx<'_>, atom: &str, run: &str, by: &str) -> Result<bool> {
+    tx.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM events WHERE atom_id = ?1 AND run_id = ?2
+             AND kind = 'nudged' AND json_valid(data) AND data ->> '$.by' = ?3)",
+    )
+    .and_then(|mut s| s.query_row([atom, run, by], |row| row.get(0)))
+    .doing("look whether a run was reminded")
+}
+
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Event>> {
     let kind: String = row.get(3)?;
     let data: String = row.get(6)?;

@@ -28,7 +28,6 @@ const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
     ("el-core/", &["error", "model"]),
     ("el-core/protocol/response", &["phases", "tasks"]),
     ("el-core/protocol/summary", &["headings", "sections", "words"]),
-    ("el-agents/git", &["files", "foundation", "lost", "worktree"]),
     ("el-agents/supervisor", &["on_screen", "watch"]),
     ("el-agents/worker", &["actions", "admission", "drive", "recovery", "state"]),
     (

@@ -1,9 +1,12 @@
 //! What `el doctor` looks at beyond the database: the configuration, and the programs and folders
 //! that `el work` needs.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use el_agents::check::{self, ConfigurationError};
+use el_agents::git::Repository;
 use el_agents::settings::{AgentSettings, Places};
 use el_agents::worker;
 use el_core::ops::Finding;
@@ -39,7 +42,25 @@ pub(super) fn look(app: &App) -> Result<Vec<Finding>> {
         hint,
     }));
     findings.extend(little_room(app));
+    findings.extend(git_locks(&settings));
     Ok(findings)
+}
+
+/// Locks in the repositories that agents work in: as long as they are there, no git changes what
+/// they are of.
+fn git_locks(settings: &Settings) -> Vec<Finding> {
+    let agents = settings.known_agents().into_iter().filter_map(|name| settings.agent(&name).ok());
+    let folders: BTreeSet<_> = agents.map(|agent| agent.working_directory).collect();
+    let repositories = folders.iter().filter_map(|folder| Repository::of(folder).ok());
+    let locks: BTreeSet<_> =
+        repositories.flat_map(|found| found.locks().unwrap_or_default()).collect();
+    let told = |lock: PathBuf| Finding {
+        code: "git_lock",
+        serious: false,
+        message: format!("a git holds, or left behind, the lock {}", lock.display()),
+        hint: "once no git is at work there any more, remove it: rm, with that path".to_owned(),
+    };
+    locks.into_iter().map(told).collect()
 }
 
 /// Below this, changes begin to fail.

@@ -1,8 +1,7 @@
 //! What is to be driven: the goal becomes an epic, or the epic that there is is found, with its
 //! settings.
 
-use std::fs::File;
-
+use el_agents::file_lock::FileLock;
 use el_agents::settings::Executor;
 use el_agents::verify;
 use el_agents::worker::{Drive, WorkOptions};
@@ -29,7 +28,7 @@ pub(super) struct Began {
     /// It had come to its end before, and nothing has changed since.
     pub(super) is_over: bool,
     /// Held until it is driven no more.
-    pub(super) _lock: File,
+    pub(super) _lock: FileLock,
 }
 
 pub(super) fn begin(target: &Target, args: &DriveArgs, app: &App) -> Result<Began> {

@@ -2,10 +2,10 @@
 //! `el run` do so at the same moment.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
+use el_agents::file_lock::FileLock;
 use el_agents::settings::Places;
 use el_agents::worker::{self, Detached, Served, WorkOptions};
 use el_core::Store;
@@ -65,6 +65,14 @@ impl Background {
         })
     }
 
+    /// Where a task is done that names no folder, if in a worktree of its own: the folder whose
+    /// repository it is of.
+    pub(super) fn worktree_of(&self) -> Option<&Path> {
+        let agent = &self.served.agent;
+        let isolation = agent.isolation.as_ref().or(agent.task_isolation.as_ref());
+        isolation.map(|_| agent.working_directory.as_path())
+    }
+
     /// Whether a worker could work at all: tmux, the agent's program, the folders.
     pub(super) fn preflight(&self) -> Result<()> {
         Ok(worker::preflight(&self.options)?)
@@ -74,14 +82,7 @@ impl Background {
     /// other, and all but the first find its worker.
     pub(super) fn start(&self, store: &Store) -> Result<Option<Started>> {
         let lock_path = self.state.join("worker.lock");
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(&lock_path);
-        let lock: File = lock
-            .and_then(|file| file.lock().map(|()| file))
+        let lock = FileLock::wait(&lock_path)
             .map_err(|source| CommandError::file("lock", &lock_path, source))?;
         if is_served(store, &self.agent)? {
             return Ok(None);

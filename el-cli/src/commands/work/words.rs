@@ -6,7 +6,7 @@ use el_agents::worker::{Report, Summary};
 use el_core::model::{Outcome, Timestamp};
 
 use crate::output::page::Page;
-use crate::output::{runs, sanitize, style, time};
+use crate::output::{artifacts, runs, sanitize, style, time};
 
 pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
     let id = |page: &Page, text: &str| page.paint(style::ID, text);
@@ -60,6 +60,7 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
             seconds,
             turns,
             cost_micros,
+            uncommitted,
             ..
         } => {
             let word = page
@@ -71,6 +72,7 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
             if *cost_micros > 0 {
                 figures.push(runs::cost(*cost_micros));
             }
+            figures.extend(artifacts::uncommitted(*uncommitted));
             page.line(format!(
                 "{word} {} {}",
                 id(page, atom),

@@ -122,7 +122,7 @@ fn unfinished(branch: &AtomBranch) -> Option<String> {
     if let Some(why) = branch.describe_revert() {
         return Some(why);
     }
-    if !branch.landed {
+    if !branch.landed && branch.commits > 0 {
         return Some("it has commits that have not landed".to_owned());
     }
     None

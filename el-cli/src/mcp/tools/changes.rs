@@ -1,6 +1,6 @@
 //! What changes atoms: the verbs of the command line, with its rules.
 
-use el_core::model::{BondKind, Timestamp};
+use el_core::model::{BondKind, Status, Timestamp};
 use el_core::ops::{self, AtomPatch, ClaimNext, NewAtom};
 
 use crate::commands::close;
@@ -87,7 +87,11 @@ pub(super) fn update(call: &Call, mut given: Arguments) -> Result<String> {
     };
     given.done("update")?;
     let guard = close::guard(&call.app, Vec::new());
-    let updated = ops::update(&mut call.app.writer()?, &call.app.ctx(), &ids, &patch, &guard)?;
+    let mut store = call.app.writer()?;
+    if matches!(patch.status, Some(Status::Closed | Status::Review)) {
+        close::ensure_committed(&call.app, &mut store, &ids)?;
+    }
+    let updated = ops::update(&mut store, &call.app.ctx(), &ids, &patch, &guard)?;
     let verb = |one: &ops::Updated| if one.changes.is_empty() { "Unchanged" } else { "Updated" };
     Ok(updated.iter().map(|one| rows::did(verb(one), [&one.atom])).collect())
 }
@@ -100,6 +104,7 @@ pub(super) fn close(call: &Call, mut given: Arguments) -> Result<String> {
         call.tell(|| "the check that has to pass first is running".to_owned());
         call.goes_on()
     };
+    close::ensure_committed(&call.app, &mut store, &ids)?;
     close::check_first(&call.app, &mut store, &ids, &goes_on)?;
     let guard = close::guard(&call.app, Vec::new());
     let closed = ops::close(&mut store, &call.app.ctx(), &ids, reason.as_deref(), &guard)?;

@@ -1,0 +1,198 @@
+//! The worktree of an atom's own as its agent leaves it: what is not committed there, on which
+//! branch the work is, and what a killed git left.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::repository::{branch_of, changes};
+use super::{Git, GitError};
+
+/// The tracker's own files in a worktree are no work of an agent's.
+const NOT_WORK: &str = ".eluent/";
+
+/// What the reflog says of a branch that el moved.
+const MOVED: &str = "el: the work of this atom";
+/// So many steps of a worktree's HEAD are looked at.
+const LOOK_BACK: &str = "100";
+
+/// A worktree that belongs to one atom.
+#[derive(Debug)]
+pub struct OwnWorktree {
+    git: Git,
+    atom: String,
+    /// Git's folder of this worktree.
+    own: PathBuf,
+    /// Git's folder of the repository.
+    common: PathBuf,
+}
+
+/// Where the work of a worktree is, compared with the branch of its atom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorkBranch {
+    /// All of it is on the atom's branch.
+    Own,
+    /// It was on another branch, or on none; the atom's branch has it now.
+    Reclaimed {
+        /// In words.
+        from: String,
+    },
+    /// The atom's branch was gone, and is where it was last; the worktree is elsewhere.
+    Restored {
+        /// In words.
+        on: String,
+    },
+    /// The atom's branch does not have it, and cannot be moved to where it is.
+    Apart {
+        /// In words.
+        on: String,
+    },
+}
+
+impl OwnWorktree {
+    /// The worktree of this atom that a folder is in; `None` if the folder is in none.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn find(folder: &Path, atom: &str) -> Result<Option<OwnWorktree>, GitError> {
+        // In a linked worktree .git is a file; no git has to be asked about any other folder.
+        let top = folder.ancestors().find(|above| above.join(".git").exists());
+        let Some(top) = top.filter(|top| top.join(".git").is_file() && top.ends_with(atom)) else {
+            return Ok(None);
+        };
+        let git = Git::at(top).in_own_checkout();
+        let folders = ["rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir"];
+        let said = git.ask(&folders)?;
+        let Some((own, common)) = said.split_once('\n').filter(|(own, common)| own != common)
+        else {
+            return Ok(None);
+        };
+        let (own, common) = (PathBuf::from(own), PathBuf::from(common));
+        Ok(Some(OwnWorktree { git, atom: atom.to_owned(), own, common }))
+    }
+
+    /// Its files that no commit has. `ours`: untracked files that el itself put there.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn uncommitted(&self, ours: &[String]) -> Result<Vec<String>, GitError> {
+        // A line is two letters, a space and the name.
+        let lines = changes(&self.git, true, ours)?;
+        let names = lines.iter().filter_map(|line| line.get(3..));
+        Ok(names.filter(|name| !name.starts_with(NOT_WORK)).map(str::to_owned).collect())
+    }
+
+    /// Looks where the work is. If an agent renamed the atom's branch, or went on from it on
+    /// another one, the atom's branch is moved to the work and checked out again: no file changes,
+    /// and the other branch stays. A branch that was deleted is put back where it was last. A branch
+    /// that has more than the worktree is checked out again, if that loses no file. If moving it
+    /// would lose commits, nothing moves; the commits of the worktree are then kept below
+    /// `refs/el/astray/`.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn reclaim(&self) -> Result<WorkBranch, GitError> {
+        let branch = format!("refs/heads/{}", branch_of(&self.atom));
+        let on = self.git.maybe(&["symbolic-ref", "-q", "HEAD"])?;
+        let mut tip = self.commit(&branch)?;
+        if tip.is_some() && on.as_deref() == Some(branch.as_str()) {
+            return Ok(WorkBranch::Own);
+        }
+        let on = on.map_or_else(|| "no branch".to_owned(), |name| short(&name).to_owned());
+        let Some(head) = self.commit("HEAD")? else { return Ok(WorkBranch::Apart { on }) };
+        let base = self.commit(&format!("refs/el/base/{}", self.atom))?;
+        let is_lost = tip.is_none();
+        if is_lost {
+            tip = self.last_on_branch(&head, base.as_deref())?;
+            if let Some(last) = &tip {
+                self.move_branch(&branch, last, None)?;
+            }
+        }
+        let goes_on = match tip.as_ref().or(base.as_ref()) {
+            Some(from) => self.contains(&head, from)?,
+            None => false,
+        };
+        if goes_on && !self.is_in_the_middle() && !self.is_checked_out_elsewhere(&branch)? {
+            self.move_branch(&branch, &head, tip.as_deref())?;
+            self.git.ask(&["symbolic-ref", "-m", MOVED, "HEAD", &branch])?;
+            return Ok(WorkBranch::Reclaimed { from: on });
+        }
+        // The atom's branch has all of it, and more: then nothing is missing.
+        if let Some(tip) = &tip
+            && self.contains(tip, &head)?
+        {
+            self.switch_back()?;
+            return Ok(if is_lost { WorkBranch::Restored { on } } else { WorkBranch::Own });
+        }
+        self.git.ask(&["update-ref", &format!("refs/el/astray/{}", self.atom), &head])?;
+        Ok(WorkBranch::Apart { on })
+    }
+
+    /// Checks the atom's branch out where no file would be lost by that.
+    fn switch_back(&self) -> Result<(), GitError> {
+        if !self.is_in_the_middle() && self.uncommitted(&[])?.is_empty() {
+            // Where git refuses, the worktree stays as its agent left it.
+            let _ = self.git.without_hooks().ask(&["switch", "-q", &branch_of(&self.atom)]);
+        }
+        Ok(())
+    }
+
+    fn move_branch(&self, branch: &str, to: &str, from: Option<&str>) -> Result<(), GitError> {
+        let none = "0".repeat(to.len());
+        self.git.ask(&["update-ref", "-m", MOVED, branch, to, from.unwrap_or(&none)]).map(drop)
+    }
+
+    /// The last commit that was checked out here, that goes on from where the branch began, and
+    /// that what is checked out now does not have.
+    fn last_on_branch(&self, head: &str, base: Option<&str>) -> Result<Option<String>, GitError> {
+        let Some(base) = base else { return Ok(None) };
+        let said = self.git.ask(&["log", "-g", "--format=%H", "-n", LOOK_BACK, "HEAD"])?;
+        let mut seen = HashSet::from([head, base]);
+        for commit in said.lines().filter(|commit| seen.insert(commit)) {
+            if !self.contains(head, commit)? && self.contains(commit, base)? {
+                return Ok(Some(commit.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Removes the locks that a git of the run left when it was ended: those that are not younger
+    /// than the end of its processes. What was removed.
+    pub fn remove_stale_locks(&self, ended: SystemTime) -> Vec<PathBuf> {
+        let branch = self.common.join("refs/heads").join(branch_of(&self.atom) + ".lock");
+        let locks = [self.own.join("index.lock"), self.own.join("HEAD.lock"), branch];
+        let is_stale = |path: &PathBuf| {
+            path.symlink_metadata().and_then(|lock| lock.modified()).is_ok_and(|at| at <= ended)
+        };
+        locks
+            .into_iter()
+            .filter(is_stale)
+            .filter(|lock| std::fs::remove_file(lock).is_ok())
+            .collect()
+    }
+
+    fn commit(&self, name: &str) -> Result<Option<String>, GitError> {
+        self.git.maybe(&["rev-parse", "-q", "--verify", &format!("{name}^{{commit}}")])
+    }
+
+    fn contains(&self, whole: &str, part: &str) -> Result<bool, GitError> {
+        Ok(self.git.maybe(&["merge-base", "--is-ancestor", part, whole])?.is_some())
+    }
+
+    /// Whether a rebase or the like has not ended, which has a HEAD of its own.
+    fn is_in_the_middle(&self) -> bool {
+        ["rebase-merge", "rebase-apply", "BISECT_LOG"]
+            .iter()
+            .any(|name| self.own.join(name).exists())
+    }
+
+    fn is_checked_out_elsewhere(&self, branch: &str) -> Result<bool, GitError> {
+        let said = self.git.ask(&["worktree", "list", "--porcelain"])?;
+        let wanted = format!("branch {branch}");
+        Ok(said.lines().any(|line| line == wanted))
+    }
+}
+
+fn short(name: &str) -> &str {
+    name.strip_prefix("refs/heads/").unwrap_or(name)
+}

@@ -1,0 +1,83 @@
+//! What a run leaves in its own worktree when it ends its atom: told once, while its agent can
+//! still act.
+
+use std::path::Path;
+
+use el_agents::git::{GitError, OwnWorktree, WorkBranch, branch_of};
+use el_core::Store;
+use el_core::model::Run;
+use el_core::ops;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::sanitize;
+
+/// So many files are named.
+const NAMED: usize = 10;
+
+/// Refuses the end of a run's work, once, while files in its worktree are not committed or its work
+/// is not on its branch. Work on another branch that can be taken over without a loss is taken over
+/// at once, and said.
+///
+/// # Errors
+/// If this is the first time that the run is told, or the store cannot be used.
+pub(super) fn ensure_committed(app: &App, store: &mut Store, run: &Run, token: &str) -> Result<()> {
+    // A git that cannot be asked must not keep an agent from ending its work.
+    let Ok(Some((branch, files))) = left(app, run) else { return Ok(()) };
+    let own = branch_of(&run.atom_id);
+    let (mut faults, mut hints) = (Vec::new(), Vec::new());
+    match &branch {
+        WorkBranch::Own => {}
+        WorkBranch::Reclaimed { from } => app.printer.note(&format!(
+            "the work was on {from}; {own} has it now and is checked out again, \
+             since only that branch is brought in",
+            from = sanitize::line(from)
+        )),
+        WorkBranch::Restored { on } => {
+            faults.push(format!(
+                "{own} was gone and is back at its last commit; this worktree is on {}",
+                sanitize::line(on)
+            ));
+            hints.push(format!("git switch {own} goes on with it"));
+        }
+        WorkBranch::Apart { on } => {
+            let on = sanitize::line(on);
+            faults.push(format!("this worktree is on {on}, whose commits {own} does not have"));
+            hints.push(format!("git switch {own} && git merge {on} brings them together"));
+        }
+    }
+    if !files.is_empty() {
+        let named: Vec<_> = files.iter().take(NAMED).map(|name| sanitize::line(name)).collect();
+        let more = match files.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        faults.push(format!("not committed: {}{more}", named.join(", ")));
+        hints.push("git add -A && git commit -m \"what was done\" keeps it".to_owned());
+    }
+    if faults.is_empty()
+        || !ops::remind_of_uncommitted(store, &app.ctx(), &run.id, token, files.len())?
+    {
+        return Ok(());
+    }
+    let message = format!("{} is not ended yet: {}", run.atom_id, faults.join("; "));
+    let refused = CommandError::new(Exit::Conflict, "uncommitted", message)
+        .with_detail("files", files)
+        .with_retryable(true);
+    let refused = hints.into_iter().fold(refused, CommandError::with_hint);
+    Err(refused.with_hint(format!(
+        "only what is committed on {own} is brought in; \
+         if nothing else is to be, the same command once more ends the atom"
+    )))
+}
+
+/// On which branch the work is, and what is not committed; `None` outside of a worktree of its own.
+fn left(app: &App, run: &Run) -> std::result::Result<Option<(WorkBranch, Vec<String>)>, GitError> {
+    let Some(tree) = OwnWorktree::find(Path::new(&run.workdir), &run.atom_id)? else {
+        return Ok(None);
+    };
+    let ours = app.settings().and_then(|settings| settings.put_into_worktrees());
+    let branch = tree.reclaim()?;
+    Ok(Some((branch, tree.uncommitted(&ours.unwrap_or_default())?)))
+}

@@ -1,0 +1,68 @@
+//! Where agents will work, said before the first of them is paid.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use el_agents::git::{Repository, Worktree};
+use el_agents::worker::Served;
+
+use crate::output::sanitize;
+
+/// How long git may look for files that are not committed.
+const LIMIT: Duration = Duration::from_secs(3);
+/// So many of them are named.
+const NAMED: usize = 3;
+/// Folders with el's own files.
+const NOT_WORK: [&str; 2] = [".eluent/", ".claude-orchestrator/"];
+
+/// Remarks on the folders of these agents: which are shared by several runs, and which have files
+/// that nobody has committed.
+pub(crate) fn remarks(agents: &[Served], at_once: usize) -> Vec<String> {
+    let mut folders: BTreeMap<&Path, (usize, bool)> = BTreeMap::new();
+    for served in agents {
+        let (runs, has_worktrees) =
+            folders.entry(&served.agent.working_directory).or_insert((0, true));
+        if served.agent.isolation.is_none() {
+            *runs += served.at_most;
+            *has_worktrees = false;
+        }
+    }
+    let mut remarks = Vec::new();
+    for (folder, (runs, has_worktrees)) in folders {
+        let (runs, shown) = (runs.min(at_once), sanitize::path(folder));
+        if runs > 1 {
+            remarks.push(format!("up to {runs} agents work in the same folder, {shown}"));
+        }
+        remarks.extend(uncommitted(folder).map(|files| {
+            let then = if has_worktrees {
+                "their worktrees begin without them"
+            } else {
+                "they work among them"
+            };
+            format!("not committed in {shown}: {files}; {then}")
+        }));
+    }
+    remarks
+}
+
+/// The files of a checkout that no commit has, in words. What git cannot tell is not told.
+pub(crate) fn uncommitted(folder: &Path) -> Option<String> {
+    let repository = Repository::of(folder).ok()?;
+    let tree = Worktree { path: repository.top().to_owned(), ..Worktree::default() };
+    let lines = tree.changes_until(Instant::now() + LIMIT).ok()?;
+    let files: Vec<_> = lines
+        .iter()
+        // A line is two letters, a space and the name.
+        .filter_map(|line| line.get(3..))
+        .filter(|name| !NOT_WORK.iter().any(|below| name.starts_with(below)))
+        .map(sanitize::line)
+        .collect();
+    let more = files.len().saturating_sub(NAMED);
+    let named = files.iter().take(NAMED).map(AsRef::as_ref).collect::<Vec<&str>>().join(", ");
+    match more {
+        _ if named.is_empty() => None,
+        0 => Some(named),
+        more => Some(format!("{named} and {more} more")),
+    }
+}

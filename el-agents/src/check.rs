@@ -9,6 +9,9 @@ use std::process::{Command, Stdio};
 use rustix::fs::{Access, access};
 use thiserror::Error;
 
+use crate::git::{self, GitError, Repository};
+use crate::settings::AgentSettings;
+
 /// The oldest tmux whose commands we know to do what we need.
 const OLDEST_TMUX: (u32, u32) = (3, 0);
 
@@ -32,6 +35,29 @@ impl ConfigurationError {
     ) -> Self {
         Self { field, message: message.into(), hint: hint.into() }
     }
+}
+
+/// Makes sure that worktrees can be had at all, before anything is claimed.
+pub(crate) fn ensure_worktrees_possible(agent: &AgentSettings) -> Result<(), ConfigurationError> {
+    let Some(isolation) = &agent.isolation else { return Ok(()) };
+    let look = || {
+        git::check_version()?;
+        let repository = Repository::of(&agent.working_directory)?;
+        repository.head()?;
+        match &isolation.base {
+            Some(base) if repository.commit(base)?.is_none() => {
+                Err(GitError::NoRevision(base.clone()))
+            }
+            _ => Ok(()),
+        }
+    };
+    look().map_err(|error| {
+        ConfigurationError::new(
+            "isolate",
+            format!("agents cannot be given worktrees: {error}"),
+            error.hint(),
+        )
+    })
 }
 
 /// Finds tmux on the PATH of this environment.

@@ -16,7 +16,6 @@ use crate::rundir::{LaunchSpec, RunDir, RunDirError, write_private};
 use crate::settings::{AgentSettings, Executor, Places, RunRules};
 use crate::summary_file::{self, FileStamp};
 use crate::tmux::{SessionError, SessionIds, Tmux, session_name};
-use crate::workplace::ensure_worktrees_possible;
 
 /// How much longer than its check a tool may take.
 const PATIENCE_MORE_MS: u64 = 60_000;
@@ -223,7 +222,7 @@ pub fn check_agent(
     environment: &[(OsString, OsString)],
 ) -> Result<PathBuf, ConfigurationError> {
     check::working_directory(&agent.working_directory)?;
-    ensure_worktrees_possible(agent)?;
+    check::ensure_worktrees_possible(agent)?;
     let program = program(agent, environment)?;
     // Values that the agent's command line does not take are found now and not at the first run.
     drop(claude::settings(&places.el)?);

@@ -24,6 +24,7 @@ pub mod notify;
 mod output;
 mod pace;
 mod poll;
+mod preparation;
 pub mod process;
 mod recover;
 pub mod rundir;
@@ -33,7 +34,5 @@ mod supervisor;
 pub mod tmux;
 pub mod verify;
 pub mod worker;
-mod workplace;
 
-pub use supervisor::{SuperviseError, supervise};
-pub use workplace::prepare_workplace;
+pub use supervisor::{SuperviseError, prepare_workplace, supervise};

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use el_core::model::ExitRecord;
 use serde::{Deserialize, Serialize};
 
+use crate::preparation::{PreparationFailure, Workplace};
 use crate::settings::{AgentSettings, Places, RunRules};
 use crate::summary_file::FileStamp;
-use crate::workplace::{PreparationFailure, Workplace};
 
 /// The files of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]

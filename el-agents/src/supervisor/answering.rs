@@ -5,7 +5,7 @@ use std::fs::File;
 
 use el_core::Ctx;
 use el_core::model::{EndKind, ExitRecord, Status};
-use el_core::ops::{self, Heard, Reply, Watch};
+use el_core::ops::{self, Heard, Reply, RunSignal};
 use el_core::protocol::context::nudge;
 
 use super::Supervisor;
@@ -37,8 +37,8 @@ impl Supervisor {
         }
         let reading = self.watcher.reader.take_reading();
         let may_go_on = self.may_go_on(record);
-        let contact = &mut self.watcher.contact;
-        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        let lease = &mut self.watcher.lease;
+        let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         let heard = Heard {
             run: &run,
             token: &token,
@@ -47,7 +47,7 @@ impl Supervisor {
             may_ask_again: may_go_on,
         };
         let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
-        match ops::heard(contact.store(), &ctx, &heard) {
+        match ops::heard(lease.store(), &ctx, &heard) {
             Ok(Reply::None) if may_go_on && record.resumes < RESUMES && self.is_left_open() => {
                 let why =
                     "the agent ended without closing its atom; it is sent back once".to_owned();
@@ -88,14 +88,14 @@ impl Supervisor {
         if self.spec.budget_left(progress.cost_micros).is_some_and(|left| left <= 0.0) {
             return false;
         }
-        let contact = &mut self.watcher.contact;
-        contact.beat(None, &progress).is_ok() && contact.watched() == Watch::Work
+        let lease = &mut self.watcher.lease;
+        lease.beat(None, &progress).is_ok() && lease.watched() == RunSignal::Work
     }
 
     /// A violation: the agent ended by itself, without an error, and its atom is still in progress.
     fn is_left_open(&mut self) -> bool {
         let status =
-            ops::brief(self.watcher.contact.store(), &self.spec.atom).map(|atom| atom.status);
+            ops::brief(self.watcher.lease.store(), &self.spec.atom).map(|atom| atom.status);
         matches!(status, Ok(Status::InProgress))
     }
 
@@ -107,11 +107,11 @@ impl Supervisor {
 
     /// Makes ready for another call.
     pub(super) fn again(&mut self, again: &Again) -> std::io::Result<File> {
-        let contact = &mut self.watcher.contact;
-        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        let lease = &mut self.watcher.lease;
+        let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
         // For the audit trail; the agent is sent back whether or not it is written.
-        let _ = ops::nudged(contact.store(), &ctx, &run, &token);
+        let _ = ops::nudged(lease.store(), &ctx, &run, &token);
         self.watcher.pane.show(&format!("el: {}", again.why));
         self.watcher.reader.next_call();
         let path = self.folder.path().join("nudge.md");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use el_core::Ctx;
 use el_core::model::{Status, Verify, VerifyStatus};
-use el_core::ops::{self, Watch};
+use el_core::ops::{self, RunSignal};
 use el_core::protocol::words;
 use tokio::time::MissedTickBehavior;
 
@@ -19,9 +19,9 @@ const TICK: Duration = Duration::from_millis(100);
 impl Supervisor {
     /// The run's check, as the store has it now.
     pub(super) fn verify(&mut self) -> Option<Verify> {
-        let contact = &mut self.watcher.contact;
-        let run = contact.run().to_owned();
-        ops::run(contact.store(), &run).ok()?.verify
+        let lease = &mut self.watcher.lease;
+        let run = lease.run().to_owned();
+        ops::run(lease.store(), &run).ok()?.verify
     }
 
     /// Runs the check, if there is one and the agent said that its work is done. The result is part
@@ -34,10 +34,10 @@ impl Supervisor {
         }
         let Some(verify) = self.verify() else { return };
         let progress = self.watcher.reader.progress();
-        let is_known = self.watcher.contact.beat(None, &progress).is_ok();
+        let is_known = self.watcher.lease.beat(None, &progress).is_ok();
         let is_done = matches!(
-            self.watcher.contact.watched(),
-            Watch::Finished(Status::Closed | Status::Review)
+            self.watcher.lease.watched(),
+            RunSignal::Finished(Status::Closed | Status::Review)
         );
         if !is_known || !is_done || (verify.required && verify.status == VerifyStatus::Passed) {
             return;
@@ -48,10 +48,10 @@ impl Supervisor {
         ));
         let result = self.run_check(&verify).await;
         self.watcher.pane.show(&format!("el: the check ended as {}", result.status));
-        let contact = &mut self.watcher.contact;
-        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        let lease = &mut self.watcher.lease;
+        let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
-        if let Err(error) = ops::record_verify(contact.store(), &ctx, &run, &token, &result) {
+        if let Err(error) = ops::record_verify(lease.store(), &ctx, &run, &token, &result) {
             self.watcher.pane.show(&format!("! the result of the check is not kept: {error}"));
         }
     }
@@ -77,8 +77,8 @@ impl Supervisor {
             }
             // The lease goes on, and somebody may have opened the atom again: then there is nothing
             // to check.
-            let watch = self.watcher.contact.tick(None, &self.watcher.reader.progress());
-            if !matches!(watch, Watch::Finished(_)) {
+            let watch = self.watcher.lease.tick(None, &self.watcher.reader.progress());
+            if !matches!(watch, RunSignal::Finished(_)) {
                 return running.end("the work was taken up again before the check had ended");
             }
         }

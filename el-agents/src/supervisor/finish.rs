@@ -61,7 +61,7 @@ impl Supervisor {
         collected: &mut Option<Option<Collected>>,
     ) -> Result<Settled, Error> {
         if collected.is_none() {
-            let store = self.watcher.contact.store();
+            let store = self.watcher.lease.store();
             let run = ops::run(store, &self.spec.run)?;
             let atom = ops::brief(store, &run.atom_id).ok();
             let spec = &self.spec;
@@ -78,7 +78,7 @@ impl Supervisor {
             ..Ending::new(record, &policy, clock::jitter())
         };
         let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
-        ops::settle(self.watcher.contact.store(), &ctx, &ending, |decided| {
+        ops::settle(self.watcher.lease.store(), &ctx, &ending, |decided| {
             handover::publish(decided, record, &self.folder, collected)
         })
     }
@@ -98,7 +98,7 @@ impl Supervisor {
                 Ok(Ok(collected)) => return Some(collected),
                 Ok(Err(_)) => break,
                 Err(_) if tokio::time::Instant::now() < until => {
-                    drop(self.watcher.contact.beat(None, &progress))
+                    drop(self.watcher.lease.beat(None, &progress))
                 }
                 Err(_) => break,
             }

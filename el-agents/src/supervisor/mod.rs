@@ -5,19 +5,21 @@
 //! that its agent says of its own success.
 
 mod agent;
+mod answer_listener;
 mod answering;
 mod checking;
-mod contact;
-mod ear;
 mod finish;
 mod on_screen;
 mod pane;
 mod preparing;
 mod reader;
+mod run_lease;
+mod screen;
 mod signals;
 mod status_file;
 mod watch;
 mod watchdog;
+mod workplace;
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -27,13 +29,14 @@ use el_core::model::{EndKind, ExitRecord, Run, Stamp};
 use el_core::ops;
 use el_core::{Durability, Error, Store};
 
-use self::contact::Contact;
 use self::pane::Pane;
 use self::reader::Reader;
-pub(crate) use self::signals::Signals;
+use self::run_lease::RunLease;
+use self::signals::Signals;
 use self::status_file::StatusFile;
 use self::watch::{CallEnd, Watcher};
 use self::watchdog::Bounds;
+pub use self::workplace::prepare_workplace;
 use crate::check::ConfigurationError;
 use crate::claude::one_line;
 use crate::clock;
@@ -130,7 +133,7 @@ impl Supervisor {
         };
         let open = |path: &Path| folder.append(path).ok();
         let watcher = Watcher::new(
-            Contact::new(store, run, &token, spec.rules.lease),
+            RunLease::new(store, run, &token, spec.rules.lease),
             // With a screen, the client's record of the conversation stands in for the stream.
             Reader::new(matches!(spec.agent.executor, Executor::Claude | Executor::Interactive)),
             Pane::new(open(&folder.pane())),
@@ -143,7 +146,7 @@ impl Supervisor {
     }
 
     async fn run(mut self) {
-        let title = ops::brief(self.watcher.contact.store(), &self.spec.atom)
+        let title = ops::brief(self.watcher.lease.store(), &self.spec.atom)
             .map(|atom| atom.title)
             .unwrap_or_default();
         let spec = &self.spec;
@@ -196,10 +199,10 @@ impl Supervisor {
         }
         let agent =
             agent::start(&argv, &self.environment, &self.spec.agent.working_directory, prompt)?;
-        let contact = &mut self.watcher.contact;
-        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        let lease = &mut self.watcher.lease;
+        let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         // For people only: nothing depends on it.
-        let _ = ops::set_agent_pid(contact.store(), &run, &token, i64::from(agent.id.pid));
+        let _ = ops::set_agent_pid(lease.store(), &run, &token, i64::from(agent.id.pid));
         Ok(self.watcher.watch(agent).await)
     }
 

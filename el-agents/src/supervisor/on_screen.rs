@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use el_core::Ctx;
 use el_core::model::{EndKind, ExitRecord, Progress};
-use el_core::ops::{self, Watch};
+use el_core::ops::{self, RunSignal};
 
 use super::Supervisor;
 use super::agent::{self, Agent};
 use super::answering::RESUMES;
+use super::screen::OnScreen;
 use super::watch::{CallEnd, Watcher};
 use super::watchdog::EndNow;
 use crate::clock;
@@ -23,20 +24,6 @@ use crate::tmux::{OwnPane, Tmux, socket_name};
 
 /// How long an agent on a screen may take to end by itself after SIGINT.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
-
-/// What belongs to an agent on a screen.
-#[derive(Debug)]
-pub(super) struct OnScreen {
-    front: Front,
-    /// What ends the work beside the atom itself.
-    summary: Option<SummaryWatch>,
-    agent: String,
-    review: bool,
-    atom: String,
-    nudge: String,
-    /// The client has ended; what it was is still to be told.
-    is_over: bool,
-}
 
 impl Supervisor {
     /// One call of the agent on the pane's own terminal, from its start to the end of its tree.
@@ -73,10 +60,10 @@ impl Supervisor {
             nudge,
             is_over: false,
         });
-        let contact = &mut self.watcher.contact;
-        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
+        let lease = &mut self.watcher.lease;
+        let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         // For people only: nothing depends on it.
-        let _ = ops::set_agent_pid(contact.store(), &run, &token, i64::from(agent.id.pid));
+        let _ = ops::set_agent_pid(lease.store(), &run, &token, i64::from(agent.id.pid));
         let mut end = self.watcher.watch(agent).await;
         if let Some(on) = self
             .watcher
@@ -96,14 +83,14 @@ impl Supervisor {
 impl Watcher {
     /// One tick with a screen: keeps what it shows, and says whether the agent is to be ended
     /// because of it.
-    pub(super) fn look_at_screen(&mut self, watch: Watch, now: Instant) -> Option<EndNow> {
+    pub(super) fn look_at_screen(&mut self, watch: RunSignal, now: Instant) -> Option<EndNow> {
         let on = self.on_screen.as_mut().filter(|on| !on.is_over)?;
         let seen = on.front.tick(now);
         let is_attended = on.front.is_attached() && on.front.question().is_some();
         let text = on
             .summary
             .as_mut()
-            .filter(|_| watch == Watch::Work)
+            .filter(|_| watch == RunSignal::Work)
             .and_then(|summary| summary.take(now));
         let acted = seen.acted;
         self.keep(seen);
@@ -121,18 +108,18 @@ impl Watcher {
         if on.front.failure().is_some() {
             return end(EndKind::SpawnFailed);
         }
-        let is_finished = matches!(watch, Watch::Finished(_));
+        let is_finished = matches!(watch, RunSignal::Finished(_));
         if !on.front.is_at_its_end(is_finished, now) {
             return None;
         }
         if is_finished {
             return end(EndKind::Finished);
         }
-        if watch == Watch::Work && on.front.nudge(&on.nudge, RESUMES, now) {
-            let (run, token) = (self.contact.run().to_owned(), self.contact.token().to_owned());
+        if watch == RunSignal::Work && on.front.nudge(&on.nudge, RESUMES, now) {
+            let (run, token) = (self.lease.run().to_owned(), self.lease.token().to_owned());
             let ctx = Ctx { now: clock::now(), actor: &on.agent, session: None };
             // For the audit trail; the agent is sent back whether or not it is written.
-            let _ = ops::nudged(self.contact.store(), &ctx, &run, &token);
+            let _ = ops::nudged(self.lease.store(), &ctx, &run, &token);
             self.pane.show(
                 "el: the agent ended its turn without closing its atom; it is sent back once",
             );
@@ -155,7 +142,7 @@ impl Watcher {
         // Asked once: a refusal (a review or a check is wanted) is the same the next time, and the
         // agent is told of it by its own `el`.
         on.summary = None;
-        match self.contact.close_by_summary(&on.agent, &on.atom, text, on.review) {
+        match self.lease.close_by_summary(&on.agent, &on.atom, text, on.review) {
             Ok(()) => {
                 self.pane.show(&format!("el: the summary of {} is there; it is closed", on.atom))
             }
@@ -185,11 +172,11 @@ impl Watcher {
             end.kind = EndKind::SpawnFailed;
         } else if was_attached
             && end.status.is_some_and(|status| status.success())
-            && self.contact.watched() == Watch::Work
+            && self.lease.watched() == RunSignal::Work
         {
             // Whoever looked on has left the client: as with C-c in a headless session, a person's
             // cancel.
-            self.contact.cancel();
+            self.lease.cancel();
         }
     }
 

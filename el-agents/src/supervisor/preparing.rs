@@ -17,9 +17,9 @@ use crate::claude::one_line;
 use crate::clock;
 use crate::error_chain::error_chain;
 use crate::launch::context_file;
+use crate::preparation::{MergeConflict, PreparationFailure, Workplace};
 use crate::rundir::{private_folder, write_private};
 use crate::summary_file::{as_seen_from, summary_file};
-use crate::workplace::{MergeConflict, PreparationFailure, Workplace, preamble};
 
 /// The child that prepares the worktree does not act as the run.
 const TOKEN: &str = "EL_TOKEN";
@@ -93,9 +93,9 @@ impl Supervisor {
     /// From now on the agent's folder is this one, here and in the store.
     fn move_to(&mut self, workplace: &Workplace) -> Result<(), SuperviseError> {
         let folder = workplace.folder.display().to_string();
-        let contact = &mut self.watcher.contact;
-        let (run, token) = (contact.run().to_owned(), contact.token().to_owned());
-        ops::place_run(contact.store(), &run, &token, &folder)?;
+        let lease = &mut self.watcher.lease;
+        let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
+        ops::place_run(lease.store(), &run, &token, &folder)?;
         self.spec.agent.working_directory.clone_from(&workplace.folder);
         Ok(())
     }
@@ -103,7 +103,7 @@ impl Supervisor {
     /// Writes the context into its file, and a copy of it into the run's folder.
     fn write_context(&mut self, workplace: Option<&Workplace>) -> Result<File, SuperviseError> {
         let (places, agent) = (&self.spec.places, &self.spec.agent);
-        let store = self.watcher.contact.store();
+        let store = self.watcher.lease.store();
         let run = &self.claimed;
         let preamble = preamble(self.spec.preamble.as_deref(), workplace);
         let mut context = ops::context(store, run, preamble.as_deref())?;
@@ -145,7 +145,7 @@ impl Supervisor {
     /// elsewhere it is a person's. Gives what is told of that, and whether it is a person's.
     fn file_joining_atom(&mut self, conflict: &MergeConflict) -> Result<(String, bool), Error> {
         let MergeConflict { branch, with, files } = conflict;
-        let store = self.watcher.contact.store();
+        let store = self.watcher.lease.store();
         // As the worker that claimed the run.
         let actor = self.claimed.worker_id.as_deref().unwrap_or(&self.spec.agent.name);
         let ctx = Ctx { now: clock::now(), actor, session: None };
@@ -174,5 +174,31 @@ impl Supervisor {
             is_hopeless,
             ..ExitRecord::new(&self.spec.run, EndKind::LaunchFailed, clock::now())
         }
+    }
+}
+
+/// What stands at the head of the context.
+fn preamble(given: Option<&str>, workplace: Option<&Workplace>) -> Option<String> {
+    let of_worktree = workplace.map(|workplace| {
+        let head = format!(
+            "You work in a git worktree of your own, on the branch {}. Others work elsewhere at \
+             the same time. Commit your finished work on this branch before you end the atom; \
+             what is not committed is not brought in. Do not switch branches, and do not push.",
+            workplace.branch
+        );
+        if workplace.unmerged.is_empty() {
+            return head;
+        }
+        let merges: Vec<String> =
+            workplace.unmerged.iter().map(|branch| format!(" `git merge {branch}`")).collect();
+        format!(
+            "{head} Finished work that this builds on is not in your branch yet. Bring it in \
+             first, one after another, and settle what is in conflict:{}",
+            merges.join(",")
+        )
+    });
+    match (given, of_worktree) {
+        (Some(given), Some(more)) => Some(format!("{given}\n\n{more}")),
+        (given, more) => more.or_else(|| given.map(str::to_owned)),
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use el_core::model::{ExitRecord, Progress, Timestamp, UsageLimit};
 use el_core::protocol::response::Reading;
 
-use super::ear::Ear;
+use super::answer_listener::AnswerListener;
 use crate::claude::{
     self, Line, LineSplitter, Renderer, RunResult, StreamEvent, one_line, parse_line,
 };
@@ -38,7 +38,7 @@ pub(crate) struct Reader {
     /// Background tasks of the agent that have not ended.
     tasks: BTreeSet<String>,
     /// For the structured answers in what it says.
-    ear: Ear,
+    ear: AnswerListener,
 }
 
 /// Denied tools that a record names.
@@ -61,7 +61,7 @@ impl Reader {
             last_error: None,
             errors: LineSplitter::with_limit(64 << 10),
             tasks: BTreeSet::new(),
-            ear: Ear::default(),
+            ear: AnswerListener::default(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use el_core::model::{Progress, Timestamp};
-use el_core::ops::{Settled, Watch};
+use el_core::ops::{RunSignal, Settled};
 
 use crate::claude::one_line;
 use crate::clock;
@@ -44,14 +44,19 @@ impl StatusFile {
     }
 
     /// Called at each tick: writes when it is time.
-    pub(super) fn keep(&mut self, watch: Watch, progress: &Progress, active_at: Option<Timestamp>) {
+    pub(super) fn keep(
+        &mut self,
+        watch: RunSignal,
+        progress: &Progress,
+        active_at: Option<Timestamp>,
+    ) {
         let state = match watch {
-            Watch::Work => "running".to_owned(),
-            Watch::Finished(status) => format!("finishing, the work item is {status}"),
-            Watch::Superseded => "ending, somebody else changed the work item".to_owned(),
-            Watch::Cancelled(_) => "cancelling".to_owned(),
-            Watch::OverBudget => "over budget".to_owned(),
-            Watch::Over => "over".to_owned(),
+            RunSignal::Work => "running".to_owned(),
+            RunSignal::Finished(status) => format!("finishing, the work item is {status}"),
+            RunSignal::Superseded => "ending, somebody else changed the work item".to_owned(),
+            RunSignal::Cancelled(_) => "cancelling".to_owned(),
+            RunSignal::OverBudget => "over budget".to_owned(),
+            RunSignal::Over => "over".to_owned(),
         };
         let body = body(&state, progress);
         let is_due = match &self.written {
@@ -130,7 +135,7 @@ mod tests {
         let read = || std::fs::read_to_string(&path).unwrap();
         let mut progress =
             Progress { action: Some("Bash: make".to_owned()), ..Progress::default() };
-        file.keep(Watch::Work, &progress, None);
+        file.keep(RunSignal::Work, &progress, None);
         let first = read();
         assert!(
             first.contains("status: running\n")
@@ -140,10 +145,10 @@ mod tests {
         );
         assert!(first.contains("elapsed_s: 90\n") || first.contains("elapsed_s: 91\n"), "{first}");
         progress.turns = 3;
-        file.keep(Watch::Work, &progress, None);
+        file.keep(RunSignal::Work, &progress, None);
         assert_eq!(read(), first, "two seconds have not passed");
         file.written.as_mut().unwrap().0 = Instant::now().checked_sub(WRITE_EVERY).unwrap();
-        file.keep(Watch::Finished(Status::Closed), &progress, Some(began));
+        file.keep(RunSignal::Finished(Status::Closed), &progress, Some(began));
         let second = read();
         assert!(
             second.contains("turns: 3\n")

@@ -6,14 +6,14 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use el_core::model::{EndKind, Timestamp};
-use el_core::ops::Watch;
+use el_core::ops::RunSignal;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::agent::Agent;
-use super::contact::Contact;
-use super::on_screen::OnScreen;
 use super::pane::Pane;
 use super::reader::Reader;
+use super::run_lease::RunLease;
+use super::screen::OnScreen;
 use super::signals::Signals;
 use super::status_file::StatusFile;
 use super::watchdog::{self, Bounds, EndNow, Moment};
@@ -46,7 +46,7 @@ pub(crate) struct CallEnd {
 /// What the loop works with, over all calls of a run.
 #[derive(Debug)]
 pub(crate) struct Watcher {
-    pub(crate) contact: Contact,
+    pub(crate) lease: RunLease,
     pub(crate) reader: Reader,
     pub(crate) pane: Pane,
     pub(crate) signals: Signals,
@@ -110,7 +110,7 @@ impl Capped {
 
 impl Watcher {
     pub(crate) fn new(
-        contact: Contact,
+        lease: RunLease,
         reader: Reader,
         pane: Pane,
         signals: Signals,
@@ -120,7 +120,7 @@ impl Watcher {
     ) -> Watcher {
         let now = Instant::now();
         Watcher {
-            contact,
+            lease,
             reader,
             pane,
             signals,
@@ -236,7 +236,7 @@ impl Watcher {
     /// One tick: the store, the clock, the decision.
     fn look(&mut self, agent: &Agent) -> Option<EndNow> {
         if self.signals.take_interrupt() {
-            self.contact.cancel();
+            self.lease.cancel();
         }
         if self.reaped_at.elapsed() > REAP_EVERY {
             // Orphans of the agent become ours; those that have ended are reaped, or they would
@@ -245,8 +245,8 @@ impl Watcher {
             self.reaped_at = Instant::now();
         }
         let progress = self.progress();
-        let before = self.contact.watched();
-        let watch = self.contact.tick(self.active.stamp, &progress);
+        let before = self.lease.watched();
+        let watch = self.lease.tick(self.active.stamp, &progress);
         if watch != before {
             self.pace.note_change();
         }
@@ -254,7 +254,7 @@ impl Watcher {
             file.keep(watch, &progress, self.active.stamp);
         }
         match watch {
-            Watch::Finished(_) => drop(self.finished_at.get_or_insert_with(Instant::now)),
+            RunSignal::Finished(_) => drop(self.finished_at.get_or_insert_with(Instant::now)),
             _ => self.finished_at = None,
         }
         let now = Instant::now();
@@ -274,7 +274,7 @@ impl Watcher {
                 since_result: since(self.reader.result_at()),
                 since_finished: since(self.finished_at),
                 tool_in_flight: self.reader.tool_in_flight(),
-                lease_age: self.contact.lease_age(),
+                lease_age: self.lease.lease_age(),
                 watch,
                 hung_up: self.signals.hung_up(),
             },

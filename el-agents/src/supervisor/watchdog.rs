@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use el_core::model::EndKind;
-use el_core::ops::Watch;
+use el_core::ops::RunSignal;
 
 /// How long an agent may take to end by itself after SIGINT.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
@@ -39,7 +39,7 @@ pub(crate) struct Moment {
     /// Since the lease was last extended, time in suspend included.
     pub(crate) lease_age: Duration,
     /// What the store last said.
-    pub(crate) watch: Watch,
+    pub(crate) watch: RunSignal,
     /// A signal told us to end: the session or its server was ended, or someone ended this process.
     pub(crate) hung_up: bool,
 }
@@ -57,10 +57,10 @@ pub(crate) fn decide(bounds: &Bounds, moment: &Moment) -> Option<EndNow> {
     let end = |kind| Some(EndNow { kind, grace: INTERRUPT_GRACE });
     match moment.watch {
         // Somebody else has settled the run: not one more word of this agent counts.
-        Watch::Over => return Some(EndNow { kind: EndKind::LeaseLost, grace: Duration::ZERO }),
-        Watch::Superseded => return end(EndKind::Finished),
-        Watch::Cancelled(_) | Watch::OverBudget => return end(EndKind::Cancelled),
-        Watch::Work | Watch::Finished(_) => {}
+        RunSignal::Over => return Some(EndNow { kind: EndKind::LeaseLost, grace: Duration::ZERO }),
+        RunSignal::Superseded => return end(EndKind::Finished),
+        RunSignal::Cancelled(_) | RunSignal::OverBudget => return end(EndKind::Cancelled),
+        RunSignal::Work | RunSignal::Finished(_) => {}
     }
     if moment.hung_up {
         return end(EndKind::Hangup);
@@ -114,7 +114,7 @@ mod tests {
             since_finished: None,
             tool_in_flight: false,
             lease_age: Duration::ZERO,
-            watch: Watch::Work,
+            watch: RunSignal::Work,
             hung_up: false,
         }
     }
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn an_agent_that_closed_its_atom_may_finish_its_last_turn() {
         let closed = Moment {
-            watch: Watch::Finished(Status::Closed),
+            watch: RunSignal::Finished(Status::Closed),
             since_finished: Some(Duration::from_secs(30)),
             ..moment()
         };
@@ -176,16 +176,19 @@ mod tests {
         );
         assert_eq!(kind(&Moment { hung_up: true, ..moment() }), Some(EndKind::Hangup));
         assert_eq!(
-            kind(&Moment { watch: Watch::Cancelled(CancelMode::Hold), ..moment() }),
+            kind(&Moment { watch: RunSignal::Cancelled(CancelMode::Hold), ..moment() }),
             Some(EndKind::Cancelled)
         );
-        assert_eq!(kind(&Moment { watch: Watch::Superseded, ..moment() }), Some(EndKind::Finished));
+        assert_eq!(
+            kind(&Moment { watch: RunSignal::Superseded, ..moment() }),
+            Some(EndKind::Finished)
+        );
     }
 
     #[test]
     fn a_run_that_is_over_is_ended_without_grace() {
         assert_eq!(
-            decide(&BOUNDS, &Moment { watch: Watch::Over, ..moment() }),
+            decide(&BOUNDS, &Moment { watch: RunSignal::Over, ..moment() }),
             Some(EndNow { kind: EndKind::LeaseLost, grace: Duration::ZERO })
         );
     }

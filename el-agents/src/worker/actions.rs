@@ -8,8 +8,9 @@ use el_core::ops::{self, Caps, Check, ClaimRequest, WorkerView};
 use el_core::rules::budget::micros;
 use el_core::{Ctx, Error};
 
+use super::memory::TrackedRun;
 use super::report::Report;
-use super::state::{Mine, State};
+use super::state::State;
 use super::{Served, WorkError};
 use crate::clock;
 use crate::error_chain::error_chain;
@@ -110,17 +111,17 @@ impl State<'_> {
     }
 
     /// From now on the run is ours to report.
-    pub(super) fn remember(&mut self, run: &Run) -> &mut Mine {
-        self.mine.entry(run.id.clone()).or_default()
+    pub(super) fn remember(&mut self, run: &Run) -> &mut TrackedRun {
+        self.tracked.entry(run.id.clone()).or_default()
     }
 
     fn warn_of_shared_folder(&mut self) {
-        if self.warned_of_folder || self.mine.len() <= SHARED_FOLDER {
+        if self.warned_of_folder || self.tracked.len() <= SHARED_FOLDER {
             return;
         }
         // As it stands in the store: an agent gets a worktree of its own after its claim.
         let mut folders: HashMap<String, usize> = HashMap::new();
-        for run in self.mine.keys().filter_map(|id| ops::run(&self.store, id).ok()) {
+        for run in self.tracked.keys().filter_map(|id| ops::run(&self.store, id).ok()) {
             if self.is_unplaced(&run) {
                 continue;
             }

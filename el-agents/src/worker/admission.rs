@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use el_core::ops;
-use el_core::rules::admit::{Admission, Held, Limits, admit};
+use el_core::rules::admit::{Admission, Held, Limits, may_start_session};
 
 use super::report::Report;
 use super::state::State;
@@ -18,16 +18,6 @@ const TOLD_FOR: Duration = Duration::from_secs(60);
 /// A wait between two starts that is shorter than this is told nobody.
 const SHORT: Duration = Duration::from_secs(5);
 
-/// What a worker remembers of its starts.
-#[derive(Debug, Default)]
-pub(super) struct Starts {
-    at: Vec<Instant>,
-    /// Since when nothing runs and nothing may start.
-    idle_since: Option<Instant>,
-    /// What was told last, and when the store was told of it.
-    told: Option<(std::mem::Discriminant<Held>, Instant)>,
-}
-
 impl State<'_> {
     /// Whether one more may start, with so many running.
     pub(super) fn may_start(&mut self, running: usize) -> bool {
@@ -41,8 +31,12 @@ impl State<'_> {
             self.starts.at.iter().map(|at| now.duration_since(*at)).collect();
         let idle_since = (running == 0).then(|| *self.starts.idle_since.get_or_insert(now));
         self.starts.idle_since = idle_since;
-        match admit(&limits, &machine::read(), &since, idle_since.map(|at| now.duration_since(at)))
-        {
+        match may_start_session(
+            &limits,
+            &machine::read(),
+            &since,
+            idle_since.map(|at| now.duration_since(at)),
+        ) {
             Admission::Start => {
                 self.no_longer_held();
                 true

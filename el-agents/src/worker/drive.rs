@@ -32,19 +32,6 @@ const FULL_LOOK: Duration = Duration::from_secs(2);
 /// worked.
 const GAP_MAX: Duration = Duration::from_secs(30);
 
-/// What a worker remembers of the plan.
-#[derive(Debug, Default)]
-pub(super) struct Driven {
-    looked_at: Option<Instant>,
-    seen_version: Option<i64>,
-    /// This worker itself has changed something since the last look, which no version tells.
-    pub(super) is_stale: bool,
-    step: Option<Step>,
-    /// Nothing more is to begin: it goes no further without somebody, or its means are used up.
-    pub(super) holds: bool,
-    is_used_up: bool,
-}
-
 impl State<'_> {
     /// Drives the plan on, if it is time to. Before anything is claimed: what is ready now may not
     /// be to begin.
@@ -103,7 +90,7 @@ impl State<'_> {
 
     /// Whether nothing of the plan goes on by itself, or through this worker, which has nothing to
     /// do. Looks once more first: the last run's end, or a person, may have led to a new step.
-    pub(super) fn has_driven(&mut self, epic: &str) -> Result<bool, WorkError> {
+    pub(super) fn is_plan_at_rest(&mut self, epic: &str) -> Result<bool, WorkError> {
         if self.is_draining() || !self.advance(clock::now())? {
             return Ok(true);
         }

@@ -6,6 +6,7 @@ mod actions;
 mod admission;
 mod detached;
 mod drive;
+mod memory;
 mod place;
 mod recovery;
 mod report;

@@ -65,7 +65,7 @@ impl State<'_> {
             message: format!(
                 "{} was {became} while el work was using it; {} sessions are ended",
                 path.display(),
-                live.len().max(self.mine.len())
+                live.len().max(self.tracked.len())
             ),
         });
         let (places, rules) = (&self.options.places, &self.options.rules);

@@ -8,9 +8,10 @@ use el_core::ops::{self, WorkerView};
 
 use super::WorkError;
 use super::actions::launcher_of;
+use super::memory::{LaunchFailure, Recovery};
 use super::report::Report;
 use super::state::State;
-use crate::recover::{Abandoned, NotLaunched, RecoverError, recover};
+use crate::recover::{Abandoned, NotLaunched, recover};
 use crate::rundir::RunDir;
 
 /// Launches that may fail in a row before the worker gives up.
@@ -18,27 +19,10 @@ const LAUNCH_FAILURES: usize = 3;
 /// Between two tries to recover a run that could not be.
 const RECOVER_AGAIN: Duration = Duration::from_secs(2);
 
-/// A recovery under way.
-#[derive(Debug)]
-pub(super) struct Recovery {
-    run: String,
-    atom: String,
-    was_launched: bool,
-    task: tokio::task::JoinHandle<Result<(), RecoverError>>,
-}
-
-/// Why a run could not be launched.
-#[derive(Debug, Clone)]
-pub(super) struct LaunchFailure {
-    why: String,
-    /// It says nothing of other atoms.
-    is_own_fault: bool,
-}
-
 impl State<'_> {
     pub(super) fn recover(&mut self, view: &WorkerView, id: &str) {
         let Some(run) = view.live.iter().find(|run| run.id == id) else { return };
-        let waits_until = self.mine.get(id).and_then(|mine| mine.recover_after);
+        let waits_until = self.tracked.get(id).and_then(|mine| mine.recover_after);
         // Its supervisor may have come between the look and the finding that its worker is gone.
         let is_as_seen = ops::run(&self.store, id)
             .is_ok_and(|fresh| fresh.supervisor == run.supervisor && fresh.session == run.session);
@@ -83,7 +67,7 @@ impl State<'_> {
                 Ok(()) if was_launched => self.listener.report(&Report::Recovered { run, atom }),
                 Ok(()) => {}
                 Err(error) => {
-                    let mine = self.mine.entry(run.clone()).or_default();
+                    let mine = self.tracked.entry(run.clone()).or_default();
                     mine.recover_after = Some(Instant::now() + RECOVER_AGAIN);
                     let message = format!("{run} cannot be settled yet: {error}");
                     self.listener.report(&Report::Warning { message });

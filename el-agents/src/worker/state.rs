@@ -10,9 +10,7 @@ use el_core::rules::budget::micros;
 use el_core::rules::plan::{self, Action, Phase, Snapshot};
 use el_core::{Error, Store};
 
-use super::admission::Starts;
-use super::drive::Driven;
-use super::recovery::{LaunchFailure, Recovery};
+use super::memory::{Driven, Recovery, Starts, TrackedRun};
 use super::report::{Listener, Live, Report, StoppedBy, Summary};
 use super::{WorkError, WorkOptions};
 use crate::account::Account;
@@ -43,7 +41,7 @@ pub(super) struct State<'a> {
     beat_at: Instant,
     pub(super) seen_version: Option<i64>,
     /// Runs that are ours to report, until they end.
-    pub(super) mine: HashMap<String, Mine>,
+    pub(super) tracked: HashMap<String, TrackedRun>,
     pub(super) summary: Summary,
     pub(super) launch_failures: usize,
     quick_failures: usize,
@@ -57,17 +55,6 @@ pub(super) struct State<'a> {
     warned_of_account: bool,
     pub(super) driven: Driven,
     pub(super) recoveries: Vec<Recovery>,
-}
-
-/// What the worker remembers of one of its runs.
-#[derive(Debug, Default)]
-pub(super) struct Mine {
-    /// The process in the pane, until the supervisor has registered.
-    pub(super) pane: Option<ProcessId>,
-    /// Not before this is its recovery tried again.
-    pub(super) recover_after: Option<Instant>,
-    /// Its session could not be started.
-    pub(super) launch_failure: Option<LaunchFailure>,
 }
 
 /// Signs off the workers whose processes have ended. Until then, a plan that a killed one drove
@@ -132,7 +119,7 @@ impl<'a> State<'a> {
             began: Instant::now(),
             beat_at: Instant::now(),
             seen_version: None,
-            mine: HashMap::new(),
+            tracked: HashMap::new(),
             summary: Summary::default(),
             launch_failures: 0,
             quick_failures: 0,
@@ -170,7 +157,7 @@ impl<'a> State<'a> {
             self.summary.stopped_by = Some(by);
             // Should it fail, a task that comes now waits for the next worker.
             let _ = ops::worker_retires(&mut self.store, &self.id);
-            self.listener.report(&Report::Draining { running: self.mine.len() });
+            self.listener.report(&Report::Draining { running: self.tracked.len() });
         }
     }
 
@@ -181,7 +168,7 @@ impl<'a> State<'a> {
     /// Leaves what runs to its supervisors.
     pub(super) fn detach(&mut self, by: StoppedBy) {
         self.summary.stopped_by.get_or_insert(by);
-        let mut running: Vec<String> = self.mine.keys().cloned().collect();
+        let mut running: Vec<String> = self.tracked.keys().cloned().collect();
         running.sort();
         self.summary.left_running = running.len();
         if !running.is_empty() {
@@ -221,8 +208,8 @@ impl<'a> State<'a> {
         }
         forget_dead_workers(&mut self.store, &view.workers);
         self.collect_recoveries().await;
-        self.notice_ends(&view)?;
-        self.notice_pause(&view);
+        self.report_finished_runs(&view)?;
+        self.report_pause(&view);
         let actions = self.plan(&view, now);
         let mut claimed = false;
         self.driven.is_stale |= !actions.is_empty();
@@ -306,7 +293,7 @@ impl<'a> State<'a> {
     fn liveness(&self, run: &Run, now: Timestamp) -> plan::Liveness {
         let known = match &run.supervisor {
             Some(stamp) => process_of(stamp),
-            None => self.mine.get(&run.id).and_then(|mine| mine.pane.clone()),
+            None => self.tracked.get(&run.id).and_then(|mine| mine.pane.clone()),
         };
         match known.map(|process| process.liveness()) {
             Some(Liveness::Alive) => plan::Liveness::Alive,
@@ -319,7 +306,7 @@ impl<'a> State<'a> {
         }
     }
 
-    fn notice_pause(&mut self, view: &WorkerView) {
+    fn report_pause(&mut self, view: &WorkerView) {
         match (&view.pause, self.is_paused) {
             (Some(pause), false) => self
                 .listener
@@ -331,16 +318,16 @@ impl<'a> State<'a> {
     }
 
     /// Reports those of our runs that are live no more.
-    fn notice_ends(&mut self, view: &WorkerView) -> Result<(), WorkError> {
+    fn report_finished_runs(&mut self, view: &WorkerView) -> Result<(), WorkError> {
         let mut ended: Vec<String> = self
-            .mine
+            .tracked
             .keys()
             .filter(|id| !view.live.iter().any(|run| run.id == **id))
             .cloned()
             .collect();
         ended.sort();
         for id in ended {
-            let told = self.mine.remove(&id).and_then(|mine| mine.launch_failure);
+            let told = self.tracked.remove(&id).and_then(|mine| mine.launch_failure);
             let run = ops::run(&self.store, &id)?;
             let Some(outcome) = run.outcome else { continue };
             let launched = self.count_launch_failure(&run, told);
@@ -402,7 +389,7 @@ impl<'a> State<'a> {
         if !self.listener.wants_live() {
             return Ok(());
         }
-        let ours = view.live.iter().filter(|run| self.mine.contains_key(&run.id));
+        let ours = view.live.iter().filter(|run| self.tracked.contains_key(&run.id));
         let live: Vec<Live> = ours
             .map(|run| Live { run: run.clone(), atom: ops::brief(&self.store, &run.atom_id).ok() })
             .collect();
@@ -421,7 +408,7 @@ impl<'a> State<'a> {
             return Ok(false);
         }
         if let Some(drive) = &self.options.drive {
-            return self.has_driven(&drive.epic);
+            return self.is_plan_at_rest(&drive.epic);
         }
         if self.phase == Phase::Draining || self.options.takes() == Takes::Some {
             return Ok(true);
@@ -442,11 +429,11 @@ impl<'a> State<'a> {
         let has_more = view.has_ready || view.next_retry_at.is_some();
         let leaves = options.drain && options.drive.is_none() && options.takes() != Takes::Assigned;
         let pause = view.pause.as_ref().filter(|pause| pause.is_budget && has_more && leaves)?;
-        (self.phase == Phase::Working && self.mine.is_empty()).then(|| pause.reason.clone())
+        (self.phase == Phase::Working && self.tracked.is_empty()).then(|| pause.reason.clone())
     }
 
     fn is_done(&self, view: &WorkerView) -> bool {
-        if !self.mine.is_empty() || !self.recoveries.is_empty() {
+        if !self.tracked.is_empty() || !self.recoveries.is_empty() {
             return false;
         }
         let claims_are_up = self.options.max_claims.is_some_and(|max| self.summary.claimed >= max);

@@ -111,7 +111,7 @@ pub use show::{Dependencies, Shown, brief, resolve, show};
 pub use stats::stats;
 pub use stop_gate::{Gate, stop_gate};
 pub use submit::{Submitted, submit};
-pub use supervise::{Beat, Watch, beat, nudged, register_supervisor, set_agent_pid, watch};
+pub use supervise::{Beat, RunSignal, beat, nudged, register_supervisor, set_agent_pid, watch};
 pub use tasks::{Task, TaskFilter, task, task_position, tasks};
 pub use uncommitted::remind_of_uncommitted;
 pub use unfinished::{has_unfinished, unfinished};

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::budget;
 use super::change::{To, set_status};
 use super::pause::pause_in;
-use super::supervise::{Watch, look};
+use super::supervise::{RunSignal, look};
 use crate::model::{
     Artifact, Atom, EventKind, ExitRecord, Message, Outcome, Progress, Run, Stamp, Status, Summary,
     Timestamp, claude_code_channel, handle,
@@ -155,7 +155,7 @@ fn ensure_may_settle(run: &Run, by: SettledBy<'_>) -> Result<()> {
 /// Records the last figures, which may end this run or others for their cost; the run as it is
 /// then.
 fn record_progress(tx: &Tx<'_>, before: &Run, progress: &Progress, now: Timestamp) -> Result<Run> {
-    let is_working = look(tx, &before.id, &before.token)? == Watch::Work;
+    let is_working = look(tx, &before.id, &before.token)? == RunSignal::Work;
     run::heartbeat(tx, &before.id, now, before.lease_until, None, progress)?;
     budget::record(tx, before, progress, now, is_working)?;
     run::get(tx, &before.id)

@@ -8,7 +8,7 @@ use crate::{Ctx, Error, Result};
 
 /// What the store says to a supervisor about its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Watch {
+pub enum RunSignal {
     /// Go on.
     Work,
     /// The agent set a status that ends its run; let it finish its last turn.
@@ -84,10 +84,10 @@ pub fn nudged(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str) -> Re
 }
 
 /// Extends the lease and reports progress; answers as [`watch`] does.
-pub fn beat(store: &mut Store, beat: &Beat<'_>) -> Result<Watch> {
+pub fn beat(store: &mut Store, beat: &Beat<'_>) -> Result<RunSignal> {
     store.write(|tx| {
         let said = look(tx, beat.run_id, beat.token)?;
-        if said == Watch::Over {
+        if said == RunSignal::Over {
             return Ok(said);
         }
         let before = run::get(tx, beat.run_id)?;
@@ -99,36 +99,36 @@ pub fn beat(store: &mut Store, beat: &Beat<'_>) -> Result<Watch> {
             beat.active_at,
             beat.progress,
         )?;
-        super::budget::record(tx, &before, beat.progress, beat.now, said == Watch::Work)?;
+        super::budget::record(tx, &before, beat.progress, beat.now, said == RunSignal::Work)?;
         // Its cost may just have ended it.
         look(tx, beat.run_id, beat.token)
     })
 }
 
 /// Looks at the run and its atom in one moment. Reads only.
-pub fn watch(store: &Store, run_id: &str, token: &str) -> Result<Watch> {
+pub fn watch(store: &Store, run_id: &str, token: &str) -> Result<RunSignal> {
     store.read(|tx| look(tx, run_id, token))
 }
 
-pub(super) fn look(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<Watch> {
+pub(super) fn look(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<RunSignal> {
     let found = match run::live_with_token(tx, run_id, Some(token)) {
         Ok(found) => found,
-        Err(Error::StaleRun { .. }) => return Ok(Watch::Over),
+        Err(Error::StaleRun { .. }) => return Ok(RunSignal::Over),
         Err(other) => return Err(other),
     };
     let Some((status, by_run)) = atom::status(tx, &found.atom_id)? else {
-        return Ok(Watch::Superseded);
+        return Ok(RunSignal::Superseded);
     };
     let by_this_run = by_run.as_deref() == Some(run_id);
     let on = match found.cancel_requested {
-        Some(mode) => Watch::Cancelled(mode),
-        None if super::budget::over(tx, run_id)?.is_some() => Watch::OverBudget,
-        None => Watch::Work,
+        Some(mode) => RunSignal::Cancelled(mode),
+        None if super::budget::over(tx, run_id)?.is_some() => RunSignal::OverBudget,
+        None => RunSignal::Work,
     };
     Ok(match status {
-        status if by_this_run && status.ends_run() => Watch::Finished(status),
+        status if by_this_run && status.ends_run() => RunSignal::Finished(status),
         Status::InProgress => on,
         status if by_this_run && status.is_report() => on,
-        _ => Watch::Superseded,
+        _ => RunSignal::Superseded,
     })
 }

@@ -55,7 +55,7 @@ pub enum Admission {
 
 /// Decides about one start. `since_starts`: how long ago each of the last starts was. `held_idle`:
 /// how long starts have been held back while nothing ran; `None` if something runs.
-pub fn admit(
+pub fn may_start_session(
     limits: &Limits,
     machine: &Machine,
     since_starts: &[Duration],
@@ -127,17 +127,17 @@ mod tests {
     fn what_was_started_just_now_counts_before_the_figures_show_it() {
         let limits = Limits { max_load: Some(1.0), min_memory: Some(0), ..Limits::default() };
         let machine = Machine { load: Some(0.4), cores: 2, memory: Some(600 << 20) };
-        assert_eq!(admit(&limits, &machine, &[S(1)], None), Admission::Start);
+        assert_eq!(may_start_session(&limits, &machine, &[S(1)], None), Admission::Start);
         assert!(matches!(
-            admit(&limits, &machine, &[S(1), S(2)], None),
+            may_start_session(&limits, &machine, &[S(1), S(2)], None),
             Admission::Hold(Held::Load { .. })
         ));
         let memory = Limits { max_load: None, ..limits };
         assert!(matches!(
-            admit(&memory, &machine, &[S(1), S(2)], None),
+            may_start_session(&memory, &machine, &[S(1), S(2)], None),
             Admission::Hold(Held::Memory { .. })
         ));
-        assert_eq!(admit(&memory, &machine, &[S(11), S(12)], None), Admission::Start);
+        assert_eq!(may_start_session(&memory, &machine, &[S(11), S(12)], None), Admission::Start);
     }
 
     proptest! {
@@ -150,10 +150,10 @@ mod tests {
             let machine = Machine { load, cores, memory };
             let since: Vec<Duration> = starts.into_iter().map(S).collect();
             let limits = Limits { max_load, min_memory, start_interval: S(interval) };
-            let stalled = matches!(admit(&limits, &machine, &since, Some(LONGEST_IDLE)), Admission::Hold(_));
+            let stalled = matches!(may_start_session(&limits, &machine, &since, Some(LONGEST_IDLE)), Admission::Hold(_));
             prop_assert!(!stalled);
-            prop_assert_eq!(admit(&Limits::default(), &machine, &since, None), Admission::Start);
-            prop_assert_eq!(admit(&Limits { start_interval: Duration::ZERO, ..limits }, &Machine::default(), &since, None), Admission::Start);
+            prop_assert_eq!(may_start_session(&Limits::default(), &machine, &since, None), Admission::Start);
+            prop_assert_eq!(may_start_session(&Limits { start_interval: Duration::ZERO, ..limits }, &Machine::default(), &since, None), Admission::Start);
         }
     }
 }

@@ -28,22 +28,6 @@ const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
     ("el-core/", &["error", "model"]),
     ("el-core/protocol/response", &["phases", "tasks"]),
     ("el-core/protocol/summary", &["headings", "sections", "words"]),
-    ("el-agents/supervisor", &["on_screen", "watch"]),
-    ("el-agents/worker", &["actions", "admission", "drive", "recovery", "state"]),
-    (
-        "el-agents/",
-        &[
-            "artifacts",
-            "handover",
-            "interactive",
-            "launch",
-            "notify",
-            "output",
-            "rundir",
-            "supervisor",
-            "workplace",
-        ],
-    ),
     ("el-cli/", &["args", "commands", "mcp", "mistyped"]),
 ];
 

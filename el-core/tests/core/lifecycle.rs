@@ -5,7 +5,7 @@ use std::time::Duration;
 use el_core::model::{
     CancelMode, EndKind, EventKind, ExitRecord, Outcome, Progress, Stamp, Status, Worker,
 };
-use el_core::ops::{self, AtomPatch, Beat, Ending, Gate, Guard, SettledBy, Watch};
+use el_core::ops::{self, AtomPatch, Beat, Ending, Gate, Guard, RunSignal, SettledBy};
 use el_core::rules::retry::RetryPolicy;
 use el_core::{Ctx, Error, SessionCredentials};
 
@@ -29,7 +29,7 @@ fn an_atom_is_claimed_once_and_closed_by_its_run() {
     ops::close(&mut p.store, &ctx, &[&id], Some("done"), &Guard::default()).unwrap();
     assert_eq!(
         ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
-        Watch::Finished(Status::Closed)
+        RunSignal::Finished(Status::Closed)
     );
     let settled = p.settle(&claimed.run.id, 0);
     assert_eq!(settled.outcome, Outcome::Closed);
@@ -114,7 +114,7 @@ fn what_a_person_does_to_an_atom_stands_and_ends_its_run() {
         ops::update(&mut p.store, &person(p.now), &[&id], &patch, &Guard::default()).unwrap();
         assert_eq!(
             ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
-            Watch::Superseded,
+            RunSignal::Superseded,
             "{to}"
         );
         assert!(p.claim().is_none(), "not claimed again while the old run lives: {to}");
@@ -132,7 +132,7 @@ fn an_agent_that_reports_blocked_works_on_and_its_exit_then_is_no_violation() {
     let ctx = Ctx { session: Some(&credentials), ..p.person() };
     let patch = AtomPatch { status: Some(Status::Blocked), ..AtomPatch::default() };
     ops::update(&mut p.store, &ctx, &[&id], &patch, &Guard::default()).unwrap();
-    assert_eq!(ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(), Watch::Work);
+    assert_eq!(ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(), RunSignal::Work);
     let settled = p.settle(&claimed.run.id, 0);
     assert_eq!(settled.outcome, Outcome::Blocked);
     assert_eq!(status(&p, &id), Status::Blocked);
@@ -171,7 +171,7 @@ fn a_cancelled_atom_is_held_and_a_requeued_one_is_ready() {
     ops::cancel(&mut p.store, &person(p.now), &id, CancelMode::Hold, Some("wrong branch")).unwrap();
     assert_eq!(
         ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
-        Watch::Cancelled(CancelMode::Hold)
+        RunSignal::Cancelled(CancelMode::Hold)
     );
     assert_eq!(p.settle(&claimed.run.id, 0).outcome, Outcome::Cancelled);
     assert!(p.ready().is_empty());
@@ -226,9 +226,9 @@ fn a_supervisor_that_comes_too_late_or_second_is_refused() {
         active_at: Some(p.now),
         progress: &progress,
     };
-    assert_eq!(ops::beat(&mut p.store, &beat).unwrap(), Watch::Work);
+    assert_eq!(ops::beat(&mut p.store, &beat).unwrap(), RunSignal::Work);
     p.settle(run, 0);
-    assert_eq!(ops::beat(&mut p.store, &beat).unwrap(), Watch::Over);
+    assert_eq!(ops::beat(&mut p.store, &beat).unwrap(), RunSignal::Over);
     let late =
         ops::register_supervisor(&mut p.store, run, token, &stamp, p.now, LEASE).unwrap_err();
     assert!(matches!(late, Error::StaleRun { .. }));
@@ -301,7 +301,7 @@ fn an_atom_that_is_gone_ends_its_run_as_deleted() {
     raw.execute("DELETE FROM atoms WHERE id = ?1", [&id]).unwrap();
     assert_eq!(
         ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
-        Watch::Superseded
+        RunSignal::Superseded
     );
     assert_eq!(p.settle(&claimed.run.id, 0).outcome, Outcome::Deleted);
 }

@@ -1,7 +1,7 @@
 //! Work that is handed over, approved, or sent back.
 
 use el_core::model::{EventKind, Outcome, ReviewVerdict, Status};
-use el_core::ops::{self, AtomFilter, AtomPatch, ClaimedRun, Guard, NewAtom, Watch};
+use el_core::ops::{self, AtomFilter, AtomPatch, ClaimedRun, Guard, NewAtom, RunSignal};
 use el_core::{Ctx, Error, SessionCredentials};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn a_hand_over_ends_the_run_and_waits() {
     let (mut p, id, claimed) = submitted();
     assert_eq!(
         ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
-        Watch::Finished(Status::Review)
+        RunSignal::Finished(Status::Review)
     );
     let settled = p.settle(&claimed.run.id, 0);
     assert_eq!(settled.outcome, Outcome::Review);

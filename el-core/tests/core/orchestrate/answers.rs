@@ -161,7 +161,7 @@ fn what_is_supplied_supersedes_the_run_that_is_at_it() {
     let asked = plan.asked(Question::Analysis);
     plan.supply(Question::Analysis, &analysis());
     let run = (asked.run.id.as_str(), asked.run.token.as_str());
-    assert_eq!(ops::watch(&plan.p.store, run.0, run.1).unwrap(), ops::Watch::Superseded);
+    assert_eq!(ops::watch(&plan.p.store, run.0, run.1).unwrap(), ops::RunSignal::Superseded);
     let other = json!({ "summary": "too late", "recommended_splits": 9 });
     assert_eq!(plan.say(&asked, &block(Question::Analysis, &other), 0, true), Reply::None);
     plan.end(&asked);

@@ -5,13 +5,13 @@ use el_core::model::{Progress, ProgressStatus};
 use el_core::protocol::response::{Block, Payload, Reading, Scanner, check_block};
 
 #[derive(Debug, Default)]
-pub(crate) struct Ear {
+pub(crate) struct AnswerListener {
     scanner: Scanner,
     /// How far its task is, as it said last.
     told: Option<Told>,
 }
 
-impl Ear {
+impl AnswerListener {
     pub(crate) fn next_call(&mut self) {
         self.scanner = Scanner::default();
     }

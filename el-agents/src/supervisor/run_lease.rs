@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use el_core::model::{CancelMode, Progress, Timestamp};
-use el_core::ops::{self, Beat, Watch};
+use el_core::ops::{self, Beat, RunSignal};
 use el_core::{Ctx, Error, SessionCredentials, Store};
 
 use crate::clock;
@@ -12,29 +12,29 @@ use crate::clock;
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
-pub(crate) struct Contact {
+pub(crate) struct RunLease {
     store: Store,
     run: String,
     token: String,
     lease: Duration,
     seen_version: Option<i64>,
-    watch: Watch,
+    watch: RunSignal,
     beat_at: Instant,
     /// When the lease was last extended, on a clock that goes on while the machine sleeps.
     extended_at: Duration,
     written: Progress,
 }
 
-impl Contact {
+impl RunLease {
     /// From right after the registration, which extended the lease.
-    pub(crate) fn new(store: Store, run: &str, token: &str, lease: Duration) -> Contact {
-        Contact {
+    pub(crate) fn new(store: Store, run: &str, token: &str, lease: Duration) -> RunLease {
+        RunLease {
             store,
             run: run.to_owned(),
             token: token.to_owned(),
             lease,
             seen_version: None,
-            watch: Watch::Work,
+            watch: RunSignal::Work,
             beat_at: Instant::now(),
             extended_at: clock::awake_or_not(),
             written: Progress::default(),
@@ -54,7 +54,7 @@ impl Contact {
     }
 
     /// What the store last said.
-    pub(crate) fn watched(&self) -> Watch {
+    pub(crate) fn watched(&self) -> RunSignal {
         self.watch
     }
 
@@ -66,7 +66,7 @@ impl Contact {
     /// Looks whether anything changed, and beats when it is time. Called ten times a second, it
     /// costs microseconds where nothing did. When the store cannot be used, the answer is what it
     /// last said; if that lasts, the age of the lease decides.
-    pub(crate) fn tick(&mut self, active_at: Option<Timestamp>, progress: &Progress) -> Watch {
+    pub(crate) fn tick(&mut self, active_at: Option<Timestamp>, progress: &Progress) -> RunSignal {
         let since = self.beat_at.elapsed();
         let is_due =
             since > self.lease / 6 || (since > PROGRESS_EVERY && *progress != self.written);

@@ -1,6 +1,7 @@
 //! `el work` with the scripted agent: what the real one cannot be made to do, and what people and
 //! machines do meanwhile.
 
+mod account;
 mod background;
 mod claims;
 mod configuration;
@@ -11,6 +12,7 @@ mod failures;
 mod hostile;
 mod kills;
 mod limits;
+mod night;
 mod output;
 mod owners;
 mod people;

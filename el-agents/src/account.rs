@@ -1,13 +1,13 @@
-//! An account's usage limit, shared by all workers of this user on this machine: one small file for
-//! each account in the user's state folder. It names the account by a fingerprint; no key and no
-//! path is in it.
+//! An account's pause (usage limit, refusal, outage), shared by all workers of this user on this
+//! machine: one small file for each account in the user's state folder. It names the account by a
+//! fingerprint; no key and no path is in it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use el_core::model::Timestamp;
 use el_core::ops;
@@ -27,9 +27,11 @@ const LONGEST: u64 = 64 << 10;
 /// What of the environment says whose account it is; the first that is set.
 const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
 
-/// Where the record of one account is.
+/// One account, and where its record is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
+    /// Tells accounts apart, and tells nobody whose it is.
+    fingerprint: String,
     file: PathBuf,
 }
 
@@ -40,23 +42,33 @@ impl Account {
         if matches!(agent.executor, Executor::Command(_)) {
             None
         } else {
-            Account::found(&agent.env_strip, environment)
+            Account::found(&agent.env_strip, &agent.env_pass, environment)
         }
     }
 
-    /// `strip`: what of the environment the client does not get to see.
-    fn found(strip: &[String], environment: &[(OsString, OsString)]) -> Option<Account> {
+    /// What the account is known by in the store.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// `strip`: what of the environment the client does not get to see, unless `pass` names it.
+    fn found(
+        strip: &[String],
+        pass: &[String],
+        environment: &[(OsString, OsString)],
+    ) -> Option<Account> {
         let value = |name: &str| {
             let found =
                 environment.iter().find(|(known, value)| known == name && !value.is_empty());
             found.map(|(_, value)| value.as_os_str())
         };
-        let is_stripped = |name: &str| {
-            strip.iter().any(|strip| match strip.strip_suffix('*') {
+        let names = |rules: &[String], name: &str| {
+            rules.iter().any(|rule| match rule.strip_suffix('*') {
                 Some(head) => name.starts_with(head),
-                None => strip == name,
+                None => rule == name,
             })
         };
+        let seen = |name: &str| value(name).filter(|_| names(pass, name) || !names(strip, name));
         let home = value("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let state = value("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let state = state.or_else(|| Some(home.as_ref()?.join(".local/state")))?;
@@ -67,25 +79,24 @@ impl Account {
             hash.update(value.as_bytes());
             hash.update([0]);
         };
-        if let Some(url) = value("ANTHROPIC_BASE_URL") {
+        if let Some(url) = seen("ANTHROPIC_BASE_URL") {
             add("url", url);
         }
-        match KEYS.iter().filter(|name| !is_stripped(name)).find_map(|name| value(name)) {
+        match KEYS.iter().find_map(|name| seen(name)) {
             Some(key) => add("key", key),
-            None => match value("CLAUDE_CONFIG_DIR")
+            None => match seen("CLAUDE_CONFIG_DIR")
                 .map(PathBuf::from)
                 .or_else(|| Some(home?.join(".claude")))
             {
                 // The same folder by another name is the same account.
-                Some(folder) => {
-                    add("folder", fs::canonicalize(&folder).unwrap_or(folder).as_os_str())
-                }
+                Some(folder) => add("folder", real(&folder).as_os_str()),
                 None => return None,
             },
         }
-        let print: String =
+        let fingerprint: String =
             hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        Some(Account { file: state.join("el").join("accounts").join(format!("{print}.json")) })
+        let file = state.join("el").join("accounts").join(format!("{fingerprint}.json"));
+        Some(Account { fingerprint, file })
     }
 
     /// Makes this project's pause and the account's one. Gives a warning, if the record could not
@@ -99,7 +110,7 @@ impl Account {
         store: &mut Store,
         now: Timestamp,
     ) -> Result<Option<String>, ShareError> {
-        let own = ops::known_pause(store)?;
+        let own = ops::known_pause(store, &self.fingerprint)?;
         let (shared, warning) = match self.read() {
             Ok(shared) => (shared, None),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
@@ -117,8 +128,8 @@ impl Account {
         };
         match reconcile(own.as_ref(), &shared, now) {
             Step::Nothing => {}
-            Step::Adopt(known) => ops::adopt_pause(store, &known)?,
-            Step::Clear => drop(ops::resume(store, now, false)?),
+            Step::Adopt(known) => ops::adopt_pause(store, &self.fingerprint, &known)?,
+            Step::Clear => ops::clear_pause(store, &self.fingerprint)?,
             Step::Publish(known) => self.publish(known)?,
         }
         Ok(warning)
@@ -128,7 +139,7 @@ impl Account {
         self.change(|shared| {
             // Another may have been here between our look and the lock.
             if shared.pause.as_ref().is_none_or(|other| {
-                other.until < known.until || shared.cleared_at >= Some(other.learnt_at)
+                known.outlasts(other) || shared.cleared_at >= Some(other.learnt_at)
             }) {
                 shared.pause = Some(known);
             }
@@ -195,6 +206,15 @@ impl Account {
     fn lock(&self) -> io::Result<FileLock> {
         FileLock::wait(&self.file.with_extension("lock"))
     }
+}
+
+/// The folder without symbolic links in its path, whether or not it is there already.
+fn real(folder: &Path) -> PathBuf {
+    let parent = || {
+        let parent = fs::canonicalize(folder.parent()?).ok()?;
+        Some(parent.join(folder.file_name()?))
+    };
+    fs::canonicalize(folder).ok().or_else(parent).unwrap_or_else(|| folder.to_owned())
 }
 
 /// Why the account's record could not be used.

@@ -14,6 +14,7 @@ mod result;
 mod sanitize;
 mod settings;
 mod stream;
+mod trouble;
 
 pub use argv::{ClaudeOptions, argv};
 pub use environ::{ChildEnvironment, child_environment};
@@ -24,3 +25,4 @@ pub use result::{RunResult, Usage};
 pub use sanitize::{one_line, sanitize};
 pub use settings::settings;
 pub use stream::{Limit, StreamEvent, parse_line};
+pub use trouble::{Report, Trouble, trouble};

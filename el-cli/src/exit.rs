@@ -9,9 +9,11 @@
 //! | 3 | not found: no such atom, run or database |
 //! | 4 | conflict: exists already, ambiguous id, cycle, claimed by another, guard not met |
 //! | 5 | stale run: this session's run is over and can change nothing more |
-//! | 6 | configuration: a bad setting, tmux or Claude Code missing |
+//! | 6 | configuration: a bad setting, tmux or Claude Code missing, nobody logged in |
 //! | 7 | timed out |
-//! | 8 | refused by policy: allowlist, over budget, paused by a usage limit |
+//! | 8 | refused by policy: allowlist, over budget |
+//! | 9 | ended, but some work failed or was blocked |
+//! | 10 | claiming is paused: usage limit, outage, budget used up |
 
 use std::process::ExitCode;
 
@@ -27,6 +29,8 @@ pub(crate) enum Exit {
     Configuration,
     TimedOut,
     Refused,
+    Unfinished,
+    Paused,
 }
 
 impl Exit {
@@ -41,6 +45,8 @@ impl Exit {
             Exit::Configuration => 6,
             Exit::TimedOut => 7,
             Exit::Refused => 8,
+            Exit::Unfinished => 9,
+            Exit::Paused => 10,
         }
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod list;
 pub(crate) mod messages;
 pub(crate) mod page;
 pub(crate) mod panic;
+pub(crate) mod pauses;
 pub(crate) mod printer;
 pub(crate) mod progress;
 pub(crate) mod robot;

@@ -71,11 +71,11 @@ pub enum Error {
     /// A rule of the project forbids it.
     #[error("{0}")]
     Refused(String),
-    /// The claim is held back until the account's usage limit resets.
-    #[error("paused until {until}: {reason}")]
+    /// The claim is held back: usage limit, account, outage or budget.
+    #[error("{}: {reason}", until.map_or_else(|| "paused".to_owned(), |at| format!("paused until {at}")))]
     Paused {
-        /// When claiming goes on.
-        until: Timestamp,
+        /// When claiming goes on by itself.
+        until: Option<Timestamp>,
         /// Why it was paused.
         reason: String,
     },

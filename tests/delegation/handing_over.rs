@@ -144,7 +144,7 @@ fn waiting_ends_with_the_outcome() {
     );
     assert!(task["error_lines"].as_str().unwrap().contains("it broke"), "{task:#}");
     assert_eq!(
-        wait(&["hang"], &["--timeout", "1s"]).fails_with(7).json()["error"]["code"],
+        wait(&["say on it", "hang"], &["--timeout", "1s"]).fails_with(7).json()["error"]["code"],
         "timed_out"
     );
     assert_eq!(

@@ -100,7 +100,7 @@ fn the_agent_of_a_question_cannot_close_it() {
 fn an_agent_that_crashes_at_a_question_is_tried_again() {
     let env = TestEnv::with_plan(&[plain("one", &[])]);
     env.script_of("analysis", &["die KILL", "on-attempt 2", ANALYSIS]);
-    env.script_of("aggregation", &["api-error 500", "on-attempt 2", super::AGGREGATION]);
+    env.script_of("aggregation", &["api-error 400", "on-attempt 2", super::AGGREGATION]);
     env.start_plan(&[]).wait(SOON).ok();
     let epic = env.epic();
     assert_eq!(env.outcomes(&env.question(&epic, "analysis")), ["failed", "closed"]);

@@ -229,3 +229,23 @@ fn two_atoms_one_after_the_other_in_the_order_of_their_dependency() {
         "the second one is told of the first: {last}"
     );
 }
+
+/// The newest client would go on after its turn, when its run is over; an older one never could.
+#[test]
+fn it_cannot_put_its_work_off_beyond_its_turn() {
+    let wakeup = json!({"delaySeconds": 60, "reason": "later", "prompt": "go on"});
+    let steps = json!({"steps": [
+        {"tool": "ScheduleWakeup", "input": wakeup},
+        {"tool": "CronCreate", "input": {"cron": "* * * * *", "prompt": "go on"}},
+        {"bash": "el close ${ID} --reason \"did it at once\""},
+        {"text": "Closed."},
+    ]});
+    let Some((env, api)) = project(&steps) else { return };
+    let id = env.create("Puts off", &[]);
+    env.work(&["--once"]);
+    assert_run(&env, &env.last_run(&id), "closed");
+    let asked = api.messages().pop().unwrap()["body"]["messages"].to_string();
+    for tool in ["ScheduleWakeup", "CronCreate"] {
+        assert!(asked.contains(&format!("No such tool available: {tool}")), "{asked}");
+    }
+}

@@ -22,31 +22,104 @@ fn a_refusal_that_passes_is_no_failure() {
 }
 
 #[test]
-fn an_api_that_always_fails_fails_the_attempts() {
-    let steps = json!({"steps": [{"status": 500, "message": "the model has melted", "repeat": 0}]});
+fn a_key_that_is_refused_stops_the_queue_within_seconds_and_blocks_nothing() {
+    let steps = json!({"steps": [{"status": 401, "type": "authentication_error",
+                                  "message": "invalid x-api-key", "repeat": 0}]});
     let Some((env, api)) = project(&steps) else { return };
-    env.configure("api_max_retries = 1\nmax_attempts = 2\n");
-    let id = env.create("Broken API", &[]);
-    env.work(&["--drain"]);
+    env.configure("max_attempts = 1\n");
+    let ids: Vec<String> = (0..6).map(|_| env.create("Bad key", &[])).collect();
+    let ran = env.el(&["work", "--drain", "--concurrency", "3"]).fails_with(6);
+    assert!(ran.stderr.contains("401") && ran.stderr.contains("el work --resume"), "{ran:#?}");
+    let runs = env.robot(&["runs"])["items"].take();
+    let runs = runs.as_array().unwrap();
+    assert!((1..=3).contains(&runs.len()), "{runs:#?}");
+    for run in runs {
+        assert_run(&env, run, "account_error");
+    }
+    assert!(api.messages().len() <= 9, "the client is ended at its second retry");
+    for id in &ids {
+        assert_eq!(env.status(id), "open");
+    }
+}
+
+#[test]
+fn what_is_refused_for_the_account_is_told_with_its_remedy() {
+    for (step, words) in [
+        (json!({"status": 403, "type": "permission_error", "message": "no"}), "has access"),
+        (json!({"status": 402, "type": "billing_error", "message": "pay"}), "add credit"),
+        (
+            json!({"status": 400, "type": "invalid_request_error",
+                   "message": "Your credit balance is too low to access the Anthropic API."}),
+            "add credit",
+        ),
+        (
+            json!({"status": 404, "type": "not_found_error", "message": "model: x"}),
+            "el config set model",
+        ),
+    ] {
+        let Some((env, _api)) = project(&json!({"steps": [], "after": step})) else { return };
+        env.configure("max_attempts = 1\n");
+        let id = env.create("Refused", &[]);
+        let ran = env.el(&["work", "--once"]).fails_with(6);
+        assert!(ran.stderr.contains(words), "{words}: {ran:#?}");
+        assert_run(&env, &env.last_run(&id), "account_error");
+        assert_eq!(env.status(&id), "open");
+    }
+}
+
+#[test]
+fn a_client_that_nobody_has_logged_in_blocks_nothing() {
+    let mut env = TestEnv::with_tracker();
+    let Some(_api) = RealClaude::start(&mut env, &json!({"steps": [{"text": "hello"}]})) else {
+        return;
+    };
+    env.set("ANTHROPIC_API_KEY", "");
+    env.configure("max_attempts = 1\n");
+    let id = env.create("Nobody", &[]);
+    let ran = env.el(&["work", "--drain"]).fails_with(6);
+    assert!(ran.stderr.contains("Not logged in") && ran.stderr.contains("/login"), "{ran:#?}");
     assert_eq!(
         (env.status(&id).as_str(), env.outcomes(&id)),
-        ("blocked", vec!["failed".to_owned(), "failed".to_owned()])
+        ("open", vec!["account_error".to_owned()])
     );
-    for run in env.runs(&id) {
-        assert_run(&env, &run, "failed");
-        assert_eq!(
-            (&run["exit_code"], &run["stop_blocks"], &run["resumes"]),
-            (&json!(1), &json!(0), &json!(0))
-        );
-        assert!(run["detail"].as_str().unwrap().contains("API Error: 500"), "{run}");
+}
+
+#[test]
+fn an_api_that_fails_is_waited_for_and_charges_nothing() {
+    let steps = json!({"steps": [{"status": 500, "message": "the model has melted", "repeat": 0}]});
+    let Some((env, api)) = project(&steps) else { return };
+    env.configure("api_max_retries = 1\nmax_attempts = 1\nretry_backoff = \"1h\"\n");
+    let id = env.create("Broken API", &[]);
+    let other = env.create("Another", &[]);
+    for _ in 0..2 {
+        env.el(&["work", "--once"]).fails_with(10);
     }
-    assert!(env.comments(&id)[0].contains("2 attempts"), "{:?}", env.comments(&id));
-    assert_eq!(api.messages().len(), 4, "each attempt asks once and once again");
-    let one = ["status in_progress", "run_started", "run_ended failed"];
-    assert_eq!(
-        env.events(&id),
-        [&["created"][..], &one, &["status open"], &one, &["status blocked", "commented"]].concat()
-    );
+    let run = env.last_run(&id);
+    assert_run(&env, &run, "outage");
+    assert!(run["detail"].as_str().unwrap().contains("API Error: 500"), "{run}");
+    assert_eq!([env.status(&id), env.status(&other)], ["open", "open"]);
+    assert!(env.outcomes(&other).is_empty());
+    assert_eq!(api.messages().len(), 2, "it asks once and once again");
+    assert_eq!(env.robot(&["why", &id])["pause"]["kind"], "outage");
+}
+
+#[test]
+fn a_request_that_is_refused_is_not_made_again() {
+    for (step, words) in [
+        (json!({"text": "I cannot", "stop_reason": "refusal"}), "API Error"),
+        (json!({"status": 413, "type": "request_too_large", "message": "big"}), "too large"),
+        (
+            json!({"status": 400, "type": "invalid_request_error",
+                   "message": "prompt is too long: 250000 tokens > 200000 maximum"}),
+            "Prompt is too long",
+        ),
+    ] {
+        let Some((env, _api)) = project(&json!({"steps": [], "after": step})) else { return };
+        let id = env.create("Hopeless", &[]);
+        env.el(&["work", "--drain"]).fails_with(9);
+        assert_eq!((env.status(&id).as_str(), env.outcomes(&id).len()), ("blocked", 1));
+        assert!(env.comments(&id)[0].contains(words), "{words}: {:?}", env.comments(&id));
+    }
 }
 
 #[test]
@@ -59,16 +132,16 @@ fn a_connection_that_breaks_off_is_taken_up_again() {
 }
 
 #[test]
-fn an_api_that_never_answers_costs_the_run_its_time() {
+fn an_api_that_never_answers_costs_the_run_its_time_and_the_atom_nothing() {
     let Some((env, _api)) = project(&json!({"steps": [{"hang": "silent", "repeat": 0}]})) else {
         return;
     };
     env.configure("execution_timeout = \"6s\"\nmax_attempts = 1\n");
     let id = env.create("Silent API", &[]);
-    env.work(&["--once"]);
+    env.el(&["work", "--once"]).fails_with(10);
     let run = env.last_run(&id);
-    assert_run(&env, &run, "timed_out");
-    assert_eq!(env.status(&id), "blocked");
+    assert_run(&env, &run, "outage");
+    assert_eq!(env.status(&id), "open");
 }
 
 /// As a subscriber's client is told; a key gets no such event.
@@ -92,15 +165,9 @@ fn a_usage_limit_pauses_the_work_until_it_resets() {
         (env.status(&id).as_str(), env.outcomes(&id)),
         ("open", vec!["usage_limit".to_owned()])
     );
-    let until: i64 = env
-        .database()
-        .query_row("SELECT value FROM meta WHERE key = 'paused_until'", [], |row| {
-            row.get::<_, String>(0)
-        })
-        .unwrap()
-        .parse()
-        .unwrap();
-    assert!(until / 1_000_000 >= i64::try_from(resets_at).unwrap(), "{paused}");
+    let until = env.robot(&["why", &id])["pause"]["until"].take();
+    let until = el_core::model::Timestamp::parse(until.as_str().unwrap()).unwrap();
+    assert!(until.as_secs() >= i64::try_from(resets_at).unwrap(), "{paused}");
     env.assert_settled(&env.last_run(&id));
     worker.signal(rustix::process::Signal::INT);
     worker.wait(SOON).ok();

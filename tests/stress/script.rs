@@ -122,7 +122,7 @@ pub(crate) fn plot(rng: &mut Rng, only: Option<&str>) -> Plot {
             ends_first = true;
         }
         "api-error" => {
-            add("api-error 500");
+            add("api-error 400");
             ends_first = true;
         }
         "spam" => add("spam 400000"),

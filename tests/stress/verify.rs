@@ -113,6 +113,8 @@ pub(crate) fn story(events: &[&EventRow], runs: &[&RunRow], status: &str) -> Res
                                 | "timed_out"
                                 | "stalled"
                                 | "lost"
+                                | "interrupted"
+                                | "outage"
                                 | "launch_failed"
                                 | "cancelled"
                         )

@@ -10,6 +10,8 @@ use super::wait::look_until;
 use super::{Running, SOON, TestEnv, wait_until};
 
 /// Settings under which no test waits for a lease or a back-off of real life.
+/// The exit code of a worker that ended, and some of whose work failed.
+const UNFINISHED: i32 = 9;
 const QUICK: &str = "lease = \"5s\"\nretry_backoff = \"0s\"\nclose_grace = \"1s\"\n";
 
 impl TestEnv {
@@ -104,13 +106,15 @@ impl TestEnv {
             .collect()
     }
 
-    /// `el --robot work …` to its end, which must be a good one; what it told.
+    /// `el --robot work …` to its own end, whether or not all work ended well; what it told.
     #[track_caller]
     pub(crate) fn work(&self, arguments: &[&str]) -> Vec<Value> {
-        let ran = self.run(self.command("el").args(["--robot", "work"]).args(arguments)).ok();
+        let ran = self.run(self.command("el").args(["--robot", "work"]).args(arguments));
+        let ran = if ran.status == UNFINISHED { ran.fails_with(UNFINISHED) } else { ran.ok() };
         ran.stdout
             .lines()
             .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")))
+            .filter(|line: &Value| !line["event"].is_null())
             .collect()
     }
 
@@ -255,8 +259,13 @@ impl Running {
     /// Waits until it tells of an event of this kind; the first one.
     #[track_caller]
     pub(crate) fn wait_for(&self, event: &str) -> Value {
-        let look = || self.told().into_iter().find(|told| told["event"] == event);
-        look_until(SOON, look)
-            .unwrap_or_else(|| panic!("no event {event} among {:#?}", self.told()))
+        self.wait_for_event(|told| told["event"] == event)
+    }
+
+    /// The first event that is the wanted one.
+    #[track_caller]
+    pub(crate) fn wait_for_event(&self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        let look = || self.told().into_iter().find(|told| is_wanted(told));
+        look_until(SOON, look).unwrap_or_else(|| panic!("no such event among {:#?}", self.told()))
     }
 }

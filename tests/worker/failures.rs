@@ -39,14 +39,14 @@ fn a_failed_attempt_is_tried_again_and_the_next_one_is_told_of_it() {
 fn after_its_attempts_an_atom_is_blocked_and_a_comment_says_why() {
     let env = TestEnv::with_tracker();
     env.configure("max_attempts = 2\n");
-    let id = env.script_atom(&["api-error 500 the service is down"]);
+    let id = env.script_atom(&["api-error 400 the request is bad"]);
     let told = env.work(&["--drain"]);
     assert_eq!(env.outcomes(&id), ["failed", "failed"]);
     assert_eq!(env.status(&id), "blocked");
     let comment = &env.comments(&id)[0];
     assert!(
         comment.contains("2 attempts")
-            && comment.contains("the service is down")
+            && comment.contains("the request is bad")
             && comment.contains("el retry"),
         "{comment}"
     );
@@ -143,7 +143,7 @@ fn a_tmux_that_starts_no_session_stops_the_worker_and_loses_no_atom() {
 fn many_quick_failures_in_a_row_make_the_worker_wait() {
     let env = TestEnv::with_tracker();
     env.configure("max_attempts = 1\n");
-    let ids: Vec<String> = (0..4).map(|_| env.script_atom(&["api-error 401 bad key"])).collect();
+    let ids: Vec<String> = (0..4).map(|_| env.script_atom(&["exit 1"])).collect();
     let worker = env.start_work(&["--drain"]);
     let warning = worker.wait_for("warning");
     assert!(warning["message"].as_str().unwrap().contains("3 runs in a row failed"), "{warning}");

@@ -68,13 +68,13 @@ fn assert_went_on(env: &TestEnv, id: &str, outcome: &str) {
 }
 
 #[test]
-fn a_session_that_is_killed_from_outside_is_a_failure_and_tried_again() {
+fn a_session_that_is_killed_from_outside_is_interrupted_and_tried_again() {
     let env = TestEnv::with_tracker();
     let (worker, id, run) = working(&env);
     let session = run["session"].as_str().unwrap();
     env.tmux(&["kill-session", "-t", &format!("={session}")]).unwrap();
     worker.wait(SOON).ok();
-    assert_went_on(&env, &id, "failed");
+    assert_went_on(&env, &id, "interrupted");
     let detail = env.runs(&id)[0]["detail"].as_str().unwrap().to_owned();
     assert!(detail.contains("terminated without closing the atom"), "{detail}");
 }
@@ -85,7 +85,7 @@ fn a_tmux_server_that_ends_takes_no_atom_along() {
     let (worker, id, _) = working(&env);
     env.tmux(&["kill-server"]).unwrap();
     worker.wait(SOON).ok();
-    assert_went_on(&env, &id, "failed");
+    assert_went_on(&env, &id, "interrupted");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_tmux_server_that_is_killed_takes_no_atom_along() {
     let (worker, id, _) = working(&env);
     server(&env).kill();
     worker.wait(SOON).ok();
-    assert_went_on(&env, &id, "failed");
+    assert_went_on(&env, &id, "interrupted");
 }
 
 #[test]

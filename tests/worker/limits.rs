@@ -13,7 +13,7 @@ fn in_seconds(seconds: u64) -> u64 {
 #[test]
 fn a_run_whose_time_is_up_is_ended_and_tried_again() {
     let env = TestEnv::with_tracker();
-    let id = env.script_atom(&["hang", "on-attempt 2", "close faster"]);
+    let id = env.script_atom(&["say on it", "hang", "on-attempt 2", "close faster"]);
     env.work(&["--drain", "--timeout", "1s"]);
     assert_eq!(
         (env.status(&id).as_str(), env.outcomes(&id)),
@@ -77,7 +77,7 @@ fn a_usage_limit_pauses_all_claiming_and_counts_for_nothing() {
     let dry = env.robot(&["work", "--dry-run"]);
     assert_eq!((&dry["ready"], dry["pause"]["until"].is_string()), (&2.into(), true));
     // A second worker does not claim either, and both leave when told to.
-    let second = env.start_work(&["--once"]);
+    let second = env.start_work(&["--once", "--wait"]);
     second.wait_for("paused");
     assert_eq!(env.robot(&["runs", "--atom", &other])["count"], 0);
     for worker in [worker, second] {

@@ -15,6 +15,7 @@ fn a_deaf_agent_and_its_deaf_children_are_killed_when_their_time_is_up() {
     let mut env = TestEnv::with_tracker();
     env.configure("execution_timeout = \"2s\"\nmax_attempts = 1\n");
     let id = env.script_atom(&[
+        "say on it",
         "ignore-signals",
         "child 300 setsid pid=one",
         "child 300 setsid double-fork ignore-signals pid=two",

@@ -124,7 +124,7 @@ fn a_day_whose_money_is_spent_pauses_until_it_is_over_or_a_person_says_so() {
     for words in
         [&["work", "--drain"][..], &["work", "--once"], &["work", "--drain", "--type", "task"]]
     {
-        let spent = env.el(words).fails_with(8);
+        let spent = env.el(words).fails_with(10);
         assert!(
             spent.stderr.contains("day's budget of $0.20")
                 && spent.stderr.contains("el work --resume"),

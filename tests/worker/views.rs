@@ -112,7 +112,7 @@ fn runs_are_listed_newest_first_and_filtered() {
 fn why_tells_what_holds_an_atom_and_how_each_attempt_ended() {
     let env = TestEnv::with_tracker();
     env.configure("max_attempts = 2\n");
-    let id = env.script_atom(&["exit 7", "on-attempt 2", "api-error 500 the service is down"]);
+    let id = env.script_atom(&["exit 7", "on-attempt 2", "api-error 400 the request is bad"]);
     let waits = env.create("Waits for it", &["--blocked-by", &id]);
     let why = |id: &str| env.el(&["why", id]).ok().stdout;
     assert!(why(&id).contains("It is ready"));
@@ -123,7 +123,7 @@ fn why_tells_what_holds_an_atom_and_how_each_attempt_ended() {
         "#1 claude",
         "code 7",
         "#2 claude",
-        "the service is down",
+        "the request is bad",
         "Given up after 2",
     ] {
         assert!(told.contains(part), "no {part:?} in {told}");

@@ -2,6 +2,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use el_core::Durability;
+use el_core::model::PauseKind;
 
 use super::*;
 
@@ -11,7 +12,7 @@ fn environment(pairs: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
 
 fn file(strip: &[&str], pairs: &[(&str, &str)]) -> Option<PathBuf> {
     let strip: Vec<String> = strip.iter().map(|&name| name.to_owned()).collect();
-    Account::found(&strip, &environment(pairs)).map(|account| account.file)
+    Account::found(&strip, &[], &environment(pairs)).map(|account| account.file)
 }
 
 #[test]
@@ -72,7 +73,14 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn limit(until: i64, learnt_at: i64) -> Known {
-    Known { until: at(until), learnt_at: at(learnt_at), reason: "the limit".to_owned() }
+    Known {
+        kind: PauseKind::UsageLimit,
+        until: Some(at(until)),
+        learnt_at: at(learnt_at),
+        reason: "the limit".to_owned(),
+        strikes: 0,
+        probe: None,
+    }
 }
 
 /// An account, and two projects that work with it.
@@ -85,7 +93,10 @@ struct World {
 impl World {
     fn new() -> World {
         let dir = tempfile::tempdir().unwrap();
-        let account = Account { file: dir.path().join("state/el/accounts/0123.json") };
+        let account = Account {
+            fingerprint: "0123".to_owned(),
+            file: dir.path().join("state/el/accounts/0123.json"),
+        };
         let stores =
             ["a.db", "b.db"].map(|name| Store::create(&dir.path().join(name), "t", at(0)).unwrap());
         World { dir, account, stores }
@@ -96,14 +107,14 @@ impl World {
     }
 
     fn until(&self, which: usize, now: i64) -> Option<Timestamp> {
-        ops::paused(&self.stores[which], at(now)).unwrap().map(|pause| pause.until)
+        ops::paused(&self.stores[which], at(now)).unwrap().and_then(|pause| pause.until)
     }
 }
 
 #[test]
 fn what_one_project_learns_holds_the_other_until_it_is_cleared_in_either() {
     let mut world = World::new();
-    ops::adopt_pause(&mut world.stores[0], &limit(100, 0)).unwrap();
+    ops::adopt_pause(&mut world.stores[0], "0123", &limit(100, 0)).unwrap();
     assert_eq!((world.share(0, 1), world.share(1, 2)), (None, None));
     assert_eq!(world.until(1, 3), Some(at(100)));
     world.account.clear(at(4)).unwrap();
@@ -111,7 +122,7 @@ fn what_one_project_learns_holds_the_other_until_it_is_cleared_in_either() {
     world.share(1, 5);
     assert_eq!((world.until(0, 6), world.until(1, 6)), (None, None));
     // One that is learnt afterwards holds again; what is over holds nobody.
-    ops::adopt_pause(&mut world.stores[1], &limit(200, 7)).unwrap();
+    ops::adopt_pause(&mut world.stores[1], "0123", &limit(200, 7)).unwrap();
     world.share(1, 8);
     world.share(0, 9);
     assert_eq!((world.until(0, 10), world.until(0, 201)), (Some(at(200)), None));
@@ -120,7 +131,7 @@ fn what_one_project_learns_holds_the_other_until_it_is_cleared_in_either() {
 #[test]
 fn the_record_is_the_users_alone() {
     let mut world = World::new();
-    ops::adopt_pause(&mut world.stores[0], &limit(100, 0)).unwrap();
+    ops::adopt_pause(&mut world.stores[0], "0123", &limit(100, 0)).unwrap();
     world.share(0, 1);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(
@@ -137,7 +148,7 @@ fn what_is_no_record_is_set_aside_and_said_once() {
         let mut world = World::new();
         fs::create_dir_all(world.account.file.parent().unwrap()).unwrap();
         fs::write(&world.account.file, nonsense).unwrap();
-        ops::adopt_pause(&mut world.stores[0], &limit(100, 0)).unwrap();
+        ops::adopt_pause(&mut world.stores[0], "0123", &limit(100, 0)).unwrap();
         let warning = world.share(0, 1).unwrap();
         assert!(warning.contains("set aside"), "{warning}");
         assert_eq!(fs::read(world.account.file.with_extension("json.bad")).unwrap(), nonsense);
@@ -150,7 +161,7 @@ fn what_is_no_record_is_set_aside_and_said_once() {
 fn a_record_that_cannot_be_written_leaves_the_projects_own_pause() {
     let mut world = World::new();
     fs::write(world.dir.path().join("state"), "a file where a folder should be").unwrap();
-    ops::adopt_pause(&mut world.stores[0], &limit(100, 0)).unwrap();
+    ops::adopt_pause(&mut world.stores[0], "0123", &limit(100, 0)).unwrap();
     assert!(world.account.share(&mut world.stores[0], at(1)).is_err());
     assert!(world.account.clear(at(1)).is_err());
     assert_eq!(world.until(0, 2), Some(at(100)));
@@ -164,13 +175,13 @@ fn of_many_that_tell_at_once_the_longest_pause_stays() {
         for n in 0..12_i64 {
             scope.spawn(move || {
                 let mut store = Store::create(&dir.join(format!("{n}.db")), "t", at(0)).unwrap();
-                ops::adopt_pause(&mut store, &limit(100 + n, 0)).unwrap();
+                ops::adopt_pause(&mut store, "0123", &limit(100 + n, 0)).unwrap();
                 account.share(&mut store, at(1)).unwrap();
             });
         }
     });
-    assert_eq!(account.read().unwrap().pause.unwrap().until, at(111));
+    assert_eq!(account.read().unwrap().pause.unwrap().until, Some(at(111)));
     let mut fresh = Store::open(&dir.join("0.db"), Durability::Normal).unwrap();
     account.share(&mut fresh, at(2)).unwrap();
-    assert_eq!(ops::paused(&fresh, at(2)).unwrap().unwrap().until, at(111));
+    assert_eq!(ops::paused(&fresh, at(2)).unwrap().unwrap().until, Some(at(111)));
 }

@@ -40,6 +40,7 @@ impl World {
             token: fresh_token(),
             worker_id: "w".into(),
             agent: "claude".into(),
+            account: None,
             agent_limit: None,
             executor: "claude".into(),
             conversation: "c".into(),

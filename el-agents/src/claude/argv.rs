@@ -20,8 +20,10 @@ const COMMIT_RULES: [&str; 7] = [
     "Bash(git merge *)",
     "Bash(git switch el/*)",
 ];
-/// A tool that asks a person, of whom there is none.
-const NEVER: &str = "AskUserQuestion";
+/// Tools that no run may use: one asks a person, of whom there is none; the others put work off
+/// beyond the end of the turn, with which the run ends. Background tasks of the client are waited
+/// for and need no rule.
+const NEVER: [&str; 3] = ["AskUserQuestion", "ScheduleWakeup", "CronCreate"];
 /// Options that are ours to give, or that would take from us what we live on: the event stream, the
 /// Stop hook, the stdin.
 const RESERVED: [&str; 13] = [
@@ -97,7 +99,7 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     words.extend(rules("allowed_tools", &own, &options.allowed_tools)?);
     words.extend(options.summary_file.as_deref().map(own_files).unwrap_or_default());
     words.push("--disallowedTools".into());
-    words.extend(rules("disallowed_tools", &[NEVER], &options.disallowed_tools)?);
+    words.extend(rules("disallowed_tools", &NEVER, &options.disallowed_tools)?);
     words.extend(options.database.as_deref().map(not_the_trackers).unwrap_or_default());
     for folder in &options.add_dirs {
         let mut word = OsString::from("--add-dir=");
@@ -280,6 +282,8 @@ mod tests {
             "Bash(el *)",
             "--disallowedTools",
             "AskUserQuestion",
+            "ScheduleWakeup",
+            "CronCreate",
             "--session-id",
             uuid,
             "--output-format",
@@ -288,7 +292,7 @@ mod tests {
         ];
         assert_eq!(words(&options()), expected);
         let resumed = words(&ClaudeOptions { resume: true, ..options() });
-        assert_eq!(resumed[6..8], ["--resume", uuid]);
+        assert_eq!(resumed[8..10], ["--resume", uuid]);
         assert!(!resumed.contains(&"--session-id".to_owned()));
     }
 
@@ -311,7 +315,8 @@ mod tests {
         let words = words(&all).join(" ");
         assert_eq!(
             words,
-            "/opt/claude -p --allowedTools Bash(el *) Edit Bash(cargo *) --disallowedTools AskUserQuestion WebFetch \
+            "/opt/claude -p --allowedTools Bash(el *) Edit Bash(cargo *) --disallowedTools AskUserQuestion ScheduleWakeup \
+             CronCreate WebFetch \
              --session-id 11111111-2222-4333-8444-555555555555 --output-format stream-json --verbose --permission-mode \
              acceptEdits --model opus --max-turns 40 --max-budget-usd 2.5 --settings /run/settings.json \
              --append-system-prompt-file /run/role.md --fallback-model sonnet"
@@ -338,9 +343,8 @@ mod tests {
             words(&ClaudeOptions { database: Some("/p/.eluent/el.db".into()), ..options() });
         let from = words.iter().position(|word| word == "--disallowedTools").unwrap();
         assert_eq!(
-            words[from + 1..from + 5],
+            words[from + 4..from + 7],
             [
-                "AskUserQuestion",
                 "Edit(//p/.eluent/config.toml)",
                 "Edit(//p/.eluent/runs/**)",
                 "Edit(//p/.eluent/el.db*)"

@@ -61,6 +61,8 @@ pub struct RunResult {
     pub api_error_status: Option<u16>,
     /// `completed`, `max_turns`, `aborted_streaming`, `hook_stopped`, …
     pub terminal_reason: Option<String>,
+    /// Why the model stopped: `end_turn`, `refusal`, …
+    pub stop_reason: Option<String>,
     pub num_turns: Option<u64>,
     /// Millionths of a dollar, of this call alone.
     pub cost_usd_micros: Option<u64>,
@@ -108,6 +110,7 @@ impl RunResult {
             api_error_status: number(value, "api_error_status")
                 .and_then(|status| u16::try_from(status).ok()),
             terminal_reason: text(value, "terminal_reason"),
+            stop_reason: text(value, "stop_reason"),
             num_turns: number(value, "num_turns"),
             cost_usd_micros: total.and_then(micros),
             usage: own.max(all),

@@ -1,6 +1,6 @@
 //! `ERRORS.md`: why a run failed, for whoever opens its folder.
 
-use el_core::model::{Outcome, SummaryStatus};
+use el_core::model::SummaryStatus;
 
 use super::results::Told;
 use crate::artifacts::tail;
@@ -12,7 +12,7 @@ const LINES: usize = 30;
 /// The text; `None` for a run that did not fail, by its outcome or by its agent's own words.
 pub(super) fn text(told: &Told<'_>) -> Option<String> {
     let says_so = told.summary.is_some_and(|summary| summary.status == Some(SummaryStatus::Failed));
-    if !told.outcome.is_failure() && told.outcome != Outcome::UsageLimit && !says_so {
+    if !told.outcome.is_failure() && !told.outcome.is_external() && !says_so {
         return None;
     }
     let (run, exit) = (told.run, told.exit);

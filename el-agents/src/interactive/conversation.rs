@@ -48,8 +48,8 @@ pub(crate) struct Told {
 pub(crate) struct ApiError {
     pub(crate) text: String,
     pub(crate) status: Option<i64>,
-    /// It is the account's limit that was reached.
-    pub(crate) is_limit: bool,
+    /// The client's word for it.
+    pub(crate) kind: String,
 }
 
 impl Conversation {
@@ -125,11 +125,7 @@ fn take(told: &mut Told, value: &Value) -> bool {
                         .and_then(Value::as_str)
                         .unwrap_or(kind);
                     let status = value.get("apiErrorStatus").and_then(Value::as_i64);
-                    ApiError {
-                        text: one_line(said, ERROR),
-                        status,
-                        is_limit: kind == "rate_limit" || status == Some(429),
-                    }
+                    ApiError { text: one_line(said, ERROR), status, kind: kind.to_owned() }
                 });
             true
         }
@@ -206,7 +202,11 @@ mod tests {
         take(&mut told, &failed);
         assert_eq!(
             told.error,
-            Some(ApiError { text: "limit".to_owned(), status: Some(429), is_limit: true })
+            Some(ApiError {
+                text: "limit".to_owned(),
+                status: Some(429),
+                kind: "rate_limit".to_owned()
+            })
         );
         let on = line(
             r#"{"type":"assistant","message":{"content":[{"type":"text","text":"on I go"}]}}"#,

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use el_core::model::{EndKind, ExitRecord, Progress, UsageLimit};
+use el_core::model::{EndKind, ExitRecord, Progress};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use super::conversation::{Conversation, Told};
@@ -13,6 +13,7 @@ use super::history::History;
 use super::screen::{Question, Screen, State};
 use super::terminal::{Job, Terminal, leave};
 use super::typing::{Act, REMEDY, Typing, pasteable};
+use crate::claude::{Report, Trouble, trouble};
 use crate::process::ProcessId;
 use crate::rundir::write_private;
 use crate::tmux::{OwnPane, PaneLook};
@@ -269,8 +270,13 @@ impl Front {
             record.is_error = true;
             record.api_error_status = error.status;
             record.message = Some(error.text.clone());
-            if error.is_limit {
-                record.usage_limit = Some(UsageLimit { resets_at: None });
+            let status = error.status.and_then(|status| u16::try_from(status).ok());
+            let report =
+                Report { status, kind: &error.kind, text: &error.text, ..Report::default() };
+            match trouble(&report) {
+                Trouble::Fault(fault) => record.fault = Some(fault),
+                Trouble::Permanent => record.is_hopeless = true,
+                Trouble::Unknown => {}
             }
         }
     }

@@ -31,7 +31,7 @@ impl Supervisor {
             && !record.is_error
             && record.signal.is_none()
             && record.exit_code.unwrap_or(0) == 0
-            && record.usage_limit.is_none();
+            && record.fault.is_none();
         if !ended_well {
             return None;
         }

@@ -37,6 +37,7 @@ use self::status_file::StatusFile;
 use self::watch::{CallEnd, Watcher};
 use self::watchdog::Bounds;
 pub use self::workplace::prepare_workplace;
+use crate::account::Account;
 use crate::check::ConfigurationError;
 use crate::claude::one_line;
 use crate::clock;
@@ -215,10 +216,16 @@ impl Supervisor {
             Ok(CallEnd { kind, status }) => {
                 record.exit_code = status.and_then(|s| s.code());
                 record.signal = status.and_then(|s| s.signal());
-                if kind == EndKind::Hangup {
+                if kind == EndKind::Exited && self.watcher.signals.hung_up() {
+                    // What told us to end may have reached the agent first.
+                    record.end = EndKind::Hangup;
+                }
+                if record.end == EndKind::Hangup {
                     record.message = self.watcher.signals.reason().map(str::to_owned);
                 }
-                self.watcher.reader.tell(&mut record);
+                let account = Account::of(&self.spec.agent, &self.environment);
+                record.account = account.map(|account| account.fingerprint().to_owned());
+                self.watcher.reader.tell(&mut record, self.watcher.began.elapsed());
                 self.watcher.tell_of_screen(&mut record);
             }
             Err(error) => {

@@ -2,14 +2,15 @@
 //! never for success.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use el_core::model::{ExitRecord, Progress, Timestamp, UsageLimit};
+use el_core::model::{EndKind, ExitRecord, Fault, Progress, Refusal, Timestamp};
 use el_core::protocol::response::Reading;
 
 use super::answer_listener::AnswerListener;
 use crate::claude::{
-    self, Line, LineSplitter, Renderer, RunResult, StreamEvent, one_line, parse_line,
+    self, Line, LineSplitter, Renderer, RunResult, StreamEvent, Trouble, one_line, parse_line,
+    trouble,
 };
 
 /// Longest message that goes into an exit record, in characters.
@@ -31,6 +32,12 @@ pub(crate) struct Reader {
     denied: BTreeSet<String>,
     result_at: Option<Instant>,
     limit_resets_at: Option<Option<Timestamp>>,
+    /// The client asks the API, and has had no answer since then.
+    asks_since: Option<Instant>,
+    /// Refusals of the account in a row, of which the client tries again.
+    refusals: u32,
+    /// The last error of the API: the status and the client's word for it.
+    api_error: (Option<u16>, String),
     last_line: Option<String>,
     /// The last plain line of standard error.
     last_error: Option<String>,
@@ -43,6 +50,8 @@ pub(crate) struct Reader {
 
 /// Denied tools that a record names.
 const DENIED_MAX: usize = 20;
+/// So many refusals of the account in a row end the run.
+const REFUSALS: u32 = 2;
 /// More tasks than this are a stream gone wrong.
 const TASKS_MAX: usize = 256;
 
@@ -57,6 +66,9 @@ impl Reader {
             denied: BTreeSet::new(),
             result_at: None,
             limit_resets_at: None,
+            asks_since: None,
+            refusals: 0,
+            api_error: (None, String::new()),
             last_line: None,
             last_error: None,
             errors: LineSplitter::with_limit(64 << 10),
@@ -72,6 +84,8 @@ impl Reader {
         self.result = None;
         self.result_at = None;
         self.tasks.clear();
+        self.asks_since = None;
+        self.refusals = 0;
         self.ear.next_call();
     }
 
@@ -154,14 +168,55 @@ impl Reader {
             | StreamEvent::ToolUse { subagent: false, .. } => {
                 self.limit_resets_at = None;
                 self.result_at = None;
+                self.refusals = 0;
             }
+            StreamEvent::ApiRetry { status, error, .. } => {
+                let is_refusal = matches!(status, Some(401..=403));
+                self.refusals = if is_refusal { self.refusals.saturating_add(1) } else { 0 };
+                self.api_error = (*status, error.clone());
+            }
+            StreamEvent::ApiError { error, .. } => self.api_error = (None, error.clone()),
             StreamEvent::TaskStarted { id, .. } if self.tasks.len() < TASKS_MAX => {
                 self.tasks.insert(id.clone());
             }
             StreamEvent::TaskEnded { id, .. } => drop(self.tasks.remove(id)),
             _ => {}
         }
+        self.note_asking(event);
         self.renderer.render(event)
+    }
+
+    /// The client asks the API when it begins, and when it has what the model asked for.
+    fn note_asking(&mut self, event: &StreamEvent) {
+        let asks = match event {
+            StreamEvent::Init { .. }
+            | StreamEvent::ToolResult { subagent: false, .. }
+            | StreamEvent::StopHookFeedback { .. } => Some(Instant::now()),
+            StreamEvent::ApiRetry { .. } => self.asks_since.or_else(|| Some(Instant::now())),
+            StreamEvent::Text { .. }
+            | StreamEvent::Thinking
+            | StreamEvent::ToolUse { .. }
+            | StreamEvent::Usage { .. }
+            | StreamEvent::Result(_) => None,
+            _ => self.asks_since,
+        };
+        self.asks_since = asks.filter(|_| !self.progress.tool_in_flight);
+    }
+
+    /// The API refuses the account, and the client, which would try again for minutes, is to end.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.refusals >= REFUSALS
+    }
+
+    /// Whether the agent was waiting for an answer of the API when it was ended: the whole time of
+    /// its silence, or most of its time.
+    fn waits_for_api(&self, end: EndKind, running: Duration) -> bool {
+        let Some(since) = self.asks_since else { return false };
+        match end {
+            EndKind::Stalled => true,
+            EndKind::TimedOut => since.elapsed() >= running / 2,
+            _ => false,
+        }
     }
 
     /// As the store keeps it.
@@ -197,8 +252,8 @@ impl Reader {
         self.result.as_ref().is_some_and(|result| result.is_error)
     }
 
-    /// Writes what the output told into the record of the end.
-    pub(crate) fn tell(&self, record: &mut ExitRecord) {
+    /// Writes what the output told into the record of the end. `running`: since the run began.
+    pub(crate) fn tell(&self, record: &mut ExitRecord, running: Duration) {
         record.is_error = self.is_error();
         let result = self.result.as_ref();
         record.api_error_status = result.and_then(|r| r.api_error_status).map(i64::from);
@@ -212,18 +267,53 @@ impl Reader {
             record.message =
                 said.map(|text| one_line(&text, MESSAGE_MAX)).filter(|text| !text.is_empty());
         }
+        if self.is_stream {
+            self.tell_fault(record, running);
+        }
+    }
+
+    fn tell_fault(&self, record: &mut ExitRecord, running: Duration) {
+        let (status, error) = &self.api_error;
         if let Some(resets_at) = self.limit_resets_at {
-            record.usage_limit = Some(UsageLimit { resets_at });
-        } else if record.is_error && record.api_error_status == Some(429) {
-            record.usage_limit = Some(UsageLimit { resets_at: None });
+            record.fault = Some(Fault::UsageLimit { resets_at });
+        } else if record.end == EndKind::Refused {
+            let status = status.map_or_else(String::new, |status| format!("{status} "));
+            record.message = Some(format!("the API answers {status}({error})"));
+            record.api_error_status = self.api_error.0.map(i64::from);
+            let refusal = match self.api_error.0 {
+                Some(402) => Refusal::Credit,
+                Some(403) => Refusal::Access,
+                _ => Refusal::Login,
+            };
+            record.fault = Some(Fault::Account { refusal });
+        } else if self.waits_for_api(record.end, running) {
+            let mut message = "the API did not answer".to_owned();
+            if !error.is_empty() {
+                message.push_str(&format!(" ({error})"));
+            }
+            record.message = Some(message);
+            record.fault = Some(Fault::Outage);
+        } else if record.is_error || (self.result.is_none() && record.exit_code.unwrap_or(0) != 0) {
+            let result = self.result.as_ref();
+            let word = |value: Option<&String>| value.cloned().unwrap_or_default();
+            let found = trouble(&claude::Report {
+                status: result.and_then(|result| result.api_error_status),
+                kind: error,
+                stop_reason: &word(result.and_then(|result| result.stop_reason.as_ref())),
+                terminal_reason: &word(result.and_then(|result| result.terminal_reason.as_ref())),
+                text: record.message.as_deref().unwrap_or_default(),
+            });
+            match found {
+                Trouble::Fault(fault) => record.fault = Some(fault),
+                Trouble::Permanent => record.is_hopeless = true,
+                Trouble::Unknown => {}
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use el_core::model::EndKind;
-
     use super::*;
 
     fn record(lines: &[&str]) -> ExitRecord {
@@ -232,7 +322,7 @@ mod tests {
             reader.take(format!("{line}\n").as_bytes());
         }
         let mut record = ExitRecord::new("run-1", EndKind::Exited, Timestamp::from_micros(0));
-        reader.tell(&mut record);
+        reader.tell(&mut record, Duration::ZERO);
         record
     }
 
@@ -242,14 +332,57 @@ mod tests {
     fn a_usage_limit_is_told_with_its_reset() {
         let failed = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"limit"}"#;
         let told = record(&[LIMIT, failed]);
-        assert_eq!(told.usage_limit.unwrap().resets_at.unwrap().as_secs(), 1_800_000_000);
-        assert_eq!(record(&[failed]).usage_limit, Some(UsageLimit { resets_at: None }));
+        let resets_at = Some(Timestamp::from_micros(1_800_000_000_000_000));
+        assert_eq!(told.fault, Some(Fault::UsageLimit { resets_at }));
+        assert_eq!(record(&[failed]).fault, Some(Fault::UsageLimit { resets_at: None }));
     }
 
     #[test]
     fn a_limit_that_was_overcome_is_forgotten() {
         let text = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"on I go"}]}}"#;
-        assert_eq!(record(&[LIMIT, text]).usage_limit, None);
+        assert_eq!(record(&[LIMIT, text]).fault, None);
+    }
+
+    const REFUSED: &str = r#"{"type":"system","subtype":"api_retry","error_status":401,"error":"authentication_failed"}"#;
+
+    #[test]
+    fn the_second_refusal_in_a_row_ends_the_run_as_one_of_the_account() {
+        let mut reader = Reader::new(true);
+        let mut take = |line: &str| {
+            reader.take(format!("{line}\n").as_bytes());
+            reader.is_refused()
+        };
+        assert!(!take(REFUSED));
+        assert!(!take(&REFUSED.replace("401", "529")), "the service, and not the account");
+        assert!(!take(REFUSED));
+        assert!(take(REFUSED));
+        let mut record = ExitRecord::new("run-1", EndKind::Refused, Timestamp::from_micros(0));
+        reader.tell(&mut record, Duration::ZERO);
+        assert_eq!(record.fault, Some(Fault::Account { refusal: Refusal::Login }));
+        assert!(record.message.unwrap().contains("401"));
+    }
+
+    #[test]
+    fn silence_is_the_services_only_while_it_is_asked() {
+        let init = r#"{"type":"system","subtype":"init"}"#;
+        let text = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"I think"}]}}"#;
+        let tool = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}"#;
+        let answer = r#"{"type":"user","message":{"content":[{"tool_use_id":"t","type":"tool_result","content":"ok"}]}}"#;
+        for (lines, is_silent) in [
+            (&[init][..], true),
+            (&[init, REFUSED], true),
+            (&[init, text], false),
+            (&[init, tool], false),
+            (&[init, tool, answer], true),
+        ] {
+            let mut reader = Reader::new(true);
+            for line in lines {
+                reader.take(format!("{line}\n").as_bytes());
+            }
+            let mut record = ExitRecord::new("run-1", EndKind::Stalled, Timestamp::from_micros(0));
+            reader.tell(&mut record, Duration::ZERO);
+            assert_eq!(record.fault == Some(Fault::Outage), is_silent, "{lines:?}");
+        }
     }
 
     #[test]
@@ -271,7 +404,7 @@ mod tests {
         reader.next_call();
         reader.take(b"{\"type\":\"result\",\"is_error\":false,\"permission_denials\":[]}\n");
         let mut record = ExitRecord::new("run-1", EndKind::Exited, Timestamp::from_micros(0));
-        reader.tell(&mut record);
+        reader.tell(&mut record, Duration::ZERO);
         assert_eq!(record.denied_tools, ["Bash"]);
     }
 
@@ -280,7 +413,7 @@ mod tests {
         let mut reader = Reader::new(true);
         reader.take_error(b"warning: x\nError: Session ID is already in use.\n");
         let mut record = ExitRecord::new("run-1", EndKind::Exited, Timestamp::from_micros(0));
-        reader.tell(&mut record);
+        reader.tell(&mut record, Duration::ZERO);
         assert_eq!(record.message.as_deref(), Some("Error: Session ID is already in use."));
     }
 }

@@ -276,6 +276,7 @@ impl Watcher {
                 tool_in_flight: self.reader.tool_in_flight(),
                 lease_age: self.lease.lease_age(),
                 watch,
+                is_refused: self.reader.is_refused(),
                 hung_up: self.signals.hung_up(),
             },
         );

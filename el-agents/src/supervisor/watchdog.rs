@@ -40,6 +40,8 @@ pub(crate) struct Moment {
     pub(crate) lease_age: Duration,
     /// What the store last said.
     pub(crate) watch: RunSignal,
+    /// The API refuses the account.
+    pub(crate) is_refused: bool,
     /// A signal told us to end: the session or its server was ended, or someone ended this process.
     pub(crate) hung_up: bool,
 }
@@ -64,6 +66,9 @@ pub(crate) fn decide(bounds: &Bounds, moment: &Moment) -> Option<EndNow> {
     }
     if moment.hung_up {
         return end(EndKind::Hangup);
+    }
+    if moment.is_refused {
+        return end(EndKind::Refused);
     }
     // Before the lease can be taken over, this agent is gone.
     if moment.lease_age > bounds.lease.mul_f64(0.7) {
@@ -115,6 +120,7 @@ mod tests {
             tool_in_flight: false,
             lease_age: Duration::ZERO,
             watch: RunSignal::Work,
+            is_refused: false,
             hung_up: false,
         }
     }
@@ -174,6 +180,7 @@ mod tests {
             kind(&Moment { lease_age: Duration::from_secs(43), ..moment() }),
             Some(EndKind::LeaseLost)
         );
+        assert_eq!(kind(&Moment { is_refused: true, ..moment() }), Some(EndKind::Refused));
         assert_eq!(kind(&Moment { hung_up: true, ..moment() }), Some(EndKind::Hangup));
         assert_eq!(
             kind(&Moment { watch: RunSignal::Cancelled(CancelMode::Hold), ..moment() }),

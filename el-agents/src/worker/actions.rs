@@ -90,6 +90,7 @@ impl State<'_> {
             token: fresh_token(),
             worker_id: self.id.clone(),
             agent: agent.name.clone(),
+            account: self.account_of(&agent.name),
             agent_limit: Some(served.at_most),
             executor: agent.executor.name().to_owned(),
             conversation: fresh_uuid(),
@@ -108,6 +109,10 @@ impl State<'_> {
             lease: self.options.rules.lease,
             policy: self.options.rules.retry_policy(),
         }
+    }
+
+    fn account_of(&self, agent: &str) -> Option<String> {
+        self.agents.iter().find(|(name, _)| name == agent).and_then(|(_, account)| account.clone())
     }
 
     /// From now on the run is ours to report.

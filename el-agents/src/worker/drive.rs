@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use el_core::Ctx;
 use el_core::model::Timestamp;
-use el_core::ops::{self, Advanced};
+use el_core::ops::{self, Advanced, AgentView};
 use el_core::rules::orchestrate::Step;
 
 use super::WorkError;
@@ -101,7 +101,7 @@ impl State<'_> {
             &self.options.filter,
             clock::now(),
         )?;
-        let waits = !self.driven.holds && (seen.has_ready || seen.next_retry_at.is_some());
+        let waits = !self.driven.holds && seen.agents.iter().any(AgentView::has_work);
         Ok(!waits && !ops::is_below_running(&self.store, epic)?)
     }
 }

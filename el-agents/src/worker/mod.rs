@@ -68,6 +68,8 @@ pub struct WorkOptions {
     pub max_claims: Option<usize>,
     /// Leave when nothing is ready any more, no back-off runs, and what was claimed has ended.
     pub drain: bool,
+    /// With a bound of one claim: wait for the end of a pause instead of leaving.
+    pub waits: bool,
     /// The caller's environment, of which agents get their part.
     pub environment: Vec<(OsString, OsString)>,
     /// Put at the head of each context.

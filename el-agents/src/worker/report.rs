@@ -1,7 +1,10 @@
 //! What a worker tells whoever listens: one event a happening, made for lines of JSON and for
 //! people alike.
 
+use std::collections::BTreeMap;
+
 use el_core::model::{Atom, Outcome, Run, Status, Timestamp};
+use el_core::model::{Pause, PauseKind};
 use el_core::rules::orchestrate::Step;
 use serde::Serialize;
 
@@ -39,8 +42,9 @@ pub enum Report {
         /// How many files in its own worktree no commit has.
         uncommitted: usize,
     },
-    /// Nothing is claimed for now.
-    Paused { until: Timestamp, reason: String },
+    /// Nothing is claimed for now, for the agents that the pause holds; without a time, not before
+    /// `el work --resume`.
+    Paused { until: Option<Timestamp>, reason: String, kind: PauseKind },
     /// Claiming goes on.
     Resumed {},
     /// Something is ready and not started, because of the machine.
@@ -76,9 +80,12 @@ pub struct Summary {
     /// The step at which a plan that was driven on stands.
     #[serde(skip)]
     pub step: Option<Step>,
-    /// Why it left though there is more to do: the day's budget is spent.
+    /// Why it left though there is more to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Pause>,
+    /// How the last run of each atom ended.
     #[serde(skip)]
-    pub spent: Option<String>,
+    pub atoms: BTreeMap<String, Outcome>,
 }
 
 /// Who ended a worker's work.
@@ -115,7 +122,21 @@ pub trait Listener {
 }
 
 impl Summary {
-    pub(super) fn count(&mut self, outcome: Outcome) {
+    /// The atoms whose last run failed, or ended with them blocked.
+    pub fn unfinished(&self) -> Vec<&str> {
+        let is_bad = |outcome: Outcome| {
+            outcome.is_failure() || outcome.is_external() || outcome == Outcome::Blocked
+        };
+        self.atoms.iter().filter(|(_, o)| is_bad(**o)).map(|(id, _)| id.as_str()).collect()
+    }
+
+    /// The account, the service or the machine ended the last run of an atom.
+    pub(super) fn has_met_pause(&self) -> bool {
+        self.atoms.values().any(|outcome| outcome.is_external())
+    }
+
+    pub(super) fn count(&mut self, atom: &str, outcome: Outcome) {
+        self.atoms.insert(atom.to_owned(), outcome);
         match self.outcomes.iter_mut().find(|(known, _)| *known == outcome) {
             Some((_, count)) => *count += 1,
             None => self.outcomes.push((outcome, 1)),

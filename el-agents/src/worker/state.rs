@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use el_core::model::{Outcome, Run, Takes, Timestamp, Worker, fresh_short};
-use el_core::ops::{self, WorkerView};
+use el_core::model::{Pause, PauseKind};
+use el_core::ops::{self, AgentView, WorkerView};
 use el_core::rules::budget::micros;
 use el_core::rules::plan::{self, Action, Phase, Snapshot};
 use el_core::{Error, Store};
@@ -20,9 +21,9 @@ use crate::launch::Launcher;
 use crate::process::{Liveness, ProcessId};
 use crate::supervisor::{process_of, stamp};
 
-/// Runs that may fail in a row, each soon after its start, before claiming waits.
-const QUICK_FAILURES: usize = 3;
-/// A run that fails sooner than this has not worked on anything.
+/// Runs in a row that may fail without having done anything, before claiming waits.
+const EMPTY_FAILURES: usize = 3;
+/// A program that tells no tokens has not worked on anything if it fails sooner than this.
 const QUICK: Duration = Duration::from_secs(60);
 /// A worker says that it is there so often.
 const BEAT: Duration = Duration::from_secs(20);
@@ -32,8 +33,8 @@ pub(super) struct State<'a> {
     pub(super) options: &'a WorkOptions,
     /// One for each agent, in the order of the options; one at least.
     pub(super) launchers: Vec<Launcher>,
-    /// The names of the agents.
-    pub(super) agents: Vec<String>,
+    /// The names of the agents, each with its account's fingerprint.
+    pub(super) agents: Vec<(String, Option<String>)>,
     pub(super) listener: &'a mut dyn Listener,
     pub(super) id: String,
     phase: Phase,
@@ -44,14 +45,14 @@ pub(super) struct State<'a> {
     pub(super) tracked: HashMap<String, TrackedRun>,
     pub(super) summary: Summary,
     pub(super) launch_failures: usize,
-    quick_failures: usize,
-    /// Because of quick failures in a row.
+    empty_failures: usize,
+    /// Because of empty failures in a row.
     hold_until: Option<Instant>,
-    is_paused: bool,
+    /// The pauses that were told last: each agent's.
+    told_pauses: Vec<Option<Pause>>,
     pub(super) warned_of_folder: bool,
     pub(super) starts: Starts,
-    /// Of the first agent that has one.
-    account: Option<Account>,
+    accounts: Vec<Account>,
     warned_of_account: bool,
     pub(super) driven: Driven,
     pub(super) recoveries: Vec<Recovery>,
@@ -78,6 +79,14 @@ impl<'a> State<'a> {
             .map_err(|source| WorkError::System { doing: "tell who this process is", source })?;
         let id = format!("worker-{}", fresh_short(8));
         let now = clock::now();
+        let accounts: Vec<Option<Account>> = launchers
+            .iter()
+            .map(|launcher| Account::of(&launcher.agent, &options.environment))
+            .collect();
+        let prints: Vec<Option<String>> = accounts
+            .iter()
+            .map(|account| account.as_ref().map(|account| account.fingerprint().to_owned()))
+            .collect();
         let agents: Vec<String> =
             launchers.iter().map(|launcher| launcher.agent.name.clone()).collect();
         let worker = Worker {
@@ -97,6 +106,7 @@ impl<'a> State<'a> {
         if let Some(drive) = options.drive.as_ref().filter(|drive| !drive.plan_only) {
             ops::share_plan(&mut store, &drive.epic, &id)?;
         }
+        ops::set_served_accounts(&mut store, &prints)?;
         ops::set_budget_per_day(&mut store, options.resources.budget_per_day.and_then(micros))?;
         listener.report(&Report::Started {
             worker: id.clone(),
@@ -112,7 +122,7 @@ impl<'a> State<'a> {
             store,
             options,
             launchers,
-            agents,
+            agents: agents.into_iter().zip(prints).collect(),
             listener,
             id,
             phase: Phase::Working,
@@ -122,15 +132,12 @@ impl<'a> State<'a> {
             tracked: HashMap::new(),
             summary: Summary::default(),
             launch_failures: 0,
-            quick_failures: 0,
+            empty_failures: 0,
             hold_until: None,
-            is_paused: false,
+            told_pauses: Vec::new(),
             warned_of_folder: false,
             starts: Starts::default(),
-            account: options
-                .agents
-                .iter()
-                .find_map(|served| Account::of(&served.agent, &options.environment)),
+            accounts: distinct(accounts),
             warned_of_account: false,
             driven: Driven::default(),
             recoveries: Vec::new(),
@@ -209,7 +216,7 @@ impl<'a> State<'a> {
         forget_dead_workers(&mut self.store, &view.workers);
         self.collect_recoveries().await;
         self.report_finished_runs(&view)?;
-        self.report_pause(&view);
+        self.report_pauses(&view);
         let actions = self.plan(&view, now);
         let mut claimed = false;
         self.driven.is_stale |= !actions.is_empty();
@@ -230,19 +237,21 @@ impl<'a> State<'a> {
         self.may_leave(&view)
     }
 
-    /// A usage limit that another project learnt of is ours too, and the other way round. What is
-    /// wrong with the record is said once.
+    /// A pause that another project of an account learnt of is ours too, and the other way round.
+    /// What is wrong with a record is said once.
     fn share_pause(&mut self, now: Timestamp) {
-        let Some(account) = &self.account else { return };
-        let message = match account.share(&mut self.store, now) {
-            Ok(warning) => warning,
-            Err(error) if self.warned_of_account => return drop(error),
-            Err(error) => {
-                self.warned_of_account = true;
-                Some(error_chain(&error))
+        let mut messages = Vec::new();
+        for account in &self.accounts {
+            match account.share(&mut self.store, now) {
+                Ok(warning) => messages.extend(warning),
+                Err(error) if self.warned_of_account => drop(error),
+                Err(error) => {
+                    self.warned_of_account = true;
+                    messages.push(error_chain(&error));
+                }
             }
-        };
-        if let Some(message) = message {
+        }
+        for message in messages {
             self.warn(message);
         }
     }
@@ -271,11 +280,17 @@ impl<'a> State<'a> {
         let held = self.hold_until.is_some_and(|until| until > Instant::now());
         let claims_left =
             self.options.max_claims.map(|max| max.saturating_sub(self.summary.claimed));
-        let agents: Vec<(&str, usize)> =
-            self.options.agents.iter().map(|s| (s.agent.name.as_str(), s.at_most)).collect();
+        let agents: Vec<(&str, usize)> = self
+            .options
+            .agents
+            .iter()
+            .zip(&view.agents)
+            .filter(|(_, view)| view.pause.is_none())
+            .map(|(served, _)| (served.agent.name.as_str(), served.at_most))
+            .collect();
         let snapshot = Snapshot {
             now,
-            phase: if held || self.driven.holds || !view.has_ready {
+            phase: if held || self.driven.holds || !view.has_ready() {
                 Phase::Draining
             } else {
                 self.phase
@@ -285,7 +300,6 @@ impl<'a> State<'a> {
             concurrency: self.options.concurrency,
             agents: &agents,
             claims_left,
-            paused_until: view.pause.as_ref().map(|pause| pause.until),
         };
         plan::plan(&snapshot, is_orphan)
     }
@@ -306,15 +320,29 @@ impl<'a> State<'a> {
         }
     }
 
-    fn report_pause(&mut self, view: &WorkerView) {
-        match (&view.pause, self.is_paused) {
-            (Some(pause), false) => self
-                .listener
-                .report(&Report::Paused { until: pause.until, reason: pause.reason.clone() }),
-            (None, true) => self.listener.report(&Report::Resumed {}),
-            _ => {}
+    /// Says what is paused from now on: everything, or the work of some agents.
+    fn report_pauses(&mut self, view: &WorkerView) {
+        let pauses: Vec<Option<Pause>> =
+            view.agents.iter().map(|agent| agent.pause.clone()).collect();
+        if pauses == self.told_pauses {
+            return;
         }
-        self.is_paused = view.pause.is_some();
+        let was_paused = self.told_pauses.iter().any(Option::is_some);
+        let mut told: Vec<&Pause> = Vec::new();
+        for pause in pauses.iter().flatten() {
+            if !told.contains(&pause) && !self.told_pauses.contains(&Some(pause.clone())) {
+                told.push(pause);
+                self.listener.report(&Report::Paused {
+                    until: pause.until,
+                    reason: pause.reason.clone(),
+                    kind: pause.kind,
+                });
+            }
+        }
+        if was_paused && pauses.iter().all(Option::is_none) {
+            self.listener.report(&Report::Resumed {});
+        }
+        self.told_pauses = pauses;
     }
 
     /// Reports those of our runs that are live no more.
@@ -334,9 +362,9 @@ impl<'a> State<'a> {
             let atom = ops::brief(&self.store, &run.atom_id).ok();
             let took = run.ended_at.unwrap_or(run.started_at).since(run.started_at);
             if !matches!(launched, Ok(true)) {
-                self.count_failure(outcome, took);
+                self.count_failure(&run, outcome, took);
             }
-            self.summary.count(outcome);
+            self.summary.count(&run.atom_id, outcome);
             self.summary.turns += run.progress.turns;
             self.summary.cost_micros += run.progress.cost_micros;
             self.listener.report(&Report::Settled {
@@ -356,26 +384,27 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// An agent that fails at once, again and again, would burn every atom's attempts in a night:
-    /// claiming waits longer each time.
-    fn count_failure(&mut self, outcome: Outcome, took: Duration) {
+    /// An agent that fails again and again without doing anything would burn every atom's attempts
+    /// in a night: claiming waits longer each time.
+    fn count_failure(&mut self, run: &Run, outcome: Outcome, took: Duration) {
         // A run that was ended from outside says nothing of the agent.
-        if outcome == Outcome::Lost {
+        if outcome == Outcome::Lost || outcome.is_external() {
             return;
         }
-        if !outcome.is_failure() || took > QUICK {
-            self.quick_failures = 0;
+        let did_nothing = if run.executor == "command" { took <= QUICK } else { is_empty(run) };
+        if !outcome.is_failure() || !did_nothing {
+            self.empty_failures = 0;
             return;
         }
-        self.quick_failures += 1;
-        if self.quick_failures >= QUICK_FAILURES {
+        self.empty_failures += 1;
+        if self.empty_failures >= EMPTY_FAILURES {
             let doublings =
-                u32::try_from(self.quick_failures - QUICK_FAILURES).unwrap_or(u32::MAX).min(4);
+                u32::try_from(self.empty_failures - EMPTY_FAILURES).unwrap_or(u32::MAX).min(4);
             let wait = Duration::from_secs(60).saturating_mul(2_u32.pow(doublings));
             self.hold_until = Some(Instant::now() + wait);
             let why = format!(
-                "{} runs in a row failed within a minute; claiming waits for {} s",
-                self.quick_failures,
+                "{} runs in a row failed without having done anything; claiming waits for {} s",
+                self.empty_failures,
                 wait.as_secs()
             );
             let _ = ops::set_held_back(&mut self.store, Some((clock::now().plus(wait), &why)));
@@ -400,8 +429,8 @@ impl<'a> State<'a> {
     /// Whether there is no more to do. A worker that others may rely on signs off in the moment in
     /// which nothing waits for it.
     fn may_leave(&mut self, view: &WorkerView) -> Result<bool, WorkError> {
-        if let Some(spent) = self.spent(view) {
-            self.summary.spent = Some(spent);
+        if let Some(pause) = self.leaves_for(view) {
+            self.summary.pause = Some(pause);
             return Ok(true);
         }
         if !self.is_done(view) {
@@ -411,25 +440,47 @@ impl<'a> State<'a> {
             return self.is_plan_at_rest(&drive.epic);
         }
         if self.phase == Phase::Draining || self.options.takes() == Takes::Some {
+            // For whoever is told that nothing was done, or not all.
+            if self.summary.claimed == 0 || self.summary.has_met_pause() {
+                self.summary.pause = view.holding().next().cloned();
+            }
             return Ok(true);
         }
+        let agents: Vec<String> = self.agents.iter().map(|(name, _)| name.clone()).collect();
         Ok(ops::worker_leave_if_idle(
             &mut self.store,
             &self.id,
-            &self.agents,
+            &agents,
             &self.options.filter,
             clock::now(),
         )?)
     }
 
-    /// A drain does not wait for another day. One that is relied on for handed-over tasks does, and
-    /// so does a plan that is driven on.
-    fn spent(&self, view: &WorkerView) -> Option<String> {
+    /// The pause for which a worker leaves that is to end: one that no waiting ends. A drain does
+    /// not wait for another day, nor for a person to log in; one atom is not waited for at all,
+    /// unless that was asked for. A worker that is relied on for handed-over tasks, and a plan that
+    /// is driven on, wait for the day.
+    fn leaves_for(&self, view: &WorkerView) -> Option<Pause> {
         let options = &self.options;
-        let has_more = view.has_ready || view.next_retry_at.is_some();
-        let leaves = options.drain && options.drive.is_none() && options.takes() != Takes::Assigned;
-        let pause = view.pause.as_ref().filter(|pause| pause.is_budget && has_more && leaves)?;
-        (self.phase == Phase::Working && self.tracked.is_empty()).then(|| pause.reason.clone())
+        let is_bounded = options.drain || options.drive.is_some();
+        if !is_bounded
+            || self.phase != Phase::Working
+            || !self.tracked.is_empty()
+            || view.has_work()
+        {
+            return None;
+        }
+        let waits_for_day = options.drive.is_some() || options.takes() == Takes::Assigned;
+        let leaves = |pause: &Pause| match pause.kind {
+            PauseKind::Account => true,
+            PauseKind::Budget => !waits_for_day,
+            PauseKind::UsageLimit | PauseKind::Outage => {
+                options.max_claims == Some(1) && !options.waits
+            }
+        };
+        let mut holding = view.holding();
+        let first = holding.next()?;
+        (leaves(first) && holding.all(leaves)).then(|| first.clone())
     }
 
     fn is_done(&self, view: &WorkerView) -> bool {
@@ -438,14 +489,33 @@ impl<'a> State<'a> {
         }
         let claims_are_up = self.options.max_claims.is_some_and(|max| self.summary.claimed >= max);
         // With a bound on claims, nothing ready means that there is nothing to wait for; a drain
-        // also waits for back-offs.
-        let nothing_left = !view.has_ready && view.next_retry_at.is_none();
+        // also waits for back-offs and for pauses.
+        let has_ready = view.agents.iter().any(|agent| agent.has_ready);
+        let nothing_left = !view.agents.iter().any(AgentView::has_work);
         self.phase == Phase::Draining
             || self.driven.holds
             || claims_are_up
             || (self.options.drain && nothing_left)
-            || (self.options.max_claims == Some(1) && !view.has_ready)
+            || (self.options.max_claims == Some(1) && !has_ready)
     }
+}
+
+/// Whether a run has done nothing: no tokens, and at most the one turn that a client counts for a
+/// request that failed.
+fn is_empty(run: &Run) -> bool {
+    let progress = &run.progress;
+    progress.tokens_in == 0 && progress.tokens_out == 0 && progress.turns <= 1
+}
+
+/// Each account once.
+fn distinct(accounts: Vec<Option<Account>>) -> Vec<Account> {
+    let mut found: Vec<Account> = Vec::new();
+    for account in accounts.into_iter().flatten() {
+        if !found.contains(&account) {
+            found.push(account);
+        }
+    }
+    found
 }
 
 /// Whether a worker's process still runs. One that cannot be seen from here counts as there.

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::List;
-use crate::output::{sanitize, style, tasks};
+use crate::output::{pauses, style, tasks};
 
 /// Show each agent: what it works on, and what waits for it in which order
 #[derive(Debug, clap::Args)]
@@ -62,12 +62,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         if let Some(pause) = &pause {
             page.blank();
-            let text = format!(
-                "Nothing is claimed before {}: {}",
-                pause.until,
-                sanitize::line(&pause.reason)
-            );
-            page.line(page.paint(style::WARNING, &text));
+            page.line(page.paint(style::WARNING, &pauses::sentence(pause)));
         }
     })?;
     Ok(Exit::Done)

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
-use crate::output::{count, runs, style, time};
+use crate::output::{count, pauses, runs, style, time};
 
 /// Show the project in numbers
 #[derive(Debug, clap::Args)]
@@ -30,6 +30,9 @@ pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
 fn view(page: &mut Page, stats: &Stats) {
     let ready = page.paint(style::GOOD, &format!("{} ready", stats.ready));
     page.line(format!("{}, {ready}", count::of(stats.total, "atom")));
+    if let Some(pause) = &stats.pause {
+        page.line(page.paint(style::WARNING, &pauses::sentence(pause)));
+    }
     bars(page, "By status", &stats.by_status, |word| (style::status(word), word.to_owned()));
     bars(page, "By type", &stats.by_type, |word| (style::PLAIN, word.to_owned()));
     bars(page, "By priority, of what is not over", &stats.by_priority, |word| {

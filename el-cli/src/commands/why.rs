@@ -10,7 +10,7 @@ use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::page::Page;
-use crate::output::{artifacts, atoms, runs, sanitize, style, time};
+use crate::output::{artifacts, atoms, pauses, runs, sanitize, style, time};
 
 /// Say why an atom stands where it stands: what holds it, and how each attempt ended
 #[derive(Debug, clap::Args)]
@@ -58,14 +58,7 @@ fn view(page: &mut Page, explained: &Explanation, now: Timestamp) {
         page.paragraph(&words(hold, atom.close_reason.as_deref(), now), 2);
     }
     if let Some(pause) = &explained.pause {
-        page.paragraph(
-            &format!(
-                "Nothing is claimed until {}: {}",
-                time::local(pause.until),
-                sanitize::line(&pause.reason)
-            ),
-            2,
-        );
+        page.paragraph(&pauses::sentence(pause), 2);
     }
     if let Some(spent) = &explained.spent_budget {
         let (amount, cap) = (usd(spent.spent_micros), usd(spent.budget_micros));

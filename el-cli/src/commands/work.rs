@@ -2,7 +2,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use el_agents::settings::Places;
-use el_agents::worker::{self, Served, WorkError, WorkOptions};
+use el_agents::worker::{self, Served, Summary, WorkError, WorkOptions};
+use el_core::model::{Pause, PauseKind};
 use el_core::ops::{self, AtomFilter};
 
 use super::list::FilterArgs;
@@ -33,6 +34,7 @@ pub(crate) use signed_on::{Started, signed_on};
 Examples:
   el work                          Work, and wait for more, until Ctrl-C
   el work --once                   One atom
+  el work --once --wait            The same; if claiming is paused, wait until it goes on
   el work --drain --concurrency 3  Until nothing is ready
   el work --type bug --label api --timeout 30m
   el work --concurrency 3 --isolate worktree
@@ -42,11 +44,22 @@ Examples:
   el work --background             Work on without this terminal; what it prints goes to a log
   el work --status                 Which workers are there, since when, and on what
   el work --stop                   End every worker and every session cleanly
-  el work --resume                 Claim again in spite of a usage limit or a spent budget
+  el work --resume                 Claim again: you have logged in, or a limit is over
+  el work --resume --drain         The same, and work until nothing is ready
 
 Ctrl-C stops the claiming and waits for what runs; a second Ctrl-C leaves the sessions running:
 each has its own supervisor, and a later el work adopts it. With --robot, each happening is one
-line of JSON.")]
+line of JSON.
+
+Errors of the account, the service and the machine cost an atom no attempt. A usage limit and an
+outage are waited for; after a refusal of the account (log-in, key, credit, model) nothing is
+claimed for it until el work --resume.
+
+Exit codes of --once, --max and --drain:
+   0  all that was claimed has ended well, or nothing was ready
+   6  the account is refused, and no other agent has work
+   9  some work failed or is blocked
+  10  claiming is paused: usage limit or outage (--once), or the day's budget is spent")]
 pub(crate) struct Args {
     /// Only these atoms; leaves when they are done, or wait for something
     #[arg(value_name = "ATOM", add = complete::atoms(), conflicts_with_all = ["stop", "resume", "status"])]
@@ -54,6 +67,9 @@ pub(crate) struct Args {
     /// Claim one atom, wait for its end, and leave
     #[arg(long, conflicts_with_all = ["drain", "max", "stop"])]
     once: bool,
+    /// With --once: wait for the end of a pause instead of leaving
+    #[arg(long, requires = "once", conflicts_with_all = ["drain", "max", "stop"])]
+    wait: bool,
     /// Leave when nothing is ready any more and nothing runs
     #[arg(long, conflicts_with = "stop")]
     drain: bool,
@@ -70,8 +86,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["once", "drain", "max", "stop", "resume", "dry_run", "background"])]
     status: bool,
     /// Go on claiming: ends the account's pause in all its projects, and lifts the budget of this
-    /// day (UTC)
-    #[arg(long, conflicts_with_all = ["once", "drain", "max", "stop", "dry_run"])]
+    /// day (UTC). With --once, --drain or --max, also work
+    #[arg(long, conflicts_with_all = ["stop", "dry_run"])]
     resume: bool,
     /// Say what would be claimed and how the agent would be called; claim nothing
     #[arg(long, conflicts_with = "stop")]
@@ -85,6 +101,11 @@ pub(crate) struct Args {
 impl Args {
     pub(super) fn only_looks(&self) -> bool {
         self.dry_run || self.status
+    }
+
+    /// It is to end by itself, and its exit code tells how the work ended.
+    fn is_bounded(&self) -> bool {
+        self.once || self.drain || self.max.is_some() || !self.atoms.is_empty()
     }
 }
 
@@ -171,9 +192,6 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if args.stop {
         return stop::run(app);
     }
-    if args.resume {
-        return resume::run(app, &resolve(args, app)?);
-    }
     if args.status {
         return status::run(app);
     }
@@ -181,6 +199,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ensure_no_command(word, app)?;
     }
     let resolved = resolve(args, app)?;
+    if args.resume {
+        let resumed = resume::clear(app, &resolved)?;
+        if !args.is_bounded() {
+            return resume::tell(app, &resumed);
+        }
+    }
     let options = options(args, app, resolved)?;
     if args.dry_run {
         return dry_run::run(app, &options);
@@ -205,12 +229,55 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let worked = worker::work(&options, &mut listener);
     listener.finish();
     to_land::say(app, &options, &mut listener);
-    match worked.map_err(failure)?.spent {
-        None => Ok(Exit::Done),
-        Some(why) => Err(CommandError::new(Exit::Refused, "budget_spent", format!("not all is done: {why}"))
-            .with_retryable(true)
-            .with_hint("el work --resume goes on today all the same; el config set budget_per_day USD sets another bound")),
+    let summary = worked.map_err(failure)?;
+    if !args.is_bounded() || summary.stopped_by.is_some() {
+        return Ok(Exit::Done);
     }
+    ensure_all_is_done(&summary)?;
+    Ok(Exit::Done)
+}
+
+/// What a pause kept from being done, with the exit code of its kind.
+pub(super) fn pause_error(pause: &Pause) -> CommandError {
+    let (exit, code, hint) = match pause.kind {
+        PauseKind::Account => {
+            (Exit::Configuration, "account", "el work --resume --drain goes on after that")
+        }
+        PauseKind::Budget => (
+            Exit::Paused,
+            "budget_spent",
+            "el work --resume goes on today all the same; el config set budget_per_day USD sets \
+             another bound",
+        ),
+        PauseKind::UsageLimit | PauseKind::Outage => (
+            Exit::Paused,
+            "paused",
+            "el work --once --wait waits for it; el work --resume goes on at once",
+        ),
+    };
+    CommandError::new(exit, code, format!("not all is done: {}", pause.reason))
+        .with_retryable(exit == Exit::Paused)
+        .with_detail("pause", serde_json::to_value(pause).unwrap_or_default())
+        .with_hint(hint)
+}
+
+fn ensure_all_is_done(summary: &Summary) -> Result<()> {
+    if let Some(pause) = &summary.pause {
+        return Err(pause_error(pause));
+    }
+    let unfinished = summary.unfinished();
+    if unfinished.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} of {} failed or blocked: {}",
+        unfinished.len(),
+        el_core::counted(summary.atoms.len(), "atom"),
+        unfinished.join(", ")
+    );
+    Err(CommandError::new(Exit::Unfinished, "unfinished", message)
+        .with_detail("atoms", unfinished.clone())
+        .with_hint(format!("el why {} says how each attempt ended", unfinished[0])))
 }
 
 fn resolve(args: &Args, app: &App) -> Result<Resolved> {
@@ -289,6 +356,7 @@ fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
         concurrency: usize::try_from(resolved.work.concurrency).unwrap_or(1),
         max_claims,
         drain: args.drain || max_claims.is_some() || !args.atoms.is_empty(),
+        waits: args.wait,
         environment: std::env::vars_os().collect(),
         preamble: None,
         resources: resolved.work.resources,

@@ -50,7 +50,7 @@ impl From<Error> for CommandError {
                 .with_listing(problems.iter().map(|p| format!("{}: {}", p.field, p.message)))
                 .with_hint("el submit ATOM --template prints a report to fill in"),
             Error::Paused { until, reason } => {
-                built.with_detail("until", until.to_string()).with_detail("reason", reason.as_str())
+                built.with_detail("until", json!(until)).with_detail("reason", reason.as_str())
             }
             Error::NoDatabase { path } => {
                 built.with_detail("path", path.display().to_string()).with_hint("el init makes one in the current folder")
@@ -104,7 +104,8 @@ fn exit_of(error: &Error) -> Exit {
         Error::StaleRun { .. } => Exit::StaleRun,
         Error::NewerDatabase { .. } => Exit::Configuration,
         Error::Busy { .. } => Exit::TimedOut,
-        Error::Refused(_) | Error::Unverified { .. } | Error::Paused { .. } => Exit::Refused,
+        Error::Refused(_) | Error::Unverified { .. } => Exit::Refused,
+        Error::Paused { .. } => Exit::Paused,
         _ => Exit::Internal,
     }
 }

@@ -61,8 +61,10 @@ pub(crate) fn outcome(word: &str) -> Style {
     match word {
         "closed" | "review" | "testing" => GOOD,
         "deferred" | "wont_do" | "discard" | "superseded" | "cancelled" | "deleted" => DIM,
-        "usage_limit" | "lost" | "stalled" | "timed_out" | "blocked" => WARNING,
-        "failed" | "violation" | "launch_failed" => fg(AnsiColor::Red),
+        "usage_limit" | "outage" | "interrupted" | "lost" | "stalled" | "timed_out" | "blocked" => {
+            WARNING
+        }
+        "failed" | "violation" | "launch_failed" | "account_error" => fg(AnsiColor::Red),
         _ => fg(AnsiColor::Yellow).bold(),
     }
 }

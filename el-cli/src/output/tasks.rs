@@ -6,7 +6,7 @@ use el_core::protocol::words;
 
 use super::page::Page;
 use super::table::{Cell, Column, Table};
-use super::{atoms, runs, sanitize, style, time};
+use super::{atoms, pauses, runs, sanitize, style, time};
 
 /// Waiting tasks of one agent that are listed; the rest is counted.
 const LISTED: usize = 20;
@@ -204,12 +204,7 @@ pub(crate) fn place(page: &mut Page, place: &Place) {
     };
     page.line(text);
     if let Some(pause) = &place.pause {
-        let text = format!(
-            "Nothing is claimed before {}: {}",
-            time::local(pause.until),
-            sanitize::line(&pause.reason)
-        );
-        page.line(page.paint(style::WARNING, &text));
+        page.line(page.paint(style::WARNING, &pauses::sentence(pause)));
     }
 }
 

@@ -25,6 +25,8 @@ text_enum! {
         SpawnFailed = "spawn_failed",
         /// The session could not be started.
         LaunchFailed = "launch_failed",
+        /// The API refused the account again and again, and the supervisor ended the agent.
+        Refused = "refused",
         /// The supervisor is gone without having written a record.
         SupervisorLost = "supervisor_lost",
     }
@@ -50,9 +52,12 @@ pub struct ExitRecord {
     /// The HTTP status of the API error, if it was one.
     #[serde(default)]
     pub api_error_status: Option<i64>,
-    /// The account's usage limit was reached; when it resets, if the agent was told.
+    /// Who else than the agent brought the end about.
     #[serde(default)]
-    pub usage_limit: Option<UsageLimit>,
+    pub fault: Option<Fault>,
+    /// The fingerprint of the account that the agent worked with, if it has one.
+    #[serde(default)]
+    pub account: Option<String>,
     /// One line for people: the error's or the result's text.
     #[serde(default)]
     pub message: Option<String>,
@@ -67,11 +72,45 @@ pub struct ExitRecord {
     pub is_hopeless: bool,
 }
 
-/// That the account's usage limit was reached.
+/// An end that is no doing of the agent's: it costs its atom no attempt, and holds the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UsageLimit {
-    /// When it resets, if known.
-    pub resets_at: Option<Timestamp>,
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Fault {
+    /// The account's usage limit was reached.
+    UsageLimit {
+        /// When it resets, if the agent was told.
+        resets_at: Option<Timestamp>,
+    },
+    /// The account is refused until a person has done something.
+    Account { refusal: Refusal },
+    /// The service failed, was out of reach, or did not answer.
+    Outage,
+}
+
+/// Why an account is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// Nobody is logged in, or the key or token is not valid.
+    Login,
+    /// The account has no credit left.
+    Credit,
+    /// The account may not do this.
+    Access,
+    /// The account has no such model.
+    Model,
+}
+
+impl Refusal {
+    /// What a person has to do about it.
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Refusal::Login => "log in (run claude, then /login) or set a valid ANTHROPIC_API_KEY",
+            Refusal::Credit => "add credit to the account",
+            Refusal::Access => "log in with an account that has access",
+            Refusal::Model => "set a model that the account has (el config set model NAME)",
+        }
+    }
 }
 
 impl ExitRecord {
@@ -85,7 +124,8 @@ impl ExitRecord {
             signal: None,
             is_error: false,
             api_error_status: None,
-            usage_limit: None,
+            fault: None,
+            account: None,
             message: None,
             denied_tools: Vec::new(),
             resumes: 0,

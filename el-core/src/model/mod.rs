@@ -10,6 +10,7 @@ mod exit;
 mod id;
 mod message;
 mod name;
+mod pause;
 mod phase;
 mod review;
 mod run;
@@ -25,7 +26,7 @@ pub use bond::{Bond, BondKind};
 pub use comment::Comment;
 pub use delegation::{Delegation, Takes, TaskStatus, Verify, VerifyStatus};
 pub use event::{Event, EventKind};
-pub use exit::{EndKind, ExitRecord, UsageLimit};
+pub use exit::{EndKind, ExitRecord, Fault, Refusal};
 pub use id::{
     MAX_CANDIDATES, RUN_PREFIX, SHORT_MIN, canonical_short, fresh_run_id, fresh_short, fresh_token,
     fresh_uuid, safe_prefix,
@@ -34,6 +35,7 @@ pub use message::{
     Channel, InboxMessage, Message, channel_name, claude_code_channel, handle, mentions,
 };
 pub use name::Name;
+pub use pause::{Pause, PauseKind};
 pub use phase::{Completion, CompletionStatus, Complexity, Phase, ProgressStatus};
 pub use review::{FieldProblem, Review, ReviewVerdict};
 pub use run::{Attempt, CancelMode, Outcome, Progress, Run, Stamp};

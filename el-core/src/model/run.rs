@@ -29,6 +29,12 @@ text_enum! {
         Failed = "failed",
         /// The account's usage limit; no fault of the atom's.
         UsageLimit = "usage_limit",
+        /// The account was refused (log-in, credit, model); no fault of the atom's.
+        AccountError = "account_error",
+        /// The service failed or did not answer; no fault of the atom's.
+        Outage = "outage",
+        /// The session or its supervisor was ended from outside; no fault of the atom's.
+        Interrupted = "interrupted",
         /// Its supervisor vanished.
         Lost = "lost",
         /// The agent never started.
@@ -50,6 +56,14 @@ impl Outcome {
                 | Outcome::Review
                 | Outcome::Blocked
                 | Outcome::Testing
+        )
+    }
+
+    /// The account, the service or the machine ended it: nothing of it is charged to the atom.
+    pub const fn is_external(self) -> bool {
+        matches!(
+            self,
+            Outcome::UsageLimit | Outcome::AccountError | Outcome::Outage | Outcome::Interrupted
         )
     }
 

@@ -3,6 +3,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::Pause;
+
 /// Word → how many. In the order of the words, as the queries give them.
 pub type Counts = BTreeMap<String, i64>;
 
@@ -16,6 +18,8 @@ pub struct Stats {
     /// Of what is not over.
     pub by_priority: Counts,
     pub runs: RunStats,
+    /// Nothing at all is claimed for now.
+    pub pause: Option<Pause>,
 }
 
 /// The runs in numbers.

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::change::{To, set_status};
 use crate::model::{Atom, CancelMode, EventKind, Progress, Run, Status, Timestamp};
+use crate::model::{Pause, PauseKind};
 use crate::rules::budget::{cap_of, day, is_over, is_spent, next_day, usd};
-use crate::rules::pause::Pause;
 use crate::store::{Store, Tx, atom, budget, comment, event, meta, run};
 use crate::{Ctx, Result};
 
@@ -65,7 +65,7 @@ pub(super) fn day_pause(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
     }
     let reason =
         format!("{} of the day's budget of {} are spent (budget_per_day)", usd(spent), usd(cap));
-    Ok(Some(Pause { until: next_day(now), reason, is_budget: true }))
+    Ok(Some(Pause { until: Some(next_day(now)), reason, kind: PauseKind::Budget }))
 }
 
 /// Keeps what a run may cost with its record.

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::budget::{self, Caps};
 use super::change::{To, set_status};
 use super::list::with_parent;
-use super::pause::paused_in;
+use super::pause::{account_pause, begin_probe, is_being_probed, paused_for};
 use super::{AssigneeFilter, AtomFilter};
 use crate::model::{Atom, EventKind, Progress, Run, Status, Verify, validate};
 use crate::rules::retry::{Again, RetryPolicy};
@@ -21,6 +21,8 @@ pub struct ClaimRequest {
     pub token: String,
     pub worker_id: String,
     pub agent: String,
+    /// The fingerprint of the account that the agent works with, if it has one.
+    pub account: Option<String>,
     /// How many runs of the agent may live at once, whichever workers they belong to; `None`: any
     /// number.
     pub agent_limit: Option<usize>,
@@ -64,7 +66,8 @@ pub struct ClaimedRun {
 /// immediate transaction, so no two workers ever get the same atom, and no agent does more at a
 /// time than it may. `None` if nothing is ready, the agent is busy, or the worker was asked to
 /// stop: whoever asked and then looks at what runs sees all that ever will. Refused while the
-/// account is paused.
+/// accounts of all agents are paused; after an outage, one run at a time is begun for an account
+/// until the service has answered.
 pub fn claim_run(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -93,7 +96,8 @@ pub fn claim_best(
         {
             return Ok(None);
         }
-        if let Some(pause) = paused_in(tx, ctx.now)? {
+        let accounts: Vec<_> = requests.iter().map(|request| request.account.clone()).collect();
+        if let Some(pause) = paused_for(tx, &accounts, ctx.now)? {
             return Err(Error::Paused { until: pause.until, reason: pause.reason });
         }
         loop {
@@ -161,6 +165,10 @@ fn first_for(
     {
         return Ok(None);
     }
+    let account = request.account.as_deref();
+    if account_pause(tx, account, ctx.now)?.is_some() || is_being_probed(tx, account, ctx.now)? {
+        return Ok(None);
+    }
     let mut filter = with_parent(tx, &request.filter)?;
     filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.to_owned()));
     // What belongs to an epic whose money is spent is ready no more once that is found, so each
@@ -223,6 +231,7 @@ fn take(
     };
     set_status(tx, ctx, found, Status::InProgress, To::default())?;
     run::insert(tx, &made)?;
+    begin_probe(tx, request.account.as_deref(), &made.id, ctx.now)?;
     budget::keep(tx, &made.id, request.caps)?;
     let data = json!({ "agent": made.agent, "attempt": made.attempt, "worker": made.worker_id });
     event::insert(tx, ctx, EventKind::RunStarted, Some(&found.id), Some(&made.id), &data)?;

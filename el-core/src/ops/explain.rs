@@ -7,8 +7,8 @@ use super::budget::SpentBudget;
 use super::change::resolved;
 use super::pause::paused_in;
 use crate::Result;
+use crate::model::Pause;
 use crate::model::{Atom, BondKind, Comment, Run, Timestamp};
-use crate::rules::pause::Pause;
 use crate::rules::ready::{Hold, Node, Snapshot};
 use crate::store::{Store, Tx, atom, bond, comment, orchestration, run};
 

@@ -93,7 +93,7 @@ pub use orchestrate::{
     file_joining, heard, is_asked, is_below_running, is_joining, orchestrated, overview,
     record_whole_check, rehearse_supply, share_plan, supply,
 };
-pub use pause::{adopt_pause, known_pause, paused, resume};
+pub use pause::{adopt_pause, clear_pause, known_pause, paused, resume, set_served_accounts};
 pub use place_run::place_run;
 pub use post::{NewMessage, post};
 pub use prime::{COUNTED, Primed, prime};
@@ -118,6 +118,6 @@ pub use unfinished::{has_unfinished, unfinished};
 pub use update::{AtomPatch, Updated, update};
 pub use verify::record_verify;
 pub use worker::{
-    OUTLOOK_MAX, Outlook, WorkerView, live_runs, outlook, request_stop, worker_beat, worker_join,
-    worker_leave, worker_leave_if_idle, worker_retires, worker_view, workers,
+    AgentView, OUTLOOK_MAX, Outlook, WorkerView, live_runs, outlook, request_stop, worker_beat,
+    worker_join, worker_leave, worker_leave_if_idle, worker_retires, worker_view, workers,
 };

@@ -1,22 +1,34 @@
 use super::budget::day_pause;
-use crate::Result;
-use crate::model::Timestamp;
+use crate::model::{Pause, Progress, Run, Timestamp};
 use crate::rules::budget::day;
-use crate::rules::pause::{Known, Pause};
-use crate::store::{Store, Tx, meta};
+use crate::rules::pause::Known;
+use crate::store::{Store, Tx, meta, run};
+use crate::{Error, Result};
 
-/// The pause that holds at `now`, if one does.
+/// Pauses of runs whose account is not known are kept under this name.
+const NO_ACCOUNT: &str = "none";
+
+/// The pause that holds whatever the last worker serves at `now`, if one does.
+///
+/// # Errors
+/// If the store fails.
 pub fn paused(store: &Store, now: Timestamp) -> Result<Option<Pause>> {
     store.read(|tx| paused_in(tx, now))
 }
 
-/// Ends the pause early, as a person may who knows better; `lift_budget` also lifts the day's
+/// Ends every pause early, as a person may who knows better; `lift_budget` also lifts the day's
 /// budget until the day is over. Says what held.
+///
+/// # Errors
+/// If the store fails.
 pub fn resume(store: &mut Store, now: Timestamp, lift_budget: bool) -> Result<Option<Pause>> {
     store.write(|tx| {
-        let was = paused_in(tx, now)?;
-        for key in [meta::PAUSED_UNTIL, meta::PAUSE_REASON, meta::PAUSED_AT] {
-            meta::remove(tx, key)?;
+        let mut was = paused_in(tx, now)?;
+        for (account, known) in all(tx)? {
+            if was.is_none() && known.holds(now) {
+                was = Some(known.pause());
+            }
+            forget(tx, &account)?;
         }
         if lift_budget && day_pause(tx, now)?.is_some() {
             meta::set(tx, meta::BUDGET_LIFTED, &day(now).to_string())?;
@@ -25,53 +37,154 @@ pub fn resume(store: &mut Store, now: Timestamp, lift_budget: bool) -> Result<Op
     })
 }
 
-/// What this project knows of its account's usage limit, whether or not it still holds.
-pub fn known_pause(store: &Store) -> Result<Option<Known>> {
-    store.read(known_in)
+/// Ends the pause of one account.
+///
+/// # Errors
+/// If the store fails.
+pub fn clear_pause(store: &mut Store, account: &str) -> Result<()> {
+    store.write(|tx| forget(tx, account))
 }
 
-/// Another project of the account learnt of its usage limit.
-pub fn adopt_pause(store: &mut Store, known: &Known) -> Result<()> {
-    store.write(|tx| pause_in(tx, known.until, &known.reason, known.learnt_at))
+/// What this project knows of the account's pause, whether or not it still holds.
+///
+/// # Errors
+/// If the store fails.
+pub fn known_pause(store: &Store, account: &str) -> Result<Option<Known>> {
+    store.read(|tx| known_in(tx, Some(account)))
 }
 
-fn known_in(tx: &Tx<'_>) -> Result<Option<Known>> {
-    let time = |key| -> Result<Option<Timestamp>> {
-        Ok(meta::get(tx, key)?.and_then(|text| text.parse().ok()).map(Timestamp::from_micros))
-    };
-    let (Some(until), Some(learnt_at)) = (time(meta::PAUSED_UNTIL)?, time(meta::PAUSED_AT)?) else {
-        return Ok(None);
-    };
-    Ok(Some(Known {
-        until,
-        learnt_at,
-        reason: meta::get(tx, meta::PAUSE_REASON)?.unwrap_or_default(),
-    }))
+/// Another project of the account learnt of a pause.
+///
+/// # Errors
+/// If the store fails.
+pub fn adopt_pause(store: &mut Store, account: &str, known: &Known) -> Result<()> {
+    store.write(|tx| pause_in(tx, Some(account), known))
+}
+
+/// Keeps whose accounts the last worker serves: one for each agent, `None` for a program that has
+/// no account. A pause is told as one of the project if it holds all of them.
+///
+/// # Errors
+/// If the store fails.
+pub fn set_served_accounts(store: &mut Store, accounts: &[Option<String>]) -> Result<()> {
+    let text = serde_json::to_string(accounts)
+        .map_err(|source| Error::invalid("account", source.to_string()))?;
+    store.write(|tx| meta::set(tx, meta::ACCOUNTS, &text))
+}
+
+fn key(account: Option<&str>) -> String {
+    format!("{}{}", meta::PAUSE, account.unwrap_or(NO_ACCOUNT))
+}
+
+fn forget(tx: &Tx<'_>, account: &str) -> Result<()> {
+    meta::remove(tx, &key(Some(account)))
+}
+
+/// Every account of which a pause is known.
+fn all(tx: &Tx<'_>) -> Result<Vec<(String, Known)>> {
+    let found = meta::beginning_with(tx, meta::PAUSE)?;
+    // One that cannot be read says nothing.
+    Ok(found
+        .into_iter()
+        .filter_map(|(account, text)| Some((account, serde_json::from_str(&text).ok()?)))
+        .collect())
+}
+
+pub(super) fn known_in(tx: &Tx<'_>, account: Option<&str>) -> Result<Option<Known>> {
+    Ok(meta::get(tx, &key(account))?.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
 pub(super) fn paused_in(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
-    let limit = known_in(tx)?.filter(|known| known.until > now).map(|known| Pause {
-        until: known.until,
-        reason: known.reason,
-        is_budget: false,
-    });
-    // Of two, the one that holds longer says when claiming goes on.
-    Ok(limit.into_iter().chain(day_pause(tx, now)?).max_by_key(|pause| pause.until))
+    let served: Vec<Option<String>> = meta::get(tx, meta::ACCOUNTS)?
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default();
+    if served.is_empty() {
+        let held = all(tx)?.into_iter().map(|(_, known)| known).filter(|known| known.holds(now));
+        return Ok(longest(held.map(|known| known.pause()).chain(day_pause(tx, now)?)));
+    }
+    paused_for(tx, &served, now)
 }
 
-/// Pauses until `until`; a pause that reaches further stands.
-pub(super) fn pause_in(
+/// The pause that holds all of these accounts.
+pub(super) fn paused_for(
     tx: &Tx<'_>,
-    until: Timestamp,
-    reason: &str,
-    learnt_at: Timestamp,
+    accounts: &[Option<String>],
+    now: Timestamp,
+) -> Result<Option<Pause>> {
+    let mut held: Option<Known> = None;
+    for account in accounts {
+        let Some(known) = account_pause(tx, account.as_deref(), now)? else {
+            return day_pause(tx, now);
+        };
+        // Claiming goes on with the first that is free again.
+        if held.as_ref().is_none_or(|other| other.outlasts(&known)) {
+            held = Some(known);
+        }
+    }
+    Ok(longest(held.map(|known| known.pause()).into_iter().chain(day_pause(tx, now)?)))
+}
+
+/// The pause that holds this account. A program without one has none.
+pub(super) fn account_pause(
+    tx: &Tx<'_>,
+    account: Option<&str>,
+    now: Timestamp,
+) -> Result<Option<Known>> {
+    match account {
+        Some(_) => Ok(known_in(tx, account)?.filter(|known| known.holds(now))),
+        None => Ok(None),
+    }
+}
+
+/// Of two pauses, the one that holds longer says when claiming goes on.
+fn longest(pauses: impl Iterator<Item = Pause>) -> Option<Pause> {
+    pauses.max_by_key(|pause| pause.until.map_or(i64::MAX, Timestamp::as_micros))
+}
+
+/// Pauses the account; a pause that reaches further stands.
+pub(super) fn pause_in(tx: &Tx<'_>, account: Option<&str>, known: &Known) -> Result<()> {
+    match known_in(tx, account)? {
+        Some(standing) if standing.outlasts(known) => Ok(()),
+        _ => keep(tx, account, known),
+    }
+}
+
+fn keep(tx: &Tx<'_>, account: Option<&str>, known: &Known) -> Result<()> {
+    let text = serde_json::to_string(known)
+        .map_err(|source| Error::invalid("pause", source.to_string()))?;
+    meta::set(tx, &key(account), &text)
+}
+
+/// Whether a run of the account finds out now whether the service is back: others wait for it.
+pub(super) fn is_being_probed(tx: &Tx<'_>, account: Option<&str>, now: Timestamp) -> Result<bool> {
+    let known = known_in(tx, account)?.filter(|known| known.is_probed(now));
+    let Some(probe) = known.and_then(|known| known.probe) else { return Ok(false) };
+    Ok(run::find(tx, &probe)?.is_some_and(|run| run.outcome.is_none()))
+}
+
+/// The first run after an outage finds out whether the service is back.
+pub(super) fn begin_probe(
+    tx: &Tx<'_>,
+    account: Option<&str>,
+    run: &str,
+    now: Timestamp,
 ) -> Result<()> {
-    let standing: i64 =
-        meta::get(tx, meta::PAUSED_UNTIL)?.and_then(|text| text.parse().ok()).unwrap_or(i64::MIN);
-    if until.as_micros() > standing {
-        meta::set(tx, meta::PAUSED_UNTIL, &until.as_micros().to_string())?;
-        meta::set(tx, meta::PAUSE_REASON, reason)?;
-        meta::set(tx, meta::PAUSED_AT, &learnt_at.as_micros().to_string())?;
+    match known_in(tx, account)?.filter(|known| known.is_probed(now)) {
+        Some(known) => keep(tx, account, &Known { probe: Some(run.to_owned()), ..known }),
+        None => Ok(()),
+    }
+}
+
+/// Once the service has answered the run that was to find out about it, the outage is over.
+/// `before`: the run before this progress is recorded.
+pub(super) fn note_answer(tx: &Tx<'_>, before: &Run, progress: &Progress) -> Result<()> {
+    if before.progress.tokens_out > 0 || progress.tokens_out == 0 {
+        return Ok(());
+    }
+    for (account, known) in all(tx)? {
+        if known.probe.as_deref() == Some(before.id.as_str()) {
+            forget(tx, &account)?;
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::budget;
 use super::change::{To, set_status};
-use super::pause::pause_in;
+use super::pause::{known_in, note_answer, pause_in};
 use super::supervise::{RunSignal, look};
 use crate::model::{
     Artifact, Atom, EventKind, ExitRecord, Message, Outcome, Progress, Run, Stamp, Status, Summary,
@@ -127,8 +127,8 @@ pub fn settle(
         if let Some(found) = &found {
             change_atom(tx, ctx, found, &run.id, &verdict.atom)?;
         }
-        if let Some(until) = verdict.pause_until {
-            pause_in(tx, until, detail, ctx.now)?;
+        if let Some(pause) = &verdict.pause {
+            pause_in(tx, ending.exit.account.as_deref(), pause)?;
         }
         let ended = run::get(tx, &run.id)?;
         let atom = atom::find(tx, &run.atom_id)?;
@@ -157,6 +157,7 @@ fn ensure_may_settle(run: &Run, by: SettledBy<'_>) -> Result<()> {
 fn record_progress(tx: &Tx<'_>, before: &Run, progress: &Progress, now: Timestamp) -> Result<Run> {
     let is_working = look(tx, &before.id, &before.token)? == RunSignal::Work;
     run::heartbeat(tx, &before.id, now, before.lease_until, None, progress)?;
+    note_answer(tx, before, progress)?;
     budget::record(tx, before, progress, now, is_working)?;
     run::get(tx, &before.id)
 }
@@ -228,6 +229,8 @@ fn verdict(tx: &Tx<'_>, run: &Run, now: Timestamp, ending: &Ending<'_>) -> Resul
     Ok(decide(&Facts {
         atom: status.map(|(status, by_run)| (status, by_run.as_deref() == Some(run.id.as_str()))),
         exit: ending.exit,
+        began: run.started_at,
+        known: known_in(tx, ending.exit.account.as_deref())?.as_ref(),
         cancel: run.cancel_requested,
         over_budget: over.as_deref(),
         earlier: &run::outcomes_since(tx, &run.atom_id, fresh_since)?,

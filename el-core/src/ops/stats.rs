@@ -1,3 +1,4 @@
+use super::pause::paused_in;
 use crate::Result;
 use crate::model::{Stats, Timestamp};
 use crate::store::filter::{AtomFilter, Query};
@@ -13,6 +14,7 @@ pub fn stats(store: &Store, now: Timestamp) -> Result<Stats> {
             by_type: stats::atoms_by_type(tx)?,
             by_priority: stats::live_atoms_by_priority(tx)?,
             runs: stats::runs(tx)?,
+            pause: paused_in(tx, now)?,
         })
     })
 }

@@ -99,6 +99,7 @@ pub fn beat(store: &mut Store, beat: &Beat<'_>) -> Result<RunSignal> {
             beat.active_at,
             beat.progress,
         )?;
+        super::pause::note_answer(tx, &before, beat.progress)?;
         super::budget::record(tx, &before, beat.progress, beat.now, said == RunSignal::Work)?;
         // Its cost may just have ended it.
         look(tx, beat.run_id, beat.token)

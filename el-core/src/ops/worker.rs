@@ -1,9 +1,10 @@
+use super::budget::day_pause;
 use super::list::with_parent;
-use super::pause::paused_in;
+use super::pause::{account_pause, paused_in};
 use super::{AssigneeFilter, AtomFilter};
 use crate::Result;
+use crate::model::Pause;
 use crate::model::{Run, Status, Takes, Timestamp, Worker};
-use crate::rules::pause::Pause;
 use crate::store::filter::Query;
 use crate::store::{self, Store, Tx, run};
 
@@ -12,13 +13,54 @@ use crate::store::{self, Store, Tx, run};
 pub struct WorkerView {
     pub live: Vec<Run>,
     pub workers: Vec<Worker>,
-    pub pause: Option<Pause>,
     /// Someone said `el work --stop`.
     pub stop_requested: bool,
-    /// Something is ready for one of this worker's agents.
+    /// How it stands with the work of each of this worker's agents.
+    pub agents: Vec<AgentView>,
+}
+
+/// How it stands with the work of one agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentView {
+    /// Something is ready for it.
     pub has_ready: bool,
-    /// When the next back-off ends, of an open atom for one of this worker's agents.
+    /// When the next back-off ends, of an open atom for it.
     pub next_retry_at: Option<Timestamp>,
+    /// Nothing is claimed for it now.
+    pub pause: Option<Pause>,
+}
+
+impl AgentView {
+    /// Something is ready for it, or will be.
+    pub fn has_work(&self) -> bool {
+        self.has_ready || self.next_retry_at.is_some()
+    }
+}
+
+impl WorkerView {
+    /// Something is ready for an agent that is not paused.
+    pub fn has_ready(&self) -> bool {
+        self.agents.iter().any(|agent| agent.has_ready && agent.pause.is_none())
+    }
+
+    /// Something is ready, or will be, for an agent that is not paused.
+    pub fn has_work(&self) -> bool {
+        self.agents.iter().any(|agent| agent.has_work() && agent.pause.is_none())
+    }
+
+    /// The pauses that hold work back: of each agent that has some.
+    pub fn holding(&self) -> impl Iterator<Item = &Pause> {
+        self.agents.iter().filter(|agent| agent.has_work()).filter_map(|a| a.pause.as_ref())
+    }
+
+    /// The pause with which nothing at all is claimed, until the first agent is free again.
+    pub fn pause(&self) -> Option<&Pause> {
+        if self.agents.iter().any(|agent| agent.pause.is_none()) {
+            return None;
+        }
+        let pauses = self.agents.iter().filter_map(|agent| agent.pause.as_ref());
+        pauses.min_by_key(|pause| pause.until.map_or(i64::MAX, Timestamp::as_micros))
+    }
 }
 
 /// Signs a worker on.
@@ -55,47 +97,44 @@ pub fn live_runs(store: &Store) -> Result<Vec<Run>> {
     store.read(run::live)
 }
 
-/// One look, for the worker `id` that serves these agents.
+/// One look, for the worker `id` that serves these agents, each with its account, if it has one.
 pub fn worker_view(
     store: &Store,
     id: &str,
-    agents: &[String],
+    agents: &[(String, Option<String>)],
     filter: &AtomFilter,
     now: Timestamp,
 ) -> Result<WorkerView> {
     store.read(|tx| {
-        let (has_ready, next_retry_at) = work_for(tx, agents, filter, now)?;
         let workers = store::worker::all(tx)?;
+        let day = day_pause(tx, now)?;
+        let agents = agents.iter().map(|(agent, account)| {
+            let known = account_pause(tx, account.as_deref(), now)?;
+            let (has_ready, next_retry_at) = work_for(tx, agent, filter, now)?;
+            let pause = day.clone().or_else(|| known.map(|known| known.pause()));
+            Ok(AgentView { has_ready, next_retry_at, pause })
+        });
         Ok(WorkerView {
             live: run::live(tx)?,
             stop_requested: workers.iter().any(|w| w.id == id && w.stop_requested),
             workers,
-            pause: paused_in(tx, now)?,
-            has_ready,
-            next_retry_at,
+            agents: agents.collect::<Result<_>>()?,
         })
     })
 }
 
-/// Whether anything is ready for one of the agents, and when the next back-off of theirs ends.
+/// Whether anything is ready for the agent, and when the next back-off of its own ends.
 fn work_for(
     tx: &Tx<'_>,
-    agents: &[String],
+    agent: &str,
     filter: &AtomFilter,
     now: Timestamp,
 ) -> Result<(bool, Option<Timestamp>)> {
-    let filter = with_parent(tx, filter)?;
-    let mut has_ready = false;
-    let mut next_retry_at = None;
-    for agent in agents {
-        let mut filter = filter.clone();
-        filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.clone()));
-        has_ready = has_ready || Query::ready(&filter, now).is_any(tx)?;
-        let waiting = AtomFilter { statuses: vec![Status::Open], ..filter };
-        let retry_at = Query::new(&waiting).next_retry(tx, now)?;
-        next_retry_at = [next_retry_at, retry_at].into_iter().flatten().min();
-    }
-    Ok((has_ready, next_retry_at))
+    let mut filter = with_parent(tx, filter)?;
+    filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.to_owned()));
+    let has_ready = Query::ready(&filter, now).is_any(tx)?;
+    let waiting = AtomFilter { statuses: vec![Status::Open], ..filter };
+    Ok((has_ready, Query::new(&waiting).next_retry(tx, now)?))
 }
 
 /// What waits for a worker, in numbers.
@@ -156,7 +195,10 @@ pub fn worker_leave_if_idle(
     now: Timestamp,
 ) -> Result<bool> {
     store.write(|tx| {
-        let is_idle = work_for(tx, agents, filter, now)? == (false, None);
+        let mut is_idle = true;
+        for agent in agents {
+            is_idle = is_idle && work_for(tx, agent, filter, now)? == (false, None);
+        }
         if is_idle {
             store::worker::remove(tx, id)?;
         }

@@ -1,32 +1,88 @@
-//! A usage limit belongs to an account, not to a project: what a project's pause and the account's
-//! common record make of each other.
+//! A pause of claiming belongs to an account, not to a project: what a project's pause and the
+//! account's common record make of each other, and how long an outage is waited for.
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::Timestamp;
-
-/// Nothing is claimed for now: the account's usage limit was reached, or the day's budget is spent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Pause {
-    pub until: Timestamp,
-    pub reason: String,
-    /// It is the day's budget, which nobody gets back by waiting a while.
-    #[serde(skip)]
-    pub is_budget: bool,
-}
+use super::retry::RetryPolicy;
+use crate::model::{Pause, PauseKind, Timestamp};
 
 /// The longest pause that is believed: a weekly limit, and a day for clocks that differ.
 pub const LONGEST: Duration = Duration::from_secs(8 * 24 * 3600);
 
-/// What is known of an account's pause.
+/// The shortest wait for a service that is out of order.
+const SHORTEST_OUTAGE: Duration = Duration::from_secs(1);
+
+/// What is known of an account's pause. One of an outage is kept after its time is over, until
+/// the service has answered: the next one lasts longer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
-    pub until: Timestamp,
+    pub kind: PauseKind,
+    /// `None`: until a person says so.
+    pub until: Option<Timestamp>,
     pub learnt_at: Timestamp,
     pub reason: String,
+    /// How often in a row the service was found out of order.
+    #[serde(default)]
+    pub strikes: u32,
+    /// The one run that finds out whether the service is back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<String>,
+}
+
+impl Known {
+    /// Whether it holds claims at this moment. A pause that reaches further than any can is one of
+    /// a clock that was wrong, and is not believed.
+    pub fn holds(&self, now: Timestamp) -> bool {
+        self.until.is_none_or(|until| until > now && until <= now.plus(LONGEST))
+    }
+
+    /// Whether it holds longer than the other.
+    pub fn outlasts(&self, other: &Known) -> bool {
+        match (self.until, other.until) {
+            (None, until) => until.is_some(),
+            (Some(_), None) => false,
+            (Some(own), Some(other)) => own > other,
+        }
+    }
+
+    /// The service may be back: one run at a time finds out.
+    pub fn is_probed(&self, now: Timestamp) -> bool {
+        self.kind == PauseKind::Outage && !self.holds(now)
+    }
+
+    /// As people and programs are told of it.
+    pub fn pause(&self) -> Pause {
+        Pause { until: self.until, reason: self.reason.clone(), kind: self.kind }
+    }
+}
+
+/// What is known after a run that the service failed. `known`: what was known before. Runs that
+/// began before the outage was learnt of tell nothing new; each later one doubles the wait.
+pub fn after_outage(
+    known: Option<&Known>,
+    began: Timestamp,
+    now: Timestamp,
+    policy: &RetryPolicy,
+    message: &str,
+) -> Known {
+    let before = known.filter(|known| known.kind == PauseKind::Outage);
+    if let Some(known) = before.filter(|known| began < known.learnt_at) {
+        return known.clone();
+    }
+    let strikes = before.map_or(0, |known| known.strikes).saturating_add(1);
+    // Even where atoms are tried again at once, a service that is down is not asked all the time.
+    let policy = RetryPolicy { base: policy.base.max(SHORTEST_OUTAGE), ..*policy };
+    let wait = policy.wait(strikes - 1).max(SHORTEST_OUTAGE);
+    Known {
+        kind: PauseKind::Outage,
+        until: Some(now.plus(wait)),
+        learnt_at: now,
+        reason: message.to_owned(),
+        strikes,
+        probe: None,
+    }
 }
 
 /// The account's common record.
@@ -53,25 +109,18 @@ pub enum Step {
 
 /// Decides. Carrying the step out leads to [`Step::Nothing`], so two projects never pass a pause
 /// back and forth.
-///
-/// A pause that reaches further than any can is one of a clock that was wrong, and is not believed.
 pub fn reconcile(own: Option<&Known>, shared: &Shared, now: Timestamp) -> Step {
     let is_void = |known: &Known| {
         shared.cleared_at.filter(|at| *at <= now).is_some_and(|at| at >= known.learnt_at)
     };
-    let holds = |known: &&Known| known.until > now && known.until <= now.plus(LONGEST);
+    let holds = |known: &&Known| known.holds(now);
     if own.is_some_and(is_void) {
         return Step::Clear;
     }
     let theirs = shared.pause.as_ref().filter(holds).filter(|known| !is_void(known));
     match (own.filter(holds), theirs) {
-        (Some(own), Some(theirs)) if own.until >= theirs.until => {
-            if own.until > theirs.until {
-                Step::Publish(own.clone())
-            } else {
-                Step::Nothing
-            }
-        }
+        (Some(own), Some(theirs)) if own.outlasts(theirs) => Step::Publish(own.clone()),
+        (Some(own), Some(theirs)) if own.until == theirs.until => Step::Nothing,
         (_, Some(theirs)) => Step::Adopt(theirs.clone()),
         (Some(own), None) => Step::Publish(own.clone()),
         (None, None) => Step::Nothing,
@@ -86,27 +135,56 @@ mod tests {
 
     const NOW: i64 = 1_800_000_000_000_000;
 
-    fn known() -> impl Strategy<Value = Option<Known>> {
-        prop::option::of((-20_i64..2_000_000, -50_i64..50).prop_map(|(until, learnt)| Known {
-            until: Timestamp::from_micros(NOW + until * 1_000_000),
-            learnt_at: Timestamp::from_micros(NOW + learnt * 1_000_000),
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_micros(NOW + seconds * 1_000_000)
+    }
+
+    fn limit(until: Option<i64>, learnt: i64) -> Known {
+        Known {
+            kind: if until.is_some() { PauseKind::UsageLimit } else { PauseKind::Account },
+            until: until.map(at),
+            learnt_at: at(learnt),
             reason: "limit".to_owned(),
-        }))
+            strikes: 0,
+            probe: None,
+        }
+    }
+
+    fn known() -> impl Strategy<Value = Option<Known>> {
+        let until = prop::option::weighted(0.8, -20_i64..2_000_000);
+        prop::option::of((until, -50_i64..50).prop_map(|(until, learnt)| limit(until, learnt)))
+    }
+
+    #[test]
+    fn each_probe_that_fails_doubles_the_wait_and_runs_of_the_same_outage_do_not() {
+        let policy = RetryPolicy::default();
+        let first = after_outage(None, at(-100), at(0), &policy, "529");
+        assert_eq!((first.strikes, first.until), (1, Some(at(30))));
+        // It was on already when the outage was learnt of.
+        assert_eq!(after_outage(Some(&first), at(-50), at(10), &policy, "529"), first);
+        assert!(first.is_probed(at(31)) && !first.is_probed(at(29)));
+        let second = after_outage(Some(&first), at(31), at(33), &policy, "529");
+        assert_eq!((second.strikes, second.until), (2, Some(at(33 + 60))));
+        let mut last = second;
+        for n in 0..20 {
+            let now = at(1_000 + n * 1_000);
+            last = after_outage(Some(&last), now, now, &policy, "529");
+        }
+        assert_eq!(last.until, Some(last.learnt_at.plus(policy.cap)), "the wait is bounded");
     }
 
     proptest! {
         #[test]
         fn one_step_and_all_is_said(own in known(), pause in known(), cleared in prop::option::of(-60_i64..60)) {
-            let now = Timestamp::from_micros(NOW);
-            let cleared_at = cleared.map(|s| Timestamp::from_micros(NOW + s * 1_000_000));
-            let mut shared = Shared { pause, cleared_at };
+            let now = at(0);
+            let mut shared = Shared { pause, cleared_at: cleared.map(at) };
             let mut own = own;
             // A project that clears may adopt next what was learnt after the clearing.
             for _ in 0..2 {
                 match reconcile(own.as_ref(), &shared, now) {
                     Step::Nothing => {}
                     Step::Adopt(known) => {
-                        prop_assert!(known.until > now && known.until <= now.plus(LONGEST));
+                        prop_assert!(known.holds(now));
                         own = Some(known);
                     }
                     Step::Publish(known) => shared.pause = Some(known),
@@ -117,16 +195,11 @@ mod tests {
         }
 
         #[test]
-        fn what_was_cleared_holds_nobody(until in 1_i64..600_000, learnt in -100_i64..0, later in 0_i64..100) {
-            let known = Known {
-                until: Timestamp::from_micros(NOW + until * 1_000_000),
-                learnt_at: Timestamp::from_micros(NOW + learnt * 1_000_000),
-                reason: String::new(),
-            };
-            let shared = Shared { pause: Some(known.clone()), cleared_at: Some(Timestamp::from_micros(NOW)) };
-            let now = Timestamp::from_micros(NOW + later * 1_000_000);
-            prop_assert_eq!(reconcile(Some(&known), &shared, now), Step::Clear);
-            prop_assert_eq!(reconcile(None, &shared, now), Step::Nothing);
+        fn what_was_cleared_holds_nobody(until in prop::option::of(1_i64..600_000), learnt in -100_i64..0, later in 0_i64..100) {
+            let known = limit(until, learnt);
+            let shared = Shared { pause: Some(known.clone()), cleared_at: Some(at(0)) };
+            prop_assert_eq!(reconcile(Some(&known), &shared, at(later)), Step::Clear);
+            prop_assert_eq!(reconcile(None, &shared, at(later)), Step::Nothing);
         }
     }
 }

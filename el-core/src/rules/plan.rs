@@ -32,12 +32,11 @@ pub struct Snapshot<'a> {
     pub worker: &'a str,
     /// Sessions that this worker may have at once, of all its agents together.
     pub concurrency: usize,
-    /// The agents that it serves, and how many runs of each may live at once, whoever's they are.
+    /// The agents that it serves and that are not paused, and how many runs of each may live at
+    /// once, whoever's they are.
     pub agents: &'a [(&'a str, usize)],
     /// Claims left of `--max` or `--once`; `None`: no bound.
     pub claims_left: Option<usize>,
-    /// Nothing is claimed before this.
-    pub paused_until: Option<Timestamp>,
 }
 
 /// One thing to do.
@@ -75,8 +74,7 @@ pub fn plan(snapshot: &Snapshot<'_>, is_orphan: impl Fn(&str) -> bool) -> Vec<Ac
             }
         }
     }
-    let is_paused = snapshot.paused_until.is_some_and(|until| until > snapshot.now);
-    if snapshot.phase == Phase::Working && !is_paused {
+    if snapshot.phase == Phase::Working {
         // The claim itself looks again; this keeps a busy agent's worker from asking in vain.
         let room = |(agent, limit): &(&str, usize)| {
             limit
@@ -150,7 +148,6 @@ mod tests {
             concurrency: 2,
             agents: &[("claude", usize::MAX)],
             claims_left: None,
-            paused_until: None,
         };
         plan(&snapshot, |worker| worker == "dead")
     }
@@ -196,7 +193,6 @@ mod tests {
 
     #[test]
     fn nothing_is_claimed_in_a_pause_or_beyond_the_claims_that_are_left() {
-        let later = Timestamp::from_micros(now().as_micros() + 1);
         let base = Snapshot {
             now: now(),
             phase: Phase::Working,
@@ -205,15 +201,10 @@ mod tests {
             concurrency: 9,
             agents: &[("claude", usize::MAX)],
             claims_left: Some(4),
-            paused_until: None,
         };
         assert_eq!(plan(&base, |_| false), [Action::Claim { at_most: 4 }]);
-        assert_eq!(
-            plan(&Snapshot { paused_until: Some(now()), ..base.clone() }, |_| false),
-            [Action::Claim { at_most: 4 }]
-        );
         for idle in [
-            Snapshot { paused_until: Some(later), ..base.clone() },
+            Snapshot { agents: &[], ..base.clone() },
             Snapshot { claims_left: Some(0), ..base.clone() },
             Snapshot { phase: Phase::Draining, ..base.clone() },
         ] {
@@ -234,7 +225,6 @@ mod tests {
                 concurrency: 9,
                 agents,
                 claims_left: None,
-                paused_until: None,
             };
             plan(&snapshot, |_| false)
         };

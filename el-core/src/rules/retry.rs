@@ -83,11 +83,11 @@ impl RetryPolicy {
     /// Keeps an atom from going round: whichever way it becomes ready again, attempts that are over
     /// within a minute and begin again within a few are waited for, and bounded in number, as
     /// failures are. `earlier`: the attempts since the atom last got a fresh start, oldest first.
-    /// Those that failed, that a person called off or that the account's limit ended are none of
-    /// these; [`RetryPolicy::next`] sees to the first.
+    /// Those that failed, that a person called off, or that the account, the service or the machine
+    /// ended are none of these; [`RetryPolicy::next`] sees to the first.
     pub fn again(&self, earlier: &[Attempt], now: Timestamp) -> Again {
         let is_free = |outcome: Outcome| {
-            outcome.is_failure() || matches!(outcome, Outcome::Cancelled | Outcome::UsageLimit)
+            outcome.is_failure() || outcome.is_external() || outcome == Outcome::Cancelled
         };
         let mut round = 0_u32;
         let mut free_at = None;
@@ -123,8 +123,17 @@ impl RetryPolicy {
         Kind::of(outcome).limit(self).max(1)
     }
 
+    /// How long an atom waits whose run was ended from outside, after as many runs that were ended
+    /// so before: not at all the first time.
+    pub fn after_interruption(&self, earlier: &[Outcome]) -> Duration {
+        let before = earlier.iter().filter(|o| **o == Outcome::Interrupted).count();
+        before
+            .checked_sub(1)
+            .map_or(Duration::ZERO, |waits| self.wait(u32::try_from(waits).unwrap_or(u32::MAX)))
+    }
+
     /// The whole wait after as many earlier waits.
-    fn wait(&self, earlier: u32) -> Duration {
+    pub(super) fn wait(&self, earlier: u32) -> Duration {
         self.base.saturating_mul(2_u32.saturating_pow(earlier.min(20))).min(self.cap)
     }
 }

@@ -2,9 +2,14 @@
 //! status is the only truth; the exit record only says what to make of an atom that was left in
 //! progress.
 
-use crate::counted;
-use crate::model::{Atom, CancelMode, EndKind, ExitRecord, Outcome, Status, Timestamp};
+use std::time::Duration;
 
+use crate::counted;
+use crate::model::{
+    Atom, CancelMode, EndKind, ExitRecord, Fault, Outcome, PauseKind, Refusal, Status, Timestamp,
+};
+
+use super::pause::{Known, after_outage};
 use super::retry::{Next, RetryPolicy};
 
 /// What a verdict is made from.
@@ -13,6 +18,10 @@ pub struct Facts<'a> {
     /// The atom's status, and whether this very run set it; `None` if the atom is gone.
     pub atom: Option<(Status, bool)>,
     pub exit: &'a ExitRecord,
+    /// When the run began.
+    pub began: Timestamp,
+    /// What is known of a pause of the run's account.
+    pub known: Option<&'a Known>,
     pub cancel: Option<CancelMode>,
     /// Which budget was spent while the run was on, in words.
     pub over_budget: Option<&'a str>,
@@ -31,8 +40,8 @@ pub struct Verdict {
     /// Why, in words.
     pub detail: String,
     pub atom: AtomChange,
-    /// Nothing is claimed before this; the usage limit of the account.
-    pub pause_until: Option<Timestamp>,
+    /// From now on nothing is claimed for the run's account.
+    pub pause: Option<Known>,
 }
 
 /// What becomes of the atom.
@@ -66,14 +75,13 @@ const UNKNOWN_LIMIT_PAUSE_S: u64 = 5 * 60;
 /// The longest pause that a message can impose.
 const LONGEST_PAUSE_S: u64 = 8 * 24 * 3600;
 
+/// How much later than the others an atom comes back that met an outage.
+const AFTER_OTHERS: Duration = Duration::from_secs(3);
+
 /// Decides. Total: every combination has a verdict.
 pub fn decide(facts: &Facts<'_>) -> Verdict {
-    let keep = |outcome, detail: String| Verdict {
-        outcome,
-        detail,
-        atom: AtomChange::Keep,
-        pause_until: None,
-    };
+    let keep =
+        |outcome, detail: String| Verdict { outcome, detail, atom: AtomChange::Keep, pause: None };
     let Some((status, by_this_run)) = facts.atom else {
         return keep(Outcome::Deleted, "the atom was removed while the run was on".to_owned());
     };
@@ -98,11 +106,17 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
                 None => format!("cancelled; the atom is {what}"),
             },
             atom,
-            pause_until: None,
+            pause: None,
         };
     }
-    if let Some(limit) = facts.exit.usage_limit {
-        return usage_limit(facts, limit.resets_at);
+    match facts.exit.fault {
+        Some(Fault::UsageLimit { resets_at }) => return usage_limit(facts, resets_at),
+        Some(Fault::Account { refusal }) => return account_error(facts, refusal),
+        Some(Fault::Outage) => return outage(facts),
+        None => {}
+    }
+    if facts.exit.end == EndKind::Hangup {
+        return interrupted(facts);
     }
     let (outcome, detail) = match (failure(facts.exit), facts.over_budget) {
         ((Outcome::Failed | Outcome::Violation, _), Some(why)) => {
@@ -114,7 +128,7 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         let comment = format!(
             "Not tried again, as it would end the same: {detail}. Once that is mended, `el retry` gives it fresh attempts."
         );
-        return Verdict { outcome, detail, atom: AtomChange::Block { comment }, pause_until: None };
+        return Verdict { outcome, detail, atom: AtomChange::Block { comment }, pause: None };
     }
     let atom = match facts.policy.next(outcome, facts.earlier, facts.jitter) {
         Next::Retry(wait) => AtomChange::Reopen { retry_at: Some(facts.now.plus(wait)) },
@@ -125,7 +139,7 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
             ),
         },
     };
-    Verdict { outcome, detail, atom, pause_until: None }
+    Verdict { outcome, detail, atom, pause: None }
 }
 
 fn said(status: Status) -> Option<Outcome> {
@@ -142,7 +156,7 @@ fn said(status: Status) -> Option<Outcome> {
 }
 
 fn usage_limit(facts: &Facts<'_>, resets_at: Option<Timestamp>) -> Verdict {
-    let seconds = std::time::Duration::from_secs;
+    let seconds = Duration::from_secs;
     let longest = facts.now.plus(seconds(LONGEST_PAUSE_S));
     let until = match resets_at {
         // Up to a fifth of the wait on top, so that not every worker of the account comes back in
@@ -154,11 +168,56 @@ fn usage_limit(facts: &Facts<'_>, resets_at: Option<Timestamp>) -> Verdict {
         }
         _ => facts.now.plus(seconds(UNKNOWN_LIMIT_PAUSE_S)),
     };
+    let detail = format!("the account's usage limit was reached; paused until {until}");
+    external(facts, Outcome::UsageLimit, detail, PauseKind::UsageLimit, Some(until))
+}
+
+fn account_error(facts: &Facts<'_>, refusal: Refusal) -> Verdict {
+    let what = with_message(facts.exit, "the account cannot be used");
+    let detail = format!("{what}. To go on, {}; then run el work --resume", refusal.remedy());
+    external(facts, Outcome::AccountError, detail, PauseKind::Account, None)
+}
+
+fn external(
+    facts: &Facts<'_>,
+    outcome: Outcome,
+    detail: String,
+    kind: PauseKind,
+    until: Option<Timestamp>,
+) -> Verdict {
+    let pause = Known {
+        kind,
+        until,
+        learnt_at: facts.now,
+        reason: detail.clone(),
+        strikes: 0,
+        probe: None,
+    };
+    let atom = AtomChange::Reopen { retry_at: None };
+    Verdict { outcome, detail, atom, pause: Some(pause) }
+}
+
+/// The atom comes back a little after the others, so that not always the same one finds out
+/// whether the service is back.
+fn outage(facts: &Facts<'_>) -> Verdict {
+    let detail = with_message(facts.exit, "the service failed");
+    let known = after_outage(facts.known, facts.began, facts.now, facts.policy, &detail);
+    let retry_at = known.until.map(|until| until.max(facts.now).plus(AFTER_OTHERS));
     Verdict {
-        outcome: Outcome::UsageLimit,
-        detail: format!("the account's usage limit was reached; paused until {until}"),
-        atom: AtomChange::Reopen { retry_at: None },
-        pause_until: Some(until),
+        outcome: Outcome::Outage,
+        detail,
+        atom: AtomChange::Reopen { retry_at },
+        pause: Some(known),
+    }
+}
+
+fn interrupted(facts: &Facts<'_>) -> Verdict {
+    let wait = facts.policy.after_interruption(facts.earlier);
+    Verdict {
+        outcome: Outcome::Interrupted,
+        detail: with_message(facts.exit, "the session terminated without closing the atom"),
+        atom: AtomChange::Reopen { retry_at: (!wait.is_zero()).then(|| facts.now.plus(wait)) },
+        pause: None,
     }
 }
 
@@ -179,9 +238,8 @@ fn failure(exit: &ExitRecord) -> (Outcome, String) {
         EndKind::LaunchFailed => (Outcome::LaunchFailed, with("the session could not be started")),
         EndKind::SupervisorLost => (Outcome::Lost, with("the supervisor vanished")),
         EndKind::LeaseLost => (Outcome::Lost, with("the lease could not be kept")),
-        EndKind::Hangup => {
-            (Outcome::Failed, with("the session terminated without closing the atom"))
-        }
+        // Both have been decided before; a record without the reason is one of the machine's.
+        EndKind::Hangup | EndKind::Refused => (Outcome::Lost, with("it was ended from outside")),
         EndKind::Cancelled => (Outcome::Failed, with("the agent was ended from outside")),
         EndKind::Finished | EndKind::Exited if exit.is_error => {
             (Outcome::Failed, with("the agent reported an error"))
@@ -227,6 +285,8 @@ mod tests {
         decide(&Facts {
             atom,
             exit,
+            began: now(),
+            known: None,
             cancel,
             over_budget: None,
             earlier,
@@ -279,9 +339,8 @@ mod tests {
     fn a_usage_limit_pauses_everyone_and_counts_for_nothing() {
         let mut record = exit(EndKind::Exited);
         record.is_error = true;
-        record.usage_limit = Some(crate::model::UsageLimit {
-            resets_at: Some(now().plus(std::time::Duration::from_secs(3600))),
-        });
+        let resets_at = Some(now().plus(Duration::from_secs(3600)));
+        record.fault = Some(Fault::UsageLimit { resets_at });
         let got = verdict(
             Some((Status::InProgress, false)),
             &record,
@@ -290,7 +349,41 @@ mod tests {
         );
         assert_eq!(got.outcome, Outcome::UsageLimit);
         assert_eq!(got.atom, AtomChange::Reopen { retry_at: None });
-        assert!(got.pause_until.unwrap() >= now().plus(std::time::Duration::from_secs(3600)));
+        assert!(got.pause.unwrap().until >= resets_at);
+    }
+
+    #[test]
+    fn errors_of_the_account_the_service_and_the_machine_charge_nothing() {
+        let earlier = [Outcome::Failed; 9];
+        let atom = Some((Status::InProgress, false));
+        let with = |fault| ExitRecord {
+            is_error: true,
+            fault: Some(fault),
+            message: Some("Invalid API key".to_owned()),
+            ..exit(EndKind::Exited)
+        };
+        let account = Fault::Account { refusal: Refusal::Login };
+        let refused = verdict(atom, &with(account), None, &earlier);
+        assert_eq!(refused.outcome, Outcome::AccountError);
+        assert_eq!(refused.atom, AtomChange::Reopen { retry_at: None });
+        let pause = refused.pause.unwrap();
+        assert_eq!((pause.kind, pause.until), (PauseKind::Account, None));
+        assert!(pause.reason.contains("Invalid API key"), "{}", pause.reason);
+        assert!(pause.reason.contains("el work --resume"), "{}", pause.reason);
+
+        let down = verdict(atom, &with(Fault::Outage), None, &earlier);
+        assert_eq!(down.outcome, Outcome::Outage);
+        let until = down.pause.as_ref().unwrap().until.unwrap();
+        let AtomChange::Reopen { retry_at: Some(at) } = down.atom else { panic!("{down:?}") };
+        assert!(at > until, "another atom finds out whether the service is back");
+
+        let ended = verdict(atom, &exit(EndKind::Hangup), None, &earlier);
+        assert_eq!(
+            (ended.outcome, ended.atom, ended.pause),
+            (Outcome::Interrupted, AtomChange::Reopen { retry_at: None }, None)
+        );
+        let again = verdict(atom, &exit(EndKind::Hangup), None, &[Outcome::Interrupted; 2]);
+        assert!(matches!(again.atom, AtomChange::Reopen { retry_at: Some(_) }));
     }
 
     #[test]
@@ -329,6 +422,8 @@ mod tests {
         let facts = |exit, cancel| Facts {
             atom: Some((Status::InProgress, false)),
             exit,
+            began: now(),
+            known: None,
             cancel,
             over_budget: Some("over budget"),
             earlier: &[],
@@ -359,9 +454,9 @@ mod tests {
             record.is_error = is_error;
             record.exit_code = code;
             let earlier = vec![Outcome::Failed; count];
-            let got = decide(&Facts { atom: Some((Status::InProgress, false)), exit: &record, cancel: None, over_budget: None, earlier: &earlier, policy: &RetryPolicy::default(), jitter, now: now() });
+            let got = decide(&Facts { atom: Some((Status::InProgress, false)), exit: &record, began: now(), known: None, cancel: None, over_budget: None, earlier: &earlier, policy: &RetryPolicy::default(), jitter, now: now() });
             prop_assert!(got.atom != AtomChange::Keep);
-            prop_assert!(got.outcome.is_failure());
+            prop_assert!(got.outcome.is_failure() || got.outcome == Outcome::Interrupted);
         }
     }
 }

@@ -7,11 +7,10 @@ use crate::error::Doing;
 /// The first part of the ids of atoms.
 pub(crate) const PREFIX: &str = "prefix";
 pub(crate) const CREATED_AT: &str = "created_at";
-/// Until when (microseconds) nothing is claimed, because of the account's usage limit.
-pub(crate) const PAUSED_UNTIL: &str = "paused_until";
-pub(crate) const PAUSE_REASON: &str = "pause_reason";
-/// When (microseconds) the pause was learnt of.
-pub(crate) const PAUSED_AT: &str = "paused_at";
+/// What is known of an account's pause: this, and the account's fingerprint.
+pub(crate) const PAUSE: &str = "pause:";
+/// The accounts that the last worker serves.
+pub(crate) const ACCOUNTS: &str = "accounts";
 /// What all runs together may cost on a day (millionths of a US dollar), as the last worker was
 /// told.
 pub(crate) const BUDGET_PER_DAY: &str = "budget_per_day";
@@ -38,4 +37,14 @@ pub(crate) fn set(tx: &Tx<'_>, key: &str, value: &str) -> Result<()> {
 pub(crate) fn remove(tx: &Tx<'_>, key: &str) -> Result<()> {
     tx.execute("DELETE FROM meta WHERE key = ?1", [key]).doing("remove a setting")?;
     Ok(())
+}
+
+/// Every setting whose key begins so, by the rest of its key.
+pub(crate) fn beginning_with(tx: &Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>> {
+    tx.prepare_cached(
+        "SELECT substr(key, length(?1) + 1), value FROM meta
+         WHERE substr(key, 1, length(?1)) = ?1 ORDER BY key",
+    )
+    .and_then(|mut s| s.query_map([prefix], |row| Ok((row.get(0)?, row.get(1)?)))?.collect())
+    .doing("read settings")
 }

@@ -88,6 +88,7 @@ pub(crate) fn request() -> ClaimRequest {
         token: model::fresh_token(),
         worker_id: "w1".to_owned(),
         agent: "claude".to_owned(),
+        account: None,
         agent_limit: None,
         executor: "claude".to_owned(),
         conversation: model::fresh_uuid(),

@@ -182,6 +182,7 @@ fn options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<WorkOptio
         concurrency: usize::try_from(work.concurrency).unwrap_or(1),
         max_claims: None,
         drain: true,
+        waits: false,
         environment: std::env::vars_os().collect(),
         preamble: None,
         resources: work.resources,

@@ -38,7 +38,11 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
     loop {
         let worked = worker::work(&began.options, &mut teller);
         teller.finish();
-        let Summary { step, stopped_by, .. } = worked.map_err(work::failure)?;
+        let Summary { step, stopped_by, pause, .. } = worked.map_err(work::failure)?;
+        if let Some(pause) = pause {
+            return Err(work::pause_error(&pause)
+                .with_hint(format!("el orchestrate --resume {epic} drives the plan on")));
+        }
         let goes_on = matches!(
             step,
             None | Some(Step::Check { .. } | Step::AwaitWork { .. } | Step::AwaitAnswer { .. })

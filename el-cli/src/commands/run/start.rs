@@ -48,6 +48,7 @@ impl Background {
             concurrency: served.at_most,
             max_claims: None,
             drain: true,
+            waits: false,
             environment: environment.clone(),
             preamble: None,
             resources: el_agents::worker::Resources::default(),

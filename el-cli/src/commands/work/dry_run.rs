@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{atoms, sanitize, style};
+use crate::output::{atoms, pauses, sanitize, style};
 
 pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
     let calls = worker::preview(options)?;
@@ -50,10 +50,7 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
         atoms::table(page, &queue, now);
         if let Some(pause) = &pause {
             page.blank();
-            page.line(page.paint(
-                style::WARNING,
-                &format!("Nothing is claimed before {}: {}", pause.until, pause.reason),
-            ));
+            page.line(page.paint(style::WARNING, &pauses::sentence(pause)));
         }
     })?;
     Ok(Exit::Done)

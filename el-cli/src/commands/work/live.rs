@@ -124,7 +124,10 @@ impl<'a> Listener<'a> {
             parts.push(format!("{} back off, next in {wait}", found.backing_off));
         }
         if let Some(pause) = &found.pause {
-            parts.push(format!("paused until {}", time::local(pause.until)));
+            parts.push(match pause.until {
+                Some(until) => format!("paused until {}", time::local(until)),
+                None => "paused until el work --resume".to_owned(),
+            });
         }
         Some(parts.join(" · "))
     }

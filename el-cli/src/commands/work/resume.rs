@@ -1,8 +1,8 @@
 //! `el work --resume`.
 
 use el_agents::account::Account;
+use el_core::model::Pause;
 use el_core::ops;
-use el_core::rules::pause::Pause;
 use serde::Serialize;
 
 use super::Resolved;
@@ -13,12 +13,13 @@ use crate::output::sanitize;
 
 /// What it answers.
 #[derive(Debug, Serialize)]
-struct Resumed {
+pub(super) struct Resumed {
     /// What held the claiming; `null`: nothing did.
     was: Option<Pause>,
 }
 
-pub(super) fn run(app: &App, resolved: &Resolved) -> Result<Exit> {
+/// Ends the pauses of the agents' accounts, in all their projects, and lifts the day's budget.
+pub(super) fn clear(app: &App, resolved: &Resolved) -> Result<Resumed> {
     let environment: Vec<_> = std::env::vars_os().collect();
     let now = app.now();
     let mut accounts: Vec<Account> = resolved
@@ -36,10 +37,18 @@ pub(super) fn run(app: &App, resolved: &Resolved) -> Result<Exit> {
             .with_source(source)
         })?;
     }
-    let done = Resumed { was: ops::resume(&mut app.writer()?, now, true)? };
-    app.printer.emit(&done, |page| match &done.was {
-        Some(pause) => page.line(format!("Claiming goes on; what held it: {}", sanitize::line(&pause.reason))),
-        None => page.line("Nothing held this project; a pause that the account's other projects know of is over too"),
+    Ok(Resumed { was: ops::resume(&mut app.writer()?, now, true)? })
+}
+
+pub(super) fn tell(app: &App, done: &Resumed) -> Result<Exit> {
+    app.printer.emit(done, |page| match &done.was {
+        Some(pause) => {
+            page.line(format!("Claiming goes on; what held it: {}", sanitize::line(&pause.reason)))
+        }
+        None => page.line(
+            "Nothing held this project; a pause that the account's other projects know of is \
+             over too",
+        ),
     })?;
     Ok(Exit::Done)
 }

@@ -6,7 +6,7 @@ use el_agents::worker::{Report, Summary};
 use el_core::model::{Outcome, Timestamp};
 
 use crate::output::page::Page;
-use crate::output::{artifacts, runs, sanitize, style, time};
+use crate::output::{artifacts, pauses, runs, sanitize, style, time};
 
 pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
     let id = |page: &Page, text: &str| page.paint(style::ID, text);
@@ -94,11 +94,11 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
                 }
             }
         }
-        Report::Paused { until, reason } => {
+        Report::Paused { until, reason, .. } => {
+            let until = until.map_or_else(String::new, |at| format!(" until {}", time::local(at)));
             page.line(format!(
-                "{} paused until {}: {}",
+                "{} paused{until}: {}",
                 page.paint(style::WARNING, "‖"),
-                time::local(*until),
                 sanitize::line(reason)
             ));
         }
@@ -143,7 +143,10 @@ fn mark(outcome: Outcome) -> &'static str {
 
 fn finished(page: &mut Page, summary: &Summary) {
     if summary.claimed == 0 && summary.outcomes.is_empty() {
-        page.line("Nothing was ready");
+        match &summary.pause {
+            Some(pause) => page.line(pauses::sentence(pause)),
+            None => page.line("Nothing was ready"),
+        }
         return;
     }
     let outcomes: Vec<String> =

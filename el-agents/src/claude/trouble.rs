@@ -1,0 +1,135 @@
+//! What an error that Claude Code reports means for the run: whose fault it is, and whether another
+//! attempt could end otherwise. The texts are the client's own (2.1.197 to 2.1.332), never a
+//! model's.
+
+use el_core::model::{Fault, Refusal};
+
+/// What an error means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// The account, or the service: not the agent's.
+    Fault(Fault),
+    /// The request itself is refused, and would be again.
+    Permanent,
+    /// Nothing is known: a failure of the run.
+    Unknown,
+}
+
+/// An error as the client reports it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Report<'a> {
+    /// The HTTP status of the API's last answer.
+    pub status: Option<u16>,
+    /// The client's word for it: `authentication_failed`, `billing_error`, `server_error`, …
+    pub kind: &'a str,
+    pub stop_reason: &'a str,
+    pub terminal_reason: &'a str,
+    pub text: &'a str,
+}
+
+/// Words that tell that the request itself is refused.
+const PERMANENT: [&str; 4] = [
+    "prompt is too long",
+    "request too large",
+    "unable to respond to this request",
+    "safeguards flagged this message",
+];
+/// Words that tell why the account is refused, whichever status comes along.
+const REFUSALS: [(Refusal, &[&str]); 3] = [
+    (Refusal::Credit, &["billing_error", "credit balance"]),
+    (Refusal::Model, &["model_not_found", "issue with the selected model"]),
+    (
+        Refusal::Login,
+        &[
+            "not logged in",
+            "please run /login",
+            "invalid api key",
+            "invalid x-api-key",
+            "invalid bearer token",
+            "oauth token",
+            "authentication_error",
+        ],
+    ),
+];
+/// Words that tell that the service failed, where no status does.
+const OUTAGES: [&str; 10] = [
+    "server_error",
+    "overloaded",
+    "internal server error",
+    "unable to connect to api",
+    "connection error",
+    "econnrefused",
+    "econnreset",
+    "etimedout",
+    "request timed out",
+    "fetch failed",
+];
+
+/// Reads an error.
+#[must_use]
+pub fn trouble(report: &Report<'_>) -> Trouble {
+    let text = format!("{}\n{}", report.kind, report.text).to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if report.status == Some(413)
+        || report.stop_reason == "refusal"
+        || matches!(report.terminal_reason, "prompt_too_long" | "image_error")
+        || has(&PERMANENT)
+    {
+        return Trouble::Permanent;
+    }
+    let account = |refusal| Trouble::Fault(Fault::Account { refusal });
+    if let Some((refusal, _)) = REFUSALS.iter().find(|(_, words)| has(words)) {
+        return account(*refusal);
+    }
+    match report.status {
+        Some(401) => account(Refusal::Login),
+        Some(402) => account(Refusal::Credit),
+        Some(403) => account(Refusal::Access),
+        Some(404) => account(Refusal::Model),
+        Some(429) => Trouble::Fault(Fault::UsageLimit { resets_at: None }),
+        Some(408 | 500..=599) => Trouble::Fault(Fault::Outage),
+        None if has(&["authentication_failed"]) => account(Refusal::Login),
+        None if has(&["rate_limit"]) => Trouble::Fault(Fault::UsageLimit { resets_at: None }),
+        None if has(&OUTAGES) => Trouble::Fault(Fault::Outage),
+        _ => Trouble::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_read_as_the_client_words_them() {
+        let account = |refusal| Trouble::Fault(Fault::Account { refusal });
+        let outage = Trouble::Fault(Fault::Outage);
+        for (status, text, expected) in [
+            (Some(401), "Invalid API key · Fix external API key", account(Refusal::Login)),
+            (Some(401), "Please run /login · API Error: 401", account(Refusal::Login)),
+            (None, "Not logged in · Please run /login", account(Refusal::Login)),
+            (Some(403), "Failed to authenticate. API Error: 403 no", account(Refusal::Access)),
+            (Some(400), "Credit balance is too low", account(Refusal::Credit)),
+            (Some(402), "API Error: 402 pay", account(Refusal::Credit)),
+            (
+                Some(404),
+                "There's an issue with the selected model (x). It may not exist",
+                account(Refusal::Model),
+            ),
+            (Some(413), "Request too large (max 32MB)", Trouble::Permanent),
+            (Some(400), "Prompt is too long", Trouble::Permanent),
+            (Some(500), "API Error: 500 broken", outage),
+            (None, "API Error: Repeated 529 Overloaded errors.", outage),
+            (None, "API Error: Unable to connect to API (ConnectionRefused)", outage),
+            (None, "Request timed out", outage),
+            (Some(400), "API Error: 400 messages.0: bad", Trouble::Unknown),
+            (None, "Reached maximum number of turns (3)", Trouble::Unknown),
+        ] {
+            let report = Report { status, text, ..Report::default() };
+            assert_eq!(trouble(&report), expected, "{status:?} {text}");
+        }
+        let refusal = Report { stop_reason: "refusal", ..Report::default() };
+        assert_eq!(trouble(&refusal), Trouble::Permanent);
+        let billing = Report { kind: "billing_error", status: Some(400), ..Report::default() };
+        assert_eq!(trouble(&billing), account(Refusal::Credit));
+    }
+}

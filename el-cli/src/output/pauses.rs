@@ -1,0 +1,14 @@
+//! A pause of claiming in words.
+
+use el_core::model::Pause;
+
+use super::{sanitize, time};
+
+/// "Nothing is claimed until 16:40: …", or without a time for one that a person ends.
+pub(crate) fn sentence(pause: &Pause) -> String {
+    let reason = sanitize::line(&pause.reason);
+    match pause.until {
+        Some(until) => format!("Nothing is claimed until {}: {reason}", time::local(until)),
+        None => format!("Nothing is claimed: {reason}"),
+    }
+}

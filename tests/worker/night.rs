@@ -1,0 +1,71 @@
+//! A night, compressed: whatever the account, the service and the machine do to it, in the morning
+//! nothing is blocked that its agent did not fail at, and one screen says what happened.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+
+use crate::support::{SOON, TestEnv};
+
+#[test]
+fn in_the_morning_only_what_an_agent_failed_at_is_blocked() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 1\n");
+    let worker = env.start_work(&["--concurrency", "3"]);
+
+    // The service is down, for two runs that meet it.
+    let down = ["api-error 529 overloaded", "on-attempt 2", "close done"];
+    let mut done: Vec<String> = (0..2).map(|_| env.script_atom(&down)).collect();
+    done.iter().for_each(|id| drop(env.wait_for_status(id, "closed")));
+
+    // The usage limit is reached, and resets.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let limit = format!("rate-limit {}", now + 2);
+    let limited = env.script_atom(&[&limit, "on-attempt 2", "close done"]);
+    env.wait_for_status(&limited, "closed");
+
+    // One agent fails by itself.
+    let bad = env.script_atom(&["say I cannot do this", "exit 3"]);
+    env.wait_for_status(&bad, "blocked");
+
+    // Somebody ends the tmux server, with three sessions on it.
+    let script = |n: usize| {
+        let touch = format!("touch night-{n}");
+        env.script_atom(&["say on it", &touch, "hang", "on-attempt 2", "close done"])
+    };
+    let killed: Vec<String> = (0..3).map(script).collect();
+    (0..3).for_each(|n| drop(env.wait_for_file(format!("night-{n}"))));
+    env.tmux(&["kill-server"]).unwrap();
+    killed.iter().for_each(|id| drop(env.wait_for_status(id, "closed")));
+
+    // At last the key dies, with a queue behind it.
+    let refused = ["api-retry 401", "api-retry 401", "hang", "on-attempt 2", "close done"];
+    let key = env.script_atom(&refused);
+    let paused = worker.wait_for_event(|event| event["kind"] == "account");
+    assert!(paused["reason"].as_str().unwrap().contains("el work --resume"), "{paused}");
+    let waiting: Vec<String> = (0..3).map(|_| env.create("Behind it", &[])).collect();
+
+    // The morning.
+    let blocked = env.robot(&["list", "--status", "blocked"])["items"].take();
+    let blocked: Vec<&str> =
+        blocked.as_array().unwrap().iter().map(|atom| atom["id"].as_str().unwrap()).collect();
+    assert_eq!(blocked, [bad.as_str()]);
+    let screen = env.el(&["stats"]).ok().stdout;
+    for word in ["closed", "failed", "outage", "usage_limit", "interrupted", "account_error"] {
+        assert!(screen.contains(word), "no {word} in {screen}");
+    }
+    assert!(screen.contains("el work --resume"), "{screen}");
+    assert!(screen.lines().count() <= 40, "one screen: {screen}");
+    assert_eq!(env.robot(&["stats"])["pause"]["kind"], "account");
+
+    // The worker still waits, and goes on at a person's word.
+    env.robot(&["work", "--resume"]);
+    done.extend(waiting);
+    done.push(key);
+    done.iter().for_each(|id| drop(env.wait_for_status(id, "closed")));
+    assert_eq!(env.outcomes(&bad), ["failed"]);
+    worker.signal(rustix::process::Signal::INT);
+    let ran = worker.wait(SOON).ok();
+    let last: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(last["event"], json!("finished"));
+}

@@ -69,6 +69,8 @@ fn what_was_left_uncommitted_is_committed_if_a_person_says_so() {
         env.el(&["close", &id, "--force"]).ok();
     }
     assert_eq!(fates(&env, 4, &[&id]), one(&id, "uncommitted"));
+    assert_eq!(env.robot(&["worktrees"])["items"][0]["landed"], false);
+    assert!(!env.el(&["worktrees"]).ok().stdout.contains("landed"));
     let told = env.el(&["land", &id]).fails_with(4);
     assert!(told.stdout.contains("--commit"), "{told:#?}");
     assert_eq!(fates(&env, 0, &[&id, "--commit"]), one(&id, "landed"));
@@ -88,6 +90,16 @@ fn the_last_line_of_el_work_says_what_to_land_and_how() {
     assert!(last.contains("el land --all") && ids.iter().all(|id| last.contains(id)), "{said}");
     fates(&env, 0, &["--all"]);
     assert!(!env.el(&words).ok().stdout.contains("el land"));
+}
+
+#[test]
+fn a_branch_on_which_nothing_was_done_is_not_landed_and_goes() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let id = env.script_atom(&["close nothing to do"]);
+    env.work(&["--once"]);
+    assert_eq!(env.robot(&["worktrees"])["items"][0]["landed"], false);
+    assert_eq!(fates(&env, 0, &[&id]), one(&id, "nothing"));
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
 }
 
 #[test]

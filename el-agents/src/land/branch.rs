@@ -34,7 +34,8 @@ pub struct AtomBranch {
     pub uncommitted: Vec<String>,
     /// Commits of its own.
     pub commits: usize,
-    /// All of it is in the branch that work is brought to, and was not taken back there.
+    /// It has commits, all of them are in the branch that work is brought to, and none was taken
+    /// back there.
     pub landed: bool,
     /// The commit that took it back there after it had landed. `null`: none.
     pub taken_back: Option<String>,
@@ -126,9 +127,8 @@ impl Search<'_> {
             .filter(|tree| tree.branch.as_deref() != Some(&branch))
             .map(|tree| tree.branch.clone().unwrap_or_else(|| "no branch".to_owned()));
         let has_landed = match target {
-            _ if strayed_to.is_some() => false,
-            // A branch without commits of its own has nothing to bring in.
-            _ if base.as_deref() == Some(tip.as_str()) => false,
+            // Where nothing was committed, nothing has landed.
+            _ if strayed_to.is_some() || commits == 0 => false,
             Some(target) => repository.has_landed(target, id, &tip)?,
             None => false,
         };

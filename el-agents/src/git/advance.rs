@@ -29,7 +29,7 @@ pub struct LandedBranch {
     pub commit: String,
 }
 
-/// What became of the target.
+/// How moving the target ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AdvanceResult {
     Moved,
@@ -85,7 +85,7 @@ pub fn find_obstacle(
     }))
 }
 
-/// What a person has begun in a checkout and not ended, and what ends it.
+/// An operation that a person has begun in a checkout and not ended, and the command that ends it.
 fn under_way(git: &Git) -> Result<Option<(&'static str, &'static str)>, GitError> {
     let own = PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?);
     let signs = [
@@ -164,8 +164,8 @@ pub fn recover_move(repository: &Repository, target: &str) -> Result<(), GitErro
     forget(&note)
 }
 
-/// What git may not do, whatever is configured: overwrite what it ignores, stop before the branch
-/// moves, or begin something of its own.
+/// A fast-forward, whatever is configured. Git may not overwrite ignored files, stop before the
+/// branch moves, or begin something of its own.
 const MERGE: [&str; 10] = [
     "merge",
     "--quiet",

@@ -106,7 +106,7 @@ impl Worktree {
         Ok(found.iter().map(|folder| place(folder).join("").display().to_string()).collect())
     }
 
-    /// Whether el made it: it stands where el puts them, or was made ready by el.
+    /// Tells whether el made it: it stands at its place, or el made it ready.
     pub fn is_made_by_el(&self, place: &Path) -> bool {
         let git = Git::at(&self.path).in_own_checkout();
         self.path == place || self.is_missing || ready::is_ready(&git)

@@ -25,10 +25,9 @@ pub struct AtomBranch {
     pub tip: String,
     /// `null`: the branch is checked out nowhere.
     pub path: Option<PathBuf>,
-    /// Its folder was removed by somebody.
+    /// Somebody removed its folder.
     pub missing: bool,
-    /// What its worktree has checked out instead of the branch: another branch, or "no branch".
-    /// `null`: nothing else.
+    /// The branch that its worktree has checked out instead, or "no branch". `null`: its own.
     pub strayed_to: Option<String>,
     /// Files with changes that no commit has.
     pub uncommitted: Vec<String>,
@@ -102,7 +101,7 @@ pub fn atom_branches(
     Ok(found)
 }
 
-/// What is looked up once for all branches.
+/// Facts that are looked up once for all branches.
 struct Search<'a> {
     store: &'a Store,
     repository: &'a Repository,

@@ -1,5 +1,5 @@
-//! The plan, carried out. Until the target is moved nothing of it is seen; moving it is the last
-//! step of each round.
+//! The plan, carried out. Moving the target is the last step of each round; nobody sees anything
+//! before that.
 
 use el_core::Store;
 use el_core::model::Status;
@@ -147,8 +147,8 @@ impl Lander<'_> {
             let culprit = self.find_culprit(&head, &chain)?;
             let good = &chain[..culprit.as_ref().map_or(chain.len(), |culprit| culprit.link)];
             self.ensure_uninterrupted()?;
-            // The check may have taken long. What stands on a branch that has changed since was
-            // not checked without it.
+            // The check may have taken long. A branch that has changed since takes all that stand
+            // on it along: they were not checked without it.
             if self.hold_changed(good)? {
                 todo.retain(|at| self.items[*at].outcome == LandOutcome::ToLand);
                 continue;
@@ -175,8 +175,8 @@ impl Lander<'_> {
             let at = chain[link].item;
             self.items[at].outcome = LandOutcome::CheckFailed;
             self.items[at].detail = Some(output);
-            // What came after the culprit was tried on top of it, and is tried again; what was in
-            // conflict before it is so without it.
+            // Later branches were tried on top of the culprit, and are tried again. A conflict
+            // before it is one without it too.
             let before: Vec<usize> = todo.iter().take_while(|one| **one != at).copied().collect();
             let (settled, _) =
                 conflicts.into_iter().partition(|conflict| before.contains(&conflict.item));

@@ -51,21 +51,21 @@ pub enum CheckEnd {
     Interrupted,
 }
 
-/// Ends what is left of a check of this owner whose process was killed. The caller holds what makes
+/// Ends the processes that a killed check of this owner left. The caller holds what makes
 /// it the only one of this owner.
 pub fn sweep(owner: &str) {
-    // What cannot be ended now is met again by the next one; a check must not hold up the plan.
+    // The next check meets a process that cannot be ended now; the plan must not wait for it.
     drop(end_marked(&Marker::new(OWNER, owner), SWEEP_LIMIT));
 }
 
-/// What the guard of a check does: waits until the pipe that is its standard input ends, and ends
-/// the check, unless it was told that all is well.
+/// Runs the guard of a check: waits until the pipe that is its standard input ends, and ends the
+/// check, unless a sign came that all is well.
 pub fn guard(once: &str) {
     let mut said = Vec::new();
     // An error is an end, too.
     let _ = io::stdin().lock().take(1).read_to_end(&mut said);
     if said.is_empty() {
-        // What it cannot end, the next check ends.
+        // The next check ends what this cannot.
         drop(end_marked(&Marker::new(ONCE, once), SWEEP_LIMIT));
     }
 }

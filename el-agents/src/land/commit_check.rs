@@ -56,12 +56,6 @@ impl<'a> CommitCheck<'a> {
             Err(error @ GitError::Untracked { .. }) => return Ok(Some(error.to_string())),
             done => done?,
         }
-        let setup = CheckCommand {
-            key: "worktree_setup",
-            name: "setup",
-            words: &settings.setup,
-            limit: settings.setup_limit,
-        };
         let check = CheckCommand {
             key: "land_check",
             name: "check",
@@ -70,7 +64,10 @@ impl<'a> CommitCheck<'a> {
         };
         let folder = project_folder(scratch.path(), self.repository);
         // Each commit may need another setup: what it brings in follows the files of the commit.
-        for command in [setup, check].into_iter().filter(|command| !command.words.is_empty()) {
+        for command in [settings.setup_command(), check]
+            .into_iter()
+            .filter(|command| !command.words.is_empty())
+        {
             match self.runner.run(&command, &folder, &mut |_| {})? {
                 CheckEnd::Passed(_) => {}
                 CheckEnd::Failed(said) => return Ok(Some(said)),

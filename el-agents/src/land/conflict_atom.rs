@@ -61,7 +61,7 @@ pub(super) fn file_all(
     Ok(())
 }
 
-/// What to do about a conflict whose atom is closed, in words.
+/// Says, in words, how a conflict with a closed atom goes on.
 fn what_is_left(repository: &Repository, id: &str, tip: &str) -> Result<String, GitError> {
     let resolved = repository.tip(&branch_of(id))?;
     let has_it = resolved.map_or(Ok(false), |resolved| repository.contains(&resolved, tip))?;
@@ -75,7 +75,7 @@ fn what_is_left(repository: &Repository, id: &str, tip: &str) -> Result<String, 
     })
 }
 
-/// Files the atom, unless one is there that is not over, or that was closed for this very conflict:
+/// Files the atom, unless an open one is there, or one that was closed for this very conflict:
 /// another would say the same.
 fn file(
     store: &mut Store,
@@ -95,7 +95,7 @@ fn file(
         return Ok(ConflictAtom { id: there.id.clone(), is_closed });
     }
     let branch = item.branch.as_deref().unwrap_or_default();
-    // What is over is not to have open work in it: it would be opened for that.
+    // A parent that is over must not get open work: that would reopen it.
     let parent = item.parent.as_ref().map(|parent| ops::brief(store, parent)).transpose()?;
     let parent = parent.filter(|parent| !parent.status.is_over()).map(|parent| parent.id);
     let files: String = item.files.iter().map(|name| format!("- `{name}`\n")).collect();

@@ -2,7 +2,7 @@
 //!
 //! - [`atom_branches`] looks at the branches of atoms.
 //! - [`plan()`] decides, from that look alone, what happens to each branch.
-//! - [`carry_out()`] joins the branches in a checkout of its own, checks them, and moves the target.
+//! - [`carry_out()`] joins the branches in a checkout of its own, checks them, moves the target.
 //! - [`check`] runs a check; [`check_plan`] runs the one at the end of a plan.
 
 mod branch;
@@ -26,6 +26,7 @@ use el_core::{Ctx, SessionCredentials};
 
 pub use self::branch::{AtomBranch, atom_branches, resolve_target};
 pub use self::carry_out::{carry_out, predict};
+use self::check::CheckCommand;
 pub use self::commit_left::commit_left;
 pub use self::error::LandError;
 pub use self::plan::{LandItem, LandOutcome, plan};
@@ -61,7 +62,19 @@ pub struct LandSettings {
     pub configuration: PathBuf,
 }
 
-/// What a landing, or the check of a plan, is done with and for.
+impl LandSettings {
+    /// The command that makes a checkout ready.
+    fn setup_command(&self) -> CheckCommand<'_> {
+        CheckCommand {
+            key: "worktree_setup",
+            name: "setup",
+            words: &self.setup,
+            limit: self.setup_limit,
+        }
+    }
+}
+
+/// The surroundings of a landing, or of the check of a plan.
 #[derive(Debug)]
 pub struct LandContext<'a> {
     pub settings: &'a LandSettings,

@@ -1,4 +1,4 @@
-//! What is to happen to each branch, decided from a look.
+//! The decision what happens to each branch, made from a look alone.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::AtomBranch;
 use crate::git::Revert;
 
-/// What becomes of a branch.
+/// The outcome for one branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LandOutcome {
@@ -27,7 +27,7 @@ pub enum LandOutcome {
     AtWork,
     /// Its worktree has changes that no commit has.
     Uncommitted,
-    /// Its worktree is on something else: nobody knows here which commits are its work.
+    /// Its worktree is on something else: el cannot tell which commits are its work.
     Astray,
     Conflict,
     CheckFailed,
@@ -63,7 +63,7 @@ impl LandOutcome {
     }
 }
 
-/// One branch, and what becomes of it.
+/// One branch, and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LandItem {
     pub atom_id: String,
@@ -162,8 +162,8 @@ impl LandItem {
         item
     }
 
-    /// What was taken back is brought in again if its atom was finished again since, or its branch
-    /// goes on; else a person's word stands. Git tells whole seconds: within the second of the
+    /// Reverted work is brought in again if its atom was finished again since, or its branch has
+    /// new commits; else the revert stands. Git tells whole seconds: within the second of the
     /// revert, a close is a later one if the atom was reopened in that second too.
     fn apply_reverts(&mut self, reverts: &[Revert], reopened_at: Option<Timestamp>) {
         let second = |at: Option<Timestamp>| at.map(|at| at.as_micros() / 1_000_000);

@@ -25,7 +25,7 @@ pub struct PlanBranch<'a> {
 /// Where the work of a plan that is done lies.
 #[derive(Debug)]
 pub struct PlanBranches<'a> {
-    /// What the aggregation brought together, if that has a branch.
+    /// The branch of the aggregation, if it has one.
     pub whole: Option<PlanBranch<'a>>,
     /// The tasks that are done and have a branch.
     pub tasks: Vec<PlanBranch<'a>>,
@@ -67,7 +67,7 @@ pub struct PlanCheck<'a> {
     pub limit: Duration,
 }
 
-/// What happens meanwhile.
+/// An event during the check.
 #[derive(Debug)]
 pub enum PlanCheckEvent<'a> {
     /// The results are together in this folder.
@@ -113,12 +113,6 @@ pub fn check_plan(
         words: &overview.settings.check,
         limit: plan.limit,
     };
-    let setup = CheckCommand {
-        key: "worktree_setup",
-        name: "setup",
-        words: &settings.setup,
-        limit: settings.setup_limit,
-    };
     let repository = match Repository::of(plan.folder) {
         Ok(repository) => Some(repository),
         Err(GitError::NoRepository(_)) => None,
@@ -140,7 +134,7 @@ pub fn check_plan(
             copy_untracked(repository.top(), scratch.path(), &settings.copy, &settings.link)?;
             let folder = project_folder(scratch.path(), repository);
             _checkout = scratch;
-            (folder, &[setup, check])
+            (folder, &[settings.setup_command(), check])
         }
     };
     on_event(PlanCheckEvent::Begins(&folder));
@@ -197,7 +191,8 @@ fn bring_together<'a>(
                 let names = files.join("\n");
                 let with = whole.as_ref().map_or("the branches before it", |one| one.name.as_str());
                 return Ok(Together::Conflict(format!(
-                    "The branch {branch} does not go together with {with}. In conflict are:\n{names}"
+                    "The branch {branch} does not go together with {with}. In conflict \
+                     are:\n{names}"
                 )));
             }
         }

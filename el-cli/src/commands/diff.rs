@@ -29,7 +29,7 @@ pub(crate) struct Args {
     stat: bool,
 }
 
-/// What it answers.
+/// The answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Difference {
     atom_id: String,

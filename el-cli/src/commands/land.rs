@@ -52,7 +52,7 @@ pub(crate) struct Args {
 /// Lines of the end of a detail that people see.
 const DETAIL_LINES: usize = 8;
 
-/// What it answers.
+/// The answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Landing<'a> {
     /// The branch.

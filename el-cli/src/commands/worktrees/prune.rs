@@ -32,7 +32,7 @@ pub(crate) struct Args {
     ignored: bool,
 }
 
-/// What it answers.
+/// The answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct Pruning<'a> {
     /// Of those that were taken away, or would be.

@@ -21,7 +21,7 @@ pub(in crate::commands) struct Kept<'a> {
     would_lose: Vec<String>,
 }
 
-/// What is looked up once for all branches.
+/// Facts that are looked up once for all branches.
 pub(super) struct Removal {
     pub(super) repository: Repository,
     pub(super) settings: LandSettings,
@@ -97,7 +97,7 @@ impl Removal {
     }
 }
 
-/// What is still to be done with the branch; `None`: it may go.
+/// Says why the branch is still needed; `None`: it may go.
 fn unfinished(branch: &AtomBranch) -> Option<String> {
     if branch.live {
         return Some("a run is at work in it".to_owned());

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// What it answers.
+/// The answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct Removed<'a> {
     #[serde(flatten)]

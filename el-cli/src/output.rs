@@ -7,6 +7,7 @@ pub(crate) mod comments;
 pub(crate) mod count;
 pub(crate) mod list;
 pub(crate) mod messages;
+pub(crate) mod names;
 pub(crate) mod page;
 pub(crate) mod panic;
 pub(crate) mod pauses;

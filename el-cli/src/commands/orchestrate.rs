@@ -26,7 +26,7 @@ pub(super) mod status;
 mod tell;
 mod words;
 
-pub(super) use ending::{Ending, some};
+pub(super) use ending::Ending;
 pub(super) use lock::is_taken as is_driven;
 pub(super) use words::{command_of, phase};
 

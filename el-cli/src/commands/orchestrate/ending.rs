@@ -11,11 +11,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::words;
+use crate::output::names::first_few;
 use crate::output::page::Page;
 use crate::output::{sanitize, style, time, wrap};
-
-/// Ids that are named in a sentence.
-const SAID: usize = 5;
 
 /// Where a plan stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -249,7 +247,7 @@ fn done(overview: &Overview, missing: &[String]) -> Ending {
     let epic = overview.epic.id.as_str();
     if !missing.is_empty() {
         let says =
-            format!("{epic} is brought together, and these gave no result: {}", some(missing));
+            format!("{epic} is brought together, and these gave no result: {}", first_few(missing));
         let mut next = look_into(overview);
         next.push(resume(epic));
         return Ending::new(State::Incomplete, says, next);
@@ -338,7 +336,7 @@ fn stopped(overview: &Overview, why: &str) -> Ending {
 fn awaits(overview: &Overview, work: &Work) -> Ending {
     let epic = overview.epic.id.as_str();
     if work.running.is_empty() && !work.review.is_empty() {
-        let says = format!("{epic} waits for a person: to review are {}", some(&work.review));
+        let says = format!("{epic} waits for a person: to review are {}", first_few(&work.review));
         let next = [
             format!("el show {}", work.review[0]),
             format!("el approve {}", work.review.join(" ")),
@@ -348,12 +346,12 @@ fn awaits(overview: &Overview, work: &Work) -> Ending {
         return Ending::new(State::WaitsForPerson, says, next);
     }
     if work.running.is_empty() && !work.ready.is_empty() {
-        let says = format!("{epic}: nobody who works here takes {}", some(&work.ready));
+        let says = format!("{epic}: nobody who works here takes {}", first_few(&work.ready));
         let next = [format!("el why {}", work.ready[0]), resume(epic)];
         return Ending::new(State::WaitsForPerson, says, next);
     }
     if !work.running.is_empty() {
-        let says = format!("{epic}: others are at work on {}", some(&work.running));
+        let says = format!("{epic}: others are at work on {}", first_few(&work.running));
         return Ending::new(State::WaitsForPerson, says, [status(epic), resume(epic)]);
     }
     let is_own = |id: &String| overview.tasks.iter().any(|task| task.atom_id == *id);
@@ -366,8 +364,8 @@ fn awaits(overview: &Overview, work: &Work) -> Ending {
     let next = outside.iter().take(3).map(|id| format!("el why {id}"));
     let says = format!(
         "{epic} waits for what is outside of it: {} (held by it: {})",
-        some(&outside),
-        some(&work.waiting)
+        first_few(&outside),
+        first_few(&work.waiting)
     );
     Ending::new(State::WaitsForPerson, says, next.chain([resume(epic)]))
 }
@@ -391,15 +389,6 @@ fn look_into(overview: &Overview) -> Vec<String> {
     let mut ids = failed.map(|task| task.atom_id.as_str()).take(3).peekable();
     let retry = ids.peek().map(|id| format!("el retry {id}"));
     ids.map(|id| format!("el why {id}")).chain(retry).collect()
-}
-
-/// As many as a sentence carries; `el orchestrate show` and the plan's robot answer have them
-/// all.
-pub(in crate::commands) fn some(ids: &[String]) -> String {
-    match ids.get(SAID..) {
-        Some(more @ [_, _, ..]) => format!("{} and {} more", ids[..SAID].join(", "), more.len()),
-        _ => ids.join(", "),
-    }
 }
 
 /// With its full stop, where it has none.

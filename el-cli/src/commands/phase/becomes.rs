@@ -9,7 +9,7 @@ use el_core::rules::orchestrate::Question;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::commands::orchestrate::some;
+use crate::output::names::first_few;
 
 /// A task by both of its names.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -95,7 +95,7 @@ impl Becomes {
         let are = |count: usize| if count == 1 { "is" } else { "are" };
         let stay = |count: usize| if count == 1 { "stays" } else { "stay" };
         let atoms = |known: &[Known]| {
-            some(&known.iter().map(|known| known.atom_id.clone()).collect::<Vec<_>>())
+            first_few(&known.iter().map(|known| known.atom_id.clone()).collect::<Vec<_>>())
         };
         let mut lines = Vec::new();
         let (new, kept, changed) = (self.new.len(), self.kept.len(), self.changed.len());

@@ -5,9 +5,9 @@ use el_agents::worker::WorkOptions;
 
 use super::live::Listener;
 use crate::app::App;
-use crate::commands::orchestrate::some;
 use crate::commands::worktrees::{find_repository, target};
 use crate::error::Result;
+use crate::output::names::first_few;
 use crate::output::style;
 
 /// Says what to land and how, if agents worked in worktrees.
@@ -28,13 +28,13 @@ pub(super) fn say(app: &App, options: &WorkOptions, listener: &mut Listener<'_>)
             let command = format!("el land --commit {}", uncommitted.join(" "));
             page.line(format!(
                 "Not committed: {}. To commit and land it: {}",
-                some(&uncommitted),
+                first_few(&uncommitted),
                 page.paint(style::HINT, &command)
             ));
         }
         if !ready.is_empty() {
             let command = page.paint(style::HINT, "el land --all");
-            page.line(format!("Ready to land: {}. To bring them in: {command}", some(&ready)));
+            page.line(format!("Ready to land: {}. To bring them in: {command}", first_few(&ready)));
         }
     });
 }

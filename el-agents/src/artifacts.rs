@@ -266,14 +266,21 @@ impl Collector<'_> {
                 Some("there was no time left to copy it".to_owned()),
             );
         }
-        let file = match open(&self.root, path) {
-            Ok(file) => file,
+        let opened = match open(&self.root, path) {
+            Ok(opened) => opened,
             Err(OpenError { why, source }) => {
                 return self.refused(named, why, source.map(|error| error.to_string()));
             }
         };
+        // A link is judged by its target: any name can lead to a secret.
+        if opened.path != path
+            && let Err(why) = workspace::judge(&opened.path, &self.rules)
+        {
+            let note = format!("it is a link to {}", opened.path);
+            return self.refused(named, why, Some(note));
+        }
         let mut artifact = self.artifact(ArtifactKind::Deliverable, path, named);
-        let taken = match copy::take(file) {
+        let taken = match copy::take(opened.file) {
             Ok(taken) => taken,
             Err(error) => return self.refused(named, NotSent::Unreadable, Some(error.to_string())),
         };

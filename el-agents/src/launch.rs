@@ -107,6 +107,7 @@ impl Launcher {
     ) -> Result<(String, SessionIds), LaunchError> {
         let run = &claimed.run;
         let agent = self.agent_for(claimed)?;
+        let own_prompt = Some(agent.system_prompt.clone()).filter(|text| !text.is_empty());
         let folder = RunDir::new(&self.places.runs, &run.id);
         folder.create()?;
         write_private(&folder.settings(), claude::settings(&self.places.el)?.as_bytes())?;
@@ -120,7 +121,7 @@ impl Launcher {
             rules: self.rules,
             places: self.places.clone(),
             summary_before: FileStamp::of(&summary_file::summary_file(&self.places, &run.atom_id)),
-            preamble: self.preamble.clone(),
+            preamble: self.preamble.clone().or(own_prompt),
         })?;
         let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16)
             .expect("a token is hexadecimal");

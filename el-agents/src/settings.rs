@@ -47,6 +47,9 @@ pub struct AgentSettings {
     /// Finished work is handed over for review instead of being closed.
     #[serde(default)]
     pub review: bool,
+    /// Words at the head of what the agent is told; empty: none.
+    #[serde(default)]
+    pub system_prompt: String,
     /// When the work of the interactive executor is done.
     #[serde(default)]
     pub completion: Completion,

@@ -13,6 +13,7 @@ mod artifacts;
 mod attach;
 mod cancel;
 mod chat;
+mod check_text;
 mod claim;
 pub(crate) mod close;
 mod comment;
@@ -95,6 +96,7 @@ pub(crate) enum Command {
     Orchestrate(Box<orchestrate::Args>),
     #[command(subcommand)]
     Phase(phase::Command),
+    CheckText(check_text::Args),
     Run(run::Args),
     Tasks(tasks::Args),
     Queue(queue::Args),
@@ -168,6 +170,7 @@ impl Command {
             Command::Stats(args) => stats::run(&args, app),
             Command::Orchestrate(args) => orchestrate::run(&args, app),
             Command::Phase(command) => phase::run(&command, app),
+            Command::CheckText(args) => check_text::run(&args, app),
             Command::Run(args) => run::run(&args, app),
             Command::Tasks(args) => tasks::run(&args, app),
             Command::Queue(args) => queue::run(&args, app),

@@ -350,6 +350,7 @@ impl Settings {
             notify: self.list("notify", agent)?,
             notify_timeout: self.time("notify_timeout", agent)?.unwrap_or_default(),
             review: self.value("review", agent)? == Value::Bool(true),
+            system_prompt: self.text("system_prompt", agent)?.unwrap_or_default(),
             completion: match self.text("completion", agent)?.as_deref() {
                 Some("summary") => Completion::Summary,
                 _ => Completion::Atom,

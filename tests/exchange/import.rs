@@ -167,3 +167,27 @@ fn work_that_came_in_is_claimed_like_any_other() {
     env.robot(&["import", "x.jsonl"]);
     assert_eq!(env.status("x-1"), "in_progress");
 }
+
+#[test]
+fn a_document_becomes_no_work_by_itself_and_what_is_left_out_is_told_by_line() {
+    let env = TestEnv::with_tracker();
+    fs::write(env.project("README.md"), "# el\n\n## Install\nmake\n\n## Use\nel\n").unwrap();
+    let refused = env.el(&["import", "README.md"]).fails_with(2);
+    assert!(refused.stderr.contains("has no task list"), "{refused:#?}");
+    fs::write(env.project("TODO.md"), "# To do\n\n- sweep\n- mop\n").unwrap();
+    let refused = env.el(&["import", "TODO.md"]).fails_with(2);
+    assert!(refused.stderr.contains("(the first is in line 3)"), "{refused:#?}");
+    assert!(refused.stderr.contains("sed -E"), "{refused:#?}");
+    assert_eq!(env.robot(&["list", "--all"])["total"], 0);
+    assert_eq!(env.robot(&["import", "--from", "markdown", "README.md"])["created"], 2);
+    let text = "- [ ] a\n- [~] halfway\n\n<!--\n- [ ] hidden\n-->\n- [ ]no space\n";
+    fs::write(env.project("list.md"), text).unwrap();
+    let report = env.robot(&["import", "list.md"]);
+    assert_eq!(report["created"], 1);
+    let notes = report["notes"].to_string();
+    for line in ["line 2", "line 4", "line 7"] {
+        assert!(notes.contains(line), "{notes}");
+    }
+    let created = env.el(&["create", "--file", "list.md"]).ok();
+    assert!(created.stderr.contains("line 2: a box"), "{created:#?}");
+}

@@ -344,6 +344,12 @@ fn orchestration(c: &mut Checker<'_>, env: &TestEnv) {
     c.run("orchestrate show", &[]);
     c.run("orchestrate show", &[&epic]);
     c.run("orchestrate show", &["banana"]);
+    let form = "## Objective\nIt\n\n## Accomplishments\n- Did\n\n## Status\n✅ COMPLETED\n";
+    std::fs::write(env.project("summary.md"), form).unwrap();
+    c.run("check-text", &["summary", "summary.md"]);
+    std::fs::write(env.project("unclear.md"), form.replace("✅ COMPLETED", "Unable to complete"))
+        .unwrap();
+    c.run("check-text", &["summary", "unclear.md"]);
     c.run("phase show", &[&epic, "--phase", "analysis"]);
     c.run("phase show", &[&epic, "--phase", "aggregation"]);
     std::fs::write(env.project("list.json"), list).unwrap();

@@ -184,3 +184,34 @@ fn a_run_folder_that_cannot_be_written_fails_the_launch_and_says_so() {
     let mode = std::fs::metadata(env.project(".eluent/runs")).unwrap().permissions().mode();
     assert_eq!(mode & 0o077, 0);
 }
+
+#[test]
+fn why_quotes_the_agent_and_names_its_run() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 1\n");
+    let forgets = env.script_atom(&["say I could not find the schema", "on-block", "exit 0"]);
+    env.work(&["--drain"]);
+    let told = env.el(&["why", &forgets]).ok().stdout;
+    assert!(told.contains("I could not find the schema"), "{told}");
+    assert!(!told.contains("work begins from open"), "{told}");
+    let claimed = env.create("by hand", &[]);
+    env.el(&["claim", &claimed]).ok();
+    let told = env.el(&["why", &claimed]).ok().stdout;
+    assert!(told.contains("no run works on it"), "{told}");
+    let blocked = env.create("blocked by hand", &[]);
+    env.el(&["update", &blocked, "--status", "blocked", "--reason", "no API key"]).ok();
+    let told = env.el(&["why", &blocked]).ok().stdout;
+    assert!(told.contains("“no API key”"), "{told}");
+}
+
+#[test]
+fn the_system_prompt_of_an_agent_stands_before_its_work() {
+    let env = TestEnv::with_tracker();
+    env.configure("system_prompt = \"Answer in Latin.\"\n");
+    env.script_atom(&["record prompt.json", "close done"]);
+    env.work(&["--drain"]);
+    let recorded = env.recorded("prompt.json");
+    let prompt = recorded["prompt"].as_str().unwrap();
+    let (words, item) = (prompt.find("Answer in Latin."), prompt.find("# Work Item"));
+    assert!(words.is_some() && words < item, "{prompt}");
+}

@@ -37,16 +37,26 @@ impl From<NotSent> for OpenError {
     }
 }
 
+/// A file that was opened.
+#[derive(Debug)]
+pub struct Opened {
+    pub file: File,
+    /// Where it is, relative to the root, with all links resolved.
+    pub path: String,
+}
+
 /// Opens the plain file at `path`, relative to `root`, for reading.
 ///
 /// # Errors
 /// If it is missing, is anything but a plain file, or is not below `root`.
-pub fn open(root: &Path, path: &str) -> Result<File, OpenError> {
+pub fn open(root: &Path, path: &str) -> Result<Opened, OpenError> {
     let folder = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     // The open folders from the root to where we are.
     let mut way = vec![rustix::fs::open(root, folder, Mode::empty()).map_err(refused)?];
     let mut names: VecDeque<OsString> = path.split('/').map(OsString::from).collect();
     let mut links = 0;
+    // The names of the open folders below the root.
+    let mut resolved: Vec<String> = Vec::new();
     while let Some(name) = names.pop_front() {
         let here = way.last().expect("the root is never taken off");
         match name.as_bytes() {
@@ -54,6 +64,7 @@ pub fn open(root: &Path, path: &str) -> Result<File, OpenError> {
             b".." if way.len() == 1 => return Err(NotSent::Outside.into()),
             b".." => {
                 way.pop();
+                resolved.pop();
                 continue;
             }
             _ => {}
@@ -66,6 +77,7 @@ pub fn open(root: &Path, path: &str) -> Result<File, OpenError> {
                 let next = openat(here, &name, folder | OFlags::NOFOLLOW, Mode::empty())
                     .map_err(refused)?;
                 way.push(next);
+                resolved.push(name.to_string_lossy().into_owned());
             }
             FileType::Symlink => {
                 links += 1;
@@ -75,6 +87,7 @@ pub fn open(root: &Path, path: &str) -> Result<File, OpenError> {
                     .ok_or(NotSent::Link)?;
                 if from_root {
                     way.truncate(1);
+                    resolved.clear();
                 }
                 // Where it leads above the root, that is the link's doing and not the path's.
                 if leads_out(&rest, if from_root { 0 } else { way.len() - 1 }) {
@@ -84,7 +97,11 @@ pub fn open(root: &Path, path: &str) -> Result<File, OpenError> {
                     names.push_front(name);
                 }
             }
-            FileType::RegularFile if is_last => return plain_file(here, &name),
+            FileType::RegularFile if is_last => {
+                let file = plain_file(here, &name)?;
+                resolved.push(name.to_string_lossy().into_owned());
+                return Ok(Opened { file, path: resolved.join("/") });
+            }
             FileType::RegularFile => return Err(NotSent::Missing.into()),
             _ => return Err(NotSent::NotAFile.into()),
         }
@@ -168,6 +185,7 @@ mod tests {
         let mut text = String::new();
         open(&dir.path().join("work"), path)
             .map_err(|error| error.why)?
+            .file
             .read_to_string(&mut text)
             .unwrap();
         Ok(text)
@@ -204,6 +222,9 @@ mod tests {
         assert_eq!(why(&dir, "in").unwrap(), "inside");
         assert_eq!(why(&dir, "src/round/a.rs").unwrap(), "inside");
         assert_eq!(why(&dir, "absolute-in/deep/a.rs").unwrap(), "inside");
+        for path in ["in", "src/round/a.rs", "absolute-in/deep/a.rs", "src/../in"] {
+            assert_eq!(open(&work, path).unwrap().path, "src/deep/a.rs", "{path}");
+        }
         for name in ["out", "out-by-and-by", "up/secret", "absolute-out", "circle"] {
             assert_eq!(why(&dir, name), Err(NotSent::Link), "{name}");
         }

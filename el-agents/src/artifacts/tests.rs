@@ -215,6 +215,27 @@ fn what_may_not_be_handed_over_is_reported_and_its_content_is_nowhere() {
 }
 
 #[test]
+fn no_mention_and_no_link_brings_out_a_secret() {
+    let world = World::new("Never print or commit .env; it holds the keys. Nor id_rsa, nor el.db.");
+    let root = world.root();
+    for secret in [".env", "id_rsa", "certs/server.pem", ".eluent/el.db"] {
+        world.write(secret, "SECRET=1");
+    }
+    symlink(".env", root.join("notes.txt")).unwrap();
+    symlink(".eluent", root.join("x")).unwrap();
+    symlink("certs", root.join("docs")).unwrap();
+    world.write("real.md", "real");
+    symlink("real.md", root.join("link.md")).unwrap();
+    let secrets = [".env", "id_rsa", "notes.txt", "x/el.db", "docs/server.pem"];
+    world.summary(&[&secrets[..], &["link.md"]].concat());
+    let found = world.collect();
+    assert_eq!(sent(&found)[1].0, "link.md");
+    let (secret, state) = (NotSent::Secret, NotSent::TrackerState);
+    let why: Vec<_> = refused(&found).iter().map(|(_, why)| *why).collect();
+    assert_eq!(why, [secret, secret, secret, state, secret]);
+}
+
+#[test]
 fn a_kind_that_the_work_item_asks_for_is_handed_over() {
     let world = World::new("Add a script to package.json and commit dist/ too.");
     world.write("package.json", "{}");

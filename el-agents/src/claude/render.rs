@@ -1,11 +1,15 @@
 //! The event stream as people read it in the pane.
 
+use el_core::text::middle_out;
+
 use super::result::RunResult;
-use super::sanitize::{cut, sanitize};
+use super::sanitize::{cut, folded, sanitize};
 use super::stream::{Limit, StreamEvent};
 
-/// Lines of one text of the agent that are shown; the whole is in the transcript.
-const TEXT_LINES: usize = 40;
+/// First lines of one text of the agent that are shown.
+const FIRST_LINES: usize = 10;
+/// Last lines of it that are shown: the error stands there. The whole is in the transcript.
+const LAST_LINES: usize = 30;
 
 const DIM: &str = "2";
 const BOLD: &str = "1";
@@ -87,17 +91,17 @@ impl Renderer {
         let lines: Vec<&str> = clean.trim_matches('\n').lines().collect();
         let indent = if subagent { "  " } else { "" };
         let mut shown = String::new();
-        for line in lines.iter().take(TEXT_LINES) {
+        let left_out = lines.len().saturating_sub(FIRST_LINES + LAST_LINES);
+        for (at, line) in lines.iter().enumerate() {
+            if left_out > 0 && (FIRST_LINES..FIRST_LINES + left_out).contains(&at) {
+                if at == FIRST_LINES {
+                    shown.push_str(&self.line(DIM, "…", &format!("{left_out} more lines")));
+                }
+                continue;
+            }
             let line = format!("{indent}{}", line.replace('\t', "    "));
             shown.push_str(cut(&line, self.width).trim_end());
             shown.push('\n');
-        }
-        if lines.len() > TEXT_LINES {
-            shown.push_str(&self.line(
-                DIM,
-                "…",
-                &format!("{} more lines", lines.len() - TEXT_LINES),
-            ));
         }
         shown
     }
@@ -138,7 +142,12 @@ impl Renderer {
 
     /// A mark in colour and one line of text.
     fn line(&self, colour: &str, mark: &str, text: &str) -> String {
-        let text = super::one_line(text, self.width.saturating_sub(mark.chars().count() + 1));
+        let width = self.width.saturating_sub(mark.chars().count() + 1);
+        // Of what went wrong the end tells more than the middle.
+        let text = match colour {
+            RED => middle_out(&folded(text), width),
+            _ => super::one_line(text, width),
+        };
         let (begin, end) = if self.colour {
             (format!("\u{1b}[{colour}m"), "\u{1b}[0m")
         } else {
@@ -197,12 +206,13 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut_and_say_so() {
-        let text = format!("{}\n{}", "x".repeat(500), "line\n".repeat(100));
+    fn of_long_texts_the_end_is_shown_and_the_cut_is_told() {
+        let text = format!("{}\n{}fatal error\n", "x".repeat(500), "line\n".repeat(99));
         let shown = Renderer::new(60, false).render(&StreamEvent::Text { text, subagent: false });
-        assert_eq!(shown.lines().count(), TEXT_LINES + 1);
+        assert_eq!(shown.lines().count(), FIRST_LINES + 1 + LAST_LINES);
         assert!(shown.lines().next().unwrap().ends_with('…'));
-        assert_eq!(shown.lines().last().unwrap(), "… 61 more lines");
+        assert_eq!(shown.lines().nth(FIRST_LINES).unwrap(), "… 61 more lines");
+        assert_eq!(shown.lines().last().unwrap(), "fatal error");
     }
 
     #[test]

@@ -32,8 +32,13 @@ pub fn sanitize(text: &str) -> String {
 pub fn one_line(text: &str, width: usize) -> String {
     // Only as much as can be seen is looked at; control codes take little of it.
     let start: String = text.chars().take(width.saturating_mul(8).saturating_add(256)).collect();
-    let line = sanitize(&start).split_whitespace().collect::<Vec<_>>().join(" ");
-    cut(&line, width)
+    cut(&folded(&start), width)
+}
+
+/// The text as one line, however long: sanitised, white space in one piece.
+#[must_use]
+pub(crate) fn folded(text: &str) -> String {
+    sanitize(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// At most `width` characters; the last is `…` if there were more.

@@ -3,11 +3,12 @@
 //! The format is its own business and changes: whatever is missing, of another type, or new is
 //! passed over. Nothing here fails.
 
+use el_core::text::middle_out;
 use serde_json::Value;
 
 use super::field::{boolean, number, text};
 use super::result::{RunResult, Usage};
-use super::sanitize::one_line;
+use super::sanitize::{folded, one_line};
 
 /// Longest text of one fact that is only shown, in characters.
 const SHOWN: usize = 200;
@@ -172,7 +173,8 @@ fn user(value: &Value) -> Vec<StreamEvent> {
         Some("tool_result") => Some(StreamEvent::ToolResult {
             id: text(part, "tool_use_id").unwrap_or_default(),
             is_error: boolean(part, "is_error").unwrap_or(false),
-            summary: one_line(&content(part), SHOWN),
+            // Of a long one the end is kept: the error stands there.
+            summary: middle_out(&folded(&content(part)), SHOWN),
             subagent,
         }),
         Some("text") => said_to_agent(&text(part, "text").unwrap_or_default()),

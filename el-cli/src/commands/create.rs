@@ -91,9 +91,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     match &args.file {
         Some(file) => {
             let text = input::file(app, "file", file)?;
-            let (news, ticked) = batch::read(file, &text, &defaults(args, app)?, app.now())?;
-            let made = ops::create_many(&mut app.writer()?, &app.ctx(), &news)?;
+            let list = batch::read(file, &text, &defaults(args, app)?, app.now())?;
+            let made = ops::create_many(&mut app.writer()?, &app.ctx(), &list.news)?;
             app.printer.emit(&OneOrMany::Many(List::all(&made)), |page| report(page, &made))?;
+            for passed in &list.passed {
+                app.printer.note(&format!("line {}: {}", passed.line, passed.what.words()));
+            }
+            let ticked = list.ticked;
             if ticked > 0 {
                 let verb = if ticked == 1 { "was" } else { "were" };
                 let items = count::of(ticked, "ticked item");

@@ -87,6 +87,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let progress = Progress::new(&app.printer, "reading");
         exchange::read(&bytes, tracker, &name, &mut |done, total| progress.show(done, total))
     };
+    let is_markdown = tracker == Tracker::Markdown;
+    let markdown = is_markdown.then(|| String::from_utf8_lossy(&bytes).into_owned());
+    let markdown = markdown.unwrap_or_default();
     drop(bytes);
     if let Some(name) = &args.name {
         batch.source = format!("{}:{name}", tracker.as_str());
@@ -98,7 +101,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         return Err(bad_lines(&file, &bad));
     }
     if is_empty(&batch) {
-        return Err(nothing(&file));
+        return Err(match tracker {
+            Tracker::Markdown => no_tasks(&file, &markdown),
+            _ => nothing(&file),
+        });
     }
     let imported = {
         let progress = Progress::new(&app.printer, "importing");
@@ -166,7 +172,14 @@ fn tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
             .copied()
             .find(|tracker| tracker.as_str() == word)
             .unwrap_or(Tracker::El)),
-        None if is_markdown => Ok(Tracker::Markdown),
+        None if is_markdown => {
+            let text = String::from_utf8_lossy(bytes);
+            if exchange::is_plan(&text) {
+                Ok(Tracker::Markdown)
+            } else {
+                Err(no_tasks(file, &text))
+            }
+        }
         None => exchange::detect(bytes).ok_or_else(|| {
             CommandError::invalid(
                 "from",
@@ -174,6 +187,19 @@ fn tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
             )
             .with_hint("--from el, bd, eluent, github or markdown says it")
         }),
+    }
+}
+
+/// A document is not made to work by itself.
+fn no_tasks(file: &str, text: &str) -> CommandError {
+    let error = CommandError::invalid("file", format!("{file} has no task list (- [ ] title)"));
+    let bullets = exchange::outline::bullets(text);
+    match bullets.first() {
+        Some(line) => error.with_hint(format!(
+            "the plain bullets (the first is in line {line}) become tasks with: \
+             sed -E 's/^( *)[-*+] /\\1- [ ] /' {file} | el import --from markdown -"
+        )),
+        None => error.with_hint("--from markdown makes an atom of each heading"),
     }
 }
 

@@ -58,6 +58,7 @@ impl Command {
             | Command::Runs(_)
             | Command::Logs(_)
             | Command::Why(_)
+            | Command::CheckText(_)
             | Command::Cancel(_)
             | Command::Retry(_)
             | Command::Chat(_)

@@ -1,9 +1,10 @@
 use std::path::PathBuf;
 
-use el_core::model::{BondKind, Run, Timestamp};
+use el_core::model::{BondKind, Outcome, Run, Status, Timestamp};
 use el_core::ops::{self, Explanation};
 use el_core::rules::budget::usd;
 use el_core::rules::ready::Hold;
+use el_core::text;
 
 use crate::app::App;
 use crate::complete;
@@ -23,6 +24,9 @@ pub(crate) struct Args {
     #[arg(value_name = "ATOM", add = complete::all_atoms())]
     id: String,
 }
+
+/// Characters of what somebody said that are quoted.
+const QUOTE_MAX: usize = 300;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let now = app.now();
@@ -55,7 +59,9 @@ fn view(page: &mut Page, explained: &Explanation, now: Timestamp) {
         page.line(text);
     }
     for hold in &explained.holds {
-        page.paragraph(&words(hold, atom.close_reason.as_deref(), now), 2);
+        if !is_told_already(hold, explained) {
+            page.paragraph(&sentence(hold, explained, now), 2);
+        }
     }
     if let Some(pause) = &explained.pause {
         page.paragraph(&pauses::sentence(pause), 2);
@@ -88,15 +94,64 @@ fn view(page: &mut Page, explained: &Explanation, now: Timestamp) {
     }
 }
 
+/// A live run tells more than the status that it brings.
+fn is_told_already(hold: &Hold, explained: &Explanation) -> bool {
+    matches!(hold, Hold::Status { status: Status::InProgress })
+        && explained.holds.iter().any(|other| matches!(other, Hold::Running { .. }))
+}
+
 /// A hold in a sentence.
-fn words(hold: &Hold, reason: Option<&str>, now: Timestamp) -> String {
+fn sentence(hold: &Hold, explained: &Explanation, now: Timestamp) -> String {
     match hold {
-        Hold::Status { status } => match reason.filter(|_| status.is_over()) {
-            Some(reason) => format!("It is {status}: {reason}"),
-            None => format!(
-                "It is {status}; work begins from open, or from deferred when its time has come."
-            ),
-        },
+        Hold::Status { status } => {
+            let atom = &explained.atom;
+            let said = explained.last_comment.as_ref().map(|comment| comment.content.as_str());
+            let reason = atom.close_reason.as_deref().filter(|reason| !reason.trim().is_empty());
+            let reason = reason.or(said.filter(|_| *status == Status::Blocked));
+            of_status(*status, &atom.id, atom.assignee.as_deref(), reason)
+        }
+        Hold::Running { run } => running(run, &explained.attempts),
+        hold => of_others(hold, now),
+    }
+}
+
+fn of_status(status: Status, id: &str, assignee: Option<&str>, reason: Option<&str>) -> String {
+    let reason = reason.map(sanitize::line);
+    match (status, reason) {
+        (status, Some(reason)) if status.is_over() => format!("It is {status}: {reason}"),
+        (status, None) if status.is_over() => {
+            format!("It is {status}; el reopen {id} makes it open again.")
+        }
+        (Status::InProgress, _) => {
+            let who = sanitize::line(assignee.unwrap_or("somebody"));
+            format!("{who} claimed it, and no run works on it; el release {id} gives it back.")
+        }
+        (Status::Review, _) => {
+            format!("It waits for a review: el review {id} shows what was handed over.")
+        }
+        (Status::Blocked, Some(reason)) => {
+            format!("It is blocked: “{reason}” el retry {id} begins anew, el reopen {id} opens it.")
+        }
+        _ => format!("It is {status}; el retry {id} begins anew, el reopen {id} opens it."),
+    }
+}
+
+/// Who works on it, where, and at what.
+fn running(run: &str, attempts: &[Run]) -> String {
+    let found = attempts.iter().find(|found| found.id == run);
+    let place = found.and_then(branch).map_or_else(String::new, |branch| format!(" on {branch}"));
+    let agent = found.map_or("an agent", |found| found.agent.as_str());
+    let doing = found.and_then(|found| found.progress.action.as_deref());
+    let doing = doing.map_or_else(String::new, |action| format!(" Its last step: {action}."));
+    let told = format!("{agent} is working on it in {run}{place}.{doing}");
+    format!("{} el logs {run} shows what it does.", sanitize::line(&told))
+}
+
+/// Of holds that need no look at the atom.
+fn of_others(hold: &Hold, now: Timestamp) -> String {
+    match hold {
+        Hold::Status { status } => format!("It is {status}."),
+        Hold::Running { run } => format!("{run} is working on it."),
         Hold::Abstract { issue_type } => {
             format!("It is an {issue_type}, which holds work and is never worked on itself.")
                 .replace("an formula", "a formula")
@@ -116,9 +171,6 @@ fn words(hold: &Hold, reason: Option<&str>, now: Timestamp) -> String {
                 "An attempt failed, or was over at once; the next one begins {}.",
                 time::relative(now, *until)
             )
-        }
-        Hold::Running { run } => {
-            format!("{run} is working on it; el logs {run} shows what it does.")
         }
         Hold::Blocked { by, bond, via } => {
             let holds = match bond {
@@ -162,20 +214,54 @@ fn told(run: &Run, now: Timestamp) -> String {
         run.id,
         runs::state(run, now)
     );
-    let told = match run.detail.as_deref().or(run.progress.action.as_deref()) {
+    let mut told = match run.detail.as_deref().or(run.progress.action.as_deref()) {
         Some(detail) => format!("{head}: {}", sanitize::line(detail)),
         None => head,
     };
+    for (what, words) in last_words(run) {
+        told.push_str(&format!("; {what} “{}”", sanitize::line(&words)));
+    }
+    if let Some(branch) = branch(run) {
+        told.push_str(&format!("; branch {branch}"));
+    }
     match &run.summary {
         Some(summary) => format!("{told}; {}", artifacts::words(summary, run.artifacts)),
         None => told,
     }
 }
 
+/// The branch of a run that has a worktree of its own.
+fn branch(run: &Run) -> Option<String> {
+    let folder = std::path::Path::new(&run.workdir);
+    let is_own = folder.components().any(|part| part.as_os_str() == run.atom_id.as_str());
+    is_own.then(|| format!("el/{}", run.atom_id))
+}
+
+/// The last thing that the agent and its client said, after an end that nobody asked for.
+fn last_words(run: &Run) -> Vec<(&'static str, String)> {
+    let is_told = |text: &str| run.detail.as_deref().is_some_and(|detail| detail.contains(text));
+    let last = |text: &Option<String>| {
+        let line = text.as_deref()?.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+        (!is_told(line)).then(|| text::middle_out(line, QUOTE_MAX))
+    };
+    let mut words = Vec::new();
+    match run.outcome {
+        Some(Outcome::Violation) => {
+            let is_mark = |line: &&str| !line.trim_start().starts_with(['✓', '●', '▶']);
+            let said = run.output.as_deref().and_then(|text| text.lines().rev().find(is_mark));
+            let said = said.map(|line| text::middle_out(line.trim(), QUOTE_MAX));
+            words.extend(said.map(|said| ("its agent's last words were", said)));
+        }
+        Some(outcome) if outcome.is_failure() => {
+            words.extend(last(&run.error_lines).map(|said| ("the client said", said)));
+        }
+        _ => {}
+    }
+    words
+}
+
 #[cfg(test)]
 mod tests {
-    use el_core::model::Status;
-
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_micros(1_764_295_200_000_000);
@@ -188,16 +274,22 @@ mod tests {
             via: Some("app-0".into()),
         };
         assert_eq!(
-            words(&blocked, None, NOW),
+            of_others(&blocked, NOW),
             "Its parent app-0 waits for app-1 and everything below it."
         );
-        let closed = Hold::Status { status: Status::Closed };
-        assert_eq!(words(&closed, Some("did it"), NOW), "It is closed: did it");
+        let told = |status, reason| of_status(status, "app-2", Some("gendry"), reason);
+        assert_eq!(told(Status::Closed, Some("did it")), "It is closed: did it");
+        assert!(told(Status::Blocked, Some("no key")).starts_with("It is blocked: “no key”"));
+        let claimed = told(Status::InProgress, None);
+        assert!(
+            claimed.contains("gendry claimed it, and no run works on it; el release app-2"),
+            "{claimed}"
+        );
         let formula = Hold::Abstract { issue_type: el_core::model::IssueType::Formula };
-        assert!(words(&formula, None, NOW).starts_with("It is a formula,"));
+        assert!(of_others(&formula, NOW).starts_with("It is a formula,"));
         let soon = Hold::BackOff { until: NOW.plus(std::time::Duration::from_secs(90)) };
         assert_eq!(
-            words(&soon, None, NOW),
+            of_others(&soon, NOW),
             "An attempt failed, or was over at once; the next one begins in 1m."
         );
     }

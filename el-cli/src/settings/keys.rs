@@ -146,6 +146,13 @@ pub(crate) static KEYS: &[Key] = &[
         "How the agent is run: Claude Code headless, Claude Code with its own screen, or any program",
     ),
     key(
+        "system_prompt",
+        Kind::Text,
+        None,
+        Scope::Agent,
+        "Words at the head of what the agent is told, before its work item",
+    ),
+    key(
         "completion",
         Kind::Choice(&["atom", "summary"]),
         Some("atom"),

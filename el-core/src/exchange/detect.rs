@@ -33,8 +33,7 @@ pub fn detect(bytes: &[u8]) -> Option<Tracker> {
     }
     let text = String::from_utf8_lossy(bytes);
     let looks_like_json = matches!(text.trim_start().chars().next(), Some('{')) || seen > 0;
-    let outline = super::outline::read(&text);
-    (!looks_like_json && !outline.is_empty()).then_some(Tracker::Markdown)
+    (!looks_like_json && super::plan::is_plan(&text)).then_some(Tracker::Markdown)
 }
 
 /// Reads a time as other trackers write it: RFC 3339, or a date alone.
@@ -70,7 +69,8 @@ mod tests {
             ("[\n {\"number\": 1, \"title\": \"t\"}\n]", Some(Tracker::Github)),
             ("{\"number\":1,\"title\":\"t\"}", Some(Tracker::Github)),
             ("# Plan\n\n- [ ] a task\n", Some(Tracker::Markdown)),
-            ("## First\ntext\n## Second\n", Some(Tracker::Markdown)),
+            ("## First\n### Priority\n1\n## Second\n", Some(Tracker::Markdown)),
+            ("## First\ntext\n## Second\n", None),
             ("just prose", None),
             ("", None),
             ("{\"a\":1}", None),

@@ -30,6 +30,7 @@ pub use graph::{Edge, Vertex, dot, mermaid};
 pub use jsonl::{FORMAT_VERSION, write_jsonl};
 pub use lines::{OPEN_CONFLICT, Progress};
 pub use notes::{Note, NoteKind, Notes};
+pub use plan::is_plan;
 pub use read::read;
 pub use record::{
     BadLine, Batch, Exported, Piece, Record, RecordBond, RecordComment, Snapshot, Tracker,

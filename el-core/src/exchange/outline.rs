@@ -2,8 +2,10 @@
 //! with the text below it.
 //!
 //! `- [ ] title` is a task; a deeper one is its child; text that is indented below it is its own.
-//! Text at the margin ends a list and belongs to the heading above. What stands in a code fence is
-//! text. Deeper headings are text too.
+//! Text at the margin ends a list and belongs to the heading above. What stands in a code fence or
+//! a quotation is text, a comment is nothing, as CommonMark has it. Deeper headings are text too.
+
+use crate::text::markdown::{Line, LineKind, Markdown};
 
 /// What an item of an outline is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,71 +30,161 @@ pub struct Item {
     pub parent: Option<usize>,
 }
 
-/// Every heading and task, in order.
-pub fn read(text: &str) -> Vec<Item> {
-    let mut outline = Outline::default();
-    for (at, line) in text.lines().enumerate() {
-        outline.line(at + 1, line);
+/// Something that is neither a heading nor a task, and belongs to none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passed {
+    pub line: usize,
+    pub what: PassedKind,
+}
+
+/// What was passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PassedKind {
+    /// `- [~] title` and other boxes that are neither `[ ]` nor `[x]`.
+    UnknownBox,
+    /// `- [ ]title`, or a box without a title.
+    BadTask,
+    FrontMatter,
+    Comment,
+    /// A fence that never ends; what follows it is read all the same.
+    OpenFence,
+    /// A line of text above the first heading or task.
+    Prose,
+}
+
+impl PassedKind {
+    pub const fn words(self) -> &'static str {
+        match self {
+            PassedKind::UnknownBox => "a box that is neither [ ] nor [x] makes no task",
+            PassedKind::BadTask => "a box without a space and a title behind it makes no task",
+            PassedKind::FrontMatter => "front matter is for other programs",
+            PassedKind::Comment => "a comment is for people",
+            PassedKind::OpenFence => "a code fence never ends; what is below it is read as text",
+            PassedKind::Prose => "text that belongs to no task is for people",
+        }
     }
-    for item in &mut outline.items {
+}
+
+/// A text as its headings and tasks, and what is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outlined {
+    /// In order.
+    pub items: Vec<Item>,
+    /// In order of their lines.
+    pub passed: Vec<Passed>,
+}
+
+impl Outlined {
+    pub fn has_tasks(&self) -> bool {
+        self.items.iter().any(|item| matches!(item.kind, Kind::Task { .. }))
+    }
+}
+
+/// Every heading and task, in order.
+pub fn read(text: &str) -> Outlined {
+    let markdown = Markdown::read(text);
+    let lines: Vec<Line<'_>> = markdown.lines().collect();
+    let mut outline = Outline::default();
+    let mut rest = lines.as_slice();
+    if let Some(end) = front_matter(&lines) {
+        outline.pass(1, PassedKind::FrontMatter);
+        rest = &lines[end..];
+    }
+    while let Some((line, below)) = rest.split_first() {
+        rest = outline.line(line, below);
+    }
+    let mut outlined = outline.outlined;
+    for item in &mut outlined.items {
         item.text = dedent(&item.text);
     }
-    outline.items
+    let mut pass = |line, what| outlined.passed.push(Passed { line, what });
+    markdown.comments().iter().for_each(|lines| pass(lines.start, PassedKind::Comment));
+    markdown.open_fences().iter().for_each(|line| pass(*line, PassedKind::OpenFence));
+    outlined.passed.sort_by_key(|passed| passed.line);
+    outlined
+}
+
+/// How many lines the front matter takes: `---`, keys and values, `---`.
+fn front_matter(lines: &[Line<'_>]) -> Option<usize> {
+    let (first, rest) = lines.split_first()?;
+    if first.text.trim_end() != "---" {
+        return None;
+    }
+    let end = rest.iter().position(|line| matches!(line.text.trim_end(), "---" | "..."))?;
+    let is_key = |line: &Line<'_>| {
+        let text = line.text.trim();
+        text.is_empty() || text.contains(':') || text.starts_with(['-', '#']) || line.indent() > 0
+    };
+    (end > 0 && rest[..end].iter().all(is_key)).then_some(end + 2)
 }
 
 #[derive(Default)]
 struct Outline {
-    items: Vec<Item>,
+    outlined: Outlined,
     /// The headings that are open, by their levels, and the tasks, by their indentation.
     headings: Vec<(u8, usize)>,
     tasks: Vec<(usize, usize)>,
-    in_fence: bool,
 }
 
 impl Outline {
-    fn line(&mut self, number: usize, line: &str) {
-        let indent = indent_of(line);
-        let content = line.trim_start();
+    /// Takes one line, and gives those that follow.
+    fn line<'l, 't>(&mut self, line: &Line<'t>, below: &'l [Line<'t>]) -> &'l [Line<'t>] {
+        let content = line.text.trim_start();
+        let indent = line.indent();
         let continues = self.tasks.last().is_some_and(|(at, _)| indent > *at);
-        if content.starts_with("```") || content.starts_with("~~~") {
-            self.in_fence = !self.in_fence;
-            if !continues {
+        if line.kind != LineKind::Text {
+            if line.kind == LineKind::Fence && !continues {
                 self.tasks.clear();
             }
             self.describe(line);
-            return;
+            return below;
         }
-        if !self.in_fence {
-            if let Some((ticked, title)) = task(content) {
-                self.task(number, indent, ticked, title);
-                return;
+        match boxed(content) {
+            Some(Ok((ticked, title))) => {
+                self.task(line.number, indent, ticked, title);
+                return below;
             }
-            if let Some((level, title)) = heading(line).filter(|_| !continues) {
-                self.heading(number, level, title);
-                return;
+            Some(Err(what)) => {
+                self.pass(line.number, what);
+                if !continues {
+                    self.tasks.clear();
+                }
+                if self.open_item().is_some() {
+                    self.describe(line);
+                }
+                return below;
             }
-            // Text at the margin ends the list.
-            if !content.is_empty() && !continues {
-                self.tasks.clear();
-            }
+            None => {}
+        }
+        if !continues && let Some((level, title)) = heading(line.text) {
+            self.heading(line.number, level, title);
+            return below;
+        }
+        if !continues
+            && let Some((next, below)) = below.split_first()
+            && let Some(level) = underline(next)
+            && indent < 4
+            && !content.is_empty()
+            && !content.starts_with(['-', '*', '+', '>', '|', '#'])
+        {
+            self.heading(line.number, level, content.trim_end());
+            return below;
+        }
+        // Text at the margin ends the list.
+        if !content.is_empty() && !continues {
+            self.tasks.clear();
         }
         self.describe(line);
+        below
     }
 
     fn task(&mut self, line: usize, indent: usize, ticked: bool, title: &str) {
         while self.tasks.last().is_some_and(|(at, _)| *at >= indent) {
             self.tasks.pop();
         }
-        let parent =
-            self.tasks.last().map(|(_, at)| *at).or(self.headings.last().map(|(_, at)| *at));
-        self.tasks.push((indent, self.items.len()));
-        self.items.push(Item {
-            line,
-            kind: Kind::Task { ticked },
-            title: title.to_owned(),
-            text: String::new(),
-            parent,
-        });
+        let parent = self.open_item();
+        self.tasks.push((indent, self.outlined.items.len()));
+        self.push(line, Kind::Task { ticked }, title, parent);
     }
 
     fn heading(&mut self, line: usize, level: u8, title: &str) {
@@ -101,22 +193,30 @@ impl Outline {
             self.headings.pop();
         }
         let parent = self.headings.last().map(|(_, at)| *at);
-        self.headings.push((level, self.items.len()));
-        self.items.push(Item {
-            line,
-            kind: Kind::Heading(level),
-            title: title.to_owned(),
-            text: String::new(),
-            parent,
-        });
+        self.headings.push((level, self.outlined.items.len()));
+        self.push(line, Kind::Heading(level), title, parent);
+    }
+
+    fn push(&mut self, line: usize, kind: Kind, title: &str, parent: Option<usize>) {
+        let (title, text) = (title.to_owned(), String::new());
+        self.outlined.items.push(Item { line, kind, title, text, parent });
+    }
+
+    fn pass(&mut self, line: usize, what: PassedKind) {
+        self.outlined.passed.push(Passed { line, what });
+    }
+
+    fn open_item(&self) -> Option<usize> {
+        self.tasks.last().map(|(_, at)| *at).or(self.headings.last().map(|(_, at)| *at))
     }
 
     /// Puts a line below the item that is open.
-    fn describe(&mut self, line: &str) {
-        let open = self.tasks.last().map(|(_, at)| *at).or(self.headings.last().map(|(_, at)| *at));
-        if let Some(item) = open.and_then(|at| self.items.get_mut(at)) {
-            item.text.push_str(line);
+    fn describe(&mut self, line: &Line<'_>) {
+        if let Some(item) = self.open_item().and_then(|at| self.outlined.items.get_mut(at)) {
+            item.text.push_str(line.text);
             item.text.push('\n');
+        } else if !line.text.trim().is_empty() {
+            self.pass(line.number, PassedKind::Prose);
         }
     }
 }
@@ -137,8 +237,40 @@ fn heading(line: &str) -> Option<(u8, &str)> {
     (!title.is_empty()).then_some((level, title))
 }
 
-/// `- [ ] title`, with `*` or `+` or a number for the dash.
-fn task(content: &str) -> Option<(bool, &str)> {
+/// A row of `=` or `-` below a title.
+fn underline(line: &Line<'_>) -> Option<u8> {
+    let text = line.text.trim();
+    let is_row = |mark: u8| text.len() >= 3 && text.bytes().all(|b| b == mark);
+    match line.kind {
+        LineKind::Text if is_row(b'=') => Some(1),
+        LineKind::Text if is_row(b'-') => Some(2),
+        _ => None,
+    }
+}
+
+/// `- [ ] title`, with `*` or `+` or a number for the dash; or why it is no task. `None` if it has
+/// no box.
+fn boxed(content: &str) -> Option<Result<(bool, &str), PassedKind>> {
+    let rest = list_item(content)?.strip_prefix('[')?;
+    let mut characters = rest.chars();
+    let mark = characters.next()?;
+    let title = characters.as_str().strip_prefix(']')?;
+    if title.starts_with('(') {
+        // `[x](link)` names something.
+        return None;
+    }
+    let ticked = match mark {
+        ' ' | '\u{a0}' => false,
+        'x' | 'X' => true,
+        _ => return Some(Err(PassedKind::UnknownBox)),
+    };
+    let name = title.trim();
+    let is_task = title.starts_with([' ', '\t']) && !name.is_empty();
+    Some(if is_task { Ok((ticked, name)) } else { Err(PassedKind::BadTask) })
+}
+
+/// What follows the mark of a list.
+fn list_item(content: &str) -> Option<&str> {
     let rest = match content.strip_prefix(['-', '*', '+']) {
         Some(rest) => rest,
         None => {
@@ -147,27 +279,16 @@ fn task(content: &str) -> Option<(bool, &str)> {
             content.get(digits..).filter(|_| digits > 0)?.strip_prefix(['.', ')'])?
         }
     };
-    let rest = rest.strip_prefix([' ', '\t'])?.trim_start().strip_prefix('[')?;
-    let mut characters = rest.chars();
-    let ticked = match characters.next()? {
-        ' ' => false,
-        'x' | 'X' => true,
-        _ => return None,
-    };
-    let title = characters.as_str().strip_prefix(']')?;
-    let title = title.strip_prefix([' ', '\t'])?.trim();
-    (!title.is_empty()).then_some((ticked, title))
+    Some(rest.strip_prefix([' ', '\t'])?.trim_start())
 }
 
-/// Columns of white space at the start; a tab counts four.
-fn indent_of(line: &str) -> usize {
-    line.chars()
-        .map_while(|c| match c {
-            ' ' => Some(1),
-            '\t' => Some(4),
-            _ => None,
-        })
-        .sum()
+/// The lines of a text that are items of a list without boxes.
+pub fn bullets(text: &str) -> Vec<usize> {
+    let markdown = Markdown::read(text);
+    let is_item = |line: &Line<'_>| {
+        line.kind == LineKind::Text && list_item(line.text.trim_start()).is_some()
+    };
+    markdown.lines().filter(is_item).map(|line| line.number).collect()
 }
 
 /// Removes the white space that all lines begin with, and blank lines around.
@@ -200,7 +321,7 @@ mod tests {
                 if item.text.is_empty() { String::new() } else { format!(": {}", item.text) };
             format!("{mark} {}{parent}{text}", item.title)
         };
-        read(text).iter().map(show).collect()
+        read(text).items.iter().map(show).collect()
     }
 
     #[test]
@@ -230,10 +351,41 @@ mod tests {
         assert_eq!(outline("- [ ] A\n  # indented\n"), ["[ ] A: # indented"]);
     }
 
+    #[test]
+    fn fences_and_comments_are_commonmarks() {
+        let four = "- [ ] a\n\n````\n```\n- [ ] no\n```\n````\n- [ ] b\n";
+        assert_eq!(outline(four).len(), 2);
+        assert_eq!(outline("```\n~~~\n- [ ] no\n```\n- [ ] b\n"), ["[ ] b"]);
+        let open = "- [ ] a\n  ```sh\n  make\n- [ ] b\n";
+        assert_eq!(outline(open), ["[ ] a: ```sh\nmake", "[ ] b"]);
+        assert_eq!(outline("<!--\n- [ ] hidden\n-->\n- [ ] b\n"), ["[ ] b"]);
+        assert_eq!(outline("> - [ ] quoted\n\n- [ ] b\n"), ["[ ] b"]);
+        assert_eq!(outline("Title\n=====\n\nPart\n----\n- [ ] b\n").len(), 3);
+    }
+
+    #[test]
+    fn whatever_is_passed_over_is_told_with_its_line() {
+        let told = |text: &str| {
+            let passed = read(text).passed;
+            passed.into_iter().map(|passed| (passed.line, passed.what)).collect::<Vec<_>>()
+        };
+        for mark in ["~", "-", "/", "✓", "?"] {
+            let text = format!("- [ ] a\n- [{mark}] b\n");
+            assert_eq!(told(&text), [(2, PassedKind::UnknownBox)], "{mark}");
+        }
+        assert_eq!(told("- [ ]no space\n"), [(1, PassedKind::BadTask)]);
+        assert_eq!(told("- [ ] a\n\n<!-- b -->\n"), [(3, PassedKind::Comment)]);
+        assert_eq!(told("---\na: b\n---\n- [ ] a\n"), [(1, PassedKind::FrontMatter)]);
+        assert_eq!(told("Hello\n- [ ] a\n"), [(1, PassedKind::Prose)]);
+        assert_eq!(told("| a |\n> b\n- [ ] a\n").len(), 2);
+        assert!(told("- [ ] a\n\n```\nb\n").contains(&(3, PassedKind::OpenFence)));
+        assert_eq!(told("- [a](b)\n- [ ] a\n"), [(1, PassedKind::Prose)]);
+    }
+
     proptest! {
         #[test]
         fn no_text_panics_and_parents_come_first(text in "([-*#0-9.\\[\\]xX `\t]|[a-zé]|\n){0,200}") {
-            for (at, item) in read(&text).iter().enumerate() {
+            for (at, item) in read(&text).items.iter().enumerate() {
                 prop_assert!(item.parent.is_none_or(|parent| parent < at));
                 prop_assert!(!item.title.trim().is_empty());
             }

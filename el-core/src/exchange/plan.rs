@@ -14,6 +14,7 @@ use super::outline::{self, Item, Kind};
 use super::record::{Batch, Record, RecordBond};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, IssueType, Status};
+use crate::text;
 
 pub(super) fn read(bytes: &[u8], name: &str) -> Batch {
     let mut batch = Batch::new(Tracker::Markdown);
@@ -26,9 +27,13 @@ pub(super) fn read(bytes: &[u8], name: &str) -> Batch {
             return batch;
         }
     };
-    let items = outline::read(text);
+    let outline = outline::read(text);
+    let items = outline.items;
     let plan = Plan::new(&items);
     let mut notes = std::mem::take(&mut batch.notes);
+    for passed in &outline.passed {
+        notes.add(NoteKind::LeftOut, passed.what.words(), &format!("line {}", passed.line));
+    }
     for (at, item) in items.iter().enumerate() {
         let place = format!("line {}", item.line);
         match &plan.roles[at] {
@@ -62,6 +67,14 @@ pub(super) fn read(bytes: &[u8], name: &str) -> Batch {
     }
     batch.notes = notes;
     batch
+}
+
+/// A text that is meant as work: it has a task list, or headings that say something of the one
+/// above them (`### Priority`). Headings alone are a document.
+pub fn is_plan(text: &str) -> bool {
+    let outline = outline::read(text);
+    let is_field = |item: &Item| item.kind == Kind::Heading(3) && field(item).is_some();
+    outline.has_tasks() || outline.items.iter().any(is_field)
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -246,7 +259,8 @@ fn ids(items: &[Item], roles: &[Role]) -> Vec<String> {
             None => item.title.clone(),
         };
         // A path of titles may be longer than any id should be.
-        let path: String = if path.len() > 400 { format!("…{}", tail(&path, 400)) } else { path };
+        let path: String =
+            if path.len() > 400 { format!("…{}", text::tail(&path, 400)) } else { path };
         let count = if *role == Role::Atom {
             taken.entry(path.clone()).and_modify(|n| *n += 1).or_insert(1)
         } else {
@@ -255,14 +269,6 @@ fn ids(items: &[Item], roles: &[Role]) -> Vec<String> {
         ids.push(if *count > 1 { format!("{path} ({count})") } else { path });
     }
     ids
-}
-
-fn tail(text: &str, most: usize) -> &str {
-    let mut from = text.len().saturating_sub(most);
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
-    &text[from..]
 }
 
 fn record(draft: &mut Draft<'_>, plan: &Plan<'_>, at: usize) -> Result<Record, String> {
@@ -358,6 +364,21 @@ mod tests {
         let sources: Vec<_> = batch.bonds.iter().map(|b| b.source.as_str()).collect();
         assert_eq!(sources, ["Other", "bd-9"]);
         assert_eq!(batch.source, "markdown:plan.md");
+    }
+
+    #[test]
+    fn what_is_left_out_is_noted_with_its_line() {
+        let text = "Hello\n- [ ] A\n- [~] halfway\n- [ ]no space\n";
+        let notes = read(text.as_bytes(), "plan.md").notes.into_list();
+        let mut lines: Vec<_> = notes.iter().flat_map(|note| note.places.clone()).collect();
+        lines.sort();
+        assert_eq!(lines, ["line 1", "line 3", "line 4"]);
+    }
+
+    #[test]
+    fn a_document_without_tasks_is_no_plan() {
+        assert!(!is_plan("# el\n\n## Install\nmake\n\n## Use\n- a\n- b\n"));
+        assert!(is_plan("## Fix it\n### Priority\n1\n") && is_plan("# T\n- [ ] a\n"));
     }
 
     #[test]

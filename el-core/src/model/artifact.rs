@@ -40,6 +40,8 @@ text_enum! {
         /// A device, a pipe, a socket: anything but a file.
         NotAFile = "not_a_file",
         Configuration = "configuration",
+        /// By its name it holds a key or a credential.
+        Secret = "secret",
         BuildOutput = "build_output",
         /// A file that tells an agent its work.
         ContextFile = "context_file",
@@ -68,6 +70,7 @@ impl NotSent {
             NotSent::Configuration => {
                 "is a configuration file, which the work item does not ask for"
             }
+            NotSent::Secret => "has the name of a key or a credential, which is never handed over",
             NotSent::BuildOutput => "is a build output, which the work item does not ask for",
             NotSent::ContextFile => "is a context file",
             NotSent::OtherSummary => "is the summary of another task",

@@ -2,6 +2,8 @@
 //! deliverable comes from an agent, so it is data: it is refused unless it stays below the working
 //! folder, name by name. Links, devices and what is missing are for whoever opens it.
 
+mod secrets;
+
 use crate::model::NotSent;
 
 /// Longest path, and longest name in it, in bytes.
@@ -32,7 +34,7 @@ pub struct Rules {
 pub fn judge(path: &str, rules: &Rules) -> Result<String, NotSent> {
     let relative = lexical(path, &rules.root)?;
     match excluded(&relative, rules) {
-        Some(NotSent::TrackerState) => Err(NotSent::TrackerState),
+        Some(why @ (NotSent::TrackerState | NotSent::Secret)) => Err(why),
         Some(why) if !is_asked_for(&relative, &rules.asked) => Err(why),
         _ => Ok(relative),
     }
@@ -87,6 +89,9 @@ fn excluded(path: &str, rules: &Rules) -> Option<NotSent> {
     };
     let names: Vec<&str> = path.split('/').collect();
     let (name, folders) = names.split_last()?;
+    if secrets::is_secret(path) {
+        return Some(NotSent::Secret);
+    }
     if below(&rules.summaries) {
         return Some(NotSent::OtherSummary);
     }
@@ -138,7 +143,7 @@ const BUILD_FOLDERS: [&str; 21] = [
 
 const BUILD_ENDINGS: [&str; 4] = [".pyc", ".pyo", ".o", ".class"];
 
-const CONFIGURATION: [&str; 40] = [
+const CONFIGURATION: [&str; 39] = [
     "package.json",
     "package-lock.json",
     "npm-shrinkwrap.json",
@@ -178,7 +183,6 @@ const CONFIGURATION: [&str; 40] = [
     "gradle.properties",
     ".editorconfig",
     ".flake8",
-    ".npmrc",
 ];
 
 fn is_configuration(name: &str, folders: &[&str]) -> bool {
@@ -194,8 +198,7 @@ fn is_configuration(name: &str, folders: &[&str]) -> bool {
     {
         return true;
     }
-    // `.env`, `.env.local`, `.eslintrc.cjs`, `.gitignore`: what such a program is told, and
-    // sometimes a secret.
+    // `.env.example`, `.eslintrc.cjs`, `.gitignore`: what such a program is told.
     let is_of_a_program = name.starts_with('.')
         && (name.ends_with("ignore")
             || name.contains("rc")

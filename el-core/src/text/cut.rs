@@ -30,9 +30,30 @@ pub fn head_and_tail(text: &str, max: usize) -> (&str, &str) {
     (head, tail)
 }
 
+/// A line of at most `width` characters: of a longer one, its beginning and more of its end, where
+/// an error stands.
+pub fn middle_out(line: &str, width: usize) -> String {
+    let length = line.chars().count();
+    if length <= width {
+        return line.to_owned();
+    }
+    let kept = width.saturating_sub(1);
+    let first = kept / 3;
+    let head: String = line.chars().take(first).collect();
+    let tail: String = line.chars().skip(length - (kept - first)).collect();
+    if width == 0 { String::new() } else { format!("{head}…{tail}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_long_line_the_end_is_kept() {
+        assert_eq!(middle_out("a short one", 20), "a short one");
+        assert_eq!(middle_out("abcdefghijklmnop", 7), "ab…mnop");
+        assert_eq!((middle_out("abc", 1), middle_out("abc", 0)), ("…".to_owned(), String::new()));
+    }
 
     #[test]
     fn a_text_is_cut_between_characters_and_lines() {

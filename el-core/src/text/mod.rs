@@ -3,4 +3,4 @@
 mod cut;
 pub mod markdown;
 
-pub use cut::{head, head_and_tail, tail};
+pub use cut::{head, head_and_tail, middle_out, tail};

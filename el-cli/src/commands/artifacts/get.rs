@@ -130,13 +130,15 @@ fn source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, PathBu
     let named = sanitize::line(&artifact.path).into_owned();
     let relative = el_core::protocol::workspace::lexical(&artifact.path, &run.workdir)
         .map_err(|why| CommandError::not_found(format!("{named} {}", why.words())))?;
-    let mut file = open(Path::new(&run.workdir), &relative).map_err(|error| {
-        CommandError::not_found(format!(
-            "{named} was handed over by reference, and now {}",
-            error.why.words()
-        ))
-        .with_detail("path", path.display().to_string())
-    })?;
+    let mut file = open(Path::new(&run.workdir), &relative)
+        .map_err(|error| {
+            CommandError::not_found(format!(
+                "{named} was handed over by reference, and now {}",
+                error.why.words()
+            ))
+            .with_detail("path", path.display().to_string())
+        })?
+        .file;
     if let Some(wanted) = &artifact.sha256 {
         let failed = |error| CommandError::file("read", &path, error);
         let (found, _) = sha256(&mut file).map_err(failed)?;

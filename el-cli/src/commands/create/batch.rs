@@ -5,7 +5,8 @@ use std::path::Path;
 use el_core::model::Timestamp;
 use el_core::ops::NewAtom;
 
-use super::{jsonl, markdown};
+use super::jsonl;
+use super::markdown::{self, TaskList};
 use crate::error::{CommandError, Result};
 
 #[derive(Debug, PartialEq, Eq)]
@@ -14,35 +15,35 @@ enum Format {
     Markdown,
 }
 
-/// Reads the atoms of a file, and how many were left out because they are ticked. `defaults` holds
-/// for each that says nothing else.
+/// Reads the atoms of a file, and what was left out. `defaults` holds for each that says nothing
+/// else.
 pub(super) fn read(
     path: &Path,
     text: &str,
     defaults: &NewAtom,
     now: Timestamp,
-) -> Result<(Vec<NewAtom>, usize)> {
+) -> Result<TaskList> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
-    let (mut news, ticked) = match format(path, text) {
-        Format::Json => (jsonl::read(&name, text, now)?, 0),
+    let mut list = match format(path, text) {
+        Format::Json => TaskList { news: jsonl::read(&name, text, now)?, ..TaskList::default() },
         Format::Markdown => markdown::read(text),
     };
-    if news.is_empty() && ticked > 0 {
+    if list.news.is_empty() && list.ticked > 0 {
         return Err(CommandError::invalid(
             "file",
-            format!("{name} has no open items in it, and {ticked} ticked"),
+            format!("{name} has no open items in it, and {} ticked", list.ticked),
         )
         .with_hint("el import files ticked items as closed"));
     }
-    if news.is_empty() {
+    if list.news.is_empty() {
         return Err(CommandError::invalid("file", format!("{name} has no atoms in it"))
             .with_hint("write one JSON object a line, or a Markdown list of '- [ ] title'"));
     }
-    for new in &mut news {
+    for new in &mut list.news {
         fill(new, defaults);
     }
-    Ok((news, ticked))
+    Ok(list)
 }
 
 /// By the file's name, else by how the text begins.
@@ -104,7 +105,7 @@ mod tests {
         };
         let text =
             "{\"title\":\"a\",\"assignee\":\"gendry\",\"labels\":[\"x\"]}\n{\"title\":\"b\"}\n";
-        let (news, _) = read(Path::new("-"), text, &defaults, NOW).unwrap();
+        let news = read(Path::new("-"), text, &defaults, NOW).unwrap().news;
         assert_eq!(news[0].assignee.as_deref(), Some("gendry"));
         assert_eq!(news[0].labels, ["x", "plan"]);
         assert_eq!(news[1].assignee.as_deref(), Some("ada"));

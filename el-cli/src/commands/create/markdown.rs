@@ -4,13 +4,22 @@
 //! is indented below an item is its description. Ticked items are done and left out; their open
 //! children stay, one level up. Everything else (headings, prose between lists) is for people.
 
-use el_core::exchange::outline::{self, Item, Kind};
+use el_core::exchange::outline::{self, Item, Kind, Outlined, Passed};
 use el_core::model::IssueType;
 use el_core::ops::NewAtom;
 
-/// The atoms, and how many ticked items there are.
-pub(super) fn read(text: &str) -> (Vec<NewAtom>, usize) {
-    let items = outline::read(text);
+/// A task list, read.
+#[derive(Debug, Default)]
+pub(super) struct TaskList {
+    pub(super) news: Vec<NewAtom>,
+    /// How many items are done, and left out.
+    pub(super) ticked: usize,
+    /// What made no atom, with its line.
+    pub(super) passed: Vec<Passed>,
+}
+
+pub(super) fn read(text: &str) -> TaskList {
+    let Outlined { items, passed } = outline::read(text);
     // Where in the result an item is; what is ticked, and what is no task, is nowhere.
     let mut places: Vec<Option<usize>> = Vec::with_capacity(items.len());
     let mut news: Vec<NewAtom> = Vec::new();
@@ -31,7 +40,8 @@ pub(super) fn read(text: &str) -> (Vec<NewAtom>, usize) {
             });
         }
     }
-    (news, items.iter().filter(|item| item.kind == Kind::Task { ticked: true }).count())
+    let ticked = items.iter().filter(|item| item.kind == Kind::Task { ticked: true }).count();
+    TaskList { news, ticked, passed }
 }
 
 fn open_ancestor(items: &[Item], places: &[Option<usize>], item: &Item) -> Option<usize> {
@@ -66,7 +76,7 @@ mod tests {
             };
             format!("{kind}{}{parent}{text}", new.title)
         };
-        read(text).0.iter().map(show).collect()
+        read(text).news.iter().map(show).collect()
     }
 
     #[test]

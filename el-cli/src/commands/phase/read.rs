@@ -7,6 +7,7 @@ use el_core::model::Phase;
 use el_core::protocol::response::{
     Answer, END, FaultKind, FieldFault, Payload, Reading, Repair, START, answer, check, read,
 };
+use el_core::text::markdown::{Line, LineKind, Markdown};
 use serde_json::{Value, json};
 
 use crate::error::{CommandError, Result};
@@ -66,6 +67,14 @@ fn pasted(text: &str, phase: Phase, error: &serde_json::Error) -> Result<Given> 
     if let (Answer::NotFound, Some(at)) = (&found, text.find('{')) {
         // As many line ends as stand before it, so that a place in it is told by its line in the
         // file.
+        let drafts = drafts(text);
+        if let [first, .., last] = drafts[..] {
+            let count = drafts.len();
+            let message = format!("file: it holds {count} drafts (lines {first} to {last})");
+            return Err(CommandError::invalid("file", message)
+                .with_detail("reasons", json!([format!("drafts begin in lines {drafts:?}")]))
+                .with_hint("keep the one that counts, and leave out the others"));
+        }
         let (before, rest) = text.split_at(at);
         let piece = if before.contains("```") {
             rest.split("\n```").next().unwrap_or(rest)
@@ -92,6 +101,18 @@ fn pasted(text: &str, phase: Phase, error: &serde_json::Error) -> Result<Given> 
         Answer::NotFound => Err(CommandError::invalid("file", format!("file: it is no JSON ({error})"))
             .with_hint(format!("it is to hold the data of {phase} as a JSON object, or a block that begins with {START}"))),
     }
+}
+
+/// The lines of the fenced blocks that hold an object.
+fn drafts(text: &str) -> Vec<usize> {
+    let markdown = Markdown::read(text);
+    let lines: Vec<Line<'_>> = markdown.lines().collect();
+    let begins = |pair: &[Line<'_>]| {
+        pair[0].kind == LineKind::Fence
+            && pair[1].kind == LineKind::Code
+            && pair[1].text.trim_start().starts_with('{')
+    };
+    lines.windows(2).filter(|pair| begins(pair)).map(|pair| pair[1].number).collect()
 }
 
 /// Up to the last brace; what stands below it is a remark.
@@ -124,6 +145,8 @@ fn refused(phase: Phase, fields: &[FieldFault], lines: Vec<String>) -> CommandEr
     let told =
         if lines.is_empty() { fields.iter().map(ToString::to_string).collect() } else { lines };
     CommandError::invalid("data", format!("the data of {phase} cannot be used"))
+        .with_detail("reasons", json!(told))
+        .with_hint(format!("el phase show EPIC --phase {phase} prints data that fits"))
         .with_listing(told)
         .with_detail("phase", phase.as_str())
         .with_detail("fields", json!(fields))
@@ -197,6 +220,12 @@ mod tests {
                 .message()
                 .contains("analysis")
         );
+        assert!(error.details()["reasons"][0].as_str().unwrap().contains("tasks["));
+        let cut = data("```json\n{\"tasks\": [{\"id\": 7 8}]}\n```", Phase::TaskList).unwrap_err();
+        assert!(cut.details()["reasons"][0].as_str().unwrap().contains("line 2"));
+        let twice = format!("A:\n```json\n{LIST}\n```\nOr B:\n```json\n{LIST}\n```\n");
+        let twice = data(&twice, Phase::TaskList).unwrap_err();
+        assert!(twice.message().contains("2 drafts (lines 3 to 7)"), "{}", twice.message());
         for text in ["", "[]", "no JSON at all", "{\"tasks\":"] {
             data(text, Phase::TaskList).unwrap_err();
         }

@@ -8,9 +8,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
 use crate::commands::{
-    artifacts, chat, comment, completions, config, dep, diff, discard, doctor, export, help,
-    history, import, inbox, init, land, mailbox, man, merge_driver, orchestrate, phase, queue,
-    review, run, runs, setup, submit, tasks, worktrees,
+    artifacts, chat, check_text, comment, completions, config, dep, diff, discard, doctor, export,
+    help, history, import, inbox, init, land, mailbox, man, merge_driver, orchestrate, phase,
+    queue, review, run, runs, setup, submit, tasks, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
@@ -53,6 +53,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("history", of::<history::History<'_>>()),
     ("stats", of::<Stats>()),
     ("why", of::<Explanation>()),
+    ("check-text", of::<check_text::Understood>()),
     ("runs", of::<List<'_, Run>>()),
     ("runs list", of::<List<'_, Run>>()),
     ("runs show", of::<runs::show::Shown<'_>>()),

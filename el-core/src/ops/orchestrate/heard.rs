@@ -82,7 +82,7 @@ pub fn heard(store: &mut Store, ctx: &Ctx<'_>, heard: &Heard<'_>) -> Result<Repl
         let live = run::live_with_token(tx, heard.run, Some(heard.token))?;
         let Some(found) = atom::find(tx, &live.atom_id)? else { return Ok(Reply::None) };
         let Some(asked) = orchestration::question_of(tx, &found.id)? else {
-            completion(tx, &live, heard.reading)?;
+            completion(tx, &ctx, &live, heard.reading)?;
             return Ok(Reply::None);
         };
         let question = Question::named(&asked.name).ok_or_else(|| Error::Corrupt {
@@ -261,14 +261,22 @@ pub(super) fn said(payload: &Payload) -> String {
 
 /// Keeps how a worker says that its task of a plan ended; its words, where it never kept to the
 /// form.
-fn completion(tx: &Tx<'_>, live: &Run, reading: &Reading) -> Result<()> {
+fn completion(tx: &Tx<'_>, ctx: &Ctx<'_>, live: &Run, reading: &Reading) -> Result<()> {
     let Some((_, planned)) = orchestration::planned_as(tx, &live.atom_id)? else { return Ok(()) };
     let completion = match answer(reading, Phase::Completion, Some(&planned.task_id)) {
         Told::Good(good) => match good.payload {
             Payload::Completion(completion) => Some(completion),
             _ => None,
         },
-        Told::Faulty(_) => None,
+        Told::Faulty(faulty) => {
+            let why = faulty.lines().join(" ");
+            let text = format!("The completion block of {} could not be read. {why}", live.id);
+            let added = comment::insert(tx, ctx, &live.atom_id, &text)?;
+            let data = json!({ "comment": added.id });
+            let (atom, run) = (Some(&*live.atom_id), Some(&*live.id));
+            event::insert(tx, ctx, EventKind::Commented, atom, run, &data)?;
+            None
+        }
         Told::NotFound => {
             match fallback(reading.texts.last().map_or("", String::as_str), Phase::Completion) {
                 Some(Carried::Completion { status, summary }) => Some(Completion {

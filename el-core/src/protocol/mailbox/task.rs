@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::model::{Atom, Status, Timestamp, limits};
-use crate::protocol::report::FieldProblem;
+use crate::protocol::report::{FieldProblem, PLATFORMS};
 
 /// The states of a task in the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +119,7 @@ pub fn task_of(message: &Value) -> Option<&str> {
 /// Reads an assignment.
 ///
 /// # Errors
-/// If it does not say which task it is, or nothing of what is to be done.
+/// If it does not say which task it is, or its platform or time is none of the protocol's.
 pub fn read_assignment(message: &Value) -> Result<Assignment, FieldProblem> {
     let problem = |field: &str, message: &str| FieldProblem {
         field: field.to_owned(),
@@ -138,6 +138,18 @@ pub fn read_assignment(message: &Value) -> Result<Assignment, FieldProblem> {
         let items = message.get(field).and_then(Value::as_array).into_iter().flatten();
         items.filter_map(Value::as_str).map(|item| item.replace('\0', "")).collect()
     };
+    if let Some(given) = message.get("platform")
+        && !given.as_str().is_some_and(|word| PLATFORMS.contains(&word))
+    {
+        let known = PLATFORMS.join(", ");
+        return Err(problem("platform", &format!("it is one of {known}, not {given}")));
+    }
+    if let Some(given) = message.get("timestamp")
+        && given.as_str().is_none_or(|text| Timestamp::parse(text).is_err())
+    {
+        let wanted = "an ISO 8601 time, such as 2024-01-01T00:00:00.000Z";
+        return Err(problem("timestamp", &format!("{given} is not {wanted}")));
+    }
     let mut problems = Vec::new();
     for field in ["platform", "title", "instructions", "architecture", "timestamp"] {
         if text(field).is_none() {

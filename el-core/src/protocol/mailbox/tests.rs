@@ -198,6 +198,16 @@ fn an_assignment_is_read_tolerantly_and_what_is_missing_is_told() {
     let missing: Vec<&str> = read.problems.iter().map(|p| p.field.as_str()).collect();
     assert_eq!(missing, ["platform", "title", "architecture", "timestamp"]);
     assert!(read_assignment(&json!({"title": "x"})).is_err());
+    for (field, value) in [
+        ("platform", json!("windows")),
+        ("platform", json!(7)),
+        ("timestamp", json!("yesterday")),
+        ("timestamp", json!(null)),
+    ] {
+        let mut message = json!({"taskId": "t", "instructions": "x", "platform": "web"});
+        message[field] = value;
+        assert_eq!(read_assignment(&message).unwrap_err().field, field, "{message}");
+    }
     assert_eq!(read_assignment(&json!({"taskId": "t"})).unwrap().instructions, None);
 }
 

@@ -103,6 +103,8 @@ pub fn answer(reading: &Reading, wanted: Phase, task: Option<&str>) -> Answer {
                     other.get_or_insert((n, field("task_id", message)));
                     continue;
                 }
+                let mut slight = slight;
+                slight.extend(earlier_draft(reading, n, &payload));
                 return Answer::Good(Box::new(Good { block: n, payload, slight }));
             }
             Ok((payload, _)) => {
@@ -130,6 +132,27 @@ pub fn answer(reading: &Reading, wanted: Phase, task: Option<&str>) -> Answer {
         }
         (None, None) => Answer::NotFound,
     }
+}
+
+/// Tells of a block above the one that counts which says something else. Progress comes in many.
+fn earlier_draft(reading: &Reading, last: usize, payload: &Payload) -> Option<FieldFault> {
+    if payload.phase() == Phase::Progress {
+        return None;
+    }
+    let is_other = |block: &Block| match check_block(block) {
+        Ok((other, _)) => {
+            other.phase() == payload.phase()
+                && other.task_id() == payload.task_id()
+                && other != *payload
+        }
+        Err(_) => false,
+    };
+    let others = reading.blocks[..last].iter().filter(|block| is_other(block)).count();
+    (others > 0).then(|| FieldFault {
+        field: "block".to_owned(),
+        message: format!("is the last of {} drafts; the others are left out", others + 1),
+        is_grave: false,
+    })
 }
 
 fn field(name: &str, message: String) -> FieldFault {

@@ -60,8 +60,7 @@ fn kinds_that_are_no_result_are_refused() {
     for path in [
         "package.json",
         "web/tsconfig.build.json",
-        ".env",
-        ".env.local",
+        ".env.example",
         "vite.config.ts",
         ".eslintrc.cjs",
         "requirements-dev.txt",
@@ -114,6 +113,10 @@ fn what_the_work_item_names_is_sent_all_the_same() {
     assert!(!sent("package.json", "see mypackage.json and package.json5"));
     assert!(!sent("package.json", "see old/package.json.bak"));
     assert!(!sent("dist/app.js", "a dist is a dist"));
+    for secret in [".env", ".env.local", "id_rsa", "keys/server.pem", ".npmrc"] {
+        assert!(!sent(secret, &format!("Never print or commit {secret}; it holds the keys.")));
+        assert_eq!(why(secret), NotSent::Secret);
+    }
     assert!(!sent(".git/config", "show me .git/config and .git/"), "never, whoever asks");
 }
 

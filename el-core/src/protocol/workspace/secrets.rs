@@ -1,0 +1,154 @@
+//! Names of files that hold keys and credentials. No task and no link brings one of them out.
+
+/// Folders that hold nothing else.
+const FOLDERS: [&str; 8] =
+    [".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "gcloud"];
+const NAMES: [&str; 25] = [
+    ".envrc",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".git-credentials",
+    ".htpasswd",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    ".dockercfg",
+    ".vault-token",
+    ".boto",
+    ".s3cfg",
+    "kubeconfig",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_ecdsa_sk",
+    "id_ed25519_sk",
+    "credentials",
+    "secrets",
+    ".secrets",
+    "terraform.tfstate",
+];
+const ENDINGS: [&str; 16] = [
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".pkcs12",
+    ".p8",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".kdb",
+    ".ppk",
+    ".ovpn",
+    ".tfvars",
+    ".gpg",
+    ".agekey",
+    ".mobileprovision",
+];
+/// Beginnings of the names of data files (`credentials.json`, `client_secret_12.json`).
+const STEMS: [&str; 14] = [
+    "credential",
+    "secret",
+    "client_secret",
+    "client-secret",
+    "service-account",
+    "service_account",
+    "serviceaccount",
+    "token",
+    "api_key",
+    "api-key",
+    "apikey",
+    "private_key",
+    "private-key",
+    "passwd",
+];
+/// Endings of such data; a program may be called `secrets.rs`.
+const DATA: [&str; 12] =
+    ["json", "yml", "yaml", "toml", "ini", "env", "txt", "cfg", "conf", "properties", "csv", "xml"];
+/// Of `.env.example` and its kind, which hold the names alone.
+const EXAMPLES: [&str; 5] = ["example", "sample", "template", "dist", "defaults"];
+
+/// A name on the way says that the file holds a secret, in any case of its letters.
+pub(super) fn is_secret(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let mut names = path.split('/').rev();
+    let name = names.next().unwrap_or_default();
+    names.any(|folder| FOLDERS.contains(&folder)) || is_secret_name(name)
+}
+
+fn is_secret_name(name: &str) -> bool {
+    if let Some(kind) = name.strip_prefix(".env") {
+        return kind.is_empty()
+            || kind.starts_with(['.', '-', '_', '~'])
+                && !EXAMPLES.iter().any(|example| kind.ends_with(example));
+    }
+    // A copy or an old one of a secret is a secret (`id_rsa.bak`, `.env~`).
+    let bare = name.trim_end_matches('~');
+    let bare = [".bak", ".old", ".orig", ".backup", ".save"]
+        .iter()
+        .find_map(|ending| bare.strip_suffix(ending))
+        .unwrap_or(bare);
+    let is_data = bare.rsplit_once('.').is_some_and(|(_, ending)| DATA.contains(&ending));
+    NAMES.contains(&bare)
+        || ENDINGS.iter().any(|ending| bare.ends_with(ending))
+        || bare.ends_with(".env")
+        || is_data && STEMS.iter().any(|stem| bare.trim_start_matches('.').starts_with(stem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_keys_and_credentials_are_secret() {
+        for path in [
+            ".env",
+            ".env.local",
+            "app/.env.production",
+            ".ENV",
+            ".env~",
+            ".env.bak",
+            "prod.env",
+            "id_rsa",
+            "keys/id_ed25519",
+            "id_rsa.bak",
+            "server.pem",
+            "server.KEY",
+            "a.p12",
+            ".npmrc",
+            ".netrc",
+            ".git-credentials",
+            "home/.ssh/config",
+            ".aws/config",
+            ".aws/credentials",
+            "credentials.json",
+            "client_secret_12.json",
+            "secrets.yaml",
+            "service-account.json",
+            "token.json",
+            "prod.tfvars",
+            "release.keystore",
+            "Credentials",
+        ] {
+            assert!(is_secret(path), "{path}");
+        }
+        for path in [
+            ".env.example",
+            "id_rsa.pub",
+            "src/secrets.rs",
+            "credentials.py",
+            "tokenizer.rs",
+            "docs/keys.md",
+            "environment.md",
+            "monkey",
+            "src/key.rs",
+            "package.json",
+            "envoy.yaml",
+        ] {
+            assert!(!is_secret(path), "{path}");
+        }
+    }
+}

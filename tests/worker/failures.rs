@@ -189,7 +189,8 @@ fn a_run_folder_that_cannot_be_written_fails_the_launch_and_says_so() {
 fn why_quotes_the_agent_and_names_its_run() {
     let env = TestEnv::with_tracker();
     env.configure("max_attempts = 1\n");
-    let forgets = env.script_atom(&["say I could not find the schema", "on-block", "exit 0"]);
+    let forgets =
+        env.script_atom(&["say all done", "on-resume", "say I could not find the schema"]);
     env.work(&["--drain"]);
     let told = env.el(&["why", &forgets]).ok().stdout;
     assert!(told.contains("I could not find the schema"), "{told}");

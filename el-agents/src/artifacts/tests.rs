@@ -198,7 +198,7 @@ fn what_may_not_be_handed_over_is_reported_and_its_content_is_nowhere() {
         NotSent::Absolute,
         NotSent::Outside,
         NotSent::Link,
-        NotSent::Link,
+        NotSent::Secret,
         NotSent::NotAFile,
         NotSent::Folder,
         NotSent::Configuration,

@@ -105,9 +105,7 @@ fn sentence(hold: &Hold, explained: &Explanation, now: Timestamp) -> String {
     match hold {
         Hold::Status { status } => {
             let atom = &explained.atom;
-            let said = explained.last_comment.as_ref().map(|comment| comment.content.as_str());
             let reason = atom.close_reason.as_deref().filter(|reason| !reason.trim().is_empty());
-            let reason = reason.or(said.filter(|_| *status == Status::Blocked));
             of_status(*status, &atom.id, atom.assignee.as_deref(), reason)
         }
         Hold::Running { run } => running(run, &explained.attempts),
@@ -247,7 +245,8 @@ fn last_words(run: &Run) -> Vec<(&'static str, String)> {
     let mut words = Vec::new();
     match run.outcome {
         Some(Outcome::Violation) => {
-            let is_mark = |line: &&str| !line.trim_start().starts_with(['✓', '●', '▶']);
+            let is_mark =
+                |line: &&str| !line.trim_start().starts_with(['✓', '✗', '●', '▶', '↩', '■', '…']);
             let said = run.output.as_deref().and_then(|text| text.lines().rev().find(is_mark));
             let said = said.map(|line| text::middle_out(line.trim(), QUOTE_MAX));
             words.extend(said.map(|said| ("its agent's last words were", said)));

@@ -17,7 +17,7 @@ impl TestEnv {
 
     #[track_caller]
     fn task(&self, id: &Value) -> Value {
-        self.robot(&["tasks", id.as_str().unwrap()])
+        self.robot(&["tasks", "show", id.as_str().unwrap()])
     }
 
     /// Waits until the task stands so.

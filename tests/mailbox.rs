@@ -135,7 +135,7 @@ fn a_task_goes_through_the_files_from_its_assignment_to_its_approval() {
     env.el(&["mailbox", "sync"]).ok();
     assert_eq!(read(&env, TO_TEAM_LEAD)["messages"][0]["summary"], "Made");
     assert_eq!(
-        env.robot(&["chat", "view", "claude-code-team-lead"])["count"],
+        env.robot(&["chat", "show", "claude-code-team-lead"])["count"],
         1,
         "who assigned it is told"
     );
@@ -180,7 +180,7 @@ fn an_agent_that_reports_in_the_file_itself_has_handed_its_work_over() {
     assert_eq!(waiting["review"]["report"]["summary"], "Made it");
     let said = env.robot(&["chat", "list"])["items"][0]["name"].as_str().unwrap().to_owned();
     assert!(
-        env.robot(&["chat", "view", &said]).to_string().contains("Made it"),
+        env.robot(&["chat", "show", &said]).to_string().contains("Made it"),
         "whoever asked for it reads the report"
     );
     env.el(&["approve", &id]).ok();

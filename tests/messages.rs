@@ -43,7 +43,7 @@ fn a_mention_is_found_read_and_marked() {
         (channels["items"][0]["name"].as_str(), channels["items"][0]["messages"].as_i64()),
         (Some("general"), Some(2))
     );
-    let viewed = env.robot(&["chat", "view", "general", "-n", "1"]);
+    let viewed = env.robot(&["chat", "show", "general", "-n", "1"]);
     assert_eq!(
         (
             viewed["items"][0]["content"].as_str(),
@@ -52,7 +52,7 @@ fn a_mention_is_found_read_and_marked() {
         ),
         (Some("nobody"), Some(2), Some(true))
     );
-    let missing = env.el(&["--robot", "chat", "view", "nowhere"]).fails_with(3).json();
+    let missing = env.el(&["--robot", "chat", "show", "nowhere"]).fails_with(3).json();
     assert_eq!(missing["error"]["code"], "not_found");
 }
 
@@ -94,7 +94,7 @@ fn the_end_of_a_run_reaches_the_channel_the_inbox_and_the_program() {
     env.work(&["--once"]);
     let run = env.last_run(&id);
     let text = format!("@gendry Task {id} completed (exit 0).\n\nOutput:\nIt is sharp");
-    let viewed = env.robot(&["chat", "view", "claude-code-gendry"]);
+    let viewed = env.robot(&["chat", "show", "claude-code-gendry"]);
     assert_eq!(viewed["items"][0]["content"], text);
     assert_eq!(viewed["items"][0]["run_id"], run["id"]);
     assert_eq!(env.robot(&["inbox", "--agent", "gendry", "--unread"])["count"], 1);
@@ -175,7 +175,7 @@ fn an_attempt_that_is_tried_again_is_not_told_and_the_last_one_is() {
     let id = env.create("Fails", &["--actor", "gendry", "-d", &TestEnv::script(&["exit 3"])]);
     env.work(&["--drain"]);
     assert_eq!(env.outcomes(&id), ["failed", "failed"]);
-    let viewed = env.robot(&["chat", "view", "claude-code-gendry"]);
+    let viewed = env.robot(&["chat", "show", "claude-code-gendry"]);
     assert_eq!(viewed["count"], 1);
     let text = viewed["items"][0]["content"].as_str().unwrap();
     assert!(

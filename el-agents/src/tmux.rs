@@ -360,7 +360,9 @@ impl Tmux {
     }
 
     /// Where the server listens.
-    fn socket_path(&self) -> PathBuf {
+    /// Where the server's socket is, or will be.
+    #[must_use]
+    pub fn socket_path(&self) -> PathBuf {
         let folder =
             self.environment.iter().find(|(key, value)| key == "TMUX_TMPDIR" && !value.is_empty());
         let folder = folder.map_or(Path::new("/tmp"), |(_, value)| Path::new(value));

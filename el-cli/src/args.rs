@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
 use crate::commands::Command;
@@ -10,6 +10,7 @@ use crate::error::CommandError;
 use crate::globals::Globals;
 use crate::output::terminal::ColorWhen;
 
+mod refusal;
 pub(crate) mod values;
 
 /// An issue tracker for coding agents, with the workers built in
@@ -47,8 +48,8 @@ pub(crate) enum Parsed {
     Run(Box<Cli>),
     /// Help or the version was asked for: text for stdout.
     Text { text: clap::builder::StyledStr, color: ColorWhen },
-    /// It was not understood. `text` is clap's own rendering for people.
-    Wrong { error: CommandError, text: clap::builder::StyledStr, robot: bool, color: ColorWhen },
+    /// It was not understood.
+    Wrong { error: CommandError, robot: bool, color: ColorWhen },
 }
 
 /// Parses the command line.
@@ -63,8 +64,7 @@ pub(crate) fn parse(argv: &[OsString]) -> Parsed {
                 Parsed::Text { text: error.render(), color: wanted_color(argv) }
             }
             _ => Parsed::Wrong {
-                text: error.render(),
-                error: usage_error(&error),
+                error: refusal::of(&error),
                 robot: wants_robot(argv),
                 color: wanted_color(argv),
             },
@@ -90,57 +90,6 @@ fn wanted_color(argv: &[OsString]) -> ColorWhen {
         Some("always") => ColorWhen::Always,
         Some("never") => ColorWhen::Never,
         _ => ColorWhen::Auto,
-    }
-}
-
-/// clap's error as ours: its first paragraph is the message, its tips are hints.
-fn usage_error(error: &clap::Error) -> CommandError {
-    let plain = error.render().to_string();
-    let plain = plain.strip_prefix("error: ").unwrap_or(&plain);
-    if matches!(
-        error.kind(),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
-    ) {
-        // The text is the help of the command that is incomplete: its usage line begins with its
-        // name.
-        let usage = plain.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("el");
-        let name = usage.split(['[', '<']).next().unwrap_or("el").trim();
-        return CommandError::usage("a command is missing")
-            .with_hint(format!("{name} --help lists the commands"));
-    }
-    let mut paragraphs = plain.split("\n\n");
-    let first = paragraphs.next().unwrap_or_default();
-    let message: Vec<&str> = first.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let message = message.join(" ");
-    let mut built = if matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue)
-    {
-        let argument = context(error, ContextKind::InvalidArg).unwrap_or_default();
-        let name = argument
-            .split([' ', '='])
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches('-')
-            .to_owned();
-        CommandError::invalid(&name, message)
-    } else {
-        CommandError::usage(message)
-    };
-    for paragraph in paragraphs {
-        for line in paragraph.lines().map(str::trim) {
-            if let Some(tip) = line.strip_prefix("tip: ") {
-                built = built.with_hint(tip);
-            } else if let Some(usage) = line.strip_prefix("Usage: ") {
-                built = built.with_detail("usage", usage);
-            }
-        }
-    }
-    built
-}
-
-fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
-    match error.get(kind)? {
-        ContextValue::String(text) => Some(text.clone()),
-        _ => None,
     }
 }
 

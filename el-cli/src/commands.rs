@@ -110,8 +110,7 @@ pub(crate) enum Command {
     Worktrees(worktrees::Args),
     Cancel(cancel::Args),
     Retry(retry::Args),
-    #[command(subcommand)]
-    Chat(chat::Command),
+    Chat(chat::Args),
     Inbox(inbox::Args),
     #[command(subcommand)]
     Mailbox(mailbox::Command),
@@ -156,7 +155,7 @@ impl Command {
             Command::Review(args) => review::run(&args, app),
             Command::Approve(args) => approve::run(&args, app),
             Command::Reject(args) => reject::run(&args, app),
-            Command::Chat(command) => chat::run(&command, app),
+            Command::Chat(args) => chat::run(&args, app),
             Command::Inbox(args) => inbox::run(&args, app),
             Command::Mailbox(command) => mailbox::run(&command, app),
             Command::Comment(command) => comment::run(command, app),

@@ -46,10 +46,10 @@ fn run(argv: &[std::ffi::OsString]) -> Exit {
             let printer = Printer::new(Format::Human, color, false);
             finish(&printer, printer.styled(&text).map(|()| Exit::Done))
         }
-        Parsed::Wrong { error, text, robot, color } => {
+        Parsed::Wrong { error, robot, color } => {
             let format = if robot { Format::Robot } else { Format::Human };
             let printer = Printer::new(format, color, false);
-            printer.fail_usage(&error, &text);
+            printer.fail(&error);
             error.exit()
         }
     }

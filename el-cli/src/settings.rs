@@ -308,13 +308,8 @@ impl Settings {
     }
 
     fn path(&self, name: &str, agent: Option<&str>) -> Result<Option<PathBuf>> {
-        Ok(self.text(name, agent)?.map(|text| {
-            match text.strip_prefix("~/").zip(env::home_dir()) {
-                Some((rest, home)) => home.join(rest),
-                // An absolute path replaces the root.
-                None => self.root.join(text),
-            }
-        }))
+        // An absolute path replaces the root.
+        Ok(self.text(name, agent)?.map(|text| self.root.join(with_home(&text))))
     }
 
     /// How a named agent is run.
@@ -323,11 +318,11 @@ impl Settings {
         Ok(AgentSettings {
             name: name.to_owned(),
             executor: match self.text("executor", agent)?.as_deref() {
-                Some("command") => Executor::Command(self.list("command", agent)?),
+                Some("command") => Executor::Command(self.words("command", agent)?),
                 Some("interactive") => Executor::Interactive,
                 _ => Executor::Claude,
             },
-            claude_code_path: self.text("claude_code_path", agent)?.unwrap_or_default(),
+            claude_code_path: with_home(&self.text("claude_code_path", agent)?.unwrap_or_default()),
             model: self.text("model", agent)?,
             permission_mode: self.text("permission_mode", agent)?.unwrap_or_default(),
             allowed_tools: self.list("allowed_tools", agent)?,
@@ -347,7 +342,7 @@ impl Settings {
             close_grace: self.time("close_grace", agent)?.unwrap_or_default(),
             api_timeout: self.time("api_timeout", agent)?,
             api_max_retries: self.int("api_max_retries", agent)?,
-            notify: self.list("notify", agent)?,
+            notify: self.words("notify", agent)?,
             notify_timeout: self.time("notify_timeout", agent)?.unwrap_or_default(),
             review: self.value("review", agent)? == Value::Bool(true),
             system_prompt: self.text("system_prompt", agent)?.unwrap_or_default(),
@@ -451,6 +446,16 @@ fn bad_entry(file: &ConfigFile, entry: &Entry, message: &str) -> CommandError {
 
 fn bad_given(given: &Given, message: &str) -> CommandError {
     given.origin.refuses(given.key.name, &format!("{}: {message}", given.origin))
+}
+
+/// A path with the home folder in the place of a leading `~`.
+fn with_home(text: &str) -> String {
+    match (text.strip_prefix('~'), env::home_dir()) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+            format!("{}{rest}", home.display())
+        }
+        _ => text.to_owned(),
+    }
 }
 
 #[cfg(test)]

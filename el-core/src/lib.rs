@@ -18,4 +18,5 @@ pub mod text;
 pub use counted::{counted, times};
 pub use ctx::{Ctx, SessionCredentials};
 pub use error::{Error, Result};
+pub use store::sqlite_version;
 pub use store::{Durability, SCHEMA_VERSION, Store};

@@ -105,7 +105,7 @@ story() {
   run el inbox
   say ""
   say "The files that matter were copied as they were handed over, whatever becomes of them later:"
-  run el artifacts "$usage"
+  run el artifacts show "$usage"
   run el artifacts get "$usage" USAGE.md
 
   chapter "Reviewed, and sent back with a reason"
@@ -134,7 +134,7 @@ checks() {
   check "the run's folder said how it stands" grep -q "^atom: $timer" "$scratch/status"
   check "its file came back" sh -c "el artifacts get $usage USAGE.md | grep -qx 'sh timer.sh 180'"
   check "the inbox has both ends" test "$(el inbox | grep -c 'Task .* completed (exit 0)')" -ge 2
-  check "the lead was told of it" sh -c "el chat view claude-code-you | grep -q '@you Task $usage completed'"
+  check "the lead was told of it" sh -c "el chat show claude-code-you | grep -q '@you Task $usage completed'"
   check "the reason reached the second attempt" grep -q 'There is no test. Write one, and run it.' "$scratch/rejected"
   check "which wrote the test and ran it" grep -qx passed test-result.txt
   check "the timer was handed over twice" sh -c "test \$(el history $timer | grep -c submitted) -eq 2"

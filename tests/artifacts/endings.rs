@@ -29,7 +29,7 @@ fn a_run_hands_back_its_summary_and_its_key_files_as_they_were() {
         (&run["outcome"], &run["artifacts"], &run["summary"]["status"]),
         (&json!("closed"), &json!(3), &json!("completed"))
     );
-    let answer = env.robot(&["artifacts", &id]);
+    let answer = env.robot(&["artifacts", "show", &id]);
     assert_eq!((&answer["run_id"], &answer["count"]), (&run["id"], &json!(3)));
     assert_eq!(
         sent(&answer),
@@ -80,7 +80,7 @@ fn a_run_without_a_summary_hands_back_what_is_known_of_it() {
     let run = env.last_run(&id);
     let summary = &run["summary"];
     assert_eq!((&summary["status"], &summary["is_fallback"]), (&json!("partial"), &json!(true)));
-    let answer = env.robot(&["artifacts", run["id"].as_str().unwrap()]);
+    let answer = env.robot(&["artifacts", "show", run["id"].as_str().unwrap()]);
     assert_eq!(sent(&answer)[1..], ["made.txt copied"]);
     let text = env.el(&["artifacts", "get", &id, "summary"]).ok().stdout;
     assert!(text.contains("⚠️ PARTIAL - Summary not created by the agent"), "{text}");
@@ -121,7 +121,7 @@ fn a_run_that_fails_leaves_its_errors_and_what_it_made() {
         (&results["atom"]["status"], &results["run"]["exit_code"]),
         (&json!("blocked"), &json!(3))
     );
-    assert_eq!(sent(&env.robot(&["artifacts", &id]))[1..], ["half.txt copied"]);
+    assert_eq!(sent(&env.robot(&["artifacts", "show", &id]))[1..], ["half.txt copied"]);
 }
 
 #[test]
@@ -257,5 +257,5 @@ fn a_working_folder_elsewhere_gets_the_whole_path_of_the_summary() {
             && argv.contains(&format!("Edit(/{})", real.display())),
         "{argv}"
     );
-    assert_eq!(sent(&env.robot(&["artifacts", &id]))[1..], ["b.txt copied"]);
+    assert_eq!(sent(&env.robot(&["artifacts", "show", &id]))[1..], ["b.txt copied"]);
 }

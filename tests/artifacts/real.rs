@@ -33,7 +33,7 @@ fn assert_handed_back(env: &TestEnv, id: &str, summary: &str) {
         (&json!("completed"), &json!(false)),
         "{run:#}"
     );
-    let answer = env.robot(&["artifacts", id]);
+    let answer = env.robot(&["artifacts", "show", id]);
     assert_eq!(
         sent(&answer),
         [format!("{summary} copied"), "hello.txt copied".into(), "docs/hello.md copied".into()]

@@ -25,7 +25,7 @@ fn handed_back() -> (TestEnv, String) {
 #[test]
 fn a_person_sees_what_was_handed_back_and_what_was_not() {
     let (env, id) = handed_back();
-    let text = env.el(&["artifacts", &id]).ok().stdout;
+    let text = env.el(&["artifacts", "show", &id]).ok().stdout;
     for part in [
         "✓ completed · tests passed",
         "Said it",
@@ -40,7 +40,7 @@ fn a_person_sees_what_was_handed_back_and_what_was_not() {
     ] {
         assert!(text.contains(part), "{part} is missing:\n{text}");
     }
-    let paths = env.el(&["artifacts", &id, "-q"]).ok().stdout;
+    let paths = env.el(&["artifacts", "show", &id, "-q"]).ok().stdout;
     assert_eq!(paths, format!(".eluent/summaries/{id}.md\nsrc/hello.txt\nlogo.png\n"));
     let shown = env.el(&["show", &id]).ok().stdout;
     assert!(
@@ -49,7 +49,7 @@ fn a_person_sees_what_was_handed_back_and_what_was_not() {
             && shown.contains("About src/hello.txt"),
         "{shown}"
     );
-    assert!(shown.contains("2 of 3 files handed over; el artifacts run-"), "{shown}");
+    assert!(shown.contains("2 of 3 files handed over; el artifacts show run-"), "{shown}");
     let why = env.el(&["why", &id]).ok().stdout;
     assert!(why.contains("summary completed, 2 files"), "{why}");
     let run = env.el(&["runs", "show", &id]).ok().stdout;
@@ -109,8 +109,8 @@ fn what_was_referred_to_is_refused_once_it_has_changed() {
 fn an_atom_that_was_never_worked_on_has_nothing() {
     let env = TestEnv::with_tracker();
     let id = env.create("Wait", &[]);
-    let ran = env.el(&["artifacts", &id, "--robot"]).fails_with(4);
+    let ran = env.el(&["artifacts", "show", &id, "--robot"]).fails_with(4);
     assert_eq!(ran.json()["error"]["code"], "no_run");
-    env.el(&["artifacts", "t-nope"]).fails_with(3);
-    env.el(&["artifacts"]).fails_with(2);
+    env.el(&["artifacts", "show", "t-nope"]).fails_with(3);
+    assert_eq!(env.robot(&["artifacts"])["count"], 0);
 }

@@ -230,3 +230,18 @@ fn an_empty_name_is_refused() {
         assert!(!env.project(".eluent").exists(), "{name:?}");
     }
 }
+
+#[test]
+fn a_close_says_what_it_freed_and_offers_the_epic() {
+    let env = TestEnv::with_tracker();
+    let epic = env.create("All of it", &["--type", "epic"]);
+    let first = env.create("First", &["--parent", &epic]);
+    let gate = env.create("Gate", &[]);
+    let next = env.create("Next", &["--parent", &epic, "--blocked-by", &first]);
+    let held = env.create("Held twice", &["--blocked-by", &first, "--blocked-by", &gate]);
+    let said = env.el(&["close", &first]).ok().stderr;
+    assert!(said.contains(&format!("{next} is ready now")), "{said}");
+    assert!(!said.contains(&held) && !said.contains("is over"), "{said}");
+    let said = env.el(&["close", &next]).ok().stderr;
+    assert!(said.contains(&format!("el close {epic}")), "{said}");
+}

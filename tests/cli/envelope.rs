@@ -172,7 +172,7 @@ fn the_flag_may_stand_anywhere_before_the_double_dash() {
         created.stdout.contains("Created task") && created.stdout.contains("--robot"),
         "{created:#?}"
     );
-    let usage = env.run(env.command("el").args(["show", "--", "--robot", "x"])).fails_with(2);
+    let usage = env.run(env.command("el").args(["show", "--", "--robot", "x"])).fails_with(3);
     assert_eq!(usage.stdout, "", "what follows -- is no flag");
 }
 

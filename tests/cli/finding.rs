@@ -137,3 +137,22 @@ fn orders_are_by_what_was_asked_for() {
     assert_eq!(order("newest"), [third, second, first.clone()]);
     assert_eq!(order("updated")[0], first);
 }
+
+#[test]
+fn signs_that_are_no_letters_are_searched_for_as_they_stand() {
+    let env = TestEnv::with_tracker();
+    let plus = env.create("Port the parser to C++", &[]);
+    env.create("Port the parser to C", &[]);
+    let rocket = env.create("Ship it", &["-d", "Then 🚀 at once"]);
+    for (text, want) in
+        [("C++", &plus), ("parser c++", &plus), ("🚀", &rocket), ("ship 🚀", &rocket)]
+    {
+        let found = env.robot(&["search", text]);
+        assert_eq!(
+            (&found["count"], &found["items"][0]["id"]),
+            (&1.into(), &want[..].into()),
+            "{text}"
+        );
+    }
+    assert_eq!(env.robot(&["search", "🛠"])["count"], 0);
+}

@@ -481,7 +481,7 @@ fn what_waits_for_another_attempt_says_how_the_last_one_ended_and_when_the_next_
     env.configure("retry_backoff = \"10m\"\n");
     let task = env.hand_over(&["exit 3"], &[])["id"].as_str().unwrap().to_owned();
     env.wait_for_end(&task, 1);
-    let shown = env.el(&["tasks", &task]).ok().stdout;
+    let shown = env.el(&["tasks", "show", &task]).ok().stdout;
     assert!(
         shown.contains("Last attempt") && shown.contains("failed: the agent exited with code 3"),
         "{shown}"

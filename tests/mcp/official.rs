@@ -71,7 +71,7 @@ fn converse(how: &str, version: Option<&str>) {
     assert_eq!(listed["items"].as_array().unwrap().iter().filter(is_own).count(), 102);
     std::fs::write(env.project("go"), "").unwrap();
     wait_until("the task to end", SOON, || {
-        (env.robot(&["tasks", &task])["status"] == "completed").then_some(())
+        (env.robot(&["tasks", "show", &task])["status"] == "completed").then_some(())
     });
 }
 

@@ -19,7 +19,9 @@ fn hand_over(client: &mut Client, steps: &[&str]) -> String {
 }
 
 fn wait_for(env: &TestEnv, id: &str, status: &str) {
-    wait_until(status, SOON, || (env.robot(&["tasks", id])["status"] == status).then_some(()));
+    wait_until(status, SOON, || {
+        (env.robot(&["tasks", "show", id])["status"] == status).then_some(())
+    });
 }
 
 #[test]
@@ -60,7 +62,7 @@ fn a_task_is_handed_over_at_once_and_its_end_is_told() {
     let told = || Some(client.ok("inbox", json!({}))).filter(|text| text.contains(&id));
     let told = wait_until("the end in the inbox", SOON, told);
     assert!(told.contains("in #claude-code-tester") && told.contains("completed"), "{told}");
-    assert_eq!(env.robot(&["tasks", &id])["delegated_by"], "tester");
+    assert_eq!(env.robot(&["tasks", "show", &id])["delegated_by"], "tester");
 }
 
 #[test]
@@ -90,7 +92,7 @@ fn a_prompt_may_have_a_megabyte() {
     assert!(
         client.ok("claude_code_result", json!({"task_id": id, "wait": 60})).contains("completed")
     );
-    assert_eq!(env.robot(&["tasks", &id])["task_prompt"], text);
+    assert_eq!(env.robot(&["tasks", "show", &id])["task_prompt"], text);
 }
 
 #[test]
@@ -132,7 +134,7 @@ fn a_wait_that_is_called_off_has_no_answer_and_leaves_the_task_alone() {
     );
     client.ok("ready", json!({}));
     assert_eq!(client.rest(Duration::from_millis(500)), Vec::<Value>::new());
-    assert!(env.robot(&["tasks", &id])["completed_at"].is_null());
+    assert!(env.robot(&["tasks", "show", &id])["completed_at"].is_null());
     std::fs::write(env.project("go"), "").unwrap();
     assert!(
         client.ok("claude_code_result", json!({"task_id": id, "wait": 30})).contains("completed")

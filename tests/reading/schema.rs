@@ -224,6 +224,9 @@ fn every_document_fits_its_schema() {
     c.run("stats", &[]);
     c.run("doctor", &[]);
     c.run("config show", &[]);
+    c.run("config path", &[]);
+    c.run("config agents", &[]);
+    c.run("config show", &["--changed"]);
     c.run("config get", &["model"]);
     c.run("config set", &["model", "opus"]);
     c.run("config unset", &["model"]);
@@ -265,7 +268,7 @@ fn every_document_fits_its_schema() {
     c.run("approve", &[&review]);
     c.run("chat post", &["general", "@test hello"]);
     c.run("chat list", &[]);
-    c.run("chat view", &["general"]);
+    c.run("chat show", &["general"]);
     c.run("inbox", &["--agent", "test"]);
     c.run("mailbox sync", &[]);
     c.run("mailbox post", &["to-developer", "report.json"]);
@@ -274,9 +277,16 @@ fn every_document_fits_its_schema() {
     c.run("run", &[&prompt, "--wait"]);
     c.run("queue", &[]);
     c.run("tasks", &[]);
-    c.run("tasks", &[&handed]);
+    c.run("tasks list", &[]);
+    c.run("queue list", &[]);
+    c.run("queue show", &["claude"]);
+    c.run("chat", &[]);
+    c.run("artifacts", &[]);
+    c.run("artifacts list", &[]);
+    c.run("show", &[&one, &task]);
+    c.run("tasks show", &[&handed]);
     c.run("tasks cancel", &[&handed]);
-    c.run("artifacts", &[&handed]);
+    c.run("artifacts show", &[&handed]);
     c.run("artifacts get", &[&handed, "summary"]);
     c.run("show", &[&review]);
     c.run("runs show", &[&handed]);

@@ -89,11 +89,14 @@ fn the_live_view_counts_what_waits_and_fits_a_terminal_that_shrinks() {
         .map(|_| env.script_atom(&["say a long line of words", "wait-file go", "close done"]))
         .collect();
     let held = env.create("Put off", &[]);
-    let soon = el_core::model::Timestamp::from(
-        std::time::SystemTime::now() + std::time::Duration::from_secs(500),
-    );
+    let now = std::time::SystemTime::now();
+    let soon = now + std::time::Duration::from_secs(500);
+    let [now, soon] = [now, soon].map(el_core::model::Timestamp::from);
     env.database()
-        .execute("UPDATE atoms SET retry_at = ?2 WHERE id = ?1", (&held, soon.as_micros()))
+        .execute(
+            "UPDATE atoms SET retry_at = ?2, retry_from = ?3 WHERE id = ?1",
+            (&held, soon.as_micros(), now.as_micros()),
+        )
         .unwrap();
     let screen = env.screen(90, 8, "el work --drain --concurrency 4");
     let text = screen.wait_for("0 of 6 · 1 ready · 1 back off, next in 8m");
@@ -109,4 +112,33 @@ fn the_live_view_counts_what_waits_and_fits_a_terminal_that_shrinks() {
     screen.wait_for("[exit 0]");
     let over: Vec<Value> = atoms.iter().map(|id| env.show(id)["status"].clone()).collect();
     assert!(over.iter().all(|status| status == "closed"), "{over:?}");
+}
+
+#[test]
+fn a_dry_run_has_the_order_of_the_queue_and_says_where_each_run_works() {
+    let env = TestEnv::with_tracker();
+    let lines: String = (0..6).map(|n| format!("{{\"title\":\"Number {n}\"}}\n")).collect();
+    std::fs::write(env.project("many.jsonl"), lines).unwrap();
+    env.el(&["create", "--file", "many.jsonl"]).ok();
+    let preview = env.robot(&["work", "--dry-run"]);
+    let titles = |list: &Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|atom| atom["title"].to_string()).collect()
+    };
+    assert_eq!(titles(&preview["would_claim"]), titles(&env.robot(&["ready"])["items"]));
+    env.git(&["init", "-q"]);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "init"]);
+    let said = env.el(&["work", "--dry-run", "--concurrency", "2"]).ok().stdout;
+    assert!(said.contains("a git worktree for each atom"), "{said}");
+}
+
+#[test]
+fn a_log_that_is_followed_waits_for_a_task_that_has_not_begun() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["say here it is", "close done"]);
+    env.el(&["logs", &id]).fails_with(4);
+    let follow = env.start_el(&["logs", &id, "-f"]);
+    wait_until("that it waits", SOON, || follow.stderr().contains("has not begun").then_some(()));
+    env.work(&["--drain"]);
+    let ran = follow.wait(SOON).ok();
+    assert!(ran.stdout.contains("here it is"), "{ran:#?}");
 }

@@ -265,8 +265,10 @@ fn no_key_is_ever_required() {
 fn doctor_finds_every_agent_that_could_not_run_and_changes_nothing() {
     let env = TestEnv::with_tracker();
     let messages = || -> Vec<String> {
-        let findings = env.robot(&["doctor"])["findings"].take();
-        findings
+        let ran = env.el(&["--robot", "doctor"]);
+        let answer = ran.json();
+        let data = if ran.status == 0 { &answer["data"] } else { &answer["error"]["details"] };
+        data["findings"]
             .as_array()
             .unwrap()
             .iter()
@@ -294,4 +296,42 @@ fn doctor_finds_every_agent_that_could_not_run_and_changes_nothing() {
     env.configure("[agents.x]\nmodel = \"opus\"\nverify = \"sh -c true\"\n");
     assert!(messages().is_empty(), "{:?}", messages());
     assert!(!env.project(".eluent/agent-context").exists());
+}
+
+#[test]
+fn doctor_works_anywhere_and_says_what_is_there_and_whether_work_could_run() {
+    let env = TestEnv::with_tracker();
+    let facts = env.robot(&["doctor"])["facts"].take();
+    let names: Vec<&str> =
+        facts.as_array().unwrap().iter().map(|fact| fact["name"].as_str().unwrap()).collect();
+    for name in ["el", "SQLite", "tmux", "git", "client", "log-in", "git identity"] {
+        assert!(names.contains(&name), "{name} is missing: {facts:#}");
+    }
+    let mut elsewhere = env.command("el");
+    elsewhere.current_dir(env.path("")).args(["--robot", "doctor"]);
+    let report = env.run(&mut elsewhere).ok().json();
+    assert_eq!(report["data"]["findings"], serde_json::json!([]), "{report:#}");
+
+    env.configure("[agents.claude]\nclaude_code_path = \"/no/claude\"\n");
+    let error = env.el(&["--robot", "doctor"]).fails_with(6).json();
+    assert!(error["error"]["message"].as_str().unwrap().contains("/no/claude"), "{error:#}");
+    let said = env.el(&["doctor"]).fails_with(6).stdout;
+    assert!(said.contains("SQLite") && said.contains("el work cannot run here"), "{said}");
+}
+
+#[test]
+fn a_command_is_refused_when_it_is_set_and_a_tilde_is_the_home() {
+    let env = TestEnv::with_tracker();
+    for key in ["verify", "worktree_setup", "land_check", "notify", "command"] {
+        let refused = env.el(&["config", "set", key, "make | tee log"]);
+        assert!(refused.status != 0 && refused.stderr.contains("shell"), "{key}: {refused:#?}");
+        env.el(&["config", "set", key, "sh -c true"]).ok();
+        env.el(&["config", "set", key, "[\"sh\", \"-c\", \"true\"]"]).ok();
+        env.el(&["config", "unset", key]).ok();
+    }
+    let folder = env.home().join("elsewhere");
+    std::fs::create_dir_all(&folder).unwrap();
+    env.configure("working_directory = \"~/elsewhere\"\n");
+    let said = env.el(&["work", "--dry-run"]).ok().stdout;
+    assert!(said.contains(&folder.display().to_string()), "{said}");
 }

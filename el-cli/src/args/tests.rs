@@ -92,3 +92,61 @@ fn a_flag_as_the_value_of_an_option_is_that_value() {
     let Parsed::Run(cli) = parse(&argv) else { panic!("not understood") };
     assert!(!cli.globals.robot);
 }
+
+/// Calls `look` with every command that people see, and its path.
+fn each_command(command: &clap::Command, path: &str, look: &mut dyn FnMut(&clap::Command, &str)) {
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        let path = format!("{path} {}", sub.get_name()).trim().to_owned();
+        look(sub, &path);
+        each_command(sub, &path, look);
+    }
+}
+
+#[test]
+fn a_short_flag_means_one_thing_everywhere() {
+    let mut command = Cli::command();
+    command.build();
+    let mut meanings = std::collections::BTreeMap::<char, (String, String)>::new();
+    each_command(&command, "", &mut |command, path| {
+        for flag in command.get_arguments() {
+            let (Some(short), Some(long)) = (flag.get_short(), flag.get_long()) else { continue };
+            let (known, there) =
+                meanings.entry(short).or_insert_with(|| (long.to_owned(), path.to_owned()));
+            assert_eq!(known, long, "-{short} of el {path}, and of el {there}");
+            assert!(flag.get_all_short_aliases().unwrap_or_default().is_empty(), "el {path}");
+        }
+    });
+    assert!(meanings.len() > 8, "{meanings:?}");
+}
+
+#[test]
+fn every_noun_lists_bare_and_by_list_and_shows_by_show() {
+    let mut command = Cli::command();
+    command.build();
+    for noun in ["runs", "tasks", "artifacts", "queue", "orchestrate", "chat"] {
+        let found = command.find_subcommand(noun).unwrap_or_else(|| panic!("{noun}"));
+        assert!(!found.is_subcommand_required_set(), "el {noun} lists");
+        assert!(found.find_subcommand("list").is_some(), "el {noun} list");
+        let show = found.find_subcommand("show").unwrap_or_else(|| panic!("el {noun} show"));
+        assert!(show.get_positionals().next().is_some(), "el {noun} show ID");
+    }
+}
+
+#[test]
+fn the_parser_speaks_as_el_does() {
+    for (line, want) in [
+        ("el frobnicate", "there is no command 'frobnicate'"),
+        ("el list --banana", "there is no flag --banana here"),
+        ("el run list all", "'all' is one word too many"),
+        ("el close", "<ATOM>... is missing"),
+        ("el list --all --status open", "do not go together"),
+        ("el list --limit", "--limit <N> needs a value"),
+        ("el list --limit x", "limit: 'x': invalid digit"),
+        ("el list --sort banana", "sort: 'banana' is not one of priority, oldest"),
+        ("el comment", "a command is missing"),
+    ] {
+        let (error, _) = wrong(line);
+        assert!(error.message().contains(want), "{line}: {error}");
+        assert!(error.hints().iter().any(|hint| hint.ends_with("--help tells more")), "{line}");
+    }
+}

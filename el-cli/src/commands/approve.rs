@@ -19,7 +19,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     ids: Ids,
     /// What there is to say; `-` reads it from stdin
-    #[arg(short, long, visible_alias = "message", short_alias = 'm', value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT")]
     reason: Option<String>,
 }
 

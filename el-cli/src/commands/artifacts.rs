@@ -7,17 +7,18 @@ use crate::error::Result;
 use crate::exit::Exit;
 
 pub(super) mod get;
-pub(super) mod list;
+mod list;
+pub(super) mod show;
 
-/// Show what a run handed back: its summary and its key files
+/// Show what runs handed back: their summaries and key files
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
     after_help = "\
 Examples:
-  el artifacts q5e6              The atom's last run that handed anything back
-  el artifacts run-7kq2m9xd --robot
+  el artifacts                   Runs that handed anything back, newest first
+  el artifacts show q5e6         The atom's last run that handed anything back
+  el artifacts show run-7kq2m9xd --robot
   el artifacts get q5e6 summary
   el artifacts get q5e6 2 -o Button.tsx
 
@@ -27,12 +28,17 @@ is binary or very large stays where it is, with its hash."
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    #[command(flatten)]
-    list: list::ListArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// List the runs that handed anything back, newest first
+    #[command(after_help = "\
+Examples:
+  el artifacts list
+  el artifacts list --robot | jq -r '.data.items[].id'")]
+    List,
+    Show(show::Args),
     Get(get::Args),
 }
 
@@ -46,6 +52,7 @@ impl Args {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     match &args.command {
         Some(Command::Get(args)) => get::run(args, app),
-        None => list::run(&args.list, app),
+        Some(Command::Show(args)) => show::run(args, app),
+        Some(Command::List) | None => list::run(app),
     }
 }

@@ -1,13 +1,14 @@
 use el_core::model::CancelMode;
-use el_core::ops;
+use el_core::ops::{self, Cancelled};
 
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::list::OneOrMany;
 use crate::output::style;
 
-/// End a running attempt cleanly
+/// End running attempts cleanly
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,8 +20,8 @@ The run's supervisor ends the agent and everything it started. Asking again is n
 An agent's session has no --requeue.")]
 pub(crate) struct Args {
     /// An atom, or a run
-    #[arg(value_name = "ATOM|RUN", add = complete::runs())]
-    target: String,
+    #[arg(required = true, value_name = "ATOM|RUN", add = complete::runs())]
+    targets: Vec<String>,
     /// Put the atom back into the queue instead of holding it
     #[arg(long)]
     requeue: bool,
@@ -31,23 +32,33 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mode = if args.requeue { CancelMode::Requeue } else { CancelMode::Hold };
-    let cancelled =
-        ops::cancel(&mut app.writer()?, &app.ctx(), &args.target, mode, args.reason.as_deref())?;
-    app.printer.emit(&cancelled, |page| {
+    let mut store = app.writer()?;
+    let ctx = app.ctx();
+    // All are there, or none is asked to end.
+    for target in &args.targets {
+        ops::target_run(&store, target)?;
+    }
+    let asked = args.targets.iter();
+    let cancelled: Vec<Cancelled> = asked
+        .map(|target| ops::cancel(&mut store, &ctx, target, mode, args.reason.as_deref()))
+        .collect::<el_core::Result<_>>()?;
+    app.printer.emit(&OneOrMany::of(args.targets.len(), &cancelled), |page| {
         if page.quiet() {
             return;
         }
-        let done = page.paint(style::GOOD, "Asked to end:");
-        let then = if args.requeue {
-            "its atom is open again then"
-        } else {
-            "its atom is held then, until el retry"
-        };
-        page.line(format!(
-            "{done} {} of {}; {then}",
-            cancelled.run_id,
-            page.paint(style::ID, &cancelled.atom_id)
-        ));
+        for cancelled in &cancelled {
+            let done = page.paint(style::GOOD, "Asked to end:");
+            let then = if args.requeue {
+                "its atom is open again then"
+            } else {
+                "its atom is held then, until el retry"
+            };
+            page.line(format!(
+                "{done} {} of {}; {then}",
+                cancelled.run_id,
+                page.paint(style::ID, &cancelled.atom_id)
+            ));
+        }
     })?;
     Ok(Exit::Done)
 }

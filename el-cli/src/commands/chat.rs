@@ -6,28 +6,34 @@ use crate::exit::Exit;
 
 mod list;
 mod post;
-pub(super) mod view;
+pub(super) mod show;
 
 /// Read and write the channels in which agents and people tell each other things
-#[derive(Debug, clap::Subcommand)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  el chat list
-  el chat view claude-code-gendry
+  el chat
+  el chat show claude-code-gendry
   el chat post general \"@gendry the parser is next\"
 
 The end of every run that is not tried again is told in claude-code-<who asked for it>. Whoever
 a message names by @name finds it with el inbox.")]
-pub(crate) enum Command {
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
     List(list::Args),
-    View(view::Args),
+    Show(show::Args),
     Post(post::Args),
 }
 
-pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
-    match command {
-        Command::List(args) => list::run(args, app),
-        Command::View(args) => view::run(args, app),
-        Command::Post(args) => post::run(args, app),
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    match &args.command {
+        Some(Command::Show(args)) => show::run(args, app),
+        Some(Command::Post(args)) => post::run(args, app),
+        Some(Command::List(_)) | None => list::run(app),
     }
 }

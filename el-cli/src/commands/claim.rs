@@ -22,10 +22,10 @@ pub(crate) struct Args {
     #[arg(value_name = "ATOM", add = complete::atoms())]
     id: String,
     /// For this name instead of yours
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME")]
     agent_id: Option<String>,
     /// Take it from its assignee, and in spite of what blocks it
-    #[arg(short, long)]
+    #[arg(long)]
     force: bool,
 }
 

@@ -1,15 +1,15 @@
 use el_agents::verify;
 use el_core::Store;
-use el_core::model::{Run, Status};
-use el_core::ops::{self, Guard};
+use el_core::model::{Atom, Run, Status};
+use el_core::ops::{self, AtomFilter, Guard, Sort};
 use el_core::protocol::words;
 
 use crate::app::App;
 use crate::args::values::word;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::atoms;
 use crate::output::list::OneOrMany;
+use crate::output::{atoms, sanitize};
 use crate::{complete, input};
 
 mod worktree;
@@ -31,10 +31,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     ids: Ids,
     /// What was done; `-` reads it from stdin
-    #[arg(short, long, visible_alias = "message", short_alias = 'm', value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT")]
     reason: Option<String>,
     /// Although somebody else has claimed it, or something in an epic is not over
-    #[arg(short, long)]
+    #[arg(long)]
     force: bool,
     #[command(flatten)]
     guard: GuardArgs,
@@ -82,6 +82,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ensure_committed(app, &mut store, &args.ids.ids)?;
     }
     check_first(app, &mut store, &args.ids.ids, &|| true)?;
+    let waiting = match app.printer.is_robot() {
+        true => Vec::new(),
+        false => waiting_for(&store, &args.ids.ids),
+    };
     let closed = ops::close(
         &mut store,
         &app.ctx(),
@@ -94,7 +98,42 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             app.printer.note(&format!("{} is assigned to {other}", atom.id));
         }
     }
-    report(app, args.ids.ids.len(), "Closed", &closed)
+    report(app, args.ids.ids.len(), "Closed", &closed)?;
+    tell_freed(app, &store, &waiting, &closed)?;
+    Ok(Exit::Done)
+}
+
+/// The atoms that wait for these. What cannot be looked up, the change itself will tell.
+fn waiting_for(store: &Store, ids: &[String]) -> Vec<String> {
+    let shown = ids.iter().filter_map(|id| ops::show(store, id).ok());
+    let bonds = shown.flat_map(|shown| shown.dependencies.outgoing);
+    let holding = bonds.filter(|bond| bond.dependency_type.is_blocking());
+    holding.map(|bond| bond.target_id).collect()
+}
+
+/// Says what is ready now, and which epic has nothing open in it any more.
+fn tell_freed(app: &App, store: &Store, waiting: &[String], closed: &[Atom]) -> Result<()> {
+    let mut told: Vec<String> = Vec::new();
+    for id in waiting {
+        let explained = ops::explain(store, id, app.now())?;
+        if explained.ready {
+            let title = sanitize::line(&explained.atom.title).into_owned();
+            told.push(format!("{} is ready now: {title}", explained.atom.id));
+        }
+    }
+    for parent in closed.iter().filter_map(|atom| atom.parent_id.as_ref()) {
+        let open = AtomFilter { parent: Some(parent.clone()), ..AtomFilter::default() };
+        let epic = ops::brief(store, parent)?;
+        let is_done = !epic.status.is_over()
+            && ops::list(store, &open, Sort::Priority, Some(1), 0, app.now())?.items.is_empty();
+        if is_done {
+            told.push(format!("all in {parent} is over: el close {parent}"));
+        }
+    }
+    told.sort();
+    told.dedup();
+    told.iter().for_each(|line| app.printer.note(line));
+    Ok(())
 }
 
 /// Runs the check of this session's work, if one has to pass before it is closed, and keeps its

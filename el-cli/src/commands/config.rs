@@ -8,7 +8,9 @@ use crate::exit::Exit;
 use crate::project::Project;
 use crate::settings::{self, Settings};
 
+pub(super) mod agents;
 pub(super) mod get;
+pub(super) mod path;
 pub(super) mod set;
 pub(super) mod show;
 pub(super) mod unset;
@@ -30,6 +32,13 @@ pub(crate) enum Command {
     Get(get::Args),
     Set(set::Args),
     Unset(unset::Args),
+    Path(path::Args),
+    /// List the agents that the configuration knows
+    #[command(after_help = "\
+Examples:
+  el config agents
+  el config show --agent gendry")]
+    Agents,
 }
 
 pub(super) fn run(command: Command, app: &App) -> Result<Exit> {
@@ -38,6 +47,8 @@ pub(super) fn run(command: Command, app: &App) -> Result<Exit> {
         Command::Get(args) => get::run(&args, app),
         Command::Set(args) => set::run(&args, app),
         Command::Unset(args) => unset::run(&args, app),
+        Command::Path(args) => path::run(&args, app),
+        Command::Agents => agents::run(app),
     }
 }
 
@@ -45,10 +56,10 @@ pub(super) fn run(command: Command, app: &App) -> Result<Exit> {
 #[derive(Debug, Clone, clap::Args)]
 struct Place {
     /// In the user's file
-    #[arg(long, visible_alias = "global", short_alias = 'g')]
+    #[arg(long)]
     user: bool,
     /// In the project's file (the default)
-    #[arg(long, visible_alias = "local", short_alias = 'l', conflicts_with = "user")]
+    #[arg(long, conflicts_with = "user")]
     project: bool,
 }
 

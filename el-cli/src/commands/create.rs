@@ -71,7 +71,7 @@ pub(crate) struct Args {
     #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
     blocked_by: Vec<String>,
     /// An atom that waits for this one
-    #[arg(short, long = "blocking", value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
+    #[arg(long = "blocking", value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
     blocking: Vec<String>,
     /// The atom during whose work this was found
     #[arg(long, value_name = "ATOM", add = complete::all_atoms())]
@@ -83,7 +83,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
     /// Many atoms, from JSON Lines or a Markdown task list; `-` is stdin
-    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["title", "title_words", "description", "description_file", "acceptance"], value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "title_words", "description", "description_file", "acceptance"], value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
 }
 

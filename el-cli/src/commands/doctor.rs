@@ -20,7 +20,9 @@ Examples:
   el doctor --robot
 
 Looks at the database, the graph, claims and runs, the configuration, and the programs that el
-work needs. Exit code 1 if something is seriously wrong; without --fix nothing is changed.")]
+work needs; outside of a project, at the machine alone. Without --fix nothing is changed.
+
+Exit codes: 1 something is seriously wrong; 6 el work could not run here.")]
 pub(crate) struct Args {
     /// Rebuild what can be rebuilt without loss
     #[arg(long)]
@@ -39,6 +41,8 @@ pub(super) struct Report<'a> {
     serious: usize,
     /// What `--fix` rebuilt.
     fixed: &'a [&'static str],
+    /// What is there: versions, the log-in, identities, permissions.
+    facts: &'a [machine::Fact],
     findings: &'a [Finding],
 }
 
@@ -48,11 +52,29 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ops::rebuild(&mut app.writer()?)?;
         fixed.push("search_index");
     }
-    let mut findings = ops::doctor(&app.reader()?, app.now())?;
-    findings.extend(machine::look(app)?);
+    let place = machine::Place::of(app)?;
+    let mut findings = match place.is_project() {
+        true => ops::doctor(&app.reader()?, app.now())?,
+        false => Vec::new(),
+    };
+    let (found, facts) = machine::look(app, &place);
+    findings.extend(found);
     findings.sort_by_key(|finding| !finding.serious);
     let serious = findings.iter().filter(|finding| finding.serious).count();
-    let data = Report { count: findings.len(), serious, fixed: &fixed, findings: &findings };
+    let data = Report {
+        count: findings.len(),
+        serious,
+        fixed: &fixed,
+        facts: &facts,
+        findings: &findings,
+    };
+    let cannot_work = findings.iter().find(|finding| finding.code == machine::CANNOT_WORK);
+    if let Some(finding) = cannot_work.filter(|_| serious == 0 && app.printer.is_robot()) {
+        return Err(CommandError::new(Exit::Configuration, "config", finding.message.clone())
+            .with_hint(finding.hint.clone())
+            .with_detail("findings", json!(findings))
+            .with_detail("facts", json!(facts)));
+    }
     if serious > 0 && app.printer.is_robot() {
         return Err(CommandError::new(
             Exit::Internal,
@@ -67,10 +89,20 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             ),
         )
         .with_hint("details.findings has them, each with its own hint")
-        .with_detail("findings", json!(findings)));
+        .with_detail("findings", json!(findings))
+        .with_detail("facts", json!(facts)));
     }
-    let exit = if serious > 0 { Exit::Internal } else { Exit::Done };
-    app.printer.conclude(&data, exit, |page| view(page, &findings, app))
+    let exit = match (serious, cannot_work) {
+        (1.., _) => Exit::Internal,
+        (0, Some(_)) => Exit::Configuration,
+        (0, None) => Exit::Done,
+    };
+    app.printer.conclude(&data, exit, |page| {
+        if !page.quiet() {
+            machine::print(page, &facts);
+        }
+        view(page, &findings, app);
+    })
 }
 
 fn view(page: &mut Page, findings: &[Finding], app: &App) {

@@ -31,7 +31,7 @@ discarded. The order depends on nothing but the content, so that a diff in git i
 docs/export-format.md describes the JSON Lines; el import reads them.")]
 pub(crate) struct Args {
     /// In which format
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "jsonl")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "jsonl")]
     format: Format,
     /// Into this file, written anew as a whole [default: stdout]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]

@@ -80,9 +80,12 @@ impl Command {
             Command::Config(super::config::Command::Set(_) | super::config::Command::Unset(_)) => {
                 May::Not("the settings say which programs are started, and what holds for agents")
             }
-            Command::Config(super::config::Command::Show(_) | super::config::Command::Get(_)) => {
-                May::Do
-            }
+            Command::Config(
+                super::config::Command::Show(_)
+                | super::config::Command::Get(_)
+                | super::config::Command::Path(_)
+                | super::config::Command::Agents,
+            ) => May::Do,
             Command::Setup(_) => May::Not("it changes what other programs start"),
             Command::Work(args) if args.only_looks() => May::Do,
             Command::Work(_) => {

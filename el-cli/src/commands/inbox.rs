@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long)]
     unread: bool,
     /// Go on, and show what comes
-    #[arg(short, long)]
+    #[arg(long)]
     watch: bool,
     /// Mark what is shown as read
     #[arg(long)]

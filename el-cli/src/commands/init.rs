@@ -27,7 +27,7 @@ In a linked git worktree the tracker is made in the main worktree, which is wher
 it.")]
 pub(crate) struct Args {
     /// The name that ids begin with [default: the folder's name]
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Make one here though a folder above has one already
     #[arg(long)]

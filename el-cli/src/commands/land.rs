@@ -29,7 +29,7 @@ what makes it fail is found by halves and left out, and a conflict becomes an at
 branch is checked out with changes that are not committed, nothing is moved. It can be broken
 off at any moment (Ctrl-C), and done again; --dry-run foresees conflicts, and runs no check.
 What git revert took back is brought in again once its atom is closed again. --commit first
-commits what an agent left uncommitted in its worktree, with the summary of its run as the message.
+commits what an agent left uncommitted in its worktree, with its run's summary as the message.
 Exit code 4 if something could not be brought in.")]
 pub(crate) struct Args {
     /// The atoms

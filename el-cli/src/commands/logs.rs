@@ -42,7 +42,7 @@ pub(crate) struct Args {
     raw: bool,
     /// Only the last lines
     #[arg(short = 'n', long, value_name = "N")]
-    tail: Option<usize>,
+    limit: Option<usize>,
     /// Which of the run's files: what the agent wrote, what its pane showed, what it was told; by
     /// default the transcript, where there is one
     #[arg(long, value_enum, value_name = "FILE")]
@@ -79,7 +79,7 @@ const LOOK: Duration = Duration::from_millis(150);
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.reader()?;
-    let run = ops::target_run(&store, &args.target)?;
+    let run = target(args, app, &store)?;
     let folder = app.project()?.state.join("runs").join(&run.id);
     let which = args.file.unwrap_or_else(|| telling(&run, &folder));
     let source = Source { store, path: folder.join(which.name()), which, run };
@@ -91,6 +91,26 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         app.printer.note(&format!("{} {}", ended.id, runs::state(&ended, app.now())));
     }
     Ok(Exit::Done)
+}
+
+/// The run that is meant; with `--follow`, the first one of an atom that waits for it.
+fn target(args: &Args, app: &App, store: &Store) -> Result<Run> {
+    let mut is_told = false;
+    loop {
+        match ops::target_run(store, &args.target) {
+            Err(error) if args.follow && error.code() == "no_run" => {
+                let atom = ops::brief(store, &args.target)?;
+                if atom.status.is_over() {
+                    return Err(error.into());
+                }
+                if !std::mem::replace(&mut is_told, true) {
+                    app.printer.note(&format!("{} has not begun; waiting for it", atom.id));
+                }
+                std::thread::sleep(LOOK);
+            }
+            found => return Ok(found?),
+        }
+    }
 }
 
 /// The file that tells most. A client with its own screen has no output of its own: its
@@ -142,7 +162,7 @@ fn copy(args: &Args, app: &App, source: &Source) -> Result<Run> {
         }
         _ => Show::Text,
     };
-    let mut feed = Feed::new(show, args.tail);
+    let mut feed = Feed::new(show, args.limit);
     let mut file = None;
     loop {
         // First whether it has ended, then what is there: what it wrote before its end is then
@@ -203,7 +223,7 @@ fn robot(args: &Args, app: &App, source: &Source) -> Result<Exit> {
     for line in String::from_utf8_lossy(&bytes).lines() {
         total += 1;
         items.push_back(serde_json::from_str(line).unwrap_or_else(|_| line.into()));
-        if args.tail.is_some_and(|tail| items.len() > tail) {
+        if args.limit.is_some_and(|tail| items.len() > tail) {
             items.pop_front();
         }
     }

@@ -15,15 +15,37 @@ use crate::output::{pauses, style, tasks};
 #[command(after_help = "\
 Examples:
   el queue
-  el queue --agent gendry
+  el queue show gendry
   el queue --robot | jq '.data.items[] | select(.is_executing)'
 
 The order is that of the work: urgent first, then by priority, then by age. What is assigned to
 nobody is listed with each agent whose worker takes that.")]
 pub(crate) struct Args {
-    /// Only this agent
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    agent: Option<String>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Show every agent's queue
+    #[command(after_help = "\
+Examples:
+  el queue list
+  el queue list --robot")]
+    List,
+    Show(ShowArgs),
+}
+
+/// Show the queues of some agents
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el queue show gendry
+  el queue show gendry ada")]
+pub(crate) struct ShowArgs {
+    /// The agents
+    #[arg(required = true, value_name = "AGENT", value_parser = NonEmptyStringValueParser::new())]
+    agents: Vec<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -38,14 +60,18 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let settings = app.settings()?;
     let mut agents: Vec<String> = settings.work().map(|work| work.agents).unwrap_or_default();
     agents.extend(settings.agents().into_iter().map(str::to_owned));
-    if let Some(agent) = &args.agent {
-        agents = vec![agent.clone()];
+    let only = match &args.command {
+        Some(Command::Show(args)) => Some(&args.agents),
+        Some(Command::List) | None => None,
+    };
+    if let Some(only) = only {
+        agents.clone_from(only);
     }
     let store = app.reader()?;
     let now = app.now();
     let mut rows: Vec<Row> = Vec::new();
     for queue in ops::queue(&store, &agents, now, &worker::is_there)? {
-        if args.agent.as_ref().is_none_or(|agent| *agent == queue.agent_name) {
+        if only.is_none_or(|only| only.contains(&queue.agent_name)) {
             // A mistake in one agent's settings does not hide what the others do.
             let max_parallel =
                 settings.agent(&queue.agent_name).ok().and_then(|agent| agent.max_parallel);

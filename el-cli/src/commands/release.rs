@@ -20,7 +20,7 @@ pub(crate) struct Args {
     #[arg(value_name = "ATOM", add = complete::atoms())]
     id: String,
     /// Give back what somebody else has claimed
-    #[arg(short, long)]
+    #[arg(long)]
     force: bool,
 }
 

@@ -1,27 +1,27 @@
 use el_core::ops;
 
+use super::close::{Ids, report};
 use crate::app::App;
-use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::atoms;
 
-/// Give an atom fresh attempts: open, no back-off
+/// Give atoms fresh attempts: open, no back-off
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   el retry q5e6
+  el retry q5e6 x2
+
+Several are put back together or not at all.
 
 For what was blocked after its last attempt, or held by el cancel. The failures so far are
 counted no longer. An agent's session gives no fresh attempts, and does not retry its own atom.")]
 pub(crate) struct Args {
-    /// The atom
-    #[arg(value_name = "ATOM", add = complete::atoms())]
-    id: String,
+    #[command(flatten)]
+    ids: Ids,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let opened = ops::retry(&mut app.writer()?, &app.ctx(), &args.id)?;
-    app.printer.emit(&opened, |page| atoms::did(page, "Ready to retry", &opened))?;
-    Ok(Exit::Done)
+    let opened = ops::retry_all(&mut app.writer()?, &app.ctx(), &args.ids.ids)?;
+    report(app, args.ids.ids.len(), "Ready to retry", &opened)
 }

@@ -64,7 +64,7 @@ pub(crate) struct Args {
     #[arg(last = true, value_name = "PROMPT", conflicts_with = "prompt")]
     verbatim: Option<String>,
     /// A file that holds the prompt, of any size; `-` is stdin
-    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["prompt", "verbatim"], value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "verbatim"], value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
     /// The agent [default: the first of the setting 'agent']
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -94,7 +94,7 @@ pub(crate) struct Args {
     #[arg(long)]
     require_verify: bool,
     /// Follow the task to its end, and exit with its outcome
-    #[arg(short, long)]
+    #[arg(long)]
     wait: bool,
 }
 
@@ -440,7 +440,9 @@ fn said(page: &mut Page, done: &HandedOver, new: &NewTask) {
             page.line(format!("Not committed here, so not in that worktree: {files}"));
         }
     }
-    let text =
-        format!("el tasks {} tells how it stands; el logs {} -f follows it.", task.id, task.id);
+    let text = format!(
+        "el tasks show {} tells how it stands; el logs {} -f follows it.",
+        task.id, task.id
+    );
     page.line(page.paint(style::DIM, &text));
 }

@@ -5,34 +5,41 @@ use crate::app::App;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::list::OneOrMany;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{artifacts, atoms, bonds, comments, runs, sanitize, style, time};
 
-/// Show everything about an atom
+/// Show everything about atoms
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   el show q5e6
+  el show q5e6 x2            Several, one after the other
   el show q5e6 --robot
   el show q5e6 -v            Exact times, and who made it")]
 pub(crate) struct Args {
-    /// Its id, or a unique beginning of the short part
-    #[arg(value_name = "ATOM", add = complete::all_atoms())]
-    id: String,
-    /// Comments are always shown; taken for the sake of scripts
-    #[arg(short, long, hide = true)]
-    comments: bool,
-    /// Bonds are always shown; taken for the sake of scripts
-    #[arg(short, long, hide = true)]
-    deps: bool,
+    /// Ids, or unique beginnings of their short parts
+    #[arg(required = true, value_name = "ATOM", add = complete::all_atoms())]
+    ids: Vec<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.reader()?;
-    let shown = ops::show(&store, &args.id)?;
-    let children = if app.printer.is_robot() { Vec::new() } else { children(&store, &shown.atom)? };
-    app.printer.emit(&shown, |page| view(page, &shown, &children, app))?;
+    let ids = args.ids.iter();
+    let shown: Vec<Shown> = ids.map(|id| ops::show(&store, id)).collect::<el_core::Result<_>>()?;
+    let below = match app.printer.is_robot() {
+        true => Vec::new(),
+        false => shown.iter().map(|one| children(&store, &one.atom)).collect::<Result<Vec<_>>>()?,
+    };
+    app.printer.emit(&OneOrMany::of(args.ids.len(), &shown), |page| {
+        for (at, (one, children)) in shown.iter().zip(&below).enumerate() {
+            if at > 0 && !page.quiet() {
+                page.blank();
+            }
+            view(page, one, children, app);
+        }
+    })?;
     Ok(Exit::Done)
 }
 

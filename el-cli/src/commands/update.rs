@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_parser = word::<Status>(), value_name = "STATUS")]
     status: Option<Status>,
     /// Why, with --status; `-` reads it from stdin
-    #[arg(short, long, visible_alias = "message", short_alias = 'm', value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT")]
     reason: Option<String>,
     /// Who is to do it
     #[arg(short, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -84,7 +84,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
     /// Although somebody else has claimed it, or something in an epic is not over
-    #[arg(short, long)]
+    #[arg(long)]
     force: bool,
     #[command(flatten)]
     guard: GuardArgs,

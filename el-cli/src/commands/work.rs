@@ -218,6 +218,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     tell_of_others(app, &options)?;
     tell_what_waits(app, &options)?;
+    // What is wrong is told instead of what would be done.
+    worker::preflight(&options)?;
     preflight::tell(app, &options);
     tell_of_folders(app, &options);
     let queue = live::Queue {

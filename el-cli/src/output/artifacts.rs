@@ -105,7 +105,7 @@ pub(crate) fn brief(page: &mut Page, summary: &Summary, run: &str, artifacts: i6
     if sent < named {
         let text = page.paint(
             style::DIM,
-            &format!("  {sent} of {named} files handed over; el artifacts {run} says why"),
+            &format!("  {sent} of {named} files handed over; el artifacts show {run} says why"),
         );
         page.line(text);
     }

@@ -139,16 +139,6 @@ impl Printer {
         }
     }
 
-    /// The end of a command line that was not understood. `text` is for people, as the parser
-    /// renders it.
-    pub(crate) fn fail_usage(&self, error: &CommandError, text: &clap::builder::StyledStr) {
-        match self.format {
-            Format::Robot => self.fail(error),
-            Format::Human if self.stderr.color => self.complain(&text.ansi().to_string()),
-            Format::Human => self.complain(&text.to_string()),
-        }
-    }
-
     /// Text with the parser's own styles, on stdout: help and version.
     pub(crate) fn styled(&self, text: &clap::builder::StyledStr) -> Result<()> {
         let text = if self.stdout.color { text.ansi().to_string() } else { text.to_string() };

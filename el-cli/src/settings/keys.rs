@@ -21,6 +21,9 @@ pub(crate) enum Kind {
         min: Duration,
     },
     List,
+    /// A program and its arguments: one text, taken apart as a shell would, or a list. An optional
+    /// one keeps the form in which it was given; the others are lists.
+    Command,
 }
 
 /// Whom a setting is about.
@@ -161,7 +164,7 @@ pub(crate) static KEYS: &[Key] = &[
     ),
     key(
         "command",
-        Kind::List,
+        Kind::Command,
         Some(""),
         Scope::Agent,
         "The program and its arguments, for executor = \"command\"",
@@ -304,7 +307,7 @@ pub(crate) static KEYS: &[Key] = &[
     ),
     key(
         "notify",
-        Kind::List,
+        Kind::Command,
         Some(""),
         Scope::Agent,
         "A program and its arguments that is told of the end of a run, as JSON on its stdin",
@@ -332,7 +335,7 @@ pub(crate) static KEYS: &[Key] = &[
     ),
     key(
         "verify",
-        Kind::Text,
+        Kind::Command,
         None,
         Scope::Agent,
         "A command that checks an agent's work once it says that it is done; no shell reads it",
@@ -403,7 +406,7 @@ pub(crate) static KEYS: &[Key] = &[
     ),
     key(
         "worktree_setup",
-        Kind::Text,
+        Kind::Command,
         None,
         Scope::Agent,
         "A command that makes a new worktree ready, and the checkout of land_check; no shell reads it",
@@ -431,7 +434,7 @@ pub(crate) static KEYS: &[Key] = &[
     ),
     key(
         "land_check",
-        Kind::Text,
+        Kind::Command,
         None,
         Scope::Project,
         "A command that must pass before el land keeps anything; no shell reads it",
@@ -445,7 +448,7 @@ pub(crate) static KEYS: &[Key] = &[
     ),
     key(
         "orchestrate_check",
-        Kind::Text,
+        Kind::Command,
         None,
         Scope::Worker,
         "A command that checks the whole at the end of el orchestrate; what fails becomes tasks; no shell reads it",

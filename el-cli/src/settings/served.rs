@@ -145,12 +145,8 @@ impl Settings {
 
     /// Projects of other users that are trusted. Whatever stands in a project's own file.
     pub(crate) fn safe_directories(&self) -> Result<Vec<PathBuf>> {
-        let home = std::env::home_dir();
-        let path = |text: String| match (text.strip_prefix("~/"), &home) {
-            (Some(rest), Some(home)) => home.join(rest),
-            _ => PathBuf::from(text),
-        };
-        Ok(self.list("safe_directories", None)?.into_iter().map(path).collect())
+        let folders = self.list("safe_directories", None)?;
+        Ok(folders.iter().map(|text| PathBuf::from(super::with_home(text))).collect())
     }
 
     /// Who may hand over tasks; empty: everyone.
@@ -170,17 +166,17 @@ impl Settings {
 
     /// The words of a command; empty: there is none.
     pub(super) fn words(&self, name: &'static str, agent: Option<&str>) -> Result<Vec<String>> {
-        let Some(text) = self.text(name, agent)? else { return Ok(Vec::new()) };
-        words::split(&text).map_err(|error| {
-            let refused = match self.origin(name, agent) {
-                Ok(origin @ Origin::Flag { .. }) => {
-                    origin.refuses(name, &format!("{origin}: {error}"))
-                }
-                Ok(origin) => origin.refuses(name, &format!("{origin}: {name}: {error}")),
-                Err(error) => error,
-            };
-            refused.with_hint("no shell reads the check's command; sh -c '…' gives it one")
-        })
+        let mut words = match self.value(name, agent)? {
+            Value::List(words) => words,
+            Value::Text(text) => words::split(&text).map_err(|error| {
+                CommandError::internal(format!("{name} was checked when it was read: {error}"))
+            })?,
+            _ => Vec::new(),
+        };
+        if let Some(program) = words.first_mut() {
+            *program = super::with_home(program);
+        }
+        Ok(words)
     }
 }
 

@@ -29,6 +29,7 @@ impl Value {
         if trimmed.is_empty() {
             return match key.kind {
                 Kind::List => Ok(Value::List(Vec::new())),
+                Kind::Command if !key.is_optional() => Ok(Value::List(Vec::new())),
                 _ if key.is_optional() => Ok(Value::Unset),
                 _ => Err("the value is empty".to_owned()),
             };
@@ -51,6 +52,15 @@ impl Value {
             Kind::Choice(_) => choice(key, trimmed),
             Kind::Text | Kind::Path => words(trimmed),
             Kind::List => below(key, list(trimmed)?),
+            Kind::Command if trimmed.starts_with('[') => list(trimmed),
+            Kind::Command => {
+                let words =
+                    el_core::protocol::words::split(trimmed).map_err(|error| error.to_string())?;
+                Ok(match key.is_optional() {
+                    true => Value::Text(trimmed.to_owned()),
+                    false => Value::List(words),
+                })
+            }
         }
     }
 
@@ -69,7 +79,7 @@ impl Value {
                 )
             }
             (
-                Kind::Time { .. } | Kind::Choice(_) | Kind::Text | Kind::Path,
+                Kind::Time { .. } | Kind::Choice(_) | Kind::Text | Kind::Path | Kind::Command,
                 DeValue::String(text),
             ) => Value::from_text(key, text),
             (Kind::Bool | Kind::Int { .. } | Kind::Amount, DeValue::String(text))
@@ -77,7 +87,7 @@ impl Value {
             {
                 Ok(Value::Unset)
             }
-            (Kind::List, DeValue::Array(items)) => items
+            (Kind::List | Kind::Command, DeValue::Array(items)) => items
                 .iter()
                 .map(|item| match item.get_ref() {
                     DeValue::String(text) if text.contains('\0') => {
@@ -279,6 +289,7 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Text | Kind::Path | Kind::Choice(_) => "a text in quotes",
         Kind::Time { .. } => "a number of seconds or a text such as \"90m\"",
         Kind::List => "a list of texts in brackets",
+        Kind::Command => "a text in quotes, or a list of texts in brackets,",
     }
 }
 
@@ -300,6 +311,19 @@ mod tests {
 
     fn read(name: &str, text: &str) -> Result<Value, String> {
         Value::from_text(Key::find(name).unwrap(), text)
+    }
+
+    #[test]
+    fn a_command_is_a_text_or_a_list_and_is_checked_when_it_is_read() {
+        let list =
+            |items: &[&str]| Ok(Value::List(items.iter().map(|s| (*s).to_owned()).collect()));
+        assert_eq!(read("verify", "cargo test"), Ok(Value::Text("cargo test".to_owned())));
+        assert_eq!(read("verify", r#"["cargo", "test"]"#), list(&["cargo", "test"]));
+        assert_eq!(read("notify", "notify-send 'el says'"), list(&["notify-send", "el says"]));
+        assert_eq!(read("command", ""), list(&[]));
+        for bad in ["cargo test | tee", "sh -c 'exit", "[1]"] {
+            assert!(read("land_check", bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

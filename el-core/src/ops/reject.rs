@@ -1,21 +1,39 @@
 use serde_json::json;
 
 use super::approve::waits;
-use super::change::{To, resolved, set_status};
+use super::change::{To, resolved_all, set_status};
 use crate::model::{Atom, EventKind, ReviewVerdict, Status, validate};
 use crate::store::{Store, Tx, atom, comment, event, review, run};
 use crate::{Ctx, Result};
 
 /// Sends back what waits for review: the atom is open, with fresh attempts, and the reason reaches
 /// the next one.
+///
+/// # Errors
+/// As [`reject_all`].
 pub fn reject(store: &mut Store, ctx: &Ctx<'_>, id: &str, reason: &str) -> Result<Atom> {
+    Ok(reject_all(store, ctx, &[id], reason)?.remove(0))
+}
+
+/// The same for several, all or none.
+///
+/// # Errors
+/// If one of them does not wait for review, or the reason is empty.
+pub fn reject_all<S: AsRef<str>>(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    ids: &[S],
+    reason: &str,
+) -> Result<Vec<Atom>> {
     let reason = validate::reason(reason)?;
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
-        let before = resolved(tx, id)?;
-        waits(session.as_ref(), &before)?;
-        reject_one(tx, ctx, &before, &reason)?;
-        atom::get(tx, &before.id)
+        let atoms = resolved_all(tx, ids)?;
+        for before in &atoms {
+            waits(session.as_ref(), before)?;
+            reject_one(tx, ctx, before, &reason)?;
+        }
+        atoms.iter().map(|before| atom::get(tx, &before.id)).collect()
     })
 }
 

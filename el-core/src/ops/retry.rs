@@ -1,50 +1,67 @@
 use serde_json::json;
 
-use super::change::{To, may_set_status, resolved, set_status};
-use crate::model::{Atom, EventKind, Status};
-use crate::store::{Store, atom, event, run};
+use super::change::{To, may_set_status, resolved_all, set_status};
+use crate::model::{Atom, EventKind, Run, Status};
+use crate::store::{Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Gives an atom fresh attempts: open, no back-off, the earlier failures counted no longer (if a
-/// person asks; of an agent, they still count).
+/// Gives one atom fresh attempts; see [`retry_all`].
+///
+/// # Errors
+/// As [`retry_all`].
 pub fn retry(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
+    Ok(retry_all(store, ctx, &[id])?.remove(0))
+}
+
+/// Gives atoms fresh attempts, all or none: open, no back-off, the earlier failures counted no
+/// longer (if a person asks; of an agent, they still count).
+///
+/// # Errors
+/// If one of them is worked on, claimed, or over, or may not be opened by this session.
+pub fn retry_all<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S]) -> Result<Vec<Atom>> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
-        let before = resolved(tx, id)?;
-        may_set_status(tx, session.as_ref(), &before, Status::Open)?;
-        if let Some(live) = &before.run_id {
+        let atoms = resolved_all(tx, ids)?;
+        for before in &atoms {
+            retry_one(tx, ctx, session.as_ref(), before)?;
+        }
+        atoms.iter().map(|before| atom::get(tx, &before.id)).collect()
+    })
+}
+
+fn retry_one(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom) -> Result<()> {
+    may_set_status(tx, session, before, Status::Open)?;
+    if let Some(live) = &before.run_id {
+        return Err(Error::conflict(
+            "claimed",
+            format!(
+                "{} is being worked on by {live}; `el cancel {}` ends that first",
+                before.id, before.id
+            ),
+        ));
+    }
+    match before.status {
+        Status::Closed | Status::WontDo | Status::Discard => {
             return Err(Error::conflict(
-                "claimed",
+                "over",
                 format!(
-                    "{} is being worked on by {live}; `el cancel {}` ends that first",
-                    before.id, before.id
+                    "{} is {}; `el reopen {}` opens it again",
+                    before.id, before.status, before.id
                 ),
             ));
         }
-        match before.status {
-            Status::Closed | Status::WontDo | Status::Discard => {
-                return Err(Error::conflict(
-                    "over",
-                    format!(
-                        "{} is {}; `el reopen {}` opens it again",
-                        before.id, before.status, before.id
-                    ),
-                ));
-            }
-            Status::InProgress => {
-                return Err(Error::conflict(
-                    "claimed",
-                    format!(
-                        "{} was claimed by {}; `el release {}` takes it back",
-                        before.id,
-                        before.assignee.as_deref().unwrap_or("someone"),
-                        before.id
-                    ),
-                ));
-            }
-            _ => set_status(tx, ctx, &before, Status::Open, To { fresh: true, ..To::default() })?,
+        Status::InProgress => {
+            return Err(Error::conflict(
+                "claimed",
+                format!(
+                    "{} was claimed by {}; `el release {}` takes it back",
+                    before.id,
+                    before.assignee.as_deref().unwrap_or("someone"),
+                    before.id
+                ),
+            ));
         }
-        event::insert(tx, ctx, EventKind::Retried, Some(&before.id), None, &json!({}))?;
-        atom::get(tx, &before.id)
-    })
+        _ => set_status(tx, ctx, before, Status::Open, To { fresh: true, ..To::default() })?,
+    }
+    event::insert(tx, ctx, EventKind::Retried, Some(&before.id), None, &json!({}))
 }

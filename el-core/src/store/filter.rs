@@ -370,6 +370,7 @@ impl Query {
     /// How many back-offs run among them at `now`.
     pub(crate) fn backing_off(mut self, tx: &Tx<'_>, now: Timestamp) -> Result<i64> {
         self.compare("a.retry_at >", now.as_micros().into());
+        self.compare("a.retry_from - 60000000 <=", now.as_micros().into());
         self.count(tx)
     }
 

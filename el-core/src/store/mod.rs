@@ -35,3 +35,8 @@ pub use open::{Durability, Store};
 /// A transaction. Reading functions of `store/` take it too, so that what a verb reads and writes
 /// is one moment.
 pub(crate) type Tx<'a> = rusqlite::Transaction<'a>;
+
+/// The version of the SQLite that is built in.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}

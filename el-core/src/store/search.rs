@@ -14,6 +14,10 @@ pub(crate) fn find(
     include_over: bool,
     limit: Option<i64>,
 ) -> Result<(Vec<Atom>, i64)> {
+    let signs = with_signs(text);
+    if quoted(text).is_none() || !signs.is_empty() {
+        return find_signs(tx, text, &signs, include_over, limit);
+    }
     let Some(query) = quoted(text) else { return Ok((Vec::new(), 0)) };
     let over =
         if include_over { "" } else { " AND a.status NOT IN ('closed','wont_do','discard')" };
@@ -35,6 +39,66 @@ pub(crate) fn find(
         .into_iter()
         .collect::<Result<_>>()?;
     Ok((atoms, total))
+}
+
+/// As [`find`], for words with signs that the index does not hold, such as `C++` or an emoji: they
+/// must stand in the text as they are. What else is in the text is found by the index first.
+fn find_signs(
+    tx: &Tx<'_>,
+    text: &str,
+    signs: &[&str],
+    include_over: bool,
+    limit: Option<i64>,
+) -> Result<(Vec<Atom>, i64)> {
+    if signs.is_empty() {
+        return Ok((Vec::new(), 0));
+    }
+    let mut values: Vec<String> = signs.iter().map(|sign| sign.to_lowercase()).collect();
+    let mut conditions: Vec<String> = (1..=values.len())
+        .map(|at| {
+            format!(
+                "instr(lower(a.title || char(10) || a.description || char(10)
+                   || coalesce(a.acceptance, '')), ?{at}) > 0"
+            )
+        })
+        .collect();
+    if let Some(query) = quoted(text) {
+        values.push(query);
+        let at = values.len();
+        conditions.push(format!("a.seq IN (SELECT rowid FROM search WHERE search MATCH ?{at})"));
+    }
+    if !include_over {
+        conditions.push("a.status NOT IN ('closed','wont_do','discard')".to_owned());
+    }
+    let from = format!("FROM atoms a WHERE {}", conditions.join(" AND "));
+    let params = || rusqlite::params_from_iter(&values);
+    let total = tx
+        .query_row(&format!("SELECT count(*) {from}"), params(), |row| row.get(0))
+        .doing("search")?;
+    let most = limit.unwrap_or(-1);
+    let sql =
+        format!("SELECT {} {from} ORDER BY a.updated_at DESC, a.seq LIMIT {most}", atom::COLUMNS);
+    let mut statement = tx.prepare(&sql).doing("search")?;
+    let rows = statement.query_map(params(), atom::from_row).doing("search")?;
+    let atoms = rows
+        .collect::<rusqlite::Result<Vec<_>>>()
+        .doing("search")?
+        .into_iter()
+        .collect::<Result<_>>()?;
+    Ok((atoms, total))
+}
+
+/// The words with signs that mean something: `C++`, `C#`, an emoji. Quotes and brackets around them
+/// do not.
+fn with_signs(text: &str) -> Vec<&str> {
+    let is_sign = |c: char| {
+        matches!(c, '+' | '#') || !(c.is_ascii() || c.is_alphanumeric() || c.is_whitespace())
+    };
+    let quotes = ['"', '\'', '(', ')', '[', ']', ',', '.', ';', ':', '“', '”', '„', '‘', '’'];
+    text.split_whitespace()
+        .map(|word| word.trim_matches(quotes))
+        .filter(|word| word.contains(is_sign))
+        .collect()
 }
 
 /// Whether the index agrees with the atoms.
@@ -83,7 +147,13 @@ fn quoted(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{quoted, with_signs};
+
+    #[test]
+    fn signs_that_mean_something_are_kept() {
+        assert_eq!(with_signs("port to \"C++\" (🚀)"), ["C++", "🚀"]);
+        assert!(with_signs("it's \"x\" NEAR(y) a-b größer").is_empty());
+    }
 
     #[test]
     fn what_people_type_is_quoted() {

@@ -1,97 +1,23 @@
-use std::path::PathBuf;
-
-use el_core::model::{Artifact, Summary};
-use el_core::ops::{self, HandedBack};
-use schemars::JsonSchema;
-use serde::Serialize;
+use el_core::ops::{self, RunFilter};
 
 use crate::app::App;
-use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::List;
-use crate::output::page::Page;
-use crate::output::{artifacts, runs, sanitize, style};
+use crate::output::{runs, style};
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct ListArgs {
-    /// A run, or an atom
-    #[arg(value_name = "RUN|ATOM", required = true, add = complete::runs())]
-    target: Option<String>,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(in crate::commands) struct Answer<'a> {
-    run_id: &'a str,
-    atom_id: &'a str,
-    attempt: i64,
-    outcome: Option<el_core::model::Outcome>,
-    summary: Option<&'a Summary>,
-    /// The run's folder, to which `file` is relative.
-    folder: PathBuf,
-    #[serde(flatten)]
-    list: List<'a, Artifact>,
-    not_sent: &'a [Artifact],
-}
-
-pub(super) fn run(args: &ListArgs, app: &App) -> Result<Exit> {
-    let found = ops::artifacts(&app.reader()?, args.target.as_deref().unwrap_or_default())?;
-    let run = &found.run;
-    let answer = Answer {
-        run_id: &run.id,
-        atom_id: &run.atom_id,
-        attempt: run.attempt,
-        outcome: run.outcome,
-        summary: run.summary.as_ref(),
-        folder: app.project()?.state.join("runs").join(&run.id),
-        list: List::all(&found.artifacts),
-        not_sent: &found.not_sent,
-    };
-    app.printer.emit(&answer, |page| view(page, &found, app))?;
-    Ok(Exit::Done)
-}
-
-fn view(page: &mut Page, found: &HandedBack, app: &App) {
-    if page.quiet() {
-        for artifact in &found.artifacts {
-            page.line(sanitize::line(&artifact.path));
-        }
-        return;
-    }
-    let run = &found.run;
-    let state = runs::state(run, app.now());
-    let id = page.paint(style::TITLE, &run.id);
-    let atom = page.paint(style::ID, &run.atom_id);
-    let painted = page.paint(style::outcome(state), state);
-    page.line(format!(
-        "{id}  attempt {} at {atom} by {} · {painted}",
-        run.attempt,
-        sanitize::line(&run.agent)
-    ));
-    let Some(summary) = &run.summary else {
-        let why = if run.is_live() {
-            "it is still on; what it makes is collected when it ends"
+pub(super) fn run(app: &App) -> Result<Exit> {
+    let mut found = ops::runs(&app.reader()?, &RunFilter::default())?.items;
+    found.retain(|run| run.summary.is_some());
+    let list = List::all(&found);
+    app.printer.emit(&list, |page| {
+        runs::table(page, &found, app.now());
+        if found.is_empty() && !page.quiet() {
+            let text = page.paint(style::DIM, "no run has handed anything back");
+            page.line(text);
         } else {
-            "it handed nothing back"
-        };
-        let text = page.paint(style::DIM, why);
-        page.line(text);
-        return;
-    };
-    artifacts::summary(page, summary);
-    page.blank();
-    page.heading(&format!("Files ({})", found.artifacts.len()));
-    artifacts::table(page, &found.artifacts);
-    if !found.not_sent.is_empty() {
-        page.blank();
-        page.heading(&format!("Not handed over ({})", found.not_sent.len()));
-        artifacts::not_sent(page, &found.not_sent);
-    }
-    if !summary.warnings.is_empty() && app.verbosity() > 0 {
-        page.blank();
-        page.heading("Read with");
-        for warning in &summary.warnings {
-            page.paragraph(&format!("- {warning}"), 2);
+            list.footer(page, "run", "runs");
         }
-    }
+    })?;
+    Ok(Exit::Done)
 }

@@ -16,7 +16,7 @@ Examples:
   el chat list --robot")]
 pub(crate) struct Args {}
 
-pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
+pub(super) fn run(app: &App) -> Result<Exit> {
     let channels = ops::channels(&app.reader()?, app.actor())?;
     let list = List::all(&channels);
     let now = app.now();

@@ -23,7 +23,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "TEXT", conflicts_with = "text", allow_hyphen_values = true)]
     message: Option<String>,
     /// Who says it, instead of you
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME")]
     author: Option<String>,
 }
 

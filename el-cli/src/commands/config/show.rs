@@ -18,12 +18,16 @@ use crate::settings::{self, Origin, Resolved, Settings};
 Examples:
   el config show
   el config show --agent gendry
+  el config show --changed   Only what differs from the defaults
   el config show -v          With what each setting means
   el config show --robot")]
 pub(crate) struct Args {
     /// As they are for this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
+    /// Only what differs from the defaults
+    #[arg(long)]
+    changed: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -43,8 +47,11 @@ pub(in crate::commands) struct Shown {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let settings = load(app)?;
     let agent = args.agent.as_deref();
-    let values: Vec<(&Key, Result<Resolved>)> =
-        KEYS.iter().map(|key| (key, settings.get(key, agent))).collect();
+    let values: Vec<(&Key, Result<Resolved>)> = KEYS
+        .iter()
+        .map(|key| (key, settings.get(key, agent)))
+        .filter(|(_, resolved)| !args.changed || is_changed(resolved))
+        .collect();
     let data = data(app, args, &settings, &values);
     app.printer.emit(&data, |page| view(page, app, &values))?;
     // One value that cannot be used must not hide the others.
@@ -54,6 +61,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Whether somebody set it; what cannot be used was set, too.
+fn is_changed(resolved: &Result<Resolved>) -> bool {
+    resolved.as_ref().map_or(true, |resolved| resolved.origin != Origin::Default)
 }
 
 fn data(app: &App, args: &Args, settings: &Settings, values: &[(&Key, Result<Resolved>)]) -> Shown {
@@ -79,13 +91,17 @@ fn data(app: &App, args: &Args, settings: &Settings, values: &[(&Key, Result<Res
 }
 
 fn view(page: &mut Page, app: &App, values: &[(&Key, Result<Resolved>)]) {
+    let mut is_first = true;
     for (scope, heading) in [
         (Scope::Worker, "The worker"),
         (Scope::Agent, "Its agents"),
         (Scope::Project, "The project"),
         (Scope::User, "You"),
     ] {
-        if scope != Scope::Worker {
+        if values.iter().all(|(key, _)| key.scope != scope) {
+            continue;
+        }
+        if !std::mem::take(&mut is_first) {
             page.blank();
         }
         page.heading(heading);

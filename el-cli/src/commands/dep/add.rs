@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(value_name = "TARGET", add = complete::atoms())]
     target: String,
     /// What the bond means
-    #[arg(short, long = "type", value_parser = word::<BondKind>(), value_name = "TYPE", default_value = "blocks")]
+    #[arg(long = "type", value_parser = word::<BondKind>(), value_name = "TYPE", default_value = "blocks")]
     kind: BondKind,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[arg(value_name = "TARGET", add = complete::all_atoms())]
     target: String,
     /// Only of this kind [default: all]
-    #[arg(short, long = "type", value_parser = word::<BondKind>(), value_name = "TYPE")]
+    #[arg(long = "type", value_parser = word::<BondKind>(), value_name = "TYPE")]
     kind: Option<BondKind>,
 }
 

@@ -27,13 +27,13 @@ pub(crate) struct Args {
     #[arg(value_name = "ATOM", add = complete::all_atoms())]
     id: String,
     /// The other way: sources and parents
-    #[arg(short, long)]
+    #[arg(long)]
     up: bool,
     /// Only bonds that can hold something back
-    #[arg(short, long)]
+    #[arg(long)]
     blocking_only: bool,
     /// As a tree for people, or as a graph for programs that draw
-    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "tree")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "tree")]
     format: Format,
 }
 

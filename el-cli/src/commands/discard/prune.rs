@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long)]
     dry_run: bool,
     /// Do not ask
-    #[arg(short, long)]
+    #[arg(long)]
     force: bool,
 }
 

@@ -3,21 +3,56 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use el_agents::check::{self, ConfigurationError};
 use el_agents::git::Repository;
 use el_agents::settings::{AgentSettings, Places};
+use el_agents::tmux::{Tmux, socket_name};
 use el_agents::worker;
 use el_core::ops::Finding;
 
 use crate::app::App;
 use crate::commands::work::places;
 use crate::error::Result;
+use crate::project::Project;
 use crate::settings::{Settings, WorkSettings};
 
-pub(super) fn look(app: &App) -> Result<Vec<Finding>> {
-    let settings = app.settings()?;
+mod facts;
+
+pub(super) use facts::{Fact, print};
+
+/// The code of a finding that keeps `el work` from running.
+pub(super) const CANNOT_WORK: &str = "machine";
+
+/// Where `el doctor` was called.
+pub(super) struct Place {
+    settings: Settings,
+    /// `None`: in no project.
+    project: Option<Project>,
+}
+
+impl Place {
+    pub(super) fn of(app: &App) -> Result<Place> {
+        match app.project() {
+            Ok(project) => Ok(Place { settings: app.settings()?, project: Some(project.clone()) }),
+            Err(error) if error.code() == "no_database" => {
+                let folder = crate::project::current_folder()?;
+                let settings = Settings::load(&folder, &PathBuf::new());
+                Ok(Place { settings, project: None })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn is_project(&self) -> bool {
+        self.project.is_some()
+    }
+}
+
+pub(super) fn look(app: &App, place: &Place) -> (Vec<Finding>, Vec<Fact>) {
+    let settings = &place.settings;
     let untidy = settings.problems().map(|problem| Finding {
         code: "config",
         serious: problem.is_serious,
@@ -34,16 +69,22 @@ pub(super) fn look(app: &App) -> Result<Vec<Finding>> {
         hint: "el config set KEY VALUE checks a value before it writes it".to_owned(),
     });
     let mut findings: Vec<Finding> = untidy.chain(bad).collect();
-    findings.extend(needs(app, &settings).into_iter().map(|(message, hint)| Finding {
-        code: "machine",
+    let mut needs = needs(app, place);
+    // A value that cannot be used is told already.
+    needs.retain(|(message, _)| !findings.iter().any(|finding| finding.message == *message));
+    findings.extend(needs.into_iter().map(|(message, hint)| Finding {
+        code: CANNOT_WORK,
         // The tracker works without; `el work` says so itself before it claims anything.
         serious: false,
         message: format!("el work cannot run here: {message}"),
         hint,
     }));
-    findings.extend(little_room(app));
-    findings.extend(git_locks(&settings));
-    Ok(findings)
+    if let Some(project) = &place.project {
+        findings.extend(little_room(project));
+        findings.extend(open_to_others(project));
+        findings.extend(git_locks(settings));
+    }
+    (findings, facts::of(settings))
 }
 
 /// Locks in the repositories that agents work in: as long as they are there, no git changes what
@@ -66,8 +107,8 @@ fn git_locks(settings: &Settings) -> Vec<Finding> {
 /// Below this, changes begin to fail.
 const ROOM: u64 = 16 << 20;
 
-fn little_room(app: &App) -> Option<Finding> {
-    let folder = &app.project().ok()?.state;
+fn little_room(project: &Project) -> Option<Finding> {
+    let folder = &project.state;
     let disk = rustix::fs::statvfs(folder).ok()?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     (free < ROOM).then(|| Finding {
@@ -78,14 +119,35 @@ fn little_room(app: &App) -> Option<Finding> {
     })
 }
 
+/// Other users may write where the configuration names programs that are started.
+fn open_to_others(project: &Project) -> Option<Finding> {
+    const OTHERS_WRITE: u32 = 0o022;
+    let is_open = |path: &std::path::Path| {
+        std::fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & OTHERS_WRITE != 0)
+    };
+    let config = project.config_path();
+    let open = [&project.state, &config].into_iter().find(|path| is_open(path))?;
+    Some(Finding {
+        code: "modes",
+        serious: false,
+        message: format!("other users may write {}", open.display()),
+        hint: format!("chmod -R go-w {}", project.state.display()),
+    })
+}
+
 /// What is needed for a run of some agent and is not there, with its remedy.
-fn needs(app: &App, settings: &Settings) -> Vec<(String, String)> {
+fn needs(app: &App, place: &Place) -> Vec<(String, String)> {
+    let settings = &place.settings;
     // What cannot be used at all is told above.
     let Ok(work) = settings.work() else { return Vec::new() };
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let told = |error: ConfigurationError| (error.message, error.hint);
     let tmux = check::find_tmux(&environment).and_then(|bin| check::tmux_version(&bin)).err();
     let mut needs: Vec<_> = tmux.map(told).into_iter().collect();
+    if place.project.is_none() {
+        return needs;
+    }
+    needs.extend(long_socket(app, &work, &environment));
     for name in settings.known_agents() {
         let alone = WorkSettings { agents: vec![name.clone()], ..work.clone() };
         let missing = match (settings.served(&alone), places(app, &work)) {
@@ -104,6 +166,26 @@ fn needs(app: &App, settings: &Settings) -> Vec<(String, String)> {
         }
     }
     needs
+}
+
+/// The system does not take the path of a socket that is longer.
+const SOCKET_MAX: usize = 107;
+
+fn long_socket(
+    app: &App,
+    work: &WorkSettings,
+    environment: &[(OsString, OsString)],
+) -> Option<(String, String)> {
+    let bin = check::find_tmux(environment).ok()?;
+    let places = places(app, work).ok()?;
+    let socket = Tmux::new(bin, &socket_name(&places.database), environment).socket_path();
+    let length = socket.as_os_str().len();
+    (length > SOCKET_MAX).then(|| {
+        (
+            format!("the path of tmux's socket is {length} bytes long: {}", socket.display()),
+            format!("set TMUX_TMPDIR to a shorter folder; {SOCKET_MAX} bytes are the most"),
+        )
+    })
 }
 
 /// What the runs of one agent need: its folder, its program, and the programs that its settings

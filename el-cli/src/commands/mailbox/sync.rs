@@ -25,7 +25,7 @@ are made, a file that is no JSON is set aside as FILE.bad-TIME. With --watch and
 look that brings something is one line of JSON.")]
 pub(crate) struct Args {
     /// Go on until Ctrl-C
-    #[arg(short, long)]
+    #[arg(long)]
     watch: bool,
     #[command(flatten, next_help_heading = "Which ready atoms become assignments")]
     filter: FilterArgs,

@@ -268,7 +268,7 @@ fn done(overview: &Overview, missing: &[String]) -> Ending {
         .iter()
         .find(|phase| phase.name == aggregation)
         .and_then(|phase| phase.atom_id.as_ref());
-    next.extend(last.map(|atom| format!("el artifacts {atom}")));
+    next.extend(last.map(|atom| format!("el artifacts show {atom}")));
     Ending::new(State::Done, format!("{epic} is done{reason}"), next)
 }
 

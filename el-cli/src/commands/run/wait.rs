@@ -139,15 +139,16 @@ struct Words {
 fn words(store: &Store, task: &Task, now: Timestamp) -> Result<Words> {
     if task.status == TaskStatus::Queued {
         let position = ops::task_position(store, task, now)?;
-        let head = match (position, task.retry_at.filter(|at| *at > now)) {
-            (_, Some(at)) => {
-                format!("waits for attempt {}, {}", task.attempts + 1, time::relative(now, at))
-            }
+        let retry_at = task.retry_at.filter(|at| *at > now);
+        let figures =
+            retry_at.map_or_else(String::new, |at| format!(", {}", time::relative(now, at)));
+        let head = match (position, retry_at) {
+            (_, Some(_)) => format!("waits for attempt {}", task.attempts + 1),
             (Some(1), None) => "is next".to_owned(),
             (Some(at), None) => format!("waits at place {at}"),
             (None, None) => "is held back (el why says by what)".to_owned(),
         };
-        return Ok(Words { head, figures: String::new() });
+        return Ok(Words { head, figures });
     }
     let again =
         if task.attempts > 1 { format!(", attempt {}", task.attempts) } else { String::new() };
@@ -209,7 +210,7 @@ fn verdict(task: &Task) -> Option<CommandError> {
         CommandError::new(exit, code, message)
             .with_detail("task", row)
             .with_listing(last)
-            .with_hint(format!("el tasks {id} tells more; el logs {id} is what the agent said; el retry {id} tries again")),
+            .with_hint(format!("el tasks show {id} tells more; el logs {id} is what the agent said; el retry {id} tries again")),
     )
 }
 

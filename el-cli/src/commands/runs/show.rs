@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use el_core::model::{Run, Timestamp};
 use el_core::ops;
@@ -9,35 +9,47 @@ use crate::app::App;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::list::OneOrMany;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{artifacts, runs, sanitize, style, time};
 
-/// Show everything about a run
+/// Show everything about runs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   el runs show run-7kq2m9xd
   el runs show q5e6          The atom's live run, or its last one")]
 pub(crate) struct Args {
-    /// A run, or an atom
-    #[arg(value_name = "RUN|ATOM", add = complete::runs())]
-    target: String,
+    /// Runs, or atoms
+    #[arg(required = true, value_name = "RUN|ATOM", add = complete::runs())]
+    targets: Vec<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(in crate::commands) struct Shown<'a> {
+pub(in crate::commands) struct Shown {
     #[serde(flatten)]
-    run: &'a Run,
+    run: Run,
     /// Where its files are.
-    folder: &'a Path,
+    folder: PathBuf,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let found = ops::target_run(&app.reader()?, &args.target)?;
-    let folder = app.project()?.state.join("runs").join(&found.id);
-    app.printer.emit(&Shown { run: &found, folder: &folder }, |page| {
-        view(page, &found, &folder, app.now())
+    let store = app.reader()?;
+    let folder = app.project()?.state.join("runs");
+    let mut shown = Vec::new();
+    for target in &args.targets {
+        let run = ops::target_run(&store, target)?;
+        shown.push(Shown { folder: folder.join(&run.id), run });
+    }
+    let now = app.now();
+    app.printer.emit(&OneOrMany::of(args.targets.len(), &shown), |page| {
+        for (at, one) in shown.iter().enumerate() {
+            if at > 0 {
+                page.blank();
+            }
+            view(page, &one.run, &one.folder, now);
+        }
     })?;
     Ok(Exit::Done)
 }

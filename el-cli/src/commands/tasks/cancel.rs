@@ -1,13 +1,14 @@
 use el_core::model::TaskStatus;
-use el_core::ops;
+use el_core::ops::{self, CancelledTask};
 
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::list::OneOrMany;
 use crate::output::{sanitize, style};
 
-/// Call a task off, whether it waits or runs
+/// Call tasks off, whether they wait or run
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -18,28 +19,40 @@ One that waits never begins; of one that runs, the agent is ended cleanly. It is
 until el retry. Calling it off again is no error.")]
 pub(crate) struct Args {
     /// A task, or one of its runs
-    #[arg(value_name = "TASK|RUN", add = complete::runs())]
-    id: String,
+    #[arg(required = true, value_name = "TASK|RUN", add = complete::runs())]
+    ids: Vec<String>,
     /// Why; becomes a comment
     #[arg(short, long, value_name = "TEXT")]
     reason: Option<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let cancelled =
-        ops::cancel_task(&mut app.writer()?, &app.ctx(), &args.id, args.reason.as_deref())?;
-    app.printer.emit(&cancelled, |page| {
+    let mut store = app.writer()?;
+    // All are there, or none is called off.
+    for id in &args.ids {
+        ops::task(&store, id)?;
+    }
+    let ctx = app.ctx();
+    let ids = args.ids.iter();
+    let cancelled: Vec<CancelledTask> = ids
+        .map(|id| ops::cancel_task(&mut store, &ctx, id, args.reason.as_deref()))
+        .collect::<el_core::Result<_>>()?;
+    app.printer.emit(&OneOrMany::of(args.ids.len(), &cancelled), |page| {
         if page.quiet() {
             return;
         }
-        let id = page.paint(style::ID, &cancelled.task.id);
-        let title = sanitize::line(&cancelled.task.title).into_owned();
-        let (done, then) = match cancelled.was {
-            TaskStatus::Running => ("Asked to end:", "; its agent is ended, and it is held then"),
-            _ => ("Called off", "; it is held"),
-        };
-        let done = page.paint(style::GOOD, done);
-        page.line(format!("{done} {id} {title}{then}, until el retry"));
+        for cancelled in &cancelled {
+            let id = page.paint(style::ID, &cancelled.task.id);
+            let title = sanitize::line(&cancelled.task.title).into_owned();
+            let (done, then) = match cancelled.was {
+                TaskStatus::Running => {
+                    ("Asked to end:", "; its agent is ended, and it is held then")
+                }
+                _ => ("Called off", "; it is held"),
+            };
+            let done = page.paint(style::GOOD, done);
+            page.line(format!("{done} {id} {title}{then}, until el retry"));
+        }
     })?;
     Ok(Exit::Done)
 }

@@ -2,7 +2,6 @@ use clap::builder::NonEmptyStringValueParser;
 use el_core::model::TaskStatus;
 use el_core::ops::{self, TaskFilter};
 
-use super::Answer;
 use crate::app::App;
 use crate::args::values::word;
 use crate::error::Result;
@@ -31,7 +30,7 @@ pub(super) fn run(args: &ListArgs, app: &App) -> Result<Exit> {
     };
     let found = ops::tasks(&app.reader()?, &filter)?;
     let list = List::page(&found);
-    app.printer.emit(&Answer::Listed(&list), |page| {
+    app.printer.emit(&list, |page| {
         tasks::table(page, &found.items, app.now());
         if found.items.is_empty() && !page.quiet() {
             let text = page.paint(style::DIM, "no tasks; el run hands one over");

@@ -1,18 +1,42 @@
 use el_core::ops;
 
-use super::{Answer, Placed};
+use super::Placed;
 use crate::app::App;
+use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::list::OneOrMany;
 use crate::output::tasks;
 
-pub(super) fn run(id: &str, app: &App) -> Result<Exit> {
+/// Show everything about tasks, with their last lines of output
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el tasks show q5e6
+  el tasks show q5e6 x2
+  el tasks show run-7kq2m9xd     The task of a run")]
+pub(crate) struct Args {
+    /// Tasks, or runs of theirs
+    #[arg(required = true, value_name = "TASK|RUN", add = complete::runs())]
+    ids: Vec<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.reader()?;
-    let task = ops::task(&store, id)?;
     let now = app.now();
-    let position = ops::task_position(&store, &task, now)?;
-    app.printer.emit(&Answer::Shown(Placed { task: &task, position }), |page| {
-        tasks::view(page, &task, position, now)
+    let mut shown = Vec::new();
+    for id in &args.ids {
+        let task = ops::task(&store, id)?;
+        let position = ops::task_position(&store, &task, now)?;
+        shown.push(Placed { task, position });
+    }
+    app.printer.emit(&OneOrMany::of(args.ids.len(), &shown), |page| {
+        for (at, one) in shown.iter().enumerate() {
+            if at > 0 && !page.quiet() {
+                page.blank();
+            }
+            tasks::view(page, &one.task, one.position, now);
+        }
     })?;
     Ok(Exit::Done)
 }

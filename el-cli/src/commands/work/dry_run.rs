@@ -1,10 +1,13 @@
 //! `el work --dry-run`.
 
+use std::collections::HashSet;
+
 use el_agents::worker::{self, WorkOptions};
 use el_core::model::Atom;
 use el_core::ops::{self, AssigneeFilter, Sort};
 use serde_json::json;
 
+use super::preflight;
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -21,8 +24,11 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
         let found = ops::ready(&store, &filter, Sort::Priority, None, 0, now)?;
         queue.extend(found.items);
     }
-    queue.sort_by(|a, b| (a.priority, a.created_at, &a.id).cmp(&(b.priority, b.created_at, &b.id)));
-    queue.dedup_by(|a, b| a.id == b.id);
+    // Each list is in the order of the queue. Of equally good atoms, the first agent's come first,
+    // as in a claim.
+    queue.sort_by_key(|atom| (atom.priority, atom.created_at));
+    let mut seen = HashSet::new();
+    queue.retain(|atom| seen.insert(atom.id.clone()));
     let ready = queue.len();
     queue.truncate(options.max_claims.unwrap_or(usize::MAX));
     let pause = ops::paused(&store, now)?;
@@ -40,7 +46,7 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
             };
             page.heading(&format!("Each atom{whose} would be given, as standard input, to"));
             page.line(format!("  {}", call.join(" ")));
-            page.line(format!("  in {}", served.agent.working_directory.display()));
+            page.line(format!("  {}", preflight::place(&served.agent)));
             page.blank();
         }
         page.heading("Ready, in this order");

@@ -27,7 +27,7 @@ fn line(served: &Served, options: &WorkOptions) -> String {
     format!("{}: {}", sanitize::line(&agent.name), parts.join(" · "))
 }
 
-fn place(agent: &AgentSettings) -> String {
+pub(super) fn place(agent: &AgentSettings) -> String {
     match &agent.isolation {
         Some(isolation) => {
             format!("a git worktree for each atom, in {}", sanitize::path(&isolation.folder))

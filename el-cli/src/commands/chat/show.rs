@@ -14,9 +14,9 @@ use crate::output::messages;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  el chat view claude-code-gendry
-  el chat view general --limit 20
-  el chat view general --after 141 --robot")]
+  el chat show claude-code-gendry
+  el chat show general --limit 20
+  el chat show general --after 141 --robot")]
 pub(crate) struct Args {
     /// The channel
     #[arg(value_name = "CHANNEL", add = complete::channels())]

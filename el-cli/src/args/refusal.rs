@@ -1,0 +1,105 @@
+//! A command line that was not understood, told as every other error: what is wrong, and what to do
+//! next.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::error::CommandError;
+
+/// The parser's error as ours.
+pub(super) fn of(error: &clap::Error) -> CommandError {
+    let usage = usage(error);
+    // `el land [OPTIONS] [ATOM]...`: the command's own words come first.
+    let name = usage.split(['[', '<']).next().map(str::trim).filter(|name| !name.is_empty());
+    let name = name.unwrap_or("el").to_owned();
+    let is_value = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue);
+    let mut refusal = match is_value {
+        true => CommandError::invalid(&field(error), message(error)),
+        false => CommandError::usage(message(error)),
+    };
+    for kind in
+        [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
+    {
+        for meant in texts(error, kind) {
+            refusal = refusal.with_hint(format!("did you mean '{meant}'?"));
+        }
+    }
+    if matches!(error.kind(), ErrorKind::UnknownArgument)
+        && let Some(word) = texts(error, ContextKind::InvalidArg).into_iter().next()
+        && word.starts_with('-')
+        && usage.contains('[')
+    {
+        refusal = refusal.with_hint(format!("a text that begins with '-' follows --: -- '{word}'"));
+    }
+    if !usage.is_empty() {
+        refusal = refusal.with_detail("usage", usage);
+    }
+    refusal.with_hint(format!("{name} --help tells more"))
+}
+
+/// What is wrong, in one sentence.
+fn message(error: &clap::Error) -> String {
+    let argument = texts(error, ContextKind::InvalidArg).join(", ");
+    let value = texts(error, ContextKind::InvalidValue).into_iter().next().unwrap_or_default();
+    match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            "a command is missing".to_owned()
+        }
+        ErrorKind::InvalidSubcommand => {
+            let word = texts(error, ContextKind::InvalidSubcommand).join(" ");
+            format!("there is no command '{word}'")
+        }
+        ErrorKind::UnknownArgument if argument.starts_with('-') => {
+            format!("there is no flag {argument} here")
+        }
+        ErrorKind::UnknownArgument => format!("'{argument}' is one word too many"),
+        ErrorKind::MissingRequiredArgument => format!("{argument} is missing"),
+        ErrorKind::ArgumentConflict => {
+            let others = texts(error, ContextKind::PriorArg).join(", ");
+            match others.is_empty() || others == argument {
+                true => format!("{argument} was given more than once"),
+                false => format!("{argument} and {others} do not go together"),
+            }
+        }
+        ErrorKind::InvalidValue if value.is_empty() => format!("{argument} needs a value"),
+        ErrorKind::InvalidValue => {
+            let valid = texts(error, ContextKind::ValidValue).join(", ");
+            format!("{}: '{value}' is not one of {valid}", field(error))
+        }
+        ErrorKind::InvalidUtf8 => "the command line holds text that is not UTF-8".to_owned(),
+        // A value's own check says best what is wrong with it.
+        _ => match std::error::Error::source(error) {
+            Some(source) if !value.is_empty() => {
+                format!("{}: '{value}': {source}", field(error))
+            }
+            _ => first_paragraph(error),
+        },
+    }
+}
+
+/// The flag or argument that a value is for, as robots know it: `status` of `--status <STATUS>`.
+fn field(error: &clap::Error) -> String {
+    let argument = texts(error, ContextKind::InvalidArg).into_iter().next().unwrap_or_default();
+    argument.split([' ', '=']).next().unwrap_or_default().trim_start_matches('-').to_owned()
+}
+
+fn usage(error: &clap::Error) -> String {
+    let plain = error.render().to_string();
+    let line = plain.lines().find_map(|line| line.trim().strip_prefix("Usage: "));
+    line.unwrap_or_default().to_owned()
+}
+
+fn first_paragraph(error: &clap::Error) -> String {
+    let plain = error.render().to_string();
+    let plain = plain.strip_prefix("error: ").unwrap_or(&plain);
+    let paragraph = plain.split("\n\n").next().unwrap_or_default();
+    let lines = paragraph.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+fn texts(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,102 @@
+use std::path::PathBuf;
+
+use el_core::model::{Artifact, Summary};
+use el_core::ops::{self, HandedBack};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::List;
+use crate::output::page::Page;
+use crate::output::{artifacts, runs, sanitize, style};
+
+/// Show what a run handed back: its summary and its key files
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el artifacts show q5e6         The atom's last run that handed anything back
+  el artifacts show run-7kq2m9xd --robot")]
+pub(crate) struct Args {
+    /// A run, or an atom
+    #[arg(value_name = "RUN|ATOM", add = complete::runs())]
+    target: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(in crate::commands) struct Answer<'a> {
+    run_id: &'a str,
+    atom_id: &'a str,
+    attempt: i64,
+    outcome: Option<el_core::model::Outcome>,
+    summary: Option<&'a Summary>,
+    /// The run's folder, to which `file` is relative.
+    folder: PathBuf,
+    #[serde(flatten)]
+    list: List<'a, Artifact>,
+    not_sent: &'a [Artifact],
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let found = ops::artifacts(&app.reader()?, &args.target)?;
+    let run = &found.run;
+    let answer = Answer {
+        run_id: &run.id,
+        atom_id: &run.atom_id,
+        attempt: run.attempt,
+        outcome: run.outcome,
+        summary: run.summary.as_ref(),
+        folder: app.project()?.state.join("runs").join(&run.id),
+        list: List::all(&found.artifacts),
+        not_sent: &found.not_sent,
+    };
+    app.printer.emit(&answer, |page| view(page, &found, app))?;
+    Ok(Exit::Done)
+}
+
+fn view(page: &mut Page, found: &HandedBack, app: &App) {
+    if page.quiet() {
+        for artifact in &found.artifacts {
+            page.line(sanitize::line(&artifact.path));
+        }
+        return;
+    }
+    let run = &found.run;
+    let state = runs::state(run, app.now());
+    let id = page.paint(style::TITLE, &run.id);
+    let atom = page.paint(style::ID, &run.atom_id);
+    let painted = page.paint(style::outcome(state), state);
+    page.line(format!(
+        "{id}  attempt {} at {atom} by {} · {painted}",
+        run.attempt,
+        sanitize::line(&run.agent)
+    ));
+    let Some(summary) = &run.summary else {
+        let why = if run.is_live() {
+            "it is still on; what it makes is collected when it ends"
+        } else {
+            "it handed nothing back"
+        };
+        let text = page.paint(style::DIM, why);
+        page.line(text);
+        return;
+    };
+    artifacts::summary(page, summary);
+    page.blank();
+    page.heading(&format!("Files ({})", found.artifacts.len()));
+    artifacts::table(page, &found.artifacts);
+    if !found.not_sent.is_empty() {
+        page.blank();
+        page.heading(&format!("Not handed over ({})", found.not_sent.len()));
+        artifacts::not_sent(page, &found.not_sent);
+    }
+    if !summary.warnings.is_empty() && app.verbosity() > 0 {
+        page.blank();
+        page.heading("Read with");
+        for warning in &summary.warnings {
+            page.paragraph(&format!("- {warning}"), 2);
+        }
+    }
+}

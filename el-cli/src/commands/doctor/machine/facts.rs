@@ -1,0 +1,137 @@
+//! What is there, for `el doctor` to show: versions, the log-in, identities, permissions.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use el_agents::settings::{AgentSettings, Executor};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::output::page::Page;
+use crate::output::style;
+use crate::output::table::{Cell, Column, Table};
+use crate::settings::Settings;
+
+/// One thing that is there, or is not.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::commands) struct Fact {
+    name: &'static str,
+    value: String,
+}
+
+pub(in crate::commands) fn print(page: &mut Page, facts: &[Fact]) {
+    let mut table =
+        Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
+    for fact in facts {
+        table.row([Cell::styled(style::DIM, fact.name), Cell::new(&fact.value)]);
+    }
+    table.print(page);
+    page.blank();
+}
+
+pub(super) fn of(settings: &Settings) -> Vec<Fact> {
+    let first = settings.work().ok().and_then(|work| work.agents.into_iter().next());
+    let agent = first.and_then(|name| settings.agent(&name).ok());
+    let folder = agent.as_ref().map(|agent| agent.working_directory.clone()).unwrap_or_default();
+    let missing = || "not found".to_owned();
+    let mut facts = vec![
+        Fact { name: "el", value: env!("CARGO_PKG_VERSION").to_owned() },
+        Fact { name: "SQLite", value: el_core::sqlite_version().to_owned() },
+        Fact { name: "tmux", value: first_line("tmux", &["-V"], &folder).unwrap_or_else(missing) },
+        Fact {
+            name: "git",
+            value: first_line("git", &["--version"], &folder).unwrap_or_else(missing),
+        },
+    ];
+    if let Some(agent) = &agent {
+        facts.extend(of_agent(agent));
+    }
+    facts.push(Fact { name: "git identity", value: identity(&folder) });
+    facts.extend(left_behind(&folder));
+    facts
+}
+
+fn of_agent(agent: &AgentSettings) -> Vec<Fact> {
+    if let Executor::Command(words) = &agent.executor {
+        return vec![Fact { name: "agent", value: words.join(" ") }];
+    }
+    let version = first_line(&agent.claude_code_path, &["--version"], &agent.working_directory);
+    vec![
+        Fact { name: "client", value: version.unwrap_or_else(|| "not found".to_owned()) },
+        Fact { name: "log-in", value: log_in() },
+        Fact { name: "permission mode", value: agent.permission_mode.clone() },
+        Fact { name: "commits by agents", value: commits(agent).to_owned() },
+    ]
+}
+
+/// Looks only at what the client itself looks at; asks no server.
+fn log_in() -> String {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let keys = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
+    if let Some(name) = keys.iter().find(|name| is_set(name)) {
+        return format!("by {name}");
+    }
+    let named = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+    let folder = named.or_else(|| Some(std::env::home_dir()?.join(".claude")));
+    match folder.map(|folder| folder.join(".credentials.json")) {
+        Some(file) if file.is_file() => format!("by {}", file.display()),
+        _ => "no key and no credentials were found; run claude and type /login".to_owned(),
+    }
+}
+
+fn commits(agent: &AgentSettings) -> &'static str {
+    let is_denied = agent.disallowed_tools.iter().any(|rule| rule.starts_with("Bash(git"));
+    let is_named = agent.allowed_tools.iter().any(|rule| {
+        rule == "Bash" || rule.starts_with("Bash(git *") || rule.starts_with("Bash(git commit")
+    });
+    match agent.permission_mode.as_str() {
+        _ if is_denied => "a rule denies git commands",
+        "bypassPermissions" => "allowed",
+        _ if is_named => "allowed by a rule",
+        _ => "allowed in a worktree of its own; elsewhere as the permission mode has it",
+    }
+}
+
+fn identity(folder: &Path) -> String {
+    let ask = |key: &str| first_line("git", &["config", "--get", key], folder);
+    match (ask("user.name"), ask("user.email")) {
+        (Some(name), Some(email)) => format!("{name} <{email}>"),
+        _ => "none: git config --global user.name NAME, and user.email".to_owned(),
+    }
+}
+
+/// What a fresh worktree would miss of the checkout.
+fn left_behind(folder: &Path) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let attributes = std::fs::read_to_string(folder.join(".gitattributes")).unwrap_or_default();
+    if attributes.contains("filter=lfs") {
+        let value = match first_line("git", &["lfs", "version"], folder) {
+            Some(version) => version,
+            None => "this repository needs it, and git-lfs is not installed".to_owned(),
+        };
+        facts.push(Fact { name: "git-lfs", value });
+    }
+    for (file, name) in [
+        (".husky", "husky"),
+        ("lefthook.yml", "lefthook"),
+        (".pre-commit-config.yaml", "pre-commit"),
+    ] {
+        if folder.join(file).exists() {
+            let value = format!("{name}; worktree_setup installs what its hooks need in worktrees");
+            facts.push(Fact { name: "hooks", value });
+        }
+    }
+    facts
+}
+
+/// The first line of what a program prints; `None` if it fails.
+fn first_line(program: &str, arguments: &[&str], folder: &Path) -> Option<String> {
+    let mut command = Command::new(program);
+    if folder.is_dir() {
+        command.current_dir(folder);
+    }
+    let output = command.args(arguments).stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().next().map(str::trim).filter(|line| !line.is_empty());
+    line.filter(|_| output.status.success()).map(str::to_owned)
+}

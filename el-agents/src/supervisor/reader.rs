@@ -169,6 +169,7 @@ impl Reader {
                 self.limit_resets_at = None;
                 self.result_at = None;
                 self.refusals = 0;
+                self.api_error = (None, String::new());
             }
             StreamEvent::ApiRetry { status, error, .. } => {
                 let is_refusal = matches!(status, Some(401..=403));
@@ -360,6 +361,16 @@ mod tests {
         reader.tell(&mut record, Duration::ZERO);
         assert_eq!(record.fault, Some(Fault::Account { refusal: Refusal::Login }));
         assert!(record.message.unwrap().contains("401"));
+    }
+
+    #[test]
+    fn an_error_of_the_service_that_was_overcome_explains_nothing_later() {
+        let retry =
+            r#"{"type":"system","subtype":"api_retry","error_status":529,"error":"overloaded"}"#;
+        let text =
+            r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"on"}]}}"#;
+        let turns = r#"{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["Reached maximum number of turns (3)"]}"#;
+        assert_eq!(record(&[retry, text, turns]).fault, None);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::clock;
 use crate::error_chain::error_chain;
 use crate::launch::Launcher;
 use crate::process::{Liveness, ProcessId};
+use crate::settings::Executor;
 use crate::supervisor::{process_of, stamp};
 
 /// Runs in a row that may fail without having done anything, before claiming waits.
@@ -83,10 +84,13 @@ impl<'a> State<'a> {
             .iter()
             .map(|launcher| Account::of(&launcher.agent, &options.environment))
             .collect();
-        let prints: Vec<Option<String>> = accounts
-            .iter()
-            .map(|account| account.as_ref().map(|account| account.fingerprint().to_owned()))
-            .collect();
+        // A client whose account cannot be told is paused all the same.
+        let print = |(launcher, account): (&Launcher, &Option<Account>)| match account {
+            Some(account) => Some(account.fingerprint().to_owned()),
+            None if matches!(launcher.agent.executor, Executor::Command(_)) => None,
+            None => Some(ops::NO_ACCOUNT.to_owned()),
+        };
+        let prints: Vec<Option<String>> = launchers.iter().zip(&accounts).map(print).collect();
         let agents: Vec<String> =
             launchers.iter().map(|launcher| launcher.agent.name.clone()).collect();
         let worker = Worker {

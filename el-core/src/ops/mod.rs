@@ -93,7 +93,9 @@ pub use orchestrate::{
     file_joining, heard, is_asked, is_below_running, is_joining, orchestrated, overview,
     record_whole_check, rehearse_supply, share_plan, supply,
 };
-pub use pause::{adopt_pause, clear_pause, known_pause, paused, resume, set_served_accounts};
+pub use pause::{
+    NO_ACCOUNT, adopt_pause, clear_pause, known_pause, paused, resume, set_served_accounts,
+};
 pub use place_run::place_run;
 pub use post::{NewMessage, post};
 pub use prime::{COUNTED, Primed, prime};

@@ -5,8 +5,8 @@ use crate::rules::pause::Known;
 use crate::store::{Store, Tx, meta, run};
 use crate::{Error, Result};
 
-/// Pauses of runs whose account is not known are kept under this name.
-const NO_ACCOUNT: &str = "none";
+/// The pause of runs whose account is not known is kept under this name.
+pub const NO_ACCOUNT: &str = "none";
 
 /// The pause that holds whatever the last worker serves at `now`, if one does.
 ///

@@ -1,13 +1,18 @@
 //! What a worker remembers between two looks. Nothing here that is not also in the store has to
 //! survive.
 
+use std::ffi::OsString;
 use std::time::Instant;
 
+use el_core::ops;
 use el_core::rules::admit::Held;
 use el_core::rules::orchestrate::Step;
 
+use crate::account::Account;
+use crate::launch::Launcher;
 use crate::process::ProcessId;
 use crate::recover::RecoverError;
+use crate::settings::Executor;
 
 /// What the worker remembers of one of its runs.
 #[derive(Debug, Default)]
@@ -58,4 +63,24 @@ pub(super) struct Driven {
     /// Nothing more is to begin: it goes no further without somebody, or its means are used up.
     pub(super) holds: bool,
     pub(super) is_used_up: bool,
+}
+
+/// The accounts of the agents, each once; and for each agent the fingerprint of its own, or `None`
+/// for a program without one.
+pub(super) fn accounts_of(
+    launchers: &[Launcher],
+    environment: &[(OsString, OsString)],
+) -> (Vec<Account>, Vec<Option<String>>) {
+    let (mut accounts, mut prints) = (Vec::new(), Vec::new());
+    for launcher in launchers {
+        let account = Account::of(&launcher.agent, environment);
+        prints.push(match &account {
+            Some(account) => Some(account.fingerprint().to_owned()),
+            None if matches!(launcher.agent.executor, Executor::Command(_)) => None,
+            // A client whose account cannot be told is paused all the same.
+            None => Some(ops::NO_ACCOUNT.to_owned()),
+        });
+        accounts.extend(account.filter(|account| !accounts.contains(account)));
+    }
+    (accounts, prints)
 }

@@ -7,6 +7,7 @@ mod admission;
 mod detached;
 mod drive;
 mod memory;
+mod pauses;
 mod place;
 mod recovery;
 mod report;

@@ -4,28 +4,21 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use el_core::model::{Outcome, Run, Takes, Timestamp, Worker, fresh_short};
-use el_core::model::{Pause, PauseKind};
+use el_core::model::{Pause, Run, Takes, Timestamp, Worker, fresh_short};
 use el_core::ops::{self, AgentView, WorkerView};
 use el_core::rules::budget::micros;
 use el_core::rules::plan::{self, Action, Phase, Snapshot};
 use el_core::{Error, Store};
 
-use super::memory::{Driven, Recovery, Starts, TrackedRun};
+use super::memory::{Driven, Recovery, Starts, TrackedRun, accounts_of};
 use super::report::{Listener, Live, Report, StoppedBy, Summary};
 use super::{WorkError, WorkOptions};
 use crate::account::Account;
 use crate::clock;
-use crate::error_chain::error_chain;
 use crate::launch::Launcher;
 use crate::process::{Liveness, ProcessId};
-use crate::settings::Executor;
 use crate::supervisor::{process_of, stamp};
 
-/// Runs in a row that may fail without having done anything, before claiming waits.
-const EMPTY_FAILURES: usize = 3;
-/// A program that tells no tokens has not worked on anything if it fails sooner than this.
-const QUICK: Duration = Duration::from_secs(60);
 /// A worker says that it is there so often.
 const BEAT: Duration = Duration::from_secs(20);
 
@@ -38,7 +31,7 @@ pub(super) struct State<'a> {
     pub(super) agents: Vec<(String, Option<String>)>,
     pub(super) listener: &'a mut dyn Listener,
     pub(super) id: String,
-    phase: Phase,
+    pub(super) phase: Phase,
     began: Instant,
     beat_at: Instant,
     pub(super) seen_version: Option<i64>,
@@ -46,15 +39,15 @@ pub(super) struct State<'a> {
     pub(super) tracked: HashMap<String, TrackedRun>,
     pub(super) summary: Summary,
     pub(super) launch_failures: usize,
-    empty_failures: usize,
+    pub(super) empty_failures: usize,
     /// Because of empty failures in a row.
-    hold_until: Option<Instant>,
+    pub(super) hold_until: Option<Instant>,
     /// The pauses that were told last: each agent's.
-    told_pauses: Vec<Option<Pause>>,
+    pub(super) told_pauses: Vec<Option<Pause>>,
     pub(super) warned_of_folder: bool,
     pub(super) starts: Starts,
-    accounts: Vec<Account>,
-    warned_of_account: bool,
+    pub(super) accounts: Vec<Account>,
+    pub(super) warned_of_account: bool,
     pub(super) driven: Driven,
     pub(super) recoveries: Vec<Recovery>,
 }
@@ -80,17 +73,7 @@ impl<'a> State<'a> {
             .map_err(|source| WorkError::System { doing: "tell who this process is", source })?;
         let id = format!("worker-{}", fresh_short(8));
         let now = clock::now();
-        let accounts: Vec<Option<Account>> = launchers
-            .iter()
-            .map(|launcher| Account::of(&launcher.agent, &options.environment))
-            .collect();
-        // A client whose account cannot be told is paused all the same.
-        let print = |(launcher, account): (&Launcher, &Option<Account>)| match account {
-            Some(account) => Some(account.fingerprint().to_owned()),
-            None if matches!(launcher.agent.executor, Executor::Command(_)) => None,
-            None => Some(ops::NO_ACCOUNT.to_owned()),
-        };
-        let prints: Vec<Option<String>> = launchers.iter().zip(&accounts).map(print).collect();
+        let (accounts, prints) = accounts_of(&launchers, &options.environment);
         let agents: Vec<String> =
             launchers.iter().map(|launcher| launcher.agent.name.clone()).collect();
         let worker = Worker {
@@ -141,7 +124,7 @@ impl<'a> State<'a> {
             told_pauses: Vec::new(),
             warned_of_folder: false,
             starts: Starts::default(),
-            accounts: distinct(accounts),
+            accounts,
             warned_of_account: false,
             driven: Driven::default(),
             recoveries: Vec::new(),
@@ -241,25 +224,6 @@ impl<'a> State<'a> {
         self.may_leave(&view)
     }
 
-    /// A pause that another project of an account learnt of is ours too, and the other way round.
-    /// What is wrong with a record is said once.
-    fn share_pause(&mut self, now: Timestamp) {
-        let mut messages = Vec::new();
-        for account in &self.accounts {
-            match account.share(&mut self.store, now) {
-                Ok(warning) => messages.extend(warning),
-                Err(error) if self.warned_of_account => drop(error),
-                Err(error) => {
-                    self.warned_of_account = true;
-                    messages.push(error_chain(&error));
-                }
-            }
-        }
-        for message in messages {
-            self.warn(message);
-        }
-    }
-
     fn look(&mut self, now: Timestamp) -> Result<WorkerView, Error> {
         let view =
             ops::worker_view(&self.store, &self.id, &self.agents, &self.options.filter, now)?;
@@ -324,31 +288,6 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Says what is paused from now on: everything, or the work of some agents.
-    fn report_pauses(&mut self, view: &WorkerView) {
-        let pauses: Vec<Option<Pause>> =
-            view.agents.iter().map(|agent| agent.pause.clone()).collect();
-        if pauses == self.told_pauses {
-            return;
-        }
-        let was_paused = self.told_pauses.iter().any(Option::is_some);
-        let mut told: Vec<&Pause> = Vec::new();
-        for pause in pauses.iter().flatten() {
-            if !told.contains(&pause) && !self.told_pauses.contains(&Some(pause.clone())) {
-                told.push(pause);
-                self.listener.report(&Report::Paused {
-                    until: pause.until,
-                    reason: pause.reason.clone(),
-                    kind: pause.kind,
-                });
-            }
-        }
-        if was_paused && pauses.iter().all(Option::is_none) {
-            self.listener.report(&Report::Resumed {});
-        }
-        self.told_pauses = pauses;
-    }
-
     /// Reports those of our runs that are live no more.
     fn report_finished_runs(&mut self, view: &WorkerView) -> Result<(), WorkError> {
         let mut ended: Vec<String> = self
@@ -386,36 +325,6 @@ impl<'a> State<'a> {
             launched?;
         }
         Ok(())
-    }
-
-    /// An agent that fails again and again without doing anything would burn every atom's attempts
-    /// in a night: claiming waits longer each time.
-    fn count_failure(&mut self, run: &Run, outcome: Outcome, took: Duration) {
-        // A run that was ended from outside says nothing of the agent.
-        if outcome == Outcome::Lost || outcome.is_external() {
-            return;
-        }
-        let did_nothing = if run.executor == "command" { took <= QUICK } else { is_empty(run) };
-        if !outcome.is_failure() || !did_nothing {
-            self.empty_failures = 0;
-            return;
-        }
-        self.empty_failures += 1;
-        if self.empty_failures >= EMPTY_FAILURES {
-            let doublings =
-                u32::try_from(self.empty_failures - EMPTY_FAILURES).unwrap_or(u32::MAX).min(4);
-            let wait = Duration::from_secs(60).saturating_mul(2_u32.pow(doublings));
-            self.hold_until = Some(Instant::now() + wait);
-            let why = format!(
-                "{} runs in a row failed without having done anything; claiming waits for {} s",
-                self.empty_failures,
-                wait.as_secs()
-            );
-            let _ = ops::set_held_back(&mut self.store, Some((clock::now().plus(wait), &why)));
-            self.listener.report(&Report::Warning {
-                message: format!("{why} (`el why` says how they ended)"),
-            });
-        }
     }
 
     fn show(&mut self, view: &WorkerView) -> Result<(), WorkError> {
@@ -460,33 +369,6 @@ impl<'a> State<'a> {
         )?)
     }
 
-    /// The pause for which a worker leaves that is to end: one that no waiting ends. A drain does
-    /// not wait for another day, nor for a person to log in; one atom is not waited for at all,
-    /// unless that was asked for. A worker that is relied on for handed-over tasks, and a plan that
-    /// is driven on, wait for the day.
-    fn leaves_for(&self, view: &WorkerView) -> Option<Pause> {
-        let options = &self.options;
-        let is_bounded = options.drain || options.drive.is_some();
-        if !is_bounded
-            || self.phase != Phase::Working
-            || !self.tracked.is_empty()
-            || view.has_work()
-        {
-            return None;
-        }
-        let waits_for_day = options.drive.is_some() || options.takes() == Takes::Assigned;
-        let leaves = |pause: &Pause| match pause.kind {
-            PauseKind::Account => true,
-            PauseKind::Budget => !waits_for_day,
-            PauseKind::UsageLimit | PauseKind::Outage => {
-                options.max_claims == Some(1) && !options.waits
-            }
-        };
-        let mut holding = view.holding();
-        let first = holding.next()?;
-        (leaves(first) && holding.all(leaves)).then(|| first.clone())
-    }
-
     fn is_done(&self, view: &WorkerView) -> bool {
         if !self.tracked.is_empty() || !self.recoveries.is_empty() {
             return false;
@@ -502,24 +384,6 @@ impl<'a> State<'a> {
             || (self.options.drain && nothing_left)
             || (self.options.max_claims == Some(1) && !has_ready)
     }
-}
-
-/// Whether a run has done nothing: no tokens, and at most the one turn that a client counts for a
-/// request that failed.
-fn is_empty(run: &Run) -> bool {
-    let progress = &run.progress;
-    progress.tokens_in == 0 && progress.tokens_out == 0 && progress.turns <= 1
-}
-
-/// Each account once.
-fn distinct(accounts: Vec<Option<Account>>) -> Vec<Account> {
-    let mut found: Vec<Account> = Vec::new();
-    for account in accounts.into_iter().flatten() {
-        if !found.contains(&account) {
-            found.push(account);
-        }
-    }
-    found
 }
 
 /// Whether a worker's process still runs. One that cannot be seen from here counts as there.

@@ -1,0 +1,127 @@
+//! Pauses of a worker's accounts: what is shared, told, and left for; and the wait after runs that
+//! failed without having done anything.
+
+use std::time::{Duration, Instant};
+
+use el_core::model::{Outcome, Pause, PauseKind, Run, Takes, Timestamp};
+use el_core::ops::{self, WorkerView};
+use el_core::rules::plan::Phase;
+
+use super::report::Report;
+use super::state::State;
+use crate::clock;
+use crate::error_chain::error_chain;
+
+/// Runs in a row that may fail without having done anything, before claiming waits.
+const EMPTY_FAILURES: usize = 3;
+/// A program that tells no tokens has not worked on anything if it fails sooner than this.
+const QUICK: Duration = Duration::from_secs(60);
+impl State<'_> {
+    /// A pause that another project of an account learnt of is ours too, and the other way round.
+    /// What is wrong with a record is said once.
+    pub(super) fn share_pause(&mut self, now: Timestamp) {
+        let mut messages = Vec::new();
+        for account in &self.accounts {
+            match account.share(&mut self.store, now) {
+                Ok(warning) => messages.extend(warning),
+                Err(error) if self.warned_of_account => drop(error),
+                Err(error) => {
+                    self.warned_of_account = true;
+                    messages.push(error_chain(&error));
+                }
+            }
+        }
+        for message in messages {
+            self.warn(message);
+        }
+    }
+
+    /// Says what is paused from now on: everything, or the work of some agents.
+    pub(super) fn report_pauses(&mut self, view: &WorkerView) {
+        let pauses: Vec<Option<Pause>> =
+            view.agents.iter().map(|agent| agent.pause.clone()).collect();
+        if pauses == self.told_pauses {
+            return;
+        }
+        let was_paused = self.told_pauses.iter().any(Option::is_some);
+        let mut told: Vec<&Pause> = Vec::new();
+        for pause in pauses.iter().flatten() {
+            if !told.contains(&pause) && !self.told_pauses.contains(&Some(pause.clone())) {
+                told.push(pause);
+                self.listener.report(&Report::Paused {
+                    until: pause.until,
+                    reason: pause.reason.clone(),
+                    kind: pause.kind,
+                });
+            }
+        }
+        if was_paused && pauses.iter().all(Option::is_none) {
+            self.listener.report(&Report::Resumed {});
+        }
+        self.told_pauses = pauses;
+    }
+
+    /// An agent that fails again and again without doing anything would burn every atom's attempts
+    /// in a night: claiming waits longer each time.
+    pub(super) fn count_failure(&mut self, run: &Run, outcome: Outcome, took: Duration) {
+        // A run that was ended from outside says nothing of the agent.
+        if outcome == Outcome::Lost || outcome.is_external() {
+            return;
+        }
+        let did_nothing = if run.executor == "command" { took <= QUICK } else { is_empty(run) };
+        if !outcome.is_failure() || !did_nothing {
+            self.empty_failures = 0;
+            return;
+        }
+        self.empty_failures += 1;
+        if self.empty_failures >= EMPTY_FAILURES {
+            let doublings =
+                u32::try_from(self.empty_failures - EMPTY_FAILURES).unwrap_or(u32::MAX).min(4);
+            let wait = Duration::from_secs(60).saturating_mul(2_u32.pow(doublings));
+            self.hold_until = Some(Instant::now() + wait);
+            let why = format!(
+                "{} runs in a row failed without having done anything; claiming waits for {} s",
+                self.empty_failures,
+                wait.as_secs()
+            );
+            let _ = ops::set_held_back(&mut self.store, Some((clock::now().plus(wait), &why)));
+            self.listener.report(&Report::Warning {
+                message: format!("{why} (`el why` says how they ended)"),
+            });
+        }
+    }
+
+    /// The pause for which a worker leaves that is to end: one that no waiting ends. A drain does
+    /// not wait for another day, nor for a person to log in; one atom is not waited for at all,
+    /// unless that was asked for. A worker that is relied on for handed-over tasks, and a plan that
+    /// is driven on, wait for the day.
+    pub(super) fn leaves_for(&self, view: &WorkerView) -> Option<Pause> {
+        let options = &self.options;
+        let is_bounded = options.drain || options.drive.is_some();
+        if !is_bounded
+            || self.phase != Phase::Working
+            || !self.tracked.is_empty()
+            || view.has_work()
+        {
+            return None;
+        }
+        let waits_for_day = options.drive.is_some() || options.takes() == Takes::Assigned;
+        let leaves = |pause: &Pause| match pause.kind {
+            PauseKind::Account => true,
+            PauseKind::Budget => !waits_for_day,
+            PauseKind::UsageLimit | PauseKind::Outage => {
+                options.max_claims == Some(1) && !options.waits
+            }
+        };
+        let mut holding = view.holding();
+        let first = holding.next()?;
+        (leaves(first) && holding.all(leaves)).then(|| first.clone())
+    }
+}
+
+/// Whether a run has done nothing: no tokens, and at most the one turn that a client counts for a
+/// request that failed.
+fn is_empty(run: &Run) -> bool {
+    let progress = &run.progress;
+    progress.tokens_in == 0 && progress.tokens_out == 0 && progress.turns <= 1
+}

@@ -239,3 +239,38 @@ fn a_claim_whose_session_never_came_is_taken_back_when_its_lease_is_over() {
     assert_eq!(env.outcomes(&id), ["launch_failed", "closed"]);
     env.assert_settled(&env.last_run(&id));
 }
+
+#[test]
+fn a_claim_whose_worker_died_before_any_session_is_taken_back_at_once() {
+    for stop in [false, true] {
+        let env = TestEnv::with_tracker();
+        env.configure("lease = \"600s\"\n");
+        let id = env.script_atom(&["close done"]);
+        env.program("tmux", "#!/bin/sh\n[ \"$1\" = -V ] && exec echo 'tmux 3.4'\nkill -9 $PPID\n");
+        env.start_work(&["--once"]).wait(SOON).fails_with(137);
+        std::fs::remove_file(env.path("bin/tmux")).unwrap();
+        // As if it had died a moment earlier, before it wrote the session's name.
+        env.database().execute("UPDATE runs SET session = NULL", []).unwrap();
+        if stop {
+            env.start_el(&["work", "--stop"]).wait(SOON).ok();
+            assert_eq!(env.status(&id), "open");
+        } else {
+            env.start_work(&["--drain"]).wait(SOON).ok();
+            assert_eq!(env.status(&id), "closed");
+        }
+        assert_eq!(env.outcomes(&id)[0], if stop { "cancelled" } else { "launch_failed" });
+    }
+}
+
+#[test]
+fn a_drain_waits_for_the_claim_of_a_worker_that_died_in_its_launch() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["close done"]);
+    env.program("tmux", "#!/bin/sh\n[ \"$1\" = -V ] && exec echo 'tmux 3.4'\nkill -9 $PPID\n");
+    env.start_work(&["--once"]).wait(SOON).fails_with(137);
+    std::fs::remove_file(env.path("bin/tmux")).unwrap();
+    env.start_work(&["--drain"]).wait(SOON).ok();
+    assert_eq!((env.status(&id), env.outcomes(&id)), {
+        ("closed".to_owned(), vec!["launch_failed".to_owned(), "closed".to_owned()])
+    });
+}

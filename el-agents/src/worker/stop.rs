@@ -51,15 +51,16 @@ pub fn stop_all(
     ops::cancel_all(store, &ctx, CancelMode::Requeue)?;
     let until = Instant::now() + limit;
     loop {
+        // The workers first: one that is gone by then starts no session any more.
+        let workers_left = workers_there(store)?;
         let live = ops::live_runs(store)?;
-        let orphans = live.iter().filter(|run| is_orphan(run));
+        let orphans = live.iter().filter(|run| is_orphan(run, &workers_left));
         for run in orphans {
             // What cannot be ended now is tried again until the limit.
             if sweep(&run.id).is_ok() {
                 let _ = settle_lost(store, tmux, run, places, rules, false, None);
             }
         }
-        let workers_left = workers_there(store)?;
         if (live.is_empty() && workers_left.is_empty()) || Instant::now() > until {
             // Both may have nothing to release.
             let _ = tmux.release_server();
@@ -73,9 +74,10 @@ fn workers_there(store: &Store) -> Result<Vec<Worker>, Error> {
     Ok(ops::workers(store)?.into_iter().filter(is_there).collect())
 }
 
-fn is_orphan(run: &Run) -> bool {
+fn is_orphan(run: &Run, workers: &[Worker]) -> bool {
+    let has_worker = || workers.iter().any(|worker| run.worker_id.as_ref() == Some(&worker.id));
     match run.supervisor.as_ref().and_then(process_of) {
         Some(process) => process.liveness() == Liveness::Absent,
-        None => run.lease_until <= clock::now(),
+        None => run.lease_until <= clock::now() || (run.session.is_none() && !has_worker()),
     }
 }

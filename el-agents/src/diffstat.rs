@@ -89,7 +89,7 @@ pub fn diff_stat(
         base.as_str(),
         "--",
     ];
-    let (bytes, cut) = answer(&git, &numstat, paths)?;
+    let (bytes, cut) = ask_about_paths(&git, &numstat, paths)?;
     stat.truncated |= cut;
     for record in String::from_utf8_lossy(&bytes).split('\0') {
         let mut parts = record.splitn(3, '\t');
@@ -99,7 +99,7 @@ pub fn diff_stat(
         }
     }
     let (bytes, cut) =
-        answer(&git, &["ls-files", "--others", "--exclude-standard", "-z", "--"], paths)?;
+        ask_about_paths(&git, &["ls-files", "--others", "--exclude-standard", "-z", "--"], paths)?;
     stat.truncated |= cut;
     let names = String::from_utf8_lossy(&bytes).into_owned();
     for (at, path) in names.split('\0').filter(|path| !path.is_empty()).enumerate() {
@@ -140,11 +140,15 @@ fn lines_of(path: &Path) -> Option<u64> {
 }
 
 /// What git prints about these paths, and whether it was cut.
-fn answer(git: &Git, words: &[&str], paths: &[String]) -> Result<(Vec<u8>, bool), GitError> {
+fn ask_about_paths(
+    git: &Git,
+    words: &[&str],
+    paths: &[String],
+) -> Result<(Vec<u8>, bool), GitError> {
     let paths = paths.iter().map(String::as_str);
     let words: Vec<&str> =
         ["--literal-pathspecs"].into_iter().chain(words.iter().copied()).chain(paths).collect();
-    git.beginning(&words, OUTPUT_MAX)
+    git.ask_beginning(&words, OUTPUT_MAX)
 }
 
 impl From<GitError> for NoDiff {

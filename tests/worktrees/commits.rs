@@ -149,7 +149,7 @@ fn work_apart_from_its_branch_is_kept_and_holds_who_builds_on_it() {
 fn a_lock_of_a_killed_git_does_not_outlive_its_run() {
     let env = TestEnv::with_repository(&format!("{ISOLATED}max_attempts = 2\n"));
     let id = env.script_atom(&[
-        "sh touch \"$(git rev-parse --git-dir)/index.lock\" \"$(git rev-parse --git-dir)/HEAD.lock\"",
+        "sh d=$(git rev-parse --git-dir) && touch \"$d/index.lock\" \"$d/HEAD.lock\"",
         "die KILL",
         "on-attempt 2",
         COMMIT,

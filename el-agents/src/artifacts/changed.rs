@@ -104,7 +104,7 @@ fn git(folder: &Path, then: SystemTime, atom: &str, until: Instant) -> Option<Ve
 /// The names in git's answer; `None` if it fails or takes too long. It takes no locks and is not
 /// asked to run programs of the repository's.
 fn ask(folder: &Path, words: &[&str], until: Instant) -> Option<Vec<String>> {
-    let (bytes, is_cut) = Git::at(folder).until(until).beginning(words, ANSWER_MAX).ok()?;
+    let (bytes, is_cut) = Git::at(folder).until(until).ask_beginning(words, ANSWER_MAX).ok()?;
     let names = String::from_utf8(bytes).ok().filter(|_| !is_cut)?;
     Some(names.split(['\0', '\n']).filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }

@@ -7,10 +7,11 @@ use crate::check::ConfigurationError;
 
 /// The rule without which an agent cannot end its work: it lets it run the bare word `el`.
 const OWN_RULE: &str = "Bash(el *)";
-/// The rules by which an agent commits in a worktree of its own: what a commit needs, and the merge
-/// of finished work that is not in its branch yet; and the way back to that branch. The client asks nobody about commands that only
-/// read, such as `git status`, `git diff` and `git log`. Neither `git push` nor `git config` is
-/// here, nor what would move another branch or the stash, which all worktrees share.
+/// The rules for an agent that commits in a worktree of its own. They allow what a commit needs,
+/// the merge of finished work that is not in the branch yet, and the way back to that branch. The
+/// client itself allows commands that only read, such as `git status`, `git diff` and `git log`.
+/// The rules allow neither `git push` nor `git config`, nor changes to other branches or to the
+/// stash, which all worktrees share.
 const COMMIT_RULES: [&str; 7] = [
     "Bash(git add *)",
     "Bash(git commit *)",
@@ -315,10 +316,11 @@ mod tests {
         let words = words(&all).join(" ");
         assert_eq!(
             words,
-            "/opt/claude -p --allowedTools Bash(el *) Edit Bash(cargo *) --disallowedTools AskUserQuestion ScheduleWakeup \
-             CronCreate WebFetch \
-             --session-id 11111111-2222-4333-8444-555555555555 --output-format stream-json --verbose --permission-mode \
-             acceptEdits --model opus --max-turns 40 --max-budget-usd 2.5 --settings /run/settings.json \
+            "/opt/claude -p --allowedTools Bash(el *) Edit Bash(cargo *) \
+             --disallowedTools AskUserQuestion ScheduleWakeup CronCreate WebFetch \
+             --session-id 11111111-2222-4333-8444-555555555555 --output-format stream-json \
+             --verbose --permission-mode acceptEdits --model opus --max-turns 40 \
+             --max-budget-usd 2.5 --settings /run/settings.json \
              --append-system-prompt-file /run/role.md --fallback-model sonnet"
         );
     }

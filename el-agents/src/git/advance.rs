@@ -10,7 +10,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::call::{failure, unlocked};
+use super::call::{failed_call, retry_while_locked};
 use super::error::HalfMoved;
 use super::files::{Difference, Rollback};
 use super::repository::{Repository, Worktree, changes};
@@ -147,7 +147,7 @@ pub fn recover_move(repository: &Repository, target: &str) -> Result<(), GitErro
     let words: Vec<&str> = text.lines().collect();
     if words.first() == Some(&target) {
         // Git may still be at work though el is gone.
-        unlocked(|| match locks(&git, target)? {
+        retry_while_locked(|| match locks(&git, target)? {
             locks if locks.is_empty() => Ok(()),
             locks => Err(GitError::Left(locks)),
         })?;
@@ -213,7 +213,7 @@ impl<'a> Move<'a> {
         if let Some(why) = self.difference.refused()? {
             return held(why);
         }
-        match unlocked(|| self.merge()) {
+        match retry_while_locked(|| self.merge()) {
             Ok(()) => Ok(AdvanceResult::Moved),
             Err(GitError::Failed { said, .. }) => held(said),
             Err(error) => Err(error),
@@ -229,13 +229,13 @@ impl<'a> Move<'a> {
         }
         write(&self.note, &format!("{}\n{}\n{}\n", self.target, self.old, self.new))?;
         let words = [&MERGE[..], &[self.new]].concat();
-        let ran = self.git.once(&words, None, usize::MAX);
+        let ran = self.git.run_once(&words, None, usize::MAX);
         let tip = self.repository.tip(self.target)?;
         // A hook that fails afterwards, or a limit that was over just then, changes nothing of it.
         if tip.as_deref() == Some(self.new) {
             return forget(&self.note);
         }
-        let error = ran.map_or_else(|error| error, |ran| failure(&words, &ran));
+        let error = ran.map_or_else(|error| error, |ran| failed_call(&words, &ran));
         if tip.as_deref() == Some(self.old) {
             self.roll_back(&error.to_string())?;
         } else {

@@ -16,23 +16,23 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How long its output is waited for once it has ended: something that it left behind may hold the
 /// pipe.
 const REST: Duration = Duration::from_secs(2);
-/// More than this of what it complains of is read by nobody.
+/// Bytes of standard error that are kept.
 const STDERR_MAX: usize = 1 << 20;
 /// The longest wait between two looks.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How a program ended, and what it printed.
+/// The exit status and the output of a program.
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) status: ExitStatus,
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: Vec<u8>,
-    /// It had more to print than was asked for, and was ended.
+    /// The program had more to print than was asked for, and was ended.
     pub(super) is_cut: bool,
 }
 
-/// Runs it with this standard input and reads `max` bytes of what it prints. `None`: it took too
-/// long, and was ended.
+/// Runs a program with this standard input and reads `max` bytes of its output. Returns `None` if
+/// the program took too long and was ended.
 ///
 /// # Errors
 /// If it cannot be run.
@@ -80,8 +80,8 @@ pub(super) fn end(child: &mut Child) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// Whether nothing of the group is left but what has ended. What has ended and was not waited for
-/// still counts for the kernel, so this is known for sure only where `/proc` tells of states.
+/// Returns true if every process of the group has ended. The kernel counts a process that nobody
+/// has waited for, so only `/proc`, which shows states, can tell.
 fn is_gone(group: Pid) -> bool {
     let Ok(entries) = std::fs::read_dir("/proc") else { return false };
     let number = group.as_raw_nonzero().get().to_string();
@@ -94,7 +94,7 @@ fn is_gone(group: Pid) -> bool {
     })
 }
 
-/// What a pipe says, read by a thread of its own.
+/// The content of a pipe, read by a thread of its own.
 struct Kept {
     bytes: Arc<Mutex<Vec<u8>>>,
     ended: Receiver<()>,

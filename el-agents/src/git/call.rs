@@ -13,7 +13,7 @@ use super::environment;
 const TRIES: u32 = 12;
 /// Between two of them.
 const PAUSE: Duration = Duration::from_millis(150);
-/// What may read or write every file of a checkout, or ask a person's hooks.
+/// Commands that may read or write every file of a checkout, or run the hooks of a person.
 const LONG: [&str; 17] = [
     "worktree",
     "checkout",
@@ -57,7 +57,7 @@ pub struct Git {
 }
 
 impl Git {
-    /// Git as a person in this folder would call it.
+    /// Git as a person calls it in this folder.
     pub fn at(folder: &Path) -> Git {
         Git {
             folder: folder.to_owned(),
@@ -75,13 +75,13 @@ impl Git {
         Git { hooks: false, ..self.clone() }
     }
 
-    /// The same for a folder that is a checkout itself: the folders above it are not looked at.
+    /// The same for a folder that is a checkout itself: git does not look at the folders above it.
     #[must_use]
     pub fn in_own_checkout(&self) -> Git {
         Git { own: true, ..self.clone() }
     }
 
-    /// The same for making commits: where git knows no name for them, el's.
+    /// The same for making commits: where git knows no author, the author is el.
     #[must_use]
     pub fn as_committer(&self) -> Git {
         let is_known = self.ask(&["var", "GIT_COMMITTER_IDENT"]).is_ok()
@@ -103,7 +103,7 @@ impl Git {
 
     /// The same in another folder.
     #[must_use]
-    pub(super) fn elsewhere(&self, folder: &Path) -> Git {
+    pub(super) fn in_folder(&self, folder: &Path) -> Git {
         Git { folder: folder.to_owned(), ..self.clone() }
     }
 
@@ -153,10 +153,10 @@ impl Git {
         command
     }
 
-    /// What git prints, without the last line end.
+    /// Runs git and returns its output without the last line end.
     ///
     /// # Errors
-    /// If git fails; a lock is waited for, for a while.
+    /// If git fails. A call that meets a lock is tried again for two seconds.
     pub fn ask<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<String, GitError> {
         self.ask_with(words, None)
     }
@@ -170,7 +170,7 @@ impl Git {
         words: &[S],
         input: Option<&str>,
     ) -> Result<String, GitError> {
-        let said = self.raw(words, input.map(str::as_bytes))?;
+        let said = self.ask_bytes(words, input.map(str::as_bytes))?;
         Ok(String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned())
     }
 
@@ -178,40 +178,40 @@ impl Git {
     ///
     /// # Errors
     /// The same.
-    pub(super) fn raw<S: AsRef<OsStr>>(
+    pub(super) fn ask_bytes<S: AsRef<OsStr>>(
         &self,
         words: &[S],
         input: Option<&[u8]>,
     ) -> Result<Vec<u8>, GitError> {
-        unlocked(|| {
-            let ran = self.once(words, input, usize::MAX)?;
-            if ran.status.success() { Ok(ran.stdout) } else { Err(failure(words, &ran)) }
+        retry_while_locked(|| {
+            let ran = self.run_once(words, input, usize::MAX)?;
+            if ran.status.success() { Ok(ran.stdout) } else { Err(failed_call(words, &ran)) }
         })
     }
 
-    /// The beginning of git's answer in bytes, and whether there is more of it. Git is ended once
-    /// it has said so much.
+    /// Returns the first `max` bytes of git's output, and whether there are more. Git is ended once
+    /// it has printed that much.
     ///
     /// # Errors
     /// If git fails.
-    pub(crate) fn beginning<S: AsRef<OsStr>>(
+    pub(crate) fn ask_beginning<S: AsRef<OsStr>>(
         &self,
         words: &[S],
         max: usize,
     ) -> Result<(Vec<u8>, bool), GitError> {
-        let ran = self.once(words, None, max)?;
+        let ran = self.run_once(words, None, max)?;
         if ran.is_cut || ran.status.success() {
             Ok((ran.stdout, ran.is_cut))
         } else {
-            Err(failure(words, &ran))
+            Err(failed_call(words, &ran))
         }
     }
 
-    /// How one call ended and all that it printed, for those who read what a refusal prints.
+    /// Runs git once and returns its status and its whole output, which some refusals need.
     ///
     /// # Errors
     /// If git cannot be run, or takes too long.
-    pub(super) fn once<S: AsRef<OsStr>>(
+    pub(super) fn run_once<S: AsRef<OsStr>>(
         &self,
         words: &[S],
         input: Option<&[u8]>,
@@ -242,10 +242,10 @@ impl Git {
     }
 }
 
-/// What worktrees and `el land` need: `git merge-tree --write-tree`.
+/// The version that worktrees and `el land` need, for `git merge-tree --write-tree`.
 const NEEDED: (u32, u32) = (2, 38);
 
-/// Whether git can do what is asked of it here; better known at once than in the middle.
+/// Checks that git is new enough, before any work begins.
 ///
 /// # Errors
 /// If it is too old, or not there.
@@ -262,8 +262,10 @@ pub fn check_version() -> Result<(), GitError> {
     }
 }
 
-/// Does it again for a while where another git holds a lock.
-pub(super) fn unlocked<T>(mut done: impl FnMut() -> Result<T, GitError>) -> Result<T, GitError> {
+/// Tries again for a while if another git holds a lock.
+pub(super) fn retry_while_locked<T>(
+    mut done: impl FnMut() -> Result<T, GitError>,
+) -> Result<T, GitError> {
     for _ in 1..TRIES {
         match done() {
             Err(GitError::Locked(_) | GitError::Left(_)) => std::thread::sleep(PAUSE),
@@ -278,14 +280,14 @@ fn first<S: AsRef<OsStr>>(words: &[S]) -> String {
 }
 
 /// A call that ended badly, as an error.
-pub(super) fn failure<S: AsRef<OsStr>>(words: &[S], ran: &Ran) -> GitError {
+pub(super) fn failed_call<S: AsRef<OsStr>>(words: &[S], ran: &Ran) -> GitError {
     let said = if ran.stderr.is_empty() { &ran.stdout } else { &ran.stderr };
     let said = String::from_utf8_lossy(said).trim().to_owned();
-    refused(first(words), if said.is_empty() { ran.status.to_string() } else { said })
+    refusal_error(first(words), if said.is_empty() { ran.status.to_string() } else { said })
 }
 
-/// What git says when it refuses. Its hints are about commands that nobody typed.
-pub(super) fn refused(what: String, said: String) -> GitError {
+/// The error of a refusal. Hints are left out: they are about commands that nobody typed.
+pub(super) fn refusal_error(what: String, said: String) -> GitError {
     if said.contains(".lock': File exists") || said.contains("Another git process") {
         let line = said.lines().find(|line| line.contains(".lock'")).or(said.lines().next());
         return GitError::Locked(line.unwrap_or_default().to_owned());

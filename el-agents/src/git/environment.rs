@@ -28,8 +28,8 @@ const LOCAL: [&str; 19] = [
     "GIT_COMMITTER_DATE",
 ];
 
-/// Whether a variable binds git to somebody else's repository or commit. Such a variable reaches
-/// neither our own git nor an agent, a setup or a check; all others of git's do.
+/// Returns true if a variable binds git to another repository or commit. Such a variable reaches
+/// neither our own git nor an agent, a setup or a check. All other variables of git do.
 pub(crate) fn is_local_variable(name: &OsStr) -> bool {
     LOCAL.iter().any(|local| name == *local)
 }

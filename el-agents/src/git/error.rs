@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// What git could not do, or what there is no git for.
+/// The reasons why git could not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// The program is not there.
@@ -10,7 +10,7 @@ pub enum GitError {
     /// The folder is in no repository.
     #[error("{} is in no git repository", .0.display())]
     NoRepository(PathBuf),
-    /// There is something that git does not take for a repository.
+    /// A `.git` that git does not accept as a repository.
     #[error("git finds no repository in {}, though something is there", .0.display())]
     Broken(PathBuf),
     /// It belongs to somebody else.
@@ -43,7 +43,10 @@ pub enum GitError {
     #[error("the repository is locked by another git, or by one that died: {0}")]
     Locked(String),
     /// These locks were there when an el land was killed in the middle of a move, and still are.
-    #[error("an el land was killed while it moved files, and the locks of its git are still there: {}", listed(.0))]
+    #[error(
+        "an el land was killed while it moved files, and the locks of its git are still there: {}",
+        listed(.0)
+    )]
     Left(Vec<PathBuf>),
     /// It was ended.
     #[error("git {what} took longer than {} s, and was ended", limit.as_secs())]
@@ -54,7 +57,11 @@ pub enum GitError {
         limit: std::time::Duration,
     },
     /// Finished work that another builds on, which does not fit together.
-    #[error("the work that this builds on does not fit together: {branch} is in conflict with {with} in {}", files.join(", "))]
+    #[error(
+        "the work that this builds on does not fit together: {branch} is in conflict with {with} \
+         in {}",
+        files.join(", ")
+    )]
     MergeConflict {
         /// The branch that could not be joined.
         branch: String,
@@ -102,7 +109,7 @@ pub enum GitError {
     /// The files of a checkout are ahead of its branch, and could not be put back.
     #[error(transparent)]
     HalfMoved(#[from] Box<HalfMoved>),
-    /// One that cannot do what is asked of it.
+    /// A git without a command that is needed.
     #[error("this is git {0}, and worktrees and el land need 2.38 or later")]
     TooOld(String),
     /// Whatever else git refused.
@@ -118,7 +125,8 @@ pub enum GitError {
 /// What is so after a move that could neither be finished nor undone.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the files in {at} are, some or all, those of {new}, while {target} is still at {old}: {why}, and they could not be put back: {which}",
+    "the files in {at} are, some or all, those of {new}, while {target} is still at {old}: {why}, \
+     and they could not be put back: {which}",
     at = at.display()
 )]
 pub struct HalfMoved {
@@ -147,19 +155,21 @@ fn listed(paths: &[PathBuf]) -> String {
 }
 
 impl GitError {
-    /// What to do about it.
+    /// Advice on how to go on.
     pub fn hint(&self) -> Cow<'static, str> {
         let said = match self {
             GitError::HalfMoved(half) => {
                 let (at, new) = (half.at.display(), &half.new);
                 return format!(
-                    "mend that, and el land puts them back; or git -C {at} reset {new} keeps them, and the work has landed"
+                    "mend that, and el land puts them back; or git -C {at} reset {new} keeps them, \
+                     and the work has landed"
                 )
                 .into();
             }
             GitError::Left(locks) => {
                 return format!(
-                    "once no git is at work there any more: rm {}; el land then puts the files back first",
+                    "once no git is at work there any more: rm {}; el land then puts the files \
+                     back first",
                     listed(locks)
                 )
                 .into();
@@ -197,13 +207,13 @@ impl GitError {
             }
             GitError::InTheWay(_) => "move it away, or set worktrees_directory to another folder",
             GitError::Locked(_) => {
-                "wait for the other git; if none runs, the lock file that is named was left behind by one that died"
+                "wait for the other git; if none runs, a git that died left the lock file behind"
             }
             GitError::TimedOut { .. } => {
                 "a disk or a hook that hangs; the same git by hand shows where"
             }
             GitError::MergeConflict { .. } => {
-                "el land --all brings them in and files the conflict as an atom; after that, el retry"
+                "el land --all brings them in and files the conflict as an atom; then el retry"
             }
             GitError::Untracked { .. } => {
                 "worktree_copy and worktree_link name files of the repository's folder"

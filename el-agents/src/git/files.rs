@@ -62,7 +62,7 @@ pub(super) enum Rollback {
 impl Difference {
     /// In the checkout at whose top this git works.
     pub(super) fn between(git: &Git, old: &str, new: &str) -> Result<Difference, GitError> {
-        let said = git.raw(
+        let said = git.ask_bytes(
             &["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", old, new],
             None,
         )?;
@@ -171,7 +171,7 @@ impl Difference {
             }
         }
         if !wanted.is_empty() {
-            self.git.raw(&["checkout-index", "-f", "-z", "--stdin"], Some(&wanted))?;
+            self.git.ask_bytes(&["checkout-index", "-f", "-z", "--stdin"], Some(&wanted))?;
             self.git.maybe(&["update-index", "-q", "--refresh"])?;
         }
         Ok(Rollback::Done)
@@ -184,9 +184,10 @@ impl Difference {
             return true;
         }
         let name = [self.new.as_bytes(), b":", file.path.as_os_str().as_bytes()].concat();
-        let whole = self
-            .git
-            .raw(&["cat-file".as_ref(), "--filters".as_ref(), OsStr::from_bytes(&name)], None);
+        let whole = self.git.ask_bytes(
+            &["cat-file".as_ref(), "--filters".as_ref(), OsStr::from_bytes(&name)],
+            None,
+        );
         let there = fs::read(self.git.folder().join(&file.path));
         matches!((whole, there), (Ok(whole), Ok(there)) if whole.starts_with(&there))
     }
@@ -208,7 +209,7 @@ impl Difference {
 
     /// The entries of the index that differ from the old commit.
     fn staged_changes(&self) -> Result<HashMap<PathBuf, Option<String>>, GitError> {
-        let said = self.git.raw(
+        let said = self.git.ask_bytes(
             &["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", &self.old],
             None,
         )?;
@@ -219,7 +220,7 @@ impl Difference {
 /// The entries of the index whose changes git does not look for: the letter of `git ls-files -v`,
 /// and the path.
 pub(super) fn flagged_entries(git: &Git) -> Result<Vec<(u8, PathBuf)>, GitError> {
-    let said = git.raw(&["ls-files", "-v", "-z"], None)?;
+    let said = git.ask_bytes(&["ls-files", "-v", "-z"], None)?;
     let words = said.split(|byte| *byte == 0).filter(|word| word.len() > 2);
     let is_hidden = |flag: u8| flag == b'S' || flag.is_ascii_lowercase();
     Ok(words.filter(|word| is_hidden(word[0])).map(|word| (word[0], path_of(&word[2..]))).collect())
@@ -230,7 +231,7 @@ pub(super) fn changed_on_disk(git: &Git, paths: &[PathBuf]) -> Result<Vec<PathBu
     if paths.is_empty() {
         return Ok(Vec::new());
     }
-    let said = git.raw(&["ls-files", "-s", "-z"], None)?;
+    let said = git.ask_bytes(&["ls-files", "-s", "-z"], None)?;
     let wanted: HashSet<&PathBuf> = paths.iter().collect();
     let entries = said.split(|byte| *byte == 0).filter_map(|line| {
         let tab = line.iter().position(|byte| *byte == b'\t')?;
@@ -250,7 +251,7 @@ pub(super) fn changed_on_disk(git: &Git, paths: &[PathBuf]) -> Result<Vec<PathBu
 
 /// The folders of submodules, by the index.
 pub(super) fn submodules(git: &Git) -> Result<Vec<PathBuf>, GitError> {
-    let said = git.raw(&["ls-files", "-s", "-z"], None)?;
+    let said = git.ask_bytes(&["ls-files", "-s", "-z"], None)?;
     let lines = said.split(|byte| *byte == 0).filter(|line| line.starts_with(GITLINK.as_bytes()));
     Ok(lines
         .filter_map(|line| Some(path_of(&line[line.iter().position(|byte| *byte == b'\t')? + 1..])))
@@ -271,8 +272,8 @@ fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<OnDisk>, GitError> {
             Ok(is) if is.is_symlink() => {
                 let target = fs::read_link(&whole)
                     .map_err(super::error::file_error("read the link", &whole))?;
-                let said =
-                    git.raw(&["hash-object", "--stdin"], Some(target.as_os_str().as_bytes()))?;
+                let said = git
+                    .ask_bytes(&["hash-object", "--stdin"], Some(target.as_os_str().as_bytes()))?;
                 Some(OnDisk::Blob(String::from_utf8_lossy(&said).trim().to_owned()))
             }
             Ok(is) if is.is_file() && !path.as_os_str().as_bytes().contains(&b'\n') => {
@@ -286,7 +287,7 @@ fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<OnDisk>, GitError> {
     let said = if names.is_empty() {
         Vec::new()
     } else {
-        git.raw(&["hash-object", "--stdin-paths"], Some(&names))?
+        git.ask_bytes(&["hash-object", "--stdin-paths"], Some(&names))?
     };
     let said = String::from_utf8_lossy(&said).into_owned();
     let mut blobs = said.lines();

@@ -1,8 +1,8 @@
-//! What a new branch begins with: the finished work that its atom builds on and that has not been
+//! The finished work that a new branch begins with: what its atom builds on and what has not been
 //! brought in yet. The joining needs no checkout and moves nothing: the branch is made once it is
 //! known, or not at all.
 
-use super::call::failure;
+use super::call::failed_call;
 use super::repository::{Repository, branch_of};
 use super::request::WorktreeRequest;
 use super::{Git, GitError};
@@ -28,7 +28,12 @@ pub(super) fn merge_dependencies(
         } else if !repository.contains(&top, &tip)? {
             let git =
                 committer.get_or_insert_with(|| repository.git().without_hooks().as_committer());
-            top = match joined(git, &top, &tip, &format!("Join {branch}, which this builds on"))? {
+            top = match merge_commits(
+                git,
+                &top,
+                &tip,
+                &format!("Join {branch}, which this builds on"),
+            )? {
                 Ok(commit) => commit,
                 Err(_) if wanted.joins => continue,
                 Err(files) => {
@@ -69,8 +74,8 @@ pub(super) fn ensure_on_branches(
     Ok(())
 }
 
-/// Those of the atoms whose branch has work that a commit does not have, neither as it is nor put
-/// on top of others, and that is not in `target` either.
+/// The atoms whose branches have work that neither `commit` nor `target` has, as it is or put on
+/// top of other commits.
 pub(super) fn unmerged_dependencies(
     repository: &Repository,
     commit: &str,
@@ -88,8 +93,8 @@ pub(super) fn unmerged_dependencies(
 }
 
 impl Repository {
-    /// Whether two commits go together: a commit of both, which no reference has, or the files that
-    /// are in conflict.
+    /// Merges two commits in memory. Returns the merge, which no reference has, or the files in
+    /// conflict.
     ///
     /// # Errors
     /// If git fails.
@@ -101,19 +106,19 @@ impl Repository {
         if self.contains(ours, theirs)? {
             return Ok(Ok(ours.to_owned()));
         }
-        joined(&self.git().without_hooks().as_committer(), ours, theirs, "Foreseen")
+        merge_commits(&self.git().without_hooks().as_committer(), ours, theirs, "Foreseen")
     }
 }
 
 /// The merge of two commits, or the files that are in conflict.
-fn joined(
+fn merge_commits(
     git: &Git,
     ours: &str,
     theirs: &str,
     message: &str,
 ) -> Result<Result<String, Vec<String>>, GitError> {
     let words = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs];
-    let ran = git.once(&words, None, usize::MAX)?;
+    let ran = git.run_once(&words, None, usize::MAX)?;
     // The name of a tree; after a conflict, also the names of the files that are in it.
     let said = String::from_utf8_lossy(&ran.stdout);
     let mut said = said.split('\0').filter(|word| !word.is_empty());
@@ -126,6 +131,6 @@ fn joined(
             git.ask(&["commit-tree", tree, "-p", ours, "-p", theirs, "-m", message]).map(Ok)
         }
         Some(_) if !files.is_empty() => Ok(Err(files)),
-        _ => Err(failure(&words, &ran)),
+        _ => Err(failed_call(&words, &ran)),
     }
 }

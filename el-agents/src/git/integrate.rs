@@ -49,7 +49,7 @@ impl ScratchCheckout {
             .map_err(super::error::file_error("make the folder", above))?;
         let above = above.canonicalize().map_err(super::error::file_error("find", above))?;
         let path = above.join(path.file_name().unwrap_or_default());
-        let git = owner.as_committer().elsewhere(&path).in_own_checkout();
+        let git = owner.as_committer().in_folder(&path).in_own_checkout();
         let scratch = ScratchCheckout { git, owner, path };
         scratch.clear();
         let add =

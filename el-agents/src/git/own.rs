@@ -1,5 +1,5 @@
-//! The worktree of an atom's own as its agent leaves it: what is not committed there, on which
-//! branch the work is, and what a killed git left.
+//! The worktree of an atom as its agent leaves it: files that are not committed, the branch that
+//! has the work, and locks of a killed git.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::{Git, GitError};
 /// The tracker's own files in a worktree are no work of an agent's.
 const NOT_WORK: &str = ".eluent/";
 
-/// What the reflog says of a branch that el moved.
+/// The reflog entry of a branch that el moved.
 const MOVED: &str = "el: the work of this atom";
 /// So many steps of a worktree's HEAD are looked at.
 const LOOK_BACK: &str = "100";
@@ -71,7 +71,7 @@ impl OwnWorktree {
         Ok(Some(OwnWorktree { git, atom: atom.to_owned(), own, common }))
     }
 
-    /// Its files that no commit has. `ours`: untracked files that el itself put there.
+    /// The files that no commit has. `ours` names untracked files that el itself put there.
     ///
     /// # Errors
     /// If git fails.
@@ -82,12 +82,12 @@ impl OwnWorktree {
         Ok(names.filter(|name| !name.starts_with(NOT_WORK)).map(str::to_owned).collect())
     }
 
-    /// Looks where the work is. If an agent renamed the atom's branch, or went on from it on
-    /// another one, the atom's branch is moved to the work and checked out again: no file changes,
-    /// and the other branch stays. A branch that was deleted is put back where it was last. A branch
-    /// that has more than the worktree is checked out again, if that loses no file. If moving it
-    /// would lose commits, nothing moves; the commits of the worktree are then kept below
-    /// `refs/el/astray/`.
+    /// Finds the work and puts the atom's branch where it is. If an agent renamed the branch, or
+    /// went on from it on another one, the atom's branch is moved to the work and checked out
+    /// again: no file changes, and the other branch stays. A deleted branch is put back where it
+    /// was last. A branch that has more than the worktree is checked out again, if that loses no
+    /// file. If moving the branch would lose commits, nothing moves; `refs/el/astray/` then keeps
+    /// the commits of the worktree.
     ///
     /// # Errors
     /// If git fails.
@@ -157,7 +157,7 @@ impl OwnWorktree {
     }
 
     /// Removes the locks that a git of the run left when it was ended: those that are not younger
-    /// than the end of its processes. What was removed.
+    /// than the end of its processes. Returns what was removed.
     pub fn remove_stale_locks(&self, ended: SystemTime) -> Vec<PathBuf> {
         let branch = self.common.join("refs/heads").join(branch_of(&self.atom) + ".lock");
         let locks = [self.own.join("index.lock"), self.own.join("HEAD.lock"), branch];
@@ -179,7 +179,7 @@ impl OwnWorktree {
         Ok(self.git.maybe(&["merge-base", "--is-ancestor", part, whole])?.is_some())
     }
 
-    /// Whether a rebase or the like has not ended, which has a HEAD of its own.
+    /// Returns true during a rebase or a bisect, which have a HEAD of their own.
     fn is_in_the_middle(&self) -> bool {
         ["rebase-merge", "rebase-apply", "BISECT_LOG"]
             .iter()

@@ -15,7 +15,7 @@ pub(super) fn note(git: &Git) -> Result<PathBuf, GitError> {
     Ok(PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?).join(READY))
 }
 
-/// Whether the worktree was made ready by el.
+/// Returns true if el made the worktree ready.
 pub(super) fn is_ready(git: &Git) -> bool {
     note(git).is_ok_and(|note| note.exists())
 }

@@ -1,4 +1,4 @@
-//! A look at a repository: its branches of ours, and its worktrees.
+//! A repository as it stands: the branches of atoms, and its worktrees.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -144,7 +144,7 @@ impl Repository {
         Ok(notes.into_iter().map(|(_, at)| at).collect())
     }
 
-    /// References by the beginning of their names, and what they are.
+    /// References whose names begin so, and their commits.
     ///
     /// # Errors
     /// If git fails.
@@ -169,9 +169,8 @@ impl Repository {
         Ok(notes)
     }
 
-    /// Whether what an atom's branch has at its tip is in the target, as that stands now: a note
-    /// that it was brought in once says nothing of a target that has been set back since, or is
-    /// another one.
+    /// Returns true if the target has the work of an atom's branch now. A note that the work was
+    /// brought in says nothing of another target, or of one that was set back since.
     ///
     /// # Errors
     /// If git fails.
@@ -195,7 +194,7 @@ impl Repository {
         self.is_merge_empty(target, tip)
     }
 
-    /// Whether merging a commit would change nothing: a squash brought it in, say.
+    /// Returns true if merging a commit would change nothing, as after a squash.
     ///
     /// # Errors
     /// If git fails.
@@ -221,7 +220,7 @@ impl Repository {
         Ok(self.git.ask(&words)?.lines().map(str::to_owned).collect())
     }
 
-    /// Whether all of one commit is in another.
+    /// Returns true if one commit is an ancestor of another, or the same.
     ///
     /// # Errors
     /// If git cannot be run.
@@ -229,8 +228,8 @@ impl Repository {
         Ok(self.git.maybe(&["merge-base", "--is-ancestor", part, whole])?.is_some())
     }
 
-    /// Whether a commit has everything that another has: all of its commits, or others that change
-    /// the same.
+    /// Returns true if a commit has everything that another has: all of its commits, or others that
+    /// change the same.
     ///
     /// # Errors
     /// If git fails.
@@ -244,7 +243,7 @@ impl Repository {
         Ok(!said.is_empty() && said.lines().all(|line| line.starts_with("- ")))
     }
 
-    /// The atoms that have a branch of ours.
+    /// The atoms that have a branch.
     ///
     /// # Errors
     /// If git fails.
@@ -265,8 +264,8 @@ impl Repository {
         Ok(parse_worktrees(&self.git.ask(&["worktree", "list", "--porcelain", "-z"])?))
     }
 
-    /// Whether somebody's rebase of this branch, begun in any worktree, has not ended: meanwhile it
-    /// is checked out nowhere, and not to be moved.
+    /// Returns true while a rebase of this branch is under way in any worktree. The branch is then
+    /// checked out nowhere, and nobody may move it.
     ///
     /// # Errors
     /// If git fails.
@@ -299,8 +298,8 @@ impl Repository {
     }
 }
 
-/// The lines of `git status` about what a checkout has that no commit has; `but`: untracked files
-/// that el itself put there.
+/// The lines of `git status` about files that no commit has. `but` names untracked files that el
+/// itself put there.
 ///
 /// # Errors
 /// If git fails.
@@ -317,7 +316,7 @@ pub(super) fn changes(git: &Git, untracked: bool, but: &[String]) -> Result<Vec<
         .collect())
 }
 
-/// Whether a path is this folder or file, or is in it.
+/// Returns true if a path is this folder or file, or is in it.
 pub(super) fn is_below(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path.trim_end_matches('/') == folder
@@ -325,7 +324,7 @@ pub(super) fn is_below(path: &str, folder: &str) -> bool {
 }
 
 impl Worktree {
-    /// What its files have that no commit has. `but`: untracked files that el itself put there.
+    /// The changes that no commit has. `but` names untracked files that el itself put there.
     ///
     /// # Errors
     /// If git fails.
@@ -385,7 +384,9 @@ mod tests {
 
     #[test]
     fn the_list_of_worktrees_is_read_whatever_their_names() {
-        let text = "worktree /\0HEAD 12\0branch refs/heads/main\0\0worktree /a b\nc\0HEAD 12\0branch refs/heads/el/t-1\0locked\0\0worktree /d\0bare\0\0";
+        let text = "worktree /\0HEAD 12\0branch refs/heads/main\0\0\
+                    worktree /a b\nc\0HEAD 12\0branch refs/heads/el/t-1\0locked\0\0\
+                    worktree /d\0bare\0\0";
         let found = parse_worktrees(text);
         assert_eq!(found.len(), 3);
         assert_eq!((found[0].branch.as_deref(), found[0].is_missing), (Some("main"), false));

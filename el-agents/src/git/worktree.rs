@@ -26,7 +26,7 @@ pub struct Prepared {
 /// Makes the atom's worktree, or finds it. Idempotent, and to be called again if it was broken off.
 ///
 /// # Errors
-/// If it cannot be had; nothing of anybody's was changed.
+/// If the worktree cannot be had. Nothing was changed then.
 pub fn prepare(
     isolation: &Isolation,
     folder: &Path,
@@ -139,7 +139,8 @@ fn add(
         let base = foundation::merge_dependencies(repository, &base, wanted)?;
         // The branch and where it began, or neither.
         let change = format!(
-            "start\ncreate refs/heads/{branch} {base}\nupdate refs/el/base/{atom} {base}\nprepare\ncommit\n"
+            "start\ncreate refs/heads/{branch} {base}\nupdate refs/el/base/{atom} {base}\n\
+             prepare\ncommit\n"
         );
         git.ask_with(&["update-ref", "--stdin"], Some(&change))?;
     }

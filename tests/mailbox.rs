@@ -189,3 +189,30 @@ fn an_agent_that_reports_in_the_file_itself_has_handed_its_work_over() {
     });
     drop(watching);
 }
+
+#[test]
+fn an_assignment_without_instructions_is_reported_and_a_foreign_one_is_refused() {
+    let env = TestEnv::with_tracker();
+    env.el(&["mailbox", "sync"]).ok();
+    let mut silent = assignment("silent");
+    silent.as_object_mut().unwrap().remove("instructions");
+    silent["filesToCreate"] = json!(["a.rs"]);
+    append(&env.project(TO_DEVELOPER), silent);
+    for (task, field, value) in
+        [("foreign", "platform", "windows"), ("untimely", "timestamp", "yesterday")]
+    {
+        let mut message = assignment(task);
+        message[field] = json!(value);
+        append(&env.project(TO_DEVELOPER), message);
+    }
+    let told = env.el(&["mailbox", "sync"]).ok().stdout;
+    assert!(told.contains("an assignment is left as it is: platform"), "{told}");
+    assert!(told.contains("an assignment is left as it is: timestamp"), "{told}");
+    assert_eq!(env.robot(&["list", "--all"])["total"], 1);
+    let report = read(&env, TO_TEAM_LEAD)["messages"][0].take();
+    assert_eq!(
+        (&report["taskId"], &report["buildResult"]["status"]),
+        (&json!("silent"), &json!("not_verified"))
+    );
+    assert!(report["summary"].as_str().unwrap().contains("No instructions were found"), "{report}");
+}

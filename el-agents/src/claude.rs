@@ -11,18 +11,18 @@ mod lines;
 mod progress;
 mod render;
 mod result;
-mod sanitize;
 mod settings;
 mod stream;
 mod trouble;
 
 pub use argv::{ClaudeOptions, argv};
+pub use el_core::text::{one_line, sanitize};
 pub use environ::{ChildEnvironment, child_environment};
 pub use lines::{Line, LineSplitter};
 pub use progress::Progress;
 pub use render::Renderer;
 pub use result::{RunResult, Usage};
-pub use sanitize::{one_line, sanitize};
+
 pub use settings::settings;
 pub use stream::{Limit, StreamEvent, parse_line};
 pub use trouble::{Report, Trouble, trouble};

@@ -15,6 +15,7 @@ use el_core::ops::{self, AtomFilter, Received};
 use el_core::protocol::mailbox::{
     self, AgentState, Document, MailboxFile, NotADocument, TaskState,
 };
+use el_core::text::one_line;
 use el_core::{Ctx, Error, Store};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,6 +24,9 @@ use serde_json::{Value, json};
 use self::files::{Content, Orphan};
 pub use self::files::{FileError, Fingerprint};
 use crate::clock;
+
+/// Longest line of the log, in characters.
+const LINE_MAX: usize = 1_000;
 
 /// Why a mailbox could not be kept in step.
 #[derive(Debug, thiserror::Error)]
@@ -309,18 +313,14 @@ impl Mailbox {
     fn log(&self, synced: &Synced) -> Result<(), FileError> {
         let path = self.path(MailboxFile::Log);
         let at = clock::now().to_millis_text();
-        let lines = synced.notes.iter().map(|note| format!("- {at} {}\n", one_line(note)));
+        let lines =
+            synced.notes.iter().map(|note| format!("- {at} {}\n", one_line(note, LINE_MAX)));
         let problems = synced
             .problems
             .iter()
-            .map(|problem| format!("- {at} **problem**: {}\n", one_line(problem)));
+            .map(|problem| format!("- {at} **problem**: {}\n", one_line(problem, LINE_MAX)));
         files::append(&path, MailboxFile::Log.begin(), &lines.chain(problems).collect::<String>())
     }
-}
-
-fn one_line(text: &str) -> String {
-    let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    folded.chars().filter(|c| !c.is_control()).take(1_000).collect()
 }
 
 /// A file's error is told and stops no other file; the store's stops all.

@@ -205,10 +205,7 @@ fn last_lines(bytes: &[u8]) -> String {
     if clean.len() <= OUTPUT_MAX {
         return clean;
     }
-    let from = (clean.len() - OUTPUT_MAX..clean.len())
-        .find(|at| clean.is_char_boundary(*at))
-        .unwrap_or(clean.len());
-    let rest = &clean[from..];
+    let rest = el_core::text::tail(&clean, OUTPUT_MAX);
     let begin = rest.find('\n').map_or(0, |at| at + 1);
     rest[begin..].to_owned()
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use super::one_line;
 use super::result::{RunResult, Usage};
-use super::sanitize::one_line;
 use super::stream::StreamEvent;
 
 /// Longest `action`, in characters.

@@ -1,9 +1,8 @@
 //! The event stream as people read it in the pane.
 
-use el_core::text::middle_out;
+use el_core::text::{cut, folded, middle_out, one_line, sanitize};
 
 use super::result::RunResult;
-use super::sanitize::{cut, folded, sanitize};
 use super::stream::{Limit, StreamEvent};
 
 /// First lines of one text of the agent that are shown.
@@ -146,7 +145,7 @@ impl Renderer {
         // Of what went wrong the end tells more than the middle.
         let text = match colour {
             RED => middle_out(&folded(text), width),
-            _ => super::one_line(text, width),
+            _ => one_line(text, width),
         };
         let (begin, end) = if self.colour {
             (format!("\u{1b}[{colour}m"), "\u{1b}[0m")

@@ -3,12 +3,11 @@
 //! The format is its own business and changes: whatever is missing, of another type, or new is
 //! passed over. Nothing here fails.
 
-use el_core::text::middle_out;
+use el_core::text::{folded, middle_out, one_line};
 use serde_json::Value;
 
 use super::field::{boolean, number, text};
 use super::result::{RunResult, Usage};
-use super::sanitize::{folded, one_line};
 
 /// Longest text of one fact that is only shown, in characters.
 const SHOWN: usize = 200;

@@ -115,9 +115,5 @@ fn short(text: &str, columns: usize, bytes: usize) -> String {
     if fits.len() <= bytes {
         return fits.into_owned();
     }
-    let mut end = bytes;
-    while !fits.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}…", fits[..end].trim_end())
+    format!("{}…", el_core::text::head(&fits, bytes).trim_end())
 }

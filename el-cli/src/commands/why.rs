@@ -251,7 +251,7 @@ fn last_words(run: &Run) -> Vec<(&'static str, String)> {
             let said = said.map(|line| text::middle_out(line.trim(), QUOTE_MAX));
             words.extend(said.map(|said| ("its agent's last words were", said)));
         }
-        Some(outcome) if outcome.is_failure() => {
+        Some(outcome) if outcome.is_failure() || outcome.is_external() => {
             words.extend(last(&run.error_lines).map(|said| ("the client said", said)));
         }
         _ => {}

@@ -2,6 +2,7 @@
 
 use el_core::model::{Atom, InboxMessage, TaskStatus, Timestamp};
 use el_core::ops::Task;
+use el_core::text::head;
 
 use crate::output::{runs, sanitize, time};
 
@@ -117,8 +118,8 @@ fn indented(text: &str) -> String {
 /// A part of a long text, from a byte on, and how to see the rest.
 pub(super) fn window(text: &str, offset: usize) -> String {
     let text = text.trim_end();
-    let from = boundary(text, offset.min(text.len()));
-    let to = boundary(text, from.saturating_add(WINDOW).min(text.len()));
+    let from = head(text, offset).len();
+    let to = head(text, from.saturating_add(WINDOW)).len();
     match (from, to == text.len()) {
         (0, true) => text.to_owned(),
         (_, true) => format!("{}\n(bytes {from} to {to}: the end)", &text[from..]),
@@ -128,14 +129,6 @@ pub(super) fn window(text: &str, offset: usize) -> String {
             text.len()
         ),
     }
-}
-
-/// The next boundary of a character at or before this byte.
-fn boundary(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub fn detect(bytes: &[u8]) -> Option<Tracker> {
     }
     let text = String::from_utf8_lossy(bytes);
     let looks_like_json = matches!(text.trim_start().chars().next(), Some('{')) || seen > 0;
-    (!looks_like_json && super::plan::is_plan(&text)).then_some(Tracker::Markdown)
+    (!looks_like_json && super::plan_field::is_plan(&text)).then_some(Tracker::Markdown)
 }
 
 /// Reads a time as other trackers write it: RFC 3339, or a date alone.

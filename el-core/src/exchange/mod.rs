@@ -21,6 +21,7 @@ pub mod merge;
 mod notes;
 pub mod outline;
 mod plan;
+mod plan_field;
 mod read;
 mod record;
 mod tables;
@@ -30,7 +31,7 @@ pub use graph::{Edge, Vertex, dot, mermaid};
 pub use jsonl::{FORMAT_VERSION, write_jsonl};
 pub use lines::{OPEN_CONFLICT, Progress};
 pub use notes::{Note, NoteKind, Notes};
-pub use plan::is_plan;
+pub use plan_field::is_plan;
 pub use read::read;
 pub use record::{
     BadLine, Batch, Exported, Piece, Record, RecordBond, RecordComment, Snapshot, Tracker,

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
 use super::outline::{self, Item, Kind};
+use super::plan_field::field;
 use super::record::{Batch, Record, RecordBond};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, IssueType, Status};
@@ -69,14 +70,6 @@ pub(super) fn read(bytes: &[u8], name: &str) -> Batch {
     batch
 }
 
-/// A text that is meant as work: it has a task list, or headings that say something of the one
-/// above them (`### Priority`). Headings alone are a document.
-pub fn is_plan(text: &str) -> bool {
-    let outline = outline::read(text);
-    let is_field = |item: &Item| item.kind == Kind::Heading(3) && field(item).is_some();
-    outline.has_tasks() || outline.items.iter().any(is_field)
-}
-
 #[derive(Debug, PartialEq, Eq)]
 enum Role {
     Atom,
@@ -93,26 +86,6 @@ struct Plan<'a> {
     /// By item: the titles from the top, which is what a later import finds it by.
     ids: Vec<String>,
     children: Vec<Vec<usize>>,
-}
-
-const FIELDS: [(&str, &str); 12] = [
-    ("priority", "priority"),
-    ("type", "issue_type"),
-    ("description", "description"),
-    ("design", "design"),
-    ("notes", "notes"),
-    ("acceptance", "acceptance"),
-    ("acceptance criteria", "acceptance"),
-    ("assignee", "assignee"),
-    ("labels", "labels"),
-    ("dependencies", "depends"),
-    ("depends on", "depends"),
-    ("blocked by", "depends"),
-];
-
-fn field(item: &Item) -> Option<&'static str> {
-    let title = item.title.trim_end_matches(':').to_ascii_lowercase();
-    FIELDS.iter().find(|(name, _)| *name == title).map(|(_, key)| *key)
 }
 
 impl<'a> Plan<'a> {
@@ -377,8 +350,11 @@ mod tests {
 
     #[test]
     fn a_document_without_tasks_is_no_plan() {
-        assert!(!is_plan("# el\n\n## Install\nmake\n\n## Use\n- a\n- b\n"));
-        assert!(is_plan("## Fix it\n### Priority\n1\n") && is_plan("# T\n- [ ] a\n"));
+        assert!(!super::super::is_plan("# el\n\n## Install\nmake\n\n## Use\n- a\n- b\n"));
+        assert!(
+            super::super::is_plan("## Fix it\n### Priority\n1\n")
+                && super::super::is_plan("# T\n- [ ] a\n")
+        );
     }
 
     #[test]

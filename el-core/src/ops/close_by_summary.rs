@@ -55,15 +55,7 @@ fn reason(summary: &Summary) -> String {
         (None, Some(words)) => format!("not completed, its status is unclear ({words:?}): "),
         (Some(SummaryStatus::Completed), _) | (None, None) => String::new(),
     };
-    let done: String = done
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(REASON)
-        .collect();
-    format!("{head}{done}")
+    format!("{head}{}", crate::text::one_line(&done, REASON))
 }
 
 #[cfg(test)]
@@ -88,7 +80,9 @@ mod tests {
         assert_eq!(reason(&parse("done\n")), "done");
         assert_eq!(reason(&parse("\n")), "see the summary file");
         assert!(
-            reason(&parse(&format!("## Accomplishments\n- {}\n", "x".repeat(9_000)))).len()
+            reason(&parse(&format!("## Accomplishments\n- {}\n", "x".repeat(9_000))))
+                .chars()
+                .count()
                 <= REASON
         );
     }

@@ -280,7 +280,10 @@ fn assigned(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received
             let made = create_in(tx, ctx, std::slice::from_ref(&new))?.remove(0);
             mailbox::add_task(tx, task, &made.id)?;
             received.notes.push(format!("{task} was assigned and is {} ({})", made.id, made.title));
-            without_instructions(tx, ctx, &made, &assignment, received)
+            match assignment.instructions {
+                Some(_) => Ok(()),
+                None => report_missing_instructions(tx, ctx, &made, task, received),
+            }
         }
     }
 }
@@ -334,25 +337,22 @@ fn assigned_again(
         _ => {}
     }
     let now = atom::get(tx, &before.id)?;
-    without_instructions(tx, ctx, &now, assignment, received)
+    let says_nothing = assignment.instructions.is_none() && now.description.trim().is_empty();
+    if says_nothing && now.status == Status::Open {
+        report_missing_instructions(tx, ctx, &now, task, received)?;
+    }
+    Ok(())
 }
 
 /// Without instructions nothing can be done: as the protocol has it, that is reported, with a build
 /// that was not verified.
-fn without_instructions(
+fn report_missing_instructions(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
     atom: &Atom,
-    assignment: &Assignment,
+    task: &str,
     received: &mut Received,
 ) -> Result<()> {
-    if assignment.instructions.is_some()
-        || atom.status != Status::Open
-        || !atom.description.trim().is_empty()
-    {
-        return Ok(());
-    }
-    let task = &assignment.task_id;
     let mut report = CompletionReport::template(task, ctx.now);
     report.summary = format!(
         "No instructions were found: the assignment of {task} says nothing of what is to be done. Nothing was done. Assign it again with instructions, or reject this with them."

@@ -6,11 +6,8 @@ pub fn cap(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
     }
-    let mut end = max;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}\n[cut here: {} of {} bytes shown]", &text[..end], end, text.len())
+    let shown = crate::text::head(text, max);
+    format!("{shown}\n[cut here: {} of {} bytes shown]", shown.len(), text.len())
 }
 
 /// Removes control characters but line ends and tabs, and keeps `@path` from being read as a file

@@ -16,6 +16,7 @@ mod json;
 mod phases;
 mod position;
 mod prompts;
+mod proposed;
 mod scanner;
 mod tasks;
 
@@ -26,15 +27,13 @@ pub use check::FieldFault;
 pub use delimiter::{END, START};
 pub use fallback::{Carried, Signal, fallback, signal};
 pub use fault::{Fault, FaultKind, Repair, Repaired};
-pub use phases::{
-    Aggregation, Analysis, Component, Conflict, Payload, Progress, ProposedTask, TaskList, check,
-    priority,
-};
+pub use phases::{Aggregation, Analysis, Component, Conflict, Payload, Progress, check};
 pub use position::Position;
 pub use prompts::{
     AggregationPrompt, Part, TaskListPrompt, WorkerPrompt, aggregation, analysis, ask_again,
     task_list, verification, worker,
 };
+pub use proposed::{ProposedTask, TaskList, priority};
 pub use scanner::{BLOCK_MAX, BLOCKS_MAX, Reading, Scanner, TEXTS_MAX, read};
 pub use tasks::{TASKS_MAX, layers};
 

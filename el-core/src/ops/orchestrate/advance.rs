@@ -100,14 +100,11 @@ pub fn record_whole_check(
     passed: bool,
     output: &str,
 ) -> Result<()> {
-    let mut from = output.len().saturating_sub(OUTPUT_MAX);
-    while !output.is_char_boundary(from) {
-        from += 1;
-    }
+    let output = crate::text::tail(output, OUTPUT_MAX).to_owned();
     store.write(|tx| {
         run::fence(tx, ctx)?;
         let id = known(tx, epic)?.0.id;
-        let check = WholeCheck { round, passed, output: output[from..].to_owned(), at: ctx.now };
+        let check = WholeCheck { round, passed, output, at: ctx.now };
         orchestration::put_check(tx, &id, &check)
     })
 }

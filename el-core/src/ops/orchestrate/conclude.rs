@@ -81,8 +81,7 @@ fn reason(result: Option<&Aggregation>) -> String {
     let summary = result
         .and_then(|result| result.summary.as_deref())
         .unwrap_or("its tasks were brought together");
-    let line: String = summary.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line: String = line.chars().filter(|c| !c.is_control()).take(REASON).collect();
+    let line = crate::text::one_line(summary, REASON);
     // A failure is known by its first word; this is none.
     if line.is_empty() || crate::rules::ready::has_failed(Status::Closed, Some(&line)) {
         format!("done: {line}")
@@ -116,12 +115,9 @@ fn in_words(loaded: &Loaded, result: Option<&Aggregation>, missing: &[String]) -
             });
         }
         if let Some(merged) = &result.merged_output {
-            let mut end = merged.len().min(OUTPUT_MAX);
-            while !merged.is_char_boundary(end) {
-                end -= 1;
-            }
-            let _ = write!(text, "\n\n### Content\n\n{}", &merged[..end]);
-            if end < merged.len() {
+            let shown = crate::text::head(merged, OUTPUT_MAX);
+            let _ = write!(text, "\n\n### Content\n\n{shown}");
+            if shown.len() < merged.len() {
                 let _ =
                     write!(text, "\n\n(the whole: el orchestrate show {} --robot)", loaded.epic.id);
             }

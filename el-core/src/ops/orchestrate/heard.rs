@@ -254,9 +254,7 @@ pub(super) fn said(payload: &Payload) -> String {
         }
         Payload::Progress(_) | Payload::Completion(_) => String::new(),
     };
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line: String = line.chars().filter(|c| !c.is_control()).take(REASON).collect();
-    format!("answered: {line}")
+    format!("answered: {}", crate::text::one_line(&text, REASON))
 }
 
 /// Keeps how a worker says that its task of a plan ended; its words, where it never kept to the

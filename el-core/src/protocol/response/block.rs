@@ -362,10 +362,5 @@ fn fault(source: &Source<'_>, stop: &Stop, end: usize) -> Fault {
 }
 
 fn cut(text: &str) -> &str {
-    let text = text.trim();
-    let mut end = text.len().min(RAW_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    crate::text::head(text.trim(), RAW_MAX)
 }

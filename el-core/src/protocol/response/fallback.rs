@@ -196,10 +196,5 @@ impl Words for [String] {
 }
 
 fn kept(text: &str) -> &str {
-    let text = text.trim();
-    let mut end = text.len().min(KEPT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    crate::text::head(text.trim(), KEPT)
 }

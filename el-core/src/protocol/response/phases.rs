@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::check::{Check, Field, FieldFault, Kind, Need};
+use super::proposed::TaskList;
 use super::tasks;
-use crate::model::{Completion, CompletionStatus, Complexity, Phase, Priority, ProgressStatus};
+use crate::model::{Completion, CompletionStatus, Complexity, Phase, ProgressStatus};
 
 type Extra = Map<String, Value>;
 
@@ -31,39 +32,6 @@ pub struct Analysis {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Component(pub Map<String, Value>);
-
-/// The work, cut into tasks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TaskList {
-    pub tasks: Vec<ProposedTask>,
-    pub total_tasks: Option<u64>,
-    #[serde(default)]
-    pub parallelizable_groups: Vec<Vec<String>>,
-    #[serde(default)]
-    pub execution_order: Vec<String>,
-    #[serde(flatten)]
-    pub extra: Extra,
-}
-
-/// A task as a model proposes it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ProposedTask {
-    /// The model's own name for it.
-    pub id: String,
-    pub title: String,
-    pub description: String,
-    /// Files and paths that it is about.
-    #[serde(default)]
-    pub scope: Vec<String>,
-    /// From 1 to 10, 10 the most important; see [`priority`].
-    pub priority: Option<u64>,
-    /// Ids of tasks that must be over before.
-    #[serde(default)]
-    pub dependencies: Vec<String>,
-    pub estimated_tokens: Option<u64>,
-    #[serde(flatten)]
-    pub extra: Extra,
-}
 
 /// How far a task is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -266,13 +234,4 @@ fn payload(phase: Phase, map: Map<String, Value>) -> Result<Payload, serde_json:
         Phase::Completion => Payload::Completion(serde_json::from_value(data)?),
         Phase::Aggregation => Payload::Aggregation(serde_json::from_value(data)?),
     })
-}
-
-/// The protocol's priority, 1 to 10 with 10 the most important, as ours: 9 and 10 are critical, 1
-/// and 2 backlog. Nothing that is to be done now becomes `someday`.
-pub fn priority(theirs: Option<u64>) -> Priority {
-    theirs
-        .and_then(|n| i64::try_from(10_u64.saturating_sub(n.max(1)) / 2).ok())
-        .and_then(|ours| Priority::new(ours).ok())
-        .unwrap_or(Priority::DEFAULT)
 }

@@ -8,7 +8,8 @@ pub use again::ask_again;
 use std::fmt::Write as _;
 
 use super::delimiter::{END, START};
-use super::phases::{Analysis, ProposedTask};
+use super::phases::Analysis;
+use super::proposed::ProposedTask;
 use super::{PROGRESS_EVERY_S, TASKS_MAX};
 use crate::model::Phase;
 use crate::protocol::fence::{block, line};
@@ -311,16 +312,8 @@ pub fn verification(goal: &str, command: &str, output: &str, tasks_max: usize) -
         tasks_max.clamp(1, TASKS_MAX),
         block(goal, GOAL_MAX),
         block(command, LINE_MAX * 10),
-        block(tail(output), TEXT_MAX),
+        // What failed stands at the end.
+        block(crate::text::tail(output, TEXT_MAX), TEXT_MAX),
         how(Phase::TaskList)
     )
-}
-
-/// The end of what a command printed, where it says what failed.
-fn tail(output: &str) -> &str {
-    let mut from = output.len().saturating_sub(TEXT_MAX);
-    while !output.is_char_boundary(from) {
-        from += 1;
-    }
-    &output[from..]
 }

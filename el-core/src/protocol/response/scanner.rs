@@ -92,13 +92,10 @@ impl Scanner {
     pub fn push(&mut self, mut piece: &str) -> &[Block] {
         let known = self.reading.blocks.len();
         while !piece.is_empty() {
-            let mut len = piece.len().min(STEP);
-            while !piece.is_char_boundary(len) {
-                len -= 1;
-            }
-            self.rest.push_str(&piece[..len]);
-            self.total += len;
-            piece = &piece[len..];
+            let step = crate::text::head(piece, STEP);
+            self.rest.push_str(step);
+            self.total += step.len();
+            piece = &piece[step.len()..];
             self.advance(false);
             self.forget();
         }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::check::Check;
 use super::json::short;
-use super::phases::{ProposedTask, TaskList};
+use super::proposed::{self, ProposedTask, TaskList};
 use crate::model::{limits, validate};
 
 /// More tasks than this in one list are refused.
@@ -243,7 +243,7 @@ pub fn layers(list: &TaskList) -> Vec<Vec<&str>> {
             let of = |map: &HashMap<&str, usize>| {
                 map.get(task.id.as_str()).copied().unwrap_or(usize::MAX)
             };
-            (of(&turns), of(&groups), super::phases::priority(task.priority), *n)
+            (of(&turns), of(&groups), proposed::priority(task.priority), *n)
         });
     }
     layers

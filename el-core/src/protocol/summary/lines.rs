@@ -89,25 +89,5 @@ pub(super) fn is_rule(text: &str) -> bool {
 
 /// At most `max` characters, without control characters; cut with `…`.
 pub(super) fn cut(text: &str, max: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(max * 4));
-    let mut count = 0;
-    let mut chars = text.trim().chars().peekable();
-    while let Some(c) = chars.next() {
-        if c == '\u{1b}' && chars.next_if_eq(&'[').is_some() {
-            // A colour or a movement: its parameters and its letter go with it.
-            while chars.next_if(|c| matches!(c, ' '..='?')).is_some() {}
-            chars.next_if(|c| matches!(c, '@'..='~'));
-            continue;
-        }
-        if c.is_control() && !matches!(c, '\n' | '\t') {
-            continue;
-        }
-        count += 1;
-        if count > max {
-            out.push('…');
-            break;
-        }
-        out.push(c);
-    }
-    out
+    crate::text::cut(crate::text::sanitize(text).trim(), max)
 }

@@ -37,12 +37,12 @@ pub fn one_line(text: &str, width: usize) -> String {
 
 /// The text as one line, however long: sanitised, white space in one piece.
 #[must_use]
-pub(crate) fn folded(text: &str) -> String {
+pub fn folded(text: &str) -> String {
     sanitize(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// At most `width` characters; the last is `…` if there were more.
-pub(super) fn cut(line: &str, width: usize) -> String {
+pub fn cut(line: &str, width: usize) -> String {
     if line.chars().count() <= width {
         return line.to_owned();
     }

@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use std::io;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Signal, WaitOptions, waitpid};
+use rustix::io::Errno;
+use rustix::process::{Signal, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
 use super::identity::Look;
 use super::platform;
@@ -98,6 +99,11 @@ pub fn end_marked(marker: &Marker, limit: Duration) -> io::Result<Ended> {
 /// waits for it (tokio, or `std::process::Child`). Children spawned with `setsid` other than the
 /// agent would be an exception; there are none.
 pub fn reap_adopted(agent: u32) -> usize {
+    // One question to the kernel, and a look at the whole table only where it is worth it.
+    let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    if matches!(waitid(WaitId::All, ended), Ok(None) | Err(Errno::CHILD)) {
+        return 0;
+    }
     platform::table().map_or(0, |table| reap(&table, agent, &HashSet::new()))
 }
 

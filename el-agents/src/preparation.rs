@@ -25,7 +25,7 @@ pub(crate) struct PreparationFailure {
     /// The atom's own fault: it says nothing of other atoms.
     pub(crate) is_own_fault: bool,
     /// Another attempt would meet the same until a person has done something.
-    pub(crate) is_hopeless: bool,
+    pub(crate) is_permanent: bool,
     pub(crate) conflict: Option<MergeConflict>,
 }
 
@@ -45,7 +45,7 @@ impl PreparationFailure {
         PreparationFailure {
             why: format!("the worktree could not be prepared: {}", error_chain(error)),
             is_own_fault: false,
-            is_hopeless: false,
+            is_permanent: false,
             conflict: None,
         }
     }
@@ -55,7 +55,7 @@ impl PreparationFailure {
             GitError::MergeConflict { ref branch, ref with, ref files } => PreparationFailure {
                 why: error_chain(&error),
                 is_own_fault: true,
-                is_hopeless: true,
+                is_permanent: true,
                 conflict: Some(MergeConflict {
                     branch: branch.clone(),
                     with: with.clone(),
@@ -66,7 +66,7 @@ impl PreparationFailure {
                 PreparationFailure {
                     why: error_chain(&error),
                     is_own_fault: true,
-                    is_hopeless: matches!(error, GitError::Astray { .. }),
+                    is_permanent: matches!(error, GitError::Astray { .. }),
                     conflict: None,
                 }
             }

@@ -44,7 +44,8 @@ impl Workers {
             if let Some(worker) = slot {
                 if let Some(status) = worker.child.try_wait().unwrap() {
                     let ran = ended(status, &worker.output);
-                    if ran.status != 0 && !worker.struck {
+                    // 9: it ended, and some of its work failed, as the scripts have it.
+                    if !matches!(ran.status, 0 | 9) && !worker.struck {
                         noticed.push(Noticed::Failed(ran));
                     }
                     *slot = None;

@@ -275,7 +275,7 @@ impl Front {
                 Report { status, kind: &error.kind, text: &error.text, ..Report::default() };
             match trouble(&report) {
                 Trouble::Fault(fault) => record.fault = Some(fault),
-                Trouble::Permanent => record.is_hopeless = true,
+                Trouble::Permanent => record.is_permanent = true,
                 Trouble::Unknown => {}
             }
         }

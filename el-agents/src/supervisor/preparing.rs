@@ -133,10 +133,10 @@ impl Supervisor {
     }
 
     fn not_prepared(&mut self, failure: PreparationFailure) -> ExitRecord {
-        let PreparationFailure { why, conflict, is_hopeless, .. } = failure;
-        let Some(conflict) = conflict else { return self.launch_failed(why, is_hopeless) };
+        let PreparationFailure { why, conflict, is_permanent, .. } = failure;
+        let Some(conflict) = conflict else { return self.launch_failed(why, is_permanent) };
         match self.file_joining_atom(&conflict) {
-            Ok((more, is_hopeless)) => self.launch_failed(why + &more, is_hopeless),
+            Ok((more, is_permanent)) => self.launch_failed(why + &more, is_permanent),
             Err(error) => self.launch_failed(format!("{why}: {}", error_chain(&error)), false),
         }
     }
@@ -167,11 +167,11 @@ impl Supervisor {
         })
     }
 
-    fn launch_failed(&mut self, why: String, is_hopeless: bool) -> ExitRecord {
+    fn launch_failed(&mut self, why: String, is_permanent: bool) -> ExitRecord {
         self.watcher.pane.show(&format!("! {}", one_line(&why, 500)));
         ExitRecord {
             message: Some(why),
-            is_hopeless,
+            is_permanent,
             ..ExitRecord::new(&self.spec.run, EndKind::LaunchFailed, clock::now())
         }
     }

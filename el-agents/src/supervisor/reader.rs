@@ -306,7 +306,7 @@ impl Reader {
             });
             match found {
                 Trouble::Fault(fault) => record.fault = Some(fault),
-                Trouble::Permanent => record.is_hopeless = true,
+                Trouble::Permanent => record.is_permanent = true,
                 Trouble::Unknown => {}
             }
         }

@@ -69,7 +69,7 @@ pub struct ExitRecord {
     pub resumes: u32,
     /// Another attempt would meet the same, until a person has done something.
     #[serde(default)]
-    pub is_hopeless: bool,
+    pub is_permanent: bool,
 }
 
 /// An end that is no doing of the agent's: it costs its atom no attempt, and holds the account.
@@ -129,7 +129,7 @@ impl ExitRecord {
             message: None,
             denied_tools: Vec::new(),
             resumes: 0,
-            is_hopeless: false,
+            is_permanent: false,
         }
     }
 }

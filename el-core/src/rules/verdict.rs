@@ -124,7 +124,7 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         }
         (found, _) => found,
     };
-    if facts.exit.is_hopeless {
+    if facts.exit.is_permanent {
         let comment = format!(
             "Not tried again, as it would end the same: {detail}. Once that is mended, `el retry` gives it fresh attempts."
         );
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn what_would_meet_the_same_again_is_not_tried_again() {
         let record = ExitRecord {
-            is_hopeless: true,
+            is_permanent: true,
             message: Some("a and b conflict".to_owned()),
             ..exit(EndKind::LaunchFailed)
         };

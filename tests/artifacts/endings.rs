@@ -206,7 +206,8 @@ fn a_run_whose_supervisor_was_killed_still_hands_back_what_it_made() {
     let supervisor = env.last_run(&id)["supervisor"]["pid"].as_u64().unwrap();
     Process { pid: supervisor.try_into().unwrap(), words: Vec::new() }.kill();
     let run = env.wait_for_end(run["atom_id"].as_str().unwrap(), 1);
-    worker.wait(SOON).ok();
+    // Its only attempt was lost.
+    worker.wait(SOON).fails_with(9);
     assert_eq!(
         (&run["outcome"], &run["artifacts"], &run["summary"]["status"]),
         (&json!("lost"), &json!(2), &json!("partial"))

@@ -41,7 +41,7 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
         let Summary { step, stopped_by, pause, .. } = worked.map_err(work::failure)?;
         if let Some(pause) = pause {
             return Err(work::pause_error(&pause)
-                .with_hint(format!("el orchestrate --resume {epic} drives the plan on")));
+                .with_hint(format!("el orchestrate resume {epic} drives the plan on")));
         }
         let goes_on = matches!(
             step,

@@ -21,8 +21,8 @@ Examples:
 What has changes that are not committed, commits that are not merged, a run at work, or an atom
 that is not over, stays, and is told with the reason. So does what el did not make, and what has
 files that git ignores and nobody makes anew, unless --ignored says that they may go. A nested
-repository with commits of its own stays even then. What el worktrees remove --force gave up more
-than a month ago is let go, too.")]
+repository with commits of its own stays even then. What el worktrees remove --force gave up
+more than a month ago is let go, too.")]
 pub(crate) struct Args {
     /// Say what would be taken away
     #[arg(long)]

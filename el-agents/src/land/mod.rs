@@ -17,8 +17,6 @@ mod plan;
 mod plan_check;
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -35,6 +33,7 @@ pub use self::plan_check::{
     plan_check_owner,
 };
 use crate::clock;
+use crate::file_lock::FileLock;
 use crate::git::{GitError, Mode, Repository, folder_of_worktrees};
 use crate::tmux::socket_name;
 
@@ -118,17 +117,9 @@ fn project_folder(top: &Path, repository: &Repository) -> PathBuf {
 ///
 /// # Errors
 /// [`LandError::Busy`] if another process is at it.
-pub fn lock(state: &Path) -> Result<File, LandError> {
+pub fn lock(state: &Path) -> Result<FileLock, LandError> {
     let path = state.join("land.lock");
-    let fault = |doing: &'static str| {
-        let path = path.clone();
-        move |source| LandError::File { doing, path, source }
-    };
-    let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
-    let file = file.map_err(fault("open"))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(LandError::Busy),
-        Err(TryLockError::Error(source)) => Err(fault("lock")(source)),
-    }
+    FileLock::within(&path, Duration::ZERO)
+        .map_err(|source| LandError::File { doing: "lock", path, source })?
+        .ok_or(LandError::Busy)
 }

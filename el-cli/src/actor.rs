@@ -2,7 +2,8 @@
 
 use std::env;
 use std::fs;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use el_agents::git::Git;
@@ -38,7 +39,81 @@ fn clean(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
+/// Git's `user.name`: from the files that nearly always say it, or else from git, which knows all
+/// of its files and costs a process.
 fn git_user() -> Option<String> {
+    match name_in_files() {
+        Looked::Found(name) => clean(&name),
+        Looked::AskGit => ask_git(),
+    }
+}
+
+enum Looked {
+    Found(String),
+    AskGit,
+}
+
+fn name_in_files() -> Looked {
+    let is_moved = env::vars_os().any(|(name, _)| {
+        name.to_str().is_some_and(|n| n.starts_with("GIT_CONFIG") || n == "GIT_DIR")
+    });
+    let Some(home) = env::var_os("HOME").filter(|_| !is_moved).map(PathBuf::from) else {
+        return Looked::AskGit;
+    };
+    let Ok(folder) = env::current_dir() else { return Looked::AskGit };
+    let repository = folder.ancestors().map(|at| at.join(".git")).find(|git| git.exists());
+    let xdg = env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+    let of_repository = repository.as_ref().map(|git| git.join("config"));
+    // The nearest first: what it says counts.
+    let files = of_repository.into_iter().chain([home.join(".gitconfig"), xdg.join("git/config")]);
+    for file in files {
+        match fs::read_to_string(&file) {
+            Ok(text) => match name_in(&text) {
+                Ok(Some(name)) => return Looked::Found(name),
+                Ok(None) => {}
+                Err(NotSimple) => return Looked::AskGit,
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // Of a linked worktree, for one: `.git` is a file.
+            Err(_) => return Looked::AskGit,
+        }
+    }
+    Looked::AskGit
+}
+
+/// A configuration that only git itself reads right.
+#[derive(Debug, PartialEq)]
+struct NotSimple;
+
+/// `user.name` in a configuration of git without includes.
+fn name_in(text: &str) -> Result<Option<String>, NotSimple> {
+    let (mut in_user, mut found) = (false, None);
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            let section = line.to_ascii_lowercase();
+            if section.starts_with("[include") || section.contains("worktreeconfig") {
+                return Err(NotSimple);
+            }
+            in_user = section == "[user]";
+            if section.starts_with("[user]") && !in_user {
+                return Err(NotSimple);
+            }
+        } else if line.to_ascii_lowercase().starts_with("worktreeconfig") {
+            return Err(NotSimple);
+        } else if in_user
+            && let Some((key, value)) = line.split_once('=')
+            && key.trim().eq_ignore_ascii_case("name")
+        {
+            if value.contains(['"', '\\', '#', ';']) {
+                return Err(NotSimple);
+            }
+            found = Some(value.trim().to_owned());
+        }
+    }
+    Ok(found)
+}
+
+fn ask_git() -> Option<String> {
     let git = Git::at(Path::new(".")).until(Instant::now() + GIT_DEADLINE);
     clean(&git.ask(&["config", "--get", "user.name"]).ok()?)
 }
@@ -62,6 +137,26 @@ mod tests {
     #[test]
     fn the_flag_outranks_everything() {
         assert_eq!(resolve(Some(" Ada\nLovelace ")), "AdaLovelace");
+    }
+
+    #[test]
+    fn the_name_is_read_from_simple_files_and_no_others() {
+        let name = |text: &str| name_in(text);
+        assert_eq!(
+            name("[core]\n\tname = x\n[User]\n\tName = Ada L.\n[user \"y\"]\n\tname = z\n"),
+            Ok(Some("Ada L.".into()))
+        );
+        assert_eq!(name("[core]\n\tbare = false\n"), Ok(None));
+        for text in [
+            "[user]\nname = \"Ada\"\n",
+            "[user]\nname = Ada # me\n",
+            "[include]\npath = other\n",
+            "[includeIf \"gitdir:/x\"]\npath = other\n",
+            "[user] name = Ada\n",
+            "[extensions]\nworktreeConfig = true\n[user]\nname = Ada\n",
+        ] {
+            assert_eq!(name(text), Err(NotSimple), "{text}");
+        }
     }
 
     #[test]

@@ -67,7 +67,7 @@ CREATE INDEX atoms_active ON atoms (priority, created_at, seq, status)
 -- them at every start and every end of a turn.
 CREATE INDEX atoms_in_progress ON atoms (assignee, priority, created_at, seq)
   WHERE status = 'in_progress';
-CREATE INDEX atoms_status ON atoms (status, updated_at);
+CREATE INDEX atoms_status ON atoms (status);
 CREATE INDEX atoms_parent ON atoms (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX atoms_delegated ON atoms (seq) WHERE delegated_by IS NOT NULL;
 

@@ -1,8 +1,9 @@
+use el_core::Store;
 use el_core::model::{Comment, Event};
-use el_core::ops;
+use el_core::ops::{self, Streamed};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::complete;
@@ -27,7 +28,7 @@ pub(crate) struct Args {
     id: Option<String>,
     /// At most this many, the latest; 0 means all [default: all]
     #[arg(long, value_name = "N")]
-    limit: Option<usize>,
+    limit: Option<u32>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -39,19 +40,23 @@ pub(super) struct History<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.reader()?;
-    let (atom_id, mut events) = match &args.id {
-        Some(id) => ops::history(&store, id).map(|(id, events)| (Some(id), events))?,
-        None => (None, ops::events(&store, 0, -1)?),
-    };
-    let total = events.len();
-    if let Some(limit) = args.limit.filter(|limit| *limit > 0 && *limit < total) {
-        events.drain(..total - limit);
+    let atom_id = args.id.as_deref().map(|id| ops::history_id(&store, id)).transpose()?;
+    let limit = args.limit.filter(|limit| *limit > 0).map(i64::from);
+    if app.printer.is_robot() {
+        return stream(app, &store, atom_id.as_deref(), limit);
     }
-    let page_of = ops::Page { total: i64::try_from(total).unwrap_or(i64::MAX), items: events };
+    let mut page_of = ops::Page { total: 0, items: Vec::new() };
+    ops::history_each(&store, atom_id.as_deref(), limit, |next| {
+        match next {
+            Streamed::Total(total) => page_of.total = total,
+            Streamed::Item(event) => page_of.items.push(event),
+        }
+        Ok(())
+    })?;
     let data = History { atom_id: atom_id.as_deref(), list: List::page(&page_of) };
     let now = app.now();
     let said = match &atom_id {
-        Some(id) if !app.printer.is_robot() => comments(&store, id)?,
+        Some(id) => comments(&store, id)?,
         _ => Vec::new(),
     };
     app.printer.emit(&data, |page| {
@@ -90,8 +95,27 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// One event after the other: a project has millions.
+fn stream(app: &App, store: &Store, atom_id: Option<&str>, limit: Option<i64>) -> Result<Exit> {
+    let mut list = app.printer.list(&format!("\"atom_id\":{},", json!(atom_id)));
+    let mut failed = None;
+    ops::history_each(store, atom_id, limit, |next| {
+        match next {
+            Streamed::Total(total) => list.begin(total, limit.unwrap_or(total).min(total)),
+            Streamed::Item(event) if failed.is_none() => failed = list.item(&event).err(),
+            Streamed::Item(_) => {}
+        }
+        Ok(())
+    })?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    list.end()?;
+    Ok(Exit::Done)
+}
+
 /// What was said about an atom, if it is still there.
-fn comments(store: &el_core::Store, id: &str) -> Result<Vec<Comment>> {
+fn comments(store: &Store, id: &str) -> Result<Vec<Comment>> {
     match ops::comments(store, id) {
         Ok((_, comments)) => Ok(comments),
         Err(el_core::Error::NotFound { .. }) => Ok(Vec::new()),

@@ -8,6 +8,7 @@ use crate::args::values::{SortArg, word};
 use crate::complete;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::output::list::stream;
 use crate::output::list::{List, Window};
 use crate::output::time::{self, Towards};
 use crate::output::{atoms, style};
@@ -141,6 +142,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     args.choose_statuses(&mut filter);
     let now = app.now();
     let store = app.reader()?;
+    if app.printer.is_robot() && args.window.is_all() {
+        return stream(&app.printer, |visit| {
+            ops::list_each(&store, &filter, args.sort.into(), now, visit)
+        });
+    }
     let found = ops::list(
         &store,
         &filter,

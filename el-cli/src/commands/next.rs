@@ -1,9 +1,13 @@
+use el_core::model::Atom;
 use el_core::ops::{self, ClaimNext};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::list::FilterArgs;
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::list::List;
 use crate::output::{atoms, style};
 use crate::session;
 
@@ -14,6 +18,7 @@ Examples:
   el next
   el next --claim --robot
   el next --claim --type bug --actor gendry
+  el next --claim -n 20 --robot      Up to twenty at once, as a list
 
 Picking and claiming are one step: two callers never get the same atom. What is assigned to
 someone else is not picked. When nothing is ready the answer is null, with exit code 0.")]
@@ -21,8 +26,20 @@ pub(crate) struct Args {
     /// Claim it for the actor, in the same step
     #[arg(long)]
     claim: bool,
+    /// Up to this many, in one step; the answer is a list
+    #[arg(short = 'n', long, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
     #[command(flatten)]
     filter: FilterArgs,
+}
+
+/// One atom or `null`; a list where a number was given.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Picked<'a> {
+    One(Option<&'a Atom>),
+    Many(List<'a, Atom>),
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -32,16 +49,23 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         conversation: session::conversation(),
     };
     let mut store = if args.claim { app.writer()? } else { app.reader()? };
-    let found = ops::next(&mut store, &app.ctx(), &which)?;
-    app.printer.emit(&found, |page| match &found {
-        Some(atom) if page.quiet() => page.line(&atom.id),
-        Some(atom) if args.claim => atoms::did(page, "Claimed", atom),
-        Some(atom) => {
-            let line = atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
-            page.line(line);
+    let found = ops::next_many(&mut store, &app.ctx(), &which, args.limit.unwrap_or(1))?;
+    let picked = match args.limit {
+        None => Picked::One(found.first()),
+        Some(_) => Picked::Many(List::all(&found)),
+    };
+    app.printer.emit(&picked, |page| {
+        for atom in &found {
+            if page.quiet() {
+                page.line(&atom.id);
+            } else if args.claim {
+                atoms::did(page, "Claimed", atom);
+            } else {
+                let line = atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
+                page.line(line);
+            }
         }
-        None if page.quiet() => {}
-        None => {
+        if found.is_empty() && !page.quiet() {
             let text = page.paint(style::DIM, "nothing is ready");
             page.line(text);
         }

@@ -1,11 +1,14 @@
 //! The shape of every list, and how a person is told that something was left out.
 
-use el_core::ops::Page as CorePage;
+use el_core::ops::{Page as CorePage, Streamed};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::page::Page;
+use super::printer::Printer;
 use super::style;
+use crate::error::Result;
+use crate::exit::Exit;
 
 /// `{"count","total","truncated","items"}`: nothing is cut without saying so.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -71,6 +74,29 @@ impl<'a, T> OneOrMany<'a, T> {
     }
 }
 
+/// Prints a list for robots, all of it, one item after the other.
+pub(crate) fn stream<T: Serialize>(
+    printer: &Printer,
+    read: impl FnOnce(&mut dyn FnMut(Streamed<T>) -> el_core::Result<()>) -> el_core::Result<()>,
+) -> Result<Exit> {
+    let mut list = printer.list("");
+    let mut failed = None;
+    let read = read(&mut |next| {
+        match next {
+            Streamed::Total(total) => list.begin(total, total),
+            Streamed::Item(item) if failed.is_none() => failed = list.item(&item).err(),
+            Streamed::Item(_) => {}
+        }
+        Ok(())
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    read?;
+    list.end()?;
+    Ok(Exit::Done)
+}
+
 /// `--limit` and `--offset`.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Window {
@@ -85,6 +111,11 @@ pub(crate) struct Window {
 impl Window {
     pub(crate) fn limit(&self) -> Option<i64> {
         self.limit.filter(|limit| *limit > 0).map(i64::from)
+    }
+
+    /// Nothing is left out.
+    pub(crate) fn is_all(&self) -> bool {
+        self.limit().is_none() && self.offset == 0
     }
 
     pub(crate) fn offset(&self) -> i64 {

@@ -78,6 +78,12 @@ impl Printer {
         }
     }
 
+    /// A list for robots whose items come one by one, so that memory does not grow with them. `head`:
+    /// keys before the list's own, as JSON, each with its comma.
+    pub(crate) fn list(&self, head: &str) -> ListWriter<'_> {
+        ListWriter { printer: self, out: head.as_bytes().to_vec(), has_items: false }
+    }
+
     /// The answer of a command whose exit code says how the thing itself went: a reader that has
     /// read enough does not change that.
     pub(crate) fn conclude<T: Serialize + ?Sized>(
@@ -175,5 +181,49 @@ impl Printer {
     fn complain(&self, text: &str) {
         // Where stderr itself is gone there is nobody to tell.
         let _ = io::stderr().lock().write_all(text.as_bytes());
+    }
+}
+
+/// A list on its way out. A short one is written at once, so that a failure still has stdout for
+/// itself.
+#[derive(Debug)]
+pub(crate) struct ListWriter<'a> {
+    printer: &'a Printer,
+    out: Vec<u8>,
+    has_items: bool,
+}
+
+/// How much of a list is held before the first of it is written.
+const HELD: usize = 8 << 20;
+
+impl ListWriter<'_> {
+    /// How many there are, and how many of them will come.
+    pub(crate) fn begin(&mut self, total: i64, count: i64) {
+        let head = String::from_utf8_lossy(&self.out).into_owned();
+        let is_cut = count < total;
+        self.out = format!(
+            "{{\"status\":\"ok\",\"data\":{{{head}\"count\":{count},\"total\":{total},\
+             \"truncated\":{is_cut},\"items\":["
+        )
+        .into_bytes();
+    }
+
+    pub(crate) fn item<T: Serialize>(&mut self, item: &T) -> Result<()> {
+        if std::mem::replace(&mut self.has_items, true) {
+            self.out.push(b',');
+        }
+        robot::append(&mut self.out, item).map_err(|source| {
+            CommandError::internal("cannot write the answer as JSON").with_source(source)
+        })?;
+        if self.out.len() > HELD {
+            self.printer.write(&self.out)?;
+            self.out.clear();
+        }
+        Ok(())
+    }
+
+    pub(crate) fn end(mut self) -> Result<()> {
+        self.out.extend_from_slice(b"]}}\n");
+        self.printer.write(&self.out)
     }
 }

@@ -52,11 +52,19 @@ pub(crate) fn failure(error: &CommandError) -> Vec<u8> {
     json_line(&document).expect("strings and maps of JSON values always serialize")
 }
 
+/// Appends one JSON value, as [`json_line`] writes it.
+pub(super) fn append<T: Serialize + ?Sized>(
+    out: &mut Vec<u8>,
+    value: &T,
+) -> serde_json::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(out, TerminalSafe))
+}
+
 /// One JSON value and a newline. Control characters of the C1 set, DEL and characters that reorder
 /// text are escaped too, so that a robot's output is harmless on a terminal.
 pub(crate) fn json_line<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(256);
-    value.serialize(&mut Serializer::with_formatter(&mut out, TerminalSafe))?;
+    append(&mut out, value)?;
     out.push(b'\n');
     Ok(out)
 }

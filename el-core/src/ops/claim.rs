@@ -80,12 +80,29 @@ pub struct ClaimNext {
 }
 
 /// The best ready atom for the actor, if there is one.
+///
+/// # Errors
+/// If the actor has no name, or is a session of `el work` that would claim.
 pub fn next(store: &mut Store, ctx: &Ctx<'_>, which: &ClaimNext) -> Result<Option<Atom>> {
+    Ok(next_many(store, ctx, which, 1)?.pop())
+}
+
+/// The best ready atoms for the actor, at most `count`, in one transaction.
+///
+/// # Errors
+/// As for [`next`].
+pub fn next_many(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    which: &ClaimNext,
+    count: u32,
+) -> Result<Vec<Atom>> {
     let actor = validate::name("actor", ctx.actor)?;
-    let pick = |tx: &Tx<'_>| -> Result<Option<Atom>> {
+    let pick = |tx: &Tx<'_>| -> Result<Vec<Atom>> {
         let mut filter = with_parent(tx, &which.filter)?;
         filter.assignee.get_or_insert(AssigneeFilter::NobodyOr(actor.clone()));
-        Ok(Query::ready(&filter, ctx.now).rows(tx, ready::QUEUE_ORDER, Some(1), 0)?.pop())
+        let count = Some(i64::from(count));
+        Query::ready(&filter, ctx.now).rows(tx, ready::QUEUE_ORDER, count, 0)
     };
     if !which.claim {
         return store.read(pick);
@@ -94,7 +111,8 @@ pub fn next(store: &mut Store, ctx: &Ctx<'_>, which: &ClaimNext) -> Result<Optio
         if let Some(own) = run::fence(tx, ctx)? {
             return Err(only_its_own(&own.atom_id));
         }
-        pick(tx)?.map(|found| take(tx, ctx, &found, which.conversation.as_deref())).transpose()
+        let conversation = which.conversation.as_deref();
+        pick(tx)?.iter().map(|found| take(tx, ctx, found, conversation)).collect()
     })
 }
 
@@ -115,7 +133,7 @@ fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, conversation: Option<&str>) -
     if before.status == Status::InProgress {
         let owned =
             Atom { assignee: Some(ctx.actor.to_owned()), updated_at: ctx.now, ..before.clone() };
-        atom::update_fields(tx, &owned)?;
+        atom::update_fields(tx, before, &owned)?;
     } else {
         let to = To { assignee: Some(ctx.actor), ..To::default() };
         set_status(tx, ctx, before, Status::InProgress, to)?;

@@ -51,7 +51,12 @@ pub fn close<S: AsRef<str>>(
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let atoms = resolved_all(tx, ids)?;
-        for atom in &atoms {
+        for found in &atoms {
+            // As the ones before it in this call left it.
+            let atom = &atom::get(tx, &found.id)?;
+            if atom.status.is_over() && !found.status.is_over() {
+                continue;
+            }
             guard.check(atom)?;
             may_set_status(tx, session.as_ref(), atom, Status::Closed)?;
             may_close(tx, session.as_ref(), atom, guard.review)?;

@@ -169,7 +169,7 @@ fn connect(
     };
     if let Some(parent) = &new.parent {
         let parent = find(parent)?;
-        atom::update_fields(tx, &Atom { parent_id: Some(parent.clone()), ..atom.clone() })?;
+        atom::set_parent(tx, &atom.id, &parent)?;
         ensure_parent_fits(tx, &atom.id, &parent)?;
         event::insert(
             tx,

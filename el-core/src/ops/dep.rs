@@ -46,6 +46,7 @@ pub fn dep_add(
             let is_new = target.parent_id.as_deref() != Some(&source.id);
             atom::update_fields(
                 tx,
+                &target,
                 &Atom { parent_id: Some(source.id.clone()), updated_at: ctx.now, ..target.clone() },
             )?;
             ensure_parent_fits(tx, &target.id, &source.id)?;
@@ -96,6 +97,7 @@ pub fn dep_remove(
         {
             atom::update_fields(
                 tx,
+                &target,
                 &Atom { parent_id: None, updated_at: ctx.now, ..target.clone() },
             )?;
             removed.push(Bond {

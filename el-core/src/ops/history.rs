@@ -1,21 +1,59 @@
+use super::Streamed;
 use crate::model::Event;
-use crate::store::{Store, atom, event};
+use crate::store::{Store, Tx, atom, event};
 use crate::{Error, Result};
 
 /// Who changed what when, oldest first. Works for atoms that were pruned too, by their whole id.
 pub fn history(store: &Store, id: &str) -> Result<(String, Vec<Event>)> {
     store.read(|tx| {
-        let (id, is_there) = match atom::resolve(tx, id) {
-            Ok(id) => (id, true),
-            Err(Error::NotFound { .. }) => (id.trim().to_ascii_lowercase(), false),
-            Err(other) => return Err(other),
-        };
+        let id = known_id(tx, id)?;
         let events = event::list(tx, Some(&id), 0, -1)?;
-        if events.is_empty() && !is_there {
-            return Err(Error::not_found("atom", id));
-        }
         Ok((id, events))
     })
+}
+
+/// The latest events of an atom, or of the project, oldest first; at most `limit`. One after the
+/// other: memory does not grow with them.
+///
+/// # Errors
+/// If there is no such atom, the database cannot be read, or `visit` fails.
+pub fn history_each(
+    store: &Store,
+    id: Option<&str>,
+    limit: Option<i64>,
+    mut visit: impl FnMut(Streamed<Event>) -> Result<()>,
+) -> Result<()> {
+    store.read(|tx| {
+        let id = id.map(|id| known_id(tx, id)).transpose()?;
+        let total = event::count(tx, id.as_deref())?;
+        visit(Streamed::Total(total))?;
+        let after = match limit {
+            Some(limit) if limit < total => event::before_latest(tx, id.as_deref(), limit)?,
+            _ => 0,
+        };
+        event::each(tx, id.as_deref(), after, -1, |event| visit(Streamed::Item(event)))
+    })
+}
+
+/// The whole id of an atom, which may have been pruned.
+///
+/// # Errors
+/// If the id is ambiguous, or nothing was ever called so.
+pub fn history_id(store: &Store, id: &str) -> Result<String> {
+    store.read(|tx| known_id(tx, id))
+}
+
+fn known_id(tx: &Tx<'_>, id: &str) -> Result<String> {
+    match atom::resolve(tx, id) {
+        Err(Error::NotFound { .. }) => {
+            let id = id.trim().to_ascii_lowercase();
+            match event::count(tx, Some(&id))? {
+                0 => Err(Error::not_found("atom", id)),
+                _ => Ok(id),
+            }
+        }
+        found => found,
+    }
 }
 
 /// The project's events after number `after`, oldest first, at most `limit` (negative: all).

@@ -30,6 +30,31 @@ pub fn ready(
     })
 }
 
+/// What a long answer is told by: how many there are, then each of them.
+#[derive(Debug)]
+pub enum Streamed<T> {
+    Total(i64),
+    Item(T),
+}
+
+/// As [`list`] without a limit, one atom after the other: memory does not grow with them.
+///
+/// # Errors
+/// If the database cannot be read, or `visit` fails.
+pub fn list_each(
+    store: &Store,
+    filter: &AtomFilter,
+    sort: Sort,
+    now: Timestamp,
+    mut visit: impl FnMut(Streamed<Atom>) -> Result<()>,
+) -> Result<()> {
+    store.read(|tx| {
+        let query = Query::new(&with_parent(tx, filter)?);
+        visit(Streamed::Total(query.count(tx)?))?;
+        query.visit_atoms(tx, &sort.sql(now), |atom| visit(Streamed::Item(atom)))
+    })
+}
+
 fn page(
     tx: &Tx<'_>,
     query: &Query,

@@ -97,13 +97,8 @@ pub fn mailbox_decide(store: &mut Store, ctx: &Ctx<'_>, queue: &Document) -> Res
                 Decision::Begin { .. }
                     if before.status == Status::Open && before.run_id.is_none() =>
                 {
-                    let owned = Atom {
-                        assignee: Some(DEVELOPER.to_owned()),
-                        updated_at: ctx.now,
-                        ..before.clone()
-                    };
-                    atom::update_fields(tx, &owned)?;
-                    set_status(tx, &ctx, &before, Status::InProgress, To::default())?;
+                    let to = To { assignee: Some(DEVELOPER), ..To::default() };
+                    set_status(tx, &ctx, &before, Status::InProgress, to)?;
                     let data = json!({ "assignee": DEVELOPER, "was": before.assignee });
                     event::insert(tx, &ctx, EventKind::Claimed, Some(&before.id), None, &data)?;
                     received.notes.push(format!("{task_id} was begun by someone else"));
@@ -304,7 +299,7 @@ fn assigned_again(
             updated_at: ctx.now,
             ..before.clone()
         };
-        atom::update_fields(tx, &after)?;
+        atom::update_fields(tx, before, &after)?;
         let changes =
             json!({ "description": { "from": before.description, "to": after.description } });
         event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &changes)?;

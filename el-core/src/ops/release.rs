@@ -30,7 +30,7 @@ pub fn release(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool) -> Resul
             request(tx, ctx, &live, CancelMode::Requeue, None)?;
         } else if before.status == Status::InProgress {
             let freed = Atom { assignee: None, updated_at: ctx.now, ..before.clone() };
-            atom::update_fields(tx, &freed)?;
+            atom::update_fields(tx, &before, &freed)?;
             set_status(tx, ctx, &before, Status::Open, To::default())?;
             event::insert(tx, ctx, EventKind::Released, Some(&before.id), None, &json!({ "was": before.assignee }))?;
         }

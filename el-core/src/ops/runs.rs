@@ -1,4 +1,4 @@
-use super::Page;
+use super::{Page, Streamed};
 use crate::model::{Outcome, RUN_PREFIX, Run};
 use crate::store::{self, Store, Tx, atom};
 use crate::{Error, Result};
@@ -17,9 +17,26 @@ pub struct RunFilter {
 pub fn runs(store: &Store, filter: &RunFilter) -> Result<Page<Run>> {
     store.read(|tx| {
         let atom = filter.atom.as_deref().map(|id| atom::resolve(tx, id)).transpose()?;
-        let (items, total) =
-            store::run::list(tx, atom.as_deref(), filter.live_only, filter.outcome, filter.limit)?;
+        let which = (atom.as_deref(), filter.live_only, filter.outcome);
+        let (items, total) = store::run::list(tx, which, filter.limit)?;
         Ok(Page { items, total })
+    })
+}
+
+/// As [`runs`] without a limit, one after the other: memory does not grow with them.
+///
+/// # Errors
+/// If the database cannot be read, or `visit` fails.
+pub fn runs_each(
+    store: &Store,
+    filter: &RunFilter,
+    mut visit: impl FnMut(Streamed<Run>) -> Result<()>,
+) -> Result<()> {
+    store.read(|tx| {
+        let atom = filter.atom.as_deref().map(|id| atom::resolve(tx, id)).transpose()?;
+        let which = (atom.as_deref(), filter.live_only, filter.outcome);
+        visit(Streamed::Total(store::run::count(tx, which)?))?;
+        store::run::each(tx, which, None, |run| visit(Streamed::Item(run)))
     })
 }
 

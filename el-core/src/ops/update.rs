@@ -69,9 +69,13 @@ pub fn update<S: AsRef<str>>(
         }
         let atoms = resolved_all(tx, ids)?;
         let mut done = Vec::with_capacity(atoms.len());
-        for before in &atoms {
+        for found in &atoms {
+            // As the ones before it in this call left it.
+            let before = &atom::get(tx, &found.id)?;
             guard.check(before)?;
-            let change = status_change(before, patch, reason.as_deref());
+            let ended_by_this_call = before.status.is_over() && !found.status.is_over();
+            let change = status_change(before, patch, reason.as_deref())
+                .filter(|(status, _)| !(ended_by_this_call && status.is_over()));
             let reassigned = patch.assignee.as_ref().is_some_and(|to| *to != before.assignee);
             if (reassigned || change.is_some())
                 && let Some(owner) = taken_claim(ctx, session.as_ref(), before, guard.force)?
@@ -96,7 +100,20 @@ pub fn update<S: AsRef<str>>(
                     &Value::Object(changes),
                 )?;
             }
-            if let Some((status, to)) = change {
+            if let Some((status, mut to)) = change {
+                if status == Status::InProgress
+                    && session.is_none()
+                    && let Some(run) = &before.run_id
+                {
+                    return Err(Error::conflict(
+                        "claimed",
+                        format!(
+                            "{0} is being worked on by {run}, whose end decides its status; \
+                             `el cancel {0}` ends the run first",
+                            before.id
+                        ),
+                    ));
+                }
                 may_put_off(ctx, session.as_ref(), before, to.defer_until)?;
                 may_set_status(tx, session.as_ref(), before, status)?;
                 if status == Status::Closed {
@@ -107,9 +124,7 @@ pub fn update<S: AsRef<str>>(
                     && before.assignee.is_none()
                     && patch.assignee.is_none()
                 {
-                    let owned =
-                        Atom { assignee: Some(ctx.actor.to_owned()), ..atom::get(tx, &before.id)? };
-                    atom::update_fields(tx, &owned)?;
+                    to.assignee = Some(ctx.actor);
                 }
                 set_status(tx, ctx, before, status, to)?;
             }
@@ -244,7 +259,7 @@ fn fields(
     let changes = difference(before, &after);
     if !changes.is_empty() {
         after.updated_at = ctx.now;
-        atom::update_fields(tx, &after)?;
+        atom::update_fields(tx, before, &after)?;
     }
     if after.issue_type.is_abstract() && !before.issue_type.is_abstract() {
         ensure_epic_waits_for_nothing_of_its_own(tx, &before.id)?;

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row, ToSql, params};
 
 use super::{Tx, alias, label, meta};
 use crate::error::Doing;
@@ -246,29 +246,31 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
     Ok(())
 }
 
-/// Writes the plain fields of an atom back (not its status, nor its labels).
-pub(crate) fn update_fields(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
-    tx.prepare_cached(
-        "UPDATE atoms SET title = ?2, description = ?3, acceptance = ?4, issue_type = ?5,
-            priority = ?6, assignee = ?7, parent_id = ?8, defer_until = ?9, updated_at = ?10,
-            metadata = ?11 WHERE id = ?1",
-    )
-    .and_then(|mut s| {
-        s.execute(params![
-            atom.id,
-            atom.title,
-            atom.description,
-            atom.acceptance,
-            atom.issue_type.as_str(),
-            atom.priority.value(),
-            atom.assignee,
-            atom.parent_id,
-            atom.defer_until.map(Timestamp::as_micros),
-            atom.updated_at.as_micros(),
-            atom.metadata.to_string(),
-        ])
-    })
-    .doing("change an atom")?;
+/// Writes the plain fields that changed (not the status, nor the labels). A column that is written
+/// costs a page of each index that has it, whether or not its value is another.
+pub(crate) fn update_fields(tx: &Tx<'_>, before: &Atom, after: &Atom) -> Result<()> {
+    let defer_until = after.defer_until.map(Timestamp::as_micros);
+    let metadata = after.metadata.to_string();
+    let columns: [(&str, bool, &dyn ToSql); 9] = [
+        ("title", before.title != after.title, &after.title),
+        ("description", before.description != after.description, &after.description),
+        ("acceptance", before.acceptance != after.acceptance, &after.acceptance),
+        ("issue_type", before.issue_type != after.issue_type, &after.issue_type.as_str()),
+        ("priority", before.priority != after.priority, &after.priority.value()),
+        ("assignee", before.assignee != after.assignee, &after.assignee),
+        ("parent_id", before.parent_id != after.parent_id, &after.parent_id),
+        ("defer_until", before.defer_until != after.defer_until, &defer_until),
+        ("metadata", before.metadata != after.metadata, &metadata),
+    ];
+    let updated_at = after.updated_at.as_micros();
+    let mut sql = "UPDATE atoms SET updated_at = ?2".to_owned();
+    let mut values: Vec<&dyn ToSql> = vec![&after.id, &updated_at];
+    for (name, _, value) in columns.into_iter().filter(|(_, has_changed, _)| *has_changed) {
+        values.push(value);
+        sql.push_str(&format!(", {name} = ?{}", values.len()));
+    }
+    sql.push_str(" WHERE id = ?1");
+    tx.prepare_cached(&sql).and_then(|mut s| s.execute(&*values)).doing("change an atom")?;
     Ok(())
 }
 

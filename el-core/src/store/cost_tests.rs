@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::params;
 use serde_json::json;
 
-use crate::model::Timestamp;
+use crate::model::{Priority, Timestamp};
 use crate::ops::{self, Begin, COUNTED, Goal, PlanSettings};
 use crate::rules::orchestrate::Question;
 use crate::{Ctx, Durability, Store};
@@ -157,4 +157,138 @@ fn a_plans_status_grows_with_its_tasks_and_no_faster() {
     // It was 153 for each task when this was written; one more question for each would be seen
     // here.
     assert!(large <= 1_000 * 190, "{large} steps for 1000 tasks");
+}
+
+/// How many rows a project has beside what its verbs are about: all of them closed, or of what is
+/// closed.
+#[derive(Clone, Copy)]
+struct Size {
+    atoms: i64,
+    bonds: i64,
+    events: i64,
+    runs: i64,
+}
+
+const SMALL: Size = Size { atoms: 1_000, bonds: 1_000, events: 1_000, runs: 1_000 };
+
+/// A project with a hundred ready atoms, a run that lives, and as much else.
+fn filled(dir: &tempfile::TempDir, size: Size) -> Store {
+    let mut store = project(dir, 0);
+    let count = "WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ?1 - 1)";
+    let atoms = "INSERT INTO atoms
+        (id, short, title, status, created_by, created_at, updated_at, closed_at)
+        SELECT 'el-f' || n, 'f' || n, 'Atom ' || n, 'closed', 'ann', n, n, n FROM n";
+    let bonds = "INSERT INTO bonds (target_id, source_id, kind, created_at)
+        SELECT 'el-f' || (n % ?2), 'el-f' || ((n + 1 + n / ?2) % ?2), 'blocks', n FROM n";
+    let events = "INSERT INTO events (at, actor, kind, atom_id)
+        SELECT n, 'ann', 'updated', 'el-f' || (n % ?2) FROM n";
+    let runs = "INSERT INTO runs (id, atom_id, attempt, agent, executor, token, workdir,
+          started_at, heartbeat_at, lease_until, ended_at, outcome)
+        SELECT 'run-f' || n, 'el-f' || (n % ?2), 1, 'bob', 'command', 'f' || n, '/', n, n, n, n,
+          'closed' FROM n";
+    let ready = "INSERT INTO atoms (id, short, title, created_by, created_at, updated_at)
+        SELECT 'el-r' || n, 'r' || n, 'Ready', 'ann', n, n FROM n";
+    store
+        .write(|tx| {
+            tx.execute(&format!("{count} {atoms}"), params![size.atoms]).unwrap();
+            for (sql, rows) in [(bonds, size.bonds), (events, size.events), (runs, size.runs)] {
+                tx.execute(&format!("{count} {sql}"), params![rows, size.atoms]).unwrap();
+            }
+            tx.execute(&format!("{count} {ready}"), params![100]).unwrap();
+            let live = "INSERT INTO runs (id, atom_id, attempt, agent, executor, token, workdir,
+                started_at, heartbeat_at, lease_until)
+                VALUES ('run-live', 'el-live', 1, 'bob', 'command', 'live', '/', 0, 0, 0)";
+            tx.execute(live, []).unwrap();
+            let worked_on = "INSERT INTO atoms
+                (id, short, title, status, created_by, created_at, updated_at)
+                VALUES ('el-live', 'live', 'Live', 'in_progress', 'ann', 0, 0)";
+            tx.execute(worked_on, []).unwrap();
+            Ok(())
+        })
+        .unwrap();
+    store
+}
+
+/// What each verb that agents and hooks call all day costs in a project of that size.
+fn hot_verbs(size: Size) -> Vec<(&'static str, u64)> {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = filled(&dir, size);
+    let any = ops::AtomFilter::default();
+    let new = || ops::NewAtom { title: "new".into(), ..ops::NewAtom::default() };
+    let patch =
+        || ops::AtomPatch { priority: Some(Priority::new(1).unwrap()), ..Default::default() };
+    let guard = ops::Guard::default();
+    let claim = ops::ClaimNext { claim: true, ..ops::ClaimNext::default() };
+    let all = ops::RunFilter { limit: Some(5), ..ops::RunFilter::default() };
+    let of_one = ops::RunFilter { atom: Some("el-r0".into()), ..ops::RunFilter::default() };
+    vec![
+        ("show", store.steps(|s| drop(ops::show(s, "el-r0").unwrap()))),
+        ("why", store.steps(|s| drop(ops::explain(s, "el-r0", NOW).unwrap()))),
+        ("ready", store.steps(|s| drop(ops::ready(s, &any, ops::Sort::Priority, Some(5), 0, NOW)))),
+        ("list", store.steps(|s| drop(ops::list(s, &any, ops::Sort::Priority, Some(5), 0, NOW)))),
+        ("prime", store.steps(|s| drop(ops::prime(s, &ctx(), 5).unwrap()))),
+        ("queue", store.steps(|s| drop(ops::queue(s, &[], NOW, &|_| true).unwrap()))),
+        ("history", store.steps(|s| drop(ops::history(s, "el-r0").unwrap()))),
+        ("runs", store.steps(|s| drop(ops::runs(s, &of_one).unwrap()))),
+        ("runs live", store.steps(|s| drop(ops::live_runs(s).unwrap()))),
+        ("create", store.steps(|s| drop(ops::create(s, &ctx(), &new()).unwrap()))),
+        ("next", store.steps(|s| drop(ops::next(s, &ctx(), &Default::default()).unwrap()))),
+        ("claim", store.steps(|s| assert!(ops::next(s, &ctx(), &claim).unwrap().is_some()))),
+        (
+            "update",
+            store.steps(|s| {
+                drop(ops::update(s, &ctx(), &["el-r9"], &patch(), &guard).unwrap());
+            }),
+        ),
+        (
+            "close",
+            store.steps(|s| {
+                drop(ops::close(s, &ctx(), &["el-r8"], None, &guard).unwrap());
+            }),
+        ),
+        ("newest runs", store.steps(|s| assert_eq!(ops::runs(s, &all).unwrap().items.len(), 5))),
+    ]
+}
+
+/// Verbs that say how many runs there are count them, from an index.
+const COUNTS_RUNS: &str = "newest runs";
+
+#[test]
+fn no_hot_verb_grows_with_any_table() {
+    let small = hot_verbs(SMALL);
+    let larger = [
+        ("atoms", Size { atoms: 20_000, ..SMALL }),
+        ("bonds", Size { bonds: 20_000, ..SMALL }),
+        ("events", Size { events: 20_000, ..SMALL }),
+        ("runs", Size { runs: 20_000, ..SMALL }),
+    ];
+    let mut grown = Vec::new();
+    for (table, size) in larger {
+        for ((verb, small), (_, large)) in small.iter().zip(hot_verbs(size)) {
+            if large * 10 > small * 11 && !(*verb == COUNTS_RUNS && table == "runs") {
+                grown.push(format!("{verb}: {small} steps, {large} with twenty times the {table}"));
+            }
+        }
+    }
+    assert!(grown.is_empty(), "{grown:#?}");
+}
+
+#[test]
+fn a_change_writes_few_pages() {
+    const FRAME: u64 = 24 + 4096;
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = filled(&dir, SMALL);
+    let log = dir.path().join("0.db-wal");
+    let mut pages = |work: &mut dyn FnMut(&mut Store)| {
+        let before = std::fs::metadata(&log).unwrap().len();
+        work(&mut store);
+        (std::fs::metadata(&log).unwrap().len() - before) / FRAME
+    };
+    let guard = ops::Guard::default();
+    let patch = ops::AtomPatch { add_labels: vec!["api".into()], ..ops::AtomPatch::default() };
+    let claim = ops::ClaimNext { claim: true, ..ops::ClaimNext::default() };
+    let changed = pages(&mut |s| drop(ops::update(s, &ctx(), &["el-r9"], &patch, &guard).unwrap()));
+    let claimed = pages(&mut |s| drop(ops::next(s, &ctx(), &claim).unwrap()));
+    let closed = pages(&mut |s| drop(ops::close(s, &ctx(), &["el-r8"], None, &guard).unwrap()));
+    assert!(changed <= 8 && claimed <= 12 && closed <= 8, "{changed} {claimed} {closed} pages");
 }

@@ -31,6 +31,24 @@ pub(crate) fn list(tx: &Tx<'_>, atom: Option<&str>, after: i64, limit: i64) -> R
     Ok(events)
 }
 
+/// How many events there are, of one atom or of all.
+pub(crate) fn count(tx: &Tx<'_>, atom: Option<&str>) -> Result<i64> {
+    let of_atom = if atom.is_some() { "atom_id = ?1" } else { "?1 IS NULL" };
+    tx.prepare_cached(&format!("SELECT count(*) FROM events WHERE {of_atom}"))
+        .and_then(|mut s| s.query_row([atom], |row| row.get(0)))
+        .doing("count events")
+}
+
+/// The number of the event before the latest `count`.
+pub(crate) fn before_latest(tx: &Tx<'_>, atom: Option<&str>, count: i64) -> Result<i64> {
+    let of_atom = if atom.is_some() { "atom_id = ?1" } else { "?1 IS NULL" };
+    let sql = format!("SELECT seq FROM events WHERE {of_atom} ORDER BY seq DESC LIMIT 1 OFFSET ?2");
+    tx.prepare_cached(&sql)
+        .and_then(|mut s| s.query_row(params![atom, count], |row| row.get(0)).optional())
+        .doing("look for the latest events")
+        .map(Option::unwrap_or_default)
+}
+
 /// As [`list`], one by one: memory does not grow with them.
 pub(crate) fn each(
     tx: &Tx<'_>,

@@ -390,9 +390,19 @@ impl Query {
         Ok(atoms)
     }
 
+    /// Each of the atoms, in `order`.
+    pub(crate) fn visit_atoms(
+        &self,
+        tx: &Tx<'_>,
+        order: &str,
+        mut visit: impl FnMut(Atom) -> Result<()>,
+    ) -> Result<()> {
+        self.visit(tx, order, None, 0, |row| visit(atom::from_row(row).doing("list atoms")??))
+    }
+
     /// As [`Query::rows`], one row of [`atom::COLUMNS`] after the other: memory does not grow with
     /// them.
-    pub(crate) fn visit(
+    fn visit(
         &self,
         tx: &Tx<'_>,
         order: &str,

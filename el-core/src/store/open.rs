@@ -127,7 +127,7 @@ impl Store {
 
     /// How many steps SQLite's machine takes for this work: what it costs, whatever the clock says.
     #[cfg(test)]
-    pub(crate) fn steps(&mut self, work: impl FnOnce(&Store)) -> u64 {
+    pub(crate) fn steps(&mut self, work: impl FnOnce(&mut Store)) -> u64 {
         use std::sync::Arc;
         use std::sync::atomic::{AtomicU64, Ordering};
         let count = Arc::new(AtomicU64::new(0));

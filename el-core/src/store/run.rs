@@ -156,32 +156,60 @@ pub(crate) fn of_atoms(tx: &Tx<'_>, atoms: &[&str]) -> Result<HashMap<String, Ve
 
 /// Every run that has not ended, oldest first.
 pub(crate) fn live(tx: &Tx<'_>) -> Result<Vec<Run>> {
-    many(tx, "WHERE r.outcome IS NULL ORDER BY r.seq", &[])
+    many(tx, "INDEXED BY runs_live WHERE r.outcome IS NULL ORDER BY r.seq", &[])
 }
 
-/// Newest first; `live` alone, or those of one atom, or all.
-pub(crate) fn list(
+/// Of one atom, live ones alone, those that ended so.
+type Which<'a> = (Option<&'a str>, bool, Option<Outcome>);
+
+/// Only the conditions that are asked for: one that may be absent would keep its index from being
+/// used.
+fn condition((atom, live_only, outcome): Which<'_>) -> String {
+    let of_atom = if atom.is_some() { "r.atom_id = ?1" } else { "?1 IS NULL" };
+    let live = if live_only { "?2 AND r.outcome IS NULL" } else { "NOT ?2" };
+    let ended = if outcome.is_some() { "r.outcome = ?3" } else { "?3 IS NULL" };
+    // The planner would read all runs in their order instead.
+    let index = if live_only { "INDEXED BY runs_live " } else { "" };
+    format!("{index}WHERE {of_atom} AND {live} AND {ended}")
+}
+
+/// How many there are.
+pub(crate) fn count(tx: &Tx<'_>, which: Which<'_>) -> Result<i64> {
+    let sql = format!("SELECT count(*) FROM runs r {}", condition(which));
+    let outcome = which.2.map(Outcome::as_str);
+    tx.prepare_cached(&sql)
+        .and_then(|mut s| s.query_row(params![which.0, which.1, outcome], |row| row.get(0)))
+        .doing("count runs")
+}
+
+/// Each of them, newest first.
+pub(crate) fn each(
     tx: &Tx<'_>,
-    atom: Option<&str>,
-    live_only: bool,
-    outcome: Option<Outcome>,
+    which: Which<'_>,
     limit: Option<i64>,
-) -> Result<(Vec<Run>, i64)> {
-    let condition = "WHERE (?1 IS NULL OR r.atom_id = ?1) AND (NOT ?2 OR r.outcome IS NULL) AND (?3 IS NULL OR r.outcome = ?3)";
-    let outcome = outcome.map(Outcome::as_str);
-    let total = tx
-        .query_row(
-            &format!("SELECT count(*) FROM runs r {condition}"),
-            params![atom, live_only, outcome],
-            |row| row.get(0),
-        )
-        .doing("count runs")?;
-    let rows = many(
-        tx,
-        &format!("{condition} ORDER BY r.seq DESC LIMIT ?4"),
-        params![atom, live_only, outcome, limit.unwrap_or(-1)],
-    )?;
-    Ok((rows, total))
+    mut visit: impl FnMut(Run) -> Result<()>,
+) -> Result<()> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM runs r {} ORDER BY r.seq DESC LIMIT ?4", condition(which));
+    let outcome = which.2.map(Outcome::as_str);
+    let mut statement = tx.prepare_cached(&sql).doing("read runs")?;
+    let mut rows = statement
+        .query(params![which.0, which.1, outcome, limit.unwrap_or(-1)])
+        .doing("read runs")?;
+    while let Some(row) = rows.next().doing("read runs")? {
+        visit(from_row(row).doing("read runs")?)?;
+    }
+    Ok(())
+}
+
+/// Newest first, and how many there are without the limit.
+pub(crate) fn list(tx: &Tx<'_>, which: Which<'_>, limit: Option<i64>) -> Result<(Vec<Run>, i64)> {
+    let mut runs = Vec::new();
+    each(tx, which, limit, |run| {
+        runs.push(run);
+        Ok(())
+    })?;
+    Ok((runs, count(tx, which)?))
 }
 
 /// A run by its id, with or without `run-`, or by a beginning that fits one run.

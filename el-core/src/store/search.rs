@@ -1,5 +1,3 @@
-use rusqlite::params;
-
 use super::{Tx, atom};
 use crate::Result;
 use crate::error::Doing;
@@ -21,24 +19,28 @@ pub(crate) fn find(
     let Some(query) = quoted(text) else { return Ok((Vec::new(), 0)) };
     let over =
         if include_over { "" } else { " AND a.status NOT IN ('closed','wont_do','discard')" };
-    let from =
-        format!("FROM search JOIN atoms a ON a.seq = search.rowid WHERE search MATCH ?1{over}");
-    let total = tx
-        .query_row(&format!("SELECT count(*) {from}"), params![query], |row| row.get(0))
-        .doing("search")?;
+    // One pass ranks and counts; only what is shown is read.
     let sql = format!(
-        "SELECT {} {from} ORDER BY bm25(search, 4.0, 1.0, 1.0), a.seq LIMIT ?2",
-        atom::COLUMNS
+        "SELECT search.rowid, bm25(search, 4.0, 1.0, 1.0) FROM search
+         CROSS JOIN atoms a ON a.seq = search.rowid WHERE search MATCH ?1{over}"
     );
-    let mut statement = tx.prepare(&sql).doing("search")?;
-    let rows =
-        statement.query_map(params![query, limit.unwrap_or(-1)], atom::from_row).doing("search")?;
-    let atoms = rows
-        .collect::<rusqlite::Result<Vec<_>>>()
-        .doing("search")?
-        .into_iter()
-        .collect::<Result<_>>()?;
-    Ok((atoms, total))
+    let mut statement = tx.prepare_cached(&sql).doing("search")?;
+    let rows = statement
+        .query_map([&query], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, f64>(1)?)))
+        .doing("search")?;
+    let mut found: Vec<(i64, f64)> = rows.collect::<rusqlite::Result<_>>().doing("search")?;
+    let total = i64::try_from(found.len()).unwrap_or(i64::MAX);
+    let best_first = |a: &(i64, f64), b: &(i64, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
+    let wanted = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+    if wanted < found.len() {
+        found.select_nth_unstable_by(wanted, best_first);
+        found.truncate(wanted);
+    }
+    found.sort_unstable_by(best_first);
+    let sql = format!("SELECT {} FROM atoms a WHERE a.seq = ?1", atom::COLUMNS);
+    let mut statement = tx.prepare_cached(&sql).doing("search")?;
+    let read = |(seq, _): (i64, f64)| statement.query_row([seq], atom::from_row).doing("search")?;
+    Ok((found.into_iter().map(read).collect::<Result<_>>()?, total))
 }
 
 /// As [`find`], for words with signs that the index does not hold, such as `C++` or an emoji: they

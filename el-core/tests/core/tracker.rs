@@ -1,6 +1,6 @@
 //! The tracker's verbs, without workers.
 
-use el_core::model::{BondKind, Priority, Status};
+use el_core::model::{BondKind, EventKind, Priority, Status};
 use el_core::ops::{self, AtomFilter, AtomPatch, Guard, NewAtom};
 use el_core::{Error, model};
 
@@ -114,6 +114,37 @@ fn several_ids_are_changed_all_or_none() {
     assert_eq!(p.ready().len(), 2);
     ops::close(&mut p.store, &person, &[&a, &b, &a], None, &Guard::default()).unwrap();
     assert!(p.ready().is_empty());
+}
+
+#[test]
+fn several_ids_in_one_call_see_each_others_effects() {
+    let mut p = Project::new();
+    let ctx = p.person();
+    let (a, b) = (p.create("a"), p.create("b"));
+    ops::dep_add(&mut p.store, &ctx, &a, &b, BondKind::ConditionalBlocks).unwrap();
+    let ended = ops::close(&mut p.store, &ctx, &[&a, &b], None, &Guard::default()).unwrap();
+    assert_eq!((ended[0].status, ended[1].status), (Status::Closed, Status::WontDo));
+    let (_, events) = ops::history(&p.store, &b).unwrap();
+    let changes = events.iter().filter(|event| event.kind == EventKind::Status).count();
+    assert_eq!(changes, 1, "{events:?}");
+}
+
+#[test]
+fn a_claim_by_hand_over_a_live_run_is_refused() {
+    let mut p = Project::new();
+    let id = p.create("one");
+    p.claim().unwrap();
+    let ctx = p.person();
+    let to = |status| AtomPatch {
+        status: Some(status),
+        assignee: Some(Some("bob".into())),
+        ..AtomPatch::default()
+    };
+    ops::update(&mut p.store, &ctx, &[&id], &to(Status::Open), &Guard::default()).unwrap();
+    let refused =
+        ops::update(&mut p.store, &ctx, &[&id], &to(Status::InProgress), &Guard::default());
+    assert_eq!(refused.unwrap_err().code(), "claimed");
+    assert_eq!(ops::show(&p.store, &id).unwrap().atom.status, Status::Open);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::args::values::word;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::list::List;
+use crate::output::list::{List, stream};
 use crate::output::{runs, style};
 
 #[derive(Debug, clap::Args)]
@@ -32,7 +32,11 @@ pub(super) fn run(args: &ListArgs, app: &App) -> Result<Exit> {
         outcome: args.outcome,
         limit: args.limit.filter(|limit| *limit > 0).map(i64::from),
     };
-    let found = ops::runs(&app.reader()?, &filter)?;
+    let store = app.reader()?;
+    if app.printer.is_robot() && filter.limit.is_none() {
+        return stream(&app.printer, |visit| ops::runs_each(&store, &filter, visit));
+    }
+    let found = ops::runs(&store, &filter)?;
     let list = List::page(&found);
     app.printer.emit(&list, |page| {
         runs::table(page, &found.items, app.now());

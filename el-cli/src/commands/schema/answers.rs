@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::commands::{
     artifacts, chat, check_text, comment, completions, config, dep, diff, discard, doctor, export,
-    help, history, import, inbox, init, land, mailbox, man, merge_driver, orchestrate, phase,
+    help, history, import, inbox, init, land, mailbox, man, merge_driver, next, orchestrate, phase,
     queue, review, run, runs, setup, submit, tasks, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
@@ -31,7 +31,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("ready", of::<List<'_, Atom>>()),
     ("search", of::<List<'_, Atom>>()),
     ("show", of::<OneOrMany<'_, Shown>>()),
-    ("next", of::<Option<Atom>>()),
+    ("next", of::<next::Picked<'_>>()),
     ("update", of::<OneOrMany<'_, Updated>>()),
     ("close", of::<OneOrMany<'_, Atom>>()),
     ("reopen", of::<OneOrMany<'_, Atom>>()),

@@ -115,7 +115,7 @@ fn change(
     if before == after {
         return Ok(());
     }
-    atom::update_fields(tx, &Atom { updated_at: ctx.now, ..after.clone() })?;
+    atom::update_fields(tx, before, &Atom { updated_at: ctx.now, ..after.clone() })?;
     let to = serde_json::to_value(after).expect("an atom has string keys only")[field].clone();
     event::insert(
         tx,

@@ -164,7 +164,7 @@ fn a_limit_that_is_reached_pauses_everyone() {
     let steps = json!({"steps": [{"status": 429, "type": "rate_limit_error", "headers": headers, "repeat": 0}]});
     let Some((env, _api)) = project(&steps, "") else { return };
     let id = env.create("Do it", &[]);
-    env.work(&["--once"]);
+    env.el(&["work", "--once"]).fails_with(10);
     let run = env.last_run(&id);
     assert_eq!(run["outcome"], "usage_limit", "{run:#}");
     env.assert_settled(&run);

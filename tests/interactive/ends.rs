@@ -157,7 +157,7 @@ fn a_killed_supervisor_takes_the_client_and_its_tree_along() {
 }
 
 #[test]
-fn a_session_that_is_killed_from_outside_is_a_failure_and_tried_again() {
+fn a_session_that_is_killed_from_outside_is_interrupted_and_tried_again() {
     let env = project("");
     let id = env.script_atom(&[
         "child 300 setsid double-fork pid=child",
@@ -171,7 +171,7 @@ fn a_session_that_is_killed_from_outside_is_a_failure_and_tried_again() {
     let run = wait_for_action(&env, &id, "at work");
     env.tmux(&["kill-session", "-t", &format!("={}", run["session"].as_str().unwrap())]).unwrap();
     worker.wait(SOON).ok();
-    assert_eq!(env.outcomes(&id), ["failed", "closed"]);
+    assert_eq!(env.outcomes(&id), ["interrupted", "closed"]);
     let first = env.runs(&id).remove(0);
     assert!(first["detail"].as_str().unwrap().contains("terminated without closing"), "{first:#}");
     env.runs(&id).iter().for_each(|run| env.assert_settled(run));

@@ -96,7 +96,7 @@ fn a_run_whose_time_is_up_while_a_tool_hangs_takes_the_tool_along() {
     let is_marked =
         || env.processes_of_run(&run).iter().any(|process| process.pid == tool).then_some(());
     wait_until("the tool with the run's mark", SOON, is_marked);
-    worker.wait(SOON).ok();
+    worker.wait(SOON).fails_with(9);
     let run = env.last_run(&id);
     assert_run(&env, &run, "timed_out");
     assert!(

@@ -29,7 +29,7 @@ fn a_deaf_agent_and_its_deaf_children_are_killed_when_their_time_is_up() {
         env.stray("three"),
     ];
     let agent = env.last_run(&id)["agent_pid"].as_u64().unwrap();
-    worker.wait(SOON).ok();
+    worker.wait(SOON).fails_with(9);
     let run = env.last_run(&id);
     assert_eq!((&run["outcome"], &run["exit_signal"]), (&"timed_out".into(), &9.into()));
     env.assert_settled(&run);

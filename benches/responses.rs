@@ -76,7 +76,8 @@ fn block(json: &str) -> String {
 fn long_text(bytes: usize) -> String {
     let words = "A line of the output.\\n".repeat(bytes / 23);
     block(&format!(
-        r#"{{"phase": "completion", "data": {{"task_id": "a", "status": "success", "output": "{words}"}}}}"#
+        "{{\"phase\": \"completion\", \"data\": \
+         {{\"task_id\": \"a\", \"status\": \"success\", \"output\": \"{words}\"}}}}"
     ))
 }
 
@@ -100,7 +101,8 @@ fn tasks(bytes: usize) -> String {
     list(
         bytes,
         &format!(
-            "{{\"id\": \"task_#\", \"title\": \"Part #\", \"description\": \"{words}\", \"scope\": [\"src/a.rs\"], \"priority\": 5}}"
+            "{{\"id\": \"task_#\", \"title\": \"Part #\", \"description\": \"{words}\", \"scope\": \
+             [\"src/a.rs\"], \"priority\": 5}}"
         ),
     )
 }
@@ -110,7 +112,8 @@ fn slips(bytes: usize) -> String {
     list(
         bytes,
         &format!(
-            "{{id: \"task_#\", 'title': \"Part #\", \"description\": \"{words}\", \"scope\": [\"src/a.rs\",], \"done\": False}}"
+            "{{id: \"task_#\", 'title': \"Part #\", \"description\": \"{words}\", \"scope\": \
+             [\"src/a.rs\",], \"done\": False}}"
         ),
     )
 }
@@ -118,7 +121,8 @@ fn slips(bytes: usize) -> String {
 fn blocks(bytes: usize) -> String {
     let words = "word ".repeat(180);
     let one = block(&format!(
-        r#"{{"phase": "progress", "data": {{"task_id": "a", "status": "in_progress", "current_action": "{words}"}}}}"#
+        "{{\"phase\": \"progress\", \"data\": \
+         {{\"task_id\": \"a\", \"status\": \"in_progress\", \"current_action\": \"{words}\"}}}}"
     ));
     one.repeat(bytes / one.len())
 }
@@ -130,7 +134,8 @@ fn open_texts(bytes: usize) -> String {
 
 fn ends_in_a_text(bytes: usize) -> String {
     format!(
-        r#"{START}{{"phase": "analysis", "data": {{"summary": "{}", "recommended_splits": 3}}}}{END}"#,
+        "{START}{{\"phase\": \"analysis\", \"data\": \
+         {{\"summary\": \"{}\", \"recommended_splits\": 3}}}}{END}",
         format!("{END} ").repeat(bytes / 32)
     )
 }

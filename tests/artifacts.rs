@@ -14,8 +14,10 @@ fn summary(deliverables: &[&str], status: &str) -> String {
     let list: String =
         deliverables.iter().map(|path| format!("- `{path}` - About {path}\\n")).collect();
     format!(
-        "# Task Completion Summary\\n\\n## Objective\\nSay hello\\n\\n## Accomplishments\\n- Said it\\n\\n## Key Deliverables\\n{list}\\n\
-         ## Test Results\\n✅ All 2 tests passed\\n\\n## Important Notes\\n- None\\n\\n## Status\\n{status}\\n"
+        "# Task Completion Summary\\n\\n## Objective\\nSay hello\\n\\n## Accomplishments\\n- Said \
+         it\\n\\n## Key Deliverables\\n{list}\\n\
+         ## Test Results\\n✅ All 2 tests passed\\n\\n## Important Notes\\n- None\\n\\n## \
+         Status\\n{status}\\n"
     )
 }
 

@@ -1,6 +1,7 @@
 //! `el run`, `el tasks`, `el queue`: handing over, one thing at a time, checking, calling off.
 
 mod checks;
+mod folders;
 mod handing_over;
 mod queue;
 

@@ -14,7 +14,8 @@ const TO_TEAM_LEAD: &str = ".claude-orchestrator/tasks/messages/to-team-lead.jso
 
 fn assignment(task: &str) -> Value {
     json!({
-        "type": "task_assignment", "taskId": task, "platform": "custom", "title": format!("Do {task}"), "instructions": "Carefully",
+        "type": "task_assignment", "taskId": task, "platform": "custom",
+            "title": format!("Do {task}"), "instructions": "Carefully",
         "filesToCreate": [], "architecture": "As it is", "timestamp": "2024-01-01T00:00:00.000Z"
     })
 }
@@ -121,8 +122,11 @@ fn a_task_goes_through_the_files_from_its_assignment_to_its_approval() {
         "echo '{\"type\":\"task_assignment\"}' | el --robot mailbox post to-developer",
     ]));
     assert_eq!(refused.fails_with(2).json()["error"]["details"]["fields"][0]["field"], "taskId");
-    let step = "write report.json {\"type\":\"completion_report\",\"taskId\":\"task-1\",\"platform\":\"custom\",\"status\":\"awaiting_review\",\
-         \"summary\":\"Made\",\"filesCreated\":[],\"filesModified\":[],\"buildResult\":{\"status\":\"not_applicable\"},\"timestamp\":\"2024-01-01T00:00:00Z\"}";
+    let step = "write report.json \
+        {\"type\":\"completion_report\",\"taskId\":\"task-1\",\"platform\":\"custom\",\
+        \"status\":\"awaiting_review\",\
+         \"summary\":\"Made\",\"filesCreated\":[],\"filesModified\":[],\
+         \"buildResult\":{\"status\":\"not_applicable\"},\"timestamp\":\"2024-01-01T00:00:00Z\"}";
     let mut message = assignment("task-1");
     message["instructions"] =
         json!(TestEnv::script(&[step, "el submit $EL_ATOM --report report.json"]));
@@ -160,8 +164,10 @@ fn an_agent_that_reports_in_the_file_itself_has_handed_its_work_over() {
     env.el(&["mailbox", "sync"]).ok();
     let watching = env.start_el(&["--robot", "mailbox", "sync", "--watch"]);
     let report = json!({"messages": [{
-        "type": "completion_report", "taskId": "$EL_ATOM", "platform": "custom", "status": "awaiting_review", "summary": "Made it",
-        "filesCreated": ["a.txt"], "filesModified": [], "buildResult": {"status": "not_applicable"}, "timestamp": "2024-01-01T00:00:00Z"
+        "type": "completion_report", "taskId": "$EL_ATOM", "platform": "custom",
+            "status": "awaiting_review", "summary": "Made it",
+        "filesCreated": ["a.txt"], "filesModified": [],
+            "buildResult": {"status": "not_applicable"}, "timestamp": "2024-01-01T00:00:00Z"
     }], "lastRead": null});
     let id = env.script_atom(&["write a.txt x", &format!("write {TO_TEAM_LEAD} {report}"), "hang"]);
     env.work(&["--once"]);

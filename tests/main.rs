@@ -11,6 +11,7 @@
 mod artifacts;
 mod cli;
 mod delegation;
+mod documents;
 mod exchange;
 mod harness;
 mod interactive;

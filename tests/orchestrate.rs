@@ -135,7 +135,8 @@ fn order_violations(database: &rusqlite::Connection, epic: &str) -> Vec<String> 
                JOIN bonds b ON b.target_id = a.id AND b.kind = 'blocks'
                WHERE began.kind = 'run_started' AND COALESCE((
                  SELECT json_extract(s.data, '$.to') FROM events s
-                 WHERE s.atom_id = b.source_id AND s.kind = 'status' AND s.seq < began.seq ORDER BY s.seq DESC LIMIT 1
+                 WHERE s.atom_id = b.source_id AND s.kind = 'status' AND s.seq < began.seq ORDER \
+                 BY s.seq DESC LIMIT 1
                ), 'open') NOT IN ('closed', 'wont_do', 'discard')";
     let mut statement = database.prepare(sql).unwrap();
     let rows = statement.query_map([epic], |row| {
@@ -150,7 +151,8 @@ fn list(tasks: &[Task<'_>]) -> Value {
     let task = |Task(name, waits_for, steps): &Task<'_>| {
         let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
         json!({
-            "id": name, "title": format!("Chapter {name}"), "description": TestEnv::script(&steps), "dependencies": waits_for,
+            "id": name, "title": format!("Chapter {name}"), "description": TestEnv::script(&steps),
+                "dependencies": waits_for,
         })
     };
     json!({ "tasks": tasks.iter().map(task).collect::<Vec<_>>() })

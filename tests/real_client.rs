@@ -40,7 +40,8 @@ fn el_log(env: &TestEnv) -> String {
 #[test]
 fn it_runs_el_when_a_rule_allows_it() {
     let mut env = stubbed();
-    let steps = json!({"steps": [{"text": "I will.", "bash": "el close ${ID} --reason \"all; done\""}, {"text": "Closed."}]});
+    let steps = json!({"steps": [{"text": "I will.",
+        "bash": "el close ${ID} --reason \"all; done\""}, {"text": "Closed."}]});
     let Some(api) = RealClaude::start(&mut env, &steps) else { return };
     let ran =
         claude(&env, "atom: t-1a2b", &["--session-id", ID, "--allowedTools", "Bash(el *)"]).ok();
@@ -63,8 +64,13 @@ fn it_does_not_run_el_without_a_rule_and_still_ends_well() {
 #[test]
 fn its_stop_hook_sends_it_back_to_close() {
     let mut env = stubbed();
-    env.program("gate", "#!/bin/sh\n[ -s el.log ] || printf '{\"decision\":\"block\",\"reason\":\"You have not closed it.\"}'\n");
-    let settings = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "gate", "timeout": 20}]}]}});
+    env.program(
+        "gate",
+        "#!/bin/sh\n[ -s el.log ] || printf \
+        '{\"decision\":\"block\",\"reason\":\"You have not closed it.\"}'\n",
+    );
+    let settings = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "gate",
+        "timeout": 20}]}]}});
     std::fs::write(env.project("settings.json"), settings.to_string()).unwrap();
     let steps = json!({"steps": [
         {"text": "I think that is all."},
@@ -81,7 +87,8 @@ fn its_stop_hook_sends_it_back_to_close() {
 #[test]
 fn it_resumes_a_conversation_with_a_nudge() {
     let mut env = stubbed();
-    let steps = json!({"steps": [{"text": "one"}, {"bash": "el close ${ID} --reason nudged"}, {"text": "two"}]});
+    let steps = json!({"steps": [{"text": "one"}, {"bash": "el close ${ID} --reason nudged"},
+        {"text": "two"}]});
     let Some(api) = RealClaude::start(&mut env, &steps) else { return };
     claude(&env, "atom: t-1a2b", &["--session-id", ID]).ok();
     let second =
@@ -145,7 +152,8 @@ fn a_key_that_hits_its_limit_gets_no_rate_limit_event() {
     let mut env = stubbed();
     let headers = json!({"retry-after": "3600", "anthropic-ratelimit-unified-status": "rejected",
                          "anthropic-ratelimit-unified-reset": "1795831700"});
-    let steps = json!({"steps": [{"status": 429, "type": "rate_limit_error", "headers": headers, "repeat": 0}]});
+    let steps = json!({"steps": [{"status": 429, "type": "rate_limit_error", "headers": headers,
+        "repeat": 0}]});
     let Some(api) = RealClaude::start(&mut env, &steps) else { return };
     let ran = claude(&env, "atom: t-1a2b", &[]).fails_with(1);
     assert_eq!(result(&ran)["api_error_status"], 429);
@@ -163,7 +171,8 @@ fn a_subscription_that_hits_its_limit_gets_one_with_the_time_of_its_end() {
     let headers = json!({"retry-after": "3600", "anthropic-ratelimit-unified-status": "rejected",
                          "anthropic-ratelimit-unified-reset": resets_at.to_string(),
                          "anthropic-ratelimit-unified-representative-claim": "five_hour"});
-    let steps = json!({"steps": [{"status": 429, "type": "rate_limit_error", "headers": headers, "repeat": 0}]});
+    let steps = json!({"steps": [{"status": 429, "type": "rate_limit_error", "headers": headers,
+        "repeat": 0}]});
     let Some(_api) = RealClaude::start(&mut env, &steps) else { return };
     env.set("ANTHROPIC_API_KEY", "")
         .set("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-dummy-dummy-dummy");

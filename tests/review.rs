@@ -9,9 +9,11 @@ use crate::support::TestEnv;
 /// A step that writes a report about the agent's own atom.
 fn write_report(summary: &str, files: &[&str]) -> String {
     let report = json!({
-        "type": "completion_report", "taskId": "$EL_ATOM", "platform": "custom", "status": "awaiting_review",
+        "type": "completion_report", "taskId": "$EL_ATOM", "platform": "custom",
+            "status": "awaiting_review",
         "summary": summary, "filesCreated": files, "filesModified": [],
-        "buildResult": { "status": "failed", "command": "make", "errors": 1, "output": "a.c:1: error: expected ';'" },
+        "buildResult": { "status": "failed", "command": "make", "errors": 1,
+            "output": "a.c:1: error: expected ';'" },
         "timestamp": "2026-11-28T09:00:00.000Z"
     });
     format!("write report.json {report}")
@@ -67,7 +69,8 @@ fn a_hand_over_is_shown_rejected_seen_by_the_next_attempt_and_approved() {
     assert_eq!(row["run"]["id"], run["id"]);
     assert_eq!(
         row["diff"],
-        json!({"added": 2, "removed": 0, "truncated": false, "files": [{"path": "parser.c", "added": 2, "removed": 0}]})
+        json!({"added": 2, "removed": 0, "truncated": false, "files": [{"path": "parser.c",
+            "added": 2, "removed": 0}]})
     );
     let shown = env.el(&["review"]).ok().stdout;
     for part in [
@@ -125,7 +128,12 @@ fn a_report_that_does_not_fit_is_refused_field_by_field() {
     assert_eq!(refused["error"]["code"], "invalid_report");
     assert_eq!(refused["error"]["details"]["fields"][0]["field"], "summary");
     assert_eq!(
-        env.run(&mut submit("no json")).fails_with(2).json()["error"]["details"]["fields"][0]["field"],
+        env.run(&mut submit(
+            "no \
+            json"
+        ))
+        .fails_with(2)
+        .json()["error"]["details"]["fields"][0]["field"],
         "report"
     );
     let told = env.el(&["submit", &id, "--report", "/dev/null"]).fails_with(2).stderr;

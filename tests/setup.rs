@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::support::TestEnv;
 
 /// Settings as people have them: comments, tabs, line ends of Windows, hooks of others.
-const ODD: &str = "{\r\n\t// mine\r\n\t\"model\":\"opus\",\r\n\t\"hooks\" : { \"Stop\":[ {\"hooks\":[{\"type\":\"command\",\"command\":\"make check\"}]} ] } // keep\r\n}";
+const ODD: &str = "{\r\n\t// mine\r\n\t\"model\":\"opus\",\r\n\t\"hooks\" : { \"Stop\":[ \
+    {\"hooks\":[{\"type\":\"command\",\"command\":\"make check\"}]} ] } // keep\r\n}";
 const FILES: [&str; 2] = [".claude/settings.json", ".mcp.json"];
 
 fn changes(answer: &Value) -> Vec<&str> {
@@ -220,7 +221,9 @@ fn hook(env: &TestEnv, name: &str, input: &str) -> String {
 }
 
 fn stopped(session: &str, again: bool) -> String {
-    json!({"session_id": session, "hook_event_name": "Stop", "stop_hook_active": again, "background_tasks": []}).to_string()
+    json!({"session_id": session, "hook_event_name": "Stop", "stop_hook_active": again,
+        "background_tasks": []})
+    .to_string()
 }
 
 #[test]
@@ -261,7 +264,8 @@ fn a_session_with_work_in_the_background_is_told_to_wait_for_it() {
     env.set("CLAUDE_CODE_SESSION_ID", "c");
     env.el(&["claim", &id]).ok();
     let input = json!({"session_id": "c", "stop_hook_active": false,
-        "background_tasks": [{"status": "running", "description": "the long\u{1b}[31m build"}, {"status": "completed", "description": "no"}]});
+        "background_tasks": [{"status": "running", "description": "the long\u{1b}[31m build"},
+            {"status": "completed", "description": "no"}]});
     let sent = hook(&env, "stop", &input.to_string());
     assert!(
         sent.contains("wait for it first: the long")

@@ -64,7 +64,8 @@ impl Project {
         for n in 0..count {
             writeln!(
                 lines,
-                r#"{{"title":"Atom number {n} about the parser","description":"{}","labels":["part-{}"]}}"#,
+                "{{\"title\":\"Atom number {n} about the \
+                 parser\",\"description\":\"{}\",\"labels\":[\"part-{}\"]}}",
                 "Some text. ".repeat(20),
                 n % 10
             )
@@ -97,9 +98,11 @@ impl Project {
     pub(crate) fn claim_some(&self) {
         let raw = rusqlite::Connection::open(self.folder().join(".eluent/el.db")).unwrap();
         raw.execute_batch(
-            "UPDATE atoms SET status = 'in_progress', assignee = 'agent-' || (seq % 50) WHERE status = 'open' AND seq % 120 = 0;
+            "UPDATE atoms SET status = 'in_progress', assignee = 'agent-' || (seq % 50) WHERE \
+             status = 'open' AND seq % 120 = 0;
              INSERT INTO events (at, actor, kind, atom_id, data)
-             SELECT updated_at, assignee, 'claimed', id, json_object('conversation', 'c-' || seq) FROM atoms WHERE status = 'in_progress';",
+             SELECT updated_at, assignee, 'claimed', id, json_object('conversation', 'c-' || seq) \
+             FROM atoms WHERE status = 'in_progress';",
         )
         .unwrap();
     }

@@ -52,7 +52,10 @@ fn settling() {
     let wall = begin.elapsed();
     let raw = rusqlite::Connection::open(project.folder().join(".eluent/el.db")).unwrap();
     let mut statement = raw
-        .prepare("SELECT r.ended_at - e.at FROM runs r JOIN events e ON e.atom_id = r.atom_id AND e.kind = 'status' AND e.data LIKE '%\"to\":\"closed\"%' ORDER BY 1")
+        .prepare(
+            "SELECT r.ended_at - e.at FROM runs r JOIN events e ON e.atom_id = r.atom_id AND \
+            e.kind = 'status' AND e.data LIKE '%\"to\":\"closed\"%' ORDER BY 1",
+        )
         .unwrap();
     let micros: Vec<i64> =
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();

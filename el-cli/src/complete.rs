@@ -12,7 +12,7 @@ use el_core::{Durability, Store};
 
 use crate::output::sanitize;
 use crate::project::Project;
-use crate::settings::keys::KEYS;
+use crate::settings::keys;
 
 /// Set by the script; its value is the shell.
 pub(crate) const VARIABLE: &str = "EL_COMPLETE";
@@ -65,7 +65,7 @@ pub(crate) fn channels() -> ArgValueCandidates {
 /// Names of settings, with what they mean.
 pub(crate) fn settings() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        KEYS.iter()
+        keys::all()
             .map(|key| CompletionCandidate::new(key.name).help(Some(key.help.into())))
             .collect()
     })

@@ -20,6 +20,8 @@ pub(crate) mod duration;
 mod file;
 pub(crate) mod keys;
 mod orchestrate;
+#[cfg(test)]
+mod reference;
 pub(crate) mod served;
 pub(crate) mod value;
 pub(crate) mod write;
@@ -114,8 +116,7 @@ impl Settings {
         user: Option<&Path>,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Settings {
-        let given = keys::KEYS
-            .iter()
+        let given = keys::all()
             .filter_map(|key| {
                 let name = key.variable();
                 // A variable that is set and empty says nothing, as everywhere in Unix.

@@ -8,7 +8,8 @@ fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
     if let Ok((report, given)) = CompletionReport::parse(&text) {
         for file in report.files() {
-            assert!(!file.starts_with(['/', '\\', '~']) && !file.split(['/', '\\']).any(|part| part == ".."), "{file:?}");
+            assert!(!file.starts_with(['/', '\\', '~']), "{file:?}");
+            assert!(!file.split(['/', '\\']).any(|part| part == ".."), "{file:?}");
         }
         assert!(in_words(&given).is_some());
     }

@@ -12,7 +12,8 @@ fuzz_target!(|data: &[u8]| {
     let rules = Rules { root: "/home/me/work".to_owned(), ..Rules::default() };
     for file in &summary.deliverables {
         if let Ok(path) = judge(&file.path, &rules) {
-            assert!(!path.starts_with('/') && path.split('/').all(|name| !matches!(name, "" | "." | "..")), "{file:?} became {path:?}");
+            let mut names = path.split('/');
+            assert!(names.all(|name| !matches!(name, "" | "." | "..")), "{file:?} became {path:?}");
         }
     }
     let kept: usize = summary.accomplishments.iter().chain(&summary.notes).map(String::len).sum();

@@ -15,7 +15,8 @@ fuzz_target!(|input: (&str, &str)| {
         asked: asked.to_owned(),
     };
     if let Ok(kept) = judge(path, &rules) {
-        assert!(!kept.starts_with('/') && kept.split('/').all(|name| !matches!(name, "" | "." | "..")), "{path:?} became {kept:?}");
+        let mut names = kept.split('/');
+        assert!(names.all(|name| !matches!(name, "" | "." | "..")), "{path:?} became {kept:?}");
         assert!(!kept.starts_with(".git/") && kept != ".git", "{path:?}");
         assert_eq!(judge(&kept, &rules).as_ref(), Ok(&kept));
     }

@@ -1,4 +1,5 @@
-# Sourced by scripts/demo orchestrate --claude: a small goal for the Claude Code that is installed here. It uses your account.
+# Sourced by scripts/demo orchestrate --claude: a small goal for the Claude Code that is installed
+# here. It uses your account.
 
 # `prepare` and `billed`.
 # shellcheck source=scripts/lib/demo-claude.sh
@@ -14,7 +15,9 @@ story() {
   git config user.email demo@example.com
   run git commit -q --allow-empty -m "A beginning"
   run el init --name tea
-  goal='One task each: green.txt is about green tea, black.txt about black tea, herbs.txt about herb tea; three lines each, nothing else. A fourth task, after them, puts the three into ALL.txt in this order. Each task commits its file.'
+  goal='One task each: green.txt is about green tea, black.txt about black tea, herbs.txt about'
+  goal="$goal herb tea; three lines each, nothing else. A fourth task, after them, puts the three"
+  goal="$goal into ALL.txt in this order. Each task commits its file."
   show el create -q 'Three haiku about tea' --description "$goal"
   epic=$(el create -q 'Three haiku about tea' --description "$goal")
   say "$epic"
@@ -24,7 +27,8 @@ story() {
   run el orchestrate show "$epic"
 
   chapter "Three at a time, each in its own worktree"
-  run el orchestrate resume "$epic" --concurrency 3 --timeout 5m --allow 'Bash(git *)' --allow 'Bash(cat *)'
+  run el orchestrate resume "$epic" --concurrency 3 --timeout 5m \
+    --allow 'Bash(git *)' --allow 'Bash(cat *)'
   run el list --all --parent "$epic"
 
   chapter "Brought to your branch"
@@ -35,7 +39,8 @@ story() {
 }
 
 checks() {
-  check "the plan is done" sh -c "el orchestrate show $epic --robot | tr -d ' ' | grep -q '\"state\":\"done\"'"
+  check "the plan is done" \
+    sh -c "el orchestrate show $epic --robot | tr -d ' ' | grep -q '\"state\":\"done\"'"
   for name in green black herbs ALL; do
     check "$name.txt is landed" git show "HEAD:$name.txt"
   done

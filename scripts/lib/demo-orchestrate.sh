@@ -1,16 +1,20 @@
-# Sourced by scripts/demo orchestrate: a goal is analysed, cut into five tasks in three layers, worked on three at a time in git
-# worktrees, brought together, and landed on the main branch. With the scripted agent: no account and no network.
+# Sourced by scripts/demo orchestrate: a goal is analysed, cut into five tasks in three layers,
+# worked on three at a time in git worktrees, brought together, and landed on the main branch. With
+# the scripted agent: no account and no network.
 
 prepare() {
   have git || die "git is missing; this scene works in its worktrees"
 }
 
-# A task of the list: `task ID TITLE DEPENDENCIES COMMAND REASON`. Its agent says how far it is, does the command, commits, and closes.
+# A task of the list: `task ID TITLE DEPENDENCIES COMMAND REASON`. Its agent says how far it is,
+# does the command, commits, and closes.
 task() {
   printf '{"id": "%s", "title": "%s", "dependencies": [%s], "description": "' "$1" "$2" "$3"
-  printf '%s\\nscript: answer progress {\\"task_id\\": \\"%s\\", \\"status\\": \\"in_progress\\", ' "$2" "$1"
+  printf '%s\\nscript: answer progress {\\"task_id\\": \\"%s\\", ' "$2" "$1"
+  printf '\\"status\\": \\"in_progress\\", '
   printf '\\"progress_percent\\": 50, \\"current_action\\": \\"%s\\"}\\nscript: sleep 700\\n' "$2"
-  printf 'script: sh %s && git add . && git commit -q -m \\"%s\\"\\nscript: close %s"}' "$4" "$2" "$5"
+  printf 'script: sh %s && git add . && git commit -q -m \\"%s\\"' "$4" "$2"
+  printf '\\nscript: close %s"}' "$5"
 }
 
 story() {
@@ -37,16 +41,21 @@ story() {
     say ','
     task herbs "Write about herbs" '' 'echo boiling > herbs.txt' 'herbs.txt is written'
     say ','
-    task table "Make a table of them" '"green", "black", "herbs"' 'cat green.txt black.txt herbs.txt > table.txt' 'table.txt has all three'
+    task table "Make a table of them" '"green", "black", "herbs"' \
+      'cat green.txt black.txt herbs.txt > table.txt' 'table.txt has all three'
     say ','
-    task check "Check the table" '"table"' 'test $(wc -l < table.txt) -eq 3 && echo passed > check.txt' 'the table has three lines'
+    task check "Check the table" '"table"' \
+      'test $(wc -l < table.txt) -eq 3 && echo passed > check.txt' 'the table has three lines'
     say ']}'
   } >"$FAKE_AGENT_ANSWERS/tasks.json"
-  say 'answer analysis {"summary": "Three kinds of tea, a table, and its check", "recommended_splits": 5}' >"$FAKE_AGENT_ANSWERS/analysis"
+  say 'answer analysis {"summary": "Three kinds of tea, a table, and its check",' \
+    '"recommended_splits": 5}' >"$FAKE_AGENT_ANSWERS/analysis"
   say "answer-file task_list $FAKE_AGENT_ANSWERS/tasks.json" >"$FAKE_AGENT_ANSWERS/task_list"
   {
-    say 'sh cat README.md table.txt > GUIDE.md && git add . && git commit -q -m "Bring the guide together"'
-    say 'answer aggregation {"status": "success", "summary": "GUIDE.md is one guide to three kinds of tea", "output_files": ["GUIDE.md"]}'
+    say 'sh cat README.md table.txt > GUIDE.md && git add . &&' \
+      'git commit -q -m "Bring the guide together"'
+    say 'answer aggregation {"status": "success", "output_files": ["GUIDE.md"],' \
+      '"summary": "GUIDE.md is one guide to three kinds of tea"}'
   } >"$FAKE_AGENT_ANSWERS/aggregation"
 
   chapter "A goal becomes a plan, and a person may look at it first"
@@ -72,12 +81,16 @@ story() {
 }
 
 checks() {
-  check "the epic is closed with the result" sh -c "el show $epic | grep -q 'GUIDE.md is one guide to three kinds of tea'"
-  check "five tasks and three questions were closed" test "$(el list -q --status closed --parent "$epic" | wc -l)" -eq 8
+  check "the epic is closed with the result" \
+    sh -c "el show $epic | grep -q 'GUIDE.md is one guide to three kinds of tea'"
+  check "five tasks and three questions were closed" \
+    test "$(el list -q --status closed --parent "$epic" | wc -l)" -eq 8
   check "the guide is on the main branch" git show main:GUIDE.md
-  check "the table has all three kinds: it was made after them" test "$(git show main:table.txt | wc -l)" -eq 3
+  check "the table has all three kinds: it was made after them" \
+    test "$(git show main:table.txt | wc -l)" -eq 3
   check "and was checked after that" grep -qx passed check.txt
-  check "there is nothing left to land" sh -c "el land --all --dry-run --robot | tr -d ' ' | grep -q '\"count\":0'"
+  check "there is nothing left to land" \
+    sh -c "el land --all --dry-run --robot | tr -d ' ' | grep -q '\"count\":0'"
   check "no branch and no worktree is left" test -z "$(git branch --list 'el/*')"
   check "no session and no process of an agent is left" nothing_runs
 }

@@ -2,7 +2,8 @@
 
 prepare() { :; }
 
-# While the second atom is worked on, somebody looks at tmux; its agent waits for that, so the look never comes too late.
+# While the second atom is worked on, somebody looks at tmux; its agent waits for that, so the look
+# never comes too late.
 watch_tmux() {
   tries=0
   while [ "$tries" -lt 600 ]; do
@@ -10,7 +11,8 @@ watch_tmux() {
     socket=$(own_socket)
     if [ -n "$socket" ] && is "$program" in_progress; then
       session=$(tmux -L "$socket" list-sessions -F '#{session_name}' 2>/dev/null | head -n 1)
-      if [ -n "$session" ] && tmux -L "$socket" capture-pane -p -t "=$session:" >"$scratch/pane" 2>/dev/null &&
+      if [ -n "$session" ] &&
+        tmux -L "$socket" capture-pane -p -t "=$session:" >"$scratch/pane" 2>/dev/null &&
         grep -q 'I will write a program' "$scratch/pane"; then
         tmux -L "$socket" list-sessions >"$scratch/sessions"
         break
@@ -64,23 +66,30 @@ script: update deferred
 TASK
 
   say ""
-  say "In the place of Claude Code stands a scripted agent, so that this needs no account: it does what the lines"
-  say "'script:' of a task say. One such task, and one whose agent forgets to close it until it is reminded:"
+  say "In the place of Claude Code stands a scripted agent, so that this needs no account: it" \
+    "does what the lines"
+  say "'script:' of a task say. One such task, and one whose agent forgets to close it until it" \
+    "is reminded:"
   run cat tasks/greeting.md
   run cat tasks/readme.md
 
   say ""
-  say "Five tasks (el calls them atoms). -q prints the new id only. Two of them wait for another one:"
-  file greeting el create -q 'Write the greeting' --priority high --description-file tasks/greeting.md
-  file program el create -q 'Print it from a program' --blocked-by "$greeting" --description-file tasks/program.md
-  file test el create -q 'Test the program' --type bug --blocked-by "$program" --description-file tasks/test.md
+  say "Five tasks (el calls them atoms). -q prints the new id only. Two of them wait for another" \
+    "one:"
+  file greeting el create -q 'Write the greeting' --priority high \
+    --description-file tasks/greeting.md
+  file program el create -q 'Print it from a program' --blocked-by "$greeting" \
+    --description-file tasks/program.md
+  file test el create -q 'Test the program' --type bug --blocked-by "$program" \
+    --description-file tasks/test.md
   file readme el create -q 'Write the README' --description-file tasks/readme.md
   file licence el create -q 'Choose a licence' --priority low --description-file tasks/licence.md
 
   chapter "The board before"
   run el list
   say ""
-  say "What waits for the greeting, one after the other; and what is ready now, since it waits for nothing:"
+  say "What waits for the greeting, one after the other; and what is ready now, since it waits" \
+    "for nothing:"
   run el dep tree "$greeting"
   run el ready
 
@@ -88,14 +97,17 @@ TASK
   watcher=$!
 
   chapter "The work"
-  say "el work takes one ready atom after the other, starts an agent for it in a tmux session, and believes only what the"
-  say "tracker says: an atom is done when its agent has run 'el close'. --drain: leave when there is nothing left to do."
+  say "el work takes one ready atom after the other, starts an agent for it in a tmux session," \
+    "and believes only what the"
+  say "tracker says: an atom is done when its agent has run 'el close'. --drain: leave when there" \
+    "is nothing left to do."
   run el work --drain
   wait "$watcher" || :
   watcher=
 
   say ""
-  say "While the second one ran, tmux had this session ('el attach ID' shows it live; Ctrl-b d leaves it):"
+  say "While the second one ran, tmux had this session ('el attach ID' shows it live; Ctrl-b d" \
+    "leaves it):"
   sed 's/^/  | /' "$scratch/sessions" 2>/dev/null || :
   sed '/^$/d; s/^/  | /' "$scratch/pane" 2>/dev/null || :
 
@@ -113,10 +125,12 @@ TASK
   chapter "What stays"
   say "What an agent said and did outlives its session:"
   run el logs "$program"
-  run_folder=$(el --robot runs show "$program" 2>/dev/null | sed -n 's/.*"folder":"\([^"]*\)".*/\1/p')
+  run_folder=$(el --robot runs show "$program" 2>/dev/null |
+    sed -n 's/.*"folder":"\([^"]*\)".*/\1/p')
   [ -n "$run_folder" ] || run_folder=$(ls -d "$project"/.eluent/runs/*/ | head -n 1)
   say ""
-  say "All of a run is in its folder: the prompt, the transcript as it came, what the pane showed, how it ended:"
+  say "All of a run is in its folder: the prompt, the transcript as it came, what the pane" \
+    "showed, how it ended:"
   run ls "${run_folder#"$project"/}"
 }
 
@@ -127,7 +141,8 @@ checks() {
   check "the README is closed, by an agent that was sent back" is "$readme" closed
   check "its history tells of that" sh -c "el history $readme | grep -q nudged"
   check "the licence is deferred" is "$licence" deferred
-  check "with its agent's comment" sh -c "el comment list $licence | grep -q 'A person has to decide'"
+  check "with its agent's comment" \
+    sh -c "el comment list $licence | grep -q 'A person has to decide'"
   check "one after the other: the test found the work of the others" grep -qx passed test-result.txt
   check "there was a tmux session for the work" grep -q '^eluent-' "$scratch/sessions"
   check "five runs, one for each" test "$(el runs -q | wc -l)" -eq 5

@@ -1,9 +1,11 @@
-# Sourced by scripts/demo: what the scenes with the scripted agent share. `el`, `target`, `bin`, `scratch`, `project` are the caller's.
+# Sourced by scripts/demo: what the scenes with the scripted agent share. `el`, `target`, `bin`,
+# `scratch`, `project` are the caller's.
 
 # Puts the scripted agent in the place of Claude Code.
 scripted_claude() {
   ln -s "$target/debug/fake-agent" "$bin/claude"
-  # The scripted agent keeps its conversations where Claude Code does; here that is not the real home.
+  # The scripted agent keeps its conversations where Claude Code does; here that is not the real
+  # home.
   mkdir "$scratch/home"
   export HOME="$scratch/home"
   unset XDG_CONFIG_HOME CLAUDE_CONFIG_DIR

@@ -1,5 +1,6 @@
-# Sourced by scripts/demo tour: work is handed over in one call, comes back with its summary and files, is reviewed, sent
-# back with a reason, and approved. With the scripted agent: no account and no network. (`file`, `nothing_runs`: common.)
+# Sourced by scripts/demo tour: work is handed over in one call, comes back with its summary and
+# files, is reviewed, sent back with a reason, and approved. With the scripted agent: no account and
+# no network. (`file`, `nothing_runs`: common.)
 
 prepare() { :; }
 
@@ -29,14 +30,17 @@ folder_of() {
 
 # The step that writes the report of an agent's own work: `report SUMMARY FILES`.
 report() {
-  printf 'script: write report.json {"type":"completion_report","taskId":"$EL_ATOM","platform":"custom","status":"awaiting_review",'
+  printf 'script: write report.json {"type":"completion_report","taskId":"$EL_ATOM",'
+  printf '"platform":"custom","status":"awaiting_review",'
   printf '"summary":"%s","filesCreated":[%s],"filesModified":[],' "$1" "$2"
-  printf '"buildResult":{"status":"success","command":"sh test.sh","errors":0,"output":""},"timestamp":"2026-01-01T00:00:00Z"}\n'
+  printf '"buildResult":{"status":"success","command":"sh test.sh","errors":0,"output":""},'
+  printf '"timestamp":"2026-01-01T00:00:00Z"}\n'
 }
 
 # The step that writes the summary: `summary WHAT FILE DESCRIPTION`.
 summary() {
-  printf 'script: write .eluent/summaries/$EL_ATOM.md # Task Completion Summary\\n\\n## Status\\nCOMPLETED\\n\\n'
+  printf 'script: write .eluent/summaries/$EL_ATOM.md # Task Completion Summary\\n\\n'
+  printf '## Status\\nCOMPLETED\\n\\n'
   printf '## Accomplishments\\n- %s\\n\\n## Key Deliverables\\n- `%s` - %s\\n\n' "$1" "$2" "$3"
 }
 
@@ -44,7 +48,8 @@ story() {
   scripted_claude
 
   chapter "A project with a lead"
-  say "The lead hands work over, reads what comes back, and decides. Everything that is labelled 'review' waits for that."
+  say "The lead hands work over, reads what comes back, and decides. Everything that is labelled" \
+    "'review' waits for that."
   if have git; then run git init -q; fi
   run el init --name tea
   mkdir tasks
@@ -59,7 +64,8 @@ story() {
     say "script: el submit \$EL_ATOM --report report.json"
     say "script: on-attempt 2"
     say "script: say The lead wants a test: I will write one."
-    say "script: write test.sh test \"\$(sh timer.sh 0)\" = \"Tea is ready!\" && echo passed > test-result.txt\\n"
+    say "script: write test.sh test \"\$(sh timer.sh 0)\" = \"Tea is ready!\" && echo passed >" \
+      "test-result.txt\\n"
     say "script: sh sh test.sh"
     summary "The timer has a test, which passes" test.sh "the test"
     report "The timer has a test, which passes" '"test.sh"'
@@ -75,11 +81,13 @@ story() {
   } >tasks/usage.md
 
   chapter "Handed over in one call"
-  say "No worker runs; el starts one in the background, which leaves when nothing is left. The call comes back at once:"
+  say "No worker runs; el starts one in the background, which leaves when nothing is left. The" \
+    "call comes back at once:"
   run el run --file tasks/timer.md --label review
   timer=$(el tasks -q | head -n 1)
   say ""
-  say "A second task, for later. An agent does one thing at a time, so this one waits, and is told for what:"
+  say "A second task, for later. An agent does one thing at a time, so this one waits, and is" \
+    "told for what:"
   run el run --file tasks/usage.md
   usage=$(el tasks -q | grep -vx "$timer")
 
@@ -113,7 +121,8 @@ story() {
   say ""
   run el reject "$timer" --reason "There is no test. Write one, and run it."
   say ""
-  say "It is open again, with fresh attempts. The worker in the background has left; a person may as well run one:"
+  say "It is open again, with fresh attempts. The worker in the background has left; a person may" \
+    "as well run one:"
   run el work --drain
   say ""
   say "What the second agent was given has the reason in it:"
@@ -134,10 +143,13 @@ checks() {
   check "the run's folder said how it stands" grep -q "^atom: $timer" "$scratch/status"
   check "its file came back" sh -c "el artifacts get $usage USAGE.md | grep -qx 'sh timer.sh 180'"
   check "the inbox has both ends" test "$(el inbox | grep -c 'Task .* completed (exit 0)')" -ge 2
-  check "the lead was told of it" sh -c "el chat show claude-code-you | grep -q '@you Task $usage completed'"
-  check "the reason reached the second attempt" grep -q 'There is no test. Write one, and run it.' "$scratch/rejected"
+  check "the lead was told of it" \
+    sh -c "el chat show claude-code-you | grep -q '@you Task $usage completed'"
+  check "the reason reached the second attempt" \
+    grep -q 'There is no test. Write one, and run it.' "$scratch/rejected"
   check "which wrote the test and ran it" grep -qx passed test-result.txt
-  check "the timer was handed over twice" sh -c "test \$(el history $timer | grep -c submitted) -eq 2"
+  check "the timer was handed over twice" \
+    sh -c "test \$(el history $timer | grep -c submitted) -eq 2"
   check "the timer is closed, since it was approved" is "$timer" closed
   check "three runs: two for the timer, one for the usage" test "$(el runs -q | wc -l)" -eq 3
   check "no session and no process of an agent is left" nothing_runs

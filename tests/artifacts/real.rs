@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use super::{results, sent};
 use crate::support::{RealClaude, TestEnv};
 
-const SUMMARY: &str = "# Task Completion Summary\n\n## Objective\nSay hello\n\n## Accomplishments\n- Wrote a greeting\n\n## Key Deliverables\n\
-    - `hello.txt` - The greeting\n- `docs/hello.md` - How it is said\n\n## Test Results\n✅ All 2 tests passed\n\n## Important Notes\n- None\n\n## Status\n✅ COMPLETED\n";
+const SUMMARY: &str = "# Task Completion Summary\n\n## Objective\nSay hello\n\n## Accomplishments\n\
+    - Wrote a greeting\n\n## Key Deliverables\n\
+    - `hello.txt` - The greeting\n- `docs/hello.md` - How it is said\n\n## Test Results\n\
+    ✅ All 2 tests passed\n\n## Important Notes\n- None\n\n## Status\n✅ COMPLETED\n";
 
 fn writes(path: impl Into<String>, content: &str) -> Value {
     json!({ "tool": "Write", "input": { "file_path": path.into(), "content": content } })

@@ -30,9 +30,12 @@ fn piped(env: &TestEnv, words: &[&str], text: &str) -> Value {
 #[test]
 fn json_lines_may_refer_to_each_other() {
     let env = TestEnv::with_tracker();
-    let text = "{\"key\":\"ui\",\"title\":\"Page\",\"blocked_by\":[\"db\"],\"labels\":[\"web\"]}\n\n\
-                {\"key\":\"db\",\"title\":\"Schema\",\"priority\":\"high\",\"type\":\"feature\",\"acceptance\":\"it holds\"}\n\
-                {\"title\":\"All of it\",\"type\":\"epic\",\"key\":\"epic\"}\n{\"title\":\"Docs\",\"parent\":\"epic\",\"metadata\":{\"a\":[1]}}\n";
+    let text = "{\"key\":\"ui\",\"title\":\"Page\",\"blocked_by\":[\"db\"],\
+        \"labels\":[\"web\"]}\n\n\
+                {\"key\":\"db\",\"title\":\"Schema\",\"priority\":\"high\",\"type\":\"feature\",\
+                \"acceptance\":\"it holds\"}\n\
+                {\"title\":\"All of it\",\"type\":\"epic\",\"key\":\"epic\"}\n\
+                {\"title\":\"Docs\",\"parent\":\"epic\",\"metadata\":{\"a\":[1]}}\n";
     std::fs::write(env.project("plan.jsonl"), text).unwrap();
     let made = env.robot(&["create", "--file", "plan.jsonl", "--label", "plan"]);
     assert_eq!(titles(&made), ["Page", "Schema", "All of it", "Docs"]);
@@ -107,7 +110,8 @@ fn a_line_that_refers_to_what_is_not_there_creates_nothing_and_is_named() {
 #[test]
 fn a_markdown_list_becomes_epics_and_their_children() {
     let env = TestEnv::with_tracker();
-    let text = "# Plan\n\n- [ ] Storage\n  - [ ] Schema\n    STRICT tables.\n    And indexes.\n  - [x] Done already\n  - [ ] Queries\n* [ ] Alone\n\nEnd.\n";
+    let text = "# Plan\n\n- [ ] Storage\n  - [ ] Schema\n    STRICT tables.\n    And indexes.\n  - \
+        [x] Done already\n  - [ ] Queries\n* [ ] Alone\n\nEnd.\n";
     std::fs::write(env.project("plan.md"), text).unwrap();
     let made = env.robot(&["create", "--file", "plan.md", "-p", "low"]);
     assert_eq!(titles(&made), ["Storage", "Schema", "Queries", "Alone"]);

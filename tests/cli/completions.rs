@@ -19,8 +19,10 @@ fn bash_takes_the_script_and_completes_commands_and_atoms() {
     std::fs::write(env.project("el.bash"), env.el(&["completions", "bash"]).ok().stdout).unwrap();
     let ask = |words: &str, index: usize| {
         let script = format!(
-            "set -e; . ./el.bash; fn=$(complete -p el | sed 's/.*-F \\([^ ]*\\).*/\\1/'); COMP_WORDS=({words}); COMP_CWORD={index}; \
-             COMP_TYPE=9; $fn el \"${{COMP_WORDS[{index}]}}\" \"\"; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+            "set -e; . ./el.bash; fn=$(complete -p el | sed 's/.*-F \\([^ ]*\\).*/\\1/'); \
+             COMP_WORDS=({words}); COMP_CWORD={index}; \
+             COMP_TYPE=9; $fn el \"${{COMP_WORDS[{index}]}}\" \"\"; printf \
+             '%s\\n' \"${{COMPREPLY[@]}}\""
         );
         env.run(env.command("bash").args(["-c", &script])).ok().stdout
     };

@@ -211,7 +211,8 @@ fn every_command_has_help_with_examples() {
 #[test]
 fn text_of_every_kind_comes_back_as_it_went_in() {
     let env = TestEnv::with_tracker();
-    let nasty = "tab\t nul-free \u{1}\u{1b}[31m \u{7f}\u{9b} \u{202e} \"quotes\" \\ back 漢字 🦀 e\u{301} \r\n last";
+    let nasty = "tab\t nul-free \u{1}\u{1b}[31m \u{7f}\u{9b} \u{202e} \"quotes\" \\ back 漢字 🦀 \
+        e\u{301} \r\n last";
     let id = env.create("Odd", &["-d", nasty]);
     assert_eq!(env.show(&id)["description"], nasty);
     let raw = robot(&env, &["show", &id]).ok().stdout;

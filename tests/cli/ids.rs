@@ -15,7 +15,8 @@ fn finds(env: &TestEnv, typed: &str, id: &str) {
 
 #[track_caller]
 fn fails(env: &TestEnv, typed: &str, exit: i32) -> Value {
-    env.run(env.command("el").args(["--robot", "show", "--", typed])).fails_with(exit).json()["error"].take()
+    let ran = env.run(env.command("el").args(["--robot", "show", "--", typed]));
+    ran.fails_with(exit).json()["error"].take()
 }
 
 #[test]

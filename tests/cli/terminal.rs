@@ -119,7 +119,14 @@ fn control_codes_in_an_atom_do_nothing_to_the_terminal() {
     let env = TestEnv::with_tracker();
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[8mhidden\u{9b}8m";
     let id = env.create(evil, &["-d", &format!("{evil}\rover")]);
-    let screen = env.screen(80, 30, &format!("echo before; el list; el show {id}; el search hidden; el why {id}; el close {id}; el list --banana {id}$(printf '\\033]0;owned\\007')"));
+    let screen = env.screen(
+        80,
+        30,
+        &format!(
+            "echo before; el list; el show {id}; el search \
+        hidden; el why {id}; el close {id}; el list --banana {id}$(printf '\\033]0;owned\\007')"
+        ),
+    );
     let text = screen.wait_for("[exit 2]");
     assert!(text.starts_with("before") && text.contains("hidden"), "{text}");
     assert_ne!(screen.title(), "owned");

@@ -109,7 +109,8 @@ fn a_bad_line_is_named_and_the_rest_goes_only_if_asked() {
     let env = TestEnv::with_tracker();
     fs::write(
         env.project("x.jsonl"),
-        "{\"id\":\"x-1\",\"title\":\"One\",\"status\":\"open\"}\n{\"id\":\"x-2\"\n{\"id\":\"x-3\",\"status\":\"open\"}\n",
+        "{\"id\":\"x-1\",\"title\":\"One\",\"status\":\"open\"}\n{\"id\":\"x-2\"\n\
+         {\"id\":\"x-3\",\"status\":\"open\"}\n",
     )
     .unwrap();
     let refused = env.el(&["import", "x.jsonl"]).fails_with(2).stderr;
@@ -158,7 +159,8 @@ fn work_that_came_in_is_claimed_like_any_other() {
     let env = TestEnv::with_tracker();
     fs::write(
         env.project("x.jsonl"),
-        "{\"id\":\"x-1\",\"title\":\"One\",\"status\":\"open\",\"created_at\":\"2020-01-01T00:00:00Z\"}\n",
+        "{\"id\":\"x-1\",\"title\":\"One\",\"status\":\"open\",\
+         \"created_at\":\"2020-01-01T00:00:00Z\"}\n",
     )
     .unwrap();
     env.robot(&["import", "x.jsonl"]);

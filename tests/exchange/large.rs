@@ -27,7 +27,8 @@ fn file() -> String {
     for n in 0..ISSUES {
         let on = |other: usize, kind: &str| {
             format!(
-                r#"{{"issue_id":"x-{n}","depends_on_id":"x-{other}","type":"{kind}","created_at":"2026-01-01T00:00:00Z"}}"#
+                "{{\"issue_id\":\"x-{n}\",\"depends_on_id\":\"x-{other}\",\"type\":\"{kind}\",\
+                 \"created_at\":\"2026-01-01T00:00:00Z\"}}"
             )
         };
         let families = epic_of(n).into_iter().map(|epic| on(epic, "parent-child"));
@@ -35,12 +36,17 @@ fn file() -> String {
             families.chain(blockers_of(n).into_iter().map(|other| on(other, "blocks"))).collect();
         let status = if n % 3 == 0 { "closed" } else { "open" };
         let remark = format!(
-            r#"{{"id":{n},"issue_id":"x-{n}","author":"ann","text":"remark {n}","created_at":"2026-01-01T00:00:00Z"}}"#
+            "{{\"id\":{n},\"issue_id\":\"x-{n}\",\"author\":\"ann\",\"text\":\"remark \
+             {n}\",\"created_at\":\"2026-01-01T00:00:00Z\"}}"
         );
         let remark = if n % 4 == 0 { remark } else { String::new() };
         writeln!(
             text,
-            r#"{{"id":"x-{n}","title":"Issue {n}","status":"{status}","priority":{},"issue_type":"task","labels":["l{}"],"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z","dependencies":[{}],"comments":[{remark}]}}"#,
+            "{{\"id\":\"x-{n}\",\"title\":\"Issue \
+             {n}\",\"status\":\"{status}\",\"priority\":{},\"issue_type\":\"task\",\
+             \"labels\":[\"l{}\"],\"created_at\":\"2026-01-01T00:00:00Z\",\
+             \"updated_at\":\"2026-01-02T00:00:00Z\",\"dependencies\":[{}],\
+             \"comments\":[{remark}]}}",
             n % 5,
             n % 7,
             bonds.join(",")

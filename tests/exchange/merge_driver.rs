@@ -110,7 +110,8 @@ fn a_robot_is_told_of_conflicts_as_data() {
     let env = TestEnv::with_tracker();
     let atom = |title: &str| {
         format!(
-            "{{\"_type\":\"atom\",\"id\":\"t-aaaa\",\"title\":\"{title}\",\"created_at\":\"2026-01-01T00:00:00Z\"}}\n"
+            "{{\"_type\":\"atom\",\"id\":\"t-aaaa\",\"title\":\"{title}\",\
+             \"created_at\":\"2026-01-01T00:00:00Z\"}}\n"
         )
     };
     for (name, title) in [("base", "One"), ("ours", "Two"), ("theirs", "Three")] {

@@ -152,7 +152,8 @@ fn what_br_says_in_other_words_is_told_and_means_the_same() {
     let parse = env.show("JIRA-12");
     assert_eq!(
         parse["description"],
-        "1.000,00 becomes 1.\n\n## Design\n\nOne parser, per locale.\n\n## Notes\n\nSee the log of 3 May."
+        "1.000,00 becomes 1.\n\n## Design\n\nOne parser, per locale.\n\n## Notes\n\n\
+         See the log of 3 May."
     );
     assert_eq!(parse["acceptance"], "- [ ] German prices\n- [ ] Swiss prices");
     // The parser is ready; what it blocks, what waits for that, and the epic are not.

@@ -96,7 +96,8 @@ fn a_stop_hook_sends_it_back_once() {
     let env = stubbed();
     env.program(
         "gate",
-        "#!/bin/sh\ncat > stop-$(ls stop-* 2>/dev/null | wc -l).json\n[ -s el.log ] || printf '{\"decision\":\"block\",\"reason\":\"close it\"}'\n",
+        "#!/bin/sh\ncat > stop-$(ls stop-* 2>/dev/null | wc -l).json\n\
+         [ -s el.log ] || printf '{\"decision\":\"block\",\"reason\":\"close it\"}'\n",
     );
     let settings =
         r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"gate","timeout":20}]}]}}"#;

@@ -89,7 +89,8 @@ fn each_session_has_its_place_in_the_steps() {
     let api = api(
         &env,
         &json!({
-            "steps": [{"text": "one", "repeat": 2}, {"bash": "el close ${ID} --reason done", "text": "two"}],
+            "steps": [{"text": "one", "repeat": 2}, {"bash": "el close ${ID} --reason done",
+                "text": "two"}],
             "after": {"text": "after"},
         }),
     );
@@ -110,8 +111,10 @@ fn the_prompt_chooses_the_route_and_a_counter_may_follow_the_atom() {
         &env,
         &json!({
             "routes": [
-                {"match": "scenario:twice", "counter": "atom", "steps": [{"text": "first"}, {"text": "second"}]},
-                {"match": "scenario:hook", "steps": [{"text": "hooked", "when": "feedback"}, {"text": "plain"}]},
+                {"match": "scenario:twice", "counter": "atom", "steps": [{"text": "first"},
+                    {"text": "second"}]},
+                {"match": "scenario:hook", "steps": [{"text": "hooked", "when": "feedback"},
+                    {"text": "plain"}]},
             ],
             "steps": [{"text": "top"}],
         }),
@@ -131,7 +134,8 @@ fn errors_carry_their_headers_and_drops_close_the_connection() {
     let api = api(
         &env,
         &json!({"steps": [
-            {"status": 429, "type": "rate_limit_error", "message": "slow down", "headers": {"retry-after": "1"}},
+            {"status": 429, "type": "rate_limit_error", "message": "slow down",
+                "headers": {"retry-after": "1"}},
             {"drop": "before"},
             {"wait_file": env.path("go"), "touch": env.path("asked"), "text": "went"},
         ]}),

@@ -19,7 +19,11 @@ fn commands_see_nothing_of_the_caller_but_path() {
 #[test]
 fn robot_answers_are_taken_out_of_their_envelope() {
     let env = TestEnv::new();
-    env.program("el", "#!/bin/sh\n[ \"$1\" = --robot ] && echo '{\"status\":\"ok\",\"data\":{\"id\":\"t-1\"}}' || exit 3\n");
+    env.program(
+        "el",
+        "#!/bin/sh\n[ \"$1\" = --robot ] && echo \
+        '{\"status\":\"ok\",\"data\":{\"id\":\"t-1\"}}' || exit 3\n",
+    );
     assert_eq!(env.robot(&["show", "t-1"])["id"], "t-1");
     env.el(&["show", "t-1"]).fails_with(3);
     env.start_el(&["work"]).wait(SOON).fails_with(3);

@@ -11,7 +11,8 @@ fn prepare(env: &TestEnv, trusted: bool) {
     let state = json!({
         "hasCompletedOnboarding": true, "theme": "dark",
         // The last 20 characters of the key that every client here gets.
-        "customApiKeyResponses": {"approved": ["dummy-dummy-dummy-fake"[2..].to_owned()], "rejected": []},
+        "customApiKeyResponses": {"approved": ["dummy-dummy-dummy-fake"[2..].to_owned()],
+            "rejected": []},
         "projects": {folder.to_str().unwrap(): {"hasTrustDialogAccepted": trusted}},
     });
     std::fs::write(env.home().join(".claude.json"), state.to_string()).unwrap();
@@ -27,7 +28,8 @@ fn project(scenario: &Value, more: &str) -> Option<(TestEnv, RealClaude)> {
 
 #[test]
 fn it_takes_its_work_from_the_screen_closes_it_and_leaves() {
-    let steps = json!({"steps": [{"text": "I will do it.", "bash": "el close ${ID} --reason \"done on a screen\""}, {"text": "Closed it."}]});
+    let steps = json!({"steps": [{"text": "I will do it.",
+        "bash": "el close ${ID} --reason \"done on a screen\""}, {"text": "Closed it."}]});
     let Some((env, api)) = project(&steps, "close_grace = \"30s\"") else { return };
     let id = env.create(
         "Do it",
@@ -73,7 +75,8 @@ fn it_waits_at_a_permission_prompt_and_is_cancelled() {
 
 #[test]
 fn its_summary_ends_the_work_where_the_settings_say_so() {
-    let content = "# Task Completion Summary\n\n## Accomplishments\n- Wrote the parser\n- Tested it\n\n## Status\n✅ COMPLETED\n";
+    let content = "# Task Completion Summary\n\n## Accomplishments\n- Wrote the parser\n\
+        - Tested it\n\n## Status\n✅ COMPLETED\n";
     let file = "${DIR}/.eluent/summaries/${ID}.md";
     let steps = |dir: &str| {
         json!({"vars": {"DIR": dir}, "steps": [
@@ -161,7 +164,8 @@ fn a_home_that_was_never_used_is_told() {
 #[test]
 fn a_limit_that_is_reached_pauses_everyone() {
     let headers = json!({"retry-after": "3600", "anthropic-ratelimit-unified-status": "rejected"});
-    let steps = json!({"steps": [{"status": 429, "type": "rate_limit_error", "headers": headers, "repeat": 0}]});
+    let steps = json!({"steps": [{"status": 429, "type": "rate_limit_error", "headers": headers,
+        "repeat": 0}]});
     let Some((env, _api)) = project(&steps, "") else { return };
     let id = env.create("Do it", &[]);
     env.el(&["work", "--once"]).fails_with(10);

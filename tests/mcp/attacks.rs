@@ -20,7 +20,8 @@ fn rubbish_is_answered_and_survived() {
         "]".repeat(100_000)
     );
     let deep_arguments = format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"create\",\"arguments\":{{\"title\":{}1{}}}}}}}\n",
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"create\",\
+         \"arguments\":{{\"title\":{}1{}}}}}}}\n",
         "{\"a\":".repeat(10_000),
         "}".repeat(10_000)
     );
@@ -163,7 +164,8 @@ fn a_call_that_was_called_off_before_its_turn_is_not_done() {
     let first = client.begin_call("create", json!({"title": "First"}));
     let second = client.begin_call("create", json!({"title": "Second"}));
     let third = client.begin_call("create", json!({"title": "Third"}));
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": second}}));
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": {"requestId": second}}));
     // Answered by the thread that reads: so the cancellation was read too.
     client.ask("ping", json!({}));
     held.rollback().unwrap();
@@ -229,7 +231,8 @@ fn a_reader_that_goes_away_ends_it() {
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().unwrap();
     for n in 0..50 {
-        let call = json!({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "create", "arguments": {"title": "x"}}});
+        let call = json!({"jsonrpc": "2.0", "id": n, "method": "tools/call",
+            "params": {"name": "create", "arguments": {"title": "x"}}});
         if stdin.write_all(format!("{call}\n").as_bytes()).is_err() {
             break;
         }

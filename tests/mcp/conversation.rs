@@ -87,7 +87,10 @@ fn without_a_handshake_each_request_says_what_it_speaks() {
             && listed["resultType"] == "complete"
     );
     assert_eq!(listed["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "el");
-    let call = |name: &str, arguments: Value| json!({"name": name, "arguments": arguments, "_meta": meta(STATELESS)});
+    let call = |name: &str, arguments: Value| {
+        json!({"name": name, "arguments": arguments,
+        "_meta": meta(STATELESS)})
+    };
     let made =
         client.ask("tools/call", call("create", json!({"title": "Stateless"})))["result"].take();
     assert_eq!(made["resultType"], "complete", "{made}");
@@ -160,9 +163,14 @@ fn what_is_wrong_gets_the_code_that_says_so() {
         assert!(answer.as_object().unwrap().contains_key("id"), "{answer}");
     }
     // What is no question has no answer.
-    client
-        .raw(b"\n  \r\n{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/nope\"}\n");
-    client.raw(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":999}}\n");
+    client.raw(
+        b"\n  \r\n{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n\
+            {\"jsonrpc\":\"2.0\",\"method\":\"notifications/nope\"}\n",
+    );
+    client.raw(
+        b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\
+        \"params\":{\"requestId\":999}}\n",
+    );
     assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
     assert_eq!(client.end(), Vec::<Value>::new());
 }
@@ -205,7 +213,10 @@ fn a_batch_is_answered_as_one_where_the_version_has_them() {
     let env = TestEnv::with_tracker();
     let mut client = Client::silent(&env);
     client.initialize("2025-03-26");
-    let call = |id: i64, title: &str| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "create", "arguments": {"title": title}}});
+    let call = |id: i64, title: &str| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": {"name": "create", "arguments": {"title": title}}})
+    };
     client.send(&json!([
         call(101, "One"),
         {"jsonrpc": "2.0", "method": "notifications/nope"},
@@ -213,7 +224,8 @@ fn a_batch_is_answered_as_one_where_the_version_has_them() {
         5,
         {"jsonrpc": "2.0", "id": 103, "method": "nope"},
         call(104, "Two"),
-        {"jsonrpc": "2.0", "id": 105, "method": "initialize", "params": {"protocolVersion": "2025-03-26"}},
+        {"jsonrpc": "2.0", "id": 105, "method": "initialize",
+            "params": {"protocolVersion": "2025-03-26"}},
     ]));
     let answers = client.next();
     let answers = answers.as_array().unwrap();

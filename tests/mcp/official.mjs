@@ -1,22 +1,27 @@
-// The official SDK as a client of `el mcp`: what it is asked to check, it checks; what it sees is printed as one JSON document.
+// The official SDK as a client of `el mcp`. It prints what it sees as one JSON document.
 //
 //   node official.mjs SDK-FOLDER v1|v2-handshake|v2-stateless TASK-ID
 //
-// The SDK validates every message that it gets against its schemas of the protocol, and throws at one that does not fit.
+// The SDK validates every message against its schemas of the protocol, and throws at one that does
+// not fit.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 const [folder, how, taskId] = process.argv.slice(2);
 const require = createRequire(join(folder, 'client.js'));
-const { Client } = require(how === 'v1' ? '@modelcontextprotocol/sdk/client/index.js' : '@modelcontextprotocol/client');
-const { StdioClientTransport } = require(how === 'v1' ? '@modelcontextprotocol/sdk/client/stdio.js' : '@modelcontextprotocol/client/stdio');
+const v1 = how === 'v1';
+const sdk = v1 ? '@modelcontextprotocol/sdk/client' : '@modelcontextprotocol/client';
+const { Client } = require(v1 ? `${sdk}/index.js` : sdk);
+const { StdioClientTransport } = require(v1 ? `${sdk}/stdio.js` : `${sdk}/stdio`);
 
 const seen = { how, wrong: [] };
 const mode = how === 'v2-stateless' ? { pin: '2026-07-28' } : 'legacy';
-const client = new Client({ name: 'official', version: '1' }, how === 'v1' ? {} : { versionNegotiation: { mode } });
+const versions = v1 ? {} : { versionNegotiation: { mode } };
+const client = new Client({ name: 'official', version: '1' }, versions);
 client.onerror = (error) => seen.wrong.push(String(error));
-const transport = new StdioClientTransport({ command: 'el', args: ['mcp'], env: process.env, stderr: 'inherit' });
+const server = { command: 'el', args: ['mcp'], env: process.env, stderr: 'inherit' };
+const transport = new StdioClientTransport(server);
 await client.connect(transport);
 seen.server = client.getServerVersion();
 seen.version = client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion ?? null;
@@ -25,7 +30,7 @@ seen.capabilities = client.getServerCapabilities();
 
 // v1 takes the schema of the result as its second argument, v2 does not.
 const call = (name, args, options) =>
-  how === 'v1' ? client.callTool({ name, arguments: args }, undefined, options) : client.callTool({ name, arguments: args }, options);
+  client.callTool({ name, arguments: args }, ...(v1 ? [undefined, options] : [options]));
 const thrown = async (doing) => {
   try {
     return { result: await doing() };
@@ -54,7 +59,8 @@ const large = 'x'.repeat(1 << 20);
 const big = await call('create', { title: 'Large', description: large });
 seen.large = big.isError ?? false;
 
-const many = await Promise.all(Array.from({ length: 100 }, (_, n) => call('create', { title: `Many ${n}` })));
+const titles = Array.from({ length: 100 }, (_, n) => `Many ${n}`);
+const many = await Promise.all(titles.map((title) => call('create', { title })));
 seen.many = new Set(many.map((one) => one.content[0].text.split(' ')[1])).size;
 
 // A call that waits: progress comes, other calls are answered meanwhile, and it can be called off.
@@ -77,6 +83,7 @@ stop.abort('enough');
 seen.calledOff = await waiting;
 seen.progress = progress;
 
-seen.closed = (await call('close', { ids: [id], reason: 'by the official client' })).content[0].text;
+const closing = await call('close', { ids: [id], reason: 'by the official client' });
+seen.closed = closing.content[0].text;
 await client.close();
 console.log(JSON.stringify(seen));

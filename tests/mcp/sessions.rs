@@ -95,7 +95,8 @@ fn work_that_is_to_be_reviewed_is_not_closed_by_whoever_did_it() {
 #[test]
 fn a_required_check_runs_before_a_close_and_can_be_called_off() {
     let (env, worker, id, run) = at_work(
-        "verify = \"sh -c 'touch checking; while [ ! -e may-pass ]; do sleep 0.1; done; exit 0'\"\nrequire_verify = true\n",
+        "verify = \"sh -c 'touch checking; while [ ! -e may-pass ]; do sleep 0.1; done; exit 0'\"\n\
+         require_verify = true\n",
     );
     let mut client = in_session(&env, &run);
     let closing = client.begin(
@@ -106,7 +107,8 @@ fn a_required_check_runs_before_a_close_and_can_be_called_off() {
     let told = client.wait_for("progress", |message| message["method"] == "notifications/progress");
     assert_eq!(told["params"]["progressToken"], 7);
     client.ok("show", json!({"id": id}));
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": closing}}));
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": {"requestId": closing}}));
     let is_over = || {
         env.processes()
             .iter()

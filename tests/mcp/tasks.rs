@@ -100,7 +100,8 @@ fn who_waits_hears_how_it_goes_and_holds_nobody_up() {
     let env = TestEnv::with_tracker();
     let mut client = Client::start(&env);
     let id = hand_over(&mut client, &["say working", "wait-file go", "close"]);
-    let params = json!({"name": "claude_code_result", "arguments": {"task_id": id, "wait": 60}, "_meta": {"progressToken": "tok"}});
+    let params = json!({"name": "claude_code_result", "arguments": {"task_id": id, "wait": 60},
+        "_meta": {"progressToken": "tok"}});
     let waiting = client.begin("tools/call", params);
     let is_progress = |message: &Value| message["method"] == "notifications/progress";
     let first = client.wait_for("progress", is_progress);
@@ -129,9 +130,8 @@ fn a_wait_that_is_called_off_has_no_answer_and_leaves_the_task_alone() {
     let id = hand_over(&mut client, &["wait-file go", "close"]);
     let waiting = client.begin_call("claude_code_result", json!({"task_id": id, "wait": 600}));
     client.ok("ready", json!({}));
-    client.send(
-        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": waiting, "reason": "enough"}}),
-    );
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+            "params": {"requestId": waiting, "reason": "enough"}}));
     client.ok("ready", json!({}));
     assert_eq!(client.rest(Duration::from_millis(500)), Vec::<Value>::new());
     assert!(env.robot(&["tasks", "show", &id])["completed_at"].is_null());

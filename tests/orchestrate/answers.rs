@@ -110,9 +110,12 @@ fn an_agent_that_crashes_at_a_question_is_tried_again() {
 
 #[test]
 fn a_completion_that_contradicts_the_status_is_told() {
-    let said = r#"answer completion {"task_id": "one", "status": "failed", "error": "the tests do not pass"}"#;
+    let said = "answer completion {\"task_id\": \"one\", \"status\": \"failed\", \"error\": \"the \
+        tests do not pass\"}";
     let contradicts = Task("one", &[], vec!["close done".to_owned(), said.to_owned()]);
-    let agrees = r#"answer completion {"task_id": "two", "status": "success", "summary": "wrote two.md", "output_files": ["two.md"]}"#;
+    let agrees = "answer completion \
+        {\"task_id\": \"two\", \"status\": \"success\", \"summary\": \"wrote \
+        two.md\", \"output_files\": [\"two.md\"]}";
     let agrees = Task("two", &[], vec![agrees.to_owned(), "close done".to_owned()]);
     let env = TestEnv::with_plan(&[contradicts, agrees]);
     env.script_of("aggregation", &["record told.json", super::AGGREGATION]);

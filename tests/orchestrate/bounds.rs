@@ -70,7 +70,8 @@ fn an_agent_lifts_no_bound_of_its_plan_and_ends_no_other_part_of_it() {
     let folder = env.path("out");
     let say = |n: usize, words: &str| {
         format!(
-            "sh P=$(el show $EL_ATOM --robot | grep -o '\"parent_id\":\"[^\"]*' | cut -d'\"' -f4); {words}; echo $? > {}/{n}",
+            "sh P=$(el show $EL_ATOM --robot | grep -o '\"parent_id\":\"[^\"]*' | cut -d'\"' -f4); \
+             {words}; echo $? > {}/{n}",
             folder.display()
         )
     };
@@ -79,7 +80,8 @@ fn an_agent_lifts_no_bound_of_its_plan_and_ends_no_other_part_of_it() {
         "el update $EL_ATOM --clear-parent",
         "el dep remove $P $EL_ATOM --type parent_child",
         "el close $P",
-        "el close $(el list --parent $P --robot | grep -o '\"id\":\"[^\"]*' | cut -d'\"' -f4 | grep -v $EL_ATOM | tail -1)",
+        "el close $(el list --parent $P --robot | grep -o '\"id\":\"[^\"]*' | cut -d'\"' -f4 | \
+         grep -v $EL_ATOM | tail -1)",
         "el phase set $P --phase aggregation --file /dev/null",
     ];
     let mut steps: Vec<String> =
@@ -128,7 +130,8 @@ fn whoever_mends_a_failed_check_begins_with_what_was_checked() {
     let commit = |what: &str| format!("sh {what} && git add . && git commit -q -m work");
     env.scripts(&[Task("one", &[], vec![commit("echo one > one.txt"), "close done".to_owned()])]);
     let mend = commit(
-        "test -f one.txt && if test -f first.txt; then echo 2 > second.txt; else echo 1 > first.txt; fi",
+        "test -f one.txt && if test -f first.txt; then echo 2 > second.txt; else echo 1 > \
+         first.txt; fi",
     );
     let fixes = env.path("answers").join("fixes.json");
     std::fs::write(

@@ -174,7 +174,8 @@ fn a_signal_in_a_back_off_is_told_as_what_it_is() {
     )]);
     for (signal, by) in [(Signal::TERM, "by a signal"), (Signal::INT, "by Ctrl-C")] {
         let plan = env.start_plan(&["--isolate", "none"]);
-        let ended = "SELECT count(*) FROM runs r JOIN planned_tasks p ON p.atom_id = r.atom_id JOIN atoms a ON a.id = p.atom_id \
+        let ended = "SELECT count(*) FROM runs r JOIN planned_tasks p ON p.atom_id = r.atom_id \
+            JOIN atoms a ON a.id = p.atom_id \
                      WHERE r.ended_at IS NOT NULL AND a.status = 'open'";
         let database = env.database();
         wait_until("the back-off", SOON, || {
@@ -208,7 +209,8 @@ fn what_a_person_supplies_while_something_runs_goes_on_at_once() {
         "--asks-again",
         "0",
     ]);
-    let stopped = "SELECT count(*) FROM questions q JOIN atoms a ON a.id = q.atom_id WHERE a.status = 'blocked'";
+    let stopped = "SELECT count(*) FROM questions q JOIN atoms a ON a.id = q.atom_id WHERE \
+        a.status = 'blocked'";
     let database = env.database();
     wait_until("that it stops", SOON, || {
         (database.query_row(stopped, [], |row| row.get::<_, i64>(0)).unwrap() > 0).then_some(())

@@ -136,7 +136,8 @@ fn a_reader_that_goes_away_changes_nothing_of_how_it_ended() {
     env.configure("max_attempts = 1\n");
     for (n, format) in ["", "--robot"].into_iter().enumerate() {
         let line = format!(
-            "{{ el {format} orchestrate Write the manual --isolate none; echo $? > code-{n}; }} | true"
+            "{{ el {format} orchestrate Write the manual --isolate none; echo $? > code-{n}; }} | \
+             true"
         );
         env.run(env.command("sh").args(["-c", &line])).ok();
         assert_eq!(env.wait_for_file(format!("code-{n}")), "4", "{format}");

@@ -9,7 +9,8 @@ use crate::support::{SOON, TestEnv};
 fn writer<'a>(name: &'a str, waits_for: &'a [&'a str]) -> Task<'a> {
     let there: String = waits_for.iter().map(|file| format!("test -f {file}.txt && ")).collect();
     let write = format!(
-        "sh {there}echo {name} > {name}.txt && git add {name}.txt && git commit -q -m 'write {name}'"
+        "sh {there}echo {name} > {name}.txt && git add {name}.txt && git commit -q -m 'write \
+         {name}'"
     );
     Task(
         name,
@@ -21,15 +22,18 @@ fn writer<'a>(name: &'a str, waits_for: &'a [&'a str]) -> Task<'a> {
 /// Writes a file that another task of this kind writes too.
 fn clash(name: &str) -> Task<'_> {
     let write = format!(
-        "sh echo {name} > same.txt && echo {name} > {name}.txt && git add . && git commit -q -m 'write {name}'"
+        "sh echo {name} > same.txt && echo {name} > {name}.txt && git add . && git commit -q -m \
+         'write {name}'"
     );
     Task(name, &[], vec![write, "close done".to_owned()])
 }
 
 /// Brings all branches together. What they are called, the agent can only know from what it is
 /// told.
-const SETTLE: &str = "sh for b in $(git for-each-ref --format='%(refname:short)' refs/heads/el); do \
-                      git merge-base --is-ancestor $b HEAD || git merge -q $b || { echo both > same.txt; git add same.txt; git commit -q -m settled; }; \
+const SETTLE: &str = "sh for b in $(git for-each-ref --format='%(refname:short)' refs/heads/el); \
+    do \
+                      git merge-base --is-ancestor $b HEAD || git merge -q $b || { echo both > \
+                      same.txt; git add same.txt; git commit -q -m settled; }; \
                       done; test -f one.txt && test -f two.txt";
 
 #[test]
@@ -57,7 +61,8 @@ fn five_tasks_in_three_layers_are_done_in_worktrees_brought_together_and_landed(
     tasks[0].2.splice(0..0, meet("one", "two"));
     tasks[1].2.splice(0..0, meet("two", "one"));
     env.scripts(&tasks);
-    let all = "sh test -f one.txt && test -f two.txt && test -f three.txt && test -f four.txt && test -f five.txt && \
+    let all = "sh test -f one.txt && test -f two.txt && test -f three.txt && test -f four.txt && \
+        test -f five.txt && \
                echo all > index.txt && git add index.txt && git commit -q -m index";
     env.script_of("aggregation", &[all, AGGREGATION]);
 
@@ -309,7 +314,8 @@ fn what_a_task_did_not_commit_is_told_and_what_it_inherited_is_not_called_its_ow
     env.git(&["init", "-q"]);
     env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
     let steps = [
-        "sh test -f one.txt && echo 2 > two.txt && git add two.txt && git commit -q -m two && echo left > left.txt",
+        "sh test -f one.txt && echo 2 > two.txt && git add two.txt && git commit -q -m two && echo \
+         left > left.txt",
         "close done",
     ];
     env.scripts(&[writer("one", &[]), Task("two", &["one"], steps.map(str::to_owned).into())]);

@@ -6,7 +6,9 @@ use crate::support::{SOON, TestEnv, wait_until};
 #[test]
 fn progress_shows_in_the_run_the_status_and_the_status_file() {
     let steps = [
-        r#"answer progress {"task_id": "one", "status": "in_progress", "progress_percent": 40, "current_action": "Writing the index", "files_processed": 2, "files_total": 5}"#,
+        "answer progress {\"task_id\": \"one\", \"status\": \"in_progress\", \"progress_percent\": \
+         40, \"current_action\": \"Writing the index\", \"files_processed\": 2, \"files_total\": \
+         5}",
         "wait-file go",
         "close done",
     ];

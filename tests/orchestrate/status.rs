@@ -10,9 +10,14 @@ impl TestEnv {
     fn filed(&self, tasks: usize) -> String {
         let list: Vec<Value> = (0..tasks)
             .map(|n| {
-                let title = format!("Describe what the endpoint number {n} takes, gives and refuses, with examples");
-                let before: Vec<String> = n.checked_sub(5).map(|before| format!("t{before}")).into_iter().collect();
-                serde_json::json!({ "id": format!("t{n}"), "title": title, "description": "d", "dependencies": before })
+                let title = format!(
+                    "Describe what the endpoint number {n} takes, gives and \
+                    refuses, with examples"
+                );
+                let before: Vec<String> =
+                    n.checked_sub(5).map(|before| format!("t{before}")).into_iter().collect();
+                serde_json::json!({ "id": format!("t{n}"), "title": title, "description": "d",
+                    "dependencies": before })
             })
             .collect();
         std::fs::write(

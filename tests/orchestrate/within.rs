@@ -7,7 +7,8 @@ use crate::support::{SOON, TestEnv};
 /// Writes and commits a file, after those that it builds on are there.
 fn writer<'a>(name: &'a str, waits_for: &'a [&'a str], needs: &str) -> Task<'a> {
     let write = format!(
-        "sh ls base.txt {needs} > /dev/null && echo x > {name}.txt && git add {name}.txt && git commit -q -m 'write {name}'"
+        "sh ls base.txt {needs} > /dev/null && echo x > {name}.txt && git add {name}.txt && git \
+         commit -q -m 'write {name}'"
     );
     Task(
         name,
@@ -29,12 +30,14 @@ fn what_a_plan_within_a_plan_made_is_built_on_and_landed() {
     let [one, two] = ["one", "two"].map(|name| env.task_of(&outer, name));
 
     env.scripts(&[writer("alpha", &[], ""), writer("beta", &["alpha"], "alpha.txt")]);
-    let index = "sh ls alpha.txt beta.txt > /dev/null && echo x > index.txt && git add index.txt && git commit -q -m index";
+    let index = "sh ls alpha.txt beta.txt > /dev/null && echo x > index.txt && git add index.txt \
+        && git commit -q -m index";
     env.script_of("aggregation", &[index, AGGREGATION]);
     let _ = env.start_el(&["orchestrate", &one, "--concurrency", "2"]).wait(SOON * 3).ok();
     assert_eq!(env.status(&one), "closed");
 
-    let all = "sh ls alpha.txt beta.txt index.txt two.txt > /dev/null && echo x > all.txt && git add all.txt && git commit -q -m all";
+    let all = "sh ls alpha.txt beta.txt index.txt two.txt > /dev/null && echo x > all.txt && git \
+        add all.txt && git commit -q -m all";
     env.script_of("aggregation", &[all, AGGREGATION]);
     let _ =
         env.start_el(&["orchestrate", "resume", &outer, "--concurrency", "2"]).wait(SOON * 3).ok();

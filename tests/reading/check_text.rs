@@ -30,7 +30,8 @@ fn blocks_are_told_with_their_lines_faults_repairs_and_drafts() {
     let env = TestEnv::new();
     let block = |summary: &str| {
         format!(
-            "<<<ORCHESTRATOR_RESPONSE>>>\n{{\"phase\":\"analysis\",\"data\":{{\"summary\":\"{summary}\",\
+            "<<<ORCHESTRATOR_RESPONSE>>>\n{{\"phase\":\"analysis\",\
+             \"data\":{{\"summary\":\"{summary}\",\
              \"recommended_splits\":1,}}}}\n<<<END_ORCHESTRATOR_RESPONSE>>>\n"
         )
     };

@@ -12,7 +12,8 @@ fn it_closes_its_atom() {
     let env_of_the_call = TestEnv::new();
     let (asked, go) = (env_of_the_call.path("asked"), env_of_the_call.path("go"));
     let steps = json!({"steps": [
-        {"text": "I will do it.", "bash": "el close ${ID} --reason \"it works; tested\"", "touch": asked, "wait_file": go},
+        {"text": "I will do it.", "bash": "el close ${ID} --reason \"it works; tested\"",
+            "touch": asked, "wait_file": go},
         {"text": "Closed."},
     ]});
     let Some((env, api)) = project(&steps) else { return };
@@ -62,7 +63,8 @@ fn it_works_in_a_worktree_and_what_it_commits_lands() {
     let steps = json!({"steps": [
         {"tool": "Write", "input": {"file_path": "hello.txt", "content": "hello\n"}},
         {"bash": "el close ${ID} --reason early"},
-        {"bash": "git add -A && git commit -m \"$(cat <<'E'\nSay hello\n\nWith a body; and `ticks`\nE\n)\""},
+        {"bash": "git add -A && git commit -m \"$(cat <<'E'\nSay hello\n\n\
+            With a body; and `ticks`\nE\n)\""},
         {"bash": "git status --porcelain; el close ${ID} --reason committed"},
         {"text": "Closed."},
     ]});
@@ -120,7 +122,8 @@ fn it_defers_its_atom_and_says_why() {
 #[test]
 fn it_decides_against_its_atom() {
     let steps = json!({"steps": [
-        {"tools": [{"bash": "el comment add ${ID} 'it exists already'"}, {"bash": "el update ${ID} --status wont_do"}]},
+        {"tools": [{"bash": "el comment add ${ID} 'it exists already'"},
+            {"bash": "el update ${ID} --status wont_do"}]},
         {"text": "Not needed."},
     ]});
     let Some((env, _api)) = project(&steps) else { return };

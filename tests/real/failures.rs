@@ -8,7 +8,8 @@ use crate::support::{RealClaude, SOON, TestEnv};
 #[test]
 fn a_refusal_that_passes_is_no_failure() {
     let steps = json!({"steps": [
-        {"status": 429, "type": "rate_limit_error", "message": "slow down", "headers": {"retry-after": "1"}},
+        {"status": 429, "type": "rate_limit_error", "message": "slow down",
+            "headers": {"retry-after": "1"}},
         {"bash": "el close ${ID} --reason done"},
         {"text": "Closed."},
     ]});
@@ -124,7 +125,8 @@ fn a_request_that_is_refused_is_not_made_again() {
 
 #[test]
 fn a_connection_that_breaks_off_is_taken_up_again() {
-    let steps = json!({"steps": [{"drop": "mid"}, {"bash": "el close ${ID} --reason done"}, {"text": "Closed."}]});
+    let steps = json!({"steps": [{"drop": "mid"}, {"bash": "el close ${ID} --reason done"},
+        {"text": "Closed."}]});
     let Some((env, _api)) = project(&steps) else { return };
     let id = env.create("Shaky network", &[]);
     env.work(&["--once"]);
@@ -153,7 +155,8 @@ fn a_usage_limit_pauses_the_work_until_it_resets() {
     let headers = json!({"retry-after": "3600", "anthropic-ratelimit-unified-status": "rejected",
                          "anthropic-ratelimit-unified-reset": resets_at.to_string(),
                          "anthropic-ratelimit-unified-representative-claim": "five_hour"});
-    let steps = json!({"steps": [{"status": 429, "type": "rate_limit_error", "headers": headers, "repeat": 0}]});
+    let steps = json!({"steps": [{"status": 429, "type": "rate_limit_error", "headers": headers,
+        "repeat": 0}]});
     let mut env = TestEnv::with_tracker();
     let Some(_api) = RealClaude::start(&mut env, &steps) else { return };
     env.set("ANTHROPIC_API_KEY", "")

@@ -39,7 +39,8 @@ fn its_model_files_and_closes_work_where_that_is_allowed() {
         {"tool": "mcp__el__ready", "input": {}},
         {"tools": [
             {"tool": "mcp__el__comment", "input": {"id": id, "text": "by MCP"}},
-            {"tool": "mcp__el__create", "input": {"title": "Found on the way", "discovered_from": id}},
+            {"tool": "mcp__el__create", "input": {"title": "Found on the way",
+                "discovered_from": id}},
         ]},
         {"tool": "mcp__el__show", "input": {"id": "nowhere"}},
         {"tool": "mcp__el__close", "input": {"ids": [id], "reason": "closed by MCP"}},

@@ -22,13 +22,15 @@ fn delimited(text: &str) -> String {
 
 /// An entry of a list of tasks.
 fn task(id: &str, waits_for: &[&str]) -> Value {
-    json!({"id": id, "title": format!("Chapter {id}"), "description": format!("Write chapter {id}"), "dependencies": waits_for})
+    json!({"id": id, "title": format!("Chapter {id}"),
+        "description": format!("Write chapter {id}"), "dependencies": waits_for})
 }
 
 fn progress(id: &str, percent: u8) -> String {
     block(
         "progress",
-        &json!({"task_id": id, "status": "in_progress", "progress_percent": percent, "current_action": "Writing"}),
+        &json!({"task_id": id, "status": "in_progress", "progress_percent": percent,
+            "current_action": "Writing"}),
     )
 }
 
@@ -53,7 +55,8 @@ fn question(name: &str, steps: &Value) -> Value {
 fn analysis(splits: usize) -> Value {
     question(
         "analysis",
-        &json!([{"text": block("analysis", &json!({"summary": "Chapters", "recommended_splits": splits}))}]),
+        &json!([{"text": block("analysis", &json!({"summary": "Chapters",
+            "recommended_splits": splits}))}]),
     )
 }
 

@@ -33,12 +33,14 @@ fn a_session_that_claims_an_atom_is_sent_back_once_until_it_has_closed_it() {
         let claim = if by_mcp {
             json!({"tool": "mcp__plugin_el_el__claim", "input": {}})
         } else {
-            json!({"tool": "Bash", "input": {"command": "el next --claim", "description": "take it"}})
+            json!({"tool": "Bash", "input": {"command": "el next --claim",
+                "description": "take it"}})
         };
         let steps = json!({"steps": [
             claim,
             {"text": "I have taken it. That is all."},
-            {"tool": "mcp__plugin_el_el__close", "input": {"ids": [id], "reason": "after a reminder"}},
+            {"tool": "mcp__plugin_el_el__close", "input": {"ids": [id],
+                "reason": "after a reminder"}},
             {"text": "Closed."},
         ]});
         let Some(api) = RealClaude::start(&mut env, &steps) else { return };
@@ -110,7 +112,8 @@ fn the_slash_command_for_the_next_atom_lets_its_model_run_el() {
     let id = env.create("Waits to be taken", &[]);
     let steps = json!({"steps": [
         {"tool": "Bash", "input": {"command": "el next --claim", "description": "take it"}},
-        {"tool": "Bash", "input": {"command": format!("el close {id} --reason \"what was done\""), "description": "end it"}},
+        {"tool": "Bash", "input": {"command": format!("el close {id} --reason \"what was done\""),
+            "description": "end it"}},
         {"text": "Closed."},
     ]});
     let Some(api) = RealClaude::start(&mut env, &steps) else { return };
@@ -166,7 +169,8 @@ fn a_session_that_claims_nothing_is_left_alone() {
 fn its_tools_change_nothing_where_they_are_not_allowed() {
     let mut env = TestEnv::with_tracker();
     let id = env.create("Stays open", &[]);
-    let steps = json!({"steps": [{"tool": "mcp__plugin_el_el__close", "input": {"ids": [id]}}, {"text": "I was not allowed to."}]});
+    let steps = json!({"steps": [{"tool": "mcp__plugin_el_el__close", "input": {"ids": [id]}},
+        {"text": "I was not allowed to."}]});
     let Some(_api) = RealClaude::start(&mut env, &steps) else { return };
     let ran = claude(&env, &[]);
     assert_eq!(

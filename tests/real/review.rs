@@ -6,7 +6,10 @@ use super::{assert_run, project};
 
 #[test]
 fn it_submits_a_report_is_sent_back_and_sees_why() {
-    let report = r#"{"type":"completion_report","taskId":"${ID}","platform":"custom","status":"awaiting_review","summary":"Greets","filesCreated":[],"filesModified":[],"buildResult":{"status":"not_applicable"},"timestamp":"2026-11-28T09:00:00.000Z"}"#;
+    let report = "{\"type\":\"completion_report\",\"taskId\":\"${ID}\",\"platform\":\"custom\",\
+        \"status\":\"awaiting_review\",\"summary\":\"Greets\",\"filesCreated\":[],\
+        \"filesModified\":[],\"buildResult\":{\"status\":\"not_applicable\"},\
+        \"timestamp\":\"2026-11-28T09:00:00.000Z\"}";
     let scenario = json!({
         "vars": {"ID": {"after": "el submit "}},
         "steps": [

@@ -47,7 +47,10 @@ fn el_itself_is_allowed_where_nothing_else_is() {
 fn what_governs_its_runs_is_not_the_agents_to_edit() {
     let refused = [".eluent/config.toml", ".eluent/runs/x/launch.json", ".eluent/el.db-journal"];
     let allowed = ["src.rs", "config.toml", ".eluent/summaries/notes.md"];
-    let write = |path: &&str| json!({"tool": "Write", "input": {"file_path": path, "content": "review = false\n"}});
+    let write = |path: &&str| {
+        json!({"tool": "Write", "input": {"file_path": path,
+        "content": "review = false\n"}})
+    };
     let mut steps: Vec<_> = refused.iter().chain(&allowed).map(write).collect();
     // The commands that this mode lets it run are held to the same.
     let commands = [
@@ -115,8 +118,10 @@ fn a_background_process_of_a_tool_does_not_outlive_the_run() {
         {"text": "Closed."},
     ]});
     let Some((env, _api)) = project(&steps) else { return };
-    let script = "#!/bin/sh\nsetsid sh -c 'echo $$ > left.new; mv left.new left.pid; exec sleep 600' > /dev/null 2>&1 &\n\
-                  env -i PATH=\"$PATH\" setsid sh -c 'echo $$ > clean.new; mv clean.new clean.pid; exec sleep 600' > /dev/null 2>&1 &\n\
+    let script = "#!/bin/sh\nsetsid sh -c 'echo $$ > left.new; mv left.new left.pid; exec sleep \
+        600' > /dev/null 2>&1 &\n\
+                  env -i PATH=\"$PATH\" setsid sh -c 'echo $$ > clean.new; mv clean.new clean.pid; \
+                  exec sleep 600' > /dev/null 2>&1 &\n\
                   while [ ! -e left.pid ] || [ ! -e clean.pid ]; do sleep 0.05; done\n";
     env.program("leave-behind", script);
     let id = env.create("Untidy", &[]);
@@ -150,7 +155,8 @@ fn a_stray_that_escaped_and_closes_after_the_run_is_settled_is_refused() {
     env.program(
         "stray",
         "#!/bin/sh\ntouch escaped\nwhile [ ! -e settled ]; do sleep 0.05; done\n\
-         EL_RUN=$1 EL_TOKEN=$2 EL_DB=$4 el --robot close \"$3\" --reason late > late.json\necho $? > late.code.new\nmv late.code.new late.code\n",
+         EL_RUN=$1 EL_TOKEN=$2 EL_DB=$4 el --robot close \"$3\" --reason late > late.json\n\
+         echo $? > late.code.new\nmv late.code.new late.code\n",
     );
     let command = format!(
         "'cd {} && {} '\"$EL_RUN $EL_TOKEN $EL_ATOM $EL_DB\"",
@@ -158,7 +164,8 @@ fn a_stray_that_escaped_and_closes_after_the_run_is_settled_is_refused() {
         stray.display()
     );
     let escape = format!(
-        "#!/bin/sh\ntmux -S {} new-window -d {command}\nwhile [ ! -e escaped ]; do sleep 0.05; done\n",
+        "#!/bin/sh\ntmux -S {} new-window -d {command}\n\
+         while [ ! -e escaped ]; do sleep 0.05; done\n",
         socket.trim()
     );
     env.program("escape", &escape);

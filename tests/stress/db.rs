@@ -80,7 +80,8 @@ impl Db {
     }
 
     pub(crate) fn live(&self) -> Vec<LiveRun> {
-        let sql = "SELECT r.id, r.atom_id, r.session, r.supervisor_pid, r.agent_pid, coalesce(a.status, 'gone')
+        let sql = "SELECT r.id, r.atom_id, r.session, r.supervisor_pid, r.agent_pid, \
+            coalesce(a.status, 'gone')
                    FROM runs r LEFT JOIN atoms a ON a.id = r.atom_id WHERE r.outcome IS NULL";
         self.rows(sql, |row| {
             Ok(LiveRun {
@@ -99,7 +100,8 @@ impl Db {
     pub(crate) fn live_of_workers_before(&self, moment: i64) -> Vec<String> {
         let sql = format!(
             "SELECT r.id || ' of ' || r.atom_id FROM runs r WHERE r.outcome IS NULL
-             AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = r.worker_id AND w.started_at > {moment})"
+             AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = r.worker_id AND w.started_at > \
+             {moment})"
         );
         self.rows(&sql, |row| row.get(0))
     }
@@ -131,7 +133,8 @@ impl Db {
 
     /// Id and title of every task of a plan.
     pub(crate) fn planned(&self) -> Vec<(String, String)> {
-        let sql = "SELECT a.id, a.title FROM planned_tasks p JOIN atoms a ON a.id = p.atom_id ORDER BY a.seq";
+        let sql = "SELECT a.id, a.title FROM planned_tasks p JOIN atoms a ON a.id = p.atom_id \
+            ORDER BY a.seq";
         self.rows(sql, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
@@ -145,7 +148,8 @@ impl Db {
     /// In progress, with neither a run nor a person who has it: both read in one moment.
     pub(crate) fn ownerless(&self) -> Vec<String> {
         let sql = "SELECT a.id FROM atoms a WHERE a.status = 'in_progress' AND a.assignee IS NULL
-                   AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL)";
+                   AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = a.id AND r.outcome IS \
+                   NULL)";
         self.rows(sql, |row| row.get(0))
     }
 
@@ -158,7 +162,10 @@ impl Db {
 
     /// Whether a back-off runs, as far as a drain has to wait for it.
     pub(crate) fn waits_for_retry(&self) -> bool {
-        self.number("SELECT count(*) FROM atoms WHERE status = 'open' AND retry_at > unixepoch('subsec') * 1000000") > 0
+        self.number(
+            "SELECT count(*) FROM atoms WHERE status = 'open' AND retry_at > \
+            unixepoch('subsec') * 1000000",
+        ) > 0
     }
 
     pub(crate) fn has_comment(&self, text: &str) -> bool {
@@ -167,18 +174,22 @@ impl Db {
     }
 
     pub(crate) fn events(&self) -> Vec<EventRow> {
-        self.rows("SELECT seq, at, actor, kind, coalesce(atom_id, ''), run_id, data FROM events ORDER BY seq", |row| {
-            let data: String = row.get(6)?;
-            Ok(EventRow {
-                seq: row.get(0)?,
-                at: row.get(1)?,
-                actor: row.get(2)?,
-                kind: row.get(3)?,
-                atom: row.get(4)?,
-                run: row.get(5)?,
-                data: serde_json::from_str(&data).unwrap(),
-            })
-        })
+        self.rows(
+            "SELECT seq, at, actor, kind, coalesce(atom_id, ''), run_id, data FROM events \
+            ORDER BY seq",
+            |row| {
+                let data: String = row.get(6)?;
+                Ok(EventRow {
+                    seq: row.get(0)?,
+                    at: row.get(1)?,
+                    actor: row.get(2)?,
+                    kind: row.get(3)?,
+                    atom: row.get(4)?,
+                    run: row.get(5)?,
+                    data: serde_json::from_str(&data).unwrap(),
+                })
+            },
+        )
     }
 
     /// The events of one atom, for people.

@@ -16,12 +16,12 @@
 //! `plan` has a plan of a hundred tasks worked on, sixteen at a time.
 //!
 //! ```text
-//! cargo test -p el-cli --features test-fakes --test stress                      the short part, as in CI
-//! cargo test … --test stress -- --rounds 200 --seed 7 --jobs 4                  the long part
-//! cargo test … --test stress -- --seed 7 --round 31                             one round again
-//! cargo test … --test stress -- --plan 100 --strikes 30 --seed 7                the plan alone
-//! cargo test … --test stress -- --rounds 50 --step Late                         at one step alone (`chaos.rs`); also
-//!                                                                               --strike KillWorker --kind breeder
+//! cargo test -p el-cli --features test-fakes --test stress         the short part, as in CI
+//! cargo test … --test stress -- --rounds 200 --seed 7 --jobs 4     the long part
+//! cargo test … --test stress -- --seed 7 --round 31                one round again
+//! cargo test … --test stress -- --plan 100 --strikes 30 --seed 7   the plan alone
+//! cargo test … --test stress -- --rounds 50 --step Late            at one step alone (`chaos.rs`);
+//!                                                    also --strike KillWorker, --kind breeder
 //! ```
 //! The seed fixes the atoms, their scripts and the strikes; the machine's scheduling it cannot fix,
 //! so a round that failed may have to be run more than once. A violation names seed and round,

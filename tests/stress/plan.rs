@@ -21,7 +21,8 @@ use crate::verify::story;
 const CONCURRENCY: &str = "16";
 /// For all of it, on a machine that has other things to do.
 const AT_MOST: Duration = Duration::from_secs(300);
-const SETTINGS: &str = "isolate = \"worktree\"\nlease = \"5s\"\nretry_backoff = \"0s\"\nclose_grace = \"1s\"\nexecution_timeout = \"8s\"\n\
+const SETTINGS: &str = "isolate = \"worktree\"\nlease = \"5s\"\nretry_backoff = \"0s\"\n\
+    close_grace = \"1s\"\nexecution_timeout = \"8s\"\n\
                         max_attempts = 4\nagent = \"claude\"\n";
 
 /// How the agent of a task is.
@@ -66,7 +67,8 @@ pub(crate) fn run(seed: u64, tasks: usize, strikes: u64) -> usize {
         println!("{count:>7}  {what}");
     }
     println!(
-        "plan: {tasks} tasks, {CONCURRENCY} at a time, {} fault(s), {:.0} s, {:.0} s of them at work",
+        "plan: {tasks} tasks, {CONCURRENCY} at a time, {} fault(s), {:.0} s, {:.0} s of them at \
+         work",
         plan.faults.len(),
         began.elapsed().as_secs_f64(),
         worked.as_secs_f64()
@@ -138,7 +140,10 @@ fn task(rng: &mut Rng, n: usize) -> Value {
         .iter()
         .map(|m| format!("test -f t{m}.txt || echo t{n} has no t{m} >> \"$STRESS_LOG/order\"; "))
         .collect();
-    steps.push(format!("sh {there}echo {n} > t{n}.txt; git add t{n}.txt; git diff --cached --quiet || git commit -q -m t{n}"));
+    steps.push(format!(
+        "sh {there}echo {n} > t{n}.txt; git add t{n}.txt; git diff --cached --quiet \
+        || git commit -q -m t{n}"
+    ));
     steps.push(format!(
         "sh git show HEAD:t{n}.txt > /dev/null && el close \"$EL_ATOM\" --reason done"
     ));
@@ -153,7 +158,8 @@ fn task(rng: &mut Rng, n: usize) -> Value {
     json!({
         "id": format!("t{n}"), "title": format!("t{n} {kind}"),
         "description": steps.iter().map(|step| format!("script: {step}\n")).collect::<String>(),
-        "dependencies": before.iter().map(|m| format!("t{m}")).collect::<Vec<_>>(), "priority": rng.range(1, 11),
+        "dependencies": before.iter().map(|m| format!("t{m}")).collect::<Vec<_>>(),
+            "priority": rng.range(1, 11),
     })
 }
 

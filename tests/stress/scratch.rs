@@ -17,7 +17,8 @@ const TICK: Duration = Duration::from_millis(3);
 
 /// The lease of every run here: the shortest that `el` takes.
 pub(crate) const LEASE: Duration = Duration::from_secs(5);
-const CONFIG: &str = "lease = \"5s\"\nretry_backoff = \"0s\"\nclose_grace = \"1s\"\nexecution_timeout = \"6s\"\n\
+const CONFIG: &str = "lease = \"5s\"\nretry_backoff = \"0s\"\nclose_grace = \"1s\"\n\
+    execution_timeout = \"6s\"\n\
                       max_attempts = 40\nagent = \"claude\"\n";
 
 #[derive(Debug)]

@@ -4,14 +4,19 @@ use crate::rng::Rng;
 
 /// Tells the harness which session this is, so that it can come back with its token when the run is
 /// over.
-const HELLO: &str = r#"sh printf '%s %s %s %s\n' "$EL_RUN" "$EL_ATOM" "$EL_TOKEN" "$(date +%s%6N)" >> "$STRESS_LOG/tokens""#;
+const HELLO: &str = "sh printf '%s %s %s %s\\n' \"$EL_RUN\" \"$EL_ATOM\" \"$EL_TOKEN\" \"$(date \
+    +%s%6N)\" >> \"$STRESS_LOG/tokens\"";
 const CLOSE: &str =
     r#"sh el close "$EL_ATOM" --reason done; echo "$EL_RUN close $?" >> "$STRESS_LOG/exits""#;
 /// A process outside of everything that the run can be known by, which tries to close the atom when
 /// the run is over.
-const LATE: &str = r#"sh setsid env -i PATH="$PATH" "STRESS_MARK=$STRESS_MARK" STRESS_LATE=1 sh -c "sleep DELAY; EL_RUN=$EL_RUN EL_TOKEN=$EL_TOKEN EL_DB=$EL_DB EL_ACTOR=late el close $EL_ATOM --reason late; echo $EL_RUN late \$? >> $STRESS_LOG/exits" >/dev/null 2>&1 </dev/null &"#;
+const LATE: &str = "sh setsid env -i PATH=\"$PATH\" \"STRESS_MARK=$STRESS_MARK\" STRESS_LATE=1 sh \
+    -c \"sleep DELAY; EL_RUN=$EL_RUN EL_TOKEN=$EL_TOKEN EL_DB=$EL_DB EL_ACTOR=late el close \
+    $EL_ATOM --reason late; echo $EL_RUN late \\$? >> $STRESS_LOG/exits\" >/dev/null 2>&1 \
+    </dev/null &";
 /// A process that goes on starting others, and starts itself anew.
-const BREEDER: &str = r#"sh setsid sh -c 'while :; do (setsid sleep 0.3 &) ; sleep 0.05; done' >/dev/null 2>&1 </dev/null &"#;
+const BREEDER: &str = "sh setsid sh -c 'while :; do (setsid sleep 0.3 &) ; sleep 0.05; done' \
+    >/dev/null 2>&1 </dev/null &";
 
 /// What one atom is like.
 #[derive(Debug, Clone)]
@@ -56,7 +61,8 @@ pub(crate) fn plot(rng: &mut Rng, only: Option<&str>) -> Plot {
         "notes" => {
             for n in 0..3 {
                 add(&format!(
-                    r#"sh el comment add "$EL_ATOM" "note-$EL_RUN-{n}" > /dev/null && echo "note-$EL_RUN-{n}" >> "$STRESS_LOG/notes""#
+                    "sh el comment add \"$EL_ATOM\" \"note-$EL_RUN-{n}\" > /dev/null && \
+                     echo \"note-$EL_RUN-{n}\" >> \"$STRESS_LOG/notes\""
                 ));
                 add(&format!("sleep {}", rng.range(0, 300)));
             }
@@ -68,7 +74,8 @@ pub(crate) fn plot(rng: &mut Rng, only: Option<&str>) -> Plot {
                 other => other,
             };
             add(&format!(
-                r#"sh el update "$EL_ATOM" --status {to}; echo "$EL_RUN {to} $?" >> "$STRESS_LOG/exits""#
+                "sh el update \"$EL_ATOM\" --status {to}; echo \"$EL_RUN {to} $?\" \
+                 >> \"$STRESS_LOG/exits\""
             ));
             ends_first = true;
         }

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -58,8 +59,8 @@ impl TestEnv {
             "[user]\n name = Test\n email = test@example.com\n[init]\n defaultBranch = main\n",
         )
         .unwrap();
-        env.link("el", env!("CARGO_BIN_EXE_el"));
-        env.link("claude", env!("CARGO_BIN_EXE_fake-agent"));
+        env.link("el", cargo_bin!("el"));
+        env.link("claude", cargo_bin!("fake-agent"));
         env
     }
 

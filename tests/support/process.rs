@@ -3,9 +3,10 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use assert_cmd::assert::{Assert, OutputAssertExt};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -18,21 +19,33 @@ pub(crate) struct Ran {
     pub(crate) status: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+    exit: ExitStatus,
 }
 
 impl Ran {
     /// The command itself, if it has ended well.
     #[track_caller]
     pub(crate) fn ok(self) -> Self {
-        assert_eq!(self.status, 0, "{self:#?}");
+        self.assert().success();
         self
     }
 
     /// The command itself, if it has ended with this status.
     #[track_caller]
     pub(crate) fn fails_with(self, status: i32) -> Self {
-        assert_eq!(self.status, status, "{self:#?}");
+        if status > 128 {
+            self.assert().interrupted();
+            assert_eq!(self.status, status, "{self:#?}");
+        } else {
+            self.assert().code(status);
+        }
         self
+    }
+
+    #[track_caller]
+    fn assert(&self) -> Assert {
+        let [stdout, stderr] = [&self.stdout, &self.stderr].map(|text| text.clone().into_bytes());
+        Output { status: self.exit, stdout, stderr }.assert()
     }
 
     /// stdout, which must be one JSON document and nothing else.
@@ -94,7 +107,7 @@ impl Running {
         );
         let status = wait_until(&what, timeout, || self.child.try_wait().unwrap());
         self.ended = true;
-        Ran { status: code(status), stdout: self.stdout(), stderr: read(&self.output[1]) }
+        Ran { status: code(status), stdout: self.stdout(), stderr: self.stderr(), exit: status }
     }
 }
 

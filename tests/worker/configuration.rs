@@ -179,7 +179,8 @@ fn no_agent_is_started_by_a_file_that_cannot_be_relied_on() {
     let env = TestEnv::with_tracker();
     let torn = [
         (
-            "max_budget_usd = 1.0\nallowed_tools = [\"Bash(a)\",\nmax_turns = 3\nlease = \"60s\"\n[agents.x]\nmodel = \"y\"\n",
+            "max_budget_usd = 1.0\nallowed_tools = [\"Bash(a)\",\nmax_turns = 3\nlease = \"60s\"\n\
+             [agents.x]\nmodel = \"y\"\n",
             "config.toml:",
         ),
         ("max_turns = \n", "config.toml:1"),

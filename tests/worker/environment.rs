@@ -74,7 +74,10 @@ fn what_belongs_to_an_outer_session_does_not_reach_the_agent() {
     ] {
         env.set(name, value);
     }
-    env.configure("env_strip = [\"NOT_*\", \"KEEP_*\"]\nenv_pass = [\"KEEP_THIS\"]\napi_max_retries = 3\napi_timeout = \"9s\"\n");
+    env.configure(
+        "env_strip = [\"NOT_*\", \"KEEP_*\"]\nenv_pass = [\"KEEP_THIS\"]\n\
+        api_max_retries = 3\napi_timeout = \"9s\"\n",
+    );
     let vars = seen(&env, &[])["env"].take();
     for name in [
         "CLAUDECODE",
@@ -231,7 +234,8 @@ fn an_agent_works_where_it_is_told_to() {
 fn the_settings_reach_the_command_line() {
     let env = TestEnv::with_tracker();
     env.configure(
-        "model = \"haiku\"\nallowed_tools = [\"Edit\", \"Bash(cargo *)\"]\ndisallowed_tools = [\"WebFetch\"]\nmax_turns = 40\nmax_budget_usd = 2.5\n\
+        "model = \"haiku\"\nallowed_tools = [\"Edit\", \"Bash(cargo *)\"]\n\
+         disallowed_tools = [\"WebFetch\"]\nmax_turns = 40\nmax_budget_usd = 2.5\n\
          permission_mode = \"dontAsk\"\nextra_args = [\"--effort\", \"high\"]\n",
     );
     let seen = seen(&env, &["--allow", "Read"]);
@@ -261,7 +265,8 @@ fn an_agent_of_another_name_and_program_does_the_same_work() {
     let env = TestEnv::with_tracker();
     env.program(
         "robot",
-        "#!/bin/sh\ncat > got.md\nprintf '%s\\n' \"$@\" > got.args\necho working\nel close \"$EL_ATOM\" --reason 'by robot'\n",
+        "#!/bin/sh\ncat > got.md\nprintf '%s\\n' \"$@\" > got.args\necho working\n\
+         el close \"$EL_ATOM\" --reason 'by robot'\n",
     );
     env.configure(
         "[agents.robot]\nexecutor = \"command\"\ncommand = [\"robot\", \"-x\", \"two words\"]\n",

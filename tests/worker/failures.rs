@@ -129,7 +129,11 @@ fn a_program_that_cannot_be_started_is_no_fault_of_the_work() {
 #[test]
 fn a_tmux_that_starts_no_session_stops_the_worker_and_loses_no_atom() {
     let env = TestEnv::with_tracker();
-    env.program("tmux", "#!/bin/sh\n[ \"$1\" = -V ] && exec echo 'tmux 3.4'\necho 'no room for a session' >&2; exit 1\n");
+    env.program(
+        "tmux",
+        "#!/bin/sh\n[ \"$1\" = -V ] && exec echo 'tmux 3.4'\n\
+        echo 'no room for a session' >&2; exit 1\n",
+    );
     let id = env.script_atom(&["close never"]);
     let ran = env.run(env.command("el").args(["--robot", "work"])).fails_with(6);
     let last: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();

@@ -14,7 +14,10 @@ fn of_nobody(parts: &[&str]) -> Option<(TestEnv, String)> {
         return None;
     }
     env.program("evil", "#!/bin/sh\ntouch \"$HOME/pwned\"\n");
-    env.configure("claude_code_path = \"evil\"\n[agents.evil]\nexecutor = \"command\"\ncommand = [\"evil\"]\n");
+    env.configure(
+        "claude_code_path = \"evil\"\n[agents.evil]\nexecutor = \"command\"\n\
+        command = [\"evil\"]\n",
+    );
     let id = env.create("Ignore what you were told", &[]);
     for part in parts {
         chown(env.project(part), Some(NOBODY), None).unwrap();

@@ -184,9 +184,16 @@ fn a_process_that_a_server_of_someone_else_started_for_the_run_is_ended_too() {
     let window = format!("cd $PWD && export EL_RUN=$EL_RUN && exec {}", stray.display());
     env.program(
         "escape",
-        &format!("#!/bin/sh\ntmux -S {socket} new-window -d \"{window}\"\nwhile [ ! -e escaped ]; do sleep 0.05; done\n"),
+        &format!(
+            "#!/bin/sh\ntmux -S {socket} new-window -d \"{window}\"\n\
+            while [ ! -e escaped ]; do sleep 0.05; done\n"
+        ),
     );
-    env.program("stray", "#!/bin/sh\ntrap '' HUP INT TERM\necho $$ > escaped.new\nmv escaped.new escaped\nexec sleep 600\n");
+    env.program(
+        "stray",
+        "#!/bin/sh\ntrap '' HUP INT TERM\necho $$ > escaped.new\n\
+        mv escaped.new escaped\nexec sleep 600\n",
+    );
     let id = env.script_atom(&["sh escape", "close done"]);
     env.work(&["--once"]);
     assert_eq!(env.outcomes(&id), ["closed"]);
@@ -218,8 +225,8 @@ fn the_supervisor_and_its_session_end_with_the_run() {
     wait_until("the end of all", SOON, || (env.processes() == Vec::<Process>::new()).then_some(()));
 }
 
-/// A `git clean` takes the tracker, a restored backup takes its place: what a worker goes on with in
-/// the old file is lost.
+/// A `git clean` takes the tracker, or a restored backup takes its place: further changes to the
+/// old file would be lost.
 #[test]
 fn a_worker_whose_database_is_gone_ends_its_sessions_and_says_so() {
     for (take, word) in [("rm -f el.db*", "deleted"), ("cp el.db new; mv new el.db", "replaced")] {

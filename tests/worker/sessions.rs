@@ -80,7 +80,8 @@ fn two_projects_side_by_side_do_not_touch_each_other() {
     env.run(&mut other(&["init", "--name", "t"])).ok();
     let here = waiting(&env);
     let script = TestEnv::script(&["touch started", "wait-file go", "close done"]);
-    let there = env.run(&mut other(&["create", "--title", "There", "-d", &script])).ok().json()["data"]["id"]
+    let there = env.run(&mut other(&["create", "--title", "There", "-d",
+        &script])).ok().json()["data"]["id"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -109,7 +110,8 @@ fn two_projects_side_by_side_do_not_touch_each_other() {
 #[test]
 fn the_users_tmux_configuration_is_not_read() {
     let env = TestEnv::with_tracker();
-    let conf = "run-shell 'touch CONF'\nset -g default-command 'touch CONF'\nset -g destroy-unattached on\nset -g base-index 5\n";
+    let conf = "run-shell 'touch CONF'\nset -g default-command 'touch CONF'\n\
+        set -g destroy-unattached on\nset -g base-index 5\n";
     std::fs::write(env.home().join(".tmux.conf"), conf).unwrap();
     std::fs::create_dir_all(env.home().join(".config/tmux")).unwrap();
     std::fs::write(env.home().join(".config/tmux/tmux.conf"), conf).unwrap();

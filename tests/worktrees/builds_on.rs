@@ -6,7 +6,8 @@ use crate::support::TestEnv;
 fn after(env: &TestEnv, blockers: &[&String], needs: &str, file: &str) -> String {
     let script = TestEnv::script(&[
         &format!(
-            "sh ls {needs} > /dev/null && echo {file} > {file} && git add {file} && git commit -q -m 'write {file}'"
+            "sh ls {needs} > /dev/null && echo {file} > {file} && git add {file} && git commit -q \
+             -m 'write {file}'"
         ),
         "close done",
     ]);
@@ -46,7 +47,8 @@ fn three_layers_hold_what_they_build_on_and_land_in_a_straight_line() {
 #[test]
 fn what_an_agent_commits_after_its_close_is_there_for_who_builds_on_it() {
     let env = TestEnv::with_repository("");
-    let late = "sh sleep 1 && echo late > late.txt && git add late.txt && git commit -q -m 'write late.txt'";
+    let late = "sh sleep 1 && echo late > late.txt && git add late.txt && git commit -q -m 'write \
+        late.txt'";
     let first = env.create("First", &["-d", &TestEnv::script(&["close done", late])]);
     let then = after(&env, &[&first], "late.txt", "b.txt");
     env.work(&["--drain", "--concurrency", "2", "--isolate", "worktree"]);

@@ -291,7 +291,8 @@ fn a_land_that_was_killed_is_finished_by_the_next() {
 #[test]
 fn the_check_has_what_agents_have() {
     let env = TestEnv::with_repository(
-        "worktree_copy = [\".env\"]\nworktree_link = [\"deps\"]\nworktree_setup = \"sh -c 'cat base.txt > made.txt'\"\n\
+        "worktree_copy = [\".env\"]\nworktree_link = [\"deps\"]\n\
+         worktree_setup = \"sh -c 'cat base.txt > made.txt'\"\n\
          land_check = \"sh -c 'cat .env deps/lib made.txt'\"\n",
     );
     std::fs::write(env.project(".env"), "KEY=1\n").unwrap();
@@ -361,7 +362,8 @@ fn a_git_that_still_writes_where_el_land_works_is_waited_for() {
     let env = TestEnv::with_repository("");
     let id = finished(&env, "a.txt", "x");
     let real = env.run(env.command("sh").args(["-c", "command -v git"])).ok().stdout;
-    let write = "case \"$*\" in *'worktree add'*) for a; do case $a in *.landing-*) mkdir -p \"$a\"; : > \"$a/x\";; esac; done;; esac";
+    let write = "case \"$*\" in *'worktree add'*) for a; do case $a in *.landing-*) mkdir \
+        -p \"$a\"; : > \"$a/x\";; esac; done;; esac";
     env.program("git", &format!("#!/bin/sh\n{write}\nexec {} \"$@\"\n", real.trim()));
     let told = env.el(&["--robot", "land", &id]).fails_with(4).json();
     assert_eq!(told["error"]["retryable"], true, "{told:#}");

@@ -41,7 +41,8 @@ fn what_a_person_made_by_hand_stays() {
 #[test]
 fn files_that_git_does_not_look_at_are_not_lost() {
     let env = TestEnv::with_repository(
-        "worktree_copy = [\".env\"]\nworktree_setup = \"sh -c 'echo made > made.local'\"\nisolate = \"worktree\"\n",
+        "worktree_copy = [\".env\"]\nworktree_setup = \"sh -c 'echo made > made.local'\"\n\
+         isolate = \"worktree\"\n",
     );
     fs::write(
         env.project(".gitignore"),

@@ -5,10 +5,8 @@ use std::fs;
 use crate::support::TestEnv;
 
 fn refused(env: &TestEnv, words: &[&str], status: i32) -> String {
-    env.run(env.command("el").arg("--robot").args(words)).fails_with(status).json()["error"]["message"]
-        .as_str()
-        .unwrap()
-        .to_owned()
+    let ran = env.run(env.command("el").arg("--robot").args(words));
+    ran.fails_with(status).json()["error"]["message"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -168,7 +166,8 @@ fn a_project_in_a_folder_of_the_repository_works_in_that_folder() {
 #[test]
 fn nothing_is_put_through_a_link_that_a_branch_has() {
     let env = TestEnv::with_repository(
-        "isolate = \"worktree\"\nworktree_base = \"evil\"\nworktree_copy = [\"conf/.env\"]\nland_check = \"true\"\n",
+        "isolate = \"worktree\"\nworktree_base = \"evil\"\nworktree_copy = [\"conf/.env\"]\n\
+         land_check = \"true\"\n",
     );
     let outside = env.path("tmp/outside");
     fs::create_dir(&outside).unwrap();

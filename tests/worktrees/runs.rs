@@ -51,14 +51,16 @@ fn three_at_a_time_work_apart_and_all_land() {
 #[test]
 fn a_second_attempt_finds_what_the_first_left() {
     let env = TestEnv::with_repository(
-        "isolate = \"worktree\"\nworktree_copy = [\".env\"]\nworktree_setup = \"sh -c 'echo once >> setup.log'\"\n",
+        "isolate = \"worktree\"\nworktree_copy = [\".env\"]\n\
+         worktree_setup = \"sh -c 'echo once >> setup.log'\"\n",
     );
     std::fs::write(env.project(".env"), "KEY=1\n").unwrap();
     let id = env.script_atom(&[
         "sh echo half > work.txt; cat .env > seen.txt",
         "exit 3",
         "on-attempt 2",
-        "sh cat work.txt seen.txt setup.log | tr '\\n' ' ' > all.txt; git rev-parse --abbrev-ref HEAD > branch.txt",
+        "sh cat work.txt seen.txt setup.log | tr '\\n' ' ' > all.txt; git rev-parse --abbrev-ref \
+         HEAD > branch.txt",
         "close done",
     ]);
     env.work(&["--drain"]);
@@ -83,7 +85,8 @@ fn a_second_attempt_finds_what_the_first_left() {
 #[test]
 fn a_setup_that_fails_is_a_launch_that_fails_and_says_why() {
     let env = TestEnv::with_repository(
-        "isolate = \"worktree\"\nworktree_setup = \"sh -c 'echo no network; exit 7'\"\nmax_attempts = 1\n",
+        "isolate = \"worktree\"\nworktree_setup = \"sh -c 'echo no network; exit 7'\"\n\
+         max_attempts = 1\n",
     );
     let id = env.writer("a.txt", "x");
     let _ = env.el(&["work", "--once"]);
@@ -128,4 +131,28 @@ fn a_child_begins_at_its_parents_branch() {
     assert_eq!(env.robot(&["diff", &child])["files"], serde_json::json!(["child.txt"]));
     assert_eq!(env.robot(&["land", "--all"])["landed"], 2);
     assert_eq!(env.git(&["rev-list", "--count", "HEAD"]), "3");
+}
+
+/// `nohup el work &` in a script: SIGHUP and SIGINT are ignored in `el`, and not in what it starts.
+#[test]
+fn agents_setups_and_checks_start_with_the_default_signals() {
+    let env = TestEnv::with_repository("");
+    let masks = |name: &str| env.path("tmp").join(name).display().to_string();
+    let note = |name: &str| format!("grep SigIgn /proc/self/status > {}", masks(name));
+    env.configure(&format!(
+        "isolate = \"worktree\"\nworktree_setup = \"sh -c '{}'\"\nland_check = \"sh -c '{}'\"\n",
+        note("setup"),
+        note("check")
+    ));
+    let write = "sh echo x > a.txt && git add a.txt && git commit -q -m a";
+    env.script_atom(&[&format!("sh {}", note("agent")), write, "close done"]);
+    for line in ["el work --once", "el land --all"] {
+        let ignoring = format!("trap '' INT HUP; exec {line}");
+        env.run(env.command("sh").args(["-c", &ignoring])).ok();
+    }
+    for name in ["setup", "agent", "check"] {
+        let line = std::fs::read_to_string(masks(name)).unwrap();
+        let mask = line.trim().rsplit('\t').next().unwrap();
+        assert_eq!(u64::from_str_radix(mask, 16).unwrap() & 0b11, 0, "{name}: {line}");
+    }
 }

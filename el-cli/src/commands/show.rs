@@ -37,19 +37,28 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             if at > 0 && !page.quiet() {
                 page.blank();
             }
-            view(page, one, children, app);
+            view(page, one, children, app, app.now());
         }
     })?;
     Ok(Exit::Done)
 }
 
 /// What a person sees of an atom in a pipe: no colour, nothing wrapped.
-pub(crate) fn text(app: &App, id: &str) -> Result<String> {
+///
+/// A text longer than `at_once` is read in parts. Ages would shift the parts while time passes, so
+/// that text has dates instead.
+pub(crate) fn text(app: &App, id: &str, at_once: usize) -> Result<String> {
     let store = app.reader()?;
     let shown = ops::show(&store, id)?;
-    let mut page = Page::new(false, None, false);
-    view(&mut page, &shown, &children(&store, &shown.atom)?, app);
-    Ok(page.into_text())
+    let children = children(&store, &shown.atom)?;
+    let seen_at = |now| {
+        let mut page = Page::new(false, None, false);
+        view(&mut page, &shown, &children, app, now);
+        page.into_text()
+    };
+    let text = seen_at(app.now());
+    let long_ago = Timestamp::from_micros(i64::MIN);
+    Ok(if text.len() > at_once { seen_at(long_ago) } else { text })
 }
 
 fn children(store: &el_core::Store, atom: &Atom) -> Result<Vec<Atom>> {
@@ -58,12 +67,11 @@ fn children(store: &el_core::Store, atom: &Atom) -> Result<Vec<Atom>> {
     Ok(ops::list(store, &filter, Sort::Priority, None, 0, atom.updated_at)?.items)
 }
 
-fn view(page: &mut Page, shown: &Shown, children: &[Atom], app: &App) {
+fn view(page: &mut Page, shown: &Shown, children: &[Atom], app: &App, now: Timestamp) {
     if page.quiet() {
         page.line(&shown.atom.id);
         return;
     }
-    let now = app.now();
     head(page, &shown.atom, now);
     facts(page, shown, now, app.verbosity() > 0);
     let texts = [

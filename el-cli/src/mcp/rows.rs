@@ -7,7 +7,7 @@ use el_core::text::head;
 use crate::output::{runs, sanitize, time};
 
 /// So many bytes of a text are given at once; a client gives its model little more.
-const WINDOW: usize = 20_000;
+pub(super) const WINDOW: usize = 20_000;
 
 /// `el-q5e6 P1 open bug @gendry [parser]: Fix the parser`.
 pub(super) fn atom(atom: &Atom) -> String {

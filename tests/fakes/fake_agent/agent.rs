@@ -131,7 +131,8 @@ impl Agent {
             let event = self.events.user_text(&format!("Stop hook feedback:\n{reason}"), true);
             self.session.remember(&event);
             self.events.system(json!({
-                "type": "system", "subtype": "notification", "key": "stop-hook-error", "text": "stop hook problem",
+                "type": "system", "subtype": "notification", "key": "stop-hook-error",
+                    "text": "stop hook problem",
                 "priority": "immediate",
             }));
             match plan.on_block.get(blocks) {
@@ -189,7 +190,8 @@ impl Agent {
         self.turn()?;
         let tool_use_id = id("toolu_");
         self.events.screen(&format!("● Bash({line})"));
-        let block = json!({"type": "tool_use", "id": tool_use_id, "name": "Bash", "input": {"command": line}});
+        let block = json!({"type": "tool_use", "id": tool_use_id, "name": "Bash",
+            "input": {"command": line}});
         let event = self.events.assistant(&block, self.price);
         self.session.remember(&event);
         Ok(tool_use_id)
@@ -197,7 +199,8 @@ impl Agent {
 
     /// Refuses a call, as the client does without a rule for it.
     pub(crate) fn refuse(&mut self, tool_use_id: &str, line: &str) {
-        self.denials.push(json!({"tool_name": "Bash", "tool_use_id": tool_use_id, "tool_input": {"command": line}}));
+        self.denials.push(json!({"tool_name": "Bash", "tool_use_id": tool_use_id,
+            "tool_input": {"command": line}}));
         self.events.tool_result(tool_use_id, "This command requires approval", true);
     }
 

@@ -86,8 +86,10 @@ impl Events {
     pub(crate) fn init(&self, cwd: &str, permission_mode: &str) {
         self.screen("Fake Agent (plays Claude Code)");
         self.emit(json!({
-            "type": "system", "subtype": "init", "cwd": cwd, "tools": ["Bash", "Edit", "Read", "Write"], "mcp_servers": [],
-            "model": self.model, "permissionMode": permission_mode, "apiKeySource": "ANTHROPIC_API_KEY",
+            "type": "system", "subtype": "init", "cwd": cwd, "tools": ["Bash", "Edit", "Read",
+                "Write"], "mcp_servers": [],
+            "model": self.model, "permissionMode": permission_mode,
+                "apiKeySource": "ANTHROPIC_API_KEY",
             "claude_code_version": crate::VERSION, "plugins": [],
         }));
     }
@@ -98,9 +100,11 @@ impl Events {
 
     pub(crate) fn assistant(&self, content: &Value, cost: Cost) -> Value {
         self.emit(json!({
-            "type": "assistant", "parent_tool_use_id": null, "timestamp": timestamp(), "request_id": id("req_"),
+            "type": "assistant", "parent_tool_use_id": null, "timestamp": timestamp(),
+                "request_id": id("req_"),
             "message": {
-                "id": id("msg_"), "type": "message", "role": "assistant", "model": self.model, "content": [content],
+                "id": id("msg_"), "type": "message", "role": "assistant", "model": self.model,
+                    "content": [content],
                 "stop_reason": null, "stop_sequence": null, "usage": usage(cost.input, 1),
             },
         }))
@@ -110,11 +114,13 @@ impl Events {
     pub(crate) fn api_error(&self, text: &str, error: &str, status: u16) {
         self.screen(text);
         self.emit(json!({
-            "type": "assistant", "parent_tool_use_id": null, "error": error, "is_api_error_message": true,
+            "type": "assistant", "parent_tool_use_id": null, "error": error,
+                "is_api_error_message": true,
             "api_error_status": status,
             "message": {
                 "id": uuid(), "type": "message", "role": "assistant", "model": "<synthetic>",
-                "content": [{"type": "text", "text": text}], "stop_reason": "stop_sequence", "usage": usage(0, 0),
+                "content": [{"type": "text", "text": text}], "stop_reason": "stop_sequence",
+                    "usage": usage(0, 0),
             },
         }));
     }
@@ -123,13 +129,16 @@ impl Events {
         let detail = if is_error {
             json!(format!("Error: {text}"))
         } else {
-            json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": false})
+            json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false,
+                "noOutputExpected": false})
         };
         self.screen(&format!("  ⎿ {text}"));
         self.emit(json!({
-            "type": "user", "parent_tool_use_id": null, "timestamp": timestamp(), "tool_use_result": detail,
+            "type": "user", "parent_tool_use_id": null, "timestamp": timestamp(),
+                "tool_use_result": detail,
             "message": {"role": "user", "content": [
-                {"tool_use_id": tool_use_id, "type": "tool_result", "content": text, "is_error": is_error},
+                {"tool_use_id": tool_use_id, "type": "tool_result", "content": text,
+                    "is_error": is_error},
             ]},
         }))
     }
@@ -159,8 +168,10 @@ impl Events {
         let millis = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut event = json!({
             "type": "result", "subtype": ending.subtype, "is_error": ending.is_error,
-            "api_error_status": ending.api_error_status, "duration_ms": millis, "duration_api_ms": millis,
-            "num_turns": turns, "stop_reason": if ending.is_error { Value::Null } else { json!("end_turn") },
+            "api_error_status": ending.api_error_status, "duration_ms": millis,
+                "duration_api_ms": millis,
+            "num_turns": turns,
+                "stop_reason": if ending.is_error { Value::Null } else { json!("end_turn") },
             "total_cost_usd": total.usd, "usage": usage(since.input, since.output),
             "modelUsage": {&self.model: {
                 "inputTokens": total.input, "outputTokens": total.output, "cacheReadInputTokens": 0,
@@ -188,8 +199,10 @@ impl Events {
 
 fn usage(input: u64, output: u64) -> Value {
     json!({
-        "input_tokens": input, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": output,
-        "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0}, "service_tier": "standard",
+        "input_tokens": input, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+            "output_tokens": output,
+        "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
+            "service_tier": "standard",
     })
 }
 

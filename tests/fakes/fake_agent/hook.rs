@@ -51,8 +51,10 @@ impl Settings {
             .flatten();
         let input = json!({
             "session_id": session.id, "transcript_path": session.transcript, "cwd": session.cwd,
-            "prompt_id": crate::session::uuid(), "permission_mode": mode, "effort": {"level": "high"},
-            "hook_event_name": "Stop", "stop_hook_active": again, "last_assistant_message": last_text,
+            "prompt_id": crate::session::uuid(), "permission_mode": mode,
+                "effort": {"level": "high"},
+            "hook_event_name": "Stop", "stop_hook_active": again,
+                "last_assistant_message": last_text,
             "background_tasks": [], "session_crons": [],
         });
         hooks.filter_map(|hook| ask(hook, &input, session)).next()

@@ -60,7 +60,9 @@ fn run(words: &[String]) -> Result<u8, String> {
         && rustix::process::geteuid().is_root()
         && std::env::var_os("IS_SANDBOX").is_none()
     {
-        return Err("--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons".to_owned());
+        return Err("--dangerously-skip-permissions cannot be used with root/sudo privileges for \
+            security reasons"
+            .to_owned());
     }
     let (prompt, tui) =
         if args.mode == Mode::Screen && args.prompt.is_none() && std::io::stdin().is_terminal() {
@@ -88,7 +90,9 @@ fn prompt(args: &Args) -> Result<String, String> {
         prompt.push_str(&String::from_utf8_lossy(&bytes));
     }
     if args.mode != Mode::Screen && prompt.trim().is_empty() {
-        return Err("Error: Input must be provided either through stdin or as a prompt argument when using --print".to_owned());
+        return Err("Error: Input must be provided either through stdin or as a prompt argument \
+            when using --print"
+            .to_owned());
     }
     Ok(prompt)
 }

@@ -37,6 +37,7 @@ pub(crate) fn answer(phase: &str, data: &str) -> String {
         Err(_) => format!("{{\"phase\": \"{phase}\", \"data\": {data}}}"),
     };
     format!(
-        "I have looked into it.\n\n<<<ORCHESTRATOR_RESPONSE>>>\n{block}\n<<<END_ORCHESTRATOR_RESPONSE>>>\n\nThat is all."
+        "I have looked into it.\n\n<<<ORCHESTRATOR_RESPONSE>>>\n{block}\n\
+         <<<END_ORCHESTRATOR_RESPONSE>>>\n\nThat is all."
     )
 }

@@ -12,11 +12,12 @@
 //! **What the agent says and does**
 //! ```text
 //! say TEXT                 a text of the model
-//! answer PHASE DATA        a block of the orchestrator's protocol with this JSON, between other words; as it is, if DATA is none
+//! answer PHASE DATA        a block of the orchestrator's protocol with this JSON, between
+//!                          other words; as it is, if DATA is none
 //! answer-file PHASE PATH   the same, with the JSON of a file
-//! close [REASON]           runs: el close $EL_ATOM --reason REASON      (as the Bash tool: allowed, or denied)
-//! update STATUS            runs: el update $EL_ATOM --status STATUS     (the same)
-//! el ARGS…                 runs: el ARGS…                               (the same)
+//! close [REASON]           runs: el close $EL_ATOM --reason REASON (as the Bash tool)
+//! update STATUS            runs: el update $EL_ATOM --status STATUS (the same)
+//! el ARGS…                 runs: el ARGS… (the same)
 //! sh COMMAND               runs any shell line as the Bash tool, always allowed
 //! ask COMMAND              the same, if a rule allows it; on a screen, a person is asked
 //! denied COMMAND           a call that is not allowed: nothing runs, the result lists it
@@ -32,7 +33,8 @@
 //! it blocks, the steps under the next `on-block` run and the turn ends again (8 blocks end the
 //! run, as in the client). Then comes the result event, exit 0.
 //! ```text
-//! result                   the result event now; steps behind it run after it (a second result comes at the end)
+//! result                   the result event now; steps behind it run after it (a second
+//!                          result comes at the end)
 //! linger SECONDS           the result, then alive for SECONDS, then exit 0
 //! no-result                no result event at the end
 //! no-stop-hook             the Stop hook is not asked
@@ -40,16 +42,19 @@
 //! die SIGNAL               kills itself: KILL, TERM, SEGV, …
 //! api-error STATUS [TEXT]  the API refuses: an error text and an is_error result, exit 1
 //! api-retry STATUS         one api_retry event; the run goes on
-//! rate-limit EPOCH [TYPE]  a subscription's limit (five_hour): rate_limit_event rejected, error result, exit 1
+//! rate-limit EPOCH [TYPE]  a subscription's limit (five_hour): rate_limit_event rejected,
+//!                          error result, exit 1
 //! rate-warning EPOCH       rate_limit_event allowed_warning; the run goes on
-//! max-turns · max-budget   the bound is reached: result error_max_turns / error_max_budget_usd, exit 1
+//! max-turns · max-budget   the bound is reached: result error_max_turns or
+//!                          error_max_budget_usd, exit 1
 //! ```
 //! **How it misbehaves**
 //! ```text
 //! ignore-signals           HUP, INT, TERM do nothing from now on, here and in what it starts
-//! child SECONDS [FLAGS]    leaves a process behind for SECONDS. FLAGS: setsid · double-fork · clean-env (no EL_* in its
-//!                          environment) · ignore-signals · hold-stdout (keeps the agent's stdout open) · close (at its
-//!                          end it runs el close) · pid=PATH (writes its pid)
+//! child SECONDS [FLAGS]    leaves a process behind for SECONDS. FLAGS: setsid · double-fork ·
+//!                          clean-env (no EL_* in its environment) · ignore-signals ·
+//!                          hold-stdout (keeps the agent's stdout open) ·
+//!                          close (at its end it runs el close) · pid=PATH (writes its pid)
 //! spam BYTES               about so many bytes of texts · spam-stderr BYTES
 //! long-line BYTES          one text of that size
 //! bad-utf8                 an event with bytes that are no UTF-8
@@ -59,10 +64,13 @@
 //! ```
 //! **Sections.** Steps before any section are the first turn.
 //! ```text
-//! on-block                 when the Stop hook has sent the agent back; a second one for the second time, …
-//! on-resume                when the conversation is resumed (--resume); without it: says hello and closes. A second one for the second
-//!                          time, …; the last one for all further times
-//! on-attempt N             instead of the steps above, from the N-th conversation about this atom on
+//! on-block                 when the Stop hook has sent the agent back; a second one for the
+//!                          second time, …
+//! on-resume                when the conversation is resumed (--resume); without it: says
+//!                          hello and closes. A second one for the second time, …; the last
+//!                          one for all further times
+//! on-attempt N             instead of the steps above, from the N-th conversation about this
+//!                          atom on
 //! ```
 //! **Questions of a plan.** Where the prompt asks for an answer of the orchestrator's protocol, and
 //! `FAKE_AGENT_ANSWERS` names a folder, the script is its file `analysis`, `task_list`, `failures`

@@ -2,7 +2,8 @@
 //! `ignore-signals`.
 #![expect(
     unsafe_code,
-    reason = "the standard library has no way to set what a signal does, and a fake needs no crate for it"
+    reason = "the standard library has no way to set what a signal does, and a fake needs no crate \
+        for it"
 )]
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -18,7 +18,8 @@ const WAIT_FILE: (Duration, u8) = (Duration::from_secs(120), 98);
 
 /// Terminal escapes of every family: title, clear, colour, cursor, C1, bidirectional marks, bell,
 /// backspace.
-const CONTROL_CODES: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[31mred\u{1b}[0m\u{1b}[1;1H\u{9b}31m\u{1b}Ptmux;x\u{1b}\\\r\u{8}\u{7}\u{202e}flip\u{200b}";
+const CONTROL_CODES: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{1b}[31mred\u{1b}[0m\u{1b}[1;\
+    1H\u{9b}31m\u{1b}Ptmux;x\u{1b}\\\r\u{8}\u{7}\u{202e}flip\u{200b}";
 
 impl Agent {
     pub(crate) fn step(&mut self, step: &Step) -> Flow {
@@ -70,7 +71,8 @@ impl Agent {
         match step {
             Step::ApiError { status, text } => return Err(self.api_error(*status, text)),
             Step::ApiRetry(status) => self.events.system(json!({
-                "type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10, "retry_delay_ms": 500,
+                "type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 10,
+                    "retry_delay_ms": 500,
                 "error_status": status, "error": error_name(*status),
             })),
             Step::RateLimit { resets_at, kind } => {
@@ -79,9 +81,17 @@ impl Agent {
                 self.events.api_error(text, "rate_limit", 429);
                 return Err(self.end("success", "api_error", Some(429), text));
             }
-            Step::RateWarning(resets_at) => self.rate_limit_event("allowed_warning", *resets_at, "five_hour"),
+            Step::RateWarning(resets_at) => {
+                self.rate_limit_event("allowed_warning", *resets_at, "five_hour")
+            }
             Step::MaxTurns => {
-                return Err(self.end("error_max_turns", "max_turns", None, "Reached maximum number of turns (1)"));
+                return Err(self.end(
+                    "error_max_turns",
+                    "max_turns",
+                    None,
+                    "Reached maximum number \
+                    of turns (1)",
+                ));
             }
             Step::MaxBudget => {
                 let text = "Reached maximum budget ($1)";
@@ -99,7 +109,9 @@ impl Agent {
             }
             Step::LongLine(bytes) => return self.say(&"x".repeat(*bytes)),
             Step::BadUtf8 => {
-                self.events.bytes(b"{\"type\":\"assistant\",\"message\":{\"role\":\"assistant\",\"content\":");
+                self.events.bytes(
+                    b"{\"type\":\"assistant\",\"message\":{\"role\":\"assistant\",\"content\":",
+                );
                 self.events.bytes(b"[{\"type\":\"text\",\"text\":\"bad \xff\xfe\xc3 bytes\"}]}}\n");
             }
             Step::ControlCodes => return self.say(CONTROL_CODES),
@@ -142,7 +154,8 @@ impl Agent {
             .collect();
         let record = json!({
             "argv": self.args.words, "cwd": self.session.cwd, "env": env, "prompt": self.prompt,
-            "attempt": self.session.attempt(), "resumed": self.session.resumed, "session_id": self.session.id,
+            "attempt": self.session.attempt(), "resumed": self.session.resumed,
+                "session_id": self.session.id,
             "pid": std::process::id(),
         });
         write(path, &format!("{record}\n"), false);
@@ -165,7 +178,8 @@ impl Agent {
         self.events.system(json!({
             "type": "rate_limit_event",
             "rate_limit_info": {
-                "status": status, "resetsAt": resets_at, "rateLimitType": kind, "isUsingOverage": false,
+                "status": status, "resetsAt": resets_at, "rateLimitType": kind,
+                    "isUsingOverage": false,
             },
         }));
     }

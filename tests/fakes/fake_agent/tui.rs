@@ -50,7 +50,9 @@ impl Tui {
                 .unwrap_or(0)
         };
         if manner.contains("onboarding") {
-            return Err(" Unable to connect to Anthropic services\n Failed to connect to api.anthropic.com: EAI_AGAIN".to_owned());
+            return Err(" Unable to connect to Anthropic services\n Failed to connect to \
+                api.anthropic.com: EAI_AGAIN"
+                .to_owned());
         }
         let input = std::io::stdin();
         let mut raw = tcgetattr(&input).map_err(|e| e.to_string())?;

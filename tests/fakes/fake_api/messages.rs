@@ -111,18 +111,22 @@ fn message(step: &Step, model: &str) -> Value {
     let stop = if calls.is_empty() { "end_turn" } else { "tool_use" };
     let mut content: Vec<Value> =
         step.text.iter().map(|text| json!({"type": "text", "text": text})).collect();
-    content.extend(
-        calls.into_iter().map(|(name, input)| json!({"type": "tool_use", "id": unique("toolu_"), "name": name, "input": input})),
-    );
+    content.extend(calls.into_iter().map(|(name, input)| {
+        json!({"type": "tool_use", "id": unique("toolu_"),
+            "name": name, "input": input})
+    }));
     let mut usage = json!({
-        "input_tokens": 100, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 20,
+        "input_tokens": 100, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+            "output_tokens": 20,
     });
     for (key, value) in &step.usage {
         usage[key] = value.clone();
     }
     json!({
-        "id": unique("msg_"), "type": "message", "role": "assistant", "model": model, "content": content,
-        "stop_reason": step.stop_reason.as_deref().unwrap_or(stop), "stop_sequence": null, "usage": usage,
+        "id": unique("msg_"), "type": "message", "role": "assistant", "model": model,
+            "content": content,
+        "stop_reason": step.stop_reason.as_deref().unwrap_or(stop), "stop_sequence": null,
+            "usage": usage,
     })
 }
 

@@ -3,7 +3,8 @@
 //! ```json
 //! {
 //!   "routes": [ {"match": "scenario:hang", "steps": [{"hang": "silent", "repeat": 0}]} ],
-//!   "steps":  [ {"text": "I will do it.", "bash": "el close ${ID} --reason done"}, {"text": "Closed ${ID}."} ],
+//!   "steps":  [ {"text": "I will do it.", "bash": "el close ${ID} --reason done"},
+//!               {"text": "Closed ${ID}."} ],
 //!   "after":  {"text": "done"},
 //!   "side":   {"text": "{\"title\": \"a title\"}"},
 //!   "counter": "session",
@@ -25,11 +26,12 @@
 //! A step is one of
 //! ```text
 //! {"text": "…"}                                  the turn ends with this text
-//! {"bash": "el …"}                               a call of the Bash tool; "text" before it is optional
+//! {"bash": "el …"}                               a call of the Bash tool, perhaps after "text"
 //! {"tool": "Read", "input": {…}}                 a call of any tool
 //! {"tools": [{"bash": "…"}, {"tool": …}]}        several calls in one message
 //! {"status": 429, "type": "rate_limit_error", "message": "…", "headers": {"retry-after": "1"}}
-//! {"hang": "silent" | "headers" | "pings"}       no answer · headers only · a started message, then pings for ever
+//! {"hang": "silent" | "headers" | "pings"}       no answer · headers only · a started
+//!                                                message, then pings for ever
 //! {"drop": "before" | "mid"}                     the connection breaks
 //! {"sse_error": {"type": "overloaded_error", "message": "…"}}    an error inside the stream
 //! ```

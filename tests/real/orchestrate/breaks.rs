@@ -24,7 +24,8 @@ fn a_plan_killed_while_a_client_works_shows_how_far_it_is_and_goes_on_with_the_s
     let scenario = json!({"routes": [
         analysis(2),
         task_list(&[task("one", &[]), task("two", &["one"])]),
-        question("aggregation", &json!([{"text": block("aggregation", &json!({"status": "success", "summary": "One manual"}))}])),
+        question("aggregation", &json!([{"text": block("aggregation", &json!({"status": "success",
+            "summary": "One manual"}))}])),
         worker("one", held),
         worker("two", close),
     ]});

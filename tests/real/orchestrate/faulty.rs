@@ -8,8 +8,10 @@ use crate::real::{assert_run, project};
 #[test]
 fn slips_are_put_right_and_what_cannot_be_read_is_asked_for_again_in_the_same_conversation() {
     // A fence, keys without quotes, commas too many: there is one reading only.
-    let slips = "```json\n{phase: \"analysis\", \"data\": {\"summary\": \"Two chapters\", recommended_splits: 2,},}\n```";
-    let torn = r#"{"phase": "task_list", "data": {"tasks": [{"id": "one", "title": "Chapter one" "Chapter two" ]}}"#;
+    let slips = "```json\n{phase: \"analysis\", \"data\": {\"summary\": \"Two chapters\", \
+        recommended_splits: 2,},}\n```";
+    let torn = "{\"phase\": \"task_list\", \"data\": {\"tasks\": \
+        [{\"id\": \"one\", \"title\": \"Chapter one\" \"Chapter two\" ]}}";
     let mut list = task_list(&[task("one", &[]), task("two", &["one"])]);
     let better = list["steps"][0].take();
     list["steps"] = json!([

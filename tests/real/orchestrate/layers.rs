@@ -39,8 +39,11 @@ fn five_tasks_in_three_layers_are_done_three_at_a_time_in_worktrees_and_landed()
     let there = |id: &str| meeting.path(format!("out/{id}"));
     let of_the_first = (0..3).map(|n| {
         let [own, next, last] = [0, 1, 2].map(|further| FIRST[(n + further) % 3]);
-        let mut route =
-            worker(own, json!({"tool": "Write", "input": {"file_path": format!("{own}.txt"), "content": format!("{own}\n")}}));
+        let mut route = worker(
+            own,
+            json!({"tool": "Write", "input": {"file_path": format!("{own}.txt"),
+                "content": format!("{own}\n")}}),
+        );
         route["steps"][0]["text"] = json!(progress(own, 50));
         // None of the three goes on before the other two are being answered too.
         route["steps"][0]["touch"] = json!(there(own));
@@ -60,9 +63,11 @@ fn five_tasks_in_three_layers_are_done_three_at_a_time_in_worktrees_and_landed()
         question(
             "aggregation",
             &json!([
-                {"bash": "cat table.txt checked.txt > GUIDE.md", "when": FIRST.map(|id| format!("Chapter {id} is written"))},
+                {"bash": "cat table.txt checked.txt > GUIDE.md",
+                    "when": FIRST.map(|id| format!("Chapter {id} is written"))},
                 {"bash": "git add GUIDE.md && git commit -q -m 'Bring the guide together'"},
-                {"text": block("aggregation", &json!({"status": "success", "summary": "GUIDE.md is one guide", "output_files": ["GUIDE.md"]}))},
+                {"text": block("aggregation", &json!({"status": "success",
+                    "summary": "GUIDE.md is one guide", "output_files": ["GUIDE.md"]}))},
             ]),
         ),
         worker("table", json!({"bash": "cat green.txt black.txt herbs.txt > table.txt"})),
@@ -72,7 +77,8 @@ fn five_tasks_in_three_layers_are_done_three_at_a_time_in_worktrees_and_landed()
     let Some((env, api)) = project(&json!({"routes": routes})) else { return };
     let checked = env.path("out/checked");
     env.configure(&format!(
-        "allowed_tools = [\"Bash(git *)\", \"Bash(cat *)\", \"Bash(wc *)\"]\nland_check = \"sh -c 'cat *.txt GUIDE.md > {}'\"\n",
+        "allowed_tools = [\"Bash(git *)\", \"Bash(cat *)\", \"Bash(wc *)\"]\n\
+         land_check = \"sh -c 'cat *.txt GUIDE.md > {}'\"\n",
         checked.display()
     ));
     env.git(&["init", "-q"]);

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::style;
 use crate::output::table::{Cell, Column, Table};
-use crate::settings::keys::{KEYS, Key, Scope};
+use crate::settings::keys::{self, Key, Scope};
 use crate::settings::{self, Origin, Resolved, Settings};
 
 /// Show every setting, its value and where that comes from
@@ -47,8 +47,7 @@ pub(in crate::commands) struct Shown {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let settings = load(app)?;
     let agent = args.agent.as_deref();
-    let values: Vec<(&Key, Result<Resolved>)> = KEYS
-        .iter()
+    let values: Vec<(&Key, Result<Resolved>)> = keys::all()
         .map(|key| (key, settings.get(key, agent)))
         .filter(|(_, resolved)| !args.changed || is_changed(resolved))
         .collect();

@@ -60,7 +60,7 @@ pub(super) fn show(call: &Call, mut given: Arguments) -> Result<String> {
     let id = given.needed("id")?;
     let offset = given.number("offset")?.unwrap_or(0);
     given.done("show")?;
-    let text = commands::show::text(&call.app, &id)?;
+    let text = commands::show::text(&call.app, &id, rows::WINDOW)?;
     Ok(rows::window(&text, usize::try_from(offset).unwrap_or(usize::MAX)))
 }
 

@@ -1,0 +1,152 @@
+//! The documents: no line is too long, no file either, and the README's transcript is what `el`
+//! prints.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::TestEnv;
+
+const COLUMNS: usize = 100;
+const FILE_LINES: usize = 400;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// What other programs wrote, what is compared byte for byte, and what is built.
+fn is_ours(path: &Path) -> bool {
+    let text = path.to_str().unwrap();
+    !["/target/", "/.git/", "/tests/data/", "/snapshots/", "/samples/", "/fuzz/corpus/"]
+        .iter()
+        .any(|part| text.contains(part))
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if entry.file_type().unwrap().is_dir() {
+            if is_ours(&path.join("")) {
+                files(&path, found);
+            }
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_line_and_no_file_is_too_long() {
+    let mut all = Vec::new();
+    files(&root(), &mut all);
+    let mut wrong = Vec::new();
+    for path in all {
+        let name = path.strip_prefix(root()).unwrap().display().to_string();
+        // The sources still have long strings; `scripts/measure-code --check` names them.
+        if name.starts_with("el-") || name.starts_with("migrations/") {
+            continue;
+        }
+        let is_script = name.starts_with("scripts/") || name.starts_with(".ci/");
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if !is_script && !["rs", "md", "sql", "sh", "toml", "mjs"].contains(&ending) {
+            continue;
+        }
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        for (number, line) in text.lines().enumerate() {
+            let columns = line.chars().count();
+            if columns > COLUMNS {
+                wrong.push(format!("{name}:{}: {columns} columns", number + 1));
+            }
+        }
+        let lines = text.lines().count();
+        if ending == "rs" && lines >= FILE_LINES {
+            wrong.push(format!("{name}: {lines} lines"));
+        }
+    }
+    wrong.sort();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What the transcript's agents do, by the file that describes each task.
+const TASKS: [(&str, &str); 3] = [
+    (
+        "greeting",
+        "script: write greeting.txt Tea is ready!\nscript: close greeting.txt is written\n",
+    ),
+    (
+        "program",
+        "script: sh test -f greeting.txt\nscript: write hello.sh cat greeting.txt\n\
+         script: close hello.sh prints greeting.txt\n",
+    ),
+    (
+        "licence",
+        "script: say I cannot choose for you.\n\
+         script: sh el comment add $EL_ATOM \"MIT or GPL? A person has to decide.\"\n\
+         script: update deferred\n",
+    ),
+];
+/// How ids are called in the README, in the order in which they come up.
+const ATOMS: [&str; 3] = ["tea-a0mz", "tea-zqnj", "tea-njgs"];
+const RUNS: [&str; 3] = ["run-gwj20fxy", "run-nm7ztejw", "run-em7sk29n"];
+
+#[test]
+fn the_transcript_in_the_readme_is_what_el_prints() {
+    let path = root().join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let (before, rest) = readme.split_once("```console\n").unwrap();
+    let (block, after) = rest.split_once("```\n").unwrap();
+    let env = TestEnv::new();
+    fs::create_dir(env.project("tasks")).unwrap();
+    for (name, script) in TASKS {
+        fs::write(env.project(format!("tasks/{name}.md")), script).unwrap();
+    }
+    let mut names = Names::default();
+    let mut printed = String::new();
+    for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
+        let line = names.actual(command);
+        let ran = env.run(env.command("sh").args(["-c", &line])).ok();
+        let output = ran.stdout.replace(env.project("").to_str().unwrap(), "/home/you/tea/");
+        printed.push_str(&format!("$ {command}\n{}", names.shown(&output)));
+    }
+    if std::env::var_os("EL_UPDATE_DOCS").is_some() {
+        fs::write(&path, format!("{before}```console\n{printed}```\n{after}")).unwrap();
+    }
+    assert!(
+        printed == block,
+        "the README shows\n{block}\nand el prints\n{printed}\nEL_UPDATE_DOCS=1 writes it"
+    );
+}
+
+/// The ids of this run of the commands, and what the README calls them.
+#[derive(Default)]
+struct Names {
+    shown: HashMap<String, &'static str>,
+}
+
+impl Names {
+    fn actual(&self, command: &str) -> String {
+        let pairs = self.shown.iter();
+        pairs.fold(command.to_owned(), |line, (actual, shown)| line.replace(shown, actual))
+    }
+
+    /// The output with the README's ids, and with the same time for everything that takes one.
+    fn shown(&mut self, output: &str) -> String {
+        let mut text = output.to_owned();
+        let is_word = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+        for word in output.split(|c| !is_word(c)) {
+            if word.strip_suffix('s').is_some_and(|digits| digits.parse::<f64>().is_ok()) {
+                // On a busy machine a table may be some seconds old.
+                text = text.replace(&format!("{word} ago"), "now").replace(word, "1.0s");
+                continue;
+            }
+            for (prefix, shown) in [("tea-", ATOMS), ("run-", RUNS)] {
+                if word.starts_with(prefix) && word.len() == shown[0].len() {
+                    let known = self.shown.keys().filter(|id| id.starts_with(prefix)).count();
+                    let name = *self.shown.entry(word.to_owned()).or_insert_with(|| shown[known]);
+                    text = text.replace(word, name);
+                }
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,35 @@
+//! The checker of `schema.rs` finds what does not fit.
+
+use serde_json::{Value, json};
+
+use super::schema::problems;
+
+#[test]
+fn the_checker_finds_what_is_wrong() {
+    let found = |schema: &Value, value: Value| {
+        let mut out = Vec::new();
+        problems(schema, schema, &value, "$", &mut out);
+        out.len()
+    };
+    let closed = json!({"type": "object", "properties": {"a": {"type": ["integer", "null"],
+        "minimum": 0}}, "required": ["a"], "additionalProperties": false});
+    for (value, wrong) in [
+        (json!({"a": 1}), 0),
+        (json!({"a": null}), 0),
+        (json!({}), 1),
+        (json!({"a": -1}), 1),
+        (json!({"a": "x", "b": 1}), 2),
+    ] {
+        assert_eq!(found(&closed, value.clone()), wrong, "{value}");
+    }
+    let time = json!({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]});
+    assert_eq!(
+        [json!("2026-11-28T09:30:00Z"), json!(null), json!("noon")]
+            .map(|value| found(&time, value)),
+        [0, 0, 1]
+    );
+    let counts = json!({"type": "object", "additionalProperties": {"type": "integer"}});
+    assert_eq!([json!({"x": 1}), json!({"x": "y"})].map(|value| found(&counts, value)), [0, 1]);
+    let both = json!({"anyOf": [{"type": "integer"}, {"type": "number"}]});
+    assert_eq!([json!(1), json!(1.5)].map(|value| found(&both, value)), [1, 0]);
+}

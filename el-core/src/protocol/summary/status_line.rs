@@ -7,135 +7,31 @@ use super::words::{Colour, colours, is_denial, is_failure, words};
 const LOOK: usize = 2_000;
 
 /// Words that say "completed", in the languages that agents were seen to use.
-const COMPLETED: &[&str] = &[
-    "completed",
-    "complete",
-    "done",
-    "success",
-    "successful",
-    "succeeded",
-    "finished",
-    "fertig",
-    "erledigt",
-    "abgeschlossen",
-    "terminé",
-    "terminée",
-    "completado",
-    "completada",
-    "完成",
-    "已完成",
-    "完了",
-];
+const COMPLETED: &str = "\
+    completed complete done success successful succeeded finished fertig erledigt \
+    abgeschlossen terminé terminée completado completada 完成 已完成 完了";
 /// Words that may stand beside those.
-const BESIDE: &[&str] = &[
-    "the",
-    "this",
-    "task",
-    "tasks",
-    "work",
-    "job",
-    "issue",
-    "status",
-    "state",
-    "result",
-    "overall",
-    "final",
-    "it",
-    "is",
-    "was",
-    "are",
-    "has",
-    "have",
-    "been",
-    "all",
-    "everything",
-    "now",
-    "fully",
-    "completely",
-    "entirely",
-    "successfully",
-    "100%",
-    "with",
-];
-const PARTIAL: &[&str] =
-    &["partial", "partially", "partly", "incomplete", "wip", "blocked", "mostly", "unfinished"];
+const BESIDE: &str = "\
+    the this task tasks work job issue status state result overall final it is was are has \
+    have been all everything now fully completely entirely successfully 100% with";
+const PARTIAL: &str = "\
+    partial partially partly incomplete wip blocked mostly unfinished";
 /// Words that take something back, wherever they stand.
-const DOUBT: &[&str] = &[
-    "none",
-    "nothing",
-    "nobody",
-    "unable",
-    "without",
-    "except",
-    "excluding",
-    "but",
-    "however",
-    "although",
-    "though",
-    "unless",
-    "until",
-    "missing",
-    "remaining",
-    "remains",
-    "pending",
-    "todo",
-    "tbd",
-    "skipped",
-    "untested",
-    "broken",
-    "error",
-    "errors",
-    "rolled",
-    "reverted",
-    "only",
-    "still",
-    "yet",
-    "almost",
-    "nearly",
-    "far",
-    "should",
-    "might",
-    "maybe",
-    "probably",
-    "hopefully",
-    "half",
-    "some",
-    "most",
-    "or",
-    "crash",
-    "crashed",
-    "crashes",
-    "red",
-    "problem",
-    "problems",
-];
+const DOUBT: &str = "\
+    none nothing nobody unable without except excluding but however although though unless \
+    until missing remaining remains pending todo tbd skipped untested broken error errors \
+    rolled reverted only still yet almost nearly far should might maybe probably hopefully \
+    half some most or crash crashed crashes red problem problems";
 /// What there may be none of: `no errors`, `no open points`.
-const HARMLESS_IF_NONE: &[&str] = &[
-    "error",
-    "errors",
-    "issue",
-    "issues",
-    "problem",
-    "problems",
-    "warning",
-    "warnings",
-    "failure",
-    "failures",
-    "failed",
-    "regression",
-    "regressions",
-    "blocker",
-    "blockers",
-    "remaining",
-    "open",
-    "outstanding",
-    "further",
-    "follow",
-    "todo",
-    "todos",
-    "missing",
-    "pending",
-];
+const HARMLESS_IF_NONE: &str = "\
+    error errors issue issues problem problems warning warnings failure failures failed \
+    regression regressions blocker blockers remaining open outstanding further follow todo \
+    todos missing pending";
+
+/// A word is one of a list that is written as one text.
+fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
 
 /// What one line says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,7 +62,7 @@ pub(super) fn line_reading(text: &str) -> Reading {
     let text: String = text.chars().take(LOOK).collect();
     let segments: Vec<Vec<String>> = segments(&text);
     let all: Vec<&str> = segments.iter().flatten().map(String::as_str).collect();
-    let is_beside = |words: &&Vec<String>| words.iter().all(|word| BESIDE.contains(&&**word));
+    let is_beside = |words: &&Vec<String>| words.iter().all(|word| is_in(BESIDE, word));
     let head = segments.iter().find(|words| !is_beside(words));
     let is_completed = head.is_some_and(|words| is_completed(words));
     let failed = failure_at(&all);
@@ -203,8 +99,8 @@ pub(super) fn begins_with_status(text: &str) -> bool {
 }
 
 fn is_completed(words: &[String]) -> bool {
-    words.iter().any(|word| COMPLETED.contains(&&**word))
-        && words.iter().all(|word| COMPLETED.contains(&&**word) || BESIDE.contains(&&**word))
+    words.iter().any(|word| is_in(COMPLETED, word))
+        && words.iter().all(|word| is_in(COMPLETED, word) || is_in(BESIDE, word))
 }
 
 /// A word of failure that nothing denies (`nothing failed`).
@@ -215,9 +111,9 @@ fn failure_at(words: &[&str]) -> Option<usize> {
 fn partial_at(words: &[&str]) -> Option<usize> {
     (0..words.len()).find(|at| {
         let word = words[*at];
-        PARTIAL.contains(&word) && !is_denied(words, *at)
+        is_in(PARTIAL, word) && !is_denied(words, *at)
             || word == "progress" && *at > 0 && words[*at - 1] == "in"
-            || COMPLETED.contains(&word)
+            || is_in(COMPLETED, word)
                 && words[at.saturating_sub(2)..*at].iter().any(|before| is_not(before))
     })
 }
@@ -233,15 +129,15 @@ fn is_not(word: &str) -> bool {
 fn has_doubt(words: &[&str]) -> bool {
     let is_harmless = |at: usize| {
         let after = words.get(at + 1..).unwrap_or_default();
-        after.iter().take(3).any(|word| HARMLESS_IF_NONE.contains(word) || is_failure(word))
+        after.iter().take(3).any(|word| is_in(HARMLESS_IF_NONE, word) || is_failure(word))
     };
     words.iter().enumerate().any(|(at, word)| match *word {
         "no" | "zero" | "nothing" | "without" if is_harmless(at) => false,
         "no" | "not" | "never" | "cannot" | "cant" => true,
         word if word.ends_with("n't") => true,
         "be" => at > 0 && words[at - 1] == "to",
-        word if HARMLESS_IF_NONE.contains(&word) && is_denied(words, at) => false,
-        word => DOUBT.contains(&word) || is_part_of_more(words, at),
+        word if is_in(HARMLESS_IF_NONE, word) && is_denied(words, at) => false,
+        word => is_in(DOUBT, word) || is_part_of_more(words, at),
     })
 }
 

@@ -1,89 +1,43 @@
 //! Names of files that hold keys and credentials. No task and no link brings one of them out.
 
 /// Folders that hold nothing else.
-const FOLDERS: [&str; 8] =
-    [".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "gcloud"];
-const NAMES: [&str; 25] = [
-    ".envrc",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".my.cnf",
-    ".git-credentials",
-    ".htpasswd",
-    ".npmrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".dockercfg",
-    ".vault-token",
-    ".boto",
-    ".s3cfg",
-    "kubeconfig",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_ecdsa_sk",
-    "id_ed25519_sk",
-    "credentials",
-    "secrets",
-    ".secrets",
-    "terraform.tfstate",
-];
-const ENDINGS: [&str; 16] = [
-    ".pem",
-    ".key",
-    ".p12",
-    ".pfx",
-    ".pkcs12",
-    ".p8",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".kdb",
-    ".ppk",
-    ".ovpn",
-    ".tfvars",
-    ".gpg",
-    ".agekey",
-    ".mobileprovision",
-];
+const FOLDERS: &str = "\
+    .ssh .gnupg .aws .azure .kube .docker .password-store gcloud";
+const NAMES: &str = "\
+    .envrc .netrc _netrc .pgpass .my.cnf .git-credentials .htpasswd .npmrc .yarnrc.yml .pypirc \
+    .dockercfg .vault-token .boto .s3cfg kubeconfig id_rsa id_dsa id_ecdsa id_ed25519 \
+    id_ecdsa_sk id_ed25519_sk credentials secrets .secrets terraform.tfstate";
+const ENDINGS: &str = "\
+    .pem .key .p12 .pfx .pkcs12 .p8 .jks .keystore .kdbx .kdb .ppk .ovpn .tfvars .gpg .agekey \
+    .mobileprovision";
 /// Beginnings of the names of data files (`credentials.json`, `client_secret_12.json`).
-const STEMS: [&str; 14] = [
-    "credential",
-    "secret",
-    "client_secret",
-    "client-secret",
-    "service-account",
-    "service_account",
-    "serviceaccount",
-    "token",
-    "api_key",
-    "api-key",
-    "apikey",
-    "private_key",
-    "private-key",
-    "passwd",
-];
+const STEMS: &str = "\
+    credential secret client_secret client-secret service-account service_account \
+    serviceaccount token api_key api-key apikey private_key private-key passwd";
 /// Endings of such data; a program may be called `secrets.rs`.
-const DATA: [&str; 12] =
-    ["json", "yml", "yaml", "toml", "ini", "env", "txt", "cfg", "conf", "properties", "csv", "xml"];
+const DATA: &str = "\
+    json yml yaml toml ini env txt cfg conf properties csv xml";
 /// Of `.env.example` and its kind, which hold the names alone.
-const EXAMPLES: [&str; 5] = ["example", "sample", "template", "dist", "defaults"];
+const EXAMPLES: &str = "\
+    example sample template dist defaults";
+
+fn listed(list: &str) -> impl Iterator<Item = &str> {
+    list.split(' ')
+}
 
 /// A name on the way says that the file holds a secret, in any case of its letters.
 pub(super) fn is_secret(path: &str) -> bool {
     let path = path.to_lowercase();
     let mut names = path.split('/').rev();
     let name = names.next().unwrap_or_default();
-    names.any(|folder| FOLDERS.contains(&folder)) || is_secret_name(name)
+    names.any(|folder| listed(FOLDERS).any(|one| one == folder)) || is_secret_name(name)
 }
 
 fn is_secret_name(name: &str) -> bool {
     if let Some(kind) = name.strip_prefix(".env") {
         return kind.is_empty()
             || kind.starts_with(['.', '-', '_', '~'])
-                && !EXAMPLES.iter().any(|example| kind.ends_with(example));
+                && !listed(EXAMPLES).any(|example| kind.ends_with(example));
     }
     // A copy or an old one of a secret is a secret (`id_rsa.bak`, `.env~`).
     let bare = name.trim_end_matches('~');
@@ -91,11 +45,12 @@ fn is_secret_name(name: &str) -> bool {
         .iter()
         .find_map(|ending| bare.strip_suffix(ending))
         .unwrap_or(bare);
-    let is_data = bare.rsplit_once('.').is_some_and(|(_, ending)| DATA.contains(&ending));
-    NAMES.contains(&bare)
-        || ENDINGS.iter().any(|ending| bare.ends_with(ending))
+    let is_data =
+        bare.rsplit_once('.').is_some_and(|(_, ending)| listed(DATA).any(|one| one == ending));
+    listed(NAMES).any(|one| one == bare)
+        || listed(ENDINGS).any(|ending| bare.ends_with(ending))
         || bare.ends_with(".env")
-        || is_data && STEMS.iter().any(|stem| bare.trim_start_matches('.').starts_with(stem))
+        || is_data && listed(STEMS).any(|stem| bare.trim_start_matches('.').starts_with(stem))
 }
 
 #[cfg(test)]

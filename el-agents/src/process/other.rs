@@ -210,6 +210,10 @@ mod tests {
 
     #[test]
     fn the_real_ps_shows_this_process_as_it_is() {
+        if cfg!(target_os = "linux") && Command::new("ps").output().is_err() {
+            // A bare Debian has no ps, and `el` asks for none on Linux.
+            return;
+        }
         let own = std::process::id();
         let process = table().unwrap().into_iter().find(|process| process.pid == own).unwrap();
         assert_eq!(

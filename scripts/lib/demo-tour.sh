@@ -6,7 +6,7 @@ prepare() { :; }
 
 # How it stands with a task, as el tasks says.
 stands() {
-  "$el" --robot tasks "$1" 2>/dev/null | tr -d ' ' | grep -q "\"status\":\"$2\""
+  "$el" --robot tasks show "$1" 2>/dev/null | tr -d ' ' | grep -q "\"status\":\"$2\""
 }
 
 # Waits until a command succeeds; for a minute at most.

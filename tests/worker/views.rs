@@ -142,7 +142,7 @@ fn why_and_show_tell_of_a_run_that_is_on() {
     let env = TestEnv::with_tracker();
     let (worker, id) = working(&env);
     let run = env.last_run(&id)["id"].as_str().unwrap().to_owned();
-    assert!(env.el(&["why", &id]).ok().stdout.contains(&format!("{run} is working on it")));
+    assert!(env.el(&["why", &id]).ok().stdout.contains(&format!("is working on it in {run}")));
     assert_eq!(env.show(&id)["run_id"], run.as_str());
     let page = env.el(&["runs", "show", &run]).ok().stdout;
     assert!(page.contains("Lease until") && page.contains("Supervisor"), "{page}");

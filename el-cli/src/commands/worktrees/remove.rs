@@ -19,10 +19,10 @@ Examples:
   el worktrees remove q5e6
   el worktrees remove q5e6 --force
 
-Without --force only what el worktrees prune would take away goes. With it the branch is given up:
-a reference keeps its commits, and a commit of the files that had none, for a month. Files that
-git ignores are lost. A branch with a run at work stays, and so does a worktree that holds a
-repository with commits of its own. Exit code 4 if it stays.")]
+Without --force only what el worktrees prune would take away goes. With it the branch is given
+up: a reference keeps its commits, and a commit of the files that had none, for a month.
+Files that git ignores are lost. A branch with a run at work stays, and so does a worktree that
+holds a repository with commits of its own. Exit code 4 if it stays.")]
 pub(crate) struct Args {
     /// The atom
     #[arg(value_name = "ATOM", add = complete::all_atoms())]

@@ -221,7 +221,7 @@ fn two_atoms_one_after_the_other_in_the_order_of_their_dependency() {
         json!({"steps": [{"bash": "el close ${ID} --reason done"}, {"text": "Closed ${ID}."}]});
     let Some((env, api)) = project(&steps) else { return };
     let second = env.create("Second", &["-p", "critical"]);
-    let first = env.create("First", &["--blocks", &second]);
+    let first = env.create("First", &["--blocking", &second]);
     env.work(&["--drain"]);
     for id in [&first, &second] {
         assert_run(&env, &env.last_run(id), "closed");

@@ -133,6 +133,14 @@ fn each_agent_of_a_worker_has_its_own_settings() {
 }
 
 /// Issue 3, "How it is shown", 5.
+/// How the runs ended whose agent was started. A worker that is killed between its claim and the
+/// session leaves a run behind that did nothing.
+fn outcomes_of_work(env: &TestEnv, id: &str) -> Vec<String> {
+    let mut outcomes = env.outcomes(id);
+    outcomes.retain(|outcome| outcome != "launch_failed");
+    outcomes
+}
+
 #[test]
 fn a_worker_that_is_killed_in_the_middle_of_a_queue_of_twenty_loses_nothing_and_does_nothing_twice()
 {
@@ -158,7 +166,7 @@ fn a_worker_that_is_killed_in_the_middle_of_a_queue_of_twenty_loses_nothing_and_
     }
     for id in &ids {
         env.wait_for_task(&json!(id), "completed");
-        assert_eq!(env.outcomes(id), ["closed"], "{id} was done once");
+        assert_eq!(outcomes_of_work(&env, id), ["closed"], "{id} was done once");
     }
     let text = fs::read_to_string(env.project("done")).unwrap();
     let each: Vec<&str> = text.lines().collect();
@@ -180,7 +188,7 @@ fn a_foreground_worker_goes_on_with_the_queue_of_one_that_was_killed() {
     env.work(&["--drain"]);
     for id in &ids {
         assert_eq!(
-            (env.status(id).as_str(), env.outcomes(id)),
+            (env.status(id).as_str(), outcomes_of_work(&env, id)),
             ("closed", vec!["closed".to_owned()])
         );
     }

@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 use self::files::{Content, Orphan};
 pub use self::files::{FileError, Fingerprint};
 use crate::clock;
+use crate::error_chain::error_chain;
 
 /// Longest line of the log, in characters.
 const LINE_MAX: usize = 1_000;
@@ -130,7 +131,7 @@ impl Mailbox {
     ) -> Result<Synced, Error> {
         let mut synced = Synced::default();
         if let Err(error) = self.make_folders() {
-            synced.errors.push(told(&error));
+            synced.errors.push(error_chain(&error));
             return Ok(synced);
         }
         self.rescue(&mut synced);
@@ -150,7 +151,7 @@ impl Mailbox {
         store_only(done, &mut synced)?;
         self.rescue(&mut synced);
         if let Err(error) = self.log(&synced) {
-            synced.errors.push(told(&error));
+            synced.errors.push(error_chain(&error));
         }
         Ok(synced)
     }
@@ -300,7 +301,7 @@ impl Mailbox {
                         "a message written to the old {} was moved to the new one",
                         orphan.file.path()
                     )),
-                    Err(error) => synced.errors.push(told(&error)),
+                    Err(error) => synced.errors.push(error_chain(&error)),
                 }
             }
             if now < orphan.since + ORPHAN_TIME {
@@ -329,20 +330,10 @@ fn store_only(done: Result<(), MailboxError>, synced: &mut Synced) -> Result<(),
         Ok(()) => Ok(()),
         Err(MailboxError::Store(error)) => Err(error),
         Err(error) => {
-            synced.errors.push(told(&error));
+            synced.errors.push(error_chain(&error));
             Ok(())
         }
     }
-}
-
-fn told(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    text
 }
 
 /// What the agents do: those that work, and those whose workers wait.

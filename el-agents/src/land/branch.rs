@@ -1,4 +1,4 @@
-//! The branches of atoms, as they stand.
+//! Looks at the branches of atoms.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::git::{GitError, Repository, Revert, Worktree, branch_of};
 /// How the names of agents' branches begin.
 const AGENT_PREFIX: &str = "el/";
 
-/// An atom's branch, as it stands.
+/// The state of an atom's branch.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AtomBranch {
     pub atom_id: String,
@@ -25,30 +25,29 @@ pub struct AtomBranch {
     pub tip: String,
     /// `null`: the branch is checked out nowhere.
     pub path: Option<PathBuf>,
-    /// Somebody removed its folder.
+    /// The folder of the worktree is gone.
     pub missing: bool,
-    /// The branch that its worktree has checked out instead, or "no branch". `null`: its own.
+    /// The branch that the worktree has checked out instead, or "no branch". `null`: the atom's own
+    /// branch.
     pub strayed_to: Option<String>,
     /// Files with changes that no commit has.
     pub uncommitted: Vec<String>,
-    /// Commits of its own.
+    /// The number of commits since the branch began.
     pub commits: usize,
-    /// It has commits, all of them are in the branch that work is brought to, and none was taken
-    /// back there.
+    /// The branch has commits, the target has all of them, and no later revert took any back.
     pub landed: bool,
-    /// The commit that took it back there after it had landed. `null`: none.
+    /// The commit of the target that reverted the landed work. `null`: no revert.
     pub taken_back: Option<String>,
-    /// Its atom has a live run.
+    /// The atom has a live run.
     pub live: bool,
     /// The branch was made by el.
     pub ours: bool,
-    /// The commits that took back any of it, the last first.
+    /// The reverts of any of the work, newest first.
     #[serde(skip)]
     pub reverts: Vec<Revert>,
     #[serde(skip)]
     pub closed_at: Option<Timestamp>,
-    /// When the atom was last taken up again after it had been closed; looked up where something
-    /// was taken back.
+    /// The time of the last reopening after a close. Looked up only for a branch with reverts.
     #[serde(skip)]
     pub reopened_at: Option<Timestamp>,
     #[serde(skip)]
@@ -56,14 +55,14 @@ pub struct AtomBranch {
 }
 
 impl AtomBranch {
-    /// Says, in words, that its worktree is on something else: commits made there are not on the
-    /// branch.
+    /// Says that the worktree has another branch checked out. Commits made there are not on the
+    /// atom's branch.
     pub fn describe_stray(&self) -> Option<String> {
         let on = self.strayed_to.as_ref()?;
         Some(format!("its worktree is on {on}, not on {}", self.branch))
     }
 
-    /// Says, in words, that it landed and was taken back since.
+    /// Says that the work landed and was reverted since.
     pub fn describe_revert(&self) -> Option<String> {
         self.taken_back.as_ref().map(|commit| {
             format!("it had landed, and was taken back by {}", commit.get(..12).unwrap_or(commit))
@@ -71,8 +70,8 @@ impl AtomBranch {
     }
 }
 
-/// The branches of all atoms, in the order of their names. `target`: the branch that work is
-/// brought to; `None` where there is no such branch.
+/// Lists the branches of all atoms by name. `target` is the branch that receives the work; `None`
+/// if the repository has no such branch.
 ///
 /// # Errors
 /// If git or the store fails.
@@ -126,7 +125,7 @@ impl Search<'_> {
             .filter(|tree| tree.branch.as_deref() != Some(&branch))
             .map(|tree| tree.branch.clone().unwrap_or_else(|| "no branch".to_owned()));
         let has_landed = match target {
-            // Where nothing was committed, nothing has landed.
+            // A branch without commits cannot have landed.
             _ if strayed_to.is_some() || commits == 0 => false,
             Some(target) => repository.has_landed(target, id, &tip)?,
             None => false,
@@ -170,7 +169,7 @@ impl Search<'_> {
             .iter()
             .find(|tree| is_there(&own, tree))
             .or_else(|| trees.iter().find(|tree| tree.branch.as_deref() == Some(branch)))
-            // Made when `worktrees_directory` was another one.
+            // The worktree was made under another `worktrees_directory`.
             .or_else(|| {
                 trees.iter().skip(1).find(|tree| tree.path.ends_with(id) && !tree.is_missing)
             })
@@ -192,17 +191,18 @@ fn reopened_at(store: &Store, atom: &str) -> Result<Option<Timestamp>, LandError
     Ok(events.iter().rev().find(is_reopening).map(|event| event.at))
 }
 
-/// The name of the branch that work is brought to: `wanted`, or what is checked out.
+/// Returns the name of the branch that receives the work: `wanted`, or the branch that is checked
+/// out.
 ///
 /// # Errors
-/// If there is no such branch, or it is one of an agent.
+/// If the branch does not exist, or belongs to an agent.
 pub fn resolve_target(repository: &Repository, wanted: Option<&str>) -> Result<String, LandError> {
     let name = wanted.map_or_else(|| repository.current_branch(), |name| Ok(name.to_owned()))?;
     if name.starts_with(AGENT_PREFIX) {
         return Err(LandError::AgentBranch(name));
     }
     if repository.tip(&name)?.is_none() {
-        // In a repository without commits, that is what to say.
+        // In a repository without commits, the missing commit is the better message.
         repository.head()?;
         return Err(GitError::NoRevision(name).into());
     }

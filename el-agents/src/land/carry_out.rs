@@ -1,5 +1,5 @@
-//! The plan, carried out. Moving the target is the last step of each round; nobody sees anything
-//! before that.
+//! Carries out the plan of a landing. Each round moves the target last; no change is visible before
+//! that.
 
 use el_core::Store;
 use el_core::model::Status;
@@ -15,11 +15,11 @@ use crate::git::{
     note_landed, recover_move, unpublished_submodules,
 };
 
-/// Brings in what the plan says, round by round: joins the branches, checks them, leaves out what
-/// makes the check fail, and moves the target. The caller holds [`super::lock()`].
+/// Carries out a plan in rounds. A round joins the branches, checks the result, leaves out the
+/// branch that fails the check, and moves the target. The caller holds [`super::lock()`].
 ///
 /// # Errors
-/// If git, the store or the check cannot do their part, or the target fails its check by itself.
+/// If git, the store or the check command fails, or the target fails the check without any branch.
 pub fn carry_out(
     store: &mut Store,
     repository: &Repository,
@@ -32,7 +32,7 @@ pub fn carry_out(
     if todo.is_empty() {
         return Ok(());
     }
-    // Better known before a long check than after it.
+    // Better found before a long check than after.
     if let Some(why) = find_obstacle(repository, onto, &context.settings.configuration)? {
         hold(items, &todo, &why);
         return Ok(());
@@ -54,8 +54,8 @@ pub fn carry_out(
     }
 }
 
-/// Records in the history of each atom what became of its branch. Where that fails, the target has
-/// moved all the same, so it is only told.
+/// Records the outcome of each branch in the history of its atom. The target has moved already, so
+/// a failure to record is only reported.
 fn record(store: &mut Store, context: &LandContext<'_>, onto: &str, items: &mut [LandItem]) {
     for item in items {
         let Some(outcome) = item.outcome.in_history() else { continue };
@@ -75,8 +75,7 @@ fn record(store: &mut Store, context: &LandContext<'_>, onto: &str, items: &mut 
     }
 }
 
-/// Marks the branches that would be in conflict, as far as merging one after another tells. Nothing
-/// is changed.
+/// Predicts conflicts by merging one branch after another in memory. Nothing is changed.
 ///
 /// # Errors
 /// If git fails.
@@ -133,9 +132,9 @@ struct Lander<'a> {
 
 /// The branch that makes the check fail.
 struct Culprit {
-    /// Its index in the chain.
+    /// The index of the branch in the chain.
     link: usize,
-    /// The end of what the check said.
+    /// The end of the check's output.
     output: String,
 }
 
@@ -147,15 +146,15 @@ impl Lander<'_> {
             let culprit = self.find_culprit(&head, &chain)?;
             let good = &chain[..culprit.as_ref().map_or(chain.len(), |culprit| culprit.link)];
             self.ensure_uninterrupted()?;
-            // The check may have taken long. A branch that has changed since takes all that stand
-            // on it along: they were not checked without it.
+            // The check may have taken long. A branch that has changed since also holds back all
+            // branches above, which were not checked without this branch.
             if self.hold_changed(good)? {
                 todo.retain(|at| self.items[*at].outcome == LandOutcome::ToLand);
                 continue;
             }
             if let Some(mut why) = self.move_target(&mut head, good)? {
                 if let Some(now) = self.repository.tip(self.onto)?.filter(|now| *now != head) {
-                    // Somebody has committed there since: the check says nothing of that.
+                    // The target has new commits, which the check did not see.
                     if !std::mem::replace(&mut is_second_try, true) {
                         head = now;
                         continue;
@@ -176,7 +175,7 @@ impl Lander<'_> {
             self.items[at].outcome = LandOutcome::CheckFailed;
             self.items[at].detail = Some(output);
             // Later branches were tried on top of the culprit, and are tried again. A conflict
-            // before it is one without it too.
+            // before the culprit stays a conflict.
             let before: Vec<usize> = todo.iter().take_while(|one| **one != at).copied().collect();
             let (settled, _) =
                 conflicts.into_iter().partition(|conflict| before.contains(&conflict.item));
@@ -245,7 +244,7 @@ impl Lander<'_> {
         Ok(has_changed)
     }
 
-    /// Moves the target over these; says why not, if it cannot be moved.
+    /// Moves the target over the chain. Returns the reason if the target cannot be moved.
     fn move_target(
         &mut self,
         head: &mut String,

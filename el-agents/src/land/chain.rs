@@ -1,21 +1,21 @@
-//! Branches put on top of each other, in a checkout of our own.
+//! Puts branches on top of each other in a scratch checkout.
 
 use super::{LandError, LandItem};
 use crate::git::{GitError, JoinResult, Mode, Repository, ScratchCheckout};
 
-/// One branch on top of those before it.
+/// A branch on top of all earlier branches of the chain.
 #[derive(Debug)]
 pub(super) struct Link {
-    /// Its index among the items.
+    /// The index among the items.
     pub(super) item: usize,
-    /// The commit that has it and all before it.
+    /// The commit that contains this branch and all earlier branches.
     pub(super) commit: String,
 }
 
-/// A branch that does not fit on those before it.
+/// A branch in conflict with the chain below.
 #[derive(Debug)]
 pub(super) struct Conflict {
-    /// Its index among the items.
+    /// The index among the items.
     pub(super) item: usize,
     pub(super) files: Vec<String>,
 }
@@ -29,8 +29,8 @@ pub(super) struct ChainBuilder<'a> {
 }
 
 impl ChainBuilder<'_> {
-    /// Puts each branch on top of those before it; a branch in conflict is left out.
-    /// `is_interrupted` is asked before each.
+    /// Puts each branch on top of the earlier branches, and leaves out a branch in conflict.
+    /// `is_interrupted` is called before each branch.
     pub(super) fn build(
         &self,
         head: &str,
@@ -52,7 +52,7 @@ impl ChainBuilder<'_> {
                 JoinResult::Conflict(files) => conflicts.push(Conflict { item: at, files }),
             }
         }
-        // A branch in conflict by itself comes with a later one that resolved the conflict.
+        // A later branch may contain a branch in conflict, and resolve the conflict.
         let mut left = Vec::new();
         for conflict in conflicts {
             let tip = items[conflict.item].tip.as_deref().unwrap_or_default();
@@ -67,7 +67,7 @@ impl ChainBuilder<'_> {
     fn join(&self, top: &str, item: &LandItem) -> Result<JoinResult, GitError> {
         let tip = item.tip.as_deref().unwrap_or_default();
         let mut top = top.to_owned();
-        // The last revert is taken back first.
+        // The newest revert is reverted first.
         for revert in &item.brings_back {
             match self.scratch.bring_back(&top, revert)? {
                 JoinResult::Joined(commit) => top = commit,
@@ -77,7 +77,7 @@ impl ChainBuilder<'_> {
         let title = item.title.as_deref().unwrap_or_default();
         let message = format!("Land {}: {title}", item.atom_id);
         let since = self.own_base(&top, &item.atom_id, tip)?;
-        // A rebase would lose a merge in the branch, such as one that resolved a conflict.
+        // A rebase would lose merges in the branch, such as a resolved conflict.
         let range = format!("{}..{tip}", since.as_ref().unwrap_or(&top));
         let words = ["rev-list", "--merges", "--max-count=1", &range, "--not", &top];
         let has_merges = !self.repository.git().ask(&words)?.is_empty();
@@ -85,9 +85,9 @@ impl ChainBuilder<'_> {
         self.scratch.join(&top, since.as_deref(), tip, mode, &message)
     }
 
-    /// Where a branch's own commits begin, if what it began with was brought in as other commits:
-    /// the work of others that it builds on is not put on top a second time. `None`: at whatever
-    /// `top` does not have.
+    /// Returns the base of a branch if the target has the content of the base as other commits. The
+    /// work of others below the base is then not put on top a second time. `None`: the branch
+    /// begins at the first commit that `top` does not have.
     fn own_base(&self, top: &str, atom: &str, tip: &str) -> Result<Option<String>, GitError> {
         let Some(base) = self.repository.base_of(atom)? else { return Ok(None) };
         let is_other =

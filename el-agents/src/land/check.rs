@@ -1,9 +1,9 @@
-//! The check of a plan, or of what `el land` brings in: a command, run to its end unless a signal
-//! comes. It leaves no process behind.
+//! Runs the check of a plan or of a landing: a command, run to the end unless a signal comes. No
+//! process is left behind.
 //!
-//! Should this process be killed, its guard ends the check: a second process, which waits for a
-//! sign on a pipe that the system closes. Should the guard be killed too, the next check of the
-//! same owner ends what is left.
+//! If this process is killed, a guard ends the check. The guard is a second process that waits on a
+//! pipe, which the system closes. If the guard is killed too, the next check of the same owner ends
+//! the remaining processes.
 
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
@@ -21,18 +21,18 @@ use crate::verify::{self, LOOK};
 
 /// In the environment of all that such a check starts; the value names the check's owner.
 const OWNER: &str = "EL_WHOLE_CHECK";
-/// The same, with a value that no other check has. The guard goes by it: the guard of a killed
-/// check must not end the next one.
+/// A second mark, unique to each check. The guard of a killed check looks for this mark, so that
+/// the guard does not end the next check.
 const ONCE: &str = "EL_WHOLE_CHECK_ONCE";
-/// How long ending what an earlier check left may take.
+/// The time limit for ending the remains of an earlier check.
 const SWEEP_LIMIT: Duration = Duration::from_secs(10);
 /// How long noticing a signal that has come may take.
 const NOTICE_LIMIT: Duration = Duration::from_millis(2);
 
-/// A command and how long it may take.
+/// A command and its time limit.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckCommand<'a> {
-    /// The setting that names it.
+    /// The setting that names the command.
     pub key: &'static str,
     /// For sentences: "check", "setup".
     pub name: &'static str,
@@ -43,34 +43,34 @@ pub struct CheckCommand<'a> {
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckEnd {
-    /// The end of its output.
+    /// The end of the output.
     Passed(String),
-    /// The end of its output, and how it ended.
+    /// The end of the output, and the kind of failure.
     Failed(String),
-    /// SIGINT, SIGTERM or SIGHUP came, and it was ended.
+    /// SIGINT, SIGTERM or SIGHUP came, and the command was ended.
     Interrupted,
 }
 
-/// Ends the processes that a killed check of this owner left. The caller holds what makes
-/// it the only one of this owner.
+/// Ends the processes that a killed check of this owner left. The caller must be the only process
+/// that runs checks of this owner.
 pub fn sweep(owner: &str) {
-    // The next check meets a process that cannot be ended now; the plan must not wait for it.
+    // The next check ends processes that cannot be ended now; the plan must not wait for them.
     drop(end_marked(&Marker::new(OWNER, owner), SWEEP_LIMIT));
 }
 
-/// Runs the guard of a check: waits until the pipe that is its standard input ends, and ends the
-/// check, unless a sign came that all is well.
+/// Runs the guard of a check: waits for the end of standard input, then ends the check. A byte on
+/// standard input says that the check has ended well.
 pub fn guard(once: &str) {
     let mut said = Vec::new();
-    // An error is an end, too.
+    // A read error counts as the end.
     let _ = io::stdin().lock().take(1).read_to_end(&mut said);
     if said.is_empty() {
-        // The next check ends what this cannot.
+        // The next check ends any survivors.
         drop(end_marked(&Marker::new(ONCE, once), SWEEP_LIMIT));
     }
 }
 
-/// A process that watches over this one. Without it a check runs all the same.
+/// The guard process of a check. A check runs even if the guard cannot be started.
 struct Guard(Option<Child>);
 
 impl Guard {
@@ -92,14 +92,14 @@ impl Drop for Guard {
     fn drop(&mut self) {
         let Some(mut child) = self.0.take() else { return };
         if let Some(mut pipe) = child.stdin.take() {
-            // It may be gone; then there is nobody to tell.
+            // The guard may be gone already.
             let _ = pipe.write_all(b".");
         }
         let _ = child.wait();
     }
 }
 
-/// Listens for SIGINT, SIGTERM and SIGHUP, which do nothing by themselves from then on.
+/// Listens for SIGINT, SIGTERM and SIGHUP. From then on the signals have no effect of their own.
 #[derive(Debug)]
 struct StopSignals {
     runtime: Runtime,
@@ -137,7 +137,7 @@ async fn any_of([interrupt, terminate, hangup]: &mut [Signal; 3]) {
     }
 }
 
-/// Runs the checks of one owner, and listens for signals meanwhile.
+/// Runs the checks of one owner and listens for signals during a check.
 #[derive(Debug)]
 pub struct CheckRunner<'a> {
     context: &'a LandContext<'a>,
@@ -146,8 +146,8 @@ pub struct CheckRunner<'a> {
 }
 
 impl<'a> CheckRunner<'a> {
-    /// Begins to listen, and ends what a killed check of this owner left. The caller holds what
-    /// makes it the only one of this owner.
+    /// Starts to listen, and ends the remains of a killed check of this owner. The caller must be
+    /// the only process that runs checks of this owner.
     ///
     /// # Errors
     /// If signals cannot be listened to.
@@ -161,11 +161,11 @@ impl<'a> CheckRunner<'a> {
         self.signals.has_come()
     }
 
-    /// Runs a command to its end, unless a signal comes. Blocks; `progress` is called now and then
-    /// with the time that has passed.
+    /// Runs a command to the end, unless a signal comes. Blocks. Calls `progress` at intervals with
+    /// the time passed.
     ///
     /// # Errors
-    /// If it cannot be run.
+    /// If the command cannot be run.
     pub fn run(
         &mut self,
         command: &CheckCommand<'_>,

@@ -7,13 +7,13 @@ use super::check::{CheckCommand, CheckEnd, CheckRunner};
 use super::{LandContext, LandError, project_folder};
 use crate::git::{GitError, Repository, ScratchCheckout, copy_untracked};
 
-/// Checks commits in a checkout of our own.
+/// Checks commits in a scratch checkout.
 #[derive(Debug)]
 pub(super) struct CommitCheck<'a> {
     context: &'a LandContext<'a>,
     repository: &'a Repository,
     pub(super) runner: CheckRunner<'a>,
-    /// By commit: the end of what the check said, if it failed.
+    /// By commit: the end of the check's output, or `None` for a commit that passed.
     known: HashMap<String, Option<String>>,
 }
 
@@ -26,7 +26,7 @@ impl<'a> CommitCheck<'a> {
         CommitCheck { context, repository, runner, known: HashMap::new() }
     }
 
-    /// The end of what the check says of a commit that fails; `None`: the commit passes.
+    /// Returns the end of the check's output if the commit fails; `None` if the commit passes.
     pub(super) fn failure(
         &mut self,
         scratch: &ScratchCheckout,
@@ -52,7 +52,7 @@ impl<'a> CommitCheck<'a> {
         scratch.check_out(commit)?;
         let top = self.repository.top();
         match copy_untracked(top, scratch.path(), &settings.copy, &settings.link) {
-            // The commit itself brought what is in the way.
+            // The commit itself contains the file that is in the way.
             Err(error @ GitError::Untracked { .. }) => return Ok(Some(error.to_string())),
             done => done?,
         }
@@ -63,7 +63,7 @@ impl<'a> CommitCheck<'a> {
             limit: settings.check_limit,
         };
         let folder = project_folder(scratch.path(), self.repository);
-        // Each commit may need another setup: what it brings in follows the files of the commit.
+        // The setup runs for each commit, since the setup may depend on the commit's files.
         for command in [settings.setup_command(), check]
             .into_iter()
             .filter(|command| !command.words.is_empty())

@@ -1,4 +1,4 @@
-//! Committing what agents left uncommitted, because a person says so.
+//! Commits the uncommitted work of agents at a person's request.
 
 use el_core::Store;
 use el_core::model::{Run, Summary};
@@ -7,9 +7,9 @@ use el_core::ops::{self, RunFilter};
 use super::{LandError, LandItem, LandOutcome, LandSettings};
 use crate::git::{Git, GitError, add_all};
 
-/// Commits what was left in the worktree of each uncommitted branch. The summary of the atom's last
-/// run is the message; the repository's hooks run as for any commit. Returns true if anything was
-/// committed: the branches are then to be looked at again. Where git refuses, the item says why.
+/// Commits the changes in the worktree of each uncommitted branch. The summary of the atom's last
+/// run is the message; the repository's hooks run as for any commit. Returns true if a commit was
+/// made: the caller then looks at the branches again. If git refuses a commit, the item says why.
 ///
 /// # Errors
 /// If the store fails, or git cannot be run.
@@ -42,7 +42,7 @@ fn last_run(store: &Store, atom: &str) -> Result<Option<Run>, LandError> {
     Ok(ops::runs(store, &filter)?.items.into_iter().next())
 }
 
-/// The atom's title, what its last run did, and the atom's id.
+/// Composes the message: the atom's title, the work of the last run, and the atom's id.
 fn message(item: &LandItem, run: Option<&Run>) -> String {
     let title = item.title.as_deref().unwrap_or_default();
     let mut parts = vec![format!("{title}\n")];

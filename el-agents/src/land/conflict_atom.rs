@@ -1,4 +1,4 @@
-//! A conflict becomes an atom, for somebody or some agent to resolve.
+//! Files an atom for each conflict, for a person or an agent to resolve.
 
 use el_core::model::{Atom, Status};
 use el_core::ops::{self, NewAtom};
@@ -9,18 +9,18 @@ use super::chain::Conflict;
 use super::{LandError, LandItem, LandOutcome};
 use crate::git::{GitError, Repository, branch_of};
 
-/// In the metadata of such an atom: the atom whose branch is in conflict.
+/// Metadata key of a conflict atom. The value is the id of the atom whose branch is in conflict.
 const KEY: &str = "land_conflict_of";
 
 /// The atom of a conflict.
 struct ConflictAtom {
     id: String,
-    /// Somebody says that it is resolved.
+    /// The conflict is resolved, according to the atom.
     is_closed: bool,
 }
 
-/// Files an atom for each conflict. Where one branch builds on another, whoever resolves its
-/// conflict resolves both, so one atom is filed for the two.
+/// Files an atom for each conflict. If one branch builds on another, resolving the upper conflict
+/// resolves both, so both share an atom.
 pub(super) fn file_all(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -75,8 +75,8 @@ fn what_is_left(repository: &Repository, id: &str, tip: &str) -> Result<String, 
     })
 }
 
-/// Files the atom, unless an open one is there, or one that was closed for this very conflict:
-/// another would say the same.
+/// Files the atom, unless an open atom for the conflict exists, or an atom closed for this very
+/// conflict.
 fn file(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -95,7 +95,7 @@ fn file(
         return Ok(ConflictAtom { id: there.id.clone(), is_closed });
     }
     let branch = item.branch.as_deref().unwrap_or_default();
-    // A parent that is over must not get open work: that would reopen it.
+    // Open work would reopen a parent that is over.
     let parent = item.parent.as_ref().map(|parent| ops::brief(store, parent)).transpose()?;
     let parent = parent.filter(|parent| !parent.status.is_over()).map(|parent| parent.id);
     let files: String = item.files.iter().map(|name| format!("- `{name}`\n")).collect();

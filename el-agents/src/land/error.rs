@@ -20,16 +20,16 @@ pub enum LandError {
     /// Another process holds the lock.
     #[error("another el land is at work")]
     Busy,
-    /// Work is brought from a branch of an agent, not to it.
+    /// Work is landed from an agent's branch, never onto such a branch.
     #[error("{0} is a branch of an agent: work is brought from it, not to it")]
     AgentBranch(String),
     #[error("cannot listen for signals")]
     Signals(#[source] io::Error),
-    /// Nothing was moved.
+    /// The target was not moved.
     #[error("the check fails on {onto} already")]
     TargetFails {
         onto: String,
-        /// The end of what the check said.
+        /// The end of the check's output.
         output: String,
     },
     #[error("the {name} cannot be run: {said}")]

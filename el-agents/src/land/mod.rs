@@ -1,9 +1,10 @@
-//! Bringing the finished work of agents together: what `el land` does, and the check of a plan.
+//! Lands the finished work of agents (`el land`), and checks plans.
 //!
 //! - [`atom_branches`] looks at the branches of atoms.
-//! - [`plan()`] decides, from that look alone, what happens to each branch.
-//! - [`carry_out()`] joins the branches in a checkout of its own, checks them, moves the target.
-//! - [`check`] runs a check; [`check_plan`] runs the one at the end of a plan.
+//! - [`plan()`] decides, from that state alone, about each branch.
+//! - [`carry_out()`] joins the branches in a scratch checkout, checks the result and moves the
+//!   target.
+//! - [`check`] runs a check; [`check_plan`] runs the check at the end of a plan.
 
 mod branch;
 mod carry_out;
@@ -41,7 +42,7 @@ use crate::tmux::socket_name;
 #[derive(Debug, Clone)]
 pub struct LandSettings {
     pub mode: Mode,
-    /// The branch that work is brought to; `None`: the one that is checked out.
+    /// The branch that receives the work; `None`: the branch that is checked out.
     pub onto: Option<String>,
     /// The words of the check's command; empty: none.
     pub check: Vec<String>,
@@ -55,9 +56,10 @@ pub struct LandSettings {
     pub setup_limit: Duration,
     /// The folder of the worktrees.
     pub worktrees: PathBuf,
-    /// Untracked files that el itself puts into worktrees: nobody's changes.
+    /// Untracked files that el puts into worktrees. Never counted as changes.
     pub put_into_worktrees: Vec<String>,
-    /// The project's configuration, which el itself writes: nobody's work, even where git knows it.
+    /// The project's configuration, which el itself writes. Never counted as a change, even if git
+    /// tracks the file.
     pub configuration: PathBuf,
 }
 
@@ -78,7 +80,7 @@ impl LandSettings {
 pub struct LandContext<'a> {
     pub settings: &'a LandSettings,
     pub database: &'a Path,
-    /// This program, which guards the checks.
+    /// The `el` program, which also runs as the guard of checks.
     pub el: PathBuf,
     /// The environment of the checks.
     pub environment: &'a [(OsString, OsString)],
@@ -91,14 +93,14 @@ impl LandContext<'_> {
         Ctx { now: clock::now(), actor: self.actor, session: self.session }
     }
 
-    /// The name of the tracker, which no other tracker of this machine has.
+    /// The tracker's name, unique on this machine.
     fn tracker_name(&self) -> String {
         let whole = self.database.canonicalize();
         socket_name(&whole.unwrap_or_else(|_| self.database.to_owned()))
     }
 
-    /// The folder of a checkout of our own. Projects may share the folder of the worktrees, so its
-    /// name has the tracker's in it.
+    /// Returns the folder of a scratch checkout. Projects may share a worktrees folder, so the name
+    /// contains the tracker's name.
     fn scratch_folder(&self, purpose: &str, suffix: &str) -> Result<PathBuf, GitError> {
         folder_of_worktrees(&self.settings.worktrees)?;
         let name = format!(".{purpose}-{}{suffix}", self.tracker_name());
@@ -113,10 +115,10 @@ fn project_folder(top: &Path, repository: &Repository) -> PathBuf {
     if is_there { below } else { top.to_owned() }
 }
 
-/// Makes this process the only one that brings anything in, until the file is dropped.
+/// Takes the lock that makes this process the only lander, until the file is dropped.
 ///
 /// # Errors
-/// [`LandError::Busy`] if another process is at it.
+/// [`LandError::Busy`] if another process holds the lock.
 pub fn lock(state: &Path) -> Result<FileLock, LandError> {
     let path = state.join("land.lock");
     FileLock::within(&path, Duration::ZERO)

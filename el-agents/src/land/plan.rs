@@ -1,4 +1,4 @@
-//! The decision what happens to each branch, made from a look alone.
+//! Decides about each branch from the observed state alone.
 
 use std::path::PathBuf;
 
@@ -9,33 +9,34 @@ use serde::Serialize;
 use super::AtomBranch;
 use crate::git::Revert;
 
-/// The outcome for one branch.
+/// The outcome for a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LandOutcome {
     /// To be tried.
     ToLand,
     Landed,
-    /// It was brought in before.
+    /// The branch landed earlier.
     Already,
-    /// It has no commit of its own.
+    /// The branch has no commit of its own.
     Nothing,
     NoBranch,
-    /// Its atom is not closed.
+    /// The atom is not closed.
     NotFinished,
-    /// A run is at work in it.
+    /// The atom has a live run.
     AtWork,
-    /// Its worktree has changes that no commit has.
+    /// The worktree has uncommitted changes.
     Uncommitted,
-    /// Its worktree is on something else: el cannot tell which commits are its work.
+    /// The worktree has another branch checked out, so el cannot tell the commits of the atom.
     Astray,
     Conflict,
     CheckFailed,
-    /// It is ready, but the branch cannot be moved now, or it has changed meanwhile.
+    /// The branch is ready, but the target cannot be moved now, or the branch has changed since the
+    /// plan was made.
     Held,
-    /// It was brought in before, and taken back by `git revert` since.
+    /// The branch landed earlier and was reverted by `git revert` since.
     TakenBack,
-    /// A signal came before its turn.
+    /// A signal came before the branch's turn.
     BrokenOff,
 }
 
@@ -46,7 +47,7 @@ impl LandOutcome {
         !matches!(self, ToLand | Landed | Already | Nothing)
     }
 
-    /// The word for an atom's history, where this belongs there.
+    /// The word for the atom's history; `None` if the outcome is not recorded there.
     pub(super) fn in_history(self) -> Option<&'static str> {
         match self {
             LandOutcome::Landed => Some("landed"),
@@ -56,14 +57,14 @@ impl LandOutcome {
         }
     }
 
-    /// The branch is none of those that `--all` is about.
+    /// `--all` leaves out a branch with this outcome.
     fn is_left_out(self) -> bool {
         use LandOutcome::{Already, AtWork, NotFinished, Nothing, TakenBack};
         matches!(self, Already | TakenBack | NotFinished | AtWork | Nothing)
     }
 }
 
-/// One branch, and its outcome.
+/// A branch and the outcome of landing the branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LandItem {
     pub atom_id: String,
@@ -77,9 +78,9 @@ pub struct LandItem {
     pub files: Vec<String>,
     /// The atom that was filed to resolve a conflict.
     pub conflict_atom: Option<String>,
-    /// Commits of the target that took its work back: what they took is brought in again.
+    /// Commits of the target that reverted the work. The landing reverts the reverts.
     pub brings_back: Vec<String>,
-    /// Its worktree.
+    /// The folder of the worktree.
     #[serde(skip)]
     pub(super) path: Option<PathBuf>,
     #[serde(skip)]
@@ -88,16 +89,15 @@ pub struct LandItem {
     pub(super) parent: Option<String>,
 }
 
-/// Decides what happens to each branch, in the order in which their atoms were finished. `wanted`:
-/// the ids of the atoms; `None`: every closed one.
+/// Decides about each branch, in the order in which the atoms were closed. `wanted`: ids of atoms;
+/// `None`: every closed atom.
 pub fn plan(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<LandItem> {
     let is_wanted =
         |branch: &&AtomBranch| wanted.is_none_or(|wanted| wanted.contains(&branch.atom_id));
     let mut items = Vec::new();
     for branch in branches.iter().filter(is_wanted) {
         let item = LandItem::of_branch(branch);
-        // A closed atom's agent may still be writing: that is soon over, and no reason to be
-        // silent.
+        // The agent of a closed atom may still be writing for a moment, so the atom is listed.
         let is_to_come =
             item.outcome == LandOutcome::AtWork && branch.status == Some(Status::Closed);
         if wanted.is_some() || is_to_come || !item.outcome.is_left_out() {
@@ -162,9 +162,10 @@ impl LandItem {
         item
     }
 
-    /// Reverted work is brought in again if its atom was finished again since, or its branch has
-    /// new commits; else the revert stands. Git tells whole seconds: within the second of the
-    /// revert, a close is a later one if the atom was reopened in that second too.
+    /// Decides about reverted work. The work lands again if the atom was closed again after the
+    /// revert, or the branch has new commits; else the revert stands. Git's times are whole
+    /// seconds: a close in the second of the revert counts as later if the atom was also reopened
+    /// in that second.
     fn apply_reverts(&mut self, reverts: &[Revert], reopened_at: Option<Timestamp>) {
         let second = |at: Option<Timestamp>| at.map(|at| at.as_micros() / 1_000_000);
         let (closed, reopened) = (second(self.closed_at), second(reopened_at));
@@ -209,8 +210,8 @@ fn outcome_of(branch: &AtomBranch) -> LandOutcome {
     }
 }
 
-/// The first of `count` steps after which the check fails, counted from 1: with none of them it
-/// passes, with all it fails.
+/// Finds the first of `count` steps after which the check fails, counted from 1. The check passes
+/// with no step and fails with all steps.
 pub(super) fn find_first_failure<E>(
     count: usize,
     mut passes: impl FnMut(usize) -> Result<bool, E>,

@@ -18,14 +18,14 @@ pub struct PlanBranch<'a> {
     pub atom: &'a str,
     pub name: String,
     pub tip: String,
-    /// Its task mends a failed check, so that it came after the results were brought together.
+    /// The task mends a failed check, so the branch is newer than the aggregation.
     pub is_later: bool,
 }
 
 /// Where the work of a plan that is done lies.
 #[derive(Debug)]
 pub struct PlanBranches<'a> {
-    /// The branch of the aggregation, if it has one.
+    /// The branch of the aggregation.
     pub whole: Option<PlanBranch<'a>>,
     /// The tasks that are done and have a branch.
     pub tasks: Vec<PlanBranch<'a>>,
@@ -62,7 +62,7 @@ pub struct PlanCheck<'a> {
     pub overview: &'a Overview,
     /// The project's folder.
     pub folder: &'a Path,
-    /// Where branches begin; `None`: at what is checked out.
+    /// The commit or branch at which branches begin; `None`: the checked-out commit.
     pub base: Option<&'a str>,
     pub limit: Duration,
 }
@@ -70,13 +70,13 @@ pub struct PlanCheck<'a> {
 /// An event during the check.
 #[derive(Debug)]
 pub enum PlanCheckEvent<'a> {
-    /// The results are together in this folder.
+    /// The results are together in the given folder.
     Begins(&'a Path),
-    /// A command, by its words, runs for this long.
+    /// A command, given by its words, has run for this long.
     GoesOn(&'a [String], Duration),
 }
 
-/// How it ended.
+/// The result of a plan's check.
 #[derive(Debug)]
 pub enum PlanCheckEnd {
     Ended {
@@ -87,14 +87,14 @@ pub enum PlanCheckEnd {
     Interrupted,
 }
 
-/// The owner of a plan's check, for all processes of this machine.
+/// Returns the owner of a plan's check, unique on this machine.
 pub fn plan_check_owner(database: &Path, epic: &str) -> String {
     let whole = database.canonicalize();
     format!("{}:{epic}", whole.as_deref().unwrap_or(database).display())
 }
 
-/// Brings the results of a plan together and runs its check there. The caller holds what makes it
-/// the only one that drives this plan.
+/// Joins the results of a plan and runs the plan's check there. The caller must be the only process
+/// that drives this plan.
 ///
 /// # Errors
 /// If git fails, or a command cannot be run.
@@ -122,7 +122,7 @@ pub fn check_plan(
         Some(repository) => bring_together(context, plan, repository)?,
         None => Together::Folder,
     };
-    // Removed at the end.
+    // Keeps the checkout until the end of the function.
     let _checkout;
     let (folder, commands): (PathBuf, &[CheckCommand<'_>]) = match together {
         Together::Folder => (plan.folder.to_owned(), &[check]),
@@ -152,16 +152,17 @@ pub fn check_plan(
 
 /// Where the results are together.
 enum Together<'a> {
-    /// In the project's folder: nobody worked elsewhere.
+    /// The project's folder: no task used a worktree.
     Folder,
-    /// In a checkout of our own.
+    /// A scratch checkout.
     Checkout(ScratchCheckout, &'a Repository),
-    /// Nowhere, and this is why.
+    /// The results do not merge, for the given reason.
     Conflict(String),
 }
 
-/// The branch of the aggregation has all that it brought together; those of the tasks of failed
-/// checks came later. Where the aggregation has no branch, those of all tasks are joined.
+/// Joins the results. The aggregation's branch contains everything aggregated; only the branches of
+/// tasks that mend failed checks are newer. Without such a branch, the branches of all tasks are
+/// joined.
 fn bring_together<'a>(
     context: &LandContext<'_>,
     plan: &PlanCheck<'_>,

@@ -17,13 +17,13 @@ use crate::error_chain::error_chain;
 use crate::launch::{LaunchError, Launcher};
 use crate::process::ProcessId;
 
-/// Sessions in one folder above which a person is warned.
+/// The number of sessions in a folder above which the worker warns.
 const SHARED_FOLDER: usize = 2;
 
 impl State<'_> {
     pub(super) fn adopt(&mut self, view: &WorkerView, id: &str) {
         let Some(run) = view.live.iter().find(|run| run.id == id) else { return };
-        // Another worker may be faster; then it is that one's.
+        // Another worker may be faster and then has the run.
         if ops::adopt(&mut self.store, id, run.worker_id.as_deref(), &self.id).is_ok() {
             self.remember(run);
             self.listener
@@ -66,7 +66,7 @@ impl State<'_> {
                     });
                 }
                 Err(error) => {
-                    // A folder that the atom names says nothing of the other atoms.
+                    // A bad folder named by an atom does not affect other atoms.
                     let is_own_fault = matches!(error, LaunchError::Folder(_));
                     self.not_launched(&claimed.run, error_chain(&error), is_own_fault)?;
                     break;
@@ -77,7 +77,7 @@ impl State<'_> {
         Ok(any)
     }
 
-    /// Whether the run is to get a worktree of its own, and has none yet.
+    /// Returns true if the run has an agent with worktrees and no worktree yet.
     fn is_unplaced(&self, run: &Run) -> bool {
         let agent = &launcher_of(&self.launchers, &run.agent).agent;
         agent.isolation.is_some() && Path::new(&run.workdir) == agent.working_directory
@@ -115,7 +115,7 @@ impl State<'_> {
         self.agents.iter().find(|(name, _)| name == agent).and_then(|(_, account)| account.clone())
     }
 
-    /// From now on the run is ours to report.
+    /// Tracks the run: from now on this worker reports the end of the run.
     pub(super) fn remember(&mut self, run: &Run) -> &mut TrackedRun {
         self.tracked.entry(run.id.clone()).or_default()
     }
@@ -124,7 +124,7 @@ impl State<'_> {
         if self.warned_of_folder || self.tracked.len() <= SHARED_FOLDER {
             return;
         }
-        // As it stands in the store: an agent gets a worktree of its own after its claim.
+        // Read from the store: an agent gets a worktree only after the claim.
         let mut folders: HashMap<String, usize> = HashMap::new();
         for run in self.tracked.keys().filter_map(|id| ops::run(&self.store, id).ok()) {
             if self.is_unplaced(&run) {

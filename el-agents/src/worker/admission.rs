@@ -1,4 +1,4 @@
-//! Whether one more session may start now, and what is told if not.
+//! Decides if another session may start now, and reports the reason if not.
 
 use std::time::{Duration, Instant};
 
@@ -9,17 +9,17 @@ use super::report::Report;
 use super::state::State;
 use crate::{clock, machine};
 
-/// A start longer ago than this says nothing.
+/// Starts older than this no longer count.
 const FORGET: Duration = Duration::from_secs(600);
-/// So often the store is told that starts are still held back, and so long it holds what it was
-/// told.
+/// The interval at which the store is told that starts are held back. The store drops the note
+/// after [`TOLD_FOR`].
 const AGAIN: Duration = Duration::from_secs(20);
 const TOLD_FOR: Duration = Duration::from_secs(60);
-/// A wait between two starts that is shorter than this is told nobody.
+/// A shorter wait between two starts is not reported.
 const SHORT: Duration = Duration::from_secs(5);
 
 impl State<'_> {
-    /// Whether one more may start, with so many running.
+    /// Returns true if another session may start beside the running sessions.
     pub(super) fn may_start(&mut self, running: usize) -> bool {
         let limits = self.options.resources.limits;
         if limits == Limits::default() {
@@ -70,7 +70,7 @@ impl State<'_> {
             return;
         }
         let reason = held.to_string();
-        // It is what `el why` says; the worker's own output says it anyway.
+        // For `el why` only; the worker's own output says the same.
         let _ = ops::set_held_back(&mut self.store, Some((clock::now().plus(TOLD_FOR), &reason)));
         self.starts.told = Some((kind, Instant::now()));
         if is_new {
@@ -78,7 +78,7 @@ impl State<'_> {
         }
     }
 
-    /// What was ready may start, or is ready no more.
+    /// Clears the note that starts are held back.
     pub(super) fn no_longer_held(&mut self) {
         if self.starts.told.take().is_some() {
             let _ = ops::set_held_back(&mut self.store, None);

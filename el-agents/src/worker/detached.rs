@@ -1,5 +1,4 @@
-//! A worker that nobody waits for: started by `el run` where none is there, or by
-//! `el work --background`.
+//! Starts a detached worker, for `el run` without a worker and for `el work --background`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
@@ -11,33 +10,33 @@ use std::process::{Child, Command, Stdio};
 use crate::process::detach;
 use crate::settings::Places;
 
-/// A log that is longer than this, in bytes, is put aside before more is written.
+/// Size in bytes above which the log is renamed before more is written.
 const LOG_MAX: u64 = 1 << 20;
 
-/// What of the caller's environment would make the worker pass for somebody's session.
+/// Variables of an agent's session. A worker with these variables would act as the session.
 const OF_A_SESSION: [&str; 5] = ["EL_RUN", "EL_TOKEN", "EL_ATOM", "EL_ACTOR", "EL_DB"];
 
-/// How to start one.
+/// The command of a detached worker.
 #[derive(Debug)]
 pub struct Detached<'a> {
     pub places: &'a Places,
     /// The command line after the program's name.
     pub arguments: &'a [OsString],
-    /// Where it runs.
+    /// The working directory.
     pub folder: &'a Path,
-    /// What it prints is added here.
+    /// The log file, to which the output is appended.
     pub log: &'a Path,
     pub environment: &'a [(OsString, OsString)],
 }
 
-/// Starts it in a session of its own, with none of our files and not on our terminal. The child is
-/// given back for whoever wants to see whether it has begun; it goes on without us.
+/// Starts the worker in a new session, without inherited files and without a terminal. The returned
+/// child serves to see if the worker has begun; the worker does not depend on this process.
 ///
 /// # Errors
 /// If the log cannot be opened, or the process not be started.
 pub fn start_detached(worker: &Detached<'_>) -> io::Result<Child> {
     if fs::metadata(worker.log).is_ok_and(|meta| meta.len() > LOG_MAX) {
-        // Another may have been faster, which is as good.
+        // Another process may have renamed the log first.
         let _ = fs::rename(worker.log, worker.log.with_extension("log.old"));
     }
     let log = OpenOptions::new().create(true).append(true).mode(0o600).open(worker.log)?;

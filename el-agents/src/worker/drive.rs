@@ -1,5 +1,5 @@
-//! A worker that drives a plan on: beside claiming what is below its epic, it takes the steps that
-//! need nobody.
+//! Drives a plan: besides claiming work below the epic, the worker takes the steps that need no
+//! person and no agent.
 
 use std::time::{Duration, Instant};
 
@@ -16,25 +16,25 @@ use crate::clock;
 /// A plan that a worker drives on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drive {
-    /// The whole id of its epic.
+    /// The full id of the plan's epic.
     pub epic: String,
-    /// Who files its atoms.
+    /// The actor that files the plan's atoms.
     pub actor: String,
     /// Stop when the tasks are filed.
     pub plan_only: bool,
 }
 
-/// Between two looks at the plan while something changes.
+/// Interval between looks at a plan that changes.
 const LOOK: Duration = Duration::from_millis(500);
-/// Looks at it, changed or not: its time passes.
+/// Interval between looks at a plan without changes, since the plan's time limit passes too.
 const FULL_LOOK: Duration = Duration::from_secs(2);
 /// Time that is counted as worked between two looks, at the most: a machine that slept has not
 /// worked.
 const GAP_MAX: Duration = Duration::from_secs(30);
 
 impl State<'_> {
-    /// Drives the plan on, if it is time to. Before anything is claimed: what is ready now may not
-    /// be to begin.
+    /// Takes the plan's next steps if a look is due. Runs before any claim: a step may hold back an
+    /// atom that is ready now.
     pub(super) fn drive(&mut self, now: Timestamp) -> Result<(), WorkError> {
         if self.options.drive.is_none() || !self.is_due()? {
             return Ok(());
@@ -51,7 +51,7 @@ impl State<'_> {
         Ok(self.driven.is_stale || self.driven.seen_version != Some(self.store.data_version()?))
     }
 
-    /// Whether something may be begun: a person may have ended the plan a moment ago.
+    /// Returns true if the plan permits new work. A person may have ended the plan a moment ago.
     pub(super) fn plan_goes_on(&mut self) -> Result<bool, WorkError> {
         if self.options.drive.is_some() && self.has_plan_changed()? {
             self.advance(clock::now())?;
@@ -59,7 +59,8 @@ impl State<'_> {
         Ok(!self.driven.holds)
     }
 
-    /// Looks at the plan and takes what steps there are; whether it goes on by itself.
+    /// Reads the plan and takes the possible steps. Returns true if the plan goes on without a
+    /// person.
     fn advance(&mut self, now: Timestamp) -> Result<bool, WorkError> {
         let drive = self.options.drive.as_ref().expect("only called where there is one");
         let worked = self
@@ -67,7 +68,7 @@ impl State<'_> {
             .looked_at
             .replace(Instant::now())
             .map_or(Duration::ZERO, |at| at.elapsed().min(GAP_MAX));
-        // Before what is read: a change after this is seen the next time.
+        // Read before the plan, so that later changes are seen at the next look.
         self.driven.seen_version = Some(self.store.data_version()?);
         self.driven.is_stale = false;
         let ctx = Ctx { now, actor: &drive.actor, session: None };
@@ -88,8 +89,8 @@ impl State<'_> {
         Ok(goes_on)
     }
 
-    /// Whether nothing of the plan goes on by itself, or through this worker, which has nothing to
-    /// do. Looks once more first: the last run's end, or a person, may have led to a new step.
+    /// Returns true if no part of the plan goes on. Takes the plan's steps once more first, since a
+    /// run's end or a person may have caused a new step.
     pub(super) fn is_plan_at_rest(&mut self, epic: &str) -> Result<bool, WorkError> {
         if self.is_draining() || !self.advance(clock::now())? {
             return Ok(true);
@@ -106,8 +107,7 @@ impl State<'_> {
     }
 }
 
-/// Whether two steps are the same for whoever is told of them: what changes as work goes on has its
-/// own reports.
+/// Returns true if two steps need no new report: changes within a step have reports of their own.
 fn is_same_kind(before: &Step, after: &Step) -> bool {
     match (before, after) {
         (Step::AwaitWork { .. }, Step::AwaitWork { .. }) => true,

@@ -1,5 +1,4 @@
-//! What a worker remembers between two looks. Nothing here that is not also in the store has to
-//! survive.
+//! The memory of a worker between two ticks. Everything that must survive is in the store.
 
 use std::ffi::OsString;
 use std::time::Instant;
@@ -14,14 +13,14 @@ use crate::process::ProcessId;
 use crate::recover::RecoverError;
 use crate::settings::Executor;
 
-/// What the worker remembers of one of its runs.
+/// The worker's notes about a tracked run.
 #[derive(Debug, Default)]
 pub(super) struct TrackedRun {
     /// The process in the pane, until the supervisor has registered.
     pub(super) pane: Option<ProcessId>,
-    /// Not before this is its recovery tried again.
+    /// The earliest time for another try to recover the run.
     pub(super) recover_after: Option<Instant>,
-    /// Its session could not be started.
+    /// The reason why the session could not be started.
     pub(super) launch_failure: Option<LaunchFailure>,
 }
 
@@ -38,35 +37,36 @@ pub(super) struct Recovery {
 #[derive(Debug, Clone)]
 pub(super) struct LaunchFailure {
     pub(super) why: String,
-    /// It says nothing of other atoms.
+    /// The atom caused the failure; other atoms are unaffected.
     pub(super) is_own_fault: bool,
 }
 
-/// What a worker remembers of its starts.
+/// The worker's notes about started sessions.
 #[derive(Debug, Default)]
 pub(super) struct Starts {
     pub(super) at: Vec<Instant>,
-    /// Since when nothing runs and nothing may start.
+    /// Since when no session runs and none may start.
     pub(super) idle_since: Option<Instant>,
-    /// What was told last, and when the store was told of it.
+    /// The reason last reported, and the time when the store was told.
     pub(super) told: Option<(std::mem::Discriminant<Held>, Instant)>,
 }
 
-/// What a worker remembers of the plan.
+/// The worker's notes about the plan.
 #[derive(Debug, Default)]
 pub(super) struct Driven {
     pub(super) looked_at: Option<Instant>,
     pub(super) seen_version: Option<i64>,
-    /// This worker itself has changed something since the last look, which no version tells.
+    /// This worker changed the store since the last look. The version of the data does not show own
+    /// changes.
     pub(super) is_stale: bool,
     pub(super) step: Option<Step>,
-    /// Nothing more is to begin: it goes no further without somebody, or its means are used up.
+    /// No new work may begin: the plan waits for a person, or the means are used up.
     pub(super) holds: bool,
     pub(super) is_used_up: bool,
 }
 
-/// The accounts of the agents, each once; and for each agent the fingerprint of its own, or `None`
-/// for a program without one.
+/// Returns each account of the agents once, and for each agent the fingerprint of its account;
+/// `None` for a program without an account.
 pub(super) fn accounts_of(
     launchers: &[Launcher],
     environment: &[(OsString, OsString)],
@@ -77,7 +77,7 @@ pub(super) fn accounts_of(
         prints.push(match &account {
             Some(account) => Some(account.fingerprint().to_owned()),
             None if matches!(launcher.agent.executor, Executor::Command(_)) => None,
-            // A client whose account cannot be told is paused all the same.
+            // A client with an unknown account can be paused too.
             None => Some(ops::NO_ACCOUNT.to_owned()),
         });
         accounts.extend(account.filter(|account| !accounts.contains(account)));

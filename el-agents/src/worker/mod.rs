@@ -1,6 +1,6 @@
-//! `el work`: a reconciler. Each tick looks at the store, asks the pure plan what is to be done,
-//! and does it. It is woken by changes of the store and by time, and may die at any moment:
-//! supervisors go on without it, and the next worker adopts them.
+//! `el work`: a reconciler. Each tick reads the store, asks the pure plan for the next actions, and
+//! carries them out. Changes of the store and time wake the worker. The worker may die at any
+//! moment: supervisors go on, and the next worker adopts the runs.
 
 mod actions;
 mod admission;
@@ -39,14 +39,14 @@ use crate::pace::Pace;
 use crate::process;
 use crate::settings::{AgentSettings, Places, RunRules};
 
-/// Between two looks for changes, right after one and when nothing moves; a look costs
-/// microseconds.
+/// Interval between looks for changes: the shortest, right after a change, and the longest, without
+/// changes. A look costs microseconds.
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_millis(150);
-/// A step costs more, the more is live: it is taken so that this many times its duration passes
-/// before the next one.
+/// The wait after a step, as a multiple of the step's duration. The cost of a step grows with the
+/// number of live runs.
 const STEP_SHARE: u32 = 20;
-/// Looks at everything, changed or not: time passes for leases and back-offs too.
+/// Interval between full looks, even without changes: leases and back-offs expire with time.
 const FULL_LOOK: Duration = Duration::from_secs(1);
 
 /// Looks in a row that the store may fail before the worker gives up.
@@ -55,44 +55,45 @@ const STORE_FAILURES: usize = 20;
 /// How a worker is to work.
 #[derive(Debug, Clone)]
 pub struct WorkOptions {
-    /// The agents that it serves; one at least. Of equally good atoms, the first takes what is
-    /// assigned to nobody.
+    /// The agents that the worker serves; at least one. Among equally good unassigned atoms, the
+    /// first agent goes first.
     pub agents: Vec<Served>,
     pub rules: RunRules,
     pub places: Places,
     pub durability: Durability,
-    /// Which atoms; beside each agent's own rule (assigned to nobody or to it).
+    /// Selects atoms, in addition to each agent's own rule (unassigned, or assigned to the agent).
     pub filter: AtomFilter,
-    /// Sessions at a time, of all its agents together.
+    /// The maximum number of sessions at a time, over all agents.
     pub concurrency: usize,
-    /// Claims after which no more is claimed.
+    /// The number of claims after which claiming stops.
     pub max_claims: Option<usize>,
-    /// Leave when nothing is ready any more, no back-off runs, and what was claimed has ended.
+    /// Leave as soon as nothing is ready, no back-off runs, and all claimed runs have ended.
     pub drain: bool,
-    /// With a bound of one claim: wait for the end of a pause instead of leaving.
+    /// With `max_claims` 1: wait for the end of a pause instead of leaving.
     pub waits: bool,
-    /// The caller's environment, of which agents get their part.
+    /// The caller's environment, from which each agent's environment is made.
     pub environment: Vec<(OsString, OsString)>,
     /// Put at the head of each context.
     pub preamble: Option<String>,
-    /// What it may take of the machine, and spend.
+    /// Bounds on machine use and cost.
     pub resources: Resources,
-    /// The plan that it drives on; `filter` is then to take what is below its epic.
+    /// The plan to drive. `filter` must then select the atoms below the plan's epic.
     pub drive: Option<Drive>,
 }
 
-/// Bounds on what a worker takes of the machine, and spends.
+/// Bounds on a worker's use of the machine, and on cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Resources {
     /// When a session may start.
     pub limits: el_core::rules::admit::Limits,
-    /// What everything below an epic may cost, in US dollars, unless its metadata say otherwise.
+    /// The cost limit for everything below an epic, in US dollars. The epic's metadata override the
+    /// limit.
     pub budget_per_epic: Option<f64>,
-    /// What all runs of the project may cost on one day (UTC).
+    /// The cost limit for all runs of the project on a day (UTC), in US dollars.
     pub budget_per_day: Option<f64>,
 }
 
-/// One agent that a worker serves.
+/// An agent that a worker serves.
 #[derive(Debug, Clone)]
 pub struct Served {
     pub agent: AgentSettings,
@@ -101,7 +102,7 @@ pub struct Served {
 }
 
 impl WorkOptions {
-    /// Which atoms of its agents such a worker can be relied on to take.
+    /// Returns the atoms that such a worker reliably takes.
     fn takes(&self) -> Takes {
         let assigned = |name: &str| AtomFilter {
             assignee: Some(AssigneeFilter::Is(name.to_owned())),
@@ -116,24 +117,24 @@ impl WorkOptions {
     }
 }
 
-/// Why a worker ended other than by having done its work.
+/// The reason why a worker ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
-    /// Found before anything was claimed.
+    /// Found before any claim.
     #[error(transparent)]
     Configuration(#[from] ConfigurationError),
     /// The store failed.
     #[error("the store failed")]
     Store(#[from] Error),
-    /// The file of the store is not the one that was opened; all runs were ended.
+    /// The database file is not the file that was opened. All runs were ended.
     #[error("{} was {became} while el work was using it", path.display())]
     DatabaseGone {
-        /// Where it was.
+        /// The path of the database.
         path: PathBuf,
         /// "deleted" or "replaced".
         became: &'static str,
     },
-    /// Sessions cannot be started; nothing more was claimed.
+    /// Sessions cannot be started. Claiming has stopped.
     #[error("{attempts} sessions in a row could not be started; the last: {message}")]
     CannotLaunch {
         /// How many.
@@ -152,7 +153,7 @@ pub enum WorkError {
     },
 }
 
-/// Checks that a worker could work, without claiming anything.
+/// Checks the configuration of a worker without claiming anything.
 ///
 /// # Errors
 /// The field that is wrong, and the remedy.
@@ -173,13 +174,14 @@ fn launchers(options: &WorkOptions) -> Result<Vec<Launcher>, ConfigurationError>
     options.agents.iter().map(launcher).collect()
 }
 
-/// Works until there is no more to do (`drain`, `max_claims`), or until it is told to stop. Blocks.
+/// Works until nothing is left to do (`drain`, `max_claims`) or a signal comes. Blocks.
 ///
-/// The first SIGINT stops the claiming and waits for what runs; a second one, SIGTERM or SIGHUP
-/// leave the sessions to their supervisors. A SIGHUP that was ignored (`nohup`) stays ignored.
+/// The first SIGINT stops claiming and waits for running sessions. A second SIGINT, SIGTERM or
+/// SIGHUP leaves the sessions to their supervisors. A SIGHUP that was ignored (`nohup`) stays
+/// ignored.
 ///
 /// # Errors
-/// If the configuration does not allow it, or the store or tmux fail for good.
+/// If the configuration is wrong, or the store or tmux fails for good.
 pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summary, WorkError> {
     let launchers = launchers(options)?;
     let system = |doing| move |source| WorkError::System { doing, source };
@@ -190,7 +192,8 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
         .build()
         .map_err(system("start the runtime"))?;
     let summary = runtime.block_on(async {
-        // Under `nohup` the end of the terminal is none of ours; agents get it as by default.
+        // Under `nohup` this process ignores the end of the terminal; agents start with the default
+        // action.
         let is_hangup_ignored = process::is_hangup_ignored();
         process::notice_default_signals().map_err(system("listen to signals"))?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(system("listen to signals"))?;
@@ -220,7 +223,7 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
                     match stepped {
                         Ok(true) => break Ok(()),
                         Ok(false) => failures = 0,
-                        // A store that fails for a moment must not end a night's work.
+                        // A short failure of the store must not end a night's work.
                         Err(WorkError::Store(error)) if failures < STORE_FAILURES => {
                             failures += 1;
                             state.warn(format!("the store failed and is tried again: {}", error_chain(&error)));
@@ -243,12 +246,12 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
         let summary = state.leave();
         ended.map(|()| summary)
     });
-    // A recovery that is under way is as good as one that was killed: the next worker does it.
+    // An unfinished recovery is left to the next worker.
     runtime.shutdown_background();
     summary
 }
 
-/// How each agent would be called, after all checks: its program and arguments, for people.
+/// Returns the command line of each agent after all checks, for display.
 ///
 /// # Errors
 /// The field that is wrong, and the remedy.

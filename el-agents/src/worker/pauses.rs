@@ -1,5 +1,5 @@
-//! Pauses of a worker's accounts: what is shared, told, and left for; and the wait after runs that
-//! failed without having done anything.
+//! Handles the pauses of a worker's accounts: shares and reports pauses, and decides if the worker
+//! leaves. Also counts runs that failed without doing anything.
 
 use std::time::{Duration, Instant};
 
@@ -12,13 +12,13 @@ use super::state::State;
 use crate::clock;
 use crate::error_chain::error_chain;
 
-/// Runs in a row that may fail without having done anything, before claiming waits.
+/// The number of consecutive empty failures after which claiming waits.
 const EMPTY_FAILURES: usize = 3;
-/// A program that tells no tokens has not worked on anything if it fails sooner than this.
+/// A failed program that reports no tokens did nothing if the run was shorter than this.
 const QUICK: Duration = Duration::from_secs(60);
 impl State<'_> {
-    /// A pause that another project of an account learnt of is ours too, and the other way round.
-    /// What is wrong with a record is said once.
+    /// Shares pauses between all projects of an account. Each faulty account record causes a single
+    /// warning.
     pub(super) fn share_pause(&mut self, now: Timestamp) {
         let mut messages = Vec::new();
         for account in &self.accounts {
@@ -36,7 +36,7 @@ impl State<'_> {
         }
     }
 
-    /// Says what is paused from now on: everything, or the work of some agents.
+    /// Reports new pauses, for all agents or for some, and their end.
     pub(super) fn report_pauses(&mut self, view: &WorkerView) {
         let pauses: Vec<Option<Pause>> =
             view.agents.iter().map(|agent| agent.pause.clone()).collect();
@@ -61,10 +61,10 @@ impl State<'_> {
         self.told_pauses = pauses;
     }
 
-    /// An agent that fails again and again without doing anything would burn every atom's attempts
-    /// in a night: claiming waits longer each time.
+    /// Counts failures without any work. An agent that fails again and again would use up the
+    /// attempts of every atom in a night, so claiming waits longer each time.
     pub(super) fn count_failure(&mut self, run: &Run, outcome: Outcome, took: Duration) {
-        // A run that was ended from outside says nothing of the agent.
+        // A run that was ended from outside says nothing about the agent.
         if outcome == Outcome::Lost || outcome.is_external() {
             return;
         }
@@ -91,10 +91,10 @@ impl State<'_> {
         }
     }
 
-    /// The pause for which a worker leaves that is to end: one that no waiting ends. A drain does
-    /// not wait for another day, nor for a person to log in; one atom is not waited for at all,
-    /// unless that was asked for. A worker that is relied on for handed-over tasks, and a plan that
-    /// is driven on, wait for the day.
+    /// Returns the pause for which a worker with an end leaves, because waiting does not end the
+    /// pause. A drain waits neither for another day nor for a log-in; a worker with a single claim
+    /// does not wait at all, unless asked to. A worker relied on for handed-over tasks, and a
+    /// worker that drives a plan, wait for the next day.
     pub(super) fn leaves_for(&self, view: &WorkerView) -> Option<Pause> {
         let options = &self.options;
         let is_bounded = options.drain || options.drive.is_some();
@@ -119,8 +119,8 @@ impl State<'_> {
     }
 }
 
-/// Whether a run has done nothing: no tokens, and at most the one turn that a client counts for a
-/// request that failed.
+/// Returns true if a run did nothing: no tokens, and at most a single turn, which the client counts
+/// for a failed request.
 fn is_empty(run: &Run) -> bool {
     let progress = &run.progress;
     progress.tokens_in == 0 && progress.tokens_out == 0 && progress.turns <= 1

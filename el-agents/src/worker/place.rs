@@ -1,4 +1,4 @@
-//! The file of the tracker, which a command such as `git clean` may take away while a worker works.
+//! Watches the database file, which a command such as `git clean` may delete while a worker works.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -11,22 +11,22 @@ use super::state::State;
 use super::{WorkError, stop_all};
 use crate::recover::sweep;
 
-/// Between two looks at it.
+/// Interval between two looks at the file.
 const LOOK: Duration = Duration::from_millis(500);
-/// How long the runs may take to end by themselves, before they are ended.
+/// The time limit for runs to end by themselves, before the worker ends them.
 const END_LIMIT: Duration = Duration::from_secs(15);
 
-/// The file that was opened, as its folder knows it.
+/// The identity of the opened database file.
 #[derive(Debug)]
 pub(super) struct DatabaseFile {
     path: PathBuf,
-    /// Its device and number; `None`: it could not be looked at.
+    /// Device and inode; `None` if the file could not be read.
     identity: Option<(u64, u64)>,
     looked: Instant,
 }
 
 impl DatabaseFile {
-    /// The file at a path, right after it was opened.
+    /// Takes the identity of a file right after opening the file.
     pub(super) fn at(path: &Path) -> DatabaseFile {
         DatabaseFile {
             path: path.to_owned(),
@@ -35,7 +35,8 @@ impl DatabaseFile {
         }
     }
 
-    /// What became of it, in a word; `None`: it is where it was, or it is not time to look.
+    /// Returns "replaced" or "deleted" if the file is no longer the opened file. `None` if the file
+    /// is unchanged, or no look is due.
     pub(super) fn loss(&mut self) -> Option<&'static str> {
         if self.identity.is_none() || self.looked.elapsed() < LOOK {
             return None;
@@ -45,7 +46,7 @@ impl DatabaseFile {
             Ok(found) if Some(found) == self.identity => None,
             Ok(_) => Some("replaced"),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some("deleted"),
-            // A file system that cannot answer now says nothing.
+            // A file system error proves nothing.
             Err(_) => None,
         }
     }
@@ -56,8 +57,8 @@ fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
 }
 
 impl State<'_> {
-    /// Ends all runs of a tracker whose file is gone: nothing that they do would be kept. The open
-    /// connections still share the old file, so the supervisors hear of it there.
+    /// Ends all runs of a tracker whose file is gone, since no result would be kept. Open
+    /// connections still share the old file, so the supervisors see the cancels there.
     pub(super) fn end_all(&mut self, became: &'static str) -> WorkError {
         let path = self.options.places.database.clone();
         let live = ops::live_runs(&self.store).unwrap_or_default();
@@ -70,11 +71,11 @@ impl State<'_> {
         });
         let (places, rules) = (&self.options.places, &self.options.rules);
         let tmux = self.launchers[0].tmux.clone();
-        // It does not wait for itself.
+        // `stop_all` must not wait for this worker.
         let _ = ops::worker_leave(&mut self.store, &self.id);
         let stopped = stop_all(&mut self.store, &self.id, &tmux, places, rules, END_LIMIT);
         let left = stopped.map_or(live, |stopped| stopped.left);
-        // Of what cannot be ended here, nobody knows any more; its agent finds no tracker.
+        // No record of these runs will exist any more; an agent that survives finds no tracker.
         for run in left {
             let _ = sweep(&run.id);
             let _ = run.session.map(|session| tmux.kill_session(&session));

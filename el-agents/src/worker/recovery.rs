@@ -1,5 +1,4 @@
-//! Runs that nobody supervises: they are swept and settled beside the worker's loop, which goes on
-//! meanwhile.
+//! Recovers runs without a supervisor: sweeps and settles each beside the worker's loop.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +22,7 @@ impl State<'_> {
     pub(super) fn recover(&mut self, view: &WorkerView, id: &str) {
         let Some(run) = view.live.iter().find(|run| run.id == id) else { return };
         let waits_until = self.tracked.get(id).and_then(|mine| mine.recover_after);
-        // Its supervisor may have come between the look and the finding that its worker is gone.
+        // A supervisor may have registered since the look.
         let is_as_seen = ops::run(&self.store, id)
             .is_ok_and(|fresh| fresh.supervisor == run.supervisor && fresh.session == run.session);
         if is_as_seen && waits_until.is_none_or(|at| at <= Instant::now()) {
@@ -31,7 +30,7 @@ impl State<'_> {
         }
     }
 
-    /// From now on the run's end is ours to report.
+    /// Begins a recovery and tracks the run, so that this worker reports the end.
     fn begin_recovery(&mut self, run: &Run, why: Option<NotLaunched>) {
         if self.recoveries.iter().any(|recovery| recovery.run == run.id) {
             return;
@@ -57,7 +56,7 @@ impl State<'_> {
         });
     }
 
-    /// Tells of the recoveries that have ended. What could not be recovered is tried again.
+    /// Reports finished recoveries. A failed recovery is tried again later.
     pub(super) async fn collect_recoveries(&mut self) {
         while let Some(at) = self.recoveries.iter().position(|each| each.task.is_finished()) {
             let Recovery { run, atom, was_launched, task } = self.recoveries.swap_remove(at);
@@ -89,8 +88,8 @@ impl State<'_> {
         });
         let failure = LaunchFailure { why: why.clone(), is_own_fault };
         self.remember(run).launch_failure = Some(failure);
-        // After a time-out the session may be there after all. If its supervisor has the run, all
-        // is well; else the session is ended before the run is settled.
+        // After a time-out the session may exist. With a registered supervisor all is well; else
+        // the session is ended before the run is settled.
         let fresh = ops::run(&self.store, &run.id)?;
         if fresh.supervisor.is_none() {
             self.begin_recovery(&fresh, Some(NotLaunched { why }));
@@ -98,8 +97,8 @@ impl State<'_> {
         Ok(())
     }
 
-    /// A run that ended: whether it was not launched for a reason of its own atom's. Sessions that
-    /// cannot be started, one after another, end the worker.
+    /// Counts consecutive launch failures; too many end the worker. Returns true if the run's own
+    /// atom caused the failure.
     pub(super) fn count_launch_failure(
         &mut self,
         run: &Run,
@@ -123,7 +122,7 @@ impl State<'_> {
         Ok(false)
     }
 
-    /// What the run's supervisor met when it prepared the worktree.
+    /// Returns the failure that the run's supervisor met while preparing the worktree.
     fn preparation_failure(&mut self, run: &Run) -> Option<LaunchFailure> {
         let folder = RunDir::new(&self.options.places.runs, &run.id);
         let failure = folder.read_workplace()?.err()?;

@@ -1,5 +1,4 @@
-//! What a worker tells whoever listens: one event a happening, made for lines of JSON and for
-//! people alike.
+//! The events of a worker, for JSON lines and for people alike.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +7,7 @@ use el_core::model::{Pause, PauseKind};
 use el_core::rules::orchestrate::Step;
 use serde::Serialize;
 
-/// One happening in a worker's life.
+/// An event in a worker's life.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Report {
@@ -20,13 +19,13 @@ pub enum Report {
         concurrency: usize,
         tmux_socket: String,
     },
-    /// An atom was claimed and its session started.
+    /// An atom was claimed, and a session started.
     Launched { run: String, atom: String, title: String, attempt: i64, session: String },
-    /// A claim whose session could not be started; it was settled.
+    /// A session could not be started; the claim was settled.
     LaunchFailed { run: String, atom: String, message: String },
     /// A run that another worker, now gone, had started is watched from now on.
     Adopted { run: String, atom: String },
-    /// A run's supervisor was gone; its tree was ended and the run settled.
+    /// A run without a supervisor was recovered: the process tree was ended and the run settled.
     Recovered { run: String, atom: String },
     /// A run ended.
     Settled {
@@ -39,25 +38,25 @@ pub enum Report {
         seconds: u64,
         turns: i64,
         cost_micros: i64,
-        /// How many files in its own worktree no commit has.
+        /// The number of uncommitted files in the run's own worktree.
         uncommitted: usize,
     },
-    /// Nothing is claimed for now, for the agents that the pause holds; without a time, not before
-    /// `el work --resume`.
+    /// Claiming is paused for the agents that the pause holds. Without a time, the pause lasts
+    /// until `el work --resume`.
     Paused { until: Option<Timestamp>, reason: String, kind: PauseKind },
     /// Claiming goes on.
     Resumed {},
-    /// Something is ready and not started, because of the machine.
+    /// Ready work is not started, because the machine is busy.
     HeldBack { reason: String },
-    /// Nothing is held back any more.
+    /// Starts are no longer held back.
     Released {},
     /// A plan that is driven on has come to another step.
     Step { epic: String, step: Step },
-    /// Something a person should know.
+    /// A message that a person should see.
     Warning { message: String },
-    /// No more is claimed; the worker waits for what it runs.
+    /// Claiming has stopped; the worker waits for running sessions.
     Draining { running: usize },
-    /// The worker leaves its sessions to their supervisors.
+    /// The worker leaves running sessions to their supervisors.
     Detached { running: Vec<String> },
     /// The worker signed off.
     Finished { summary: Summary },
@@ -67,20 +66,20 @@ pub enum Report {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Summary {
     pub claimed: usize,
-    /// By outcome, in the order of their first occurrence.
+    /// Counts by outcome, in the order of first occurrence.
     pub outcomes: Vec<(Outcome, usize)>,
     pub turns: i64,
     pub cost_micros: i64,
     pub seconds: u64,
-    /// Runs that go on without this worker.
+    /// The number of runs that go on without this worker.
     pub left_running: usize,
-    /// Who ended it, if it did not end by itself.
+    /// The cause of an early end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<StoppedBy>,
-    /// The step at which a plan that was driven on stands.
+    /// The last step of a driven plan.
     #[serde(skip)]
     pub step: Option<Step>,
-    /// Why it left though there is more to do.
+    /// The pause for which the worker left although work remains.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<Pause>,
     /// How the last run of each atom ended.
@@ -88,19 +87,19 @@ pub struct Summary {
     pub atoms: BTreeMap<String, Outcome>,
 }
 
-/// Who ended a worker's work.
+/// The cause that ended a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoppedBy {
     /// SIGINT: a person's Ctrl-C.
     Interrupt,
-    /// SIGTERM, or the end of its terminal.
+    /// SIGTERM, or the end of the terminal.
     Signal,
     /// `el work --stop`.
     Request,
 }
 
-/// One running session, for a live line.
+/// A running session, for a live line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Live {
     pub run: Run,
@@ -108,21 +107,21 @@ pub struct Live {
     pub atom: Option<Atom>,
 }
 
-/// Who listens to a worker.
+/// Receives a worker's events.
 pub trait Listener {
-    /// Something happened.
+    /// Receives an event.
     fn report(&mut self, report: &Report);
 
     /// How things stand; about once a second, and after each happening. Only asked for where
     /// [`Listener::wants_live`].
     fn live(&mut self, now: Timestamp, live: &[Live]);
 
-    /// Whether live lines are shown at all; where not, they cost nothing.
+    /// Returns true if live lines are shown. Without live lines, no state is collected for them.
     fn wants_live(&self) -> bool;
 }
 
 impl Summary {
-    /// The atoms whose last run failed, or ended with them blocked.
+    /// Returns the atoms whose last run failed or left the atom blocked.
     pub fn unfinished(&self) -> Vec<&str> {
         let is_bad = |outcome: Outcome| {
             outcome.is_failure() || outcome.is_external() || outcome == Outcome::Blocked

@@ -1,5 +1,5 @@
-//! A worker's memory and hands: it carries out what the plan decides. Nothing here that is not also
-//! in the store has to survive.
+//! The state of a worker, which carries out the plan's decisions. Everything that must survive is
+//! in the store.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -19,15 +19,15 @@ use crate::launch::Launcher;
 use crate::process::{Liveness, ProcessId};
 use crate::supervisor::{process_of, stamp};
 
-/// A worker says that it is there so often.
+/// Interval between a worker's heartbeats.
 const BEAT: Duration = Duration::from_secs(20);
 
 pub(super) struct State<'a> {
     pub(super) store: Store,
     pub(super) options: &'a WorkOptions,
-    /// One for each agent, in the order of the options; one at least.
+    /// A launcher for each agent, in the order of the options; at least one.
     pub(super) launchers: Vec<Launcher>,
-    /// The names of the agents, each with its account's fingerprint.
+    /// The names of the agents, each with the fingerprint of the agent's account.
     pub(super) agents: Vec<(String, Option<String>)>,
     pub(super) listener: &'a mut dyn Listener,
     pub(super) id: String,
@@ -35,7 +35,7 @@ pub(super) struct State<'a> {
     began: Instant,
     beat_at: Instant,
     pub(super) seen_version: Option<i64>,
-    /// Runs that are ours to report, until they end.
+    /// The runs that this worker reports, until their end.
     pub(super) tracked: HashMap<String, TrackedRun>,
     pub(super) summary: Summary,
     pub(super) launch_failures: usize,
@@ -52,12 +52,12 @@ pub(super) struct State<'a> {
     pub(super) recoveries: Vec<Recovery>,
 }
 
-/// Signs off the workers whose processes have ended. Until then, a plan that a killed one drove
-/// counts as driven.
+/// Signs off workers whose processes have ended. Until then, a plan that such a worker drove counts
+/// as driven.
 fn forget_dead_workers(store: &mut Store, workers: &[Worker]) {
     let is_gone = |process: ProcessId| process.liveness() == Liveness::Absent;
     for worker in workers.iter().filter(|worker| process_of(&worker.process).is_some_and(is_gone)) {
-        // The next look tries it again.
+        // The next look tries again.
         let _ = ops::worker_leave(store, &worker.id);
     }
 }
@@ -131,11 +131,11 @@ impl<'a> State<'a> {
         })
     }
 
-    /// Whether anybody else has committed since the last look.
+    /// Returns true if another connection has committed since the last look.
     pub(super) fn has_changed(&mut self) -> bool {
         match self.store.data_version() {
             Ok(version) => self.seen_version.replace(version) != Some(version),
-            // What cannot be read is looked at in full; that names the fault.
+            // A full look reports the fault.
             Err(_) => true,
         }
     }
@@ -144,12 +144,12 @@ impl<'a> State<'a> {
         self.listener.report(&Report::Warning { message });
     }
 
-    /// No more claims; what runs is waited for.
+    /// Stops claiming and waits for running sessions.
     pub(super) fn drain(&mut self, by: StoppedBy) {
         if self.phase == Phase::Working {
             self.phase = Phase::Draining;
             self.summary.stopped_by = Some(by);
-            // Should it fail, a task that comes now waits for the next worker.
+            // On failure, a task that comes now waits for the next worker.
             let _ = ops::worker_retires(&mut self.store, &self.id);
             self.listener.report(&Report::Draining { running: self.tracked.len() });
         }
@@ -159,7 +159,7 @@ impl<'a> State<'a> {
         self.phase == Phase::Draining
     }
 
-    /// Leaves what runs to its supervisors.
+    /// Leaves running sessions to their supervisors.
     pub(super) fn detach(&mut self, by: StoppedBy) {
         self.summary.stopped_by.get_or_insert(by);
         let mut running: Vec<String> = self.tracked.keys().cloned().collect();
@@ -175,7 +175,7 @@ impl<'a> State<'a> {
         if self.hold_until.is_some_and(|until| until > Instant::now()) {
             let _ = ops::set_held_back(&mut self.store, None);
         }
-        // Should it fail, the next worker finds that this one is gone.
+        // On failure, the next worker finds this worker dead.
         let _ = ops::worker_leave(&mut self.store, &self.id);
         if let Some(launcher) = self.launchers.first() {
             let _ = launcher.tmux.release_server();
@@ -185,13 +185,13 @@ impl<'a> State<'a> {
         self.summary
     }
 
-    /// One step of the reconciler; `true` when there is no more to do.
+    /// Takes a step of the reconciler. Returns true if nothing is left to do.
     pub(super) async fn step(&mut self) -> Result<bool, WorkError> {
         let now = clock::now();
         if self.beat_at.elapsed() > BEAT {
             ops::worker_beat(&mut self.store, &self.id, now)?;
             self.beat_at = Instant::now();
-            // The log is moved in idle moments, so that no writer has to.
+            // The write-ahead log is moved in idle moments, so that no writer has to move the log.
             let _ = self.store.checkpoint();
         }
         self.share_pause(now);
@@ -233,7 +233,7 @@ impl<'a> State<'a> {
     fn plan(&self, view: &WorkerView, now: Timestamp) -> Vec<Action> {
         let is_orphan = |worker: &str| !view.workers.iter().any(|w| w.id == worker && is_there(w));
         let liveness = |run: &Run| match self.liveness(run, now) {
-            // Its worker is gone and had not come to starting a session, so no supervisor comes.
+            // The worker died before starting a session, so no supervisor will come.
             plan::Liveness::Unknown
                 if run.supervisor.is_none()
                     && run.session.is_none()
@@ -281,14 +281,14 @@ impl<'a> State<'a> {
             Some(Liveness::Alive) => plan::Liveness::Alive,
             Some(Liveness::Absent) => plan::Liveness::Absent,
             Some(Liveness::Unknown) => plan::Liveness::Unknown,
-            // Nobody ever registered for it, and its first lease is over: whoever comes now is
+            // No supervisor has registered, and the first lease is over: a late supervisor is
             // refused.
             None if run.lease_until <= now => plan::Liveness::Absent,
             None => plan::Liveness::Unknown,
         }
     }
 
-    /// Reports those of our runs that are live no more.
+    /// Reports tracked runs that have ended.
     fn report_finished_runs(&mut self, view: &WorkerView) -> Result<(), WorkError> {
         let mut ended: Vec<String> = self
             .tracked
@@ -339,8 +339,8 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// Whether there is no more to do. A worker that others may rely on signs off in the moment in
-    /// which nothing waits for it.
+    /// Returns true if nothing is left to do. A worker that others rely on signs off in the
+    /// transaction that finds no waiting work.
     fn may_leave(&mut self, view: &WorkerView) -> Result<bool, WorkError> {
         if let Some(pause) = self.leaves_for(view) {
             self.summary.pause = Some(pause);
@@ -353,7 +353,7 @@ impl<'a> State<'a> {
             return self.is_plan_at_rest(&drive.epic);
         }
         if self.phase == Phase::Draining || self.options.takes() == Takes::Some {
-            // For whoever is told that nothing was done, or not all.
+            // Explains why nothing, or not everything, was done.
             if self.summary.claimed == 0 || self.summary.has_met_pause() {
                 self.summary.pause = view.holding().next().cloned();
             }
@@ -374,8 +374,8 @@ impl<'a> State<'a> {
             return false;
         }
         let claims_are_up = self.options.max_claims.is_some_and(|max| self.summary.claimed >= max);
-        // With a bound on claims, nothing ready means that there is nothing to wait for; a drain
-        // also waits for back-offs and for pauses.
+        // With a bound on claims, no ready work means nothing to wait for. A drain also waits for
+        // back-offs and pauses.
         let has_ready = view.agents.iter().any(|agent| agent.has_ready);
         let nothing_left = !view.agents.iter().any(AgentView::has_work);
         self.phase == Phase::Draining
@@ -386,7 +386,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Whether a worker's process still runs. One that cannot be seen from here counts as there.
+/// Returns true if a worker's process still runs, or cannot be seen from here.
 pub fn is_there(worker: &Worker) -> bool {
     process_of(&worker.process).is_none_or(|process| process.liveness() != Liveness::Absent)
 }

@@ -1,5 +1,5 @@
-//! `el work --stop`: every worker leaves, every run is ended cleanly, whether or not its worker or
-//! supervisor still lives.
+//! `el work --stop`: ends every worker and every run cleanly, with or without a living worker or
+//! supervisor.
 
 use std::time::{Duration, Instant};
 
@@ -18,21 +18,20 @@ use crate::worker::is_there;
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What `el work --stop` found and left.
+/// The result of `el work --stop`.
 #[derive(Debug)]
 pub struct Stopped {
     /// The runs that were live.
     pub ended: Vec<Run>,
-    /// Those that still are.
+    /// The workers that are still there.
     pub left: Vec<Run>,
     /// The workers that were there.
     pub workers: Vec<Worker>,
-    /// Those that still are.
+    /// The workers that are still there.
     pub workers_left: Vec<Worker>,
 }
 
-/// Asks all to stop, and waits until nothing runs any more and every worker is gone, or `limit` is
-/// over.
+/// Requests a stop, and waits until no run is live and every worker is gone, for at most `limit`.
 ///
 /// # Errors
 /// If the store fails.
@@ -51,18 +50,18 @@ pub fn stop_all(
     ops::cancel_all(store, &ctx, CancelMode::Requeue)?;
     let until = Instant::now() + limit;
     loop {
-        // The workers first: one that is gone by then starts no session any more.
+        // Workers first: a worker that is gone starts no session any more.
         let workers_left = workers_there(store)?;
         let live = ops::live_runs(store)?;
         let orphans = live.iter().filter(|run| is_orphan(run, &workers_left));
         for run in orphans {
-            // What cannot be ended now is tried again until the limit.
+            // Survivors are tried again until the limit.
             if sweep(&run.id).is_ok() {
                 let _ = settle_lost(store, tmux, run, places, rules, false, None);
             }
         }
         if (live.is_empty() && workers_left.is_empty()) || Instant::now() > until {
-            // Both may have nothing to release.
+            // Ignored: the server may be gone already.
             let _ = tmux.release_server();
             return Ok(Stopped { ended, left: live, workers, workers_left });
         }

@@ -1,8 +1,8 @@
-//! Git, driven by its own program: worktrees for agents, and bringing finished branches in.
+//! Runs the git program: makes worktrees for agents and lands finished branches.
 //!
-//! Words go by argv, never through a shell; variables that point at another repository are removed,
-//! and the language is C, since some answers are read. What is to be done is decided from a look at the repository
-//! ([`Repository`]) and then done; every step can be broken off and done again.
+//! Arguments go to git as argv, never through a shell. Variables that point at another repository
+//! are removed. The language is C, since some answers are parsed. Decisions rest on a snapshot of
+//! the repository ([`Repository`]); every step can be interrupted and repeated.
 
 mod advance;
 mod bounded;

@@ -1,10 +1,9 @@
-//! Processes: who one is, whether it still runs, what its tree is, and how that tree is ended.
+//! Processes: identity, liveness, process trees, and their end.
 //!
-//! A pid alone names nothing for long: the kernel gives it to somebody else. Everything here
-//! therefore goes by [`ProcessId`] (pid, start time, boot), and every signal is sent through a
-//! handle that was checked against it.
+//! A pid alone is not enough, because the kernel reuses pids. All functions go by [`ProcessId`]
+//! (pid, start time, boot), and every signal goes through a handle that was checked against the id.
 //!
-//! Linux is the whole of it. Elsewhere `other.rs` does what `ps` allows, which is less: see there.
+//! Linux has full support. Elsewhere `other.rs` does what `ps` allows, which is less.
 
 mod handle;
 mod identity;

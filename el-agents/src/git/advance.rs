@@ -1,10 +1,9 @@
-//! The one step of `el land` that anybody sees: the target moves, and with it the files where it is
-//! checked out. Or nothing does.
+//! The final step of `el land`: moves the target branch, and the files of its checkout, or neither.
 //!
-//! `git merge --ff-only` moves the files, the index and the branch. A lock or a hook may stop it
-//! half-way, and so may a full disk or a filter: then the files are put back at once. A note in the
-//! checkout's git folder says what was begun, so that whoever comes after an `el land` that was
-//! killed can put them back.
+//! `git merge --ff-only` moves the files, the index and the branch. A lock, a hook, a full disk or
+//! a filter may stop git half-way; the files are then put back at once. A note in the checkout's
+//! git folder records the move, so that a later process can put the files back after an `el land`
+//! was killed.
 
 use std::fs;
 use std::io::Write as _;
@@ -25,7 +24,7 @@ pub struct LandedBranch {
     pub atom: String,
     /// The branch's own.
     pub tip: String,
-    /// The commit of the target that has it.
+    /// The commit of the target that contains the branch.
     pub commit: String,
 }
 
@@ -33,12 +32,12 @@ pub struct LandedBranch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AdvanceResult {
     Moved,
-    /// It stays as it was, and this is why.
+    /// The target was not moved, for the given reason.
     Held(String),
 }
 
-/// Why the target could not be moved as things are, if that can be seen. `own`: a file that el
-/// itself changes, and that may have changes.
+/// Returns the reason why the target cannot be moved now, if there is a visible reason. `own` is a
+/// file that el itself changes; changes of that file are ignored.
 ///
 /// # Errors
 /// If git fails.
@@ -85,7 +84,8 @@ pub fn find_obstacle(
     }))
 }
 
-/// An operation that a person has begun in a checkout and not ended, and the command that ends it.
+/// Returns the operation that a person has begun in a checkout and not ended, with the command that
+/// ends the operation.
 fn under_way(git: &Git) -> Result<Option<(&'static str, &'static str)>, GitError> {
     let own = PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?);
     let signs = [
@@ -102,12 +102,12 @@ fn under_way(git: &Git) -> Result<Option<(&'static str, &'static str)>, GitError
         .map(|(_, what, end)| (what, end)))
 }
 
-/// Moves the target branch from `old` to `new`, with its files where it is checked out. `own`: as
-/// for [`find_obstacle`].
+/// Moves the target branch from `old` to `new`, with the files of its checkout. `own`: as for
+/// [`find_obstacle`].
 ///
 /// # Errors
-/// If git fails otherwise, or what had been begun could not be put back: the error says what is so
-/// now.
+/// If git fails otherwise, or a half-done move could not be undone; the error then describes the
+/// state.
 pub fn advance_branch(
     repository: &Repository,
     target: &str,
@@ -132,11 +132,11 @@ pub fn advance_branch(
     }
 }
 
-/// Puts back what an `el land` that was killed has begun where this branch is checked out. The
-/// caller holds the lock that makes it the only one.
+/// Undoes the move that a killed `el land` has begun in the checkout of this branch. The caller
+/// holds the landing lock.
 ///
 /// # Errors
-/// If that cannot be done: the error says what is so now.
+/// If the move cannot be undone; the error describes the state.
 pub fn recover_move(repository: &Repository, target: &str) -> Result<(), GitError> {
     let Some(tree) = repository.checkout_of(target)?.filter(|tree| !tree.is_missing) else {
         return Ok(());
@@ -146,7 +146,7 @@ pub fn recover_move(repository: &Repository, target: &str) -> Result<(), GitErro
     let Ok(text) = fs::read_to_string(&note) else { return Ok(()) };
     let words: Vec<&str> = text.lines().collect();
     if words.first() == Some(&target) {
-        // Git may still be at work though el is gone.
+        // Git may still be at work after el was killed.
         retry_while_locked(|| match locks(&git, target)? {
             locks if locks.is_empty() => Ok(()),
             locks => Err(GitError::Left(locks)),
@@ -160,12 +160,12 @@ pub fn recover_move(repository: &Repository, target: &str) -> Result<(), GitErro
         let begun = Move::new(repository, &tree, target, old, new)?;
         return begun.roll_back("an el land was killed while it moved them");
     }
-    // It had ended, or a person has moved on from there.
+    // The move had ended, or a person has moved on since.
     forget(&note)
 }
 
-/// A fast-forward, whatever is configured. Git may not overwrite ignored files, stop before the
-/// branch moves, or begin something of its own.
+/// The arguments of a fast-forward that ignores the configuration. Git may not overwrite ignored
+/// files, stop before the branch moves, or start another operation.
 const MERGE: [&str; 10] = [
     "merge",
     "--quiet",
@@ -179,7 +179,7 @@ const MERGE: [&str; 10] = [
     "--no-verify-signatures",
 ];
 
-/// The move of a branch that is checked out, with its files.
+/// The move of a checked-out branch, with the files of the checkout.
 struct Move<'a> {
     repository: &'a Repository,
     git: Git,
@@ -198,7 +198,7 @@ impl<'a> Move<'a> {
         old: &'a str,
         new: &'a str,
     ) -> Result<Move<'a>, GitError> {
-        // The checkout is a person's: so are its hooks.
+        // The checkout belongs to a person, and so do its hooks.
         let git = Git::at(&tree.path).in_own_checkout().logged_as("el land");
         let difference = Difference::between(&git, old, new)?;
         let note = note_of(&git)?;
@@ -220,9 +220,9 @@ impl<'a> Move<'a> {
         }
     }
 
-    /// Moves it all, or puts it all back.
+    /// Moves the branch and all files, or puts everything back.
     fn merge(&self) -> Result<(), GitError> {
-        // With a lock in its way git would move the files first, and then stop.
+        // With a lock in the way, git would move the files and then stop.
         let locks = locks(&self.git, self.target)?;
         if let Some(lock) = locks.iter().find(|lock| !lock.ends_with("packed-refs.lock")) {
             return Err(GitError::Locked(format!("{} is there", lock.display())));
@@ -231,7 +231,7 @@ impl<'a> Move<'a> {
         let words = [&MERGE[..], &[self.new]].concat();
         let ran = self.git.run_once(&words, None, usize::MAX);
         let tip = self.repository.tip(self.target)?;
-        // A hook that fails afterwards, or a limit that was over just then, changes nothing of it.
+        // A hook that fails after the move, or a late time-out, does not matter.
         if tip.as_deref() == Some(self.new) {
             return forget(&self.note);
         }
@@ -239,14 +239,14 @@ impl<'a> Move<'a> {
         if tip.as_deref() == Some(self.old) {
             self.roll_back(&error.to_string())?;
         } else {
-            // Somebody has committed there: to git that is no fast-forward, and nothing moved.
+            // The branch has new commits: git refused the fast-forward and moved nothing.
             forget(&self.note)?;
         }
         Err(error)
     }
 
-    /// Puts the files back, and says what to do if they cannot be. `why`: what was in the way of
-    /// the move.
+    /// Puts the files back. If that fails, the error says what a person can do. `why`: the reason
+    /// why the move failed.
     fn roll_back(&self, why: &str) -> Result<(), GitError> {
         let which = match self.difference.roll_back() {
             Ok(Rollback::Done) => return forget(&self.note),
@@ -264,8 +264,8 @@ impl<'a> Move<'a> {
     }
 }
 
-/// The locks that are in the way of a move, or that git holds during one. Which git holds them
-/// nobody can tell for sure, so none is taken away here.
+/// Lists the locks that hinder a move, or that git holds during a move. The holder of a lock is
+/// unknown, so no lock is removed here.
 fn locks(git: &Git, target: &str) -> Result<Vec<PathBuf>, GitError> {
     let names = [
         "index.lock".to_owned(),
@@ -313,8 +313,8 @@ fn names(paths: &[PathBuf]) -> String {
     format!("{}{more}", first.join(", "))
 }
 
-/// Notes what landed, for [`Repository::has_landed`]. Without it the branch is looked for by its
-/// commits and what they change.
+/// Records landed branches for [`Repository::has_landed`]. Without the record, a landed branch is
+/// recognised only by its commits and their changes.
 ///
 /// # Errors
 /// If git refuses.
@@ -327,8 +327,8 @@ pub fn note_landed(repository: &Repository, landed: &[LandedBranch]) -> Result<(
     git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n"))).map(drop)
 }
 
-/// The commits of submodules that the new commit names and that may be in a worktree alone: who
-/// gets the new commit could not fetch them. In words, with what to do.
+/// Lists, with advice, the submodule commits that the new commit names and that may exist in a
+/// worktree alone. Others could not fetch these commits.
 ///
 /// # Errors
 /// If git fails.

@@ -1,4 +1,4 @@
-//! One program run to its end, in bounded time: its whole process group is ended with it.
+//! Runs a program to the end in bounded time. A time-out ends the whole process group.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt as _;
@@ -11,10 +11,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::poll::poll_until;
 
-/// How long one that is to end may take to put its lock files away.
+/// The time that an ended program has to remove its lock files.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long its output is waited for once it has ended: something that it left behind may hold the
-/// pipe.
+/// The time limit for the last output after the end: a leftover process may hold the pipe.
 const REST: Duration = Duration::from_secs(2);
 /// Bytes of standard error that are kept.
 const STDERR_MAX: usize = 1 << 20;
@@ -31,11 +30,11 @@ pub(super) struct Ran {
     pub(super) is_cut: bool,
 }
 
-/// Runs a program with this standard input and reads `max` bytes of its output. Returns `None` if
+/// Runs a program with the given standard input and reads `max` bytes of output. Returns `None` if
 /// the program took too long and was ended.
 ///
 /// # Errors
-/// If it cannot be run.
+/// If the program cannot be run.
 pub(super) fn run(
     command: &mut Command,
     input: Option<&[u8]>,
@@ -47,7 +46,7 @@ pub(super) fn run(
     let mut child = command.spawn()?;
     if let (Some(text), Some(mut pipe)) = (input, child.stdin.take()) {
         let text = text.to_vec();
-        // One that does not read to the end says why itself.
+        // A program that does not read to the end reports its own error.
         std::thread::spawn(move || drop(pipe.write_all(&text)));
     }
     let stdout = Kept::of(child.stdout.take(), max);
@@ -70,18 +69,18 @@ pub(super) fn run(
     Ok(Some(Ran { status, stdout, stderr, is_cut }))
 }
 
-/// Ends it with its process group.
+/// Ends a child with its process group.
 pub(super) fn end(child: &mut Child) -> io::Result<()> {
     let group = Pid::from_child(child);
-    // It has not been waited for, so the group is still its own.
+    // The child is not reaped yet, so the group is still its own.
     let _ = kill_process_group(group, Signal::TERM);
     let _ = poll_until(GRACE, LOOK, || is_gone(group).then_some(()));
     let _ = kill_process_group(group, Signal::KILL);
     child.wait().map(drop)
 }
 
-/// Returns true if every process of the group has ended. The kernel counts a process that nobody
-/// has waited for, so only `/proc`, which shows states, can tell.
+/// Returns true if every process of the group has ended. The kernel counts unreaped processes too,
+/// so only the states in `/proc` can tell.
 fn is_gone(group: Pid) -> bool {
     let Ok(entries) = std::fs::read_dir("/proc") else { return false };
     let number = group.as_raw_nonzero().get().to_string();
@@ -94,14 +93,14 @@ fn is_gone(group: Pid) -> bool {
     })
 }
 
-/// The content of a pipe, read by a thread of its own.
+/// The content of a pipe, read on a separate thread.
 struct Kept {
     bytes: Arc<Mutex<Vec<u8>>>,
     ended: Receiver<()>,
 }
 
 impl Kept {
-    /// Once `max` bytes are read the pipe is closed, which ends whoever writes more.
+    /// Reads until `max` bytes, then closes the pipe, which ends a program that writes more.
     fn of(pipe: Option<impl Read + Send + 'static>, max: usize) -> Kept {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let (sender, ended) = channel::<()>();
@@ -127,7 +126,7 @@ impl Kept {
     }
 
     fn take(self) -> Vec<u8> {
-        // Nobody sends; that the sender is gone, or too late, is all that is waited for.
+        // No message is ever sent: the wait ends when the reader ends, or at the limit.
         let _ = self.ended.recv_timeout(REST);
         std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
     }

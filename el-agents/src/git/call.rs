@@ -1,4 +1,4 @@
-//! One call of git.
+//! Calls of git.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::environment;
 
 /// Tries while another git holds a lock.
 const TRIES: u32 = 12;
-/// Between two of them.
+/// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(150);
 /// Commands that may read or write every file of a checkout, or run the hooks of a person.
 const LONG: [&str; 17] = [
@@ -33,31 +33,31 @@ const LONG: [&str; 17] = [
     "hash-object",
     "hook",
 ];
-/// How long those may take.
+/// The time limit of a long command.
 pub(super) const LONG_LIMIT: Duration = Duration::from_secs(600);
 /// How long a question may take.
 const SHORT_LIMIT: Duration = Duration::from_secs(60);
 
-/// Git in one folder.
+/// Git in a folder.
 #[derive(Debug, Clone)]
 pub struct Git {
     folder: PathBuf,
-    /// The repository's hooks are for people's own commits; where el composes commits itself, they
-    /// stay out.
+    /// Hooks are enabled. Commits that el composes skip the repository's hooks, which are for
+    /// people's commits.
     hooks: bool,
-    /// The folder is a checkout of its own: one that is broken must never lead to the repository
-    /// above it.
+    /// The folder must be the top of a checkout. A broken checkout must never lead git to the
+    /// repository above.
     own: bool,
-    /// Nobody has told git who commits here: el's own commits then say so themselves.
+    /// Git knows no committer here, so el's own commits name el.
     nameless: bool,
     /// The action that the reflogs name.
     action: Option<&'static str>,
-    /// All of its calls end by then, whatever each may take.
+    /// The deadline of all calls together.
     until: Option<Instant>,
 }
 
 impl Git {
-    /// Git as a person calls it in this folder.
+    /// Git in this folder, as a person would call git.
     pub fn at(folder: &Path) -> Git {
         Git {
             folder: folder.to_owned(),
@@ -75,7 +75,7 @@ impl Git {
         Git { hooks: false, ..self.clone() }
     }
 
-    /// The same for a folder that is a checkout itself: git does not look at the folders above it.
+    /// Returns the same for a folder that is a checkout: git does not look at the folders above.
     #[must_use]
     pub fn in_own_checkout(&self) -> Git {
         Git { own: true, ..self.clone() }
@@ -89,7 +89,7 @@ impl Git {
         Git { nameless: !is_known, ..self.clone() }
     }
 
-    /// The same where the reflogs name this action.
+    /// Returns the same with this action in the reflogs.
     #[must_use]
     pub(super) fn logged_as(&self, action: &'static str) -> Git {
         Git { action: Some(action), ..self.clone() }
@@ -107,7 +107,7 @@ impl Git {
         Git { folder: folder.to_owned(), ..self.clone() }
     }
 
-    /// The folder it works in.
+    /// The working folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -153,7 +153,7 @@ impl Git {
         command
     }
 
-    /// Runs git and returns its output without the last line end.
+    /// Runs git and returns the output without the last line end.
     ///
     /// # Errors
     /// If git fails. A call that meets a lock is tried again for two seconds.
@@ -189,8 +189,8 @@ impl Git {
         })
     }
 
-    /// Returns the first `max` bytes of git's output, and whether there are more. Git is ended once
-    /// it has printed that much.
+    /// Returns the first `max` bytes of git's output, and whether more was printed. Git is ended
+    /// after that much output.
     ///
     /// # Errors
     /// If git fails.
@@ -207,7 +207,7 @@ impl Git {
         }
     }
 
-    /// Runs git once and returns its status and its whole output, which some refusals need.
+    /// Runs git once and returns the status and the whole output, which some refusals need.
     ///
     /// # Errors
     /// If git cannot be run, or takes too long.
@@ -248,7 +248,7 @@ const NEEDED: (u32, u32) = (2, 38);
 /// Checks that git is new enough, before any work begins.
 ///
 /// # Errors
-/// If it is too old, or not there.
+/// If git is too old, or not installed.
 pub fn check_version() -> Result<(), GitError> {
     let said = Git::at(Path::new(".")).ask(&["--version"])?;
     let version = said.split(' ').nth(2).unwrap_or_default();
@@ -257,7 +257,7 @@ pub fn check_version() -> Result<(), GitError> {
         (Some(major), Some(minor)) if (major, minor) < NEEDED => {
             Err(GitError::TooOld(version.to_owned()))
         }
-        // One that says nothing that we can read is for git itself to judge.
+        // An unreadable version is left to git's own errors.
         _ => Ok(()),
     }
 }
@@ -286,7 +286,8 @@ pub(super) fn failed_call<S: AsRef<OsStr>>(words: &[S], ran: &Ran) -> GitError {
     refusal_error(first(words), if said.is_empty() { ran.status.to_string() } else { said })
 }
 
-/// The error of a refusal. Hints are left out: they are about commands that nobody typed.
+/// Builds the error of a refusal. Git's hints are left out, since they are about commands that the
+/// user did not type.
 pub(super) fn refusal_error(what: String, said: String) -> GitError {
     if said.contains(".lock': File exists") || said.contains("Another git process") {
         let line = said.lines().find(|line| line.contains(".lock'")).or(said.lines().next());
@@ -306,7 +307,7 @@ mod tests {
     fn a_git_that_hangs_is_ended_with_what_it_started() {
         let dir = tempfile::tempdir().unwrap();
         let marked = dir.path().join("alive");
-        // An alias is the shortest way to a git whose child hangs.
+        // An alias is the shortest way to a git with a hanging child.
         let alias =
             format!("alias.hang=!sh -c 'sleep 2; touch {}; sleep 60' & sleep 60", marked.display());
         let began = Instant::now();

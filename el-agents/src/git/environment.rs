@@ -1,11 +1,11 @@
-//! The variables by which one git command tells another where it is at work.
+//! Variables through which git commands tell each other the repository.
 
 use std::ffi::OsStr;
 use std::process::Command;
 
-/// Variables that bind git to one repository, as `git rev-parse --local-env-vars` prints them; and
-/// those that belong to one commit or one push. Git sets them for its hooks. Whoever inherits them
-/// works in a repository other than the one of its folder.
+/// Variables that bind git to a repository, as `git rev-parse --local-env-vars` prints them, and
+/// variables of a single commit or push. Git sets these variables for hooks. A process that
+/// inherits them works in a repository other than that of its folder.
 const LOCAL: [&str; 19] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_CONFIG",
@@ -29,12 +29,12 @@ const LOCAL: [&str; 19] = [
 ];
 
 /// Returns true if a variable binds git to another repository or commit. Such a variable reaches
-/// neither our own git nor an agent, a setup or a check. All other variables of git do.
+/// neither el's git nor an agent, a setup or a check. All other variables of git do.
 pub(crate) fn is_local_variable(name: &OsStr) -> bool {
     LOCAL.iter().any(|local| name == *local)
 }
 
-/// The git program without those variables.
+/// Returns a command for git without the local variables.
 pub(super) fn program() -> Command {
     let mut command = Command::new("git");
     for name in LOCAL {

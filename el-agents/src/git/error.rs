@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// The reasons why git could not do something.
+/// An error of git, or of a step around git.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// The program is not there.
@@ -13,13 +13,13 @@ pub enum GitError {
     /// A `.git` that git does not accept as a repository.
     #[error("git finds no repository in {}, though something is there", .0.display())]
     Broken(PathBuf),
-    /// It belongs to somebody else.
+    /// The repository belongs to another user.
     #[error("git does not trust the repository at {}: it belongs to another user", .0.display())]
     NotTrusted(PathBuf),
-    /// A repository without files beside it.
+    /// A repository without a checkout.
     #[error("{} is a bare repository: it has no checkout to work in", .0.display())]
     Bare(PathBuf),
-    /// Nothing to begin a branch at.
+    /// The repository has no commit.
     #[error("the repository {} has no commit yet", .0.display())]
     NoCommit(PathBuf),
     /// HEAD names a commit and no branch.
@@ -31,32 +31,32 @@ pub enum GitError {
     /// The branch is in use.
     #[error("the branch {branch} is checked out in {}", at.display())]
     BranchElsewhere {
-        /// Its short name.
+        /// The short name of the branch.
         branch: String,
         /// Where.
         at: PathBuf,
     },
-    /// Something else stands where the worktree is to be.
+    /// Another file or folder stands in the worktree's place.
     #[error("{} is in the way: it is not a worktree of this repository", .0.display())]
     InTheWay(PathBuf),
-    /// Another git, or one that died, holds a lock.
+    /// Another git, living or dead, holds a lock.
     #[error("the repository is locked by another git, or by one that died: {0}")]
     Locked(String),
-    /// These locks were there when an el land was killed in the middle of a move, and still are.
+    /// Locks that an `el land` killed in the middle of a move has left.
     #[error(
         "an el land was killed while it moved files, and the locks of its git are still there: {}",
         listed(.0)
     )]
     Left(Vec<PathBuf>),
-    /// It was ended.
+    /// Git took too long and was ended.
     #[error("git {what} took longer than {} s, and was ended", limit.as_secs())]
     TimedOut {
-        /// The first word of what it was asked.
+        /// The git command.
         what: String,
-        /// What it may take.
+        /// The time limit.
         limit: std::time::Duration,
     },
-    /// Finished work that another builds on, which does not fit together.
+    /// The finished dependencies of an atom do not merge.
     #[error(
         "the work that this builds on does not fit together: {branch} is in conflict with {with} \
          in {}",
@@ -65,18 +65,18 @@ pub enum GitError {
     MergeConflict {
         /// The branch that could not be joined.
         branch: String,
-        /// What had been joined before.
+        /// The branches merged before.
         with: String,
         /// In conflict.
         files: Vec<String>,
     },
-    /// Finished work that another builds on, which is not on the branch of its atom.
+    /// The finished work of a dependency is not on its atom's branch.
     #[error(
         "commits of {atom}, which this builds on, are not on its branch el/{atom}; \
          they are kept as refs/el/astray/{atom}"
     )]
     Astray {
-        /// The atom whose work it is.
+        /// The atom of the dependency.
         atom: String,
     },
     /// A file of the configuration's `worktree_copy` or `worktree_link`.
@@ -90,39 +90,39 @@ pub enum GitError {
     /// The configuration's `worktree_setup` failed.
     #[error("the setup of the worktree failed ({status}): {said}")]
     Setup {
-        /// How it ended.
+        /// The status of the command.
         status: String,
-        /// The last of what it printed.
+        /// The end of the command's output.
         said: String,
     },
-    /// A folder or file of ours.
+    /// A folder or file could not be used.
     #[error("cannot {doing} {}", path.display())]
     File {
         /// The step.
         doing: &'static str,
-        /// What.
+        /// The path.
         path: PathBuf,
         /// Why.
         #[source]
         source: std::io::Error,
     },
-    /// The files of a checkout are ahead of its branch, and could not be put back.
+    /// The files of a checkout are ahead of the branch and could not be put back.
     #[error(transparent)]
     HalfMoved(#[from] Box<HalfMoved>),
     /// A git without a command that is needed.
     #[error("this is git {0}, and worktrees and el land need 2.38 or later")]
     TooOld(String),
-    /// Whatever else git refused.
+    /// Any other refusal of git.
     #[error("git {what} failed: {said}")]
     Failed {
-        /// The first word of what it was asked.
+        /// The git command.
         what: String,
-        /// Its own words.
+        /// Git's message.
         said: String,
     },
 }
 
-/// What is so after a move that could neither be finished nor undone.
+/// The state after a move that could be neither finished nor undone.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the files in {at} are, some or all, those of {new}, while {target} is still at {old}: {why}, \
@@ -134,17 +134,17 @@ pub struct HalfMoved {
     pub(super) at: PathBuf,
     /// The branch.
     pub(super) target: String,
-    /// Where it is.
+    /// The commit of the branch.
     pub(super) old: String,
-    /// Where it was to be.
+    /// The commit to which the branch was to move.
     pub(super) new: String,
-    /// What was in the way of the move.
+    /// The reason why the move failed.
     pub(super) why: String,
-    /// What was in the way of putting back.
+    /// The reason why the files could not be put back.
     pub(super) which: String,
 }
 
-/// As a shell takes them.
+/// Quotes paths for a shell.
 fn listed(paths: &[PathBuf]) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@,:".contains(c);
     let word = |path: &PathBuf| match path.display().to_string() {

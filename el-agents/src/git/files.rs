@@ -1,4 +1,4 @@
-//! The files of a checkout, from one commit to the next, and back again if that was broken off.
+//! Moves the files of a checkout back to the old commit after an interrupted move.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Git, GitError};
 
-/// The mode of a submodule: a commit of another repository, of whose folder git knows nothing else.
+/// The mode of a submodule: a commit of another repository. Git knows only the commit.
 const GITLINK: &str = "160000";
 
 /// The files that differ between two commits.
@@ -23,11 +23,11 @@ pub(super) struct Difference {
 #[derive(Debug)]
 struct Changed {
     path: PathBuf,
-    /// The blob in the old commit and in the new one; `None`: not there.
+    /// The blob in the old commit; `None`: absent. The next field has the blob in the new commit.
     old: Option<String>,
     new: Option<String>,
     is_submodule: bool,
-    /// A submodule was there, and something else comes, or nothing.
+    /// A submodule is replaced by another kind of file, or removed.
     was_submodule: bool,
 }
 
@@ -36,7 +36,7 @@ struct Changed {
 enum OnDisk {
     Missing,
     Blob(String),
-    /// Something that git could not have put there.
+    /// A kind of file that git cannot have written.
     Other,
 }
 
@@ -53,14 +53,14 @@ impl OnDisk {
 /// How putting the files back ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Rollback {
-    /// The files are those of the old commit.
+    /// All files are those of the old commit.
     Done,
-    /// These are of neither commit: somebody's, and nothing was touched.
+    /// These files match neither commit, so a person has changed them. No file was touched.
     Changed(Vec<PathBuf>),
 }
 
 impl Difference {
-    /// In the checkout at whose top this git works.
+    /// Compares two commits in the checkout at whose top this git works.
     pub(super) fn between(git: &Git, old: &str, new: &str) -> Result<Difference, GitError> {
         let said = git.ask_bytes(
             &["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", old, new],
@@ -70,15 +70,15 @@ impl Difference {
         Ok(Difference { git: git.clone(), old: old.to_owned(), new: new.to_owned(), files })
     }
 
-    /// The submodules that are at another commit in the new one, and which.
+    /// The submodules that change, each with the new commit.
     pub(super) fn submodules(&self) -> impl Iterator<Item = (&Path, &str)> {
         let changed = self.files.iter().filter(|file| file.is_submodule);
         changed.filter_map(|file| Some((file.path.as_path(), file.new.as_deref()?)))
     }
 
-    /// Why git is not to move them, though it would.
+    /// Returns the reason why the files must not be moved although git would move them.
     pub(super) fn refused(&self) -> Result<Option<String>, GitError> {
-        // A file where a submodule was takes the repository away with all its commits.
+        // A file in the place of a submodule would delete the repository with all its commits.
         let top = self.git.folder();
         let is_filled = |path: &Path| {
             fs::read_dir(top.join(path)).is_ok_and(|mut entries| entries.next().is_some())
@@ -97,7 +97,7 @@ impl Difference {
                 lost.join(", ")
             )));
         }
-        // Git itself refuses these, but calls them changes, which nobody sees.
+        // Git itself refuses these, but calls them changes, which `git status` does not show.
         let ours: HashSet<&Path> = self.files.iter().map(|file| file.path.as_path()).collect();
         let flagged = flagged_entries(&self.git)?
             .into_iter()
@@ -114,7 +114,7 @@ impl Difference {
         }))
     }
 
-    /// Puts the files back to the old commit, from wherever a move to the new one was broken off.
+    /// Puts the files back to the old commit after an interrupted move.
     pub(super) fn roll_back(&self) -> Result<Rollback, GitError> {
         let top = self.git.folder().to_owned();
         let mut wrong = Vec::new();
@@ -141,7 +141,7 @@ impl Difference {
             .filter_map(|file| Some((file, staged.get(&file.path)?)))
             .collect::<Vec<_>>();
         if back.is_empty() && moved.is_empty() {
-            // Git had not begun: whatever is there is a person's.
+            // Git had not begun: any change is a person's.
             return Ok(Rollback::Done);
         }
         wrong.extend(
@@ -157,7 +157,7 @@ impl Difference {
         }
         self.git.maybe(&["update-index", "-q", "--refresh"])?;
         if !moved.is_empty() {
-            // Git wrote its index last: all was moved.
+            // Git writes the index last, so all files were moved.
             self.git.ask(&["read-tree", "-m", "-u", &self.new, &self.old])?;
             return Ok(Rollback::Done);
         }
@@ -177,7 +177,8 @@ impl Difference {
         Ok(Rollback::Done)
     }
 
-    /// Git takes a file away before it writes it anew, and writes it in place.
+    /// Returns true if git was interrupted while writing the file: git removes a file first, then
+    /// writes the new content in place.
     fn is_half_written(&self, file: &Changed, disk: &OnDisk) -> bool {
         let Some(_) = &file.new else { return *disk == OnDisk::Missing };
         if *disk == OnDisk::Missing {
@@ -217,8 +218,8 @@ impl Difference {
     }
 }
 
-/// The entries of the index whose changes git does not look for: the letter of `git ls-files -v`,
-/// and the path.
+/// Lists the index entries that git does not compare with the files: the letter of `git ls-files
+/// -v`, and the path.
 pub(super) fn flagged_entries(git: &Git) -> Result<Vec<(u8, PathBuf)>, GitError> {
     let said = git.ask_bytes(&["ls-files", "-v", "-z"], None)?;
     let words = said.split(|byte| *byte == 0).filter(|word| word.len() > 2);
@@ -226,7 +227,7 @@ pub(super) fn flagged_entries(git: &Git) -> Result<Vec<(u8, PathBuf)>, GitError>
     Ok(words.filter(|word| is_hidden(word[0])).map(|word| (word[0], path_of(&word[2..]))).collect())
 }
 
-/// Of these entries of the index, the files that are there and have something else in them.
+/// Returns those of the given index entries whose files exist with other content.
 pub(super) fn changed_on_disk(git: &Git, paths: &[PathBuf]) -> Result<Vec<PathBuf>, GitError> {
     if paths.is_empty() {
         return Ok(Vec::new());
@@ -258,7 +259,7 @@ pub(super) fn submodules(git: &Git) -> Result<Vec<PathBuf>, GitError> {
         .collect())
 }
 
-/// The state of each of these files, as git would store it.
+/// Returns the state of each file, as git would store the content.
 fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<OnDisk>, GitError> {
     let top = git.folder();
     let mut found: Vec<Option<OnDisk>> = Vec::new();
@@ -266,7 +267,7 @@ fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<OnDisk>, GitError> {
     for path in paths {
         let whole = top.join(path);
         found.push(match fs::symlink_metadata(&whole) {
-            // A folder stands where the file was only if the other commit has one there.
+            // A folder in the place of the file belongs to the other commit.
             Err(_) => Some(OnDisk::Missing),
             Ok(is) if is.is_dir() => Some(OnDisk::Missing),
             Ok(is) if is.is_symlink() => {

@@ -1,18 +1,18 @@
-//! The finished work that a new branch begins with: what its atom builds on and what has not been
-//! brought in yet. The joining needs no checkout and moves nothing: the branch is made once it is
-//! known, or not at all.
+//! Builds the base of a new branch: the finished work that the atom builds on and that has not
+//! landed. The merge happens in memory and moves no reference, so the branch is made at the known
+//! base or not at all.
 
 use super::call::failed_call;
 use super::repository::{Repository, branch_of};
 use super::request::WorktreeRequest;
 use super::{Git, GitError};
 
-/// The commit that holds `base` and what each of the atoms that it builds on has on its branch;
-/// nearest first, as most of the others are then in it.
+/// Returns a commit that contains `base` and the branches of all dependencies. The nearest
+/// dependency is merged first, since most others are then contained already.
 ///
 /// # Errors
-/// If two do not fit together, unless joining them is the work itself; or git fails. Nothing was
-/// changed.
+/// If two dependencies conflict, unless merging dependencies is the atom's own work; or if git
+/// fails. Nothing is changed then.
 pub(super) fn merge_dependencies(
     repository: &Repository,
     base: &str,
@@ -51,11 +51,10 @@ pub(super) fn merge_dependencies(
     Ok(top)
 }
 
-/// Makes sure that the work of finished atoms is on their branches, where the branches that build
-/// on them begin.
+/// Makes sure that the work of finished dependencies is on their branches.
 ///
 /// # Errors
-/// With [`GitError::Astray`] if the commits of one were left elsewhere; or git fails.
+/// [`GitError::Astray`] if commits of a dependency were left elsewhere; or if git fails.
 pub(super) fn ensure_on_branches(
     repository: &Repository,
     target: &str,
@@ -74,8 +73,8 @@ pub(super) fn ensure_on_branches(
     Ok(())
 }
 
-/// The atoms whose branches have work that neither `commit` nor `target` has, as it is or put on
-/// top of other commits.
+/// Returns the dependencies whose branches have work that neither `commit` nor `target` contains,
+/// not even as other commits.
 pub(super) fn unmerged_dependencies(
     repository: &Repository,
     commit: &str,
@@ -93,8 +92,8 @@ pub(super) fn unmerged_dependencies(
 }
 
 impl Repository {
-    /// Merges two commits in memory. Returns the merge, which no reference has, or the files in
-    /// conflict.
+    /// Merges two commits in memory. Returns the merge commit, which no reference names, or the
+    /// files in conflict.
     ///
     /// # Errors
     /// If git fails.
@@ -119,7 +118,7 @@ fn merge_commits(
 ) -> Result<Result<String, Vec<String>>, GitError> {
     let words = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs];
     let ran = git.run_once(&words, None, usize::MAX)?;
-    // The name of a tree; after a conflict, also the names of the files that are in it.
+    // The output has the id of a tree, and after a conflict the names of the files.
     let said = String::from_utf8_lossy(&ran.stdout);
     let mut said = said.split('\0').filter(|word| !word.is_empty());
     let tree = said

@@ -1,16 +1,16 @@
-//! Branches that a person gave up. A reference keeps their work for a month.
+//! Gives up branches at a person's request. A reference keeps the work for a month.
 
 use super::repository::{Repository, Worktree, branch_of};
 use super::{Git, GitError};
 
-/// Below this, `<atom>/<seconds since 1970>` names the work of a branch.
+/// Prefix of the references that keep the work: `<atom>/<seconds since 1970>` follows.
 const KEPT: &str = "refs/el/given-up/";
-/// How long it is kept, in seconds.
+/// The keeping time, in seconds.
 const KEPT_FOR: i64 = 30 * 24 * 3600;
 
-/// Takes a branch and its worktree away, whatever is in them. What is committed, and what is not
-/// but git would take into a commit, is kept under the reference that is returned. `put`: untracked
-/// files that el itself put there. `now`: seconds since 1970.
+/// Removes a branch and its worktree with all content. The returned reference keeps the committed
+/// work, and the uncommitted work that git would add. `put`: untracked files that el itself put
+/// there. `now`: seconds since 1970.
 ///
 /// # Errors
 /// If git refuses. The branch is then still there.
@@ -43,7 +43,7 @@ pub fn give_up(
     Ok(name)
 }
 
-/// A commit of all that is in a worktree: its files, what it has checked out, and the branch.
+/// Commits the whole content of a worktree. The parents are the checked-out commit and the branch.
 fn commit_all(
     repository: &Repository,
     own: &Git,
@@ -65,14 +65,15 @@ fn commit_all(
     own.ask(&words)
 }
 
-/// The words that add all files of a worktree to its index, but for those that el itself put there.
+/// Returns the arguments that add all files of a worktree to the index, except the files that el
+/// put there.
 pub(crate) fn add_all(put: &[String]) -> Vec<String> {
     let mut words: Vec<String> = ["add", "--all", "--", "."].map(str::to_owned).to_vec();
     words.extend(put.iter().map(|path| format!(":(exclude,top,literal){path}")));
     words
 }
 
-/// Ends the keeping of what was given up more than a month ago, and says what that was.
+/// Drops work that was given up more than a month ago. Returns the names of the references.
 ///
 /// # Errors
 /// If git fails.

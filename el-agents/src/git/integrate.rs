@@ -1,5 +1,4 @@
-//! Bringing branches together, in a checkout of our own. Nothing of it is seen before
-//! [`super::advance_branch()`].
+//! Joins branches in a scratch checkout. No change is visible before [`super::advance_branch()`].
 
 use std::path::{Path, PathBuf};
 
@@ -9,22 +8,22 @@ use super::{Git, GitError};
 /// How a branch is brought in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Its commits are put on top.
+    /// Put the branch's commits on top.
     Rebase,
-    /// A merge commit joins it.
+    /// Join the branch by a merge commit.
     Merge,
 }
 
-/// How joining one branch ended.
+/// The result of joining a branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JoinResult {
-    /// The commit that contains it.
+    /// The commit that contains the branch.
     Joined(String),
-    /// These files are in conflict.
+    /// The files in conflict.
     Conflict(Vec<String>),
 }
 
-/// A checkout of our own, without a branch. It is removed when dropped, or by the next one.
+/// A detached checkout for el's own use. Removed on drop, or by the next landing.
 #[derive(Debug)]
 pub struct ScratchCheckout {
     git: Git,
@@ -33,8 +32,7 @@ pub struct ScratchCheckout {
 }
 
 impl ScratchCheckout {
-    /// Makes the checkout; one that was left behind is removed first. The caller holds the lock
-    /// that makes it the only one.
+    /// Makes the checkout; a leftover one is removed first. The caller holds the landing lock.
     ///
     /// # Errors
     /// If git refuses.
@@ -56,7 +54,7 @@ impl ScratchCheckout {
             ["worktree", "add", "--quiet", "--force", "--detach"].map(std::ffi::OsString::from);
         let rest = [scratch.path.clone().into_os_string(), at.into()];
         match scratch.owner.ask(&[add.as_slice(), &rest].concat()) {
-            // Just cleared: the git of an el land that was killed is still writing there.
+            // The folder was just removed: the git of a killed `el land` is still writing there.
             Err(GitError::Failed { said, .. }) if said.contains("already exists") => {
                 Err(GitError::Locked(format!("{} is being written", scratch.path.display())))
             }
@@ -72,30 +70,30 @@ impl ScratchCheckout {
             "--force".as_ref(),
             self.path.as_os_str(),
         ];
-        // It need not be there; a folder that git does not know is a rest of ours.
+        // The checkout may not exist; a folder that git does not know is a leftover of el.
         let _ = self.owner.ask(&words);
         let _ = std::fs::remove_dir_all(&self.path);
     }
 
-    /// Its folder.
+    /// The folder of the checkout.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Checks out a commit as it is.
+    /// Checks out a commit without local changes.
     ///
     /// # Errors
     /// If git refuses.
     pub fn check_out(&self, commit: &str) -> Result<(), GitError> {
         self.git.ask(&["reset", "--hard", "--quiet"])?;
         self.git.ask(&["checkout", "--quiet", "--force", "--detach", commit])?;
-        // Files that a check left must not be in the way; ignored ones, such as a build's, may
-        // stay.
+        // Untracked files that a check left must not be in the way; ignored files, such as a
+        // build's, may stay.
         self.git.ask(&["clean", "-fdq"]).map(drop)
     }
 
     /// Brings a branch's tip onto `head` and leaves the result checked out, or `head` after a
-    /// conflict. `since`: the commit where its own commits begin, for a rebase of those alone.
+    /// conflict. `since`: for a rebase, the commit after which the branch's own commits begin.
     ///
     /// # Errors
     /// If git fails otherwise.
@@ -150,7 +148,7 @@ impl ScratchCheckout {
         self.check_out(head)?;
         if self.git.ask(&["revert", "--no-edit", revert]).is_err() {
             let files = self.abort("revert", head)?;
-            // No conflict: it is all there again.
+            // No conflict: the target has all of the work again.
             return Ok(if files.is_empty() {
                 JoinResult::Joined(head.to_owned())
             } else {

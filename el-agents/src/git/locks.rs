@@ -1,4 +1,4 @@
-//! Locks that a git takes for a moment, and leaves behind if it is killed.
+//! Lists git's lock files. A killed git leaves its lock files behind.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use super::{GitError, Repository};
 const DEPTH_MAX: usize = 8;
 
 impl Repository {
-    /// The locks in this repository and its worktrees as they are now. One that stays is a git's
-    /// that was killed.
+    /// Lists the current locks of this repository and its worktrees. A lock that stays belongs to a
+    /// killed git.
     ///
     /// # Errors
     /// If git fails.
@@ -27,7 +27,7 @@ impl Repository {
     }
 }
 
-/// The locks in a folder, and in those below it as far down as `depth`.
+/// Adds the locks of a folder, and of the folders below down to `depth`.
 fn add_locks(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();

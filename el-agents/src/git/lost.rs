@@ -1,5 +1,5 @@
-//! The files that would be lost with a worktree that git calls clean: ignored ones, ones that git
-//! was told not to look at, and repositories in it.
+//! Finds files that would be lost with a worktree that git calls clean: ignored files, files that
+//! git was told not to compare, and nested repositories.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use super::files::{changed_on_disk, flagged_entries, submodules};
 use super::repository::is_below;
 use super::{Git, GitError, Worktree, ready};
 
-/// Folders that tools can make again, whatever is in them.
+/// Folders that tools can make again.
 const MADE: [&str; 6] = ["node_modules", "__pycache__", ".venv", ".gradle", ".next", ".tox"];
-/// The file that marks a folder as one that can be made again. Cargo and many others put it there:
+/// The file that marks a folder as a cache. Cargo and many others write the file:
 /// <https://bford.info/cachedir/>.
 const CACHE: &str = "CACHEDIR.TAG";
 
 impl Worktree {
-    /// The files that would be lost with the worktree, though `git status` is silent about them.
-    /// `main`: the user's checkout. `put`: the files that el puts into worktrees.
+    /// Lists the files that would be lost with the worktree, though `git status` does not list
+    /// them. `main`: the user's checkout. `put`: the files that el puts into worktrees.
     ///
-    /// Files that el or the setup put there are not among them unless they changed since. Nor are
-    /// files that can be made again: those of a folder that is marked or known as such, and those
-    /// that are the same in the main checkout.
+    /// Left out are files that el or the setup put there, unless changed since, and files that can
+    /// be made again: the content of cache folders, and files that are the same in the main
+    /// checkout.
     ///
     /// # Errors
     /// If git fails.
@@ -47,8 +47,8 @@ impl Worktree {
         Ok(found)
     }
 
-    /// The folders of submodules in which there is something, though none is checked out there: git
-    /// does not look into them. One that is checked out git does not take away.
+    /// Lists non-empty submodule folders without a checkout, into which git does not look. Git
+    /// itself refuses to remove a submodule that is checked out.
     fn not_checked_out(&self, git: &Git) -> Result<Vec<String>, GitError> {
         let is_filled = |path: &PathBuf| {
             let folder = self.path.join(path);
@@ -62,7 +62,8 @@ impl Worktree {
             .collect())
     }
 
-    /// Of a folder only the entries that it holds itself count.
+    /// Returns true if the path changed after `time`. For a folder, only the folder's own entries
+    /// count.
     fn is_changed_since(&self, path: &str, time: Option<SystemTime>) -> bool {
         let changed = fs::symlink_metadata(self.path.join(path)).and_then(|is| is.modified()).ok();
         changed > time
@@ -87,8 +88,8 @@ impl Worktree {
         }
     }
 
-    /// The repositories in what git ignores, and in the folders of submodules, that have commits
-    /// which are neither on a remote of theirs nor in the main checkout's one of that place.
+    /// Lists the nested repositories, ignored or in submodule folders, with commits that exist
+    /// neither on a remote nor in the main checkout's repository at the same path.
     ///
     /// # Errors
     /// If git fails.
@@ -106,15 +107,16 @@ impl Worktree {
         Ok(found.iter().map(|folder| place(folder).join("").display().to_string()).collect())
     }
 
-    /// Tells whether el made it: it stands at its place, or el made it ready.
+    /// Returns true if el made the worktree: the worktree has el's place for it, or el's ready
+    /// note.
     pub fn is_made_by_el(&self, place: &Path) -> bool {
         let git = Git::at(&self.path).in_own_checkout();
         self.path == place || self.is_missing || ready::is_ready(&git)
     }
 }
 
-/// Tells whether a file or folder is in another place too, with all its contents. Sockets and the
-/// like hold nothing.
+/// Returns true if `there` has all the content of `here`. Sockets and other special files do not
+/// count.
 fn contains_all(there: &Path, here: &Path) -> bool {
     let (Ok(found), Ok(is)) = (fs::symlink_metadata(there), fs::symlink_metadata(here)) else {
         return false;
@@ -134,8 +136,8 @@ fn contains_all(there: &Path, here: &Path) -> bool {
     !is.is_file() || (found.is_file() && found.len() == is.len() && is_same())
 }
 
-/// The folders in this one that hold a repository's commits, bare ones too; a `.git` that is a file
-/// only says where they are.
+/// Finds the folders that hold a repository's objects, bare repositories included. A `.git` file
+/// only points elsewhere and does not count.
 fn find_repositories(folder: &Path, found: &mut Vec<PathBuf>) {
     if !fs::symlink_metadata(folder).is_ok_and(|is| is.is_dir()) {
         return;
@@ -156,7 +158,7 @@ fn find_repositories(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A repository that cannot be read counts as one with commits of its own.
+/// Returns true if a repository has commits of its own, or cannot be read.
 fn has_own_commits(folder: &Path, main: &Path) -> bool {
     let git = Git::at(folder).in_own_checkout();
     let Ok(own) = git.ask(&["rev-list", "--all", "--not", "--remotes"]) else { return true };
@@ -169,7 +171,7 @@ fn has_own_commits(folder: &Path, main: &Path) -> bool {
     !said.is_ok_and(|said| said.lines().all(|line| !line.ends_with(" missing")))
 }
 
-/// The paths that git ignores, a whole folder as one.
+/// Lists the ignored paths; a wholly ignored folder is a single path.
 pub(super) fn ignored(git: &Git) -> Result<Vec<String>, GitError> {
     let said =
         git.ask(&["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"])?;

@@ -1,5 +1,5 @@
-//! The worktree of an atom as its agent leaves it: files that are not committed, the branch that
-//! has the work, and locks of a killed git.
+//! Checks the worktree of an atom after the agent: uncommitted files, the branch with the work, and
+//! the locks of a killed git.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -16,33 +16,34 @@ const MOVED: &str = "el: the work of this atom";
 /// So many steps of a worktree's HEAD are looked at.
 const LOOK_BACK: &str = "100";
 
-/// A worktree that belongs to one atom.
+/// The worktree of an atom.
 #[derive(Debug)]
 pub struct OwnWorktree {
     git: Git,
     atom: String,
-    /// Git's folder of this worktree.
+    /// Git's folder for this worktree.
     own: PathBuf,
     /// Git's folder of the repository.
     common: PathBuf,
 }
 
-/// Where the work of a worktree is, compared with the branch of its atom.
+/// The place of the work, compared with the atom's branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkBranch {
-    /// All of it is on the atom's branch.
+    /// All of the work is on the atom's branch.
     Own,
-    /// It was on another branch, or on none; the atom's branch has it now.
+    /// The work was on another branch, or on none. The atom's branch has the work now.
     Reclaimed {
         /// In words.
         from: String,
     },
-    /// The atom's branch was gone, and is where it was last; the worktree is elsewhere.
+    /// The atom's branch was deleted and has been restored; the worktree has another branch checked
+    /// out.
     Restored {
         /// In words.
         on: String,
     },
-    /// The atom's branch does not have it, and cannot be moved to where it is.
+    /// The atom's branch lacks the work and cannot be moved there.
     Apart {
         /// In words.
         on: String,
@@ -50,12 +51,13 @@ pub enum WorkBranch {
 }
 
 impl OwnWorktree {
-    /// The worktree of this atom that a folder is in; `None` if the folder is in none.
+    /// Finds the worktree of this atom around a folder; `None` if the folder is in no such
+    /// worktree.
     ///
     /// # Errors
     /// If git fails.
     pub fn find(folder: &Path, atom: &str) -> Result<Option<OwnWorktree>, GitError> {
-        // In a linked worktree .git is a file; no git has to be asked about any other folder.
+        // In a linked worktree `.git` is a file; other folders need no call of git.
         let top = folder.ancestors().find(|above| above.join(".git").exists());
         let Some(top) = top.filter(|top| top.join(".git").is_file() && top.ends_with(atom)) else {
             return Ok(None);
@@ -71,23 +73,23 @@ impl OwnWorktree {
         Ok(Some(OwnWorktree { git, atom: atom.to_owned(), own, common }))
     }
 
-    /// The files that no commit has. `ours` names untracked files that el itself put there.
+    /// Lists the uncommitted files. `ours` names untracked files that el itself put there.
     ///
     /// # Errors
     /// If git fails.
     pub fn uncommitted(&self, ours: &[String]) -> Result<Vec<String>, GitError> {
-        // A line is two letters, a space and the name.
+        // A line has two letters, a space and the name.
         let lines = changes(&self.git, true, ours)?;
         let names = lines.iter().filter_map(|line| line.get(3..));
         Ok(names.filter(|name| !name.starts_with(NOT_WORK)).map(str::to_owned).collect())
     }
 
-    /// Finds the work and puts the atom's branch where it is. If an agent renamed the branch, or
-    /// went on from it on another one, the atom's branch is moved to the work and checked out
-    /// again: no file changes, and the other branch stays. A deleted branch is put back where it
-    /// was last. A branch that has more than the worktree is checked out again, if that loses no
-    /// file. If moving the branch would lose commits, nothing moves; `refs/el/astray/` then keeps
-    /// the commits of the worktree.
+    /// Finds the work and moves the atom's branch there. If an agent renamed the branch or
+    /// continued on another branch, the atom's branch is moved to the work and checked out again;
+    /// no file changes, and the other branch stays. A deleted branch is restored at its last
+    /// commit. A branch with more commits than the worktree is checked out again, unless a file
+    /// would be lost. If moving the branch would lose commits, nothing moves, and `refs/el/astray/`
+    /// keeps the commits of the worktree.
     ///
     /// # Errors
     /// If git fails.
@@ -117,7 +119,7 @@ impl OwnWorktree {
             self.git.ask(&["symbolic-ref", "-m", MOVED, "HEAD", &branch])?;
             return Ok(WorkBranch::Reclaimed { from: on });
         }
-        // The atom's branch has all of it, and more: then nothing is missing.
+        // The atom's branch contains all of the work, so nothing is missing.
         if let Some(tip) = &tip
             && self.contains(tip, &head)?
         {
@@ -131,7 +133,7 @@ impl OwnWorktree {
     /// Checks the atom's branch out where no file would be lost by that.
     fn switch_back(&self) -> Result<(), GitError> {
         if !self.is_in_the_middle() && self.uncommitted(&[])?.is_empty() {
-            // Where git refuses, the worktree stays as its agent left it.
+            // Where git refuses, the worktree stays as the agent left it.
             let _ = self.git.without_hooks().ask(&["switch", "-q", &branch_of(&self.atom)]);
         }
         Ok(())
@@ -142,8 +144,8 @@ impl OwnWorktree {
         self.git.ask(&["update-ref", "-m", MOVED, branch, to, from.unwrap_or(&none)]).map(drop)
     }
 
-    /// The last commit that was checked out here, that goes on from where the branch began, and
-    /// that what is checked out now does not have.
+    /// Finds the last commit that was checked out here, descends from the branch's base, and is not
+    /// contained in `head`.
     fn last_on_branch(&self, head: &str, base: Option<&str>) -> Result<Option<String>, GitError> {
         let Some(base) = base else { return Ok(None) };
         let said = self.git.ask(&["log", "-g", "--format=%H", "-n", LOOK_BACK, "HEAD"])?;
@@ -156,8 +158,8 @@ impl OwnWorktree {
         Ok(None)
     }
 
-    /// Removes the locks that a git of the run left when it was ended: those that are not younger
-    /// than the end of its processes. Returns what was removed.
+    /// Removes the locks that a killed git of the run left: locks not younger than the end of the
+    /// run's processes. Returns the removed files.
     pub fn remove_stale_locks(&self, ended: SystemTime) -> Vec<PathBuf> {
         let branch = self.common.join("refs/heads").join(branch_of(&self.atom) + ".lock");
         let locks = [self.own.join("index.lock"), self.own.join("HEAD.lock"), branch];
@@ -179,7 +181,7 @@ impl OwnWorktree {
         Ok(self.git.maybe(&["merge-base", "--is-ancestor", part, whole])?.is_some())
     }
 
-    /// Returns true during a rebase or a bisect, which have a HEAD of their own.
+    /// Returns true during a rebase or a bisect, which use a HEAD of their own.
     fn is_in_the_middle(&self) -> bool {
         ["rebase-merge", "rebase-apply", "BISECT_LOG"]
             .iter()

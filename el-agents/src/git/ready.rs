@@ -1,4 +1,4 @@
-//! The note in a worktree that its setup is done.
+//! The note in a worktree's git folder that the setup is done.
 
 use std::collections::HashSet;
 use std::fs;
@@ -7,8 +7,7 @@ use std::time::SystemTime;
 
 use super::{Git, GitError};
 
-/// Name of the file in a worktree's own git folder that says that its setup is done, and what was
-/// there then that git ignores.
+/// The name of the note. The content lists the ignored files that existed at the end of the setup.
 const READY: &str = "el-ready";
 
 pub(super) fn note(git: &Git) -> Result<PathBuf, GitError> {
@@ -20,7 +19,7 @@ pub(super) fn is_ready(git: &Git) -> bool {
     note(git).is_ok_and(|note| note.exists())
 }
 
-/// What git ignores of what was there when the worktree had been made ready, and when that was.
+/// Returns the ignored files that existed at the end of the setup, and the time of that end.
 pub(super) fn put_by_setup(git: &Git) -> Result<(HashSet<String>, Option<SystemTime>), GitError> {
     let note = note(git)?;
     let paths = fs::read_to_string(&note).unwrap_or_default();

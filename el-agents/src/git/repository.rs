@@ -1,4 +1,4 @@
-//! A repository as it stands: the branches of atoms, and its worktrees.
+//! The state of a repository: the branches of atoms, and the worktrees.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub struct Repository {
     prefix: PathBuf,
 }
 
-/// One of its worktrees.
+/// A worktree of the repository.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Worktree {
     pub path: PathBuf,
@@ -28,15 +28,15 @@ pub struct Worktree {
     /// The folder is not there any more.
     pub is_missing: bool,
     pub is_bare: bool,
-    /// Git was broken off while it made it.
+    /// Git was interrupted while making the worktree.
     pub is_half_made: bool,
 }
 
 impl Repository {
-    /// The repository that this folder is in.
+    /// Opens the repository of a folder.
     ///
     /// # Errors
-    /// If there is none, it is bare, or git cannot work with it.
+    /// If there is no repository, the repository is bare, or git refuses it.
     pub fn of(folder: &Path) -> Result<Repository, GitError> {
         let git = Git::at(folder);
         match git.ask(&["rev-parse", "--is-bare-repository"]) {
@@ -50,7 +50,7 @@ impl Repository {
                 return Err(GitError::NoRepository(folder.to_owned()));
             }
             Err(GitError::Failed { said, .. }) if said.contains("dubious ownership") => {
-                // It names the repository, which may be above.
+                // Git names the repository, which may be a folder above.
                 let named =
                     said.split('\'').nth(1).map_or_else(|| folder.to_owned(), PathBuf::from);
                 return Err(GitError::NotTrusted(named));
@@ -64,7 +64,7 @@ impl Repository {
         Ok(Repository { git: Git::at(&top), top, prefix: PathBuf::from(prefix) })
     }
 
-    /// Git at its top.
+    /// Git in the top folder.
     pub fn git(&self) -> &Git {
         &self.git
     }
@@ -74,7 +74,7 @@ impl Repository {
         &self.top
     }
 
-    /// Where the folder that was asked about is in it.
+    /// The path of the opened folder, relative to the top.
     pub fn prefix(&self) -> &Path {
         &self.prefix
     }
@@ -82,12 +82,12 @@ impl Repository {
     /// The commit that is checked out.
     ///
     /// # Errors
-    /// If there is no commit yet, or git cannot read it.
+    /// If there is no commit yet, or git cannot read the commit.
     pub fn head(&self) -> Result<String, GitError> {
         if let Some(commit) = self.commit("HEAD")? {
             return Ok(commit);
         }
-        // Only git log tells a branch without a commit from one that is damaged.
+        // Only `git log` distinguishes a branch without a commit from a damaged branch.
         match self.git.ask(&["log", "-1", "--format=%H"]) {
             Err(GitError::Failed { said, .. }) if said.contains("does not have any commits") => {
                 Err(GitError::NoCommit(self.top.clone()))
@@ -101,7 +101,7 @@ impl Repository {
     /// # Errors
     /// If HEAD is detached.
     pub fn current_branch(&self) -> Result<String, GitError> {
-        // In short, git says "heads/main" where there is a tag of that name.
+        // The short form would be "heads/main" if a tag has the same name.
         let name = self.git.maybe(&["symbolic-ref", "-q", "HEAD"])?;
         let name = name.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned));
         name.ok_or_else(|| GitError::Detached(self.top.clone()))
@@ -134,8 +134,8 @@ impl Repository {
         self.commit(&format!("refs/el/base/{atom}"))
     }
 
-    /// The commits as which an atom's branch was brought in when its tip was this one: one for each
-    /// target, and each time.
+    /// Returns the commits that landed an atom's branch at this tip: for each target, and for each
+    /// landing.
     ///
     /// # Errors
     /// If git cannot be run.
@@ -144,7 +144,7 @@ impl Repository {
         Ok(notes.into_iter().map(|(_, at)| at).collect())
     }
 
-    /// References whose names begin so, and their commits.
+    /// Lists the references with this prefix and their commits.
     ///
     /// # Errors
     /// If git fails.
@@ -157,7 +157,7 @@ impl Repository {
             .collect())
     }
 
-    /// The references that note something of an atom's branch.
+    /// Lists the references that record facts about an atom's branch.
     ///
     /// # Errors
     /// If git fails.
@@ -169,8 +169,8 @@ impl Repository {
         Ok(notes)
     }
 
-    /// Returns true if the target has the work of an atom's branch now. A note that the work was
-    /// brought in says nothing of another target, or of one that was set back since.
+    /// Returns true if the target contains the work of an atom's branch now. A landing record alone
+    /// proves nothing: the target may be another branch, or have been reset since.
     ///
     /// # Errors
     /// If git fails.
@@ -183,8 +183,8 @@ impl Repository {
                 return Ok(true);
             }
         }
-        // Nothing tells whether other commits have what a merge of its own has, such as the
-        // resolution of a conflict.
+        // A merge in the branch may hold changes of its own, such as the resolution of a conflict,
+        // and no other commit shows them.
         let base = self.base_of(atom)?;
         let mut words = vec!["rev-list", "--merges", "--max-count=1", tip, "--not", target];
         words.extend(base.as_deref());
@@ -238,7 +238,7 @@ impl Repository {
             return Ok(true);
         }
         let said = self.git.ask(&["cherry", whole, part])?;
-        // Without a single commit of its own it would hold merges alone, of which this says
+        // Without an unmerged line, the branch has merges alone, about which `git cherry` says
         // nothing.
         Ok(!said.is_empty() && said.lines().all(|line| line.starts_with("- ")))
     }
@@ -256,7 +256,7 @@ impl Repository {
             .collect())
     }
 
-    /// Its worktrees, the main one first.
+    /// Lists the worktrees, the main worktree first.
     ///
     /// # Errors
     /// If git fails.
@@ -265,7 +265,7 @@ impl Repository {
     }
 
     /// Returns true while a rebase of this branch is under way in any worktree. The branch is then
-    /// checked out nowhere, and nobody may move it.
+    /// checked out nowhere, and must not be moved.
     ///
     /// # Errors
     /// If git fails.
@@ -289,7 +289,7 @@ impl Repository {
         Ok(false)
     }
 
-    /// The worktree in which a branch is checked out.
+    /// Returns the worktree in which a branch is checked out.
     ///
     /// # Errors
     /// If git fails.
@@ -298,7 +298,7 @@ impl Repository {
     }
 }
 
-/// The lines of `git status` about files that no commit has. `but` names untracked files that el
+/// Returns the lines of `git status` about uncommitted files. `but` names untracked files that el
 /// itself put there.
 ///
 /// # Errors
@@ -316,7 +316,7 @@ pub(super) fn changes(git: &Git, untracked: bool, but: &[String]) -> Result<Vec<
         .collect())
 }
 
-/// Returns true if a path is this folder or file, or is in it.
+/// Returns true if a path equals this file or folder, or lies below.
 pub(super) fn is_below(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path.trim_end_matches('/') == folder
@@ -324,7 +324,7 @@ pub(super) fn is_below(path: &str, folder: &str) -> bool {
 }
 
 impl Worktree {
-    /// The changes that no commit has. `but` names untracked files that el itself put there.
+    /// Lists the uncommitted changes. `but` names untracked files that el itself put there.
     ///
     /// # Errors
     /// If git fails.
@@ -341,7 +341,7 @@ impl Worktree {
     }
 }
 
-/// The nearest `.git` in a folder or above it, as far up as git looks.
+/// Finds the nearest `.git` in a folder or above, as far up as git looks.
 fn repository_folder(folder: &Path) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
     let device = folder.metadata().ok()?.dev();

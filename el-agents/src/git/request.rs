@@ -1,4 +1,4 @@
-//! What is asked for when a worktree is to be made.
+//! The request for a worktree.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Isolation {
     /// The folder of the worktrees; absolute.
     pub folder: PathBuf,
-    /// Where branches begin; `None`: at what is checked out.
+    /// The commit or branch at which branches begin; `None`: the checked-out commit.
     pub base: Option<String>,
     /// Untracked files and folders of the main checkout that each worktree gets a copy of.
     pub copy: Vec<String>,
@@ -21,15 +21,15 @@ pub struct Isolation {
     pub setup_timeout_ms: u64,
 }
 
-/// For whom a worktree is.
+/// The atom that gets the worktree, and its dependencies.
 #[derive(Debug, Clone, Copy)]
 pub struct WorktreeRequest<'a> {
     /// The atom.
     pub atom: &'a str,
-    /// The one that it is part of: where that has a branch, its own begins there.
+    /// The atom's parent. If the parent has a branch, the atom's branch begins there.
     pub parent: Option<&'a str>,
-    /// Those whose finished work it needs, nearest first.
+    /// The finished dependencies, nearest first.
     pub builds_on: &'a [String],
-    /// Bringing those together is its own work: what does not fit by itself is left to its agent.
+    /// Merging the dependencies is the atom's own work: conflicts are left to the agent.
     pub joins: bool,
 }

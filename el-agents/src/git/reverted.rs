@@ -1,23 +1,23 @@
-//! Work that was brought in and reverted since. Git calls it merged, and neither a merge nor a
-//! rebase brings it in again.
+//! Finds landed work that was reverted since. Git counts such work as merged: neither a merge nor a
+//! rebase brings the work again.
 
 use std::collections::HashSet;
 
 use super::{GitError, Repository};
 
-/// A commit of the target that reverts work of an atom, and that is not reverted itself.
+/// A commit of the target that reverts an atom's work and is not reverted itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revert {
     pub commit: String,
-    /// When it was made, in seconds since 1970.
+    /// The commit time, in seconds since 1970.
     pub at: i64,
 }
 
-/// The words with which `git revert` names a commit.
+/// The words before a commit's id in the message of `git revert`.
 const SIGN: &str = "This reverts commit ";
 
 impl Repository {
-    /// The reverts of an atom's work in the target that its branch knows nothing of; the last
+    /// Lists the reverts of an atom's work in the target that the branch does not contain, newest
     /// first.
     ///
     /// # Errors
@@ -51,8 +51,8 @@ impl Repository {
         Ok(found)
     }
 
-    /// Tells whether a commit is work of the branch: one of its commits, one that such a commit
-    /// became, or the merge that brought it in.
+    /// Returns true if a commit carries work of the branch: a commit of the branch, a copy of such
+    /// a commit, or the merge that landed the branch.
     fn is_work_of(
         &self,
         atom: &str,
@@ -69,7 +69,8 @@ impl Repository {
         if self.refs(&format!("refs/el/brought/{atom}/"))?.iter().any(|(_, at)| at == commit) {
             return Ok(true);
         }
-        // It changes the same as one of them, if that one is unmerged exactly while this is absent.
+        // The commit is a copy of a branch commit if removing the commit makes that branch commit
+        // unmerged.
         let Some(before) = self.commit(&format!("{commit}^"))? else { return Ok(false) };
         Ok(self.git().ask(&["cherry", commit, tip])?
             != self.git().ask(&["cherry", &before, tip])?)

@@ -1,4 +1,4 @@
-//! Files of the main checkout that are not in git, put into another one.
+//! Copies untracked files of the main checkout into another checkout.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -6,10 +6,10 @@ use std::path::{Component, Path};
 
 use super::GitError;
 
-/// Puts what is not in git, but needed, into a checkout.
+/// Copies or links needed untracked files into a checkout.
 ///
 /// # Errors
-/// If something cannot be put there.
+/// If a file cannot be copied or linked.
 pub fn copy_untracked(
     from: &Path,
     to: &Path,
@@ -25,9 +25,9 @@ pub fn copy_untracked(
     Ok(())
 }
 
-/// Puts one untracked thing into a worktree. What the main checkout does not have is left out; what
-/// is there already stays. No link is followed on the way: a branch may have one where the main
-/// checkout has a folder.
+/// Places an untracked file or folder in a worktree. A source that does not exist is skipped, and
+/// an existing target stays. No link in the target path is followed: a branch may have a link where
+/// the main checkout has a folder.
 fn put(
     from: &Path,
     to: &Path,
@@ -44,7 +44,7 @@ fn put(
     if fs::symlink_metadata(&source).is_err() {
         return Ok(());
     }
-    // The main checkout is the user's, and may have links within itself.
+    // The main checkout is the user's and may contain links.
     let whole = source.parent().unwrap_or(from).canonicalize().map_err(io)?;
     if !whole.starts_with(from.canonicalize().map_err(io)?) {
         return Err(fail(format!(
@@ -73,7 +73,8 @@ fn put(
     how(&source, &target).map_err(io)
 }
 
-/// A copy that was broken off is not taken for one.
+/// Copies under a temporary name and renames at the end, so that an interrupted copy never looks
+/// complete.
 fn copy_whole(from: &Path, to: &Path) -> std::io::Result<()> {
     let mut name = std::ffi::OsString::from(".el-copying-");
     name.push(to.file_name().unwrap_or_default());
@@ -87,7 +88,7 @@ fn copy_whole(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::rename(&half, to)
 }
 
-/// Nothing is there yet.
+/// Copies recursively to a path that does not exist yet.
 fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     let found = fs::symlink_metadata(from)?;
     if found.is_symlink() {
@@ -99,7 +100,7 @@ fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
         return file.set_permissions(found.permissions());
     }
     if !found.is_dir() {
-        // A socket or a pipe is of no use elsewhere.
+        // Sockets and pipes are useless elsewhere.
         return Ok(());
     }
     fs::create_dir(to)?;

@@ -1,4 +1,4 @@
-//! A worktree for one atom: made, or used again.
+//! Makes the worktree of an atom, or finds it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,21 +12,22 @@ use super::{Git, GitError, Worktree, foundation, lost, ready};
 /// A worktree that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
-    /// Where the agent works: the worktree, or the folder in it that the project is in.
+    /// The agent's folder: the worktree, or the project's folder in the worktree.
     pub workdir: PathBuf,
     pub top: PathBuf,
     pub branch: String,
-    /// It was not there before.
+    /// The setup has not been done yet.
     pub is_new: bool,
-    /// Branches with finished work that this one builds on and does not have: it was made before
-    /// they were finished, or it is to join them.
+    /// Branches of finished dependencies that this branch lacks: they were finished later, or
+    /// merging them is the agent's work.
     pub unmerged: Vec<String>,
 }
 
-/// Makes the atom's worktree, or finds it. Idempotent, and to be called again if it was broken off.
+/// Makes the atom's worktree, or finds the existing worktree. Idempotent: an interrupted call can
+/// be repeated.
 ///
 /// # Errors
-/// If the worktree cannot be had. Nothing was changed then.
+/// If the worktree cannot be made. Nothing is changed then.
 pub fn prepare(
     isolation: &Isolation,
     folder: &Path,
@@ -46,7 +47,7 @@ pub fn prepare(
     let known = repository.worktrees()?;
     let mut registered = known.iter().find(|tree| tree.path == path);
     if registered.is_some_and(|tree| tree.is_half_made && !tree.is_missing) {
-        // Nobody has worked in it: half of its files may not be there.
+        // Half of the files may be missing, and no agent has worked there.
         git.ask(&[
             "worktree".as_ref(),
             "remove".as_ref(),
@@ -63,7 +64,7 @@ pub fn prepare(
             return Err(GitError::BranchElsewhere { branch, at: other.path.clone() });
         }
         for gone in registered.into_iter().chain(elsewhere) {
-            // A person removed its folder; git remembers the worktree, and would refuse.
+            // A person removed the folder; git still knows the worktree and would refuse.
             git.ask(&[
                 "worktree".as_ref(),
                 "remove".as_ref(),
@@ -95,14 +96,14 @@ pub fn prepare(
 }
 
 impl Prepared {
-    /// Notes that the setup was done, so that a retry does not do it again.
+    /// Records that the setup is done, so that a retry skips the setup.
     ///
     /// # Errors
     /// If that cannot be written down.
     pub fn mark_ready(&self) -> Result<(), GitError> {
         let git = Git::at(&self.top).in_own_checkout();
         let note = ready::note(&git)?;
-        // What is there now was put there, and can be put there again.
+        // The present ignored files came from el or the setup, and can be made again.
         fs::write(&note, lost::ignored(&git)?.join("\0")).map_err(file_error("write", &note))
     }
 }
@@ -137,7 +138,7 @@ fn add(
             (None, None) => head.to_owned(),
         };
         let base = foundation::merge_dependencies(repository, &base, wanted)?;
-        // The branch and where it began, or neither.
+        // Creates both references or neither.
         let change = format!(
             "start\ncreate refs/heads/{branch} {base}\nupdate refs/el/base/{atom} {base}\n\
              prepare\ncommit\n"
@@ -147,13 +148,13 @@ fn add(
     git.ask(&words(&[&branch])).map(drop)
 }
 
-/// The folder of the worktrees, of which git is to see nothing.
+/// Makes the folder of the worktrees, hidden from git by a `.gitignore`.
 ///
 /// # Errors
-/// If it cannot be made.
+/// If the folder cannot be made.
 pub fn folder_of_worktrees(folder: &Path) -> Result<(), GitError> {
     if folder.is_dir() {
-        // Somebody else's folder stays as it is.
+        // An existing folder stays as it is.
         return Ok(());
     }
     fs::create_dir_all(folder).map_err(file_error("make the folder", folder))?;
@@ -161,11 +162,11 @@ pub fn folder_of_worktrees(folder: &Path) -> Result<(), GitError> {
     fs::write(&ignore, "*\n").map_err(file_error("write", &ignore))
 }
 
-/// Takes a worktree and its branch away. `ours`: what el itself put into worktrees. The caller
-/// knows that both are merged; git itself refuses a worktree that is not clean.
+/// Removes a worktree and its branch. `ours`: the files that el itself put into worktrees. The
+/// caller knows that the branch is merged; git refuses to remove a worktree that is not clean.
 ///
 /// # Errors
-/// If git refuses; then nothing that matters was removed.
+/// If git refuses; then nothing of value was removed.
 pub fn remove(
     repository: &Repository,
     tree: Option<&Worktree>,
@@ -175,8 +176,8 @@ pub fn remove(
 ) -> Result<(), GitError> {
     let git = repository.git().without_hooks();
     if let Some(tree) = tree {
-        // What el itself put there, and git does not ignore, would make git refuse. A submodule may
-        // hold commits that are nowhere else.
+        // Untracked files that el put there would make git refuse, so git is forced. A submodule
+        // may hold commits that exist nowhere else, so git is not forced then.
         let is_only_ours = !tree.is_missing
             && !tree.path.join(".gitmodules").exists()
             && tree.changes(ours)?.is_empty()

@@ -1,4 +1,4 @@
-//! A hold on one process: signals reach it or nobody, and its end can be waited for.
+//! A handle on a process: signals reach that process or none, and the process's end can be awaited.
 
 use std::io;
 use std::time::Duration;
@@ -11,11 +11,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::{Liveness, ProcessId};
 use crate::poll::poll_until;
 
-/// How long to sleep between two looks where the kernel cannot tell us of an exit.
+/// Interval between looks where the kernel cannot report an exit.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// A hold on one process that somebody else's process with the same pid can never take the place
-/// of.
+/// A handle on a process. Another process that reuses the pid never takes its place.
 #[derive(Debug)]
 pub struct Handle {
     id: ProcessId,
@@ -26,10 +25,10 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Takes hold of a process; `None` if it no longer runs. A zombie counts as ended.
+    /// Opens a handle; `None` if the process no longer runs. A zombie counts as ended.
     ///
     /// # Errors
-    /// If it cannot be told whether it runs.
+    /// If the liveness of the process is unknown.
     pub fn open(id: &ProcessId) -> io::Result<Option<Self>> {
         let Some(pid) = to_pid(id.pid) else { return Ok(None) };
         #[cfg(target_os = "linux")]
@@ -41,7 +40,7 @@ impl Handle {
         };
         #[cfg(not(target_os = "linux"))]
         let _ = pid;
-        // Only now, with the pidfd in hand, does a look at the pid say whom we hold.
+        // Only with the pidfd open does a look at the pid identify the held process.
         match id.liveness() {
             Liveness::Alive => Ok(Some(Self {
                 id: id.clone(),
@@ -70,8 +69,8 @@ impl Handle {
         }
     }
 
-    /// Blocks until the process has ended (a zombie has) or the time is over; `true` if it has
-    /// ended. Takes nobody's exit status. Call it from a thread that may block.
+    /// Blocks until the process has ended (a zombie has) or the time is over. Returns true if the
+    /// process has ended. Reaps no exit status. For threads that may block.
     ///
     /// # Errors
     /// If the kernel refuses to wait.

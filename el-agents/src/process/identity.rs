@@ -1,35 +1,34 @@
-//! Who a process is, across pid reuse and reboots.
+//! The identity of processes across pid reuse and reboots.
 
 use std::io;
 
 use super::platform;
 
-/// What looking at something told us. `Unknown` is an answer of its own: nobody may be reaped on
-/// it.
+/// The liveness of a process or session. Nothing may be reaped on `Unknown`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liveness {
-    /// It was seen running.
+    /// Seen running.
     Alive,
-    /// It is certain that it no longer runs.
+    /// Certainly not running any more.
     Absent,
-    /// We could not look, or looked from where it cannot be seen.
+    /// Not observable from here.
     Unknown,
 }
 
-/// One process, told apart from every other that ever had or will have its pid.
+/// The identity of a process, distinct from every other process that ever has the same pid.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ProcessId {
     /// The pid, as seen from the namespace that `boot` names.
     pub pid: u32,
-    /// When it started: clock ticks since boot on Linux, seconds since 1970 elsewhere. Only ever
+    /// The start time: clock ticks since boot on Linux, seconds since 1970 elsewhere. Only ever
     /// compared.
     pub start: u64,
-    /// `<boot id>:<pid namespace>`: which life of the machine, and from where in it the pid was
-    /// seen.
+    /// `<boot id>:<pid namespace>`: the boot of the machine, and the namespace in which the pid is
+    /// valid.
     pub boot: String,
 }
 
-/// What one look at a pid gave.
+/// The result of looking up a pid.
 pub(super) enum Look {
     Found(super::Process),
     Gone,
@@ -37,7 +36,7 @@ pub(super) enum Look {
 }
 
 impl ProcessId {
-    /// The identity of this process.
+    /// Returns the identity of this process.
     ///
     /// # Errors
     /// If `/proc` cannot be read (or `ps` not run).
@@ -46,11 +45,11 @@ impl ProcessId {
             .ok_or_else(|| io::Error::other("this process is not in the process table"))
     }
 
-    /// The identity of the process that has this pid now, zombies included; `None` if there is
+    /// Returns the identity of the process with this pid, zombies included; `None` if there is
     /// none.
     ///
     /// # Errors
-    /// If it could not be told: `/proc` is not readable, or the process is hidden from us.
+    /// If the answer is unknown: `/proc` is not readable, or hides the process.
     pub fn of(pid: u32) -> io::Result<Option<Self>> {
         match platform::look(pid) {
             Look::Found(process) => {
@@ -61,9 +60,8 @@ impl ProcessId {
         }
     }
 
-    /// Whether that very process still runs. A zombie does not; another boot ended everything of
-    /// the one before; a pid that was noted in another pid namespace (a container's) cannot be
-    /// judged from here.
+    /// Returns the liveness of that very process. A zombie is absent, and so is every process of an
+    /// earlier boot. A pid of another pid namespace (a container's) is unknown here.
     #[must_use]
     pub fn liveness(&self) -> Liveness {
         let Ok(here) = platform::boot() else { return Liveness::Unknown };
@@ -81,7 +79,7 @@ impl ProcessId {
     }
 }
 
-/// Whether the process that has this pid now has ended and only waits to be reaped.
+/// Returns true if the process with this pid has ended and only waits to be reaped.
 pub(crate) fn is_zombie(pid: u32) -> bool {
     matches!(platform::look(pid), Look::Found(process) if process.zombie)
 }
@@ -148,7 +146,7 @@ mod tests {
         let id = ProcessId::of(child.id()).unwrap().unwrap();
         assert_eq!(id.liveness(), Liveness::Alive);
         child.kill().unwrap();
-        // Not waited for yet: it can only be a zombie from here on.
+        // Not reaped yet, so the process can only be a zombie.
         let handle = super::super::Handle::open(&id).unwrap();
         if let Some(handle) = handle {
             assert!(handle.wait(std::time::Duration::from_secs(20)).unwrap());

@@ -24,8 +24,8 @@ pub(super) fn look(pid: u32) -> Look {
     let Some(kernel_pid) = to_pid(pid) else { return Look::Gone };
     match fs::read(format!("/proc/{pid}/stat")) {
         Ok(stat) => parse_stat(pid, &stat).map_or(Look::Unreadable, Look::Found),
-        // Nothing there: it is gone, or `/proc` is not mounted, or hides other people's processes
-        // (hidepid). The kernel itself, asked with signal 0, cannot be hidden from.
+        // The process is gone, or `/proc` is not mounted, or hides processes of others (hidepid).
+        // Signal 0 asks the kernel itself, from which nothing is hidden.
         Err(_) => match test_kill_process(kernel_pid) {
             Err(Errno::SRCH) => Look::Gone,
             _ => Look::Unreadable,
@@ -36,7 +36,7 @@ pub(super) fn look(pid: u32) -> Look {
 pub(super) fn table() -> io::Result<Vec<Process>> {
     let mut table = Vec::new();
     for pid in pids()? {
-        // It may end while we read, or be hidden from us: then it is no part of the table.
+        // A process that ends or is hidden meanwhile is not part of the table.
         if let Some(stat) = read_if_there(format!("/proc/{pid}/stat"))? {
             table.extend(parse_stat(pid, &stat));
         }
@@ -80,7 +80,7 @@ pub(super) fn become_subreaper() -> io::Result<()> {
     Ok(set_child_subreaper(Some(rustix::process::getpid()))?)
 }
 
-/// Waits until a pidfd says that its process has ended; `false` if the deadline came first.
+/// Waits until a pidfd reports the end of its process; `false` if the deadline came first.
 pub(super) fn wait_readable(pidfd: &OwnedFd, deadline: Instant) -> io::Result<bool> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -101,8 +101,8 @@ pub(super) fn to_pid(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
-/// `None` for a process that has gone or is not ours to read. Where it is us who lack something
-/// (files, memory), that is an error: a table with holes would let a tree pass for ended.
+/// Reads a file of `/proc`; `None` for a process that has gone or is not readable for us. A lack of
+/// files or memory on our side is an error: a table with holes would make a living tree look ended.
 fn read_if_there(path: String) -> io::Result<Option<Vec<u8>>> {
     const OURS: [Errno; 3] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
     match fs::read(path) {
@@ -125,15 +125,15 @@ fn pids() -> io::Result<impl Iterator<Item = u32>> {
     Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()))
 }
 
-/// `pid (comm) state ppid pgrp session …`: see proc_pid_stat(5). `comm` is whatever the program
-/// wants, parentheses and newlines included, so the fields are counted from the last `)`.
+/// Parses `pid (comm) state ppid pgrp session …`: see proc_pid_stat(5). `comm` may contain
+/// parentheses and newlines, so the fields are counted from the last `)`.
 fn parse_stat(pid: u32, stat: &[u8]) -> Option<Process> {
     let after = stat.iter().rposition(|byte| *byte == b')')? + 1;
     let fields: Vec<&str> =
         std::str::from_utf8(stat.get(after..)?).ok()?.split_ascii_whitespace().collect();
     let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
     let state = *fields.first()?;
-    // A leader that ended before its other threads shows as Z, yet the process runs on.
+    // A leader that ended before its other threads shows as Z, although the process runs on.
     let zombie = matches!(state, "Z" | "X" | "x") && number(20)? <= 1;
     Some(Process {
         pid,

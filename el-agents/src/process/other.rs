@@ -1,7 +1,7 @@
-//! Where there is no `/proc` (macOS, the BSDs): what `ps` tells, best effort. Never run in earnest
-//! by its authors; its parsing is tested on Linux. What is weaker here: no subreaper, so an orphan
-//! that cleared its environment is lost; start times are whole seconds; other people's
-//! environments, and those of protected programs, cannot be read.
+//! Systems without `/proc` (macOS, the BSDs): best effort by `ps`. The parsing is tested on Linux,
+//! the whole was never used in earnest. Weaker here: without a subreaper, an orphan that cleared
+//! its environment is lost; start times are whole seconds; the environments of other users and of
+//! protected programs cannot be read.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -72,7 +72,7 @@ const COLUMNS: &str = "pid=,ppid=,sess=,stat=,time=,lstart=";
 
 fn ps(arguments: &[&str]) -> io::Result<String> {
     let mut command = Command::new("ps");
-    // `lstart` is in the zone and language of whoever asks.
+    // `lstart` uses the caller's time zone and language.
     command
         .args(arguments)
         .env("TZ", "UTC")
@@ -90,8 +90,9 @@ fn parse_boot(text: &str) -> Option<String> {
     (!seconds.is_empty()).then(|| format!("{seconds}:0"))
 }
 
-/// The environment follows the arguments in one line, so a value with a space in it cannot be told
-/// from two; ours has none.
+/// Returns true if a command line of `ps` holds the marker. The environment follows the arguments
+/// in the same line, so a value with a space would look like two words; marker values have no
+/// spaces.
 fn holds(marker: &Marker, command: &str) -> bool {
     let pair = format!("{}={}", marker.key, marker.value);
     !marker.key.is_empty()
@@ -108,7 +109,7 @@ fn parse_line(line: &str) -> Option<Process> {
     Some(Process {
         pid: pid.parse().ok()?,
         parent: parent.parse().ok()?,
-        // macOS prints an address or 0 here; then everything is in "session 0".
+        // macOS prints an address or 0 here, so every process is in "session 0".
         session: session.parse().unwrap_or(0),
         start: seconds(year, month, day, clock)?,
         zombie: stat.starts_with('Z'),
@@ -116,7 +117,7 @@ fn parse_line(line: &str) -> Option<Process> {
     })
 }
 
-/// Seconds since 1970 of a UTC date as `ps` writes it.
+/// Converts a UTC date as printed by `ps` to seconds since 1970.
 fn seconds(year: &str, month: &str, day: &str, clock: &str) -> Option<u64> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -125,7 +126,7 @@ fn seconds(year: &str, month: &str, day: &str, clock: &str) -> Option<u64> {
     if !(1970..=9999).contains(&year) || !(1..=31).contains(&day) {
         return None;
     }
-    // Days since 1970-01-01 with the year beginning in March, so that the leap day comes last.
+    // Counts days since 1970-01-01 in years that begin in March, so that the leap day comes last.
     let shifted = if month <= 2 { year - 1 } else { year };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + day_of_year - 719_468;
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn the_real_ps_shows_this_process_as_it_is() {
         if cfg!(target_os = "linux") && Command::new("ps").output().is_err() {
-            // A bare Debian has no ps, and `el` asks for none on Linux.
+            // A bare Debian has no `ps`, and el needs none on Linux.
             return;
         }
         let own = std::process::id();

@@ -1,4 +1,4 @@
-//! How a child is set off: in which session, bound to whose life, with which of our files open.
+//! Prepares child processes: session, lifetime, and inherited files.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -7,46 +7,44 @@ use rustix::fd::{BorrowedFd, RawFd};
 use rustix::io::{FdFlags, fcntl_setfd};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Which terminal session the child belongs to.
+/// The terminal session of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Session {
-    /// One of its own (`setsid`), without a terminal: a headless agent. What is typed in the pane
-    /// does not signal it.
+    /// A new session (`setsid`) without a terminal, for a headless agent. Keys in the pane do not
+    /// signal such an agent.
     New,
-    /// Ours, with our terminal: an agent with a screen of its own.
+    /// The session and terminal of this process, for an agent with a screen.
     Inherit,
 }
 
-/// Prepares the command of an agent: it dies with us (SIGKILL when our *thread* ends, Linux only),
-/// it is in the session asked for, and none of the files that we inherited reach it, so that it
-/// cannot hold on to somebody's lock or pipe.
+/// Prepares the command of an agent. The agent dies with this process (SIGKILL when the spawning
+/// *thread* ends, Linux only), runs in the requested session, and inherits no file of this
+/// process's parents, so that the agent cannot hold a foreign lock or pipe.
 ///
 /// Three things that the caller owes:
-/// - Spawn from a thread that lives as long as the agent shall, which is the main thread of a
-///   current-thread runtime. From `spawn_blocking` the agent would be killed as soon as the pool
-///   lets that thread go.
-/// - Do not combine it with `process_group`: a group leader cannot open a session, and the spawn
+/// - Spawn from a thread that lives at least as long as the agent, such as the main thread of a
+///   current-thread runtime. An agent spawned by `spawn_blocking` would be killed as soon as the
+///   pool drops that thread.
+/// - Do not combine with `process_group`: a group leader cannot open a session, and the spawn
 ///   fails.
-/// - Call [`notice_default_signals`] once before, or the child inherits the signals that we were
-///   told to ignore.
+/// - Call [`notice_default_signals`] once before; otherwise the child inherits ignored signals.
 pub fn configure(command: &mut tokio::process::Command, session: Session) {
     before_exec(command.as_std_mut(), session == Session::New, true);
 }
 
-/// Keeps the files that we inherited (not those that we opened: Rust marks them itself) away from
-/// this command.
+/// Closes inherited files in this command. Files opened by this process are close-on-exec already
+/// (Rust sees to that).
 pub(crate) fn close_inherited(command: &mut std::process::Command) {
     before_exec(command, false, false);
 }
 
-/// Lets this command outlive us: a session of its own, nobody's terminal, none of the files that we
-/// inherited.
+/// Detaches a command: a session of its own, no terminal, and no inherited files.
 pub(crate) fn detach(command: &mut std::process::Command) {
     before_exec(command, true, false);
 }
 
-/// Whether SIGHUP was ignored when this process began, as under `nohup`. To be asked before
-/// [`notice_default_signals`]. Where the system does not tell, it was not.
+/// Returns true if SIGHUP was ignored at the start of this process, as under `nohup`. Must be
+/// called before [`notice_default_signals`]. Unknown counts as not ignored.
 pub(crate) fn is_hangup_ignored() -> bool {
     const HANGUP: u64 = 1 << 0;
     let ignored = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {
@@ -56,21 +54,21 @@ pub(crate) fn is_hangup_ignored() -> bool {
     ignored.is_some_and(|mask| mask & HANGUP != 0)
 }
 
-/// Makes SIGHUP, SIGINT, SIGQUIT and SIGTERM caught in this process, whatever they were: a child of
-/// ours then begins with their default action, which `exec` gives to every signal that was caught
-/// but not to one that was ignored (`nohup el work`, or `el work &` in a script). From then on this
-/// process does not end by them either: it has to listen.
+/// Installs handlers for SIGHUP, SIGINT, SIGQUIT and SIGTERM, so that children start with the
+/// default actions: `exec` resets handled signals but keeps ignored ones (`nohup el work`, or `el
+/// work &` in a script). From then on these signals do not end this process, so the caller has to
+/// listen for them.
 ///
 /// # Errors
 /// If the handlers cannot be installed.
 ///
 /// # Panics
-/// Outside a tokio runtime with its drivers enabled.
+/// Outside of a tokio runtime with enabled drivers.
 pub fn notice_default_signals() -> io::Result<()> {
     for kind in
         [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::quit(), SignalKind::terminate()]
     {
-        // The handler stays when the stream is dropped.
+        // The handler stays after the stream is dropped.
         drop(signal(kind)?);
     }
     Ok(())
@@ -108,7 +106,7 @@ fn before_exec(command: &mut std::process::Command, new_session: bool, die_with_
 #[cfg(target_os = "linux")]
 fn die_with(parent: rustix::process::Pid) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-    // Had the parent died before that call, no signal would ever come.
+    // If the parent died before the call, no signal would ever come.
     if rustix::process::getppid() == Some(parent) {
         Ok(())
     } else {
@@ -122,8 +120,8 @@ fn die_with(_parent: rustix::process::Pid) -> io::Result<()> {
     Ok(())
 }
 
-/// Open files above stderr: those that are ours are close-on-exec already, so marking all is
-/// marking the inherited.
+/// Lists the open files above stderr. Files of this process are close-on-exec already, so marking
+/// all files marks the inherited ones.
 fn inherited_files() -> Vec<RawFd> {
     let Ok(entries) = std::fs::read_dir("/dev/fd") else { return Vec::new() };
     entries
@@ -196,7 +194,7 @@ mod tests {
     fn files_that_we_inherited_do_not_reach_the_child() {
         runtime().block_on(async {
             let file = tempfile::tempfile().unwrap();
-            // A copy that an exec would pass on, as a parent of ours might have left it.
+            // A copy that `exec` would pass on, as a parent might have left.
             let leaked = rustix::io::fcntl_dupfd_cloexec(&file, 30).unwrap();
             fcntl_setfd(&leaked, FdFlags::empty()).unwrap();
             assert!(!rustix::io::fcntl_getfd(&leaked).unwrap().contains(FdFlags::CLOEXEC));
@@ -227,7 +225,8 @@ mod tests {
 
     #[test]
     fn signals_that_were_ignored_have_their_default_action_in_the_child() {
-        // Run by a shell that ignores SIGINT and SIGHUP, as a background job of a script would be.
+        // A shell that ignores SIGINT and SIGHUP runs the test, as for a background job of a
+        // script.
         let exe = std::env::current_exe().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("ignored");

@@ -1,10 +1,10 @@
-//! Ending a tree of processes so that nothing of it is left, and saying so only when it is true.
+//! Ends a process tree completely, and reports success only if no process is left.
 //!
-//! Signals to a process group or to a session miss whatever called `setsid`; a hang-up misses
-//! whatever ignores it. What cannot be escaped is being somebody's descendant: the supervisor is a
-//! subreaper, so orphans of the agent become its own children, however often they fork. The marker
-//! in the environment finds the same processes once more, and is all that is left when the
-//! supervisor itself was killed.
+//! Signals to a process group or session miss processes that called `setsid`; a hang-up misses
+//! processes that ignore SIGHUP. A process cannot escape being a descendant: the supervisor is a
+//! subreaper, so the agent's orphans become its children, however often they fork. The marker in
+//! the environment finds the same processes again, and is the only trace after the supervisor was
+//! killed.
 
 use std::collections::HashSet;
 use std::io;
@@ -18,55 +18,55 @@ use super::platform;
 use super::table::{Marker, Process, descendants_in, find_marked};
 use super::{Handle, ProcessId};
 
-/// Between two rounds of killing: what was killed needs a moment to be gone.
+/// The pause between two rounds of killing, for killed processes to disappear.
 const ROUND: Duration = Duration::from_millis(5);
-/// Between the two looks that have to find nothing.
+/// The pause between the two looks that must find no process.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(3);
-/// Passes of stopping what appeared while we stopped the rest, before it is killed.
+/// Passes that stop newly appeared processes before the kill.
 const FREEZE_PASSES: usize = 8;
 
-/// How to end the tree of one agent.
+/// The plan for ending an agent's tree.
 #[derive(Debug, Clone)]
 pub struct EndTree<'a> {
-    /// The agent's main process, a child of ours. Its exit status is left to whoever spawned it.
+    /// The agent's main process, a child of this process. Its exit status is left to the spawner.
     pub agent: &'a ProcessId,
-    /// Finds what left the tree; without one only descendants are ended.
+    /// Finds processes that left the tree. Without a marker only descendants are ended.
     pub marker: Option<&'a Marker>,
-    /// How long the agent may take to end by itself after SIGINT. Zero: it is killed at once.
+    /// The time for the agent to end by itself after SIGINT. Zero: kill at once.
     pub grace: Duration,
     /// How long the killing may take after that.
     pub limit: Duration,
-    /// The agent lives in our own session, on our terminal. All of our other descendants then count
-    /// as its own, helpers of ours that run at this moment too.
+    /// The agent shares this process's session and terminal. All other descendants of this process
+    /// then count as the agent's, running helpers included.
     pub shares_session: bool,
 }
 
-/// How it went.
+/// The result of ending a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// Nothing of the tree runs any more.
+    /// No process of the tree runs any more.
     Clean {
-        /// The agent's main process ended before it had to be killed.
+        /// The agent's main process ended before the kill.
         by_itself: bool,
         /// How many processes were killed.
         killed: usize,
     },
-    /// These did not die in time (blocked in the kernel, or not ours to kill): the claim must be
-    /// kept.
+    /// These processes did not die in time (blocked in the kernel, or owned by another user). The
+    /// claim must be kept.
     Survivors(Vec<Process>),
 }
 
-/// Ends the tree of an agent: SIGINT to the agent alone (it kills its own tools and does not begin
-/// another turn), then, when it has ended or its grace is over, SIGKILL to everything that belongs
-/// to it, until two looks in a row find nothing.
+/// Ends the tree of an agent. First SIGINT goes to the agent alone, which then kills its tools and
+/// begins no further turn. After the agent's end, or the grace time, SIGKILL goes to the whole
+/// tree, until two looks in a row find no process.
 ///
-/// What belongs to it: the agent and its descendants, as they were before the signal and as they
-/// are now; our other descendants that are in another session than ours (orphans that we adopted;
-/// helpers that we started ourselves stay in ours and are spared); and whatever carries the marker.
-/// To be called in the supervisor, after [`super::become_subreaper`], from a thread that may block.
+/// The tree has the agent and its descendants, before and after the signal; descendants of this
+/// process in other sessions (adopted orphans; helpers of this process stay in its session and are
+/// spared); and all processes with the marker. For the supervisor, after
+/// [`super::become_subreaper`], on a thread that may block.
 ///
 /// # Errors
-/// If the process table cannot be read: then nothing is known and nothing may be settled.
+/// If the process table cannot be read; the run must not be settled then.
 pub fn end_tree(plan: &EndTree<'_>) -> io::Result<Ended> {
     let mut hunt = Hunt {
         shares_session: plan.shares_session,
@@ -76,14 +76,14 @@ pub fn end_tree(plan: &EndTree<'_>) -> io::Result<Ended> {
     let by_itself = match Handle::open(plan.agent)? {
         None => true,
         Some(_) if plan.grace.is_zero() => false,
-        // A signal that cannot be sent is no reason not to go on to the kill.
+        // A failed signal does not stop the kill.
         Some(agent) => agent.signal(Signal::INT).is_ok() && agent.wait(plan.grace)?,
     };
     hunt.kill_all(by_itself, plan.limit)
 }
 
-/// Ends everything that carries the marker, wherever it hangs: what a worker does for a run whose
-/// supervisor is gone. (The agent itself died with its supervisor; its tools may not have.)
+/// Ends all processes with the marker, for a run without a supervisor. The agent itself died with
+/// the supervisor, but its tools may live on.
 ///
 /// # Errors
 /// If the process table cannot be read.
@@ -91,15 +91,14 @@ pub fn end_marked(marker: &Marker, limit: Duration) -> io::Result<Ended> {
     Hunt::new(None, Some(marker)).kill_all(true, limit)
 }
 
-/// Reaps orphans that we adopted and that have ended; returns how many. To be called now and then
-/// while an agent works, or its dead orphans stay in the process table.
+/// Reaps adopted orphans that have ended and returns their number. Called at intervals while an
+/// agent works; otherwise dead orphans stay in the process table.
 ///
-/// Only zombies that are our children, in another session than ours, and not `agent` are waited
-/// for, each by its pid: a child that we spawned ourselves keeps its exit status for the one who
-/// waits for it (tokio, or `std::process::Child`). Children spawned with `setsid` other than the
-/// agent would be an exception; there are none.
+/// Waits only for zombie children in another session that are not `agent`, each by its pid.
+/// Children spawned by this process keep their exit status for tokio or `std::process::Child`. An
+/// exception would be a child spawned with `setsid` besides the agent; there is none.
 pub fn reap_adopted(agent: u32) -> usize {
-    // One question to the kernel, and a look at the whole table only where it is worth it.
+    // A single system call decides if reading the whole table is worthwhile.
     let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     if matches!(waitid(WaitId::All, ended), Ok(None) | Err(Errno::CHILD)) {
         return 0;
@@ -124,9 +123,9 @@ fn reap(table: &[Process], agent: u32, known: &HashSet<(u32, u64)>) -> usize {
         .count()
 }
 
-/// As the process table tells it, not `getsid`: in a container whose session was opened outside
-/// (`docker exec` without a terminal) the leader has no pid in here. It is 0 then for both, and
-/// rustix holds that no session is 0.
+/// Returns this process's session as the process table shows it. `getsid` does not serve: in a
+/// container whose session was opened outside (`docker exec` without a terminal), the leader has no
+/// pid here. The session is then 0 in both, and rustix assumes that no session is 0.
 pub(super) fn own_session() -> u32 {
     match platform::look(std::process::id()) {
         Look::Found(process) => process.session,
@@ -134,13 +133,13 @@ pub(super) fn own_session() -> u32 {
     }
 }
 
-/// One ending under way.
+/// The state of ending a tree.
 struct Hunt<'a> {
     agent: Option<ProcessId>,
     marker: Option<&'a Marker>,
     session: u32,
     shares_session: bool,
-    /// Pid and start time of everything that was ever seen to belong to the tree.
+    /// Pid and start time of all processes ever seen in the tree.
     known: HashSet<(u32, u64)>,
     killed: HashSet<(u32, u64)>,
 }
@@ -157,12 +156,12 @@ impl<'a> Hunt<'a> {
         }
     }
 
-    /// Everything that belongs to the tree and still runs, and whether something of it had died
-    /// unreaped. Reaps that.
+    /// Finds the living processes of the tree, and returns whether a process of the tree had died
+    /// unreaped. Reaps such processes.
     ///
-    /// Where we are the subreaper, a look that finds neither has not missed anything, though the
-    /// table is not read at one instant: of whatever moved meanwhile (forked, ended), the topmost
-    /// ancestor below us was alive or, since only we reap it, a zombie when its line was read.
+    /// With a subreaper, a look that finds neither misses no process, although the table is not
+    /// read at an instant. If a process forked or ended meanwhile, its topmost ancestor below the
+    /// subreaper was alive when read, or a zombie, since only the subreaper reaps.
     fn look(&mut self) -> io::Result<(Vec<Process>, bool)> {
         let table = platform::table()?;
         let own = std::process::id();
@@ -204,22 +203,22 @@ impl<'a> Hunt<'a> {
             let (mut targets, moved) = self.look()?;
             if targets.is_empty() {
                 clean_looks = if moved { 0 } else { clean_looks + 1 };
-                // Two, for the sake of what only the marker finds.
+                // Two looks, for processes that only the marker finds.
                 if clean_looks == 2 {
                     return Ok(Ended::Clean { by_itself, killed: self.killed.len() });
                 }
                 if moved && Instant::now() >= deadline {
-                    // Something dies as fast as it is born, and was never seen alive.
+                    // Processes die as fast as they are born, and were never seen alive.
                     return Ok(Ended::Survivors(Vec::new()));
                 }
-                // The environment of a process that is within `exec` reads as empty: the second
-                // look comes after that.
+                // During `exec` the environment of a process reads as empty; the second look comes
+                // later.
                 std::thread::sleep(BETWEEN_LOOKS);
                 continue;
             }
             clean_looks = 0;
-            // Stopped first, so that none can fork, or start its killed partner anew, while the
-            // others die.
+            // All are stopped first, so that no process can fork or restart a killed partner
+            // meanwhile.
             let mut frozen = HashSet::new();
             for _ in 0..FREEZE_PASSES {
                 let new: Vec<Process> = targets
@@ -251,7 +250,8 @@ impl<'a> Hunt<'a> {
     }
 }
 
-/// Signals exactly the process that was seen; `false` if it is gone or not ours to signal.
+/// Signals exactly the process that was seen; `false` if the process is gone or may not be
+/// signalled.
 fn send(process: &Process, signal: Signal) -> bool {
     let Ok(boot) = platform::boot() else { return false };
     let id = ProcessId { pid: process.pid, start: process.start, boot };

@@ -16,8 +16,8 @@ fn alone(body: impl AsyncFnOnce(&Path)) {
         become_subreaper().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            // The tests may have been started with SIGINT ignored, as `nohup` and `&` in a script
-            // do; an agent never is.
+            // The tests may run with SIGINT ignored, as under `nohup` or `&` in a script; an agent
+            // never does.
             notice_default_signals().unwrap();
             body(Path::new(&folder)).await;
         });
@@ -31,7 +31,7 @@ fn alone(body: impl AsyncFnOnce(&Path)) {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    // Whatever a failed test left behind.
+    // The remains of a failed test.
     end_marked(&marker(folder.path()), LONG).unwrap();
     let text = format!(
         "{}{}",
@@ -199,7 +199,7 @@ fn orphans_left_behind_by_an_agent_that_has_ended_are_killed() {
 #[test]
 fn two_watchdogs_that_restart_each_other_are_ended() {
     alone(async |folder| {
-        // Each restarts its partner within milliseconds of its death, in a session of its own and
+        // Each process restarts its partner within milliseconds, in a session of its own and
         // without the marker.
         let script = r#"
             cat > dog.sh <<'DOG'
@@ -227,7 +227,7 @@ DOG
 fn a_process_that_is_always_another_one_is_ended() {
     alone(async |folder| {
         // Each generation lives for some milliseconds, without the marker, in a session of its own,
-        // and is an orphan at once.
+        // and is orphaned at once.
         let script = r#"
             cat > hop.sh <<'HOP'
             [ -e stop ] && exit
@@ -310,7 +310,7 @@ fn dead_orphans_are_reaped_while_the_agent_works() {
 fn what_a_killed_supervisor_left_is_found_by_its_marker() {
     let folder = tempfile::tempdir().unwrap();
     let marker = marker(folder.path());
-    // Nobody's child by the time that we look.
+    // Orphaned before the look.
     let script =
         "setsid sh -c 'trap \"\" HUP INT TERM; touch ready; while :; do sleep 0.05; done' & exit 0";
     let status = Command::new("sh")

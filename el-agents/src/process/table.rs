@@ -1,40 +1,40 @@
-//! The process table as one snapshot, and the trees in it.
+//! Snapshots of the process table, and the trees in them.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
 
 use super::platform;
 
-/// One line of the process table.
+/// A line of the process table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Process {
     pub pid: u32,
-    /// Pid of the parent, or of whoever adopted it.
+    /// The pid of the parent or adopter.
     pub parent: u32,
-    /// Its session (`setsid`); 0 where the platform does not say.
+    /// The session (`setsid`); 0 where the platform does not tell.
     pub session: u32,
     /// As in [`super::ProcessId::start`].
     pub start: u64,
-    /// It has exited and only waits to be reaped.
+    /// Exited, and waiting to be reaped.
     pub zombie: bool,
-    /// CPU time in clock ticks, its own and that of the children it has waited for.
+    /// CPU time in clock ticks, including reaped children.
     pub cpu_ticks: u64,
 }
 
-/// What a tree costs at the moment.
+/// The current resource use of a tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TreeUsage {
-    /// CPU time of the whole tree in clock ticks. It only serves to be compared with the last look:
-    /// a change, up or down (a process that ended takes its share along), means that something ran.
+    /// CPU time of the whole tree in clock ticks, for comparison with the last look. Any change
+    /// means that a process ran; the value also falls when a process ends.
     pub cpu_ticks: u64,
     /// Resident memory in bytes; pages that processes share are counted once for each.
     pub rss_bytes: u64,
-    /// How many processes are alive in it, the root included.
+    /// The number of living processes, the root included.
     pub processes: usize,
 }
 
-/// A variable in the environment by which the processes of one run are known, say `EL_RUN=run-…`.
-/// It finds also those that left the tree (`setsid`, `nohup`, double fork), unless they cleared
+/// An environment variable that marks the processes of a run, such as `EL_RUN=run-…`. The marker
+/// also finds processes that left the tree (`setsid`, `nohup`, double fork), unless they cleared
 /// their environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marker {
@@ -43,13 +43,13 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// The marker `KEY=value`. An empty value marks nothing and finds nothing.
+    /// Makes the marker `KEY=value`. An empty value finds no process.
     #[must_use]
     pub fn new(key: impl Into<String>, value: impl Into<String>) -> Self {
         Self { key: key.into(), value: value.into() }
     }
 
-    /// Whether this block of NUL-ended `KEY=value` strings holds exactly this one.
+    /// Returns true if a block of NUL-ended `KEY=value` strings holds exactly this pair.
     #[cfg(any(target_os = "linux", test))]
     pub(super) fn is_in(&self, environ: &[u8]) -> bool {
         if self.key.is_empty() || self.value.is_empty() {
@@ -63,8 +63,8 @@ impl Marker {
     }
 }
 
-/// Makes this process the one that adopts the orphans among its descendants, so that none of them
-/// can leave the tree. Not inherited by children.
+/// Makes this process adopt all orphans among its descendants, so that none can leave the tree.
+/// Children do not inherit the role.
 ///
 /// # Errors
 /// If the kernel refuses; always an `Unsupported` error outside Linux.
@@ -72,8 +72,8 @@ pub fn become_subreaper() -> io::Result<()> {
     platform::become_subreaper()
 }
 
-/// All living and dead (unreaped) descendants of a process, parents before children, without
-/// itself.
+/// Lists all living and unreaped descendants of a process, parents before children, without the
+/// process itself.
 ///
 /// # Errors
 /// If the process table cannot be read.
@@ -81,7 +81,7 @@ pub fn descendants(root: u32) -> io::Result<Vec<Process>> {
     Ok(descendants_in(&platform::table()?, root))
 }
 
-/// CPU and memory of a process and all of its descendants.
+/// Measures CPU and memory of a process and all descendants.
 ///
 /// # Errors
 /// If the process table cannot be read.
@@ -98,9 +98,8 @@ pub fn usage(root: u32) -> io::Result<TreeUsage> {
     Ok(usage)
 }
 
-/// Every living process whose environment, as it was at its `exec`, holds the marker; never this
-/// process itself. Processes whose environment is not ours to read (another user's, or one that
-/// made itself unreadable) are not found.
+/// Finds all living processes whose environment at `exec` holds the marker, except this process.
+/// Processes with an unreadable environment (another user's, or protected ones) are not found.
 ///
 /// # Errors
 /// If the process table cannot be read.
@@ -114,7 +113,7 @@ pub(super) fn descendants_in(table: &[Process], root: u32) -> Vec<Process> {
         children.entry(process.parent).or_default().push(process);
     }
     let mut found = Vec::new();
-    // A snapshot is not taken at one instant, so with pid reuse it could even hold a circle.
+    // The snapshot is not taken at an instant, so pid reuse could even produce a circle.
     let mut seen = HashSet::from([root]);
     let mut next = vec![root];
     while let Some(pid) = next.pop() {

@@ -1,11 +1,10 @@
-//! What a run hands back: its summary, and the few files that it names, copied into the run's
-//! folder so that later edits do not change them.
+//! Collects a run's artifacts: the summary, and the few files that the summary names. The files are
+//! copied into the run's folder, so that later edits do not change them.
 //!
-//! Collected once nothing of the agent's tree is left, and before the run is settled. All of it is
-//! best effort and bounded in time and size: whatever cannot be had is told in the summary's
-//! warnings or among the files that were not sent, and never keeps a run from its end. The
-//! workspace is the agent's, so nothing in it is trusted: a path may be a trap ([`open`]), and a
-//! summary may lie.
+//! Collecting happens after the agent's tree has ended and before the run is settled. The work is
+//! best effort, and bounded in time and size. A file that cannot be had is named in the summary's
+//! warnings or among the files not sent; no failure keeps a run from its end. The workspace belongs
+//! to the agent and is not trusted: a path may be a trap ([`open`]), and a summary may lie.
 
 mod changed;
 mod copy;
@@ -31,47 +30,47 @@ use crate::rundir::{RunDir, RunDirError, private_folder, write_private};
 use crate::settings::Places;
 use crate::summary_file::{self, FileStamp};
 
-/// Key deliverables that are handed over beside the summary, as the seed has it.
+/// The maximum number of key deliverables beside the summary.
 const DELIVERABLES: usize = 4;
 /// How long the search for changed files may take, where there is no summary.
 const SEARCH: Duration = Duration::from_millis(800);
-/// After this, no further file is copied.
+/// The time after which no further file is copied.
 const COPYING: Duration = Duration::from_secs(5);
 /// Files in no commit that are told of.
 const UNCOMMITTED: usize = 20;
 /// Of the last output, in a summary that is made here.
 const OUTPUT_LINES: usize = 40;
 
-/// Everything that is needed to collect what a run hands back.
+/// The input for collecting a run's artifacts.
 #[derive(Debug, Clone)]
 pub(crate) struct Job {
     pub(crate) run: Run,
-    /// `None` if it is gone.
+    /// `None` if the atom was deleted.
     pub(crate) atom: Option<Atom>,
     pub(crate) folder: RunDir,
     pub(crate) places: Places,
-    /// The summary's file as the run found it.
+    /// The summary file before the run.
     pub(crate) summary_before: Option<FileStamp>,
-    /// The last lines of what the agent said.
+    /// The last lines of the agent's output.
     pub(crate) output: String,
-    /// The agent never ran, so nothing can have changed.
+    /// The agent never ran, so no file can have changed.
     pub(crate) never_ran: bool,
-    /// How it was kept apart from others, if it was.
+    /// The agent's worktree settings; `None` without a worktree.
     pub(crate) isolation: Option<Isolation>,
 }
 
-/// What a run hands back.
+/// The artifacts of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Collected {
     pub(crate) summary: Summary,
-    /// The summary first, then the deliverables, then what was not sent.
+    /// The summary, then the deliverables, then the files not sent.
     pub(crate) artifacts: Vec<Artifact>,
-    /// What a summary is made of where the agent wrote none.
+    /// The facts of a fallback summary; `None` if the agent wrote a summary.
     facts: Option<Facts>,
 }
 
 impl Collected {
-    /// Tells how the run ended, one sentence each, in a summary that is made here.
+    /// Completes a fallback summary with sentences about the end of the run.
     pub(crate) fn conclude(&mut self, folder: &RunDir, record: Vec<String>) {
         let Some(facts) = &mut self.facts else { return };
         facts.record = record;
@@ -91,7 +90,7 @@ impl Collected {
     }
 }
 
-/// Collects it. Blocks, for a few seconds at the worst.
+/// Collects the artifacts. Blocks for some seconds at most.
 pub(crate) fn collect(job: &Job) -> Collected {
     let root = PathBuf::from(&job.run.workdir);
     let file = summary_file::summary_file(&job.places, &job.run.atom_id);
@@ -114,7 +113,7 @@ pub(crate) fn collect(job: &Job) -> Collected {
         artifacts: Vec::new(),
         until: Instant::now() + COPYING,
     };
-    // What an earlier collection left that was broken off.
+    // The remains of an interrupted collection.
     let _ = std::fs::remove_dir_all(job.folder.artifacts());
     let own = summary_file::as_seen_from(&file, &collector.root);
     collector.add_summary(&own, &bytes);
@@ -122,9 +121,9 @@ pub(crate) fn collect(job: &Job) -> Collected {
     Collected { summary: collector.summary, artifacts: collector.artifacts, facts }
 }
 
-/// Puts the run's own worktree right once nothing of the run is alive: locks of a git that was
-/// ended are removed, and work that is on another branch gets its atom's. What no commit has of its
-/// files. What git cannot tell is not told.
+/// Repairs the run's worktree after the end of all processes: removes the locks of a killed git,
+/// and moves the atom's branch to the work. Returns the uncommitted files; errors of git yield an
+/// empty list.
 fn leave_worktree(job: &Job, root: &Path) -> Vec<String> {
     let Ok(Some(tree)) = OwnWorktree::find(root, &job.run.atom_id) else { return Vec::new() };
     drop(tree.remove_stale_locks(SystemTime::now()));
@@ -137,10 +136,10 @@ fn leave_worktree(job: &Job, root: &Path) -> Vec<String> {
     names.into_iter().take(UNCOMMITTED).collect()
 }
 
-/// By what the paths of this run's deliverables are judged.
+/// Returns the rules that judge the paths of this run's deliverables.
 fn rules(job: &Job, root: &Path) -> Rules {
     let below = |folder: &Path| {
-        // The folder itself, whatever it is called: its last name is taken off again.
+        // The folder itself, by any name: the last name is removed again.
         let inside = summary_file::below(&folder.join("x"), root)?;
         Some(inside.parent()?.to_str()?.to_owned()).filter(|path| !path.is_empty())
     };
@@ -158,7 +157,7 @@ fn rules(job: &Job, root: &Path) -> Rules {
     }
 }
 
-/// What can be told of a run whose agent wrote no summary.
+/// Gathers the facts about a run whose agent wrote no summary.
 fn facts(job: &Job, root: &Path, rules: &Rules, warning: Option<String>) -> Facts {
     let found = if job.never_ran {
         None
@@ -223,7 +222,7 @@ impl Collector<'_> {
         let mut seen: Vec<String> = Vec::new();
         for named in self.summary.deliverables.clone() {
             let artifact = match self.judge(&named.path) {
-                // The summary is handed over anyway.
+                // The summary is handed over in any case.
                 Err(NotSent::OtherSummary) if self.is_own(&named.path, own) => continue,
                 Ok(path) if path == own || seen.contains(&path) => continue,
                 Ok(path) => {
@@ -240,7 +239,8 @@ impl Collector<'_> {
         }
     }
 
-    /// A whole path may begin with the working folder as it is configured, or as it really is.
+    /// Judges a path. An absolute path may begin with the working folder as configured, or with the
+    /// real path of that folder.
     fn judge(&self, path: &str) -> Result<String, NotSent> {
         match workspace::judge(path, &self.rules) {
             Err(NotSent::Absolute) => {
@@ -254,7 +254,7 @@ impl Collector<'_> {
         }
     }
 
-    /// One key deliverable: copied, referred to, or refused.
+    /// Copies a key deliverable, or refers to the file, or refuses it.
     fn deliverable(&self, path: &str, named: &Deliverable) -> Artifact {
         if self.artifacts.len() > DELIVERABLES {
             return self.refused(named, NotSent::TooMany, None);
@@ -272,7 +272,7 @@ impl Collector<'_> {
                 return self.refused(named, why, source.map(|error| error.to_string()));
             }
         };
-        // A link is judged by its target: any name can lead to a secret.
+        // The target of a link is judged: any name can lead to a secret.
         if opened.path != path
             && let Err(why) = workspace::judge(&opened.path, &self.rules)
         {
@@ -299,7 +299,7 @@ impl Collector<'_> {
         artifact
     }
 
-    /// Writes a copy into the run's folder; its path relative to that.
+    /// Writes a copy into the run's folder and returns the relative path.
     fn keep(&self, name: &str, bytes: &[u8]) -> Result<String, String> {
         let folder = self.job.folder.artifacts();
         let kept = format!("{}-{}", self.artifacts.len() + 1, safe_name(name));
@@ -341,7 +341,7 @@ fn not_copied(error: &RunDirError) -> String {
     format!("it could not be copied: {}", error_chain(error))
 }
 
-/// A name that is safe in our own folder, whatever the agent called its file.
+/// Returns a safe file name for the run's folder, whatever the agent's file is called.
 fn safe_name(name: &str) -> String {
     let safe: String = name
         .chars()

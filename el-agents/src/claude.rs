@@ -1,8 +1,8 @@
-//! Claude Code, run headless: how it is called, with which settings and environment, and what its
-//! event stream says.
+//! Claude Code in headless use: the command line, the settings, the environment, and the event
+//! stream.
 //!
-//! All of it is pure: options in, words out; bytes in, facts out. Nothing here believes what the
-//! agent says about its work: that is in the store.
+//! All functions are pure: options to arguments, bytes to facts. The agent's own words about its
+//! work are not believed; the store decides.
 
 mod argv;
 mod environ;

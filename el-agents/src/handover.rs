@@ -1,5 +1,5 @@
-//! Handing back what a run has made, at its end: what was collected, `RESULTS.json`, and
-//! `ERRORS.md` where the run failed. Nothing in here can keep a run from being settled.
+//! Writes the documents of a run's end: the artifacts, `RESULTS.json`, and `ERRORS.md` for a failed
+//! run. No failure here keeps a run from being settled.
 
 mod errors;
 mod results;
@@ -15,7 +15,8 @@ use crate::output::RunOutput;
 use crate::rundir::{LaunchSpec, RunDir, replace_private};
 use crate::settings::Places;
 
-/// What is to be collected of a run. `launched`: what its supervisor was told, if it was launched.
+/// Builds the input for collecting a run's artifacts. `launched`: the supervisor's launch spec, if
+/// the run was launched.
 pub(crate) fn job(
     run: Run,
     atom: Option<Atom>,
@@ -25,7 +26,7 @@ pub(crate) fn job(
     launched: Option<&LaunchSpec>,
 ) -> Job {
     let isolation = launched.and_then(|spec| spec.agent.isolation.clone());
-    // It ended before it had its worktree, so the folder is not its own.
+    // The run ended before it had a worktree, so the folder is not its own.
     let is_unplaced = isolation.as_ref().is_some_and(|isolation| {
         let worktrees = isolation.folder.canonicalize();
         !worktrees.is_ok_and(|folder| Path::new(&run.workdir).starts_with(folder))
@@ -42,8 +43,8 @@ pub(crate) fn job(
     }
 }
 
-/// Writes the run's documents: to be called with what was decided, before it is written. Gives what
-/// the store is to keep.
+/// Writes the run's documents. Called with the decision, before the store writes the decision.
+/// Returns the hand-over for the store.
 pub(crate) fn publish(
     decided: &Decided<'_>,
     exit: &ExitRecord,
@@ -65,7 +66,7 @@ pub(crate) fn publish(
         artifacts: handed.as_ref().map_or(&[], |handed| handed.artifacts.as_slice()),
         folder,
     };
-    // A full disk must not keep a run from its end; the store has it all.
+    // A full disk must not keep a run from its end; the store has all of the data.
     let _ = replace_private(&folder.results(), results::document(&told).as_bytes());
     let _ = match errors::text(&told) {
         Some(text) => replace_private(&folder.errors(), text.as_bytes()),
@@ -74,7 +75,7 @@ pub(crate) fn publish(
     handed
 }
 
-/// Which run it was and how it ended. Without its times: they are in the run's own record.
+/// Describes the run and its end. Without times, which are in the run's own record.
 fn record(decided: &Decided<'_>) -> Vec<String> {
     let Decided { run, outcome, detail, .. } = decided;
     let agent = one_line(&run.agent, 100);

@@ -1,10 +1,10 @@
-//! Claude Code with its own screen, for those who want to look on: started in the pane itself, told
-//! its work by a paste, and otherwise supervised as a headless run is.
+//! Claude Code with its own screen, for people who want to watch. The client is started in the
+//! pane, gets its work by a paste, and is otherwise supervised like a headless run.
 //!
-//! The supervisor is the pane's process and the client its child, on the same terminal: subreaper,
-//! marker and sweep hold as for every run, and the client dies with its supervisor. What the
-//! supervisor wants to see or type goes through tmux, to its own pane. The screen tells how things
-//! stand at this moment; it is never believed about the work, which is in the store.
+//! The supervisor is the pane's process, and the client its child on the same terminal. Subreaper,
+//! marker and sweep work as for every run, and the client dies with its supervisor. The supervisor
+//! looks and types through tmux in its own pane. The screen shows the present state; about the work
+//! only the store is believed.
 
 mod conversation;
 mod front;

@@ -1,10 +1,9 @@
-//! Keeps the mailbox files and the store in step: what others wrote is taken in, what the store
-//! knows is written down.
+//! Synchronises the mailbox files and the store in both directions.
 //!
-//! Every write is a whole file that takes the old one's place, under a lock on `<file>.lock`
-//! (flock). Who takes that lock too loses nothing. For those who do not, the file is looked at
-//! again right before the change and the work done anew if it was written meanwhile; and the old
-//! file is looked at for a while afterwards, in case someone had it open and wrote into it.
+//! Every write replaces a whole file under a lock on `<file>.lock` (flock). A writer that takes the
+//! lock loses no message. For other writers, the file is compared right before the replacement, and
+//! the work is repeated after a change. The replaced file is watched for a while, since a writer
+//! may have had the file open.
 
 mod files;
 
@@ -38,31 +37,31 @@ pub enum MailboxError {
     /// A file could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Somebody else keeps changing it.
+    /// Another program keeps changing the file.
     #[error("{} was changed by others again and again while it was to be written", .0.display())]
     Contended(PathBuf),
-    /// It is not what the protocol has there.
+    /// The file is not the protocol's document.
     #[error("{} cannot be added to: {why}", path.display())]
     NotADocument { path: PathBuf, why: NotADocument },
 }
 
-/// What one look at all files brought.
+/// The result of a synchronisation.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Synced {
     /// Messages that were not known before.
     pub arrived: usize,
     /// Files that were written.
     pub written: Vec<&'static str>,
-    /// What was done.
+    /// The actions taken.
     pub notes: Vec<String>,
-    /// What was not as the protocol wants it, and stopped nothing.
+    /// Deviations from the protocol that were tolerated.
     pub problems: Vec<String>,
     /// Files that could not be dealt with; the others were.
     pub errors: Vec<String>,
 }
 
 impl Synced {
-    /// Whether there is anything to tell.
+    /// Returns true if there is no news.
     pub fn is_empty(&self) -> bool {
         self.arrived == 0
             && self.written.is_empty()
@@ -79,7 +78,7 @@ impl Synced {
     }
 }
 
-/// The mailbox of one project.
+/// The mailbox of a project.
 #[derive(Debug)]
 pub struct Mailbox {
     root: PathBuf,
@@ -90,7 +89,7 @@ pub struct Mailbox {
 const TRIES: u32 = 50;
 /// How long the file that was replaced is looked at.
 const ORPHAN_TIME: Duration = Duration::from_secs(2);
-/// Which files bring something.
+/// The files with incoming messages.
 const INCOMING: [MailboxFile; 3] =
     [MailboxFile::ToDeveloper, MailboxFile::ToTeamLead, MailboxFile::Queue];
 
@@ -100,7 +99,7 @@ impl Mailbox {
         Mailbox { root: root.to_owned(), orphans: Vec::new() }
     }
 
-    /// Something that changes when one of the files does. For watching.
+    /// Returns a value that changes with any of the files, for watching.
     pub fn fingerprint(&self) -> Vec<Fingerprint> {
         MailboxFile::ALL
             .iter()
@@ -109,20 +108,19 @@ impl Mailbox {
             .collect()
     }
 
-    /// Looks only at the files that were replaced; what is moved from them into the new ones is
-    /// taken in by the next [`Mailbox::sync`].
+    /// Looks only at the replaced files. Messages moved from there are taken in by the next
+    /// [`Mailbox::sync`].
     pub fn look_back(&mut self) -> Synced {
         let mut synced = Synced::default();
         self.rescue(&mut synced);
         synced
     }
 
-    /// Takes in what is new, and writes what is to be there. Missing files are made. `filter`:
-    /// which ready atoms become assignments.
+    /// Takes in new messages and writes the files; missing files are made. `filter` selects the
+    /// ready atoms that become assignments.
     ///
     /// # Errors
-    /// If the store fails. What is the matter with a file is told in [`Synced::errors`], and stops
-    /// no other.
+    /// If the store fails. A faulty file is reported in [`Synced::errors`] and stops no other file.
     pub fn sync(
         &mut self,
         store: &mut Store,
@@ -135,7 +133,7 @@ impl Mailbox {
             return Ok(synced);
         }
         self.rescue(&mut synced);
-        // All is taken in before anything is written: a report changes the queue too.
+        // All files are taken in before any is written: a report changes the queue too.
         let mut fresh = [false; INCOMING.len()];
         for (at, file) in INCOMING.into_iter().enumerate() {
             let Ok(Content::Text { text, .. }) = files::read(&self.path(file)) else { continue };
@@ -159,7 +157,7 @@ impl Mailbox {
     /// Appends a message to a file, as any program may that takes the lock.
     ///
     /// # Errors
-    /// If the file is not what it should be, or cannot be written.
+    /// If the file is not the protocol's document, or cannot be written.
     pub fn post(&self, file: MailboxFile, message: Value) -> Result<(), MailboxError> {
         self.make_folders()?;
         let path = self.path(file);
@@ -206,7 +204,7 @@ impl Mailbox {
         })
     }
 
-    /// One file, under its lock: read, taken in, merged, written if that changed it.
+    /// Synchronises a file under its lock: reads, takes in, merges, and writes after a change.
     fn exchange(
         &mut self,
         store: &mut Store,
@@ -219,7 +217,7 @@ impl Mailbox {
         let path = self.path(file);
         let _lock = files::lock(&path)?;
         for attempt in 0..TRIES {
-            // Whoever writes that often is let go first, for a moment that grows.
+            // A fast writer goes first, for a growing pause.
             std::thread::sleep(Duration::from_millis(u64::from(attempt * 2)));
             let (content, mut document) = self.open(file, &path, synced)?;
             fresh |= self.take_in(store, actor, file, &document, synced)? > 0;
@@ -241,7 +239,7 @@ impl Mailbox {
             }
             if changed {
                 if matches!(file, MailboxFile::ToDeveloper | MailboxFile::ToTeamLead) {
-                    // Before they can be read back.
+                    // Recorded before the messages can be read back.
                     ops::mailbox_sent(store, file, &document.items, ctx.now)?;
                 }
                 let Some(replaced) = files::replace(&path, &content, &document.render())? else {
@@ -258,7 +256,7 @@ impl Mailbox {
         Err(MailboxError::Contended(path))
     }
 
-    /// A file's content, and what it says. A file that is no such document is set aside.
+    /// Returns a file's content and document. A file that is no such document is set aside.
     fn open(
         &mut self,
         file: MailboxFile,
@@ -275,7 +273,7 @@ impl Mailbox {
             Ok(document) => Ok((content, document)),
             Err(why) => {
                 let (aside, handle) = files::set_aside(path, clock::now())?;
-                // Whoever was about to write it may not be done yet.
+                // A writer may not be done yet.
                 self.orphans
                     .extend(handle.map(|handle| Orphan::of(file, handle, &Content::Missing)));
                 synced.problems.push(format!(
@@ -290,8 +288,8 @@ impl Mailbox {
         }
     }
 
-    /// Looks at the files that were replaced: what someone wrote into one of them meanwhile is
-    /// appended to the one that took its place, and taken in at the next look at that.
+    /// Looks at the replaced files. Messages written there meanwhile are appended to the new file,
+    /// and taken in by the next look.
     fn rescue(&mut self, synced: &mut Synced) {
         let now = Instant::now();
         for mut orphan in std::mem::take(&mut self.orphans) {
@@ -310,7 +308,7 @@ impl Mailbox {
         }
     }
 
-    /// Appends what happened to the log.
+    /// Appends the actions and problems to the log.
     fn log(&self, synced: &Synced) -> Result<(), FileError> {
         let path = self.path(MailboxFile::Log);
         let at = clock::now().to_millis_text();
@@ -336,7 +334,7 @@ fn store_only(done: Result<(), MailboxError>, synced: &mut Synced) -> Result<(),
     }
 }
 
-/// What the agents do: those that work, and those whose workers wait.
+/// Returns the states of the agents that work or have a waiting worker.
 fn agents(store: &Store, tasks: &[TaskState]) -> Result<Vec<AgentState>, Error> {
     let mut states: Vec<AgentState> = Vec::new();
     for run in ops::live_runs(store)? {

@@ -1,12 +1,12 @@
-//! tmux: the sessions that agents live in, on a server of our own.
+//! tmux: the sessions of agents, on a private server.
 //!
-//! The server is private (`-L <socket>`), reads no configuration (`-f /dev/null`), and is started
-//! with a cleaned environment. What goes into its arguments is the session's name (letters, digits,
-//! `-`, `_`) and the words of one command; no text of an atom ever. Every call ends within a time
-//! limit, for a tmux that hangs must not hang us.
+//! The server is private (`-L <socket>`), reads no configuration (`-f /dev/null`), and starts with
+//! a cleaned environment. Arguments are the session's name (letters, digits, `-`, `_`) and the
+//! words of a command, never text of an atom. Every call has a time limit, because a tmux that
+//! hangs must not block el.
 //!
-//! tmux is asked for sessions, not for truth: whether a supervisor lives is told by its process,
-//! how it ended by its record.
+//! tmux provides sessions, not truth: the liveness of a supervisor comes from its process, the end
+//! of a run from its exit record.
 
 mod call;
 mod environment;
@@ -30,19 +30,19 @@ pub use error::{Failure, SessionError};
 pub use names::{session_name, socket_name};
 pub(crate) use pane::{OwnPane, PaneLook};
 
-/// How long one call may take.
+/// The time limit of a call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a server may take to make its lost socket again.
+/// The time limit for a server to make its lost socket again.
 const RECALL: Duration = Duration::from_secs(3);
-/// tmux cannot send a command longer than about 16,300 bytes to its server.
+/// The maximum length of a command in bytes. tmux cannot send more than about 16,300 bytes to its
+/// server.
 const COMMAND_LIMIT: usize = 16_000;
-/// How often tmux is told to look at a command that has ended before its session is listed as it
-/// is.
+/// How often tmux is asked to look at an ended command before the session is listed as found.
 const LOST_EXIT_TRIES: usize = 4;
 /// Scrollback of a pane in lines; the whole is in the run's `pane.log`.
 const HISTORY_LINES: &str = "10000";
 
-/// One private tmux server, running or not.
+/// A private tmux server, running or not.
 #[derive(Debug, Clone)]
 pub struct Tmux {
     bin: PathBuf,
@@ -51,7 +51,7 @@ pub struct Tmux {
     timeout: Duration,
 }
 
-/// What tmux calls the parts of a new session. Ids are never reused by a server; names may be.
+/// The ids of a new session. A server never reuses ids, but may reuse names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionIds {
     /// `$3`
@@ -64,25 +64,25 @@ pub struct SessionIds {
     pub server_pid: u32,
 }
 
-/// One session as the server lists it.
+/// A session as listed by the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionInfo {
     pub name: String,
     pub ids: SessionIds,
     /// The command has ended, but the session was to be preserved.
     pub dead: bool,
-    /// How many terminals show it.
+    /// The number of attached terminals.
     pub attached: u32,
-    /// When it began, seconds since 1970.
+    /// The start time, in seconds since 1970.
     pub created: i64,
 }
 
 impl Tmux {
-    /// Finds `tmux` on the PATH of the given environment (the caller's), of which the server will
-    /// get a cleaned part.
+    /// Finds `tmux` on the PATH of the caller's environment. The server gets a cleaned part of that
+    /// environment.
     ///
     /// # Errors
-    /// With field `tmux` if it is not there.
+    /// With field `tmux` if tmux is not installed.
     pub fn discover(
         socket: &str,
         environment: &[(OsString, OsString)],
@@ -91,7 +91,7 @@ impl Tmux {
         Ok(Self::new(bin, socket, environment))
     }
 
-    /// The server behind this socket name, with this program.
+    /// Returns the server behind this socket name.
     #[must_use]
     pub fn new(bin: PathBuf, socket: &str, environment: &[(OsString, OsString)]) -> Self {
         let environment = server_environment(environment);
@@ -116,16 +116,16 @@ impl Tmux {
         &self.socket
     }
 
-    /// Starts a session that runs `argv` (two words or more: a single one would be given to a
-    /// shell), and the server if it does not run. The server stays when its last session ends,
-    /// until [`Tmux::release_server`].
+    /// Starts a session that runs `argv`, and the server if needed. `argv` has at least two words,
+    /// because tmux gives a single word to a shell. The server outlives its last session, until
+    /// [`Tmux::release_server`].
     ///
-    /// With `preserve` the session stays when its command ends. The command begins in the server's
-    /// working directory with the server's environment: it has to go and fetch its own.
+    /// With `preserve` the session outlives its command. The command starts in the server's working
+    /// directory with the server's environment, and has to fetch its own.
     ///
     /// # Errors
-    /// [`Failure::TimedOut`] leaves open whether the session exists: kill it, or let its command
-    /// find out that it is not wanted. After all others it does not.
+    /// After [`Failure::TimedOut`] the session may exist: the caller kills the session, or its
+    /// command finds out that the run is over. After any other error the session does not exist.
     pub fn start_session(
         &self,
         name: &str,
@@ -166,7 +166,8 @@ impl Tmux {
         self.create(name, &words)
     }
 
-    /// A server that is just ending refuses new sessions for a moment, so this asks more than once.
+    /// Creates the session. A server that is ending refuses new sessions for a moment, so the call
+    /// is repeated.
     fn create(&self, name: &str, words: &[OsString]) -> Result<SessionIds, SessionError> {
         self.recall_server();
         let deadline = Instant::now() + self.timeout;
@@ -184,7 +185,8 @@ impl Tmux {
             }
             let failure = answer.failure();
             if failure == Failure::Exists && asked_before {
-                // Ours: the attempt that seemed to fail had succeeded. Names are unique.
+                // The session is ours: the attempt that seemed to fail had succeeded. Names are
+                // unique.
                 if let Some(info) = self.list_sessions()?.into_iter().find(|info| info.name == name)
                 {
                     return Ok(info.ids);
@@ -198,8 +200,8 @@ impl Tmux {
         }
     }
 
-    /// A server that lives but has lost its socket (a cleaner of `/tmp`) makes it again. tmux would
-    /// not see it, and start a second one beside it that nobody could ever end.
+    /// Makes a living server recreate its lost socket (deleted by a cleaner of `/tmp`). Otherwise
+    /// tmux would start a second server beside a server that no call could end.
     fn recall_server(&self) {
         let socket = self.socket_path();
         let deadline = Instant::now() + RECALL;
@@ -216,7 +218,8 @@ impl Tmux {
         }
     }
 
-    /// Whether there is a session of exactly this name. It says nothing about what runs in it.
+    /// Returns the liveness of a session with exactly this name, not of the processes in the
+    /// session.
     #[must_use]
     pub fn session_exists(&self, name: &str) -> Liveness {
         match self.list_sessions() {
@@ -226,8 +229,8 @@ impl Tmux {
         }
     }
 
-    /// Ends a session; its processes get SIGHUP, which not all of them heed. `false` if there was
-    /// none.
+    /// Ends a session. The processes get SIGHUP, which some ignore. Returns false if there was no
+    /// session.
     ///
     /// # Errors
     /// If tmux could not be asked or refused.
@@ -243,16 +246,16 @@ impl Tmux {
         }
     }
 
-    /// All sessions of the server; none if it does not run.
+    /// Lists all sessions of the server; empty if the server does not run.
     ///
     /// # Errors
-    /// If tmux could not be asked, or did not answer as it should.
+    /// If tmux could not be asked, or gave no valid answer.
     pub fn list_sessions(&self) -> Result<Vec<SessionInfo>, SessionError> {
         let mut pause = call::Pause::new();
         for _ in 0..LOST_EXIT_TRIES {
             let sessions = self.list_once()?;
-            // tmux before 3.6 can miss the end of a command: the session then stays until another
-            // one ends, unless tmux is told to look at its children.
+            // tmux before 3.6 can miss the end of a command. The session then stays until another
+            // command ends, unless tmux is told to look at its children.
             let missed = sessions
                 .iter()
                 .filter(|info| !info.dead && crate::process::is_zombie(info.ids.pane_pid));
@@ -291,7 +294,7 @@ impl Tmux {
         if !names::is_safe(name) {
             return Err(missing());
         }
-        // The first pane by its id: a person may have split the window and look at another one.
+        // The first pane by id: a person may have split the window.
         let listing = ["list-panes", "-s", "-t", &format!("={name}:"), "-F", "#{pane_id}"];
         let answer = self.ask(name, "capture", &listing)?.ok_or_else(missing)?;
         let pane = answer
@@ -311,9 +314,9 @@ impl Tmux {
         Ok(text[text.len().saturating_sub(lines)..].join("\n"))
     }
 
-    /// The command that shows a session on the caller's terminal. `tmux` is the caller's `$TMUX`:
-    /// inside this same server it switches that client; inside another one it attaches within it,
-    /// as tmux would refuse to otherwise.
+    /// Returns the command that shows a session on the caller's terminal. `tmux` is the caller's
+    /// `$TMUX`: inside the same server the command switches the client; inside another server the
+    /// command attaches within that session, which tmux would otherwise refuse.
     #[must_use]
     pub fn attach_command(&self, name: &str, tmux: Option<&OsStr>) -> Command {
         let target = format!("={name}");
@@ -330,8 +333,8 @@ impl Tmux {
         command
     }
 
-    /// Lets the server end: now if it has no session, else with its last one. Fine if there is no
-    /// server.
+    /// Lets the server end: at once without sessions, else with the last session. No server is no
+    /// error.
     ///
     /// # Errors
     /// If tmux could not be asked or refused.
@@ -344,10 +347,10 @@ impl Tmux {
         }
     }
 
-    /// Pid of the server; `None` if it does not run.
+    /// Returns the pid of the server; `None` if the server does not run.
     ///
     /// # Errors
-    /// If tmux could not be asked, or did not answer as it should.
+    /// If tmux could not be asked, or gave no valid answer.
     pub fn server_pid(&self) -> Result<Option<u32>, SessionError> {
         match self.ask("", "find the server of", &["display-message", "-p", "#{pid}"])? {
             None => Ok(None),
@@ -383,8 +386,8 @@ impl Tmux {
         command
     }
 
-    /// Asks a running server. `None`: it is certain that none runs. A server that lives but has
-    /// lost its socket (a cleaner of `/tmp`) is told to make it again.
+    /// Asks a running server. `None` means that certainly no server runs. A living server without
+    /// its socket is told to make the socket again.
     fn ask(
         &self,
         name: &str,
@@ -408,8 +411,8 @@ impl Tmux {
                 server::Revived::Unknown => return Ok(Some(answer)),
                 server::Revived::Lives { told } => was_told |= told,
             }
-            // Once it was told it is only asked: told again, it would drop whoever waits at the
-            // socket that it just made.
+            // After the signal the server is only asked. A second signal would drop the clients
+            // that wait at the new socket.
             loop {
                 pause.sleep();
                 answer = call()?;

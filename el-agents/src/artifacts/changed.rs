@@ -1,5 +1,4 @@
-//! Which files changed since a moment: git knows, where there is one; otherwise the files' times
-//! tell.
+//! Finds the files that changed since a moment, by git or else by modification times.
 
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -24,13 +23,12 @@ pub(super) struct Changed {
     pub(super) files: Vec<String>,
     /// How many more there are.
     pub(super) more: usize,
-    /// How it is known.
+    /// The source: git or modification times.
     pub(super) by: &'static str,
 }
 
-/// The files below `folder` that changed since then and are there; in the worktree of the atom,
-/// what its branch has and did not begin with. `None` if that could not be found out within
-/// `limit`.
+/// Lists existing files below `folder` that changed since `then`. In the atom's worktree, committed
+/// changes are those since the branch began. `None` if the search took longer than `limit`.
 pub(super) fn since(
     folder: &Path,
     then: Timestamp,
@@ -66,14 +64,13 @@ fn changed_at(folder: &Path, path: &str, then: SystemTime) -> Option<SystemTime>
     found.modified().ok().filter(|at| *at >= then)
 }
 
-/// What git says: changed and not committed, new, and committed since then. What it ignores is no
-/// work.
+/// Lists the files that git shows as uncommitted, untracked, or committed since `then`. Ignored
+/// files do not count.
 fn git(folder: &Path, then: SystemTime, atom: &str, until: Instant) -> Option<Vec<String>> {
     let seconds = then.duration_since(UNIX_EPOCH).ok()?.as_secs();
     let since = format!("--since=@{seconds}");
     let new = ask(folder, &["ls-files", "-z", "--others", "--exclude-standard"], until)?;
-    // In a repository without a commit there is nothing to compare with: then what is staged counts
-    // as well.
+    // Without a commit there is no base to compare with, so staged files count as well.
     let changed = ask(
         folder,
         &[
@@ -93,7 +90,7 @@ fn git(folder: &Path, then: SystemTime, atom: &str, until: Instant) -> Option<Ve
     let is_own = ask(folder, &["symbolic-ref", "-q", "--short", "HEAD"], until)
         .is_some_and(|on| on == [branch_of(atom)]);
     let own = |base: &str| ask(folder, &[&["diff"], &words[..], &[base, "HEAD"]].concat(), until);
-    // The commits that a branch began with may be as young as the run.
+    // The commits below the branch may be as young as the run.
     let own = is_own.then(|| own(&format!("refs/el/base/{atom}"))).flatten();
     let committed = own.or_else(|| {
         ask(folder, &[&["log"], &words[..], &["--format=", &since, "-n", "200"]].concat(), until)
@@ -101,16 +98,16 @@ fn git(folder: &Path, then: SystemTime, atom: &str, until: Instant) -> Option<Ve
     Some([new, changed, committed.unwrap_or_default()].concat())
 }
 
-/// The names in git's answer; `None` if it fails or takes too long. It takes no locks and is not
-/// asked to run programs of the repository's.
+/// Returns the names in git's answer; `None` if git fails or takes too long. The calls take no
+/// locks and run no program of the repository.
 fn ask(folder: &Path, words: &[&str], until: Instant) -> Option<Vec<String>> {
     let (bytes, is_cut) = Git::at(folder).until(until).ask_beginning(words, ANSWER_MAX).ok()?;
     let names = String::from_utf8(bytes).ok().filter(|_| !is_cut)?;
     Some(names.split(['\0', '\n']).filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }
 
-/// Every changed file below, but for what is hidden, is a build's, or lies behind a link. Stops
-/// when it takes too long, with what it has.
+/// Lists all changed files below, except hidden files, build folders and linked folders. Returns an
+/// incomplete list when the time is up.
 fn walk(folder: &Path, then: SystemTime, until: Instant) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut todo = vec![(folder.to_owned(), 0)];

@@ -1,29 +1,28 @@
-//! Taking a file in: a text that is not too long is kept whole; of everything else the hash has to
-//! do.
+//! Reads a file for the hand-over: short texts whole, other files as a hash.
 
 use std::fs::File;
 use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-/// Texts up to this size are copied, in bytes.
+/// The maximum size of a copied text, in bytes.
 const COPY_MAX: u64 = 2 << 20;
-/// Files up to this size are hashed.
+/// The maximum size of a hashed file, in bytes.
 const HASH_MAX: u64 = 64 << 20;
 
-/// What was read of a file.
+/// The result of reading a file.
 #[derive(Debug)]
 pub(super) struct Taken {
-    /// As it was read; of a file that is too long to be read, as the system tells.
+    /// The size as read; for a file too long to read, the size in the metadata.
     pub(super) size: u64,
     pub(super) sha256: Option<String>,
-    /// The whole of it, if it is to be copied.
+    /// The whole content of a text to copy.
     pub(super) text: Option<Vec<u8>>,
-    /// Why it is not.
+    /// The reason why the file is not copied.
     pub(super) note: Option<String>,
 }
 
-/// Reads a file from its beginning.
+/// Reads a file from the beginning.
 pub(super) fn take(mut file: File) -> io::Result<Taken> {
     let told = file.metadata()?.len();
     let mut start = Vec::new();
@@ -47,7 +46,7 @@ pub(super) fn take(mut file: File) -> io::Result<Taken> {
             note: Some(format!("{note}; too large to be hashed")),
         });
     }
-    // It may grow under our hands; one byte more tells.
+    // The file may grow meanwhile; an extra byte shows that.
     let (sha256, size) = sha256(&mut start.as_slice().chain(file.take(HASH_MAX + 1 - read)))?;
     if size > HASH_MAX {
         return Ok(Taken {
@@ -81,7 +80,7 @@ pub fn sha256(from: &mut impl Read) -> io::Result<(String, u64)> {
     }
 }
 
-/// Whether these bytes are a text; a text that was cut may end within a character.
+/// Returns true if the bytes are a text. A cut text may end within a character.
 fn is_text(bytes: &[u8], is_cut: bool) -> bool {
     match std::str::from_utf8(bytes) {
         Ok(_) => !bytes.contains(&0),
@@ -89,7 +88,7 @@ fn is_text(bytes: &[u8], is_cut: bool) -> bool {
     }
 }
 
-/// The SHA-256 of these bytes in hexadecimal, as `sha256sum` prints it.
+/// Returns the SHA-256 of the bytes in hexadecimal, as `sha256sum` prints it.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }

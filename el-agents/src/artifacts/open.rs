@@ -1,9 +1,8 @@
-//! Opening a file below a folder, and nothing else: not through a link that leads out, not a pipe
-//! that blocks, not a device.
+//! Opens plain files below a folder: no link that leads out, no blocking pipe, no device.
 //!
-//! The path is walked name by name with open folders, so that whoever moves things about in the
-//! meantime cannot lead it out either. `openat2` with `RESOLVE_BENEATH` would do the same, where
-//! the kernel has it and no sandbox forbids it; this works everywhere.
+//! The path is walked name by name with open folders, so that a concurrent rename cannot lead out
+//! either. `openat2` with `RESOLVE_BENEATH` would do the same, but only on newer kernels and
+//! outside of some sandboxes.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -17,7 +16,7 @@ use el_core::model::NotSent;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, readlinkat, statat};
 use rustix::io::Errno;
 
-/// Links that are followed on one way.
+/// The maximum number of followed links.
 const LINKS_MAX: usize = 16;
 
 /// Why a file was not opened.
@@ -26,7 +25,7 @@ const LINKS_MAX: usize = 16;
 pub struct OpenError {
     /// The kind.
     pub why: NotSent,
-    /// The system's own error, where there is one to tell.
+    /// The system's error, if there is one.
     #[source]
     pub source: Option<io::Error>,
 }
@@ -41,17 +40,17 @@ impl From<NotSent> for OpenError {
 #[derive(Debug)]
 pub struct Opened {
     pub file: File,
-    /// Where it is, relative to the root, with all links resolved.
+    /// The path relative to the root, with all links resolved.
     pub path: String,
 }
 
 /// Opens the plain file at `path`, relative to `root`, for reading.
 ///
 /// # Errors
-/// If it is missing, is anything but a plain file, or is not below `root`.
+/// If the file is missing, is not a plain file, or is not below `root`.
 pub fn open(root: &Path, path: &str) -> Result<Opened, OpenError> {
     let folder = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    // The open folders from the root to where we are.
+    // The open folders from the root to the present folder.
     let mut way = vec![rustix::fs::open(root, folder, Mode::empty()).map_err(refused)?];
     let mut names: VecDeque<OsString> = path.split('/').map(OsString::from).collect();
     let mut links = 0;
@@ -89,7 +88,7 @@ pub fn open(root: &Path, path: &str) -> Result<Opened, OpenError> {
                     way.truncate(1);
                     resolved.clear();
                 }
-                // Where it leads above the root, that is the link's doing and not the path's.
+                // The link, not the path, leads above the root.
                 if leads_out(&rest, if from_root { 0 } else { way.len() - 1 }) {
                     return Err(NotSent::Link.into());
                 }
@@ -109,7 +108,7 @@ pub fn open(root: &Path, path: &str) -> Result<Opened, OpenError> {
     Err(NotSent::Folder.into())
 }
 
-/// Without waiting for anybody, and only if it still is a plain file.
+/// Opens a file without blocking, if the file is still a plain file.
 fn plain_file(folder: &OwnedFd, name: &OsStr) -> Result<File, OpenError> {
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -121,8 +120,8 @@ fn plain_file(folder: &OwnedFd, name: &OsStr) -> Result<File, OpenError> {
     if is_plain { Ok(file) } else { Err(NotSent::NotAFile.into()) }
 }
 
-/// The names of a link's target, and whether they begin at the root; `None` if it leads out by an
-/// absolute path.
+/// Returns the names of a link's target, and true if the names begin at the root. `None` if an
+/// absolute target leads out.
 fn target_of(root: &Path, target: &[u8]) -> Option<(bool, Vec<OsString>)> {
     let names = |bytes: &[u8]| {
         bytes.split(|b| *b == b'/').map(|name| OsStr::from_bytes(name).to_owned()).collect()
@@ -138,7 +137,7 @@ fn target_of(root: &Path, target: &[u8]) -> Option<(bool, Vec<OsString>)> {
     below.map(|names| (true, names))
 }
 
-/// Whether these names go above the root, from so many folders below it.
+/// Returns true if the names go above the root, from a folder `depth` levels below.
 fn leads_out(names: &[OsString], depth: usize) -> bool {
     let mut depth = depth;
     for name in names {
@@ -155,7 +154,7 @@ fn leads_out(names: &[OsString], depth: usize) -> bool {
 fn refused(error: Errno) -> OpenError {
     match error {
         Errno::NOENT | Errno::NOTDIR => NotSent::Missing.into(),
-        // It became a link between two looks.
+        // The file became a link between two looks.
         Errno::LOOP => NotSent::Link.into(),
         Errno::NXIO => NotSent::NotAFile.into(),
         other => OpenError { why: NotSent::Unreadable, source: Some(other.into()) },

@@ -8,10 +8,10 @@ use crate::claude::sanitize;
 
 /// Bytes from the end that are looked at.
 const LOOK: u64 = 32 << 10;
-/// Characters of one line that are kept.
+/// The maximum length of a line, in characters.
 const LINE_MAX: usize = 400;
 
-/// The last `lines` lines that say something, without control codes; empty if there are none.
+/// Returns the last `lines` non-empty lines without control codes; empty if there are none.
 pub(crate) fn tail(path: &Path, lines: usize) -> String {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
@@ -20,7 +20,7 @@ pub(crate) fn tail(path: &Path, lines: usize) -> String {
         let mut bytes = Vec::new();
         file.take(LOOK).read_to_end(&mut bytes)?;
         if from > 0 {
-            // The first line is only its end.
+            // The first line is incomplete.
             let end = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             bytes.drain(..end);
         }

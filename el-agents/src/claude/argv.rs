@@ -1,17 +1,16 @@
-//! The words of one call of `claude`.
+//! Builds the command line of `claude`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::check::ConfigurationError;
 
-/// The rule without which an agent cannot end its work: it lets it run the bare word `el`.
+/// The rule that allows the bare word `el`. Without the rule an agent cannot end its work.
 const OWN_RULE: &str = "Bash(el *)";
-/// The rules for an agent that commits in a worktree of its own. They allow what a commit needs,
-/// the merge of finished work that is not in the branch yet, and the way back to that branch. The
-/// client itself allows commands that only read, such as `git status`, `git diff` and `git log`.
-/// The rules allow neither `git push` nor `git config`, nor changes to other branches or to the
-/// stash, which all worktrees share.
+/// The rules for an agent that commits in a worktree of its own. They allow committing, merging
+/// finished dependencies, and switching back to the own branch. The client itself allows read-only
+/// commands such as `git status`, `git diff` and `git log`. The rules allow neither `git push` nor
+/// `git config`, nor changes to other branches or to the stash, which all worktrees share.
 const COMMIT_RULES: [&str; 7] = [
     "Bash(git add *)",
     "Bash(git commit *)",
@@ -21,12 +20,12 @@ const COMMIT_RULES: [&str; 7] = [
     "Bash(git merge *)",
     "Bash(git switch el/*)",
 ];
-/// Tools that no run may use: one asks a person, of whom there is none; the others put work off
-/// beyond the end of the turn, with which the run ends. Background tasks of the client are waited
-/// for and need no rule.
+/// Tools that no run may use: a question to an absent person, and work scheduled after the turn,
+/// which ends the run. Background tasks of the client need no rule, since the supervisor waits for
+/// them.
 const NEVER: [&str; 3] = ["AskUserQuestion", "ScheduleWakeup", "CronCreate"];
-/// Options that are ours to give, or that would take from us what we live on: the event stream, the
-/// Stop hook, the stdin.
+/// Options reserved for el, or that would disable the event stream, the Stop hook or standard
+/// input.
 const RESERVED: [&str; 13] = [
     "-p",
     "--print",
@@ -43,49 +42,51 @@ const RESERVED: [&str; 13] = [
     "--fork-session",
 ];
 
-/// How Claude Code is to be called. The prompt is not here: it comes by stdin, from a file.
+/// The options of a call of Claude Code. The prompt is not included: a file on standard input
+/// carries the prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ClaudeOptions {
     /// The program.
     pub path: PathBuf,
-    /// The conversation's id, a UUID; each is good for one new conversation.
+    /// The UUID of the conversation. A UUID serves for a single new conversation.
     pub session_uuid: String,
     /// With the client's own screen, on a terminal, instead of `-p`.
     pub interactive: bool,
-    /// Go on with that conversation instead of beginning it. It is found only from the same working
-    /// directory.
+    /// Resume the conversation instead of beginning a new conversation. The client finds a
+    /// conversation only from the same working directory.
     pub resume: bool,
     /// `acceptEdits`, `dontAsk`, `bypassPermissions`, …; the client's own default if absent.
     pub permission_mode: Option<String>,
     /// Permission rules such as `Edit` or `Bash(cargo *)`; `Bash(el *)` is always added.
     pub allowed_tools: Vec<String>,
-    /// It works in a worktree of its own, and may commit there.
+    /// The agent works in a worktree of its own and may commit there.
     pub may_commit: bool,
     /// Rules that forbid; `AskUserQuestion` is always added.
     pub disallowed_tools: Vec<String>,
     /// An alias or a model's id, passed on unchecked.
     pub model: Option<String>,
     pub max_turns: Option<u32>,
-    /// In dollars; checked by the client after each answer, so it may be passed by one.
+    /// In dollars. The client checks the budget after each answer, so a single answer may exceed
+    /// the budget.
     pub max_budget_usd: Option<f64>,
-    /// What [`super::settings`] made.
+    /// The file with the content of [`super::settings`].
     pub settings_file: Option<PathBuf>,
     pub append_system_prompt_file: Option<PathBuf>,
-    /// Where the agent writes its summary: it may, whatever its permission mode.
+    /// The file for the agent's summary, writable under any permission mode.
     pub summary_file: Option<PathBuf>,
-    /// The tracker's database: it, the configuration beside it and what runs keep there are no file
-    /// of the work, and no agent edits them.
+    /// The tracker's database. The agent may edit neither the database nor the configuration and
+    /// the runs beside the database.
     pub database: Option<PathBuf>,
-    /// Folders besides the working folder in which the agent may work.
+    /// Further folders in which the agent may work.
     pub add_dirs: Vec<PathBuf>,
     /// Further words from the configuration, put last.
     pub extra_args: Vec<String>,
 }
 
-/// The program and its arguments.
+/// Returns the program and the arguments.
 ///
 /// # Errors
-/// If a value would be misread by the client: its field and what is wrong with it.
+/// If the client would misread a value: the field and the fault.
 pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError> {
     let mut words: Vec<OsString> = vec![options.path.clone().into()];
     if options.interactive {
@@ -93,7 +94,7 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     } else {
         words.push("-p".into());
     }
-    // Each of these takes every word up to the next option, so an option has to follow them.
+    // These options take every word up to the next option, so an option has to follow.
     words.push("--allowedTools".into());
     let commit = if options.may_commit { &COMMIT_RULES[..] } else { &[] };
     let own: Vec<&str> = std::iter::once(OWN_RULE).chain(commit.iter().copied()).collect();
@@ -159,8 +160,8 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     Ok(words)
 }
 
-/// With a screen the client counts neither turns nor dollars, and what it would not keep must not
-/// be promised.
+/// Refuses bounds on turns or cost for an interactive agent. The client with a screen counts
+/// neither, and el must not promise a bound that is not kept.
 fn bounds_are_kept(options: &ClaudeOptions) -> Result<(), ConfigurationError> {
     for (field, given) in [
         ("max_turns", options.max_turns.is_some()),
@@ -180,9 +181,9 @@ fn bounds_are_kept(options: &ClaudeOptions) -> Result<(), ConfigurationError> {
     Ok(())
 }
 
-/// Rules that let the agent read and write one file; the two slashes begin an absolute path. What
-/// would be read as a pattern, or end the rule, gets none: then it is up to the permission mode.
-/// Edit stands for every tool that writes files.
+/// Returns rules that let the agent read and write the summary file; two slashes begin an absolute
+/// path. A path that would act as a pattern or end the rule gets no rule, so the permission mode
+/// decides. `Edit` stands for all tools that write files.
 fn own_files(file: &Path) -> Vec<OsString> {
     plain(file)
         .iter()
@@ -191,8 +192,8 @@ fn own_files(file: &Path) -> Vec<OsString> {
         .collect()
 }
 
-/// Rules that keep the agent from editing what its run, and those to come, are governed by:
-/// `acceptEdits` would let it, since they lie in its folder.
+/// Returns rules that forbid the agent to edit the files that govern runs. `acceptEdits` would
+/// allow such edits, since the files lie in the agent's folder.
 fn not_the_trackers(database: &Path) -> Vec<OsString> {
     let beside = |name: &str, all: &str| {
         plain(&database.with_file_name(name))
@@ -205,8 +206,7 @@ fn not_the_trackers(database: &Path) -> Vec<OsString> {
     rules.into_iter().flatten().map(OsString::from).collect()
 }
 
-/// The path as it is and with the links of its folder resolved, where that is absolute and can
-/// stand in a rule.
+/// Returns the path as given and with resolved links, if absolute and safe in a rule.
 fn plain(file: &Path) -> Vec<String> {
     let is_plain = |path: &String| {
         path.starts_with('/') && path.chars().all(|c| c.is_alphanumeric() || "/-_.+@ ".contains(c))
@@ -234,8 +234,8 @@ fn rules(
     Ok(words)
 }
 
-/// A word that follows an option: one that is empty or begins with `-` would be taken for something
-/// else.
+/// Checks an option's value: an empty value, or a value with a leading `-`, would be read as
+/// something else.
 fn value(field: &'static str, text: &str) -> Result<OsString, ConfigurationError> {
     no_nul(field, text)?;
     if text.trim().is_empty() || text.starts_with('-') {

@@ -1,4 +1,4 @@
-//! The environment of an agent: the caller's, without what belongs to somebody else's session.
+//! Builds the environment of an agent from the caller's, without variables of other sessions.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::git::is_local_variable;
 use crate::tmux::is_utf8;
 
-/// What tells a program that it runs inside a Claude Code session, a tmux, or another run of ours.
+/// Variables of a surrounding Claude Code session, tmux, or run of el.
 const FOREIGN: [&str; 24] = [
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
@@ -27,7 +27,7 @@ const FOREIGN: [&str; 24] = [
     "EL_TOKEN",
     "EL_DB",
     "EL_ACTOR",
-    // Said of the caller's shell and terminal, and wrong of the agent's.
+    // Describe the caller's shell and terminal, not the agent's.
     "PWD",
     "OLDPWD",
     "COLUMNS",
@@ -41,21 +41,21 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 pub struct ChildEnvironment {
     /// Names that the configuration takes out; `NAME*` takes out all that begin so.
     pub strip: Vec<String>,
-    /// Names that stay though `strip` or we ourselves would take them out.
+    /// Names that stay in spite of `strip` and [`FOREIGN`].
     pub pass: Vec<String>,
-    /// What is set, last of all: `EL_ATOM`, `EL_RUN`, …
+    /// Variables that are set last: `EL_ATOM`, `EL_RUN`, …
     pub set: Vec<(String, OsString)>,
-    /// The folder of this very `el`, put first on PATH, so that the bare word `el` is it.
+    /// The folder of this `el`, put first on PATH, so that the bare word `el` names the same
+    /// program.
     pub el_folder: PathBuf,
-    /// `CLAUDE_CODE_MAX_RETRIES`: how often the client repeats a failed request (its own default is
-    /// 10).
+    /// `CLAUDE_CODE_MAX_RETRIES`: the client's retries of a failed request (10 by default).
     pub max_retries: Option<u32>,
-    /// `API_TIMEOUT_MS`: how long it waits for an answer (its own default is 600,000).
+    /// `API_TIMEOUT_MS`: the client's time limit for an answer (600,000 by default).
     pub api_timeout_ms: Option<u64>,
 }
 
-/// The whole environment of an agent, sorted by name; to be given after `env_clear`. What binds git
-/// to another repository is left out even if `pass` names it.
+/// Returns the whole environment of an agent, sorted by name, for use after `env_clear`. Variables
+/// that bind git to another repository are left out even if `pass` names them.
 #[must_use]
 pub fn child_environment(
     caller: impl IntoIterator<Item = (OsString, OsString)>,
@@ -68,7 +68,7 @@ pub fn child_environment(
     let mut environment: std::collections::BTreeMap<OsString, OsString> = caller
         .into_iter()
         .filter(|(name, value)| is_settable(name, value) && !is_local_variable(name))
-        // Set but empty, it makes Claude Code keep its files in the folder in which it works.
+        // An empty value would make Claude Code keep its files in the working folder.
         .filter(|(name, value)| name != "CLAUDE_CONFIG_DIR" || !value.is_empty())
         .filter(|(name, _)| {
             let name = name.to_string_lossy();
@@ -100,8 +100,8 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// The system takes no name that is empty or has `=` in it, and no NUL anywhere; the spawn would
-/// fail for all.
+/// Returns true if the system accepts the variable. An empty name, a name with `=`, or a NUL would
+/// make the spawn fail.
 fn is_settable(name: &OsStr, value: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     !name.is_empty()
@@ -110,8 +110,8 @@ fn is_settable(name: &OsStr, value: &OsStr) -> bool {
         && !value.as_encoded_bytes().contains(&0)
 }
 
-/// The folder, then the rest of the PATH without it. A folder with `:` in its name cannot be on a
-/// PATH; then it stays as it is.
+/// Puts the folder first on the PATH. A folder with `:` in its name cannot be on a PATH; the PATH
+/// then stays unchanged.
 fn path_with(folder: &Path, path: Option<&OsString>) -> OsString {
     let path = path.filter(|path| !path.is_empty()).cloned().unwrap_or_else(|| DEFAULT_PATH.into());
     if folder.as_os_str().is_empty() {
@@ -121,8 +121,8 @@ fn path_with(folder: &Path, path: Option<&OsString>) -> OsString {
     std::env::join_paths(std::iter::once(folder.to_owned()).chain(rest)).unwrap_or(path)
 }
 
-/// Programs of the agent write UTF-8, whatever the place that we were started from (cron, a
-/// container) says.
+/// Sets a UTF-8 locale, unless the caller has one. Without a locale (cron, a container), programs
+/// of the agent would not write UTF-8.
 fn set_utf8(environment: &mut std::collections::BTreeMap<OsString, OsString>) {
     let given = |name: &str| environment.get(OsStr::new(name)).filter(|value| !value.is_empty());
     let deciding = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(|name| given(name).is_some());

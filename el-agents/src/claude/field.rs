@@ -1,5 +1,5 @@
-//! Fields of what Claude Code prints, read tolerantly: what is missing or of another type is not
-//! there.
+//! Reads fields of Claude Code's JSON tolerantly: a missing field, or a field of another type, is
+//! `None`.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ pub(super) fn boolean(value: &Value, name: &str) -> Option<bool> {
     value.get(name)?.as_bool()
 }
 
-/// A whole number of at least 0, also if it is written as a fraction.
+/// Reads a whole number of at least 0, also if written as a fraction.
 pub(super) fn number(value: &Value, name: &str) -> Option<u64> {
     let value = value.get(name)?;
     value.as_u64().or_else(|| {

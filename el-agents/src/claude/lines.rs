@@ -1,18 +1,18 @@
 //! Bytes in, lines out, in bounded memory.
 
-/// No event of Claude Code comes near this; a line that does is not one.
+/// The default limit of a line in bytes, far above any event of Claude Code.
 const DEFAULT_LIMIT: usize = 16 << 20;
 
-/// One line of the stream.
+/// A line of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// The line without its end (`\n` or `\r\n`).
+    /// The line without the end (`\n` or `\r\n`).
     Whole(Vec<u8>),
-    /// A line longer than the limit, of which only the length in bytes was kept.
+    /// The length in bytes of a line over the limit. The content was dropped.
     TooLong(u64),
 }
 
-/// Cuts a stream into lines, however it comes in. Holds no more than one line of at most the limit.
+/// Cuts a stream into lines, in any chunks. Holds at most a single line within the limit.
 #[derive(Debug)]
 pub struct LineSplitter {
     limit: usize,
@@ -35,7 +35,7 @@ impl LineSplitter {
         Self { limit, line: Vec::new(), length: 0, too_long: 0 }
     }
 
-    /// Takes the next bytes; returns the lines that they complete, in order.
+    /// Takes the next bytes and returns the completed lines, in order.
     pub fn push(&mut self, mut bytes: &[u8]) -> Vec<Line> {
         let mut lines = Vec::new();
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
@@ -47,7 +47,7 @@ impl LineSplitter {
         lines
     }
 
-    /// The end of the stream: what came after the last line end, if anything.
+    /// Ends the stream and returns the text after the last line end, if any.
     pub fn finish(&mut self) -> Option<Line> {
         (self.length > 0).then(|| self.take())
     }

@@ -1,4 +1,4 @@
-//! What a run has done and cost so far, and what it does now.
+//! Tracks a run's progress, cost and current action.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -8,17 +8,17 @@ use super::stream::StreamEvent;
 
 /// Longest `action`, in characters.
 const ACTION: usize = 120;
-/// Messages whose usage may still be told anew; older ones are summed up. Only subagents make
-/// several at a time.
+/// The number of messages whose usage may still change; older messages are summed up. Only
+/// subagents cause several messages at a time.
 const OPEN_MESSAGES: usize = 64;
 /// Tools that may run at a time; more would be a stream gone wrong.
 const OPEN_TOOLS: usize = 1024;
 
-/// A run's progress, over all calls of Claude Code that it made.
+/// The progress of a run over all calls of Claude Code.
 ///
-/// While a call runs, tokens are what its messages told so far (output is told low: the stream
-/// repeats the count from the beginning of each message) and its cost is not known; its result then
-/// puts both right.
+/// During a call, the token counts are those of the messages so far (output counts are low, since
+/// the stream repeats the count from the beginning of each message), and the cost is unknown. The
+/// result of the call corrects both.
 #[derive(Debug, Clone, Default)]
 pub struct Progress {
     /// Answers of the model, subagents not counted.
@@ -29,16 +29,16 @@ pub struct Progress {
     pub tokens_out: u64,
     /// Millionths of a dollar.
     pub cost_usd_micros: u64,
-    /// What the agent does now, in one line of at most 120 characters, without control codes.
+    /// The agent's current action: a line of at most 120 characters, without control codes.
     pub action: String,
-    /// A tool runs, so silence means nothing.
+    /// A tool runs, so silence is normal.
     pub tool_in_flight: bool,
 
-    /// What finished calls came to.
+    /// The totals of finished calls.
     before: Totals,
-    /// What the results of this call said.
+    /// The totals in the results of this call.
     results: Totals,
-    /// Since its last result, without the open messages.
+    /// The totals since the last result, without open messages.
     settled: Totals,
     open_messages: VecDeque<(String, Usage)>,
     open_tools: BTreeSet<String>,
@@ -52,7 +52,7 @@ struct Totals {
 }
 
 impl Progress {
-    /// Takes in one event; returns whether anything that is shown has changed.
+    /// Applies an event. Returns true if a visible value has changed.
     pub fn apply(&mut self, event: &StreamEvent) -> bool {
         let shown = (
             self.turns,
@@ -78,7 +78,7 @@ impl Progress {
         }
     }
 
-    /// The run goes on with another call of Claude Code, which counts from zero.
+    /// Prepares for another call of Claude Code, which counts from zero.
     pub fn next_call(&mut self) {
         self.before = self.totals();
         self.results = Totals::default();
@@ -88,7 +88,7 @@ impl Progress {
         self.show();
     }
 
-    /// Changes the counts; returns what the agent does now, if the event tells it.
+    /// Updates the counts. Returns the current action if the event contains the action.
     fn take(&mut self, event: &StreamEvent) -> Option<String> {
         match event {
             StreamEvent::Init { .. } => return Some("starting".to_owned()),
@@ -148,8 +148,8 @@ impl Progress {
             self.open_messages.iter().fold(self.settled.usage, |sum, (_, usage)| sum.plus(*usage));
         let seen = Totals { usage: sum, ..self.settled };
         let before = std::mem::take(&mut self.results);
-        // The first result knows its turns better than we, who count messages; what a later one
-        // counts is not known.
+        // The first result has a better count of turns than the number of messages. Later results
+        // count differently.
         let first = before.turns == 0;
         let turns = before.turns.saturating_add(if first {
             seen.turns.max(result.num_turns.unwrap_or(0))
@@ -158,7 +158,7 @@ impl Progress {
         });
         let cost = result.cost_usd_micros.unwrap_or(0);
         self.results = if result.since_last_result {
-            // A call that failed may tell less than it took.
+            // A failed call may report less than it used.
             Totals {
                 turns,
                 usage: before.usage.plus(result.usage.max(seen.usage)),

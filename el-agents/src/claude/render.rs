@@ -1,13 +1,14 @@
-//! The event stream as people read it in the pane.
+//! Renders the event stream for people in the pane.
 
 use el_core::text::{cut, folded, middle_out, one_line, sanitize};
 
 use super::result::RunResult;
 use super::stream::{Limit, StreamEvent};
 
-/// First lines of one text of the agent that are shown.
+/// The number of first lines shown of a long text.
 const FIRST_LINES: usize = 10;
-/// Last lines of it that are shown: the error stands there. The whole is in the transcript.
+/// The number of last lines shown of a long text, which contain the error. The transcript has the
+/// whole text.
 const LAST_LINES: usize = 30;
 
 const DIM: &str = "2";
@@ -17,13 +18,13 @@ const GREEN: &str = "32";
 const YELLOW: &str = "33";
 const CYAN: &str = "36";
 
-/// Writes events for one width of screen. What agents and tools say is sanitised; the colours are
-/// ours.
+/// Renders events for a screen of a given width. Text of agents and tools is sanitised; colours
+/// come from el alone.
 #[derive(Debug, Clone)]
 pub struct Renderer {
     width: usize,
     colour: bool,
-    /// The last limit that was shown: the client tells it anew with each answer.
+    /// The last shown limit. The client repeats the limit with each answer.
     limit: Option<Limit>,
 }
 
@@ -34,7 +35,7 @@ impl Renderer {
         Self { width: width.max(20), colour, limit: None }
     }
 
-    /// The event as lines, each with its end; empty for events that say nothing to people.
+    /// Renders an event as lines with line ends; empty for an event without interest to people.
     pub fn render(&mut self, event: &StreamEvent) -> String {
         match event {
             StreamEvent::Init { model, version, .. } => {
@@ -139,10 +140,10 @@ impl Renderer {
         shown
     }
 
-    /// A mark in colour and one line of text.
+    /// Renders a coloured mark and a line of text.
     fn line(&self, colour: &str, mark: &str, text: &str) -> String {
         let width = self.width.saturating_sub(mark.chars().count() + 1);
-        // Of what went wrong the end tells more than the middle.
+        // For errors, the end tells more than the middle.
         let text = match colour {
             RED => middle_out(&folded(text), width),
             _ => one_line(text, width),

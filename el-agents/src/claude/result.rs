@@ -1,21 +1,21 @@
-//! The `result` event, with which a call of Claude Code ends, and what it cost.
+//! The `result` event at the end of a call of Claude Code, and the cost.
 
 use serde_json::Value;
 
 use super::field::{boolean, number, text};
 
-/// Tokens of one answer, or of many.
+/// Token counts of an answer or of many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Tokens read, those that came from or went into the cache included.
+    /// Tokens read, from and into the cache included.
     pub tokens_in: u64,
     /// Tokens written.
     pub tokens_out: u64,
 }
 
 impl Usage {
-    /// Reads `{"input_tokens":…}` or, in a result's `modelUsage`, `{"inputTokens":…}`; what is
-    /// missing counts as 0.
+    /// Reads `{"input_tokens":…}` or, in a result's `modelUsage`, `{"inputTokens":…}`; missing
+    /// counts are 0.
     pub(super) fn read(value: &Value) -> Self {
         let sum = |names: &[&str]| {
             names.iter().filter_map(|name| number(value, name)).fold(0, u64::saturating_add)
@@ -48,32 +48,30 @@ impl Usage {
     }
 }
 
-/// How a call of Claude Code says that it ended. It may say so and be wrong; the atom's status
-/// decides.
+/// The end of a call according to Claude Code. The claim may be wrong; the atom's status decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunResult {
-    /// The call failed. Look at this, never at `subtype`, which is `success` for errors of the API
-    /// too.
+    /// The call failed. `subtype` does not tell: it is `success` for errors of the API too.
     pub is_error: bool,
     /// `success`, `error_max_turns`, `error_max_budget_usd`, `error_during_execution`, …
     pub subtype: String,
-    /// HTTP status of the API's last answer, if it was an error.
+    /// The HTTP status of the API's last answer, for an error.
     pub api_error_status: Option<u16>,
     /// `completed`, `max_turns`, `aborted_streaming`, `hook_stopped`, …
     pub terminal_reason: Option<String>,
     /// Why the model stopped: `end_turn`, `refusal`, …
     pub stop_reason: Option<String>,
     pub num_turns: Option<u64>,
-    /// Millionths of a dollar, of this call alone.
+    /// Millionths of a dollar, for this call alone.
     pub cost_usd_micros: Option<u64>,
-    /// Over all models, of this call alone.
+    /// All models together, for this call alone.
     pub usage: Usage,
-    /// Cost and usage are those since the call's last result, if it has several, and not since its
+    /// Cost and usage count from the call's last result, if the call has several, and not from the
     /// beginning.
     pub since_last_result: bool,
     /// The last answer, or the error's text; empty if there is none.
     pub text: String,
-    /// What went wrong, where `text` does not say it.
+    /// The errors, if `text` does not have them.
     pub errors: Vec<String>,
     /// Names of the tools that were asked for and not permitted, each once.
     pub permission_denials: Vec<String>,
@@ -81,8 +79,8 @@ pub struct RunResult {
 
 impl RunResult {
     pub(super) fn read(value: &Value) -> Self {
-        // A newer client (2.1.332) counts the whole conversation in its totals, earlier calls
-        // included, and tells apart what is new; an older one (2.1.197) counts the call.
+        // A newer client (2.1.332) counts the whole conversation, earlier calls included, and
+        // reports the new part separately; an older client (2.1.197) counts the call.
         let new = value.get("model_usage_since_last_result").and_then(Value::as_object);
         let models = new.or_else(|| value.get("modelUsage").and_then(Value::as_object));
         let models = || models.into_iter().flat_map(|models| models.values());
@@ -91,7 +89,7 @@ impl RunResult {
         } else {
             value.get("total_cost_usd").and_then(Value::as_f64)
         };
-        // `usage` leaves out what subagents and the last, unfinished answer took.
+        // `usage` omits subagents and an unfinished last answer.
         let own = value.get("usage").map(Usage::read).unwrap_or_default();
         let all = models().map(Usage::read).fold(Usage::default(), Usage::plus);
         let subtype = text(value, "subtype").unwrap_or_default();
@@ -104,7 +102,7 @@ impl RunResult {
             }
         }
         Self {
-            // A result that does not say is taken for what its subtype says.
+            // Without the field, the subtype decides.
             is_error: boolean(value, "is_error").unwrap_or(subtype != "success"),
             subtype,
             api_error_status: number(value, "api_error_status")
@@ -136,7 +134,7 @@ impl RunResult {
 
 fn micros(dollars: f64) -> Option<u64> {
     let micros = (dollars * 1e6).round();
-    // Up to 2^53 a float counts exactly; beyond it is no price.
+    // Up to 2^53 a float counts exactly; a larger value is no price.
     (0.0..=9e15).contains(&micros).then_some(micros as u64)
 }
 

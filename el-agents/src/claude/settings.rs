@@ -1,5 +1,4 @@
-//! The settings file of one run: the Stop hook, which sends an agent back that has not ended its
-//! atom.
+//! The settings file of a run. The Stop hook sends back an agent that has not ended its atom.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -11,9 +10,9 @@ use crate::check::ConfigurationError;
 /// Seconds that the hook may take; a hook that takes longer lets the agent stop.
 const HOOK_TIMEOUT: u32 = 10;
 
-/// The content of a `--settings` file for this `el` (an absolute path). The command is one that
-/// prints its answer as JSON and exits 0 whatever happens: an exit of 2, which a shell also gives
-/// for a mistake of its own, would hold the agent back.
+/// Returns the content of a `--settings` file for this `el` (an absolute path). The hook command
+/// prints its answer as JSON and always exits 0: an exit code of 2, which a shell also uses for its
+/// own errors, would hold the agent back.
 ///
 /// # Errors
 /// If the path cannot be written in JSON (not UTF-8), or is not absolute.

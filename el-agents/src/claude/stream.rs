@@ -1,7 +1,7 @@
-//! One line of Claude Code's `stream-json` as the facts in it that we use.
+//! Parses lines of Claude Code's `stream-json` into the facts that el uses.
 //!
-//! The format is its own business and changes: whatever is missing, of another type, or new is
-//! passed over. Nothing here fails.
+//! The format belongs to the client and changes. Missing, new or differently typed fields are
+//! skipped, and no line is an error.
 
 use el_core::text::{folded, middle_out, one_line};
 use serde_json::Value;
@@ -9,33 +9,33 @@ use serde_json::Value;
 use super::field::{boolean, number, text};
 use super::result::{RunResult, Usage};
 
-/// Longest text of one fact that is only shown, in characters.
+/// The maximum length of a text that is only shown, in characters.
 const SHOWN: usize = 200;
 
-/// What a line told us. A message with several parts tells several.
+/// A fact from a line. A message with several parts yields several events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamEvent {
     /// The call has begun.
     Init { session_id: Option<String>, model: Option<String>, version: Option<String> },
-    /// The agent said something.
+    /// Text from the agent.
     Text { text: String, subagent: bool },
     /// The agent thought.
     Thinking,
-    /// The agent called a tool; `summary` tells with what, in one line.
+    /// A tool call; `summary` has the input as a line.
     ToolUse { id: String, name: String, summary: String, subagent: bool },
     /// A tool answered.
     ToolResult { id: String, is_error: bool, summary: String, subagent: bool },
-    /// What one answer of the model took, as known so far; comes again for the same message.
+    /// The usage of a model's answer so far. Repeated for the same message.
     Usage { message_id: String, usage: Usage, subagent: bool },
     /// A request failed and will be made again.
     ApiRetry { attempt: u64, max_retries: u64, delay_ms: u64, status: Option<u16>, error: String },
     /// Requests failed for good; the result that follows says so too.
     ApiError { error: String, text: String },
-    /// Where the account stands with its usage limit.
+    /// The account's state with respect to the usage limit.
     RateLimit(Limit),
     /// The model was changed under way.
     ModelFallback { from: String, to: String },
-    /// Our hook sent the agent back to its work.
+    /// The Stop hook sent the agent back to work.
     StopHookFeedback { text: String },
     /// The agent was interrupted (SIGINT).
     Interrupted,
@@ -45,9 +45,9 @@ pub enum StreamEvent {
     TaskEnded { id: String, status: String },
     /// The call has ended. `task_…` events may still follow.
     Result(Box<RunResult>),
-    /// An event of a kind that we do not use.
+    /// An event of an unused kind.
     Other { kind: String },
-    /// A line that is no event: the beginning of it.
+    /// The beginning of a line that is no event.
     Garbage { text: String },
 }
 
@@ -64,14 +64,14 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Requests are being turned down. A status that we do not know is not taken for this.
+    /// Returns true if requests are refused. An unknown status counts as allowed.
     #[must_use]
     pub fn is_reached(&self) -> bool {
         matches!(self.status.as_str(), "rejected" | "denied")
     }
 }
 
-/// Reads one line. Nothing for an empty one.
+/// Parses a line. An empty line has no events.
 #[must_use]
 pub fn parse_line(line: &[u8]) -> Vec<StreamEvent> {
     let line = line.trim_ascii();
@@ -83,7 +83,7 @@ pub fn parse_line(line: &[u8]) -> Vec<StreamEvent> {
             text: one_line(&String::from_utf8_lossy(&line[..line.len().min(4096)]), SHOWN),
         }]
     };
-    // Half a character, where an output was cut, must not cost the whole event.
+    // A character cut in half must not cost the whole event.
     let parsed = serde_json::from_slice(line)
         .or_else(|_| serde_json::from_str(&String::from_utf8_lossy(line)));
     match parsed {
@@ -172,7 +172,7 @@ fn user(value: &Value) -> Vec<StreamEvent> {
         Some("tool_result") => Some(StreamEvent::ToolResult {
             id: text(part, "tool_use_id").unwrap_or_default(),
             is_error: boolean(part, "is_error").unwrap_or(false),
-            // Of a long one the end is kept: the error stands there.
+            // The end of a long text is kept, which contains the error.
             summary: middle_out(&folded(&content(part)), SHOWN),
             subagent,
         }),
@@ -185,7 +185,7 @@ fn user(value: &Value) -> Vec<StreamEvent> {
     }
 }
 
-/// What the client tells the agent in the user's name.
+/// Reads a message of the client to the agent in the user's name.
 fn said_to_agent(said: &str) -> Option<StreamEvent> {
     if let Some(text) = said.strip_prefix("Stop hook feedback:") {
         return Some(StreamEvent::StopHookFeedback { text: text.trim().to_owned() });
@@ -200,7 +200,7 @@ fn rate_limit(value: &Value) -> StreamEvent {
         .and_then(|time| i64::try_from(time).ok());
     StreamEvent::RateLimit(Limit {
         status: text(info, "status").unwrap_or_default(),
-        // Seconds, as observed; a number that can only be milliseconds is taken as such.
+        // Seconds, as observed; a number that can only be milliseconds is converted.
         resets_at: resets_at.map(|time| if time > 100_000_000_000 { time / 1000 } else { time }),
         kind: text(info, "rateLimitType").or_else(|| text(info, "rate_limit_type")),
     })
@@ -215,7 +215,8 @@ fn task_ended(value: &Value, status: Option<String>) -> Vec<StreamEvent> {
     }
 }
 
-/// What says most of a tool's input: the command, the file, the pattern; else its first text.
+/// Returns the most telling field of a tool's input: the command, the file, the pattern; else the
+/// first text.
 fn tool_summary(input: &Value) -> String {
     const TELLING: [&str; 10] = [
         "command",
@@ -243,7 +244,7 @@ fn tool_summary(input: &Value) -> String {
     )
 }
 
-/// A tool's answer: a text, or parts of which some are texts.
+/// Returns the text of a tool's answer: a string, or the texts among the parts.
 fn content(part: &Value) -> String {
     match part.get("content") {
         Some(Value::String(said)) => said.clone(),

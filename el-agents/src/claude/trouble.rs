@@ -1,40 +1,39 @@
-//! What an error that Claude Code reports means for the run: whose fault it is, and whether another
-//! attempt could end otherwise. The texts are the client's own (2.1.197 to 2.1.332), never a
-//! model's.
+//! Classifies the errors that Claude Code reports: the party at fault, and the use of another
+//! attempt. The texts are the client's own (2.1.197 to 2.1.332), never a model's.
 
 use el_core::model::{Fault, Refusal};
 
-/// What an error means.
+/// The meaning of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
     /// The account, or the service: not the agent's.
     Fault(Fault),
-    /// The request itself is refused, and would be again.
+    /// The request itself is refused, and would be refused again.
     Permanent,
-    /// Nothing is known: a failure of the run.
+    /// Unknown: a failure of the run.
     Unknown,
 }
 
-/// An error as the client reports it.
+/// An error as reported by the client.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Report<'a> {
     /// The HTTP status of the API's last answer.
     pub status: Option<u16>,
-    /// The client's word for it: `authentication_failed`, `billing_error`, `server_error`, …
+    /// The client's error code: `authentication_failed`, `billing_error`, `server_error`, …
     pub kind: &'a str,
     pub stop_reason: &'a str,
     pub terminal_reason: &'a str,
     pub text: &'a str,
 }
 
-/// Words that tell that the request itself is refused.
+/// Texts of a refused request.
 const PERMANENT: [&str; 4] = [
     "prompt is too long",
     "request too large",
     "unable to respond to this request",
     "safeguards flagged this message",
 ];
-/// Words that tell why the account is refused, whichever status comes along.
+/// Texts of a refused account, under any status.
 const REFUSALS: [(Refusal, &[&str]); 3] = [
     (Refusal::Credit, &["billing_error", "credit balance"]),
     (Refusal::Model, &["model_not_found", "issue with the selected model"]),

@@ -1,4 +1,4 @@
-//! `ERRORS.md`: why a run failed, for whoever opens its folder.
+//! `ERRORS.md`: the reasons of a failure, for a reader of the run's folder.
 
 use el_core::model::SummaryStatus;
 
@@ -9,7 +9,7 @@ use crate::claude::one_line;
 /// Of the agent's last words and errors.
 const LINES: usize = 30;
 
-/// The text; `None` for a run that did not fail, by its outcome or by its agent's own words.
+/// Renders the text; `None` for a run that failed neither by outcome nor by the agent's own words.
 pub(super) fn text(told: &Told<'_>) -> Option<String> {
     let says_so = told.summary.is_some_and(|summary| summary.status == Some(SummaryStatus::Failed));
     if !told.outcome.is_failure() && !told.outcome.is_external() && !says_so {

@@ -1,17 +1,17 @@
-//! `RESULTS.json`. Its shape is a promise: `docs/results-schema.md` tells it, and [`VERSION`]
-//! counts its changes.
+//! `RESULTS.json`. The shape is a promise, described in `docs/results-schema.md`; [`VERSION`]
+//! counts the changes.
 
 use el_core::model::{Artifact, Atom, ExitRecord, Outcome, Run, Summary, Timestamp};
 use serde_json::{Value, json};
 
 use crate::rundir::RunDir;
 
-/// What the document calls itself.
+/// The name of the document's schema.
 const SCHEMA: &str = "el.results";
-/// Raised when a key changes its meaning or goes away; new keys do not raise it.
+/// Raised when a key changes its meaning or disappears. New keys do not raise the version.
 const VERSION: u32 = 1;
 
-/// Everything that the documents of a run's end are made of.
+/// The data for the documents of a run's end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Told<'a> {
     pub(super) run: &'a Run,

@@ -1,9 +1,9 @@
-//! The client's own record of its conversation, read while it grows: what the agent said and did,
-//! its tokens, its cost, and why it stopped.
+//! Reads the client's record of the conversation while the record grows: the agent's words and
+//! actions, the tokens, the cost, and the reason for a stop.
 //!
-//! The file and its format are the client's business and undocumented, so nothing depends on it:
-//! without it a run has no figures, and that is all. Its messages have the shape of the event
-//! stream's. What else stands in it (the client's prompts, whole requests) is passed over.
+//! The file and the format belong to the client and are undocumented, so no decision depends on
+//! them: without the file a run has no figures. The messages have the shape of the event stream's.
+//! Other lines (the client's prompts, whole requests) are skipped.
 
 use std::fs::File;
 use std::io::Read;
@@ -21,7 +21,7 @@ const CHUNK: u64 = 1 << 20;
 /// Longest text of an error, in characters.
 const ERROR: usize = 300;
 
-/// The conversation of one run.
+/// The conversation of a run.
 #[derive(Debug)]
 pub(crate) struct Conversation {
     projects: Option<PathBuf>,
@@ -32,14 +32,14 @@ pub(crate) struct Conversation {
     told: Told,
 }
 
-/// What it told so far.
+/// The facts of a conversation so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Told {
     /// Texts that the client took as a person's.
     pub(crate) prompts: u32,
-    /// Millionths of a dollar, once the client wrote it down.
+    /// Millionths of a dollar, as soon as the client has recorded the cost.
     pub(crate) cost_micros: Option<u64>,
-    /// The last request failed, and nothing came after that.
+    /// The last request failed, and no message came after the failure.
     pub(crate) error: Option<ApiError>,
 }
 
@@ -48,12 +48,12 @@ pub(crate) struct Told {
 pub(crate) struct ApiError {
     pub(crate) text: String,
     pub(crate) status: Option<i64>,
-    /// The client's word for it.
+    /// The client's error code.
     pub(crate) kind: String,
 }
 
 impl Conversation {
-    /// `config`: the client's own folder. `id`: what it was given as `--session-id`.
+    /// `config`: the client's own folder. `id`: the value of `--session-id`.
     pub(crate) fn new(config: Option<&Path>, id: &str) -> Conversation {
         Conversation {
             projects: config.filter(|_| !id.is_empty()).map(|config| config.join("projects")),
@@ -69,15 +69,14 @@ impl Conversation {
         &self.told
     }
 
-    /// What was added since the last call: the lines of messages, as the event stream would have
-    /// them.
+    /// Reads the new lines since the last call and returns the messages, as in the event stream.
     pub(crate) fn read(&mut self, now: Instant) -> Vec<u8> {
         if self.file.is_none() {
             self.search(now);
         }
         let Some(file) = &mut self.file else { return Vec::new() };
         let mut bytes = Vec::new();
-        // What cannot be read now may be at the next look.
+        // A failed read is repeated at the next look.
         let _ = file.take(CHUNK).read_to_end(&mut bytes);
         let mut kept = Vec::new();
         for line in self.lines.push(&bytes) {
@@ -91,8 +90,8 @@ impl Conversation {
         kept
     }
 
-    /// It lies in a folder whose name is made of the working folder's, by rules of the client's
-    /// own; the id alone is unique.
+    /// Finds the file by its unique id. The folder's name derives from the working folder, by rules
+    /// of the client.
     fn search(&mut self, now: Instant) {
         if self.searched.is_some_and(|at| now.duration_since(at) < SEARCH) {
             return;
@@ -108,7 +107,7 @@ impl Conversation {
     }
 }
 
-/// Takes what a line tells; whether it is a message.
+/// Applies a line. Returns true if the line is a message.
 fn take(told: &mut Told, value: &Value) -> bool {
     let is = |name: &str| value.get(name).and_then(Value::as_bool).unwrap_or(false);
     let text = |name: &str| value.get(name).and_then(Value::as_str);

@@ -1,5 +1,5 @@
-//! The supervisor's side of one client with a screen: looks at it, types what is to be typed, and
-//! tells what it makes of it all.
+//! Drives a client with a screen: looks at the screen, types the instruction, and reports the
+//! state.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,22 +18,22 @@ use crate::process::ProcessId;
 use crate::rundir::write_private;
 use crate::tmux::{OwnPane, PaneLook};
 
-/// Between two looks while something is being typed, and after that.
+/// Interval between looks: while typing, and afterwards.
 const LOOK_TYPING: Duration = Duration::from_millis(400);
 const LOOK: Duration = Duration::from_secs(1);
-/// How long a client that waits at its input line is left alone before it counts as at its end.
+/// The time after which a client that waits at its input line counts as finished.
 const IDLE: Duration = Duration::from_secs(10);
-/// The same once its atom has ended: only the last line of its last turn may be missing.
+/// The same after the end of its atom: only the last line of the last turn may be missing.
 const IDLE_FINISHED: Duration = Duration::from_secs(2);
-/// How long an error may stand as the last word before it counts: the client tries again by itself.
+/// The time after which a last error counts. The client retries by itself meanwhile.
 const ERROR_STANDS: Duration = Duration::from_secs(10);
-/// How long tmux may not tell anything before the instruction could be typed.
+/// The time limit for failing looks before the instruction was typed.
 const BLIND: Duration = Duration::from_secs(60);
 
-/// What the last look, and the client's record, told.
+/// The news of a look, and of the client's record.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// Something happened: on the screen, or in the conversation.
+    /// The screen or the conversation has changed.
     pub(crate) acted: bool,
     /// Lines for the log of the pane.
     pub(crate) log: Vec<String>,
@@ -41,14 +41,14 @@ pub(crate) struct Seen {
     pub(crate) messages: Vec<u8>,
 }
 
-/// One client on the pane's terminal.
+/// A client on the pane's terminal.
 #[derive(Debug)]
 pub(crate) struct Front {
     pane: OwnPane,
     terminal: Terminal,
     conversation: Conversation,
     history: History,
-    /// Where what is typed is written down before.
+    /// The file with the text to type.
     typed: PathBuf,
     typing: Option<Typing>,
     job: Option<Job>,
@@ -57,7 +57,7 @@ pub(crate) struct Front {
     attached: u32,
     looked: Option<Instant>,
     blind_since: Instant,
-    /// Since when it waits at its input line and nothing moves.
+    /// Since when the client waits at its input line without any change.
     idle_since: Option<Instant>,
     asked_since: Option<Instant>,
     is_submitted: bool,
@@ -67,8 +67,8 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    /// `prompt`: what the client is to be told. `typed`: a file of the run's folder. `environment`:
-    /// the client's.
+    /// `prompt`: the instruction. `typed`: a file in the run's folder. `environment`: the client's
+    /// environment.
     pub(crate) fn new(
         pane: OwnPane,
         prompt: &str,
@@ -109,7 +109,7 @@ impl Front {
         Ok(())
     }
 
-    /// One tick, ten times a second; never blocks.
+    /// Takes a tick, ten times a second. Never blocks.
     pub(crate) fn tick(&mut self, now: Instant) -> Seen {
         let mut seen = Seen { messages: self.conversation.read(now), ..Seen::default() };
         seen.acted = !seen.messages.is_empty();
@@ -122,7 +122,7 @@ impl Front {
                 self.failure
                     .get_or_insert_with(|| "tmux does not tell what the screen shows".to_owned());
             }
-            // Looks can fail, and tell nothing then; a pane that is gone comes as a hang-up.
+            // A failed look tells nothing; a pane that is gone comes as a hang-up.
             Some(Err(_)) | None => {}
         }
         if seen.acted {
@@ -141,7 +141,7 @@ impl Front {
     fn look(&mut self, look: PaneLook, seen: &mut Seen, now: Instant) {
         let screen = Screen::read(&look.text);
         seen.acted |= screen.fingerprint != self.screen.fingerprint;
-        // Before its first screen, and after its last, the pane shows what is not the client's.
+        // Before the client's first screen and after its last, the pane shows other text.
         if screen.state != State::Unknown {
             seen.log = self.history.take(&screen.body);
         }
@@ -169,8 +169,7 @@ impl Front {
                 self.typing = None;
                 self.is_submitted = true;
             }
-            // A nudge that does not arrive: the client then counts as at its end, as it does
-            // without one.
+            // A nudge that does not arrive: the client then counts as finished, as without a nudge.
             Act::Fail(_) if self.is_submitted => self.typing = None,
             Act::Fail(why) => {
                 self.typing = None;
@@ -185,12 +184,12 @@ impl Front {
         self.failure.as_deref().filter(|_| !self.is_submitted)
     }
 
-    /// Somebody looks on, and may type.
+    /// A person is attached and may type.
     pub(crate) fn is_attached(&self) -> bool {
         self.attached > 0
     }
 
-    /// A person is asked something.
+    /// The open question to a person.
     pub(crate) fn question(&self) -> Option<&Question> {
         match &self.screen.state {
             State::Question(question) if self.is_submitted => Some(question),
@@ -198,15 +197,15 @@ impl Front {
         }
     }
 
-    /// The client waits at its input line, so that a word could be typed there.
+    /// The client waits at its input line, ready for typed words.
     pub(crate) fn is_at_prompt(&self) -> bool {
         self.is_submitted
             && self.typing.is_none()
             && matches!(self.screen.state, State::Prompt { busy: false, .. })
     }
 
-    /// The client has nothing more to do: it ended its last turn, or a request failed for good, and
-    /// nobody is there who may go on.
+    /// The client has finished: the last turn has ended or a request failed for good, and no person
+    /// is attached who may go on.
     pub(crate) fn is_at_its_end(&self, is_finished: bool, now: Instant) -> bool {
         if self.typing.is_some() || !self.is_submitted {
             return false;
@@ -217,14 +216,14 @@ impl Front {
         if is_finished {
             return longer(self.idle_since, IDLE_FINISHED);
         }
-        // After an error the client may ask what to do about it.
+        // After an error the client may ask for a decision.
         let stopped =
             self.conversation.told().error.is_some() && longer(self.asked_since, ERROR_STANDS);
         !self.is_attached() && (longer(self.idle_since, IDLE) || stopped)
     }
 
-    /// Reminds the client of its atom, as a next message; `false` if it was reminded so often, or
-    /// if reminding is no use.
+    /// Reminds the client of its atom by a further message. Returns false if the reminders are used
+    /// up, or a reminder is useless.
     pub(crate) fn nudge(&mut self, text: &str, times: u32, now: Instant) -> bool {
         if self.nudges >= times
             || self.conversation.told().error.is_some()
@@ -237,12 +236,12 @@ impl Front {
         true
     }
 
-    /// How often it was reminded.
+    /// The number of reminders.
     pub(crate) fn nudges(&self) -> u32 {
         self.nudges
     }
 
-    /// What only the screen and the client's record know of the progress.
+    /// Adds the facts about progress that only the screen and the client's record have.
     pub(crate) fn tell_progress(&self, progress: &mut Progress) {
         if let Some(question) = self.question() {
             progress.action = Some(format!("waiting for a person: {}", question.text));
@@ -252,7 +251,7 @@ impl Front {
         }
     }
 
-    /// Writes what is known of the end into its record.
+    /// Adds the known facts about the end to the exit record.
     pub(crate) fn tell(&self, record: &mut ExitRecord) {
         let Told { error, .. } = self.conversation.told();
         let waited = self.question().filter(|_| record.end == EndKind::Stalled);
@@ -281,13 +280,13 @@ impl Front {
         }
     }
 
-    /// Whether the client had been given its work.
+    /// Returns true if the client has received its work.
     pub(crate) fn is_submitted(&self) -> bool {
         self.is_submitted
     }
 
-    /// Looks once more, at what a client has left behind that ended before it took its work: its
-    /// last words say why.
+    /// Looks once more at the screen of a client that ended before taking its work: the last words
+    /// name the reason.
     pub(crate) async fn look_back(&mut self) {
         let pane = self.pane.clone();
         if let Ok(Ok(look)) = tokio::task::spawn_blocking(move || pane.look()).await
@@ -297,7 +296,7 @@ impl Front {
         }
     }
 
-    /// The client has ended: what is left of the conversation, and of the screen.
+    /// Returns the rest of the conversation and of the screen, after the client's end.
     pub(crate) fn finish(&mut self, now: Instant) -> Seen {
         let mut messages = Vec::new();
         loop {
@@ -322,7 +321,7 @@ impl Front {
     }
 }
 
-/// The client's own folder, as its environment tells.
+/// Returns the client's own folder, according to its environment.
 fn config_folder(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
     let get = |key: &str| {
         environment
@@ -335,19 +334,18 @@ fn config_folder(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
         .or_else(|| get("HOME").map(|home| home.join(".claude")))
 }
 
-/// Takes the terminal's settings now, to put them back when the client is gone, however it went.
+/// Saves the terminal's settings. The returned function restores them after the client's end.
 pub(crate) fn keep_terminal() -> impl FnOnce() {
     let before: Option<Termios> = tcgetattr(std::io::stdin()).ok();
     move || {
         if let Some(before) = before {
-            // A terminal that is gone needs nothing.
+            // A terminal that is gone needs no restoring.
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &before);
         }
     }
 }
 
-/// Our own first line stands on the screen too, perhaps behind words of the client that had no
-/// newline yet.
+/// Cuts off el's own first line, which may follow words of the client without a line end.
 fn without_ours(line: &str) -> &str {
     let is_ours = |at: &usize| line[*at..].contains(" works on ");
     line.find("el: ").filter(is_ours).map_or(line, |at| &line[..at])

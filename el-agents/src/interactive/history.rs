@@ -1,9 +1,8 @@
-//! What a screen has shown, as a log: lines that stand still, or that scroll away, are written
-//! once.
+//! Turns the screens into a log: lines that stand still or scroll away are written once.
 //!
-//! The client paints its whole screen anew, often on the alternate screen, where a terminal keeps
-//! nothing of what scrolls off. A capture a second is what there is, so the log is good for reading
-//! what happened and not a record of every line: that is the conversation's.
+//! The client repaints the whole screen, often on the alternate screen, where a terminal keeps no
+//! scrollback. With a capture per second the log is readable but not complete; the conversation's
+//! record is.
 
 /// The lines of a screen over time.
 #[derive(Debug, Default)]
@@ -14,15 +13,14 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Takes the lines of the next look; gives those that are to be written now.
+    /// Takes the lines of the next look and returns the lines to write now.
     pub(crate) fn take(&mut self, lines: &[String]) -> Vec<String> {
         let mut new = Vec::new();
         let shift = shift(&self.last, lines);
-        // What scrolled away is final.
+        // Lines that scrolled away are final.
         new.extend(self.last[..shift].iter().skip(self.written).cloned());
         self.written = self.written.saturating_sub(shift).min(lines.len());
-        // What stood still since the last look is taken as final, up to the first line that did
-        // not.
+        // Lines unchanged since the last look are final, up to the first changed line.
         let old = &self.last[shift..];
         let still = old.iter().zip(lines).take_while(|(old, new)| old == new).count();
         if still > self.written {
@@ -33,7 +31,7 @@ impl History {
         new
     }
 
-    /// The screen is over; gives what is left of it.
+    /// Ends the screen and returns the rest.
     pub(crate) fn finish(&mut self) -> Vec<String> {
         let rest = std::mem::take(&mut self.last).split_off(self.written);
         self.written = 0;
@@ -41,9 +39,9 @@ impl History {
     }
 }
 
-/// By how many lines the screen has moved up: where most lines fit, if that is at least half of
-/// them. All of them, if nothing fits: then it is another screen, however many lines (a ruler, a
-/// margin) the two happen to share.
+/// Returns the number of lines that the screen has scrolled: the shift with the most equal lines,
+/// if at least half are equal. Returns all lines if no shift fits: another screen may share some
+/// lines (a ruler, a margin).
 fn shift(old: &[String], new: &[String]) -> usize {
     let fits = |shift: usize| old[shift..].iter().zip(new).filter(|(old, new)| old == new).count();
     let best = (0..old.len())

@@ -1,74 +1,73 @@
-//! What Claude Code's own screen shows: pure, from the text of one capture.
+//! Parses Claude Code's screen: pure, from the text of a capture.
 //!
-//! The screen is made for people and changes with every version, so as little as possible is taken
-//! from it: where the input line is, whether a turn goes on, and whether a person is asked
-//! something. What the agent said and did is read elsewhere (`conversation`), and how its atom
-//! stands only in the store.
+//! The screen is made for people and changes with every version, so the parser takes little from
+//! the screen: the input line, a running turn, and a question to a person. The agent's words and
+//! actions come from the `conversation`, the state of the atom from the store alone.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::claude::one_line;
 
-/// Lines at the end of a screen in which a question can stand.
+/// The number of last lines that may contain a question.
 const TAIL: usize = 30;
-/// Lines above the input line in which the spinner can stand.
+/// The number of lines above the input line that may contain the spinner.
 const SPINNER: usize = 6;
 /// Blanks at the beginning of a line that the client sets to the right.
 const MARGIN: usize = 60;
 /// Longest text of a question, in characters.
 const QUESTION: usize = 100;
 
-/// One look at the screen.
+/// A look at the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Screen {
     pub(crate) state: State,
-    /// Changes when something happens; not with a clock, a spinner, or a cursor that blinks.
+    /// Changes with the content, but not with a clock, a spinner or a blinking cursor.
     pub(crate) fingerprint: u64,
-    /// The lines above the input line that say something: without blank ones, the spinner, and what
-    /// stands at the right margin.
+    /// The non-empty lines above the input line, without the spinner and the text at the right
+    /// margin.
     pub(crate) body: Vec<String>,
 }
 
-/// What the screen is for at this moment.
+/// The use of the screen at this moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It is just starting or drawing, or is none that we know.
+    /// The client is starting or drawing, or the screen is unknown.
     Unknown,
     /// There is an input line.
     Prompt {
-        /// What stands in it; a suggestion of the client's, too.
+        /// The text in the input line, or a suggestion of the client.
         input: String,
         /// A turn goes on.
         busy: bool,
-        /// Something that the agent began still runs in the background, and will wake it up.
+        /// A background task of the agent still runs and will wake the agent.
         background: bool,
     },
-    /// A person is asked something, and nothing goes on before the answer.
+    /// A question to a person. The client waits for the answer.
     Question(Question),
 }
 
-/// What a person is asked.
+/// A question to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Question {
     pub(crate) kind: Kind,
-    /// The question itself, in one line.
+    /// The question's text, as a line.
     pub(crate) text: String,
 }
 
-/// The questions that a client asks before it takes any work, and all others.
+/// The kinds of questions. All but the last come before any work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Whether the folder is trusted.
+    /// Trust in the folder.
     Trust,
-    /// Whether the key of the environment is to be used.
+    /// Use of the key in the environment.
     ApiKey,
-    /// Whether one really wants to work without permissions.
+    /// Work without permissions.
     Bypass,
     /// How to log in.
     Login,
-    /// The theme, and what else belongs to a first start.
+    /// The theme, and other parts of a first start.
     Onboarding,
-    /// Anything else: above all, whether a tool may be used.
+    /// Any other question, mostly about the use of a tool.
     Other,
 }
 
@@ -99,8 +98,8 @@ impl Screen {
         Screen { fingerprint: fingerprint(&lines, &state), state, body }
     }
 
-    /// The last lines that say anything, as one line: for a message about a screen that nobody
-    /// expected.
+    /// Returns the last lines with letters or digits as a single line, for a message about an
+    /// unexpected screen.
     pub(crate) fn last_words(text: &str, lines: usize) -> String {
         let said: Vec<&str> = text
             .lines()
@@ -111,7 +110,7 @@ impl Screen {
     }
 }
 
-/// The two rulers, as indices, between which the input stands.
+/// Returns the indices of the two rulers around the input.
 fn input_line(lines: &[&str]) -> Option<(usize, usize)> {
     let rulers: Vec<usize> = (0..lines.len()).filter(|at| is_ruler(lines[*at])).collect();
     let mut pairs = rulers.windows(2).rev().take(2).map(|pair| (pair[0], pair[1]));
@@ -124,7 +123,7 @@ fn is_ruler(line: &str) -> bool {
         && line.chars().skip(1).take(10).filter(|c| *c == '─').count() == 10
 }
 
-/// What stands behind the sign of an input line.
+/// Returns the text behind the prompt sign of an input line.
 fn after_prompt(line: &str) -> Option<&str> {
     let line = line.trim_matches(|c: char| c.is_whitespace() || c == '│');
     let rest = line.strip_prefix(['❯', '>'])?;
@@ -147,7 +146,7 @@ fn prompt(inside: &[&str], above: &[&str], below: &[&str]) -> State {
     }
 }
 
-/// `✶ Cascading… (5s · ↓ 20 tokens)`: a sign of its own, one word, an ellipsis.
+/// Recognises `✶ Cascading… (5s · ↓ 20 tokens)`: a sign, a word, an ellipsis.
 fn is_spinner(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let (Some(sign), Some(word)) = (words.next(), words.next()) else { return false };
@@ -223,7 +222,7 @@ fn fingerprint(lines: &[&str], state: &State) -> u64 {
     let mut hasher = DefaultHasher::new();
     for line in lines {
         if is_spinner(line) {
-            // Of a spinner, only the count of tokens tells of anything but time.
+            // In a spinner, only the token count tells more than time.
             tokens(line).hash(&mut hasher);
             continue;
         }

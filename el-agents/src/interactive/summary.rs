@@ -1,34 +1,34 @@
-//! The summary file as the end of the work (`completion = "summary"`): when it has appeared and
-//! stands still.
+//! The summary file as the end of the work (`completion = "summary"`): a file that has appeared and
+//! stays unchanged.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::summary_file::{FileStamp, read};
 
-/// How long the file has to stay as it is: an editor may write in pieces.
+/// The time for which the file must stay unchanged: an editor may write in pieces.
 const STILL: Duration = Duration::from_secs(2);
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Waits for one file.
+/// Waits for a summary file.
 #[derive(Debug)]
 pub(crate) struct SummaryWatch {
     path: PathBuf,
-    /// As an earlier attempt left it.
+    /// The file as an earlier attempt left it.
     before: Option<FileStamp>,
     seen: Option<(FileStamp, Instant)>,
     looked: Option<Instant>,
 }
 
 impl SummaryWatch {
-    /// From before the agent begins: a file that is there already does not count, until it changes.
+    /// Starts before the agent. An existing file counts only after a change.
     pub(crate) fn new(path: PathBuf) -> SummaryWatch {
         SummaryWatch { before: FileStamp::of(&path), path, seen: None, looked: None }
     }
 
-    /// The text, once the file is there and stands still. A file that cannot be taken for a summary
-    /// (a link, a pipe, an empty one) is none.
+    /// Returns the text as soon as the file exists and stays unchanged. A link, a pipe or an empty
+    /// file does not count.
     pub(crate) fn take(&mut self, now: Instant) -> Option<String> {
         if self.looked.is_some_and(|at| now.duration_since(at) < LOOK) {
             return None;

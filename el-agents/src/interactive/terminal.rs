@@ -1,5 +1,4 @@
-//! The hands and eyes in the pane: one thread that asks tmux, one call at a time, so that a tmux
-//! that hangs holds up nothing else.
+//! A thread that calls tmux, a single call at a time. A hanging tmux does not block the supervisor.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -10,11 +9,11 @@ use crate::poll::poll_until;
 use crate::process::{Handle, ProcessId};
 use crate::tmux::{OwnPane, PaneLook, SessionError};
 
-/// What is to be done before the next look.
+/// A step to take before the next look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Job {
     Look,
-    /// Paste this file.
+    /// Paste the file.
     Paste(PathBuf),
     /// Press Enter.
     Enter,
@@ -32,12 +31,12 @@ impl Terminal {
     pub(crate) fn new(pane: OwnPane) -> Terminal {
         let (jobs, todo) = channel::<Job>();
         let (seen, looks) = channel();
-        // Ends with the sender; a call that hangs is bounded by tmux's own time limit.
+        // The thread ends with the sender; tmux's own time limit bounds a hanging call.
         std::thread::spawn(move || {
             for job in todo {
                 let done = match job {
                     Job::Look => Ok(()),
-                    // What went wrong shows on the screen: the text is not there.
+                    // A failed paste shows on the screen: the text is missing.
                     Job::Paste(file) => {
                         std::fs::File::open(file).map_or(Ok(()), |file| pane.paste(file))
                     }
@@ -51,7 +50,7 @@ impl Terminal {
         Terminal { jobs, looks, is_busy: false }
     }
 
-    /// Whether the last job is still under way.
+    /// Returns true if the last job is not finished.
     pub(crate) fn is_busy(&self) -> bool {
         self.is_busy
     }
@@ -60,7 +59,7 @@ impl Terminal {
         self.is_busy = self.jobs.send(job).is_ok();
     }
 
-    /// What the last job ended with, once.
+    /// Returns the result of the last job, once.
     pub(crate) fn take(&mut self) -> Option<Result<PaneLook, SessionError>> {
         match self.looks.try_recv() {
             Ok(look) => {
@@ -72,14 +71,15 @@ impl Terminal {
     }
 }
 
-/// How long the client may take to leave after it was told to.
+/// The time limit for the client to exit after `/exit`.
 const LEAVE: Duration = Duration::from_secs(5);
 /// How long a typed word may take to be seen.
 const SEEN: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Has a client that waits at its input line end as a person would: `/exit`, seen, and Enter.
-/// Blocks for some seconds; whether it ended by that or not, the caller ends its tree.
+/// Asks a client that waits at its input line to exit, as a person would: types `/exit`, waits
+/// until the word is visible, and presses Enter. Blocks for some seconds. The caller ends the tree
+/// in any case.
 pub(crate) fn leave(pane: &OwnPane, agent: &ProcessId) {
     if pane.type_word("/exit").is_err() {
         return;
@@ -90,12 +90,12 @@ pub(crate) fn leave(pane: &OwnPane, agent: &ProcessId) {
         seen.then_some(())
     };
     if poll_until(SEEN, LOOK, is_typed).is_none() {
-        // Something else stands there, or asks: no Enter of ours goes into that.
+        // The screen has other text or a question: el presses no Enter there.
         return;
     }
     let entered = pane.press("Enter");
     if let (Ok(()), Ok(Some(handle))) = (entered, Handle::open(agent)) {
-        // It is waited for by whoever ends the tree, too.
+        // The wait is also done by the code that ends the tree.
         let _ = handle.wait(LEAVE);
     }
 }

@@ -1,32 +1,32 @@
-//! How a text gets into the client's input line and is sent off: pure, one decision for each look
-//! at the screen.
+//! Types a text into the client's input line and sends the text: pure, a decision for each look at
+//! the screen.
 //!
-//! A paste can get lost while the client starts, and an Enter that comes with a paste is swallowed,
-//! so they are separate steps, each is verified on the screen before the next, and each is tried
-//! only so often. Enter is pressed only while the text is seen to stand in the input line: whatever
-//! the client may ask meanwhile is never answered by us.
+//! A paste can get lost while the client starts, and an Enter together with a paste is swallowed.
+//! So the steps are separate, each is verified on the screen, and the tries are bounded. Enter is
+//! pressed only while the text is visible in the input line, so a question of the client is never
+//! answered by el.
 
 use std::time::{Duration, Instant};
 
 use super::screen::{Kind, Screen, State};
 use crate::claude::one_line;
 
-/// The input line has to stand still for so long before something is pasted into it.
+/// The time for which the input line must stay unchanged before a paste.
 const SETTLED: Duration = Duration::from_millis(600);
-/// Between a paste and its Enter, at least.
+/// The minimum pause between a paste and the Enter.
 const PASTE_PAUSE: Duration = Duration::from_secs(1);
-/// How long a paste may take to be seen before it is made again.
+/// The time after which an invisible paste is repeated.
 const PASTE_WAIT: Duration = Duration::from_secs(10);
-/// How long an Enter may take to show before it is pressed again.
+/// The time after which an Enter without effect is repeated.
 const ENTER_WAIT: Duration = Duration::from_secs(3);
 const PASTES: u32 = 3;
 const ENTERS: u32 = 5;
-/// How long a question may stand at the start before it counts as one: screens flicker.
+/// The time for which a question must stand at the start, since screens flicker.
 const QUESTION_WAIT: Duration = Duration::from_secs(2);
-/// How long the client may take until its input line is there.
+/// The time limit for the input line to appear.
 const READY_WAIT: Duration = Duration::from_secs(120);
 
-/// What is to be done in the pane.
+/// An action in the pane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Act {
     Nothing,
@@ -34,13 +34,13 @@ pub(crate) enum Act {
     Paste,
     /// Press Enter.
     Enter,
-    /// The text is on its way.
+    /// The text was sent.
     Sent,
-    /// It cannot be sent: why, and what to do about it.
+    /// The text cannot be sent: the reason, and the remedy.
     Fail(String),
 }
 
-/// One text on its way.
+/// A text to type.
 #[derive(Debug, Clone)]
 pub(crate) struct Typing {
     head: String,
@@ -48,7 +48,7 @@ pub(crate) struct Typing {
     phase: Phase,
     pastes: u32,
     enters: u32,
-    /// Since when the screen has been as it is.
+    /// Since when the screen is unchanged.
     since: Instant,
     fingerprint: u64,
     began: Instant,
@@ -79,8 +79,8 @@ impl Typing {
         }
     }
 
-    /// What to do after this look. `attached`: a person is there, who may answer what the client
-    /// asks. `arrived`: the client's own record says that it has got the text.
+    /// Decides after a look. `attached`: a person is there and may answer the client's questions.
+    /// `arrived`: the client's record shows that the text has arrived.
     pub(crate) fn step(
         &mut self,
         screen: &Screen,
@@ -104,7 +104,7 @@ impl Typing {
 
     fn wait(&mut self, screen: &Screen, attached: bool, now: Instant) -> Act {
         if attached {
-            // Whoever is there can answer, and takes the time that it takes.
+            // An attached person can answer and takes the needed time.
             self.began = now;
             self.asked_since = None;
         }
@@ -171,7 +171,7 @@ impl Typing {
             State::Prompt { input, .. } if self.is_in(input) => {
                 if now.duration_since(at) < ENTER_WAIT { Act::Nothing } else { self.enter(now) }
             }
-            // It left the input line: it was sent, and may even have led to a question already.
+            // The text left the input line, so it was sent, and may have led to a question already.
             State::Prompt { .. } | State::Question(_) => Act::Sent,
             State::Unknown if now.duration_since(at) < READY_WAIT => Act::Nothing,
             State::Unknown => Act::Fail(
@@ -182,7 +182,7 @@ impl Typing {
 
     fn is_in(&self, input: &str) -> bool {
         let input = compact(input);
-        // A long one is shown as `[Pasted text #1 +44 lines]`.
+        // A long text is shown as `[Pasted text #1 +44 lines]`.
         input.contains("Pastedtext")
             || (!self.head.is_empty() && (input.contains(&self.head) || input.contains(&self.tail)))
     }
@@ -193,9 +193,8 @@ fn compact(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// The text as it may be pasted. A paste is what stands between two control sequences, so a text
-/// that holds one of them could end its paste and press keys; of the control characters only line
-/// ends and tabs are left.
+/// Returns the text without control characters except line ends and tabs. A paste stands between
+/// two control sequences, so a text with such a sequence could end the paste and press keys.
 pub(crate) fn pasteable(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     text.chars()
@@ -205,7 +204,7 @@ pub(crate) fn pasteable(text: &str) -> String {
         .to_owned()
 }
 
-/// Why a question at the start ends the run, and what a person does about it.
+/// Explains why a question at the start ends the run, and the remedy.
 fn unanswered(kind: Kind, text: &str) -> String {
     let what = match kind {
         Kind::Trust => "it asks whether this folder is trusted",
@@ -223,7 +222,7 @@ fn unanswered(kind: Kind, text: &str) -> String {
     format!("{what}, which el does not answer for you; {REMEDY}")
 }
 
-/// What a person does where the client wants one.
+/// The remedy for a client that needs a person.
 pub(crate) const REMEDY: &str = "start `claude` by hand in the agent's working folder, with the same HOME and key, answer, and leave with /exit";
 
 #[cfg(test)]

@@ -13,15 +13,14 @@ use serde_json::Value;
 
 use crate::file_lock::FileLock;
 
-/// More than any mailbox; what is larger is not read.
+/// The maximum size of a file, far above any mailbox.
 const SIZE_MAX: u64 = 64 << 20;
 /// How long a lock may be held by someone else.
 const LOCK_LIMIT: Duration = Duration::from_secs(20);
-/// A file that is empty or half written stays as it is for so long before that counts as what it
-/// is.
+/// The time for which an empty or half-written file must stay unchanged before the content counts.
 const SETTLED: Duration = Duration::from_millis(500);
 const SETTLING: Duration = Duration::from_millis(25);
-/// Opening a pipe or a device in the place of a file must not wait for its other end.
+/// Flags for opening: a pipe or device in the place of a file must not block.
 #[expect(
     clippy::cast_possible_wrap,
     reason = "flags of the system's own type, whose bits are meant"
@@ -51,7 +50,7 @@ fn fault(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileErro
     move |source| FileError::Io { doing, path, source }
 }
 
-/// What tells one state of a file from another without reading it.
+/// Identifies a state of a file without reading the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fingerprint(Option<(u64, u64, u64, i64, i64)>);
 
@@ -61,7 +60,7 @@ pub(super) fn fingerprint(path: &Path) -> Fingerprint {
     )
 }
 
-/// Locks `<path>.lock`, which is made if it is not there and stays.
+/// Locks `<path>.lock`. The lock file is made if missing, and stays.
 pub(super) fn lock(path: &Path) -> Result<FileLock, FileError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
@@ -76,7 +75,7 @@ pub(super) fn lock(path: &Path) -> Result<FileLock, FileError> {
     }
 }
 
-/// What was found at a path.
+/// The content of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
     Missing,
@@ -93,17 +92,16 @@ impl Content {
     }
 }
 
-/// Opens what is there for reading. A pipe is opened too, at once: what it is comes out when it is
-/// read.
+/// Opens a path for reading without blocking. A pipe is opened too, and recognised by the reader.
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path)
 }
 
-/// Reads a file as it is now.
+/// Reads the present content of a file.
 pub(super) fn read(path: &Path) -> Result<Content, FileError> {
     match open(path) {
         Ok(mut file) => read_from(&mut file, path),
-        // A link that leads nowhere is there all the same, and nothing takes its place.
+        // A broken link exists all the same, and must not be replaced.
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
             Err(FileError::NotAFile { path: path.to_owned() })
         }
@@ -128,7 +126,8 @@ fn read_from(file: &mut File, path: &Path) -> Result<Content, FileError> {
         .map_or(Content::NotText, |text| Content::Text { text, inode: metadata.ino() }))
 }
 
-/// The same, but what is empty or no JSON is waited for: somebody may be writing it this moment.
+/// Reads a file. An empty file, or a file without valid JSON, is read again for a while: a writer
+/// may be at work.
 pub(super) fn read_settled(path: &Path) -> Result<Content, FileError> {
     let mut content = read(path)?;
     let mut since = Instant::now();
@@ -153,8 +152,8 @@ fn is_unfinished(content: &Content) -> bool {
     }
 }
 
-/// Puts `text` in the place of what was read; `None` if the file was changed since, and nothing is
-/// done then. Otherwise the old file, open, if there was one.
+/// Replaces the content that was read by `text`. Returns `None`, without any change, if the file
+/// has changed since; else the old open file, if there was a file.
 pub(super) fn replace(
     path: &Path,
     was: &Content,
@@ -173,7 +172,7 @@ pub(super) fn replace(
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
         file.write_all(text.as_bytes())?;
         file.set_permissions(fs::Permissions::from_mode(mode))?;
-        // Others' messages may be nowhere but in here.
+        // The file may have the only copy of others' messages.
         file.sync_all()
     };
     let swap = || -> Result<bool, FileError> {
@@ -182,7 +181,7 @@ pub(super) fn replace(
             return Ok(false);
         }
         if *was == Content::Missing {
-            // Fails if it is there after all.
+            // Fails if the file exists after all.
             return match fs::hard_link(&draft, path) {
                 Ok(()) => Ok(true),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -193,7 +192,7 @@ pub(super) fn replace(
         Ok(true)
     };
     let swapped = swap();
-    // It is gone if it took its place.
+    // After a rename the draft is gone.
     let _ = fs::remove_file(&draft);
     Ok(swapped?.then_some(old))
 }
@@ -213,11 +212,11 @@ pub(super) fn set_aside(path: &Path, now: Timestamp) -> Result<(PathBuf, Option<
     Ok((aside, handle))
 }
 
-/// Appends lines to a file; one that is not there begins with `begin`.
+/// Appends lines to a file. A missing file begins with `begin`.
 pub(super) fn append(path: &Path, begin: &str, lines: &str) -> Result<(), FileError> {
     let write = || -> io::Result<()> {
         match OpenOptions::new().append(true).create_new(true).open(path) {
-            // One write each: what two programs append at once stays in whole lines.
+            // A single write each, so that concurrent appends keep whole lines.
             Ok(mut file) => file.write_all(format!("{begin}{lines}").as_bytes()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lines.is_empty() => {
                 Ok(())
@@ -238,7 +237,7 @@ pub(super) fn make_folder_of(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(folder).map_err(fault("make", folder))
 }
 
-/// A file that was replaced or set aside. Somebody may have it open.
+/// A file that was replaced or set aside. Another program may have the file open.
 #[derive(Debug)]
 pub(super) struct Orphan {
     pub(super) file: MailboxFile,
@@ -258,7 +257,7 @@ impl Orphan {
         Orphan { file, since: Instant::now(), handle, known: numbered(&items), last: was.clone() }
     }
 
-    /// Messages that are in it now and were not when it was replaced. Each is given once.
+    /// Returns the messages that were added after the replacement, each once.
     pub(super) fn late_messages(&mut self) -> Vec<Value> {
         if !matches!(self.file, MailboxFile::ToDeveloper | MailboxFile::ToTeamLead) {
             return Vec::new();

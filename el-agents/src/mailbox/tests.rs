@@ -383,7 +383,7 @@ fn what_was_written_between_our_read_and_our_write_is_not_lost() {
     fs::write(&path, "{\"messages\": [1]}").unwrap();
     assert!(files::replace(&path, &was, "{}").unwrap().is_none());
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\"messages\": [1]}");
-    // The same text in another file is another file: whoever made it may have it open.
+    // The same text in another file is another file: a writer may have it open.
     fs::write(dir.path().join("other"), "{\"messages\": []}").unwrap();
     fs::rename(dir.path().join("other"), &path).unwrap();
     assert!(files::replace(&path, &was, "{}").unwrap().is_none());

@@ -1,4 +1,4 @@
-//! One call of the tmux program, bounded in time and in what it may answer.
+//! A call of the tmux program, bounded in time and in the size of the answer.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -11,10 +11,10 @@ use rustix::fd::AsFd;
 
 use super::error::{Failure, SessionError};
 
-/// More than this of an answer is read and thrown away.
+/// The part of an answer that is kept, in bytes; the rest is dropped.
 const ANSWER_LIMIT: usize = 16 << 20;
 
-/// What a finished call said.
+/// The output of a finished call.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) ok: bool,
@@ -28,7 +28,7 @@ impl Answer {
         if says("duplicate session") {
             Failure::Exists
         } else if says("can't find") || says("no current target") {
-            // The second is what a server without any session says.
+            // The second text comes from a server without any session.
             Failure::Missing
         } else if says("no server running")
             || says("error connecting")
@@ -41,7 +41,7 @@ impl Answer {
         }
     }
 
-    /// The socket is there and nobody listens.
+    /// The socket exists, but no server listens.
     pub(super) fn refused(&self) -> bool {
         self.err.contains("no server running")
     }
@@ -79,12 +79,12 @@ impl Unfinished {
     }
 }
 
-/// Runs the command and collects what it says, for no longer than `timeout`.
+/// Runs the command and collects the output, for at most `timeout`.
 pub(super) fn run(command: Command, timeout: Duration) -> Result<Answer, Unfinished> {
     run_with_input(command, Stdio::null(), timeout)
 }
 
-/// The same with something to read for the command.
+/// Runs the command with standard input.
 pub(super) fn run_with_input(
     mut command: Command,
     input: Stdio,
@@ -141,7 +141,7 @@ fn collect(child: &mut Child, deadline: Instant) -> io::Result<Option<Answer>> {
     Ok(Some(Answer { ok: status.success(), out: text(out_text), err: text(err_text) }))
 }
 
-/// Waits until one of them can be read; `false` if the deadline came first.
+/// Waits until a pipe is readable; `false` if the deadline came first.
 fn wait(waiting: &mut [PollFd<'_>], deadline: Instant) -> io::Result<bool> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -158,7 +158,7 @@ fn wait(waiting: &mut [PollFd<'_>], deadline: Instant) -> io::Result<bool> {
     }
 }
 
-/// Reads what is there, which is not going to block; forgets the pipe at its end.
+/// Reads available bytes without blocking. Drops the pipe at its end.
 fn read_some<R: Read>(pipe: &mut Option<R>, text: &mut Vec<u8>) -> io::Result<()> {
     let mut buffer = [0; 16 << 10];
     let Some(reader) = pipe else { return Ok(()) };
@@ -172,14 +172,15 @@ fn read_some<R: Read>(pipe: &mut Option<R>, text: &mut Vec<u8>) -> io::Result<()
     Ok(())
 }
 
-/// Kills a call that did not end, and reaps it without waiting for it here.
+/// Kills an unfinished call and reaps the process on another thread.
 fn discard(mut child: Child) {
-    // It fails only if the child has ended already.
+    // Fails only if the child has ended already.
     let _ = child.kill();
     std::thread::spawn(move || child.wait());
 }
 
-/// tmux ends its command at a word that ends in `;`, and takes `\;` there for the character.
+/// Escapes a trailing semicolon. tmux ends a command at a word that ends in `;`, and reads `\;` as
+/// the character.
 pub(super) fn escape_semicolon(word: &OsStr) -> OsString {
     match word.as_bytes().strip_suffix(b";") {
         Some(rest) => OsString::from_vec([rest, b"\\;"].concat()),
@@ -187,8 +188,7 @@ pub(super) fn escape_semicolon(word: &OsStr) -> OsString {
     }
 }
 
-/// Pauses that grow from 2 to about 200 ms, each a little different from what another process would
-/// take.
+/// Growing pauses from 2 to about 200 ms, with noise so that processes do not stay in step.
 pub(super) struct Pause(u64);
 
 impl Pause {

@@ -1,13 +1,13 @@
-//! What of the caller's environment the server may see. It keeps it for life and gives it to every
-//! session.
+//! The part of the caller's environment that the server may see. The server keeps the environment
+//! for life and passes it to every session.
 
 use std::ffi::{OsStr, OsString};
 
 const KEPT: [&str; 6] = ["PATH", "HOME", "SHELL", "TMUX_TMPDIR", "USER", "LOGNAME"];
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The environment that the server is started with, and every call made with: where things are and
-/// who one is, a UTF-8 locale, a terminal; no keys, nothing of an outer agent's or tmux's session.
+/// Returns the environment for the server and for every call: paths and user names, a UTF-8 locale,
+/// and a terminal; no keys, and no variables of an outer agent or tmux session.
 #[must_use]
 pub fn server_environment(caller: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
     let get =
@@ -28,7 +28,7 @@ pub fn server_environment(caller: &[(OsString, OsString)]) -> Vec<(OsString, OsS
     kept
 }
 
-/// Whether a locale's name says that its text is UTF-8.
+/// Returns true if a locale's name says UTF-8.
 pub(crate) fn is_utf8(locale: &OsStr) -> bool {
     let name = locale.to_string_lossy().to_ascii_lowercase();
     name.contains("utf-8") || name.contains("utf8")

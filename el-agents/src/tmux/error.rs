@@ -1,4 +1,4 @@
-//! What can go wrong with a session.
+//! Errors of sessions.
 
 use thiserror::Error;
 
@@ -6,20 +6,20 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("could not {operation} {}: {message}", named(session))]
 pub struct SessionError {
-    /// The session's name; empty if the operation was for all of them.
+    /// The session's name; empty for an operation on all sessions.
     pub session: String,
-    /// What was tried, as a verb: `create`, `capture`, `end`, …
+    /// The operation, as a verb: `create`, `capture`, `end`, …
     pub operation: &'static str,
-    /// What kind of failure it was.
+    /// The kind of failure.
     pub failure: Failure,
-    /// What tmux, or the system, said.
+    /// The message of tmux or of the system.
     pub message: String,
 }
 
-/// Why tmux did not do what it was asked to.
+/// The kinds of failures of tmux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// It did not answer in time. What it did is unknown.
+    /// tmux did not answer in time; the effect is unknown.
     TimedOut,
     /// The program could not be run.
     NotRun,
@@ -29,7 +29,7 @@ pub enum Failure {
     Exists,
     /// There is no such session.
     Missing,
-    /// Anything else.
+    /// Any other failure.
     Refused,
 }
 

@@ -1,4 +1,4 @@
-//! Names of servers and sessions, and the lines in which tmux tells of them.
+//! Names of servers and sessions, and tmux's lines about sessions.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use super::{SessionIds, SessionInfo};
 
-/// The private server of one tracker: the same for every process that works on this database, and
-/// no other's.
+/// Returns the socket name of a tracker's private server: the same for all processes on this
+/// database, and distinct from other trackers.
 #[must_use]
 pub fn socket_name(database: &Path) -> String {
-    // FNV-1a: small, and the same in every build, which std's hasher does not promise.
+    // FNV-1a: small, and the same in every build; std's hasher promises neither.
     let hash =
         database.as_os_str().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
@@ -18,8 +18,8 @@ pub fn socket_name(database: &Path) -> String {
     format!("el-{hash:016x}")
 }
 
-/// `eluent-<id8>-<epoch>-<hex8>`: for people to recognise by its id, unique by its random part. Of
-/// the atom's id it takes the last eight characters, those that tell atoms of one project apart.
+/// Returns `eluent-<id8>-<epoch>-<hex8>`: recognisable by the id, unique by the random part. The
+/// last eight characters of the atom's id are used, since they distinguish the atoms of a project.
 #[must_use]
 pub fn session_name(atom: &str, epoch_seconds: i64, random: u32) -> String {
     let safe: Vec<char> =
@@ -30,7 +30,8 @@ pub fn session_name(atom: &str, epoch_seconds: i64, random: u32) -> String {
     format!("eluent-{tail}-{}-{random:08x}", epoch_seconds.max(0))
 }
 
-/// Whether tmux takes the name as it is: it rewrites `.` and `:`, and runs what it finds in `#( )`.
+/// Returns true if tmux takes the name unchanged. tmux rewrites `.` and `:`, and runs the text in
+/// `#( )`.
 pub(super) fn is_safe(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 200
@@ -38,7 +39,7 @@ pub(super) fn is_safe(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// A socket's name made safe: it is a file's.
+/// Makes a socket's name safe as a file name.
 pub(super) fn safe(name: &str) -> String {
     let safe: String = name
         .chars()
@@ -73,8 +74,8 @@ pub(super) fn parse_ids(line: &str) -> Option<SessionIds> {
     })
 }
 
-/// One line for each pane: `$0 %0 1234 1200 0 1 1795824000 the name`. A session that a person split
-/// is told by the pane that it began with.
+/// Parses a line per pane: `$0 %0 1234 1200 0 1 1795824000 the name`. A session with several panes
+/// is represented by its first pane.
 pub(super) fn parse_list(text: &str) -> Vec<SessionInfo> {
     let mut sessions: Vec<SessionInfo> = Vec::new();
     for line in text.lines() {

@@ -1,8 +1,8 @@
-//! One pane, seen and typed into from inside: by the process that runs in it.
+//! A pane, seen and used by the process that runs in the pane.
 //!
-//! A pane's id is unique for the life of a server, but servers come and go: after one was killed, a
-//! new one may have given the same id to a stranger's pane. Every call here therefore asks for the
-//! pid of the pane's process too, and does nothing to a pane that is not ours.
+//! A pane's id is unique for the life of a server. After a server was killed, a new server may give
+//! the same id to a stranger's pane. So every call also checks the pid of the pane's process, and
+//! does nothing to a foreign pane.
 
 use std::fs::File;
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use std::process::Stdio;
 use super::call::{self, Answer};
 use super::{Failure, SessionError, Tmux};
 
-/// The pane that this process runs in.
+/// The pane of this process.
 #[derive(Debug, Clone)]
 pub(crate) struct OwnPane {
     tmux: Tmux,
@@ -19,12 +19,12 @@ pub(crate) struct OwnPane {
     pid: u32,
 }
 
-/// What a pane shows at one moment.
+/// The content of a pane at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PaneLook {
     /// The visible lines, as plain text.
     pub(crate) text: String,
-    /// How many terminals show its session.
+    /// The number of terminals attached to the pane's session.
     pub(crate) attached: u32,
 }
 
@@ -39,11 +39,11 @@ impl OwnPane {
         })
     }
 
-    /// What it shows now.
+    /// Returns the present content.
     ///
     /// # Errors
-    /// [`Failure::Missing`] if the pane is gone, or not ours any more; else if tmux could not be
-    /// asked.
+    /// [`Failure::Missing`] if the pane is gone or belongs to another process; else if tmux could
+    /// not be asked.
     pub(crate) fn look(&self) -> Result<PaneLook, SessionError> {
         let format = "#{pane_pid} #{session_attached}";
         let words = [
@@ -80,8 +80,8 @@ impl OwnPane {
         Ok(PaneLook { text: text.to_owned(), attached })
     }
 
-    /// Pastes the content of a file as one piece, as a terminal would. The content must hold no
-    /// control characters but line ends and tabs.
+    /// Pastes a file's content in a single piece, as a terminal would. The content may hold no
+    /// control characters except line ends and tabs.
     ///
     /// # Errors
     /// If the file cannot be read, or tmux could not be asked.
@@ -91,7 +91,7 @@ impl OwnPane {
         self.if_ours("paste into", &format!("paste-buffer -p -d -b {buffer} -t {}", self.id))
     }
 
-    /// Presses a key, by tmux's name for it.
+    /// Presses a key, given by tmux's name.
     ///
     /// # Errors
     /// If tmux could not be asked.
@@ -99,7 +99,7 @@ impl OwnPane {
         self.if_ours("press a key in", &format!("send-keys -t {} {key}", self.id))
     }
 
-    /// Types a word of ours: letters and `/` only.
+    /// Types a fixed word of letters and `/`.
     ///
     /// # Errors
     /// If tmux could not be asked.
@@ -111,8 +111,8 @@ impl OwnPane {
         self.if_ours("type into", &format!("send-keys -t {} -l {word}", self.id))
     }
 
-    /// One step in the server, so that nothing can come between the question and the act. The
-    /// command is made of our own words and ids.
+    /// Runs a command in the server if the pane belongs to this process. Check and command are a
+    /// single step, so no change can come between. The command has only fixed words and ids.
     fn if_ours(&self, operation: &'static str, command: &str) -> Result<(), SessionError> {
         let condition = format!("#{{==:#{{pane_pid}},{}}}", self.pid);
         self.ask(operation, &["if-shell", "-F", "-t", &self.id, &condition, command], Stdio::null())

@@ -1,22 +1,23 @@
-//! A server that cannot be reached may still live: cleaners of `/tmp` delete sockets. tmux makes
-//! its socket again on SIGUSR1, so before "no server" is believed, the process table is asked.
+//! Revives an unreachable server. Cleaners of `/tmp` delete sockets, and tmux makes its socket
+//! again on SIGUSR1, so the process table is searched before "no server" is believed.
 
 use rustix::process::Signal;
 
 use crate::process::{Handle, ProcessId};
 
-/// What became of a server that did not answer.
+/// The state of a server that did not answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Revived {
     /// There is none.
     NoServer,
-    /// It lives: ask again. It was told to make its socket again, unless it is only just starting.
+    /// A server lives: ask again. `told`: the server was told to make its socket again; false while
+    /// the server is starting.
     Lives { told: bool },
-    /// It cannot be told whether there is one.
+    /// The existence of a server is unknown.
     Unknown,
 }
 
-/// `refused`: the socket exists, and nobody listens on it.
+/// Revives the server of a socket name. `refused`: the socket exists, but no server listens.
 pub(super) fn revive(socket: &str, refused: bool) -> Revived {
     if !cfg!(target_os = "linux") {
         return if refused { Revived::NoServer } else { Revived::Unknown };
@@ -24,8 +25,8 @@ pub(super) fn revive(socket: &str, refused: bool) -> Revived {
     let (mut starting, mut told, mut hidden) = (false, false, false);
     for server in find(socket) {
         match Handle::open(&server) {
-            // One that is only just starting is about to make its socket; a second one would drop
-            // the clients that wait at the first.
+            // A starting server is about to make its socket; making it again would drop the clients
+            // that wait at the first.
             Ok(Some(_)) if is_young(&server) => starting = true,
             Ok(Some(handle)) => match handle.signal(Signal::USR1) {
                 Ok(is_there) => told |= is_there,
@@ -42,7 +43,7 @@ pub(super) fn revive(socket: &str, refused: bool) -> Revived {
     }
 }
 
-/// Whether a process began less than two seconds ago.
+/// Returns true if a process began less than two seconds ago.
 fn is_young(process: &ProcessId) -> bool {
     let ticks = rustix::param::clock_ticks_per_second().max(1);
     let now = crate::clock::awake_or_not();
@@ -50,16 +51,15 @@ fn is_young(process: &ProcessId) -> bool {
         < std::time::Duration::from_secs(2)
 }
 
-/// Tells a server that a child of it has ended; `false` if it could not be told.
+/// Tells a server that a child has ended; `false` if the server could not be told.
 pub(super) fn look_at_children(server: u32) -> bool {
     let handle =
         ProcessId::of(server).ok().flatten().and_then(|id| Handle::open(&id).ok().flatten());
     handle.is_some_and(|handle| matches!(handle.signal(Signal::CHILD), Ok(true)))
 }
 
-/// Running tmux servers of this socket name. Signal 10 would end any other program, so a process
-/// has to be one by all of: the name that tmux gives to its servers alone, and the words that it
-/// was started with.
+/// Finds running tmux servers of this socket name. SIGUSR1 would end any other program, so a
+/// process must have both the name that only tmux servers have, and the matching arguments.
 pub(super) fn find(socket: &str) -> Vec<ProcessId> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());

@@ -42,7 +42,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // By its process where its socket is gone; it is ours alone.
+        // Ends the server by its process if the socket is gone; the server belongs to this test.
         for server in server::find("el-test") {
             let environ = fs::read(format!("/proc/{}/environ", server.pid)).unwrap_or_default();
             let ours = format!("TMUX_TMPDIR={}", self.folder.path().display());
@@ -210,7 +210,7 @@ fn a_preserved_session_keeps_its_last_screen() {
     server.tmux.start_session("kept", &sh("seq 500; echo the end; exit 3"), true).unwrap();
     wait_for("the end of the command", || server.tmux.list_sessions().unwrap()[0].dead);
     assert_eq!(server.tmux.session_exists("kept"), Liveness::Alive);
-    // tmux may learn of the death before it has read the last of the output.
+    // tmux may learn of the death before reading the last output.
     let whole = || server.tmux.capture("kept", 1000).is_ok_and(|text| text.contains("the end"));
     wait_for("the last of the output", whole);
     let text = server.tmux.capture("kept", 1000).unwrap();
@@ -271,8 +271,8 @@ fn sessions_start_while_the_server_of_the_last_ones_ends() {
         let name = format!("round-{round}");
         server.start(&name, "exec sleep 600");
         server.tmux.release_server().unwrap();
-        // The server begins to end with its last session, and the next round asks for a new one at
-        // once.
+        // The server begins to end with its last session, and the next round starts a new session
+        // at once.
         assert!(server.tmux.kill_session(&name).unwrap());
     }
 }

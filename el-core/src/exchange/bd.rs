@@ -1,6 +1,5 @@
-//! bd (Beads) and br (its Rust sibling): `.beads/issues.jsonl`, one issue a line with its labels,
-//! dependencies and comments in it. docs/import-export.md tells which versions this was checked
-//! against.
+//! bd (Beads) and br (a Rust sibling of bd): `.beads/issues.jsonl`, one issue a line with labels,
+//! dependencies and comments. docs/import-export.md names the versions that were tested.
 
 use serde_json::{Map, Value};
 
@@ -120,8 +119,8 @@ fn one(draft: &mut Draft<'_>) -> Result<Parts, String> {
     Ok((record, bonds, comments))
 }
 
-/// The description, with what bd keeps beside it under headings of its own: an agent is to read all
-/// of it.
+/// Returns the description, followed by the texts that bd keeps in separate fields, each under a
+/// heading. An agent has to read all of them.
 fn description(draft: &mut Draft<'_>) -> Result<String, String> {
     let mut text = draft.text("description").unwrap_or_default();
     for (key, heading) in
@@ -141,7 +140,7 @@ fn status(word: &str) -> Option<(Status, bool)> {
     Some(match word {
         "tombstone" => (Status::Discard, true),
         "hooked" => (Status::InProgress, false),
-        // A standing note, and what is not yet decided: nothing that a worker is to take.
+        // A standing note or an undecided idea: no work for a worker.
         "pinned" | "draft" => (Status::Deferred, false),
         _ => return None,
     })
@@ -157,7 +156,7 @@ fn issue_type(word: &str) -> Option<(IssueType, bool)> {
     })
 }
 
-/// bd keeps messages, agents, gates and the like in the same file. They are not for a worker to do.
+/// Returns true if the record is work. bd keeps messages, agents and gates in the same file.
 fn is_work(draft: &mut Draft<'_>) -> bool {
     const NO_WORK: [&str; 10] = [
         "message",
@@ -179,8 +178,8 @@ fn is_work(draft: &mut Draft<'_>) -> bool {
     is_work
 }
 
-/// What bd's word means between our two ends, and whether that is the same. `true` first: the issue
-/// that tells of it is the target.
+/// Maps bd's word to a bond. The first value is true if the issue that names the dependency is the
+/// target, the last if the meaning is exactly the same.
 fn bond(word: &str) -> (bool, BondKind, bool) {
     match word.replace('-', "_").as_str() {
         "blocks" | "blocked_by" => (true, BondKind::Blocks, true),
@@ -258,7 +257,7 @@ fn dependencies(draft: &mut Draft<'_>) -> (Option<String>, Vec<RecordBond>) {
 
 fn comments(draft: &mut Draft<'_>) -> Result<Vec<super::RecordComment>, String> {
     let mut comments = Vec::new();
-    // Some versions count them and do not write them.
+    // Some versions write the number of comments without the comments.
     let counted = draft.take("comment_count").and_then(|count| count.as_u64()).unwrap_or(0);
     let values = draft.list("comments");
     if counted > values.len() as u64 {

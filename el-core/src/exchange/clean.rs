@@ -1,26 +1,26 @@
-//! Values of other trackers made fit for our store. What had to be changed is told, and the
-//! original is handed back to be kept.
+//! Fits values of other trackers into the limits of the store. Every change is reported, so that
+//! the caller can keep the original.
 
 use crate::model::limits;
 
-/// A value as it can be stored, and whether it is another than it was.
+/// A value as the store takes it. `is_changed`: the original was different.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clean {
     pub(super) value: String,
     pub(super) is_changed: bool,
 }
 
-/// One line of at most as many characters as a title may have; `None` if nothing is left.
+/// Returns a title: a single line within the limit, or `None` if no text is left.
 pub(super) fn title(text: &str) -> Option<Clean> {
     line(text, limits::TITLE, |c| matches!(c, '\n' | '\r' | '\0'))
 }
 
-/// A person's or an agent's name; `None` if nothing is left.
+/// Returns the name of a person or an agent, or `None` if no text is left.
 pub(super) fn name(text: &str) -> Option<Clean> {
     line(text, limits::WORD, char::is_control)
 }
 
-/// What the store does not take becomes one space.
+/// Replaces characters that the store refuses by a space.
 fn line(text: &str, most: usize, is_bad: impl Fn(char) -> bool) -> Option<Clean> {
     let mut value = String::with_capacity(text.len());
     for word in text.split(is_bad).map(str::trim).filter(|word| !word.is_empty()) {
@@ -37,7 +37,7 @@ fn line(text: &str, most: usize, is_bad: impl Fn(char) -> bool) -> Option<Clean>
     (!value.is_empty()).then_some(Clean { value, is_changed })
 }
 
-/// A label: white space becomes `-`, a comma `_`; `None` if nothing is left.
+/// Returns a label: white space becomes `-`, a comma `_`. `None` if no text is left.
 pub(super) fn label(text: &str) -> Option<Clean> {
     let wanted = text.trim();
     let value: String = wanted

@@ -3,8 +3,8 @@ use serde_json::Value;
 use super::{Tracker, lines};
 use crate::model::Timestamp;
 
-/// Tells the format from the text: from the first record that can be read, or from marks of
-/// Markdown. `None` if nothing tells.
+/// Detects the format from the first record that can be read, or from marks of Markdown. Returns
+/// `None` if the text has no sign of a format.
 pub fn detect(bytes: &[u8]) -> Option<Tracker> {
     let mut seen = 0;
     for (_, value) in lines::values(bytes).items {
@@ -18,8 +18,8 @@ pub fn detect(bytes: &[u8]) -> Option<Tracker> {
             "header" => return Some(Tracker::Eluent),
             "issue" => return Some(Tracker::Bd),
             "atom" => return Some(if has("created_by") { Tracker::El } else { Tracker::Eluent }),
-            // Other records of bd (`memory`, `event`) and of ours say too little; the next ones say
-            // more.
+            // Other records of bd (`memory`, `event`) and of our export are no sign; later records
+            // are.
             "" if has("issue_type") || (has("id") && has("title") && has("status")) => {
                 return Some(Tracker::Bd);
             }
@@ -36,7 +36,7 @@ pub fn detect(bytes: &[u8]) -> Option<Tracker> {
     (!looks_like_json && super::plan_field::is_plan(&text)).then_some(Tracker::Markdown)
 }
 
-/// Reads a time as other trackers write it: RFC 3339, or a date alone.
+/// Reads a time as other trackers write times: RFC 3339, or a date alone.
 pub(super) fn time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let text = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };

@@ -1,5 +1,5 @@
-//! A record in the making: fields are taken out of the other tracker's object one by one, and what
-//! is left at the end is kept.
+//! A record in the making. Readers take fields out of the other tracker's object; the fields left
+//! at the end are kept as metadata.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,13 +10,13 @@ use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::{NoteKind, Notes, clean};
 use crate::model::{IssueType, Priority, Status, Timestamp, limits};
 
-/// One object of a file.
+/// An object of a file.
 pub(super) struct Draft<'a> {
     pub(super) line: usize,
     pub(super) id: String,
     notes: &'a mut Notes,
     object: Map<String, Value>,
-    /// What becomes `metadata.source`.
+    /// The later `metadata.source`.
     source: Map<String, Value>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Draft<'a> {
         self.notes.add(kind, what, &place);
     }
 
-    /// Takes a field out; what is `null` is not there.
+    /// Takes a field out. `null` counts as absent.
     pub(super) fn take(&mut self, key: &str) -> Option<Value> {
         self.object.remove(key).filter(|value| !value.is_null())
     }
@@ -49,7 +49,8 @@ impl<'a> Draft<'a> {
         self.object.insert(key.to_owned(), value);
     }
 
-    /// Takes a text out. One that is no text is kept and told; an empty one is none.
+    /// Takes a text out. An empty text counts as absent; a value that is no text is kept and
+    /// reported.
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
         match self.take(key)? {
             Value::String(text) => Some(text).filter(|text| !text.is_empty()),
@@ -61,12 +62,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Takes the first of these that is there.
+    /// Takes the first text out that is present under one of the keys.
     pub(super) fn first_text(&mut self, keys: &[&str]) -> Option<String> {
         keys.iter().find_map(|key| self.text(key))
     }
 
-    /// Takes a list out; a single value counts as a list of one.
+    /// Takes a list out. A single value counts as a list of length 1.
     pub(super) fn list(&mut self, key: &str) -> Vec<Value> {
         match self.take(key) {
             None => Vec::new(),
@@ -75,7 +76,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Takes a time out. One that cannot be read is kept and told.
+    /// Takes a time out. An unreadable time is kept and reported.
     pub(super) fn time(&mut self, key: &str) -> Option<Timestamp> {
         let text = self.text(key)?;
         let read = time(&text);
@@ -90,7 +91,7 @@ impl<'a> Draft<'a> {
         read
     }
 
-    /// Puts a value under `metadata.source` and tells of it.
+    /// Puts a value under `metadata.source` and adds a note.
     pub(super) fn keep(
         &mut self,
         key: &str,
@@ -102,12 +103,13 @@ impl<'a> Draft<'a> {
         self.note(kind, what);
     }
 
-    /// Puts a value under `metadata.source` that is told of elsewhere, or is in its place besides.
+    /// Puts a value under `metadata.source` without a note: a note exists already, or the value is
+    /// also in a field.
     pub(super) fn keep_quietly(&mut self, key: &str, value: Value) {
         self.source.insert(key.to_owned(), value);
     }
 
-    /// The title; a record without one is an error in words.
+    /// Takes the title out. A record without a title is an error.
     pub(super) fn title(&mut self, key: &str) -> Result<String, String> {
         let text = self.text(key).ok_or("it has no title")?;
         let cleaned = clean::title(&text).ok_or("its title is blank")?;
@@ -151,7 +153,7 @@ impl<'a> Draft<'a> {
         Ok(cleaned.value)
     }
 
-    /// A name; what had to be changed is kept and told.
+    /// Cleans a name. The original of a changed name is kept and reported.
     pub(super) fn name(&mut self, key: &str, text: &str) -> Option<String> {
         let cleaned = clean::name(text)?;
         if cleaned.is_changed {
@@ -165,13 +167,14 @@ impl<'a> Draft<'a> {
         Some(cleaned.value)
     }
 
-    /// Takes out who it is, as [`Draft::name`].
+    /// Takes a name out and cleans the name.
     pub(super) fn who(&mut self, key: &str) -> Option<String> {
         let text = self.text(key)?;
         self.name(key, &text)
     }
 
-    /// Takes labels out, sorted, each once. What had to be changed is kept and told.
+    /// Takes labels out, sorted and without duplicates. Originals of changed labels are kept and
+    /// reported.
     pub(super) fn labels(&mut self, key: &str) -> Vec<String> {
         let values = self.list(key);
         self.labels_of(key, values)
@@ -219,7 +222,7 @@ impl<'a> Draft<'a> {
         labels
     }
 
-    /// A priority as a number, in words, or `P1`; beyond our range it becomes the nearest.
+    /// Takes the priority out: a number, a word, or `P1`. A value out of range becomes the nearest.
     pub(super) fn priority(&mut self, key: &str) -> Priority {
         let Some(value) = self.take(key) else { return Priority::DEFAULT };
         let read = match &value {
@@ -237,9 +240,9 @@ impl<'a> Draft<'a> {
         Priority::new(level).unwrap_or(Priority::DEFAULT)
     }
 
-    /// The status in our words: `map` says what the other tracker's word is here, and whether it
-    /// means the same. A word that nobody knows becomes `deferred`, which no worker takes, rather
-    /// than `open`, which one would.
+    /// Takes the status out. `map` translates the other tracker's word and tells if the meaning is
+    /// the same. An unknown word becomes `deferred` and not `open`, since a worker would start on
+    /// an open atom.
     pub(super) fn status(
         &mut self,
         key: &str,
@@ -261,7 +264,7 @@ impl<'a> Draft<'a> {
         status
     }
 
-    /// The type in our words. One that nobody knows becomes `task`.
+    /// Takes the type out. An unknown word becomes `task`.
     pub(super) fn issue_type(
         &mut self,
         key: &str,
@@ -283,7 +286,7 @@ impl<'a> Draft<'a> {
         kind
     }
 
-    /// A comment, unless it is blank.
+    /// Makes a comment, or none from a blank text.
     pub(super) fn comment(
         &mut self,
         author: &str,
@@ -308,7 +311,7 @@ impl<'a> Draft<'a> {
         }))
     }
 
-    /// Takes the record's own metadata out. What is no object is kept and told.
+    /// Takes the record's metadata out. A value that is no object is kept and reported.
     pub(super) fn own_metadata(&mut self) -> Map<String, Value> {
         match self.take("metadata") {
             Some(Value::Object(map)) => map,
@@ -320,7 +323,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Keeps every field that nobody took and that says something, and tells of it.
+    /// Keeps and reports every field left over, except empty fields.
     pub(super) fn keep_the_rest(&mut self) {
         for (key, value) in std::mem::take(&mut self.object) {
             if !says_nothing(&value) {
@@ -330,7 +333,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// `metadata` with what was kept under `source`, which begins with whose record it is.
+    /// Returns `own` with all kept values under `source`, after the tracker and the id of the
+    /// record.
     pub(super) fn metadata(
         &mut self,
         tracker: &str,
@@ -347,7 +351,7 @@ impl<'a> Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// `metadata` of our own export: as it is, and `kept` only if something had no place.
+    /// Returns the metadata of our own export, with `kept` only if a value had no place.
     pub(super) fn metadata_if_kept(&mut self, mut own: Map<String, Value>) -> Map<String, Value> {
         if !self.source.is_empty() {
             own.insert("kept".to_owned(), Value::Object(std::mem::take(&mut self.source)));
@@ -356,7 +360,7 @@ impl Draft<'_> {
     }
 }
 
-/// Whether a field is as good as absent.
+/// Returns true if a field is as good as absent.
 pub(super) fn says_nothing(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -368,8 +372,7 @@ pub(super) fn says_nothing(value: &Value) -> bool {
     }
 }
 
-/// Takes the id out; a record without one is an error in words.
-/// Another tracker's id of a comment: a text or a number.
+/// Returns another tracker's id of a comment: a text or a number.
 pub(super) fn comment_key(id: Option<&Value>) -> Option<String> {
     match id? {
         Value::String(id) if !id.is_empty() => Some(id.clone()),
@@ -378,6 +381,7 @@ pub(super) fn comment_key(id: Option<&Value>) -> Option<String> {
     }
 }
 
+/// Takes the id out. A record without an id is an error.
 pub(super) fn take_id(object: &mut Map<String, Value>) -> Result<String, String> {
     match object.remove("id") {
         Some(Value::String(id)) if !id.trim().is_empty() => Ok(id.trim().to_owned()),
@@ -385,20 +389,19 @@ pub(super) fn take_id(object: &mut Map<String, Value>) -> Result<String, String>
     }
 }
 
-/// The records of a batch by their ids.
+/// The records of a batch by id.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     index: HashMap<String, usize>,
-    /// Lines whose record a later line took the place of.
+    /// Lines with a record that a later line replaced.
     replaced: HashSet<usize>,
 }
 
-/// What one item of a file gives: the record, and what it says besides of itself.
+/// The parts of an item in a file: the record, with bonds and comments.
 pub(super) type Parts = (Record, Vec<RecordBond>, Vec<RecordComment>);
 
 impl Seen {
-    /// Reads one item into the batch. What `read` notes is kept, whether or not it can take the
-    /// item.
+    /// Reads an item into the batch. Notes of `read` are kept even if `read` refuses the item.
     pub(super) fn take(
         &mut self,
         batch: &mut Batch,
@@ -411,8 +414,8 @@ impl Seen {
         Ok(())
     }
 
-    /// Puts a record into the batch. One whose id was there already takes its place, as in a file
-    /// that was appended to.
+    /// Puts a record into the batch. A record of the same id is replaced, as in an append-only
+    /// file.
     fn push(&mut self, batch: &mut Batch, record: Record) {
         match self.index.get(&record.id) {
             Some(&at) => {
@@ -432,12 +435,12 @@ impl Seen {
         }
     }
 
-    /// The record with this id.
+    /// Returns the record with the id.
     pub(super) fn get<'b>(&self, batch: &'b mut Batch, id: &str) -> Option<&'b mut Record> {
         self.index.get(id).and_then(|at| batch.records.get_mut(*at))
     }
 
-    /// Takes out what the lines said besides that were replaced.
+    /// Removes the bonds and comments of replaced lines.
     pub(super) fn finish(self, batch: &mut Batch) {
         if !self.replaced.is_empty() {
             batch.bonds.retain(|bond| !self.replaced.contains(&bond.line));

@@ -1,5 +1,5 @@
-//! Our own export (docs/export-format.md): a header, then each atom with its bonds and comments
-//! after it.
+//! Our own export (docs/export-format.md): a header, then each atom followed by the bonds into the
+//! atom and the comments.
 
 use serde_json::{Map, Value};
 
@@ -56,7 +56,7 @@ fn atom(
     notes: &mut super::Notes,
 ) -> Result<Record, String> {
     let id = take_id(&mut object)?.to_ascii_lowercase();
-    // What only the project that wrote it knows: its own runs and their back-off.
+    // Runs and back-offs have a meaning only in the project that wrote the file.
     object.remove("run_id");
     object.remove("retry_at");
     let mut draft = Draft::new(line, id, object, notes);

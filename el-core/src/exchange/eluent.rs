@@ -1,5 +1,5 @@
-//! Eluent, the Ruby tracker that `el` follows: `.eluent/data.jsonl` (and `ephemeral.jsonl`), a
-//! header, then atoms, bonds and comments in the order in which they were written.
+//! Eluent, the Ruby tracker that `el` follows: `.eluent/data.jsonl` (and `ephemeral.jsonl`) with a
+//! header, then atoms, bonds and comments in the order of writing.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,8 @@ pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
             Some("bond") => bond(batch, &mut parents, line, &object),
             Some("comment") => {
                 let made = comment(line, &object)?;
-                // Two clones give two comments one id, so the content tells them apart.
+                // Two clones may give different comments the same id, so the content tells comments
+                // apart.
                 if said.insert((
                     made.atom.clone(),
                     made.author.clone(),
@@ -51,7 +52,7 @@ pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     batch
 }
 
-/// A `parent_child` bond: the target's parent, unless it has one.
+/// Applies a `parent_child` bond: sets the target's parent unless the target has a parent.
 fn contain(batch: &mut Batch, seen: &Seen, line: usize, parent: String, child: &str) {
     let place = format!("line {line}");
     match seen.get(batch, child) {

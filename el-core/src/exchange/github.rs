@@ -1,4 +1,4 @@
-//! GitHub's issues: what `gh issue list --json …` prints, and what its REST interface answers.
+//! GitHub's issues: the output of `gh issue list --json …`, and the answers of the REST interface.
 
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,7 @@ pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     batch
 }
 
-/// What an issue says of its sub-issues is said of them.
+/// Turns each list of sub-issues into the parents of those sub-issues.
 fn contain(batch: &mut Batch, seen: &Seen) {
     let (inside, bonds): (Vec<_>, Vec<_>) = std::mem::take(&mut batch.bonds)
         .into_iter()
@@ -140,7 +140,7 @@ fn repository(url: &str) -> Option<String> {
         .then(|| format!("{owner}/{name}"))
 }
 
-/// `#12`, `gh-12` and the address find it too.
+/// Returns the other names of an issue: `#12`, `gh-12` and the address.
 fn names(draft: &Draft<'_>, number: i64, url: Option<&str>) -> Vec<Name> {
     let github = Tracker::Github.as_str();
     // Numbers are unique within a repository only.
@@ -166,7 +166,7 @@ fn login(value: &Value) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The type that GitHub knows, or else what a label says.
+/// Returns GitHub's own issue type, or else the type that a label names.
 fn issue_type(draft: &mut Draft<'_>, labels: &[String]) -> IssueType {
     let own = draft.take("issueType").or_else(|| draft.take("type")).as_ref().and_then(name_of);
     let words = own.into_iter().chain(
@@ -194,7 +194,7 @@ fn priority(label: &str) -> Option<Priority> {
     word.trim().parse().ok()
 }
 
-/// The first one is ours; the others are kept.
+/// Takes the assignees out. The first becomes the assignee; the others are kept.
 fn assignee(draft: &mut Draft<'_>) -> Option<String> {
     let mut logins: Vec<String> = draft.list("assignees").iter().filter_map(login).collect();
     let single = draft.take("assignee").as_ref().and_then(login);
@@ -257,7 +257,7 @@ fn bonds(draft: &mut Draft<'_>, repository: Option<&str>) -> Vec<RecordBond> {
     bonds
 }
 
-/// The comments, where they were asked for; the REST interface gives a number only.
+/// Takes the comments out, if the file has them. The REST interface gives only a number.
 fn comments(draft: &mut Draft<'_>) -> Result<Vec<RecordComment>, String> {
     let mut comments = Vec::new();
     match draft.take("comments") {

@@ -1,5 +1,4 @@
-//! Graphs for Graphviz and Mermaid. Titles are data: they are quoted, and nothing in them is
-//! syntax.
+//! Graphs for Graphviz and Mermaid. Titles are quoted, so no title is read as syntax.
 
 use crate::model::{BondKind, IssueType, Status};
 
@@ -115,7 +114,7 @@ pub fn mermaid(vertices: &[Vertex], edges: &[Edge]) -> String {
     out
 }
 
-/// Mermaid's own escapes: everything that it could take for syntax becomes a number.
+/// Escapes all of Mermaid's special characters as numeric entities.
 fn entities(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

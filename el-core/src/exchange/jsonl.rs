@@ -6,13 +6,12 @@ use serde_json::json;
 use super::{Exported, Piece};
 use crate::model::{Atom, IssueType, Name, Priority, Status, Timestamp};
 
-/// The version of the export format that this `el` writes. docs/export-format.md tells what each
-/// holds.
+/// The version of the export format that `el` writes. docs/export-format.md describes each version.
 pub const FORMAT_VERSION: i64 = 1;
 
-/// Writes a piece as JSON Lines: a header, then each atom with the bonds into it and its comments.
-/// The order depends on nothing but the content, and what is added later stands further down, so
-/// that a diff in git is readable.
+/// Writes a piece as JSON Lines: a header, then each atom with the bonds into the atom and the
+/// comments. The order depends only on the content, and later additions stand further down, so a
+/// diff in git is readable.
 ///
 /// # Errors
 ///
@@ -65,8 +64,9 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn new(Exported { atom, names, .. }: &'a Exported) -> Line<'a> {
-        // A run is this machine's own affair, and so is how a task is to be run: a file must not
-        // bring in folders and commands. Every field is named, so that a new one is decided on.
+        // Runs belong to a machine, and so do the settings of a task: a file must not bring in
+        // folders and commands. The pattern names every field, so that a new field needs a
+        // decision.
         let Atom {
             record_type,
             id,

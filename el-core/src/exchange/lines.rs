@@ -1,4 +1,4 @@
-//! A file as a sequence of JSON values with their places: JSON Lines, one array, or one object over
+//! A file as a sequence of JSON values with line numbers: JSON Lines, an array, or an object over
 //! several lines.
 
 use serde_json::{Map, Value};
@@ -8,20 +8,20 @@ use super::Batch;
 /// Is told how much of how much is done.
 pub type Progress<'a> = dyn FnMut(usize, usize) + 'a;
 
-/// So many records are read between two words about how far it is.
+/// Records between two reports of progress.
 const STEP: usize = 512;
 
 /// A file's values.
 pub(super) struct Values<'a> {
-    /// Every value with its line (in an array: its number), in order; what cannot be read is told
-    /// with its line. Blank lines are skipped.
+    /// Every value with a line number (in an array: a position), in order. An unreadable value is
+    /// an error with a line. Blank lines are skipped.
     pub(super) items: Box<dyn Iterator<Item = (usize, Result<Value, String>)> + 'a>,
     /// How many lines there are (in an array: values).
     pub(super) lines: usize,
 }
 
-/// Hands every object of a JSON file to `each`; what is none, or what `each` cannot take, is a bad
-/// line.
+/// Hands every object of a JSON file to `each`. Other values, and objects that `each` refuses, are
+/// recorded as bad lines.
 pub(super) fn each_object(
     bytes: &[u8],
     batch: &mut Batch,
@@ -78,7 +78,7 @@ fn first_line_is_partial(bytes: &[u8]) -> bool {
     bytes.starts_with(b"[") || serde_json::from_slice::<Value>(line).is_err()
 }
 
-/// What is said of a line that `git merge` wrote.
+/// The message for a conflict mark of `git merge`.
 pub const OPEN_CONFLICT: &str = "a merge conflict is not settled here";
 
 fn parse(line: &str) -> Result<Value, String> {
@@ -90,7 +90,7 @@ fn parse(line: &str) -> Result<Value, String> {
     })
 }
 
-/// serde_json's message without the place, which it counts within the line.
+/// Returns serde_json's message without the position, since serde_json counts within the line.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     format!("it is no JSON: {}", text.split(" at line ").next().unwrap_or(&text))

@@ -1,12 +1,12 @@
-//! Merges two copies of an export that have one origin: field by field, so that two people who
-//! changed different things of one atom have no conflict.
+//! Merges two copies of an export that have a common origin. The merge is by field: changes to
+//! different fields of an atom do not conflict.
 //!
-//! Fields that both changed to different values, and records that one side changed and the other
-//! removed, cannot be settled here. Such a record is written twice, between git's own marks, each
-//! copy with everything else merged already: either copy is whole.
+//! A conflict is a field that both sides changed to different values, or a record that one side
+//! changed and the other removed. Such a record is written twice, between git's conflict marks.
+//! Both copies have all other fields merged, so either copy is complete.
 //!
 //! The three files are indexed, not held: memory grows with the number of lines, by some hundred
-//! bytes each, and not with their length.
+//! bytes each, and not with the length of the lines.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, Write};
@@ -24,18 +24,18 @@ mod key;
 use index::{Entry, Index, Span};
 use key::Key;
 
-/// Something that a person has to settle.
+/// A conflict that a person has to settle.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Conflict {
     /// An id, or a bond's ends.
     pub record: String,
-    /// Which field; `null` if one side removed what the other changed.
+    /// The field, or `null` if a record was changed by one side and removed by the other.
     pub field: Option<String>,
     pub ours: Value,
     pub theirs: Value,
 }
 
-/// One of the three files, read once and found to be text.
+/// A file that was indexed and is UTF-8.
 #[derive(Debug)]
 pub struct Side<R>(Index<R>);
 
@@ -44,14 +44,14 @@ impl<R: Read + Seek> Side<R> {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read; `InvalidData` if it is not UTF-8.
+    /// If the file cannot be read; `InvalidData` if the file is not UTF-8.
     pub fn read(file: R) -> io::Result<Side<R>> {
         Index::read(file).map(Side)
     }
 }
 
-/// Merges what `ours` and `theirs` made of `base`, and writes the result to `out`, in the order of
-/// an export.
+/// Merges the changes of `ours` and `theirs` to `base`, and writes the result to `out`, in the
+/// order of an export.
 ///
 /// # Errors
 ///
@@ -96,7 +96,7 @@ fn merged_order<R>(ours: &mut Index<R>, theirs: &mut Index<R>) -> Vec<Entry> {
     entries
 }
 
-/// Writes one record of the result. Lines that one side left alone are copied as they are.
+/// Writes a record of the result. A line that one side left alone is copied unchanged.
 fn write_record(
     key: &Key,
     base: Option<&str>,
@@ -158,7 +158,7 @@ fn object(line: &str) -> Map<String, Value> {
     serde_json::from_str(line).unwrap_or_default()
 }
 
-/// Reports whether a status, as the file has it, is one that ends the work.
+/// Returns true if the status in the file ends the work.
 fn is_over(status: Option<&Value>) -> bool {
     status
         .and_then(Value::as_str)

@@ -1,11 +1,10 @@
-//! Work that comes from other trackers and goes to other programs: the texts, and nothing but the
-//! texts.
+//! Files of other trackers and of our own, as texts only.
 //!
-//! Readers turn a file of another tracker into a [`Batch`], in our words, and tell what did not fit
-//! ([`Notes`]); [`crate::ops::import`] brings a batch into the store. Writers turn the [`Piece`]s of
-//! an export, or a [`Snapshot`] of all of them, into a text. [`merge`] puts two copies of an export together again. Everything here is pure,
-//! tolerant of what it reads, and never drops a value in silence: what has no place of its own
-//! stays under `metadata.source`.
+//! Readers turn a file of another tracker into a [`Batch`] and report all values that did not fit
+//! ([`Notes`]); [`crate::ops::import`] brings a batch into the store. Writers turn the [`Piece`]s
+//! of an export, or a [`Snapshot`] of all pieces, into a text. [`merge`] merges two copies of an
+//! export. Everything here is pure, tolerant of the input, and drops no value in silence: a value
+//! without a place stays under `metadata.source`.
 
 mod bd;
 mod clean;

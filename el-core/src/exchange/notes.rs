@@ -3,24 +3,24 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What became of something that did not fit as it was.
+/// How `el` treated a value that did not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NoteKind {
-    /// It became the nearest that we have; the original stays under `metadata.source`.
+    /// The nearest legal value was taken; the original stays under `metadata.source`.
     Approximated,
-    /// It has no place here and stays under `metadata.source`.
+    /// The value has no place in an atom and stays under `metadata.source`.
     Kept,
-    /// It cannot be here: it would wait for itself, or its other end is nowhere. It stays under
-    /// `metadata.source`.
+    /// The edge is impossible: an atom would wait for itself, or an end is missing. The value stays
+    /// under `metadata.source`.
     LeftOut,
-    /// It changed here and there since the last import; the newer one stands.
+    /// The file and the store both changed since the last import; the store's value stands.
     Conflict,
-    /// Something that the reader of the report should know.
+    /// A remark for the reader of the report.
     Remark,
 }
 
-/// One kind of thing that did not fit, and how often.
+/// A kind of value that did not fit, and how often that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Note {
     pub kind: NoteKind,
@@ -32,7 +32,7 @@ pub struct Note {
     pub places: Vec<String>,
 }
 
-/// Notes, gathered by what they say.
+/// Notes, grouped by text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Notes {
     list: Vec<Note>,
@@ -42,10 +42,10 @@ pub struct Notes {
 impl Notes {
     /// So many places are named; the rest is a count.
     pub const PLACES: usize = 5;
-    /// So many different things are told apart: a file may hold a new one on each line.
+    /// The most different notes: a file may have a new note on each line.
     const MOST: usize = 500;
 
-    /// Adds one occurrence.
+    /// Adds an occurrence.
     pub fn add(&mut self, kind: NoteKind, what: impl Into<String>, place: &str) {
         let mut what = what.into();
         if self.list.len() >= Self::MOST && !self.index.contains_key(&(kind, what.clone())) {
@@ -62,13 +62,13 @@ impl Notes {
         }
     }
 
-    /// What was gathered: by kind, then in the order in which it was found.
+    /// Returns the notes by kind, then in the order of the first occurrence.
     pub fn into_list(mut self) -> Vec<Note> {
         self.list.sort_by_key(|note| note.kind);
         self.list
     }
 
-    /// Whether there is nothing to tell.
+    /// Returns true if there are no notes.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

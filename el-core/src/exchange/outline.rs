@@ -1,43 +1,44 @@
-//! Markdown as an outline: headings of the first three levels, and the items of task lists, each
-//! with the text below it.
+//! Markdown as an outline: headings of the first three levels, and items of task lists, each with
+//! the text below.
 //!
-//! `- [ ] title` is a task; a deeper one is its child; text that is indented below it is its own.
-//! Text at the margin ends a list and belongs to the heading above. What stands in a code fence or
-//! a quotation is text, a comment is nothing, as CommonMark has it. Deeper headings are text too.
+//! `- [ ] title` is a task, a deeper task is a child, and indented text below a task belongs to the
+//! task. Text at the margin ends a list and belongs to the heading above. Code fences and
+//! quotations are text and comments are dropped, as in CommonMark. Deeper headings are text too.
 
 use crate::text::markdown::{Line, LineKind, Markdown};
 
-/// What an item of an outline is.
+/// The kind of an item in an outline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A heading of this level, 1 to 3.
+    /// A heading of level 1 to 3.
     Heading(u8),
     Task {
         ticked: bool,
     },
 }
 
-/// One heading or task.
+/// A heading or a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// Counts from 1.
     pub line: usize,
     pub kind: Kind,
     pub title: String,
-    /// The text below it, without its indentation.
+    /// The text below the item, without indentation.
     pub text: String,
-    /// The item that it stands below: a task's is a task or a heading, a heading's a heading.
+    /// The item above in the tree: a task stands below a task or a heading, a heading below a
+    /// heading.
     pub parent: Option<usize>,
 }
 
-/// Something that is neither a heading nor a task, and belongs to none.
+/// A line that is neither heading nor task and belongs to no item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passed {
     pub line: usize,
     pub what: PassedKind,
 }
 
-/// What was passed over.
+/// The kind of a line that was passed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PassedKind {
     /// `- [~] title` and other boxes that are neither `[ ]` nor `[x]`.
@@ -46,7 +47,7 @@ pub enum PassedKind {
     BadTask,
     FrontMatter,
     Comment,
-    /// A fence that never ends; what follows it is read all the same.
+    /// A fence that never ends; the lines below are read as usual.
     OpenFence,
     /// A line of text above the first heading or task.
     Prose,
@@ -65,12 +66,12 @@ impl PassedKind {
     }
 }
 
-/// A text as its headings and tasks, and what is none.
+/// A text as headings and tasks, with all passed lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outlined {
     /// In order.
     pub items: Vec<Item>,
-    /// In order of their lines.
+    /// In line order.
     pub passed: Vec<Passed>,
 }
 
@@ -121,13 +122,13 @@ fn front_matter(lines: &[Line<'_>]) -> Option<usize> {
 #[derive(Default)]
 struct Outline {
     outlined: Outlined,
-    /// The headings that are open, by their levels, and the tasks, by their indentation.
+    /// The open headings by level, and the open tasks by indentation.
     headings: Vec<(u8, usize)>,
     tasks: Vec<(usize, usize)>,
 }
 
 impl Outline {
-    /// Takes one line, and gives those that follow.
+    /// Takes a line, and returns the lines that follow.
     fn line<'l, 't>(&mut self, line: &Line<'t>, below: &'l [Line<'t>]) -> &'l [Line<'t>] {
         let content = line.text.trim_start();
         let indent = line.indent();
@@ -248,8 +249,8 @@ fn underline(line: &Line<'_>) -> Option<u8> {
     }
 }
 
-/// `- [ ] title`, with `*` or `+` or a number for the dash; or why it is no task. `None` if it has
-/// no box.
+/// Reads a checkbox: `- [ ] title`, with `-`, `*`, `+` or a number. Returns an error if the box
+/// makes no task, and `None` if there is no box.
 fn boxed(content: &str) -> Option<Result<(bool, &str), PassedKind>> {
     let rest = list_item(content)?.strip_prefix('[')?;
     let mut characters = rest.chars();
@@ -269,7 +270,7 @@ fn boxed(content: &str) -> Option<Result<(bool, &str), PassedKind>> {
     Some(if is_task { Ok((ticked, name)) } else { Err(PassedKind::BadTask) })
 }
 
-/// What follows the mark of a list.
+/// Returns the text after the mark of a list.
 fn list_item(content: &str) -> Option<&str> {
     let rest = match content.strip_prefix(['-', '*', '+']) {
         Some(rest) => rest,

@@ -1,9 +1,9 @@
 //! Plans in Markdown: task lists, and headings of the second and third level.
 //!
-//! Where the text has task lists, every task is an atom, and a heading is the epic of the tasks
-//! below it. Where it has none, each `##` is an atom and each `###` its child, with the text below
-//! as description; a `###` that is called Priority, Type, Acceptance, Assignee, Labels or Depends
-//! on says that of the atom above it.
+//! In a text with task lists, every task is an atom, and a heading is the epic of the tasks below.
+//! In a text without, each `##` is an atom and each `###` a child, with the text below as
+//! description. A `###` called Priority, Type, Acceptance, Assignee, Labels or Depends on sets that
+//! field of the atom above.
 
 use std::collections::HashMap;
 
@@ -73,7 +73,7 @@ pub(super) fn read(bytes: &[u8], name: &str) -> Batch {
 #[derive(Debug, PartialEq, Eq)]
 enum Role {
     Atom,
-    /// It says something of the atom above.
+    /// A field of the atom above.
     Field,
     /// The document's own title.
     Title,
@@ -83,7 +83,7 @@ enum Role {
 struct Plan<'a> {
     items: &'a [Item],
     roles: Vec<Role>,
-    /// By item: the titles from the top, which is what a later import finds it by.
+    /// By item: the path of titles from the top. A later import finds the atom by the path.
     ids: Vec<String>,
     children: Vec<Vec<usize>>,
 }
@@ -144,7 +144,7 @@ impl<'a> Plan<'a> {
             .any(|child| self.roles[*child] == Role::Atom || self.has_children(*child))
     }
 
-    /// Done: ticked, or a heading below which everything is.
+    /// Returns true if the item is ticked, or is a heading above ticked items only.
     fn is_done(&self, at: usize) -> bool {
         match self.items[at].kind {
             Kind::Task { ticked } => ticked,
@@ -158,7 +158,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// What the item and the fields below it say, as an object.
+    /// Returns the fields of an item as an object.
     fn fields(&self, at: usize) -> Map<String, Value> {
         let item = &self.items[at];
         let mut object = Map::new();
@@ -189,7 +189,7 @@ impl<'a> Plan<'a> {
         object
     }
 
-    /// What the atom waits for: the titles of others in the plan, or ids.
+    /// Returns the bonds of an item: dependencies are titles of other items in the plan, or ids.
     fn bonds(&self, at: usize) -> Vec<RecordBond> {
         let fields = self.children[at].iter().filter(|c| {
             self.roles[**c] == Role::Field && field(&self.items[**c]) == Some("depends")
@@ -222,7 +222,7 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The titles from the top; where two would be one, a number tells them apart.
+/// Returns the path of titles of each item; a number tells equal paths apart.
 fn ids(items: &[Item], roles: &[Role]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::with_capacity(items.len());
     let mut taken: HashMap<String, usize> = HashMap::new();

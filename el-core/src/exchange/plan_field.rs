@@ -1,4 +1,4 @@
-//! Headings of a plan that say something of the heading above them (`### Priority`).
+//! Headings of a plan that set a field of the heading above (`### Priority`).
 
 use super::outline::{self, Item, Kind};
 
@@ -22,8 +22,8 @@ pub(super) fn field(item: &Item) -> Option<&'static str> {
     FIELDS.iter().find(|(name, _)| *name == title).map(|(_, key)| *key)
 }
 
-/// A text that is meant as work: it has a task list, or headings that say something of the one
-/// above them (`### Priority`). Headings alone are a document.
+/// Returns true if a text is a plan: a text with a task list, or with headings that set fields of
+/// the heading above (`### Priority`). Headings alone make a document.
 pub fn is_plan(text: &str) -> bool {
     let outline = outline::read(text);
     let is_field = |item: &Item| item.kind == Kind::Heading(3) && field(item).is_some();

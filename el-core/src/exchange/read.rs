@@ -1,8 +1,8 @@
 use super::lines::Progress;
 use super::{Batch, Tracker, bd, el, eluent, github, plan};
 
-/// Reads a file of that tracker. `name` is what tells the items of one Markdown file from those of
-/// another: its file name. `progress` is told how many of how many lines are read.
+/// Reads a file of the tracker. `name` is the file name: the ids of items in Markdown begin with
+/// the name, to tell files apart. `progress` receives the number of lines read and the total.
 pub fn read(bytes: &[u8], tracker: Tracker, name: &str, progress: &mut Progress<'_>) -> Batch {
     match tracker {
         Tracker::El => el::read(bytes, progress),

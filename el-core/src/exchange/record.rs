@@ -5,17 +5,17 @@ use serde_json::{Map, Value};
 use super::Notes;
 use crate::model::{Atom, Bond, BondKind, Comment, IssueType, Name, Priority, Status, Timestamp};
 
-/// Which tracker's file it is.
+/// The tracker that wrote the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tracker {
-    /// Our own export.
+    /// An export of `el`.
     El,
     /// `.beads/issues.jsonl` of bd and br.
     Bd,
     /// `data.jsonl` of Eluent.
     Eluent,
-    /// What `gh issue list --json …` prints.
+    /// The output of `gh issue list --json …`.
     Github,
     /// Task lists, and plans of headings.
     Markdown,
@@ -37,14 +37,14 @@ impl Tracker {
     }
 }
 
-/// An atom as it comes from elsewhere, in our words. Ids are the other tracker's.
+/// An atom from another tracker, in our terms. Ids are the other tracker's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Where it stands in the file.
+    /// The line in the file.
     pub line: usize,
-    /// Its id there: what a later import finds it by.
+    /// The other tracker's id. A later import finds the atom by the id.
     pub id: String,
-    /// Further names that people know it by; they resolve like its id.
+    /// Further names that people use; all resolve like the id.
     pub names: Vec<Name>,
     pub title: String,
     pub description: String,
@@ -55,7 +55,7 @@ pub struct Record {
     /// Sorted, without repetition.
     pub labels: Vec<String>,
     pub assignee: Option<String>,
-    /// The id, there, of what contains it.
+    /// The other tracker's id of the parent.
     pub parent: Option<String>,
     pub defer_until: Option<Timestamp>,
     pub close_reason: Option<String>,
@@ -66,11 +66,12 @@ pub struct Record {
     pub metadata: Map<String, Value>,
 }
 
-/// An edge as it comes from elsewhere. Ids are the other tracker's.
+/// An edge from another tracker. Ids are the other tracker's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordBond {
     pub line: usize,
-    /// The record that told of it: an edge that this record tells of no more is removed.
+    /// The record that named the edge. If a later file's record lacks the edge, the edge is
+    /// removed.
     pub owner: String,
     pub source: String,
     pub target: String,
@@ -78,13 +79,13 @@ pub struct RecordBond {
     pub created_at: Option<Timestamp>,
 }
 
-/// A comment as it comes from elsewhere.
+/// A comment from another tracker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordComment {
     pub line: usize,
     /// The id of a comment in an export of `el`. Other trackers' ids are not unique enough.
     pub id: Option<String>,
-    /// The other tracker's id: with atom, author and time it finds a comment that was edited.
+    /// The other tracker's id, used with atom, author and time to find a comment that was edited.
     pub key: Option<String>,
     /// The other tracker's id of the atom.
     pub atom: String,
@@ -102,12 +103,12 @@ pub struct BadLine {
     pub message: String,
 }
 
-/// Everything that a file brings.
+/// All contents of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     pub tracker: Tracker,
-    /// Whose ids these are: the tracker, with more after a colon where ids are unique only within
-    /// that.
+    /// The namespace of the ids: the tracker, then a colon and more where ids are unique only
+    /// within that.
     pub source: String,
     pub records: Vec<Record>,
     pub bonds: Vec<RecordBond>,
@@ -134,15 +135,15 @@ impl Batch {
     }
 }
 
-/// An atom with all that an export says of it.
+/// An atom with everything that an export contains about the atom.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exported {
     pub atom: Atom,
-    /// The bonds into it, by source and kind. Containment is the atom's `parent_id`.
+    /// The bonds into the atom, by source and kind. Containment is the atom's `parent_id`.
     pub bonds: Vec<Bond>,
     /// By time and id.
     pub comments: Vec<Comment>,
-    /// What the atom is called elsewhere.
+    /// The atom's names in other trackers.
     pub names: Vec<Name>,
 }
 
@@ -155,7 +156,7 @@ pub enum Piece {
     Atom(Box<Exported>),
 }
 
-/// A project, or the part of it that filters chose, of one moment.
+/// A project at one moment, or the part that filters chose.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snapshot {
     /// The first part of the project's ids.

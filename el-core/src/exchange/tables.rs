@@ -9,8 +9,8 @@ use crate::model::{Bond, BondKind, Priority, Status, Timestamp};
 const CSV_NAMES: &str = "id,title,status,issue_type,priority,labels,assignee,parent_id,blocked_by,\
     defer_until,close_reason,created_by,created_at,updated_at,closed_at,description,acceptance\r\n";
 
-/// Writes a piece as comma-separated values, as RFC 4180 has them: a row of names first, then one
-/// atom a row. A cell that a spreadsheet would take for a formula begins with an apostrophe.
+/// Writes a piece as comma-separated values (RFC 4180): a row of column names, then a row for each
+/// atom. A cell that a spreadsheet would take for a formula gets an apostrophe in front.
 ///
 /// # Errors
 ///
@@ -67,8 +67,8 @@ fn blockers(exported: &Exported) -> Vec<&str> {
     exported.bonds.iter().filter(holds).map(|bond| bond.source_id.as_str()).collect()
 }
 
-/// A Markdown task list: children below their parents, what is over ticked, descriptions below
-/// their items.
+/// Renders a Markdown task list: children below parents, finished atoms ticked, descriptions below
+/// items.
 pub fn markdown(snapshot: &Snapshot) -> String {
     let here: HashSet<&str> =
         snapshot.atoms.iter().map(|exported| exported.atom.id.as_str()).collect();
@@ -78,8 +78,8 @@ pub fn markdown(snapshot: &Snapshot) -> String {
         children.entry(parent).or_default().push(exported);
     }
     let mut out = format!("# {}\n\n", snapshot.prefix);
-    // A loop of parents, which no write allows, hangs on nothing and is shown at the end as if it
-    // had none.
+    // No write allows a loop of parents. Atoms in such a loop are shown at the end, like atoms
+    // without a parent.
     let mut shown = HashSet::new();
     for root in children.get(&None).into_iter().flatten().copied().chain(&snapshot.atoms) {
         let mut todo = vec![(root, 0_usize)];

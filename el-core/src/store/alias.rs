@@ -1,4 +1,4 @@
-//! What atoms are called in other trackers.
+//! The names of atoms in other trackers.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -7,17 +7,17 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::Name;
 
-/// An atom that came from elsewhere, as it was when it came last.
+/// The last imported state of an atom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Imported {
     pub(crate) atom_id: String,
-    /// A hash of each field; `None` if it was never imported by this name.
+    /// A hash of each field; `None` if no import used the name.
     pub(crate) fields: Option<String>,
-    /// The bonds that it told of, as JSON.
+    /// The bonds of the imported record, as JSON.
     pub(crate) bonds: Option<String>,
 }
 
-/// The atom of exactly this name in that tracker.
+/// Returns the atom with exactly this name in the source.
 pub(crate) fn find(tx: &Tx<'_>, source: &str, alias: &str) -> Result<Option<Imported>> {
     tx.prepare_cached(
         "SELECT atom_id, imported, bonds FROM aliases WHERE source = ?1 AND alias = ?2",
@@ -31,7 +31,7 @@ pub(crate) fn find(tx: &Tx<'_>, source: &str, alias: &str) -> Result<Option<Impo
     .doing("look an imported atom up")
 }
 
-/// Keeps what was imported.
+/// Records the imported state under the name.
 pub(crate) fn put(tx: &Tx<'_>, source: &str, alias: &str, imported: &Imported) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO aliases (source, alias, atom_id, imported, bonds) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -44,7 +44,7 @@ pub(crate) fn put(tx: &Tx<'_>, source: &str, alias: &str, imported: &Imported) -
     Ok(())
 }
 
-/// The names under which this source was imported, with their atoms.
+/// Returns all names that were imported from the source, with atoms.
 pub(crate) fn imported(tx: &Tx<'_>, source: &str) -> Result<Vec<(String, String)>> {
     let sql = "SELECT alias, atom_id FROM aliases
                WHERE source = ?1 AND imported IS NOT NULL ORDER BY alias";
@@ -54,7 +54,7 @@ pub(crate) fn imported(tx: &Tx<'_>, source: &str) -> Result<Vec<(String, String)
     rows.collect::<rusqlite::Result<_>>().doing("read names")
 }
 
-/// Adds a name, unless it is taken.
+/// Adds a name, unless another atom has the name.
 pub(crate) fn add_name(tx: &Tx<'_>, name: &Name, atom: &str) -> Result<()> {
     tx.prepare_cached("INSERT OR IGNORE INTO aliases (source, alias, atom_id) VALUES (?1, ?2, ?3)")
         .and_then(|mut s| s.execute([&name.source, &name.alias, atom]))
@@ -62,7 +62,7 @@ pub(crate) fn add_name(tx: &Tx<'_>, name: &Name, atom: &str) -> Result<()> {
     Ok(())
 }
 
-/// Id and title of the atoms that have this name anywhere, in any case.
+/// Returns id and title of the atoms with this name in any tracker. Case is ignored.
 pub(crate) fn exact(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, String)>> {
     candidates(tx, "n.alias = ?1 COLLATE NOCASE", name)
 }
@@ -70,7 +70,7 @@ pub(crate) fn exact(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, String)>> {
 /// A shorter beginning of a name says too little.
 const BEGINNING_MIN: usize = 4;
 
-/// Id and title of the atoms that have a name which begins so.
+/// Returns id and title of the atoms with a name that starts with `name`.
 pub(crate) fn beginning(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, String)>> {
     if name.len() < BEGINNING_MIN {
         return Ok(Vec::new());
@@ -94,8 +94,8 @@ fn candidates(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(String, S
     rows.collect::<rusqlite::Result<_>>().doing("look a name up")
 }
 
-/// What an atom is called elsewhere. Names that `el` itself gave are the ids of the export that
-/// they came from: they say nothing to people unless they differ.
+/// Returns the atom's names in other trackers. A name from an export of `el` is included only if
+/// different from the id.
 pub(crate) fn of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Name>> {
     let sql = "SELECT source, alias FROM aliases WHERE atom_id = ?1 AND alias <> atom_id
                ORDER BY source, alias";

@@ -12,7 +12,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Artifact> {
         record_type: Artifact::RECORD_TYPE,
         run_id: row.get(0)?,
         n: row.get(1)?,
-        // Words that a newer el wrote are read as the nearest that this one knows.
+        // A newer `el` may have written other words. Each is read as the nearest known word.
         kind: word(2)?.parse().unwrap_or(ArtifactKind::Deliverable),
         name: path.rsplit('/').next().unwrap_or_default().to_owned(),
         path,
@@ -28,7 +28,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Artifact> {
     })
 }
 
-/// Everything that a run handed back, and what it wanted to, in the order of their numbers.
+/// Returns the artifacts of a run by number, refused files included.
 pub(crate) fn of_run(tx: &Tx<'_>, run: &str) -> Result<Vec<Artifact>> {
     let mut statement = tx
         .prepare_cached(
@@ -39,7 +39,7 @@ pub(crate) fn of_run(tx: &Tx<'_>, run: &str) -> Result<Vec<Artifact>> {
     rows.collect::<rusqlite::Result<_>>().doing("read artifacts")
 }
 
-/// Sets what a run handed back, in place of what was recorded before.
+/// Replaces the recorded artifacts of a run.
 pub(crate) fn replace(tx: &Tx<'_>, run: &str, artifacts: &[Artifact]) -> Result<()> {
     tx.execute("DELETE FROM artifacts WHERE run_id = ?1", [run]).doing("record artifacts")?;
     let mut statement = tx
@@ -68,7 +68,7 @@ pub(crate) fn replace(tx: &Tx<'_>, run: &str, artifacts: &[Artifact]) -> Result<
     Ok(())
 }
 
-/// The last run of an atom that handed anything back.
+/// Returns the last run of an atom that handed back an artifact.
 pub(crate) fn last_run_with_any(tx: &Tx<'_>, atom: &str) -> Result<Option<String>> {
     use rusqlite::OptionalExtension as _;
     tx.prepare_cached(

@@ -7,7 +7,7 @@ use crate::error::Doing;
 use crate::model::{self, Atom, Delegation, IssueType, Priority, Status, Timestamp};
 use crate::{Error, Result};
 
-/// What a status that cannot be read counts as.
+/// The status that an unreadable status is read as.
 const UNKNOWN_STATUS: Status = Status::Blocked;
 
 /// The columns that [`from_row`] reads, of a table that the query calls `a`.
@@ -20,9 +20,9 @@ pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.
 /// Where [`COLUMNS`] has the parent.
 pub(crate) const PARENT_COLUMN: usize = 8;
 
-/// One atom. A word that this `el` does not know (a damaged record; the tables refuse to be given
-/// one) must not hide all the other atoms: such a status is shown as `blocked`, from which nothing
-/// is claimed, and `el doctor` names the record.
+/// Reads an atom. The tables refuse unknown words, but a damaged record must not hide all other
+/// atoms: an unknown status is shown as `blocked`, so nobody claims the atom, and `el doctor` names
+/// the record.
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
     let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
     let status = word(4)?.parse().unwrap_or(UNKNOWN_STATUS);
@@ -78,7 +78,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
     }))
 }
 
-/// The atom with exactly this id.
+/// Returns the atom with exactly this id.
 pub(crate) fn find(tx: &Tx<'_>, id: &str) -> Result<Option<Atom>> {
     let found = tx
         .prepare_cached(&format!("SELECT {COLUMNS} FROM atoms a WHERE a.id = ?1"))
@@ -87,12 +87,12 @@ pub(crate) fn find(tx: &Tx<'_>, id: &str) -> Result<Option<Atom>> {
     found.transpose()
 }
 
-/// The atom with exactly this id, which must be there.
+/// Returns the atom with exactly this id, or [`Error::NotFound`].
 pub(crate) fn get(tx: &Tx<'_>, id: &str) -> Result<Atom> {
     find(tx, id)?.ok_or_else(|| Error::not_found("atom", id))
 }
 
-/// Status of an atom and the run that set it.
+/// Returns the status of an atom and the run that set the status.
 pub(crate) fn status(tx: &Tx<'_>, id: &str) -> Result<Option<(Status, Option<String>)>> {
     let found: Option<(String, Option<String>)> = tx
         .prepare_cached("SELECT status, status_by_run FROM atoms WHERE id = ?1")
@@ -101,7 +101,7 @@ pub(crate) fn status(tx: &Tx<'_>, id: &str) -> Result<Option<(Status, Option<Str
     Ok(found.map(|(status, by_run)| (status.parse().unwrap_or(UNKNOWN_STATUS), by_run)))
 }
 
-/// The atoms with a word that this `el` does not know.
+/// Returns the atoms with a word that this `el` does not know.
 pub(crate) fn unknown(tx: &Tx<'_>) -> Result<Vec<String>> {
     let list = |words: &mut dyn Iterator<Item = &'static str>| {
         words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(",")
@@ -116,9 +116,9 @@ pub(crate) fn unknown(tx: &Tx<'_>) -> Result<Vec<String>> {
     rows.collect::<rusqlite::Result<_>>().doing("look for damaged records")
 }
 
-/// Finds the id that `text` means: a whole id, a name that it has in another tracker, or any
-/// beginning of the short part that fits one atom, in any case, with or without the prefix; failing
-/// that, a beginning of a name in another tracker. Never a match in the middle.
+/// Resolves a text to an id. Tried in this order, ignoring case: a whole id; a name in another
+/// tracker; a unique beginning of the short part, with or without the prefix; a unique beginning of
+/// a name in another tracker. The middle of an id never matches.
 pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
     let wanted = text.trim();
     if wanted.is_empty() {
@@ -143,7 +143,7 @@ pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
     }
 }
 
-/// The only candidate, if there is one.
+/// Returns the only candidate, or `None` without candidates.
 fn one_of(wanted: &str, mut candidates: Vec<(String, String)>) -> Result<Option<String>> {
     if candidates.len() > 1 {
         return Err(Error::Ambiguous { id: wanted.to_owned(), candidates });
@@ -152,8 +152,7 @@ fn one_of(wanted: &str, mut candidates: Vec<(String, String)>) -> Result<Option<
 }
 
 fn resolve_short(tx: &Tx<'_>, wanted: &str, lower: &str) -> Result<String> {
-    // A short part never holds a '-', so what stands before the last one must be the project's
-    // prefix.
+    // A short part has no '-', so the text before the last '-' must be the project's prefix.
     let short = match lower.rsplit_once('-') {
         None => lower,
         Some((prefix, short)) if meta::get(tx, meta::PREFIX)?.as_deref() == Some(prefix) => short,
@@ -204,7 +203,7 @@ pub(crate) fn unused_short(tx: &Tx<'_>) -> Result<String> {
     Err(Error::conflict("exists", "no free id was found"))
 }
 
-/// Inserts an atom as it is, and its labels.
+/// Inserts an atom unchanged, with labels.
 pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
     let short = atom.id.rsplit_once('-').map_or(atom.id.as_str(), |(_, short)| short);
     let delegation = atom.delegation.as_ref();
@@ -246,8 +245,8 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
     Ok(())
 }
 
-/// Writes the plain fields that changed (not the status, nor the labels). A column that is written
-/// costs a page of each index that has it, whether or not its value is another.
+/// Writes the plain fields that changed, without status and labels. Each written column costs a
+/// page of every index on that column, even if the value stays the same.
 pub(crate) fn update_fields(tx: &Tx<'_>, before: &Atom, after: &Atom) -> Result<()> {
     let defer_until = after.defer_until.map(Timestamp::as_micros);
     let metadata = after.metadata.to_string();
@@ -274,21 +273,21 @@ pub(crate) fn update_fields(tx: &Tx<'_>, before: &Atom, after: &Atom) -> Result<
     Ok(())
 }
 
-/// What a change of status carries along.
+/// The circumstances of a change of status.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StatusChange<'a> {
     pub(crate) reason: Option<&'a str>,
     pub(crate) defer_until: Option<Timestamp>,
     pub(crate) retry_at: Option<Timestamp>,
-    /// The run that changes it; `None` for a person.
+    /// The run that makes the change; `None` for a person.
     pub(crate) by_run: Option<&'a str>,
     /// Attempts before now count no longer.
     pub(crate) fresh: bool,
-    /// Who has it from now on; `None` leaves the assignee.
+    /// The new assignee; `None` leaves the assignee.
     pub(crate) assignee: Option<&'a str>,
 }
 
-/// Sets the status and everything that depends on it.
+/// Sets the status and all dependent columns.
 pub(crate) fn set_status(
     tx: &Tx<'_>,
     id: &str,
@@ -320,8 +319,8 @@ pub(crate) fn set_status(
     Ok(())
 }
 
-/// Writes everything back that an import may change, status and times included. A person stands
-/// behind it, so no run does. `fresh_since`: attempts before then count no longer.
+/// Writes every field that an import may change, including status and times. The change counts as a
+/// person's, so the status belongs to no run. `fresh_since`: earlier attempts no longer count.
 pub(crate) fn overwrite(
     tx: &Tx<'_>,
     atom: &Atom,
@@ -359,7 +358,7 @@ pub(crate) fn overwrite(
     Ok(())
 }
 
-/// Hangs an atom below another, for a new atom whose parent came after it.
+/// Sets the parent of a new atom that was inserted before the parent.
 pub(crate) fn set_parent(tx: &Tx<'_>, id: &str, parent: &str) -> Result<()> {
     tx.prepare_cached("UPDATE atoms SET parent_id = ?2 WHERE id = ?1")
         .and_then(|mut s| s.execute([id, parent]))
@@ -384,7 +383,7 @@ pub(crate) fn parent(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
         .map(Option::flatten)
 }
 
-/// The ids of all abstract atoms: they are over only when everything below them is.
+/// Returns the ids of all abstract atoms. An abstract atom is over only when all descendants are.
 pub(crate) fn epics(tx: &Tx<'_>) -> Result<HashSet<String>> {
     let mut statement = tx
         .prepare("SELECT id FROM atoms WHERE issue_type IN ('epic','formula')")
@@ -402,8 +401,8 @@ pub(crate) fn parents(tx: &Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
     rows.collect::<rusqlite::Result<_>>().doing("read parents")
 }
 
-/// What is below an atom, however deep, and is not over, oldest first. What is below something that
-/// was given up is given up with it.
+/// Returns the descendants that are not over, oldest first. Below an atom that was given up, all
+/// descendants count as given up.
 pub(crate) fn open_below(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare_cached(
@@ -424,7 +423,7 @@ pub(crate) fn touch(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Removes an atom with everything that hangs on it but its runs and events.
+/// Deletes an atom with labels, bonds and comments. Runs and events stay.
 pub(crate) fn delete(tx: &Tx<'_>, id: &str) -> Result<()> {
     tx.execute("DELETE FROM atoms WHERE id = ?1", [id]).doing("remove an atom")?;
     Ok(())
@@ -448,7 +447,7 @@ pub(crate) fn children(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
     rows.collect::<rusqlite::Result<_>>().doing("read children")
 }
 
-/// The delegated tasks, newest first; those of one agent (by assignee) if one is named.
+/// Returns the delegated tasks, newest first, optionally only those of an assignee.
 pub(crate) fn delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<Atom>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM atoms a WHERE a.delegated_by IS NOT NULL AND (?1 IS NULL OR a.assignee = ?1) ORDER BY a.seq DESC"
@@ -458,7 +457,7 @@ pub(crate) fn delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<Atom>
     rows.collect::<rusqlite::Result<Vec<_>>>().doing("read tasks")?.into_iter().collect()
 }
 
-/// To whom the delegated tasks are assigned that are not over.
+/// Returns the assignees of all delegated tasks that are not over.
 pub(crate) fn assignees_of_tasks(tx: &Tx<'_>) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare_cached(

@@ -5,7 +5,7 @@ use crate::error::Doing;
 use crate::model::{Bond, BondKind, Timestamp};
 use crate::{Error, Result};
 
-/// Adds a bond; `false` if it was there.
+/// Adds a bond. Returns false if the bond existed.
 pub(crate) fn add(
     tx: &Tx<'_>,
     source: &str,
@@ -23,7 +23,7 @@ pub(crate) fn add(
     Ok(added > 0)
 }
 
-/// Removes a bond, or every bond between the two if `kind` is `None`. Says which were there.
+/// Removes a bond, or every bond between two atoms if `kind` is `None`. Returns the removed bonds.
 pub(crate) fn remove(
     tx: &Tx<'_>,
     source: &str,
@@ -82,8 +82,8 @@ pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Bond>> {
     )
 }
 
-/// The atoms that wait for this one alone: targets of its blocking bonds, unless it is an epic, and
-/// its children (a blocked parent holds them).
+/// Returns the atoms that wait for this atom alone: targets of blocking bonds, unless the atom is
+/// an epic, and children, since a blocked parent holds the children.
 pub(crate) fn waiting_for_itself(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
     ids(
         tx,
@@ -95,8 +95,8 @@ pub(crate) fn waiting_for_itself(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>>
     )
 }
 
-/// The atoms that wait for this one and everything below it: targets of `waits_for`, and of every
-/// blocking bond of an epic.
+/// Returns the atoms that wait for this atom and all descendants: targets of `waits_for`, and of
+/// every blocking bond of an epic.
 pub(crate) fn waiting_for_family(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
     ids(
         tx,
@@ -136,8 +136,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Bond>> {
     }))
 }
 
-/// Atoms whose count of live `blocks` bonds is wrong. Only a write past our triggers could make
-/// one.
+/// Returns atoms with a wrong count of live `blocks` bonds. Only a write that bypasses the triggers
+/// can cause a wrong count.
 pub(crate) fn miscounted(tx: &Tx<'_>) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare(

@@ -4,7 +4,7 @@ use super::Tx;
 use crate::Result;
 use crate::error::Doing;
 
-/// What a run was told at its claim, and whether it has spent more.
+/// The budget that a claim gave to a run, and whether the run overspent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RunBudget {
     pub(crate) run: Option<i64>,
@@ -12,7 +12,7 @@ pub(crate) struct RunBudget {
     pub(crate) over: Option<String>,
 }
 
-/// Counts what was spent on a day.
+/// Adds an amount to the spending of a day.
 pub(crate) fn add(tx: &Tx<'_>, day: i64, micros: i64) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO spend (day, cost_micros) VALUES (?1, ?2) ON CONFLICT (day) DO UPDATE SET cost_micros = cost_micros + ?2",
@@ -43,7 +43,7 @@ pub(crate) fn of_run(tx: &Tx<'_>, run: &str) -> Result<RunBudget> {
     .map(Option::unwrap_or_default)
 }
 
-/// What the last claim was told of epics that name no budget of their own.
+/// Returns the default budget of epics, as recorded by the last claim.
 pub(crate) fn last_for_epics(tx: &Tx<'_>) -> Result<Option<i64>> {
     tx.prepare_cached("SELECT epic_budget_micros FROM runs ORDER BY seq DESC LIMIT 1")
         .and_then(|mut s| s.query_row([], |row| row.get(0)).optional())
@@ -51,7 +51,7 @@ pub(crate) fn last_for_epics(tx: &Tx<'_>) -> Result<Option<i64>> {
         .map(Option::flatten)
 }
 
-/// The parents of an atom, nearest first: their ids.
+/// Returns the ids of an atom's ancestors, nearest first.
 pub(crate) fn parents(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare_cached(
@@ -65,7 +65,7 @@ pub(crate) fn parents(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
     rows.collect::<rusqlite::Result<_>>().doing("read parents")
 }
 
-/// What all runs at an atom and at everything below it have cost.
+/// Returns the cost of all runs of an atom and of all descendants.
 pub(crate) fn spent_below(tx: &Tx<'_>, root: &str) -> Result<i64> {
     tx.prepare_cached(
         "WITH RECURSIVE down (id) AS (SELECT ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id)

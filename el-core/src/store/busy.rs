@@ -7,8 +7,8 @@ thread_local! {
     static WAITING_SINCE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Sleeps 0.2 to 1.2 ms between tries. SQLite's own back-off climbs to 100 ms, which starves
-/// whoever came first: with eight writers its worst wait was 1–2 s, with this one 0.1–0.3 s.
+/// Sleeps 0.2 to 1.2 ms between tries. SQLite's own back-off climbs to 100 ms and starves the first
+/// writer: with eight writers, the worst wait was 1–2 s; here the worst wait is 0.1–0.3 s.
 pub(super) fn wait(tries: i32) -> bool {
     let now = Instant::now();
     let since = if tries == 0 { now } else { WAITING_SINCE.get().unwrap_or(now) };

@@ -23,7 +23,7 @@ pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, content: &str) -> R
     Ok(comment)
 }
 
-/// Adds a comment as it is; `false` if there is one of its id.
+/// Adds a comment unchanged. Returns false if the id exists.
 pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
     let added = tx
         .prepare_cached(
@@ -43,7 +43,8 @@ pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
     Ok(added > 0)
 }
 
-/// Replaces the text of a comment on this atom; `false` if there is none, or it has this text.
+/// Replaces the text of a comment on an atom. Returns false if there is no such comment or the text
+/// is the same.
 pub(crate) fn edit(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
     let edited = tx
         .prepare_cached(

@@ -5,7 +5,7 @@ use crate::error::Doing;
 use crate::model::{Event, EventKind, Timestamp};
 use crate::{Ctx, Error, Result};
 
-/// Writes one line of the audit trail. Called in the transaction of the change that it tells.
+/// Writes an event of the audit trail, in the transaction of the change.
 pub(crate) fn insert(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
@@ -21,7 +21,8 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// The events of one atom, or of all, oldest first; only those after `after`, at most `limit`.
+/// Returns the events of an atom, or of all atoms, oldest first: only events after `after`, at most
+/// `limit`.
 pub(crate) fn list(tx: &Tx<'_>, atom: Option<&str>, after: i64, limit: i64) -> Result<Vec<Event>> {
     let mut events = Vec::new();
     each(tx, atom, after, limit, |event| {
@@ -31,7 +32,7 @@ pub(crate) fn list(tx: &Tx<'_>, atom: Option<&str>, after: i64, limit: i64) -> R
     Ok(events)
 }
 
-/// How many events there are, of one atom or of all.
+/// Counts the events of an atom, or of all atoms.
 pub(crate) fn count(tx: &Tx<'_>, atom: Option<&str>) -> Result<i64> {
     let of_atom = if atom.is_some() { "atom_id = ?1" } else { "?1 IS NULL" };
     tx.prepare_cached(&format!("SELECT count(*) FROM events WHERE {of_atom}"))
@@ -49,7 +50,7 @@ pub(crate) fn before_latest(tx: &Tx<'_>, atom: Option<&str>, count: i64) -> Resu
         .map(Option::unwrap_or_default)
 }
 
-/// As [`list`], one by one: memory does not grow with them.
+/// Visits the events of [`list`] in order, in constant memory.
 pub(crate) fn each(
     tx: &Tx<'_>,
     atom: Option<&str>,
@@ -71,8 +72,8 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// How many tasks that were handed over an atom is within, itself included: it, the one in whose
-/// run it was filed, and so on.
+/// Counts the nested delegated tasks around an atom: the atom if delegated, the task that filed the
+/// atom from a run, and so on.
 pub(crate) fn tasks_above(tx: &Tx<'_>, atom: &str, at_most: i64) -> Result<i64> {
     tx.prepare_cached(
         "WITH RECURSIVE above (atom, step) AS (
@@ -88,8 +89,8 @@ pub(crate) fn tasks_above(tx: &Tx<'_>, atom: &str, at_most: i64) -> Result<i64> 
     .doing("count the tasks that a task is within")
 }
 
-/// The latest atom whose last claim was made in this conversation, that is still in progress
-/// without a run, and of which that conversation was not reminded since.
+/// Returns the latest atom that the conversation claimed last, that is still in progress without a
+/// run, and that no reminder has named since the claim.
 pub(crate) fn claimed_by(tx: &Tx<'_>, conversation: &str) -> Result<Option<String>> {
     tx.prepare_cached(
         // The index's own words: with others it would not be used.
@@ -104,7 +105,7 @@ pub(crate) fn claimed_by(tx: &Tx<'_>, conversation: &str) -> Result<Option<Strin
     .doing("look for what a conversation has claimed")
 }
 
-/// Whether a run was reminded by this already.
+/// Returns true if `by` already reminded the run.
 pub(crate) fn was_nudged(tx: &Tx<'_>, atom: &str, run: &str, by: &str) -> Result<bool> {
     tx.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM events WHERE atom_id = ?1 AND run_id = ?2

@@ -10,25 +10,25 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::{Atom, IssueType, Priority, Status, Timestamp};
 
-/// Which atoms. Conditions are joined by *and*; the values within one by *or*, except labels, which
-/// must all be there.
+/// A filter of atoms. Conditions are joined by *and*, the values of a condition by *or*. Labels are
+/// an exception: an atom must have all of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AtomFilter {
     /// Empty: every status that is not over.
     pub statuses: Vec<Status>,
-    /// Also what is over (only where `statuses` is empty).
+    /// Includes atoms that are over (only if `statuses` is empty).
     pub include_over: bool,
     pub types: Vec<IssueType>,
     pub exclude_types: Vec<IssueType>,
     pub priorities: Vec<Priority>,
     pub labels: Vec<String>,
     pub assignee: Option<AssigneeFilter>,
-    /// Direct children of this atom.
+    /// Only direct children of the atom.
     pub parent: Option<String>,
-    /// Everything below this atom, at any depth; its whole id. Of what is ready: for whoever drives
-    /// the plan of this epic, whom it does not hold.
+    /// Only descendants of the atom with this whole id. A list of ready atoms then is for the
+    /// driver of that epic's plan: the plan does not hold back the driver.
     pub below: Option<String>,
-    /// Only these, by their whole ids; empty: all.
+    /// Only these whole ids; empty: all.
     pub ids: Vec<String>,
     /// Only the questions of plans.
     pub asks: bool,
@@ -40,14 +40,15 @@ pub struct AtomFilter {
     pub updated_before: Option<Timestamp>,
 }
 
-/// Whose.
+/// A filter by assignee.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AssigneeFilter {
-    /// Assigned to this name.
+    /// Assigned to the name.
     Is(String),
-    /// Assigned to nobody.
+    /// Without an assignee.
     Nobody,
-    /// What a worker of this agent may take.
+    /// Without an assignee, or assigned to the agent: the atoms that a worker of the agent may
+    /// claim.
     NobodyOr(String),
 }
 
@@ -67,12 +68,11 @@ pub enum Sort {
     Title,
     /// By status in the order of work, then priority.
     Status,
-    /// What is older than 48 h by age first, then the rest by priority, so that nothing waits for
-    /// ever.
+    /// Atoms older than 48 h first, by age; then the rest by priority. No atom waits for ever.
     Hybrid,
 }
 
-/// One page of a list, and how many there are in all.
+/// A page of a list, with the total count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
     pub items: Vec<T>,
@@ -80,20 +80,20 @@ pub struct Page<T> {
 }
 
 pub(crate) struct Query {
-    /// The index to be read where we know better than the planner, which has no statistics
-    /// (gathering them would tax every start).
+    /// The index to use where the planner would choose badly. The planner has no statistics, since
+    /// gathering statistics would tax every start.
     index: Option<&'static str>,
     conditions: Vec<String>,
     values: Vec<(String, Value)>,
     /// The parameter that names the agent of [`AssigneeFilter::NobodyOr`].
     nobody_or: Option<String>,
-    /// Only what is ready at that time: what its parents hold is left out.
+    /// Only atoms ready at that time; atoms held by parents are excluded.
     ready_at: Option<Timestamp>,
-    /// The plan of whoever asks for what is ready.
+    /// The plan that the caller drives.
     driving: Option<String>,
 }
 
-/// The index of the whole queue, and that of each agent's part of it.
+/// The index of the whole queue, and the index with a part for each agent.
 const OF_ALL: &str = "atoms_queue";
 const OF_ONE: &str = "atoms_queue_of";
 
@@ -113,11 +113,11 @@ impl Query {
         query
     }
 
-    /// Only what is ready at `now`.
+    /// Returns a query for the atoms ready at `now`.
     pub(crate) fn ready(filter: &AtomFilter, now: Timestamp) -> Query {
         let conditions = vec![ready::READY.to_owned()];
         let values = vec![(":now".to_owned(), now.as_micros().into())];
-        // Whoever looks for his own does not pass by what is assigned to others.
+        // A query for an agent's own atoms does not scan the atoms of others.
         let index = match filter.assignee {
             Some(AssigneeFilter::Is(_) | AssigneeFilter::Nobody) => OF_ONE,
             _ => OF_ALL,
@@ -256,9 +256,9 @@ impl Query {
         format!("FROM atoms a{index}{conditions}")
     }
 
-    /// `SELECT columns FROM atoms a …`. What is nobody's or one agent's own, of what is ready, is
-    /// read from its two parts of the queue, which SQLite merges if `ORDER BY` asks for their
-    /// order.
+    /// Builds `SELECT columns FROM atoms a …`. Ready atoms of nobody or of an agent are read from
+    /// two parts of the queue. SQLite merges both parts if `ORDER BY` asks for the order of the
+    /// queue.
     fn select(&self, columns: &str) -> String {
         match &self.nobody_or {
             Some(name) if self.index == Some(OF_ALL) => {
@@ -279,8 +279,8 @@ impl Query {
             .collect()
     }
 
-    /// Calls `visit` with each row of `sql`, whose column `parent` is the atom's parent, until it
-    /// returns `false`.
+    /// Calls `visit` with each row of `sql` until `visit` returns false. Column `parent` holds the
+    /// atom's parent.
     fn each(
         &self,
         tx: &Tx<'_>,
@@ -328,18 +328,18 @@ impl Query {
         Ok(count)
     }
 
-    /// Whether there is any; stops at the first.
+    /// Returns true if an atom matches. Stops at the first.
     pub(crate) fn is_any(&self, tx: &Tx<'_>) -> Result<bool> {
         Ok(self.count_up_to(tx, 1)? > 0)
     }
 
-    /// Whether the atom with this whole id is among them.
+    /// Returns true if the atom with this whole id matches.
     pub(crate) fn matches(mut self, tx: &Tx<'_>, id: &str) -> Result<bool> {
         self.compare("a.id =", id.to_owned().into());
         self.is_any(tx)
     }
 
-    /// When the first back-off among them ends that runs at `now`.
+    /// Returns the earliest end of the back-offs that run at `now`.
     pub(crate) fn next_retry(mut self, tx: &Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>> {
         self.compare("a.retry_at >", now.as_micros().into());
         self.compare("a.retry_from - 60000000 <=", now.as_micros().into());
@@ -367,7 +367,7 @@ impl Query {
         Ok(())
     }
 
-    /// How many back-offs run among them at `now`.
+    /// Counts the back-offs that run at `now`.
     pub(crate) fn backing_off(mut self, tx: &Tx<'_>, now: Timestamp) -> Result<i64> {
         self.compare("a.retry_at >", now.as_micros().into());
         self.compare("a.retry_from - 60000000 <=", now.as_micros().into());
@@ -400,8 +400,7 @@ impl Query {
         self.visit(tx, order, None, 0, |row| visit(atom::from_row(row).doing("list atoms")??))
     }
 
-    /// As [`Query::rows`], one row of [`atom::COLUMNS`] after the other: memory does not grow with
-    /// them.
+    /// Visits the rows of [`Query::rows`] as [`atom::COLUMNS`], in constant memory.
     fn visit(
         &self,
         tx: &Tx<'_>,

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::Timestamp;
 
-/// A task of the mailbox, and the atom that it is.
+/// A task of the mailbox with the atom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Task {
     pub(crate) task_id: String,
@@ -31,8 +31,8 @@ pub(crate) fn task_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Task>> {
         .doing("look a task up")
 }
 
-/// The tasks, oldest atom first: all but those that were told to be over and have not changed since
-/// `since`.
+/// Returns the tasks, oldest atom first. Excluded are tasks reported as over that have not changed
+/// since `since`.
 pub(crate) fn tasks(tx: &Tx<'_>, since: Timestamp) -> Result<Vec<Task>> {
     let mut statement = tx
         .prepare_cached(
@@ -60,7 +60,8 @@ pub(crate) fn set_told(tx: &Tx<'_>, task_id: &str, told: &str) -> Result<()> {
     Ok(())
 }
 
-/// Marks the n-th message of this content in this file as dealt with. Whether it was new.
+/// Marks the n-th message of this content in the file as handled. Returns true if the message was
+/// new.
 pub(crate) fn see(tx: &Tx<'_>, file: &str, hash: &str, nth: i64, now: Timestamp) -> Result<bool> {
     let changed = tx
         .prepare_cached(

@@ -5,7 +5,7 @@ use crate::error::Doing;
 use crate::model::{Channel, InboxMessage, Message, Timestamp};
 use crate::{Result, model};
 
-/// What is to be said, checked already.
+/// A checked message to insert.
 #[derive(Debug)]
 pub(crate) struct NewRow<'a> {
     pub(crate) channel: &'a str,
@@ -93,7 +93,7 @@ pub(crate) fn of_channel(
     Ok((found, total))
 }
 
-/// Every channel, the one where something was said last first.
+/// Returns every channel, the channel with the latest message first.
 pub(crate) fn channels(tx: &Tx<'_>, reader: &str) -> Result<Vec<Channel>> {
     let mut statement = tx
         .prepare_cached(
@@ -120,7 +120,7 @@ pub(crate) fn channels(tx: &Tx<'_>, reader: &str) -> Result<Vec<Channel>> {
     rows.collect::<rusqlite::Result<_>>().doing("read channels")
 }
 
-/// What reached a reader after message number `after`, newest first, and how much there is.
+/// Returns the reader's messages after message number `after`, newest first, with the total count.
 pub(crate) fn inbox(
     tx: &Tx<'_>,
     reader: &str,
@@ -151,7 +151,7 @@ pub(crate) fn inbox(
     Ok((rows.collect::<rusqlite::Result<_>>().doing("read an inbox")?, total))
 }
 
-/// Marks one message as read by a reader. Whether it was unread.
+/// Marks a message as read by a reader. Returns true if the message was unread.
 pub(crate) fn mark_read(tx: &Tx<'_>, reader: &str, seq: i64, now: Timestamp) -> Result<bool> {
     let changed = tx
         .execute(

@@ -7,16 +7,16 @@ use crate::error::Doing;
 /// The first part of the ids of atoms.
 pub(crate) const PREFIX: &str = "prefix";
 pub(crate) const CREATED_AT: &str = "created_at";
-/// What is known of an account's pause: this, and the account's fingerprint.
+/// The prefix of the key of an account's pause; the account's fingerprint follows.
 pub(crate) const PAUSE: &str = "pause:";
 /// The accounts that the last worker serves.
 pub(crate) const ACCOUNTS: &str = "accounts";
-/// What all runs together may cost on a day (millionths of a US dollar), as the last worker was
-/// told.
+/// The budget of all runs together on a day, in millionths of a US dollar, as the last worker set
+/// it.
 pub(crate) const BUDGET_PER_DAY: &str = "budget_per_day";
-/// The day (since the epoch, UTC) for which a person lifted that bound.
+/// The day (since the epoch, UTC) for which a person lifted the budget.
 pub(crate) const BUDGET_LIFTED: &str = "budget_lifted_day";
-/// Why a worker holds back what is ready: the moment (microseconds), a blank, and the reason.
+/// Why a worker holds back ready atoms: the time in microseconds, a blank, and the reason.
 pub(crate) const HELD_BACK: &str = "held_back";
 
 pub(crate) fn get(tx: &Tx<'_>, key: &str) -> Result<Option<String>> {
@@ -39,7 +39,7 @@ pub(crate) fn remove(tx: &Tx<'_>, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// Every setting whose key begins so, by the rest of its key.
+/// Returns every setting with the key prefix, by the rest of the key.
 pub(crate) fn beginning_with(tx: &Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>> {
     tx.prepare_cached(
         "SELECT substr(key, length(?1) + 1), value FROM meta

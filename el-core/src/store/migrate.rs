@@ -6,22 +6,22 @@ use super::Tx;
 use crate::error::Doing;
 use crate::{Error, Result};
 
-/// Append-only: a migration that landed in a release is never edited. Position + 1 is the
-/// `user_version` that it leads to.
+/// Append-only: a released migration is never edited. A migration leads to `user_version` =
+/// position + 1.
 const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/sqlite/0001_init.sql")];
 
-/// The newest schema that this `el` knows.
+/// The newest schema that `el` knows.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// `elt1` as a big-endian number: tells our files from other SQLite files.
+/// `elt1` as a big-endian number: marks files of `el` among other SQLite files.
 pub(super) const APPLICATION_ID: i64 = 0x656c_7431;
 
 pub(super) fn version(conn: &Connection) -> Result<i64> {
     conn.query_row("PRAGMA user_version", [], |row| row.get(0)).doing("read its version")
 }
 
-/// Brings a database to [`SCHEMA_VERSION`]: all missing steps in one immediate transaction, whose
-/// version is read again inside it, since another process may have been faster.
+/// Migrates a database to [`SCHEMA_VERSION`] in one immediate transaction. The version is read
+/// again inside the transaction, since another process may have migrated meanwhile.
 pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<()> {
     let tx = conn
         .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -34,8 +34,8 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<()> {
     tx.commit().doing("commit a migration")
 }
 
-/// Makes the schema in an empty database, and in the same transaction what `fill` writes. `false`
-/// if another process was faster.
+/// Creates the schema in an empty database and calls `fill` in the same transaction. Returns false
+/// if another process created the schema first.
 pub(super) fn create(
     conn: &mut Connection,
     path: &Path,

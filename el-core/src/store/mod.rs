@@ -1,8 +1,9 @@
-//! The only SQL in the project: one file for opening, one for migrating, then one a noun.
+//! The only SQL in the project: a file for opening, a file for migrating, then a file for each
+//! noun.
 //!
-//! Nothing outside this crate sees a connection. [`Store::write`] and [`Store::read`] are the only
-//! ways to a transaction: writes begin IMMEDIATE, since a deferred read-then-write fails at once
-//! when another process writes in between.
+//! No connection is visible outside of this crate. [`Store::write`] and [`Store::read`] are the
+//! only ways to a transaction. Writes begin IMMEDIATE: a deferred transaction that reads and then
+//! writes fails at once when another process writes in between.
 
 pub(crate) mod alias;
 pub(crate) mod artifact;
@@ -32,8 +33,8 @@ pub(crate) mod worker;
 pub use migrate::SCHEMA_VERSION;
 pub use open::{Durability, Store};
 
-/// A transaction. Reading functions of `store/` take it too, so that what a verb reads and writes
-/// is one moment.
+/// A transaction. Functions that read take a transaction too, so that a verb reads and writes at
+/// one moment.
 pub(crate) type Tx<'a> = rusqlite::Transaction<'a>;
 
 /// The version of the SQLite that is built in.

@@ -10,25 +10,27 @@ use crate::error::Doing;
 use crate::model::Timestamp;
 use crate::{Error, Result};
 
-/// What a commit survives.
+/// The failures that a commit survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// Everything but a power cut, which may take the last commits and never damages the file.
+    /// All failures but a power cut. A power cut may take the last commits and never damages the
+    /// file.
     #[default]
     Normal,
     /// A power cut too; each write waits for the disk.
     Full,
 }
 
-/// One connection to one project's database.
+/// A connection to the database of a project.
 #[derive(Debug)]
 pub struct Store {
     conn: Connection,
     path: PathBuf,
 }
 
-/// The largest write-ahead log that stays at the end of a process, in bytes. The first process to
-/// open a database reads the whole log: 0.5 MB cost it a millisecond, the 18 MB of an import 20.
+/// The largest write-ahead log, in bytes, that stays at the end of a process. The first process to
+/// open a database reads the whole log: a log of 0.5 MB took a millisecond, the 18 MB of an import
+/// 20.
 const LOG_KEPT: u64 = 512 * 1024;
 
 impl Drop for Store {
@@ -36,15 +38,20 @@ impl Drop for Store {
         let mut log = self.path.clone().into_os_string();
         log.push("-wal");
         if std::fs::metadata(log).is_ok_and(|log| log.len() > LOG_KEPT) {
-            // The last process to close the database then moves the log into it. Without that, the
-            // next one does.
+            // The last process to close the database then moves the log into the database.
+            // Otherwise the next process does.
             let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
         }
     }
 }
 
 impl Store {
-    /// Opens a database that exists, migrating it if it is older than this `el`.
+    /// Opens an existing database, and migrates an older database.
+    ///
+    /// # Errors
+    ///
+    /// If there is no database at `path`, the file is no database of `el`, the schema is newer than
+    /// this `el`, or SQLite fails.
     pub fn open(path: &Path, durability: Durability) -> Result<Store> {
         if !path.is_file() {
             return Err(Error::NoDatabase { path: path.to_owned() });
@@ -68,14 +75,16 @@ impl Store {
         Ok(Store { conn, path: path.to_owned() })
     }
 
-    /// Creates the database of a project whose atoms are called `<prefix>-…`, in one transaction.
-    /// What an earlier call left half done is finished.
+    /// Creates the database of a project in one transaction; ids of atoms begin with `<prefix>-`.
+    /// Finishes an earlier call that was interrupted.
     ///
     /// # Errors
-    /// If there is a database already, ours or another program's.
+    ///
+    /// If there is a database already, by `el` or by another program.
     pub fn create(path: &Path, prefix: &str, now: Timestamp) -> Result<Store> {
-        // It holds the tokens of runs. The files that SQLite keeps beside it get its permissions. A
-        // file that is there keeps its own; what else is wrong, SQLite tells.
+        // The database holds the tokens of runs. SQLite gives the same permissions to the files
+        // beside the database. An existing file keeps the permissions; SQLite reports all other
+        // problems.
         let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut conn = connect(path, flags, Durability::Normal)?;
@@ -99,8 +108,12 @@ impl Store {
         &self.path
     }
 
-    /// A number that changes whenever another connection commits. Costs microseconds; made for
-    /// polling.
+    /// Returns a number that changes whenever another connection commits. The call costs
+    /// microseconds and is made for polling.
+    ///
+    /// # Errors
+    ///
+    /// If SQLite fails.
     pub fn data_version(&self) -> Result<i64> {
         self.conn
             .prepare_cached("PRAGMA data_version")
@@ -108,13 +121,22 @@ impl Store {
             .doing("look for changes")
     }
 
-    /// Moves the write-ahead log into the database as far as nobody is in the way. For a worker's
-    /// idle moments.
+    /// Moves the write-ahead log into the database, as far as no reader is in the way. For the idle
+    /// moments of a worker.
+    ///
+    /// # Errors
+    ///
+    /// If SQLite fails.
     pub fn checkpoint(&self) -> Result<()> {
         self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("checkpoint")
     }
 
-    /// SQLite's own check of the file, and of its references. Empty if all is well.
+    /// Runs SQLite's check of the file and of the references. Returns no lines if the file is
+    /// sound.
+    ///
+    /// # Errors
+    ///
+    /// If SQLite fails.
     pub fn integrity(&self) -> Result<Vec<String>> {
         let collect = |sql: &str| -> rusqlite::Result<Vec<String>> {
             let mut statement = self.conn.prepare(sql)?;
@@ -141,7 +163,8 @@ impl Store {
         Ok(found)
     }
 
-    /// How many steps SQLite's machine takes for this work: what it costs, whatever the clock says.
+    /// Returns the number of steps of SQLite's machine for the work: a cost that does not depend on
+    /// the clock.
     #[cfg(test)]
     pub(crate) fn steps(&mut self, work: impl FnOnce(&mut Store)) -> u64 {
         use std::sync::Arc;
@@ -168,7 +191,7 @@ impl Store {
         Ok(done)
     }
 
-    /// Does the work as [`Store::write`] would, and undoes it: to tell what would happen.
+    /// Does the work as [`Store::write`] would, then rolls the work back.
     pub(crate) fn rehearse<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
         let tx = self
             .conn
@@ -179,12 +202,12 @@ impl Store {
         Ok(done)
     }
 
-    /// Prepares for one transaction that changes much. With SQLite's own 2 MB of cache, an import
-    /// of 87 MB spilled pages again and again, and wrote 19 GB.
+    /// Prepares for a transaction with many changes. With SQLite's own 2 MB of cache, an import of
+    /// 87 MB spilled pages again and again, and wrote 19 GB.
     ///
     /// # Errors
     ///
-    /// If the connection refuses it.
+    /// If SQLite refuses the settings.
     pub(crate) fn prepare_bulk(&self) -> Result<()> {
         self.conn.pragma_update(None, "cache_size", -BULK_CACHE_KIB).doing("enlarge the cache")
     }

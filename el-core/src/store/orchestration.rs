@@ -1,5 +1,5 @@
-//! What ties the atoms of an orchestration together: its settings, its questions with their
-//! answers, the model's names of tasks, its checks.
+//! The rows of an orchestration: settings, questions with answers, the model's names of tasks, and
+//! checks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,12 +19,12 @@ pub(crate) struct Orchestration {
     /// JSON.
     pub(crate) settings: String,
     pub(crate) started_at: Timestamp,
-    /// Microseconds in which somebody drove it.
+    /// Microseconds in which a worker or a person drove the plan.
     pub(crate) worked: i64,
     pub(crate) ended_at: Option<Timestamp>,
 }
 
-/// A question and what came of it.
+/// A question and the answer so far.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Asked {
     pub(crate) epic_id: String,
@@ -59,7 +59,7 @@ impl State {
     }
 }
 
-/// An answer as it is kept.
+/// An answer to store.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer<'a> {
     pub(crate) state: State,
@@ -68,7 +68,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) run: Option<&'a str>,
 }
 
-/// A task of a list and its atom.
+/// A task of a list and the atom of the task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Planned {
     pub(crate) list: String,
@@ -110,7 +110,7 @@ pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<String>> {
     rows.collect::<rusqlite::Result<_>>().doing("read orchestrations")
 }
 
-/// Begins it, or changes its settings.
+/// Inserts an orchestration, or changes the settings.
 pub(crate) fn put(
     tx: &Tx<'_>,
     epic: &str,
@@ -127,15 +127,15 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// Says which worker shares the plan's tasks with others.
+/// Records the worker that shares the plan's tasks with other workers.
 pub(crate) fn set_driver(tx: &Tx<'_>, epic: &str, worker: &str) -> Result<()> {
     tx.execute("UPDATE orchestrations SET driver = ?2 WHERE epic_id = ?1", params![epic, worker])
         .doing("say who drives an orchestration")?;
     Ok(())
 }
 
-/// Whether an epic is a plan that nobody drives, which holds what is in it. The twin of a part of
-/// `READY`.
+/// Returns true if an epic is a plan without a driver. Such a plan holds the tasks. Must agree with
+/// that part of `READY`.
 pub(crate) fn is_resting(tx: &Tx<'_>, epic: &str) -> Result<bool> {
     let sql = concat!("SELECT ?1 IN (", resting_plans!(), ")");
     tx.prepare_cached(sql)
@@ -143,7 +143,7 @@ pub(crate) fn is_resting(tx: &Tx<'_>, epic: &str) -> Result<bool> {
         .doing("look whether a plan is driven")
 }
 
-/// Counts time in which it was driven.
+/// Adds driven time.
 pub(crate) fn add_worked(tx: &Tx<'_>, epic: &str, micros: i64) -> Result<()> {
     tx.execute(
         "UPDATE orchestrations SET worked = worked + ?2 WHERE epic_id = ?1",
@@ -210,7 +210,7 @@ pub(crate) fn ask(tx: &Tx<'_>, epic: &str, name: &str, atom: &str) -> Result<()>
     Ok(())
 }
 
-/// Keeps an answer; of a list, its tasks are to be filed.
+/// Records an answer. The tasks of a list then remain to be filed.
 pub(crate) fn answer(
     tx: &Tx<'_>,
     epic: &str,
@@ -228,7 +228,7 @@ pub(crate) fn answer(
     Ok(())
 }
 
-/// Keeps what was wrong with an answer.
+/// Records the fault of an answer.
 pub(crate) fn set_fault(tx: &Tx<'_>, epic: &str, name: &str, fault: &str) -> Result<()> {
     tx.execute(
         "UPDATE questions SET fault = ?3 WHERE epic_id = ?1 AND name = ?2",
@@ -238,7 +238,7 @@ pub(crate) fn set_fault(tx: &Tx<'_>, epic: &str, name: &str, fault: &str) -> Res
     Ok(())
 }
 
-/// What was wrong with the answers to a question, newest first: when, in which run, and what.
+/// Returns the faults of the answers to a question, newest first: time, run and text.
 pub(crate) fn faults(
     tx: &Tx<'_>,
     epic: &str,
@@ -259,7 +259,7 @@ pub(crate) fn faults(
     rows.collect::<rusqlite::Result<_>>().doing("read what was wrong with answers")
 }
 
-/// Every task of the list has had its atom.
+/// Records that every task of the list has had an atom.
 pub(crate) fn set_filed(tx: &Tx<'_>, epic: &str, name: &str) -> Result<()> {
     tx.execute("UPDATE questions SET is_filed = 1 WHERE epic_id = ?1 AND name = ?2", [epic, name])
         .doing("mark a list as filed")?;
@@ -287,7 +287,7 @@ pub(crate) fn planned(tx: &Tx<'_>, epic: &str) -> Result<Vec<Planned>> {
     rows.collect::<rusqlite::Result<_>>().doing("read planned tasks")
 }
 
-/// The epic whose task an atom is, and the task.
+/// Returns the epic and the planned task of an atom.
 pub(crate) fn planned_as(tx: &Tx<'_>, atom: &str) -> Result<Option<(String, Planned)>> {
     tx.prepare_cached(
         "SELECT epic_id, list, task_id, atom_id FROM planned_tasks WHERE atom_id = ?1",
@@ -304,7 +304,7 @@ pub(crate) fn planned_as(tx: &Tx<'_>, atom: &str) -> Result<Option<(String, Plan
     .doing("read a planned task")
 }
 
-/// Keeps how a check ended; what was kept before stands.
+/// Records the end of a check. An existing record stands.
 pub(crate) fn put_check(tx: &Tx<'_>, epic: &str, check: &WholeCheck) -> Result<()> {
     tx.execute(
         "INSERT OR IGNORE INTO whole_checks (epic_id, round, passed, output, at) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -314,7 +314,7 @@ pub(crate) fn put_check(tx: &Tx<'_>, epic: &str, check: &WholeCheck) -> Result<(
     Ok(())
 }
 
-/// In their order.
+/// Returns the checks in order.
 pub(crate) fn checks(tx: &Tx<'_>, epic: &str) -> Result<Vec<WholeCheck>> {
     let sql =
         "SELECT round, passed, output, at FROM whole_checks WHERE epic_id = ?1 ORDER BY round";
@@ -332,8 +332,7 @@ pub(crate) fn checks(tx: &Tx<'_>, epic: &str) -> Result<Vec<WholeCheck>> {
     rows.collect::<rusqlite::Result<_>>().doing("read checks")
 }
 
-/// Reads rows about what is below an epic, at any depth; `rest` goes on from the table `down` of
-/// their ids.
+/// Reads rows about the descendants of an epic. `rest` is the SQL after the table `down` of ids.
 fn of_below<T>(
     tx: &Tx<'_>,
     epic: &str,
@@ -348,7 +347,7 @@ fn of_below<T>(
     rows.collect::<rusqlite::Result<_>>().doing(doing)
 }
 
-/// The atoms below an epic, at any depth, in the order in which they were filed.
+/// Returns the descendants of an epic, in the order of filing.
 pub(crate) fn below(tx: &Tx<'_>, epic: &str) -> Result<Vec<String>> {
     of_below(
         tx,
@@ -358,7 +357,7 @@ pub(crate) fn below(tx: &Tx<'_>, epic: &str) -> Result<Vec<String>> {
     )
 }
 
-/// Those of them that ask a question, of whichever orchestration.
+/// Returns the descendants that ask a question, of any orchestration.
 pub(crate) fn asking_below(tx: &Tx<'_>, epic: &str) -> Result<HashSet<String>> {
     let found = of_below(
         tx,
@@ -369,7 +368,7 @@ pub(crate) fn asking_below(tx: &Tx<'_>, epic: &str) -> Result<HashSet<String>> {
     Ok(found.into_iter().collect())
 }
 
-/// What each of them waits for, wherever that is.
+/// Returns the dependencies of each descendant, inside and outside of the epic.
 pub(crate) fn waits_below(tx: &Tx<'_>, epic: &str) -> Result<HashMap<String, Vec<String>>> {
     let rest = "SELECT b.target_id, b.source_id, b.kind FROM down JOIN bonds b ON b.target_id = down.id ORDER BY b.created_at, b.source_id";
     let mut waits: HashMap<String, Vec<String>> = HashMap::new();
@@ -383,7 +382,7 @@ pub(crate) fn waits_below(tx: &Tx<'_>, epic: &str) -> Result<HashMap<String, Vec
     Ok(waits)
 }
 
-/// Whether an atom is an orchestrated epic, a task of a plan, or a question.
+/// Returns true if an atom is an orchestrated epic, a task of a plan, or a question.
 pub(crate) fn is_part(tx: &Tx<'_>, atom: &str) -> Result<bool> {
     tx.prepare_cached(
         "SELECT 1 FROM orchestrations WHERE epic_id = ?1 UNION ALL SELECT 1 FROM planned_tasks WHERE atom_id = ?1
@@ -393,7 +392,7 @@ pub(crate) fn is_part(tx: &Tx<'_>, atom: &str) -> Result<bool> {
     .doing("read whether an atom is part of a plan")
 }
 
-/// Whether an atom below asks a question, of whichever orchestration.
+/// Returns true if an atom asks a question, of any orchestration.
 pub(crate) fn asks(tx: &Tx<'_>, atom: &str) -> Result<bool> {
     tx.prepare_cached("SELECT 1 FROM questions WHERE atom_id = ?1")
         .and_then(|mut s| s.exists([atom]))

@@ -1,13 +1,14 @@
-//! The one definition of *ready*. Its twin for people and for property tests is `rules::ready`.
+//! The one definition of *ready* in SQL. `rules::ready` states the same for people; a property test
+//! compares the two.
 //!
-//! Computed at read, from the queue's partial index, so it costs nothing for what is over and
-//! cannot go stale. One part of it is counted ahead: an atom's own live `blocks` bonds, in a column
-//! that triggers count anew at each change (ten thousand blocked atoms at the head of the queue
-//! cost 20 ms a claim before, and nothing since). A bond whose source was removed holds nobody:
-//! removing an atom removes its bonds.
+//! Readiness is computed at read, from the queue's partial index, so atoms that are over cost
+//! nothing and no cache goes stale. Only the count of live `blocks` bonds of an atom is stored:
+//! triggers update the column at each change. Without the column, ten thousand blocked atoms at the
+//! head of the queue cost 20 ms a claim. A removed source holds no target, since removing an atom
+//! removes the bonds.
 //!
-//! The atom itself is judged by [`READY`], its parents by [`Parents`], which looks at each of them
-//! once however many atoms are below it.
+//! [`READY`] judges the atom, and [`Parents`] the ancestors. [`Parents`] looks at each ancestor
+//! once, however many atoms are below.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,8 +19,8 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::Timestamp;
 
-/// Whether an atom (called `x` by whoever uses this) has a live blocker among its own incoming
-/// bonds other than `blocks`, which are counted in its `blocked_by`.
+/// SQL: an atom `x` has a live blocker among the incoming bonds other than `blocks`. The column
+/// `blocked_by` counts `blocks`.
 macro_rules! has_live_blocker {
     ($x:literal) => {
         concat!(
@@ -42,9 +43,9 @@ macro_rules! has_live_blocker {
     };
 }
 
-/// What waits for an atom that is over while its run is not: the agent may still be writing. Asked
-/// once a query, from the live runs. `CROSS JOIN` fixes the order of the loops: the planner, which
-/// has no statistics, would scan all bonds.
+/// SQL: the targets of an atom that is over with a live run: the agent may still be writing.
+/// Evaluated once per query, from the live runs. `CROSS JOIN` fixes the order of the loops: the
+/// planner has no statistics and would scan all bonds.
 macro_rules! behind_a_run {
     () => {
         "WITH RECURSIVE
@@ -75,8 +76,8 @@ macro_rules! resting_plans {
 }
 pub(super) use resting_plans;
 
-/// The condition for an atom `a` at the time `:now`, its parents apart. A back-off that began more
-/// than a minute from now (`CLOCK_SKEW`) holds nothing: the clock has gone back since.
+/// The condition for an atom `a` at the time `:now`, without the ancestors. A back-off that begins
+/// more than a minute in the future (`CLOCK_SKEW`) holds nothing: the clock was turned back.
 pub(crate) const READY: &str = concat!(
     "a.status IN ('open','deferred') AND a.blocked_by = 0
      AND (a.status = 'open' OR a.defer_until <= :now)
@@ -90,8 +91,8 @@ pub(crate) const READY: &str = concat!(
     has_live_blocker!("a.id"),
 );
 
-/// Whether an atom holds what is below it, and its own parent. `?3`: a plan that nobody drives
-/// holds its tasks.
+/// Selects whether an atom holds the atoms below, and the atom's parent. `?3`: a plan without a
+/// driver holds the tasks.
 const HOLDS_CHILDREN: &str = concat!(
     "SELECT p.status IN ('blocked','wont_do','discard')
        OR (p.status = 'deferred' AND (p.defer_until IS NULL OR p.defer_until > ?2))
@@ -102,17 +103,18 @@ const HOLDS_CHILDREN: &str = concat!(
     ", p.parent_id FROM atoms p WHERE p.id = ?1"
 );
 
-/// The parents that were looked at, and whether they hold their children.
+/// The ancestors read so far, each with the answer whether the ancestor holds the children.
 pub(crate) struct Parents<'t> {
     tx: &'t Tx<'t>,
     now: Timestamp,
     holding: HashMap<String, bool>,
-    /// The plan of whoever asks, and what is above it: these hold none of their tasks from it.
+    /// The plan that the caller drives, and all ancestors of the plan: none of these hold tasks
+    /// from the caller.
     driven: HashSet<String>,
 }
 
 impl<'t> Parents<'t> {
-    /// `driving`: the epic of the plan that whoever asks drives.
+    /// `driving`: the epic of the plan that the caller drives.
     pub(crate) fn new(
         tx: &'t Tx<'t>,
         now: Timestamp,
@@ -126,7 +128,7 @@ impl<'t> Parents<'t> {
         Ok(Parents { tx, now, holding: HashMap::new(), driven })
     }
 
-    /// Whether an atom with this parent is held by it or by anything above it.
+    /// Returns true if `parent` or an ancestor of `parent` holds the children.
     pub(crate) fn hold(&mut self, parent: Option<&str>) -> Result<bool> {
         let Some(parent) = parent else { return Ok(false) };
         if let Some(known) = self.holding.get(parent) {
@@ -169,5 +171,5 @@ impl<'t> Parents<'t> {
     }
 }
 
-/// The order in which ready atoms are worked on.
+/// The order of work on ready atoms.
 pub(crate) const QUEUE_ORDER: &str = "a.priority, a.created_at, a.seq";

@@ -28,7 +28,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Review> {
     })
 }
 
-/// Records a hand-over. One that still waited is superseded by it.
+/// Records a hand-over. A hand-over that still waits is superseded.
 pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, report: &Value) -> Result<Review> {
     decide(tx, ctx, atom, ReviewVerdict::Superseded, None)?;
     let review = Review {
@@ -52,7 +52,7 @@ pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, report: &Value) -> 
     Ok(review)
 }
 
-/// Decides the hand-over of an atom that waits, if one does; whether one did.
+/// Decides the waiting hand-over of an atom. Returns false if no hand-over waits.
 pub(crate) fn decide(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,

@@ -132,7 +132,7 @@ pub(crate) fn live_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Run>> {
     one(tx, "r.atom_id = ?1 AND r.outcome IS NULL", &[&atom])
 }
 
-/// The run of the tmux session with exactly this name.
+/// Returns the run of the tmux session with exactly this name.
 pub(crate) fn of_session(tx: &Tx<'_>, session: &str) -> Result<Option<Run>> {
     one(tx, "r.session = ?1", &[&session])
 }
@@ -142,7 +142,7 @@ pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<Run>> {
     many(tx, "WHERE r.atom_id = ?1 ORDER BY r.seq", &[&atom])
 }
 
-/// The runs of each of these atoms, oldest first; an atom without one is not in it.
+/// Returns the runs of each atom, oldest first. Atoms without a run have no entry.
 pub(crate) fn of_atoms(tx: &Tx<'_>, atoms: &[&str]) -> Result<HashMap<String, Vec<Run>>> {
     let ids = serde_json::to_string(atoms).expect("a list of texts is JSON");
     let mut runs: HashMap<String, Vec<Run>> = HashMap::new();
@@ -159,11 +159,11 @@ pub(crate) fn live(tx: &Tx<'_>) -> Result<Vec<Run>> {
     many(tx, "INDEXED BY runs_live WHERE r.outcome IS NULL ORDER BY r.seq", &[])
 }
 
-/// Of one atom, live ones alone, those that ended so.
+/// A filter of runs: the atom, only live runs, the outcome.
 type Which<'a> = (Option<&'a str>, bool, Option<Outcome>);
 
-/// Only the conditions that are asked for: one that may be absent would keep its index from being
-/// used.
+/// Builds only the conditions that are set: a condition like `?1 IS NULL OR …` would defeat the
+/// index.
 fn condition((atom, live_only, outcome): Which<'_>) -> String {
     let of_atom = if atom.is_some() { "r.atom_id = ?1" } else { "?1 IS NULL" };
     let live = if live_only { "?2 AND r.outcome IS NULL" } else { "NOT ?2" };
@@ -182,7 +182,7 @@ pub(crate) fn count(tx: &Tx<'_>, which: Which<'_>) -> Result<i64> {
         .doing("count runs")
 }
 
-/// Each of them, newest first.
+/// Visits the runs, newest first.
 pub(crate) fn each(
     tx: &Tx<'_>,
     which: Which<'_>,
@@ -212,7 +212,7 @@ pub(crate) fn list(tx: &Tx<'_>, which: Which<'_>, limit: Option<i64>) -> Result<
     Ok((runs, count(tx, which)?))
 }
 
-/// A run by its id, with or without `run-`, or by a beginning that fits one run.
+/// Resolves a run by id, with or without `run-`, or by a unique beginning.
 pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
     let wanted = text.trim().to_ascii_lowercase();
     let short =
@@ -280,14 +280,14 @@ pub(crate) fn attempts_since(
     rows.collect::<rusqlite::Result<_>>().doing("read earlier attempts")
 }
 
-/// The fence. Every write begins here: a caller in an agent session goes on only as the live run
-/// that it says it is.
+/// The fence at the head of every write. A caller in an agent session passes only if the session's
+/// run is live and the token matches.
 pub(crate) fn fence(tx: &Tx<'_>, ctx: &Ctx<'_>) -> Result<Option<Run>> {
     let Some(session) = ctx.session else { return Ok(None) };
     live_with_token(tx, &session.run, session.token.as_deref()).map(Some)
 }
 
-/// The run `id`, if it lives and `token` is its own.
+/// Returns the run `id` if the run is live and `token` matches.
 pub(crate) fn live_with_token(tx: &Tx<'_>, id: &str, token: Option<&str>) -> Result<Run> {
     let stale = |why: String| Error::StaleRun { run: id.to_owned(), why };
     let run = find(tx, id)?.ok_or_else(|| stale("there is no such run here".to_owned()))?;
@@ -300,7 +300,7 @@ pub(crate) fn live_with_token(tx: &Tx<'_>, id: &str, token: Option<&str>) -> Res
     }
 }
 
-/// What a supervisor reports at each heartbeat.
+/// Writes a supervisor's heartbeat.
 pub(crate) fn heartbeat(
     tx: &Tx<'_>,
     id: &str,
@@ -348,7 +348,7 @@ pub(crate) fn set_supervisor(
     Ok(())
 }
 
-/// One column of a run, by its fixed name.
+/// Sets a column of a run. `column` is a fixed name.
 pub(crate) fn set(
     tx: &Tx<'_>,
     id: &str,
@@ -369,7 +369,7 @@ fn verify_text(verify: &Verify) -> String {
     serde_json::to_string(verify).expect("a check has string keys only")
 }
 
-/// How many runs of this agent live, whoever's they are.
+/// Counts the live runs of the agent, by any worker.
 pub(crate) fn live_count(tx: &Tx<'_>, agent: &str) -> Result<i64> {
     tx.prepare_cached("SELECT count(*) FROM runs WHERE agent = ?1 AND outcome IS NULL")
         .and_then(|mut s| s.query_row([agent], |row| row.get(0)))
@@ -388,7 +388,7 @@ pub(crate) fn count_of(tx: &Tx<'_>, atom: &str) -> Result<i64> {
         .doing("count attempts")
 }
 
-/// Writes the end of a run, once: a run that has ended stays as it is.
+/// Writes the end of a run once: an ended run is not changed.
 pub(crate) fn end(
     tx: &Tx<'_>,
     exit: &ExitRecord,

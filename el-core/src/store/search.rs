@@ -4,8 +4,8 @@ use crate::error::Doing;
 use crate::model::Atom;
 
 /// Full-text search over titles, descriptions and acceptance, best match first. Every word must
-/// occur; the last one may be the beginning of a word. What people type is data: it is quoted, so
-/// that no operator of the index's own language is in it.
+/// occur; the last word may be a prefix. Words are quoted, so operators of the index's query
+/// language have no effect.
 pub(crate) fn find(
     tx: &Tx<'_>,
     text: &str,
@@ -19,7 +19,7 @@ pub(crate) fn find(
     let Some(query) = quoted(text) else { return Ok((Vec::new(), 0)) };
     let over =
         if include_over { "" } else { " AND a.status NOT IN ('closed','wont_do','discard')" };
-    // One pass ranks and counts; only what is shown is read.
+    // A single pass ranks and counts; only the rows of the page are read.
     let sql = format!(
         "SELECT search.rowid, bm25(search, 4.0, 1.0, 1.0) FROM search
          CROSS JOIN atoms a ON a.seq = search.rowid WHERE search MATCH ?1{over}"
@@ -43,8 +43,8 @@ pub(crate) fn find(
     Ok((found.into_iter().map(read).collect::<Result<_>>()?, total))
 }
 
-/// As [`find`], for words with signs that the index does not hold, such as `C++` or an emoji: they
-/// must stand in the text as they are. What else is in the text is found by the index first.
+/// Searches as [`find`], for words with signs that the index does not hold, such as `C++` or an
+/// emoji. The words with signs must occur literally; the index finds the other words first.
 fn find_signs(
     tx: &Tx<'_>,
     text: &str,
@@ -90,8 +90,8 @@ fn find_signs(
     Ok((atoms, total))
 }
 
-/// The words with signs that mean something: `C++`, `C#`, an emoji. Quotes and brackets around them
-/// do not.
+/// Returns the words with significant signs: `C++`, `C#`, an emoji. Surrounding quotes and brackets
+/// do not count.
 fn with_signs(text: &str) -> Vec<&str> {
     let is_sign = |c: char| {
         matches!(c, '+' | '#') || !(c.is_ascii() || c.is_alphanumeric() || c.is_whitespace())
@@ -103,7 +103,7 @@ fn with_signs(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whether the index agrees with the atoms.
+/// Returns true if the index agrees with the atoms.
 pub(crate) fn is_sound(tx: &Tx<'_>) -> Result<bool> {
     match tx.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)", []) {
         Ok(_) => Ok(true),
@@ -114,8 +114,8 @@ pub(crate) fn is_sound(tx: &Tx<'_>) -> Result<bool> {
     }
 }
 
-/// The memory in which the index gathers words before it writes them, in bytes: FTS5's default, and
-/// one for transactions that change much.
+/// The memory, in bytes, in which the index gathers words before writing: FTS5's default, and a
+/// larger value for transactions with many changes.
 const GATHERED: u32 = 1 << 20;
 const GATHERED_IN_BULK: u32 = 16 << 20;
 

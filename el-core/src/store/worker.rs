@@ -32,7 +32,7 @@ pub(crate) fn heartbeat(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Says which atoms the worker can be relied on to take from now on.
+/// Records the atoms that the worker can be relied on to take.
 pub(crate) fn set_takes(tx: &Tx<'_>, id: &str, takes: Takes) -> Result<()> {
     tx.execute("UPDATE workers SET takes = ?2 WHERE id = ?1", params![id, takes.as_str()])
         .doing("say what a worker takes")?;
@@ -48,7 +48,7 @@ pub(crate) fn request_stop(tx: &Tx<'_>) -> Result<usize> {
     tx.execute("UPDATE workers SET stop_requested = 1", []).doing("ask workers to stop")
 }
 
-/// Whether this worker was asked to stop. One that never signed on was not.
+/// Returns true if a worker was asked to stop. An unknown worker was not.
 pub(crate) fn is_stopping(tx: &Tx<'_>, id: &str) -> Result<bool> {
     tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM workers WHERE id = ?1 AND stop_requested)")
         .and_then(|mut s| s.query_row([id], |row| row.get(0)))

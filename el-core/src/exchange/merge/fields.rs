@@ -1,15 +1,16 @@
-//! The fields of one record.
+//! Merges the fields of a record.
 
 use serde_json::{Map, Value};
 
 use super::{Conflict, is_over};
 use crate::exchange::detect::time;
 
-/// These say one thing together: taking the status of one side and the reason of the other would
-/// make it up.
+/// Fields that belong together: the status of one side with the reason of the other would be made
+/// up.
 const STANDING: [&str; 4] = ["status", "close_reason", "closed_at", "defer_until"];
 
-/// The record for either side; they are the same unless there is a conflict.
+/// Merges a record and returns a version for each side. The versions differ only if there is a
+/// conflict.
 pub(super) fn merge(
     name: &str,
     base: &Map<String, Value>,
@@ -73,7 +74,7 @@ fn conflict(name: &str, key: &str, ours: Option<&Value>, theirs: Option<&Value>)
     }
 }
 
-/// What becomes of a field.
+/// The merged value of a field.
 enum Field {
     Same(Option<Value>),
     /// Both sides are objects, to be merged in turn.
@@ -113,8 +114,8 @@ fn later<'a>(a: &'a Value, b: &'a Value) -> &'a Value {
     if moment(b) > moment(a) { b } else { a }
 }
 
-/// A list is a set here (labels, aliases): what either added is in, what either removed is out.
-/// Words are sorted, as an export has them.
+/// Merges a list as a set (labels, aliases): additions and removals of both sides apply. Texts are
+/// sorted, as in an export.
 fn set(base: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> {
     let stays =
         |item: &&Value| ours.contains(item) && theirs.contains(item) || !base.contains(item);
@@ -127,7 +128,7 @@ fn set(base: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> {
     merged
 }
 
-/// Status, reason and dates, as one.
+/// Merges status, reason and dates as a unit.
 fn standing(
     name: &str,
     base: &Map<String, Value>,
@@ -164,8 +165,8 @@ fn standing(
     }
 }
 
-/// Both changed it. One that finished the work outranks one that went on with it; of two that
-/// finished it in one way, the first one's reason stands.
+/// Chooses the status if both sides changed the status. A side that finished the work wins over a
+/// side that went on. If both finished the work in the same way, the earlier reason wins.
 fn settled<'a>(
     base: &Map<String, Value>,
     ours: &'a Map<String, Value>,
@@ -188,7 +189,7 @@ fn settled<'a>(
     }
 }
 
-/// The keys as they stood in `model`, then the rest.
+/// Returns the keys in the order of `model`, then all others.
 fn in_order_of(model: &Map<String, Value>, mut map: Map<String, Value>) -> Map<String, Value> {
     let mut ordered: Map<String, Value> =
         model.keys().filter_map(|key| Some((key.clone(), map.shift_remove(key)?))).collect();

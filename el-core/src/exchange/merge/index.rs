@@ -1,4 +1,4 @@
-//! The lines of a file by their keys, with the place of each.
+//! An index of the lines of a file by record key.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
@@ -6,12 +6,12 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
 use super::key::Key;
 
-/// Where a line stands in its file.
+/// The position of a line in the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     offset: u64,
     length: usize,
-    /// When its record was created, in microseconds.
+    /// When the record was created, in microseconds.
     pub(super) created: Option<i64>,
 }
 
@@ -27,8 +27,8 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The place in an export: the header; each atom by its time of creation and its id, with its
-    /// bonds and its comments; then all that is unknown, as it stood.
+    /// Returns the position in an export: first the header; then each atom by creation time and id,
+    /// followed by bonds and comments; unknown lines last, in file order.
     pub(super) fn place(&self) -> impl Ord + '_ {
         let (part, rank, within) = match &self.key {
             Key::Header => (0, 0, (0, "", "")),
@@ -42,15 +42,15 @@ impl Entry {
     }
 }
 
-/// A file whose lines are found by their keys.
+/// A file with an index of lines by key.
 #[derive(Debug)]
 pub(super) struct Index<R> {
     file: BufReader<R>,
     position: u64,
     line: Vec<u8>,
-    /// By [`Key::hash`]. Of two lines with one key, the last counts.
+    /// By [`Key::hash`]. The last of several lines with the same key counts.
     pub(super) spans: HashMap<u128, Span>,
-    /// In the order of the file; of two lines with one key, the first counts.
+    /// In the order of the file; the first of several lines with the same key counts.
     pub(super) entries: Vec<Entry>,
 }
 
@@ -97,7 +97,7 @@ impl<R: Read + Seek> Index<R> {
         Ok(())
     }
 
-    /// The line with this key, read again.
+    /// Reads the line with the key again.
     pub(super) fn line(&mut self, hash: u128) -> io::Result<Option<&str>> {
         let Some(&Span { offset, length, .. }) = self.spans.get(&hash) else { return Ok(None) };
         // Lines come mostly in the file's own order: a short way forward stays in the buffer.

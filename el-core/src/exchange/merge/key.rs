@@ -23,12 +23,12 @@ pub(super) enum Key {
     },
     /// A record that a newer `el` knows.
     Other(Box<str>),
-    /// A line that is no record: kept as it is.
+    /// A line that is no record: kept unchanged.
     Opaque(Box<str>),
 }
 
-/// The fields of a line that make its key. Reading them alone is several times as fast as reading
-/// the whole line.
+/// The fields of a line that make the key. Reading only these fields is several times as fast as
+/// reading the whole line.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Head {
@@ -67,7 +67,7 @@ impl Head {
 }
 
 impl Key {
-    /// The key of a line, and when its record was created, in microseconds.
+    /// Returns the key of a line, and the creation time of the record in microseconds.
     pub(super) fn read(line: &str) -> (Key, Option<i64>) {
         let Some(head) = Head::read(line) else { return (Key::Opaque(line.into()), None) };
         let created = head.created_at.as_deref().and_then(time).map(|time| time.as_micros());
@@ -91,7 +91,7 @@ impl Key {
         (key, created)
     }
 
-    /// A key's own number. Two keys have one number with a chance of 2⁻¹²⁸.
+    /// Returns a number for the key. Two keys share a number with a chance of 2⁻¹²⁸.
     pub(super) fn hash(&self) -> u128 {
         let half = |salt: u8| {
             let mut hasher = DefaultHasher::new();

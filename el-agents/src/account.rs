@@ -1,6 +1,6 @@
 //! An account's pause (usage limit, refusal, outage), shared by all workers of this user on this
-//! machine: one small file for each account in the user's state folder. It names the account by a
-//! fingerprint; no key and no path is in it.
+//! machine. Each account has a small file in the user's state folder. A fingerprint names the
+//! account; the file holds no key and no path.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
@@ -21,23 +21,23 @@ use crate::settings::{AgentSettings, Executor};
 #[cfg(test)]
 mod tests;
 
-/// A file that is longer is none of ours.
+/// The maximum size of a record, in bytes.
 const LONGEST: u64 = 64 << 10;
 
-/// What of the environment says whose account it is; the first that is set.
+/// The variables that identify the account. The first variable that is set counts.
 const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
 
-/// One account, and where its record is.
+/// An account, and the path of its record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// Tells accounts apart, and tells nobody whose it is.
+    /// Distinguishes accounts without revealing the owner.
     fingerprint: String,
     file: PathBuf,
 }
 
 impl Account {
-    /// The account of an agent that is started with this environment. `None` for a program that is
-    /// not Claude Code, and without a home.
+    /// Returns the account of an agent with this environment. `None` for a program other than
+    /// Claude Code, or without a home.
     pub fn of(agent: &AgentSettings, environment: &[(OsString, OsString)]) -> Option<Account> {
         if matches!(agent.executor, Executor::Command(_)) {
             None
@@ -46,12 +46,12 @@ impl Account {
         }
     }
 
-    /// What the account is known by in the store.
+    /// The account's name in the store.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// `strip`: what of the environment the client does not get to see, unless `pass` names it.
+    /// `strip` names variables that the client does not get, unless `pass` names them.
     fn found(
         strip: &[String],
         pass: &[String],
@@ -88,7 +88,7 @@ impl Account {
                 .map(PathBuf::from)
                 .or_else(|| Some(home?.join(".claude")))
             {
-                // The same folder by another name is the same account.
+                // The same folder under another name is the same account.
                 Some(folder) => add("folder", real(&folder).as_os_str()),
                 None => return None,
             },
@@ -99,8 +99,8 @@ impl Account {
         Some(Account { fingerprint, file })
     }
 
-    /// Makes this project's pause and the account's one. Gives a warning, if the record could not
-    /// be read and was set aside.
+    /// Reconciles this project's pause with the account's. Returns a warning if the record was
+    /// unreadable and was set aside.
     ///
     /// # Errors
     /// If the store fails, or the record can be neither read nor written; the project's own pause
@@ -137,7 +137,7 @@ impl Account {
 
     fn publish(&self, known: Known) -> io::Result<()> {
         self.change(|shared| {
-            // Another may have been here between our look and the lock.
+            // Another process may have published meanwhile.
             if shared.pause.as_ref().is_none_or(|other| {
                 known.outlasts(other) || shared.cleared_at >= Some(other.learnt_at)
             }) {
@@ -146,8 +146,8 @@ impl Account {
         })
     }
 
-    /// A person says that claiming goes on: everything that was learnt before `now` is void, in
-    /// every project of the account.
+    /// Clears the pause at a person's request, in every project of the account. Everything learnt
+    /// before `now` is void.
     ///
     /// # Errors
     /// If the record cannot be written.
@@ -195,7 +195,7 @@ impl Account {
     fn set_aside(&self) -> io::Result<PathBuf> {
         let _lock = self.lock()?;
         let aside = self.file.with_extension("json.bad");
-        // Another may have replaced it by a good one meanwhile.
+        // Another process may have replaced the record by a good one.
         if self.read().is_err() {
             fs::rename(&self.file, &aside)?;
         }
@@ -208,7 +208,7 @@ impl Account {
     }
 }
 
-/// The folder without symbolic links in its path, whether or not it is there already.
+/// Returns the folder with symbolic links resolved; the folder need not exist.
 fn real(folder: &Path) -> PathBuf {
     let parent = || {
         let parent = fs::canonicalize(folder.parent()?).ok()?;

@@ -1,5 +1,5 @@
-//! Is everything there that a run needs? Asked before an atom is claimed, so that no atom pays for
-//! a missing program.
+//! Checks the requirements of a run before an atom is claimed, so that no atom pays for a missing
+//! program.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::DirBuilderExt;
@@ -12,18 +12,19 @@ use thiserror::Error;
 use crate::git::{self, GitError, Repository};
 use crate::settings::AgentSettings;
 
-/// The oldest tmux whose commands we know to do what we need.
+/// The oldest tmux with the needed commands.
 const OLDEST_TMUX: (u32, u32) = (3, 0);
 
-/// Something in the configuration, or on this machine, makes runs impossible.
+/// A fault of the configuration or the machine that makes runs impossible.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct ConfigurationError {
-    /// What it is about: `tmux`, `claude_code_path`, `working_directory`, `context_directory`, …
+    /// The setting at fault: `tmux`, `claude_code_path`, `working_directory`, `context_directory`,
+    /// …
     pub field: &'static str,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: String,
 }
 
@@ -37,7 +38,7 @@ impl ConfigurationError {
     }
 }
 
-/// Makes sure that worktrees can be had at all, before anything is claimed.
+/// Makes sure that agents can get worktrees, before any claim.
 pub(crate) fn ensure_worktrees_possible(agent: &AgentSettings) -> Result<(), ConfigurationError> {
     let Some(isolation) = &agent.isolation else { return Ok(()) };
     let look = || {
@@ -60,10 +61,10 @@ pub(crate) fn ensure_worktrees_possible(agent: &AgentSettings) -> Result<(), Con
     })
 }
 
-/// Finds tmux on the PATH of this environment.
+/// Finds tmux on the PATH of the environment.
 ///
 /// # Errors
-/// With field `tmux` if it is not there.
+/// With field `tmux` if tmux is not installed.
 pub fn find_tmux(environment: &[(OsString, OsString)]) -> Result<PathBuf, ConfigurationError> {
     which::which_in("tmux", path_of(environment), "/").map_err(|_| {
         ConfigurationError::new(
@@ -74,8 +75,7 @@ pub fn find_tmux(environment: &[(OsString, OsString)]) -> Result<PathBuf, Config
     })
 }
 
-/// Makes sure that this tmux runs and is new enough. A version that says nothing of its age
-/// (`master`) is taken.
+/// Makes sure that tmux runs and is new enough. A version without a number (`master`) is accepted.
 ///
 /// # Errors
 /// With field `tmux`.
@@ -100,11 +100,11 @@ pub fn tmux_version(bin: &Path) -> Result<String, ConfigurationError> {
     }
 }
 
-/// Finds the agent's program: a path if it has a `/` in it (relative ones from `folder`), else a
-/// name to look up on PATH.
+/// Finds the agent's program: a path if the name has a `/` (relative to `folder`), else a name on
+/// PATH.
 ///
 /// # Errors
-/// With field `claude_code_path` if it is not there or not executable.
+/// With field `claude_code_path` if the program is missing or not executable.
 pub fn find_program(
     program: &str,
     environment: &[(OsString, OsString)],
@@ -130,8 +130,8 @@ pub fn find_program(
     Ok(path)
 }
 
-/// Makes sure that the client will accept its permission mode: as root it refuses to skip all
-/// permissions, unless it is told that it runs in a sandbox.
+/// Makes sure that the client accepts its permission mode. As root, the client refuses to skip all
+/// permissions outside of a sandbox.
 ///
 /// # Errors
 /// With field `permission_mode`.
@@ -150,7 +150,7 @@ pub fn permission_mode(
     Ok(())
 }
 
-/// Makes sure that the folder in which agents work is one, and may be entered.
+/// Makes sure that the agents' working folder exists and may be entered.
 ///
 /// # Errors
 /// With field `working_directory`.
@@ -174,7 +174,7 @@ pub fn working_directory(folder: &Path) -> Result<(), ConfigurationError> {
     }
 }
 
-/// Makes sure that context files can be written to this folder; makes it if it is not there.
+/// Makes sure that context files can be written to this folder; makes a missing folder.
 ///
 /// # Errors
 /// With field `context_directory`.
@@ -182,7 +182,7 @@ pub fn context_directory(folder: &Path) -> Result<(), ConfigurationError> {
     writable("context_directory", "context files", folder)
 }
 
-/// Makes sure that agents can write their summaries to this folder; makes it if it is not there.
+/// Makes sure that agents can write summaries to this folder; makes a missing folder.
 ///
 /// # Errors
 /// With field `summaries_directory`.
@@ -199,7 +199,7 @@ fn writable(field: &'static str, what: &str, folder: &Path) -> Result<(), Config
             format!("make the folder writable, or set {field} to another one"),
         )
     };
-    // For its owner alone: what atoms say is nobody else's.
+    // For the owner alone: the content of atoms is private.
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -213,7 +213,7 @@ fn path_of(environment: &[(OsString, OsString)]) -> Option<&OsStr> {
     environment.iter().find(|(key, _)| key == "PATH").map(|(_, value)| value.as_os_str())
 }
 
-/// `tmux 3.3a`, `tmux next-3.6`, `tmux openbsd-7.1`; nothing for `tmux master`.
+/// Parses `tmux 3.3a`, `tmux next-3.6` or `tmux openbsd-7.1`; `None` for `tmux master`.
 fn parse_version(text: &str) -> Option<(u32, u32)> {
     let from = text.find(|char: char| char.is_ascii_digit())?;
     let mut numbers = text[from..].split('.').map(|part| {
@@ -333,7 +333,7 @@ mod tests {
         assert!(contexts.is_dir());
         let error = context_directory(&file.join("x")).unwrap_err();
         assert_eq!(error.field, "context_directory");
-        // Root may write everywhere but to a file system that is read-only.
+        // Root may write everywhere except to a read-only file system.
         let error = context_directory(Path::new("/proc/1/x")).unwrap_err();
         assert_eq!(error.field, "context_directory");
     }

@@ -1,5 +1,5 @@
-//! How much a run changed, as git counts it: bounded in time and size, and never by running a
-//! program that the repository names.
+//! Counts a run's changes by git: bounded in time and size, and without running any program that
+//! the repository names.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,11 +12,11 @@ use serde::Serialize;
 
 use crate::git::{Git, GitError};
 
-/// What all calls of git for one question may take together.
+/// The time limit for all calls of git together.
 const LIMIT: Duration = Duration::from_secs(3);
-/// More output than this is a change that nobody reviews line by line.
+/// The maximum size of git's output, in bytes; nobody reviews larger changes line by line.
 const OUTPUT_MAX: usize = 1 << 20;
-/// Files whose lines are counted by us, since git does not know them yet.
+/// The maximum number of untracked files whose lines are counted.
 const NEW_FILES_MAX: usize = 500;
 const NEW_FILE_MAX: u64 = 4 << 20;
 /// The project's own bookkeeping is no work of an agent's.
@@ -32,7 +32,7 @@ pub struct DiffStat {
     pub truncated: bool,
 }
 
-/// One file's part.
+/// The changes of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileStat {
     /// Relative to the folder that was asked about.
@@ -53,9 +53,8 @@ pub enum NoDiff {
     NoGit,
 }
 
-/// What has changed in a working folder since a moment: commits after it, what is not committed,
-/// and files that git does not know yet. `paths`, relative to the folder: only these; empty means
-/// all.
+/// Counts the changes in a working folder since a moment: later commits, uncommitted changes, and
+/// untracked files. `paths`, relative to the folder, limits the files; empty means all.
 ///
 /// # Errors
 /// If git cannot tell.
@@ -124,7 +123,7 @@ impl DiffStat {
     }
 }
 
-/// The lines of a new file; `None` if it is no text, or not a plain file of a bearable size.
+/// Counts the lines of an untracked file; `None` for a binary, large or special file.
 fn lines_of(path: &Path) -> Option<u64> {
     let metadata = std::fs::symlink_metadata(path).ok()?;
     if !metadata.is_file() || metadata.len() > NEW_FILE_MAX {
@@ -139,7 +138,7 @@ fn lines_of(path: &Path) -> Option<u64> {
     Some(ends + u64::from(bytes.last().is_some_and(|byte| *byte != b'\n')))
 }
 
-/// What git prints about these paths, and whether it was cut.
+/// Asks git about these paths. Returns the output, and true if the output was cut.
 fn ask_about_paths(
     git: &Git,
     words: &[&str],

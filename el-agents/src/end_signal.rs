@@ -1,11 +1,11 @@
-//! The signals that ask a process to end, for a program that has no runtime of its own.
+//! Listens for the signals that ask a process to end, in a program without a runtime.
 
 use std::io;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// From here on SIGHUP, SIGINT and SIGTERM no longer end this process: `heard` is called for each,
-/// on a thread of its own, until it says that it has heard enough.
+/// From this call on, SIGHUP, SIGINT and SIGTERM do not end the process. A thread calls `heard` for
+/// each signal, until `heard` returns false.
 ///
 /// # Errors
 /// If the system refuses the handlers or the thread.

@@ -1,4 +1,4 @@
-//! An error with its causes, on one line.
+//! Errors with their causes, on a line.
 
 /// The error's text, then that of each cause.
 pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {

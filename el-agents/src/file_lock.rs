@@ -1,4 +1,4 @@
-//! A lock on a file, which the system gives back when its holder ends, however it ends.
+//! File locks, which the system releases at any end of the holder.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -11,16 +11,16 @@ use rustix::io::Errno;
 
 use crate::poll::poll_until;
 
-/// Between two tries to take what another process holds.
+/// The pause between two tries for a held lock.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// An exclusive lock, held until it is dropped.
+/// An exclusive lock, held until dropped.
 #[derive(Debug)]
 pub struct FileLock(#[expect(dead_code, reason = "held for as long as it is open")] File);
 
 impl FileLock {
-    /// Locks a file, however long another process holds it. The file, and the folders to it, are
-    /// made for this user alone if they are not there; it stays.
+    /// Locks a file, and waits for other holders without limit. A missing file and its folders are
+    /// made for this user alone. The file stays.
     ///
     /// # Errors
     /// If the file cannot be made or locked.
@@ -30,7 +30,8 @@ impl FileLock {
         Ok(FileLock(file))
     }
 
-    /// The same, for at most so long; `None`: another process holds it.
+    /// Locks a file as above, but waits for at most `limit`. `None` if another process still holds
+    /// the lock.
     ///
     /// # Errors
     /// The same.
@@ -44,7 +45,7 @@ impl FileLock {
         taken.transpose().map(|taken| taken.map(|()| FileLock(file)))
     }
 
-    /// Whether another process holds it just now. What cannot be told counts as no.
+    /// Returns true if another process holds the lock now. Errors count as false.
     pub fn is_held(path: &Path) -> bool {
         File::open(path)
             .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -55,7 +56,7 @@ fn open(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    // Opening a pipe that nobody reads is refused rather than waited for.
+    // Opening a pipe without a reader fails instead of blocking.
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600).custom_flags(flags);

@@ -1,8 +1,7 @@
-//! What happens in el: workers, supervisors, sessions and process trees.
+//! Workers, supervisors, sessions and process trees: the asynchronous part of el.
 //!
-//! **Invariants.** The only tokio of the project is here. This crate never prints to people (a
-//! supervisor's pane is its own), never parses a command line, and knows no SQL: it asks
-//! `el_core::ops`.
+//! **Invariants.** Only this crate uses tokio. The crate never prints to people (except for a
+//! supervisor's pane), never parses a command line, and knows no SQL, only `el_core::ops`.
 
 pub mod account;
 pub mod artifacts;

@@ -1,5 +1,5 @@
-//! How busy the machine is: its load and the memory that is free for us. What cannot be read is
-//! `None`, and holds nobody back.
+//! The load and the free memory of the machine. An unreadable figure is `None` and holds no start
+//! back.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,8 +28,8 @@ fn read_below(root: &Path) -> Machine {
     }
 }
 
-/// What our control group (version 2) and those above it leave us: the least of their limits less
-/// what they use, without what the kernel could drop of its file cache. `None` without a limit.
+/// Returns the free memory in this process's control group (version 2) and the groups above: the
+/// least difference between limit and use, without droppable file cache. `None` without a limit.
 fn free_in_group(root: &Path, cgroup: &str) -> Option<u64> {
     let own = cgroup.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let base = root.join("sys/fs/cgroup");

@@ -1,8 +1,8 @@
-//! The notification command of the configuration: told of the end of a run, by an event as JSON on
-//! its standard input. No shell is between.
+//! Runs the configured notification command at the end of a run, with an event as JSON on standard
+//! input. No shell is used.
 //!
-//! It is started by a process of its own (`el hook notify`), which bounds its time: whoever settled
-//! the run goes on at once, and may end, whatever the command does.
+//! A separate process (`el hook notify`) starts the command and bounds its time. The settling
+//! process goes on at once, and may end at any time.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -20,11 +20,11 @@ use crate::process::detach;
 use crate::rundir::{RunDir, RunDirError, write_private};
 use crate::settings::{AgentSettings, Places};
 
-/// What of an agent session's environment would make the command pass for the session, which is
-/// over.
+/// Variables of an agent's session. A command with these variables would act as the finished
+/// session.
 const OF_THE_SESSION: [&str; 4] = ["EL_RUN", "EL_TOKEN", "EL_ATOM", "EL_ACTOR"];
 
-/// Why nobody was told.
+/// The reason why no notification was started.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotifyError {
     /// The event could not be written down.
@@ -35,9 +35,9 @@ pub(crate) enum NotifyError {
     Start(#[from] io::Error),
 }
 
-/// Starts the command for a run that was settled just now, if there is one and there is something
-/// to tell. Does not wait for it: the process that is given back, to be waited for by callers that
-/// live long, ends within the time that the settings allow.
+/// Starts the notification for a newly settled run, if a command is set and there is news. Does not
+/// wait: the returned process ends within the configured time, and a long-lived caller has to reap
+/// that process.
 pub(crate) fn start(
     settled: &Settled,
     agent: &AgentSettings,
@@ -78,8 +78,7 @@ fn project(places: &Places) -> &Path {
     }
 }
 
-/// What the command is told. Its shape is an interface: keys may be added, and none changes its
-/// meaning.
+/// Builds the event. Its shape is an interface: keys may be added, but none may change its meaning.
 fn event_of(settled: &Settled, places: &Places, folder: &Path) -> Value {
     json!({
         "event": "run_ended",
@@ -96,9 +95,9 @@ fn event_of(settled: &Settled, places: &Places, folder: &Path) -> Value {
 /// How the command ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// By itself.
+    /// The command ended by itself.
     Exited(ExitStatus),
-    /// Its time was up, and it was killed with everything in its process group.
+    /// The time was up, and the command was killed with its process group.
     TimedOut,
 }
 
@@ -115,22 +114,21 @@ impl std::fmt::Display for Ended {
     }
 }
 
-/// So much of what a command prints is kept, in bytes.
+/// The part of the command's output that is kept, in bytes.
 const OUTPUT_MAX: u64 = 64 << 10;
-/// How long its last output may take to arrive after it has ended; something that it left behind
-/// may hold on to its end of the pipe.
+/// The time limit for the last output after the end: a leftover process may hold the pipe.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-/// Runs a command to its end, at most as long as `limit`, with our standard input. The beginning of
-/// what it prints goes to our standard error, the rest nowhere: a log that fills the disk would
-/// hold up everyone. Blocks; to be called in a process that has nothing else to do.
+/// Runs a command to the end, for at most `limit`, with the caller's standard input. The beginning
+/// of the output goes to standard error, and the rest is dropped, because a log could fill the
+/// disk. Blocks; for a process without other duties.
 ///
 /// # Errors
-/// If it cannot be started, or not be waited for.
+/// If the command cannot be started or reaped.
 pub fn run_bounded(argv: &[OsString], limit: Duration) -> io::Result<Ended> {
     let (program, arguments) =
         argv.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    // A group of its own, so that what it starts can be killed with it.
+    // A process group, so that the command's children can be killed too.
     let (output, pipe) = io::pipe()?;
     let mut command = Command::new(program);
     command
@@ -140,7 +138,7 @@ pub fn run_bounded(argv: &[OsString], limit: Duration) -> io::Result<Ended> {
         .stderr(pipe)
         .process_group(0);
     let mut child = command.spawn()?;
-    // Or our own ends of the pipe would keep it open.
+    // Closes this process's ends of the pipe, which would keep the pipe open.
     drop(command);
     let (all_read, is_read) = mpsc::channel::<()>();
     std::thread::spawn(move || {
@@ -157,21 +155,21 @@ pub fn run_bounded(argv: &[OsString], limit: Duration) -> io::Result<Ended> {
         Ok(status) => status.map(Ended::Exited),
         Err(_) => {
             if let Some(group) = group {
-                // Its leader has not been waited for, so the number is still its own; it may have
-                // ended just now.
+                // The leader is not reaped yet, so the group id is still its own; the leader may
+                // have ended just now.
                 let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
             }
             Ok(Ended::TimedOut)
         }
     };
-    // Nothing is sent: it comes to an end, or not in time.
+    // No message is ever sent: the wait ends with the reader, or at the limit.
     let _ = is_read.recv_timeout(LAST_OUTPUT);
     ended
 }
 
-/// Copies the beginning, and reads the rest away, so that whoever writes it is not stopped.
+/// Copies the beginning, and drains the rest, so that the writer never blocks.
 fn keep_beginning(mut from: impl Read, mut to: impl Write) {
-    // What cannot be read or written has nobody who could be told.
+    // There is nowhere to report a failure to read or write.
     let kept = io::copy(&mut from.by_ref().take(OUTPUT_MAX), &mut to).unwrap_or_default();
     let rest = io::copy(&mut from, &mut io::sink()).unwrap_or_default();
     if rest > 0 {
@@ -189,7 +187,7 @@ pub fn note(argv: &[OsString], result: &io::Result<Ended>) {
         Ok(ended) => ended.to_string(),
         Err(error) => format!("it could not be run: {error}"),
     };
-    // Where the log is gone there is nobody to tell.
+    // Without a log there is nowhere to report.
     let _ = writeln!(io::stderr(), "el: notify: {program}: {told}");
 }
 

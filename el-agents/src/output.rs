@@ -1,5 +1,5 @@
-//! What is kept of a run's output in its record: the last lines, and the lines that tell of errors.
-//! Both are harmless on a terminal, and short; the whole stays in the run's folder.
+//! The part of a run's output that its record keeps: the last lines, and the lines about errors.
+//! Both are short and safe on a terminal; the run's folder has the whole output.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -24,7 +24,7 @@ struct Bounds {
     bytes: usize,
 }
 
-/// What is kept.
+/// The kept output.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RunOutput {
     pub(crate) output: String,
@@ -32,8 +32,8 @@ pub(crate) struct RunOutput {
 }
 
 impl RunOutput {
-    /// Reads it from the files of a run. What is missing or cannot be read is empty. `is_stream`:
-    /// the transcript is Claude Code's event stream.
+    /// Reads the output from a run's files. A missing or unreadable file is empty. `is_stream`: the
+    /// transcript is Claude Code's event stream.
     pub(crate) fn of(folder: &RunDir, is_stream: bool) -> RunOutput {
         let mut output = Kept::new(OUTPUT);
         let mut errors = Kept::new(ERRORS);
@@ -49,8 +49,7 @@ impl RunOutput {
             }
         }
         if output.is_empty() {
-            // An agent with a screen of its own has no transcript; what the pane showed is all
-            // there is.
+            // An agent with a screen has no transcript; the pane's log has all output.
             lines(&tail(&folder.pane())).into_iter().for_each(|line| output.push(line));
         }
         lines(&tail(&folder.stderr())).into_iter().for_each(|line| errors.push(line));
@@ -82,13 +81,13 @@ fn read_events(bytes: &[u8], output: &mut Kept, errors: &mut Kept) {
     }
 }
 
-/// The lines that say something, made harmless.
+/// Returns the non-empty lines, safe for a terminal.
 fn lines(bytes: &[u8]) -> Vec<String> {
     let clean = sanitize(&String::from_utf8_lossy(bytes));
     clean.lines().map(|line| one_line(line, WIDTH)).filter(|line| !line.is_empty()).collect()
 }
 
-/// Of the plain output of any program, what most of them begin their complaints with.
+/// Returns true if a line of plain output contains a usual word of complaint.
 fn tells_of_an_error(line: &str) -> bool {
     let lower = line.to_lowercase();
     ["error", "panic", "fatal", "failed", "exception", "traceback"]
@@ -106,7 +105,7 @@ fn tail(path: &Path) -> Vec<u8> {
         let mut bytes = Vec::new();
         file.take(LOOKED_AT).read_to_end(&mut bytes)?;
         if from > 0 {
-            // A line of which the beginning is missing is no line.
+            // A line without its beginning is dropped.
             let begin =
                 bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
             bytes.drain(..begin);
@@ -116,7 +115,7 @@ fn tail(path: &Path) -> Vec<u8> {
     read().unwrap_or_default()
 }
 
-/// The last lines of what was put in, within its bounds.
+/// The last lines within bounds.
 struct Kept {
     bounds: Bounds,
     lines: VecDeque<String>,

@@ -1,11 +1,11 @@
-//! How often a loop looks for changes: often right after one, seldom when nothing moves.
+//! The pace of a polling loop: fast right after a change, slow without changes.
 
 use std::time::{Duration, Instant};
 
 /// The part of the time since the last change that may pass until the next look.
 const SHARE: u32 = 10;
 
-/// The pace of one loop.
+/// The pace of a loop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     changed_at: Instant,
@@ -14,12 +14,12 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// As if something had changed just now.
+    /// Starts as if a change had just happened.
     pub(crate) fn new(shortest: Duration, longest: Duration) -> Pace {
         Pace { changed_at: Instant::now(), shortest, longest }
     }
 
-    /// Something has changed.
+    /// Notes a change.
     pub(crate) fn note_change(&mut self) {
         self.changed_at = Instant::now();
     }

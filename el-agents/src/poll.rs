@@ -1,8 +1,8 @@
-//! Waiting for what nobody announces.
+//! Waiting for events without notification.
 
 use std::time::{Duration, Instant};
 
-/// Looks until something is found, at most for `limit`; the last look is taken when that is over.
+/// Polls until `look` returns a value, for at most `limit`. The last poll comes after the limit.
 /// Blocks.
 pub(crate) fn poll_until<T>(
     limit: Duration,

@@ -1,4 +1,4 @@
-//! What comes of the preparation of a run's worktree, as it is written into the run's folder.
+//! The result of preparing a run's worktree, as stored in the run's folder.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub(crate) struct Workplace {
     /// The folder that the agent works in.
     pub(crate) folder: PathBuf,
     pub(crate) branch: String,
-    /// Branches with finished work that this one builds on and does not have.
+    /// Branches of finished dependencies that this branch lacks.
     pub(crate) unmerged: Vec<String>,
 }
 
@@ -22,9 +22,9 @@ pub(crate) struct Workplace {
 pub(crate) struct PreparationFailure {
     /// In words.
     pub(crate) why: String,
-    /// The atom's own fault: it says nothing of other atoms.
+    /// The atom is at fault; other atoms are unaffected.
     pub(crate) is_own_fault: bool,
-    /// Another attempt would meet the same until a person has done something.
+    /// Another attempt would fail in the same way until a person acts.
     pub(crate) is_permanent: bool,
     pub(crate) conflict: Option<MergeConflict>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct PreparationFailure {
 pub(crate) struct MergeConflict {
     /// The branch that could not be merged.
     pub(crate) branch: String,
-    /// What had been merged before.
+    /// The branches merged before.
     pub(crate) with: String,
     /// The files in conflict.
     pub(crate) files: Vec<String>,

@@ -1,6 +1,6 @@
-//! Settling a run whose supervisor is gone: first its tree, then the verdict, then what is left of
-//! its session. In that order, so that nothing of the agent's lives once the run is settled, and no
-//! session is ended whose supervisor came after all.
+//! Settles a run without a supervisor: first the process tree, then the verdict, then the session.
+//! The order makes sure that no process of the agent lives on after the settling, and that no
+//! session of a late supervisor is ended.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -23,13 +23,13 @@ use crate::tmux::Tmux;
 /// How long the killing may take.
 const SWEEP_LIMIT: Duration = Duration::from_secs(10);
 
-/// Why a run could not be recovered; it is tried again.
+/// The reason why a run could not be recovered. The recovery is tried again.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecoverError {
-    /// The process table could not be read: nothing is known, so nothing is settled.
+    /// The process table could not be read, so the run must not be settled.
     #[error("the process table could not be read")]
     Processes(#[from] std::io::Error),
-    /// These did not die: the claim is kept.
+    /// These processes did not die. The claim is kept.
     #[error("{} process(es) of the run do not die", .0.len())]
     Survivors(Vec<u32>),
     /// The store refused.
@@ -37,7 +37,7 @@ pub(crate) enum RecoverError {
     Store(#[from] Error),
 }
 
-/// Ends what is left of the run's tree and session. Blocks for as long as that takes.
+/// Ends the remaining processes of the run. Blocks meanwhile.
 pub(crate) fn sweep(run: &str) -> Result<(), RecoverError> {
     match end_marked(&Marker::new("EL_RUN", run), SWEEP_LIMIT)? {
         Ended::Clean { .. } => Ok(()),
@@ -54,23 +54,23 @@ pub(crate) struct NotLaunched {
     pub(crate) why: String,
 }
 
-/// A run that nobody supervises, and what is needed to settle it.
+/// A run without a supervisor, and the input for settling the run.
 #[derive(Debug)]
 pub(crate) struct Abandoned {
-    /// As it was seen.
+    /// The run as last seen.
     pub(crate) run: Run,
-    /// `None`: it was launched.
+    /// `None` if the run was launched.
     pub(crate) why: Option<NotLaunched>,
     pub(crate) tmux: Tmux,
     pub(crate) places: Places,
     pub(crate) durability: Durability,
     pub(crate) rules: RunRules,
-    /// Its session and context file are kept.
+    /// Keep the session and the context file.
     pub(crate) preserve: bool,
 }
 
-/// Ends what is left of the run, settles it, and starts the notification command. Blocks; opens the
-/// store for itself.
+/// Ends the remains of the run, settles the run, and starts the notification command. Blocks; opens
+/// its own store.
 pub(crate) fn recover(
     abandoned: Abandoned,
     agent: &AgentSettings,
@@ -84,9 +84,9 @@ pub(crate) fn recover(
     Ok(())
 }
 
-/// Settles a run whose tree was swept, by its exit record if its supervisor wrote one, and takes
-/// away what its session leaves behind, unless that is to be preserved. `run` is as it was before
-/// the sweep: refused if a supervisor has registered since then.
+/// Settles a swept run, by its exit record if there is one, and removes the session, unless
+/// preserved. `run` is the state before the sweep: the store refuses if a supervisor has registered
+/// since.
 pub(crate) fn settle_lost(
     store: &mut Store,
     tmux: &Tmux,
@@ -99,7 +99,7 @@ pub(crate) fn settle_lost(
     let folder = RunDir::new(&places.runs, &run.id);
     folder.forget_environment();
     if !preserve {
-        // Before the run is settled: afterwards the file may be the next run's.
+        // Removed before the run is settled: afterwards the file may belong to the next run.
         let _ = std::fs::remove_file(context_file(places, &run.atom_id));
     }
     let record = folder.read_exit().filter(|record| record.run == run.id).unwrap_or_else(|| {
@@ -127,15 +127,15 @@ pub(crate) fn settle_lost(
         handover::publish(decided, &record, &folder, Some(&mut collected))
     })?;
     if let Some(session) = run.session.as_ref().filter(|_| !preserve) {
-        // A session that is gone already is what we want; one that cannot be asked about shows
-        // nothing but a dead pane, or a supervisor that is refused when it comes to register.
+        // The session may be gone already. A session that cannot be ended shows a dead pane, or a
+        // supervisor that the store refuses.
         let _ = tmux.kill_session(session);
     }
     Ok(settled)
 }
 
-/// Starts the notification command of the run that was settled, as its own launch or else the
-/// worker's settings say.
+/// Starts the notification command of a settled run, with the settings of its launch, or else the
+/// worker's.
 fn tell_lost(
     settled: &Settled,
     places: &Places,
@@ -144,9 +144,9 @@ fn tell_lost(
 ) {
     let launched = RunDir::new(&places.runs, &settled.run.id).read_launch();
     let agent = launched.as_ref().map_or(agent, |spec| &spec.agent);
-    // A notification that cannot be made keeps nobody from working; the message is in the channel.
+    // A failed notification stops no work; the channel has the message.
     if let Ok(Some(mut child)) = notify::start(settled, agent, places, environment) {
-        // Somebody has to wait for it, or it stays in the process table for as long as we live.
+        // The child has to be reaped, or would stay in the process table.
         drop(std::thread::spawn(move || child.wait()));
     }
 }

@@ -1,5 +1,4 @@
-//! What an agent's runs and a worker need to know, resolved by the caller from flags, environment
-//! and files.
+//! The settings of agents and workers, resolved by the caller from flags, environment and files.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,73 +8,72 @@ use serde::{Deserialize, Serialize};
 
 use crate::git::Isolation;
 
-/// How one agent is run.
+/// The settings of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgentSettings {
     pub name: String,
     pub executor: Executor,
     /// Claude Code: a name to be found on PATH, or a path.
     pub claude_code_path: String,
-    /// `None` leaves it to Claude Code.
+    /// `None` leaves the model to Claude Code.
     pub model: Option<String>,
     pub permission_mode: String,
-    /// Besides `Bash(el *)`, which every agent has.
+    /// In addition to `Bash(el *)`, which every agent has.
     pub allowed_tools: Vec<String>,
     pub disallowed_tools: Vec<String>,
     pub max_turns: Option<u32>,
-    /// In US dollars, for one run.
+    /// In US dollars, for a run.
     pub max_budget_usd: Option<f64>,
     pub extra_args: Vec<String>,
     /// Absolute; not checked to exist.
     pub working_directory: PathBuf,
     /// Keep the tmux session and the context file after a run.
     pub preserve_sessions: bool,
-    /// The longest that one run may take, time in suspend not counted.
+    /// The maximum duration of a run, without time in suspend.
     pub execution_timeout: Duration,
-    /// How long an agent may neither say nor do anything.
+    /// The maximum time without any activity of the agent.
     pub stall_timeout: Duration,
-    /// How long an agent may finish its last turn after its atom has ended.
+    /// The time for an agent to finish the last turn after the end of its atom.
     pub close_grace: Duration,
     pub api_timeout: Option<Duration>,
     pub api_max_retries: Option<u32>,
-    /// The program, with its arguments, that is told of the end of a run; empty: nobody is.
+    /// The program, with arguments, that is notified of a run's end; empty: none.
     #[serde(default)]
     pub notify: Vec<String>,
-    /// How long it may take.
+    /// The time limit of the notification.
     #[serde(default)]
     pub notify_timeout: Duration,
     /// Finished work is handed over for review instead of being closed.
     #[serde(default)]
     pub review: bool,
-    /// Words at the head of what the agent is told; empty: none.
+    /// Text at the head of the context; empty: none.
     #[serde(default)]
     pub system_prompt: String,
     /// When the work of the interactive executor is done.
     #[serde(default)]
     pub completion: Completion,
-    /// How many things the agent may do at a time, over all workers; `None`: one, or as many as its
-    /// only worker was told to.
+    /// The maximum number of parallel runs of the agent, over all workers. `None`: 1, or the limit
+    /// of the agent's only worker.
     #[serde(default)]
     pub max_parallel: Option<u32>,
     /// The command that checks the agent's work, in words; empty: none.
     #[serde(default)]
     pub verify: Vec<String>,
-    /// The agent cannot close its work while the check fails.
+    /// The agent cannot close the atom while the check fails.
     #[serde(default)]
     pub require_verify: bool,
     /// How long a check may take.
     #[serde(default)]
     pub verify_timeout: Duration,
-    /// Each run in a worktree of its own; `None`: all in the working directory.
+    /// A worktree for each run; `None`: all runs share the working directory.
     #[serde(default)]
     pub isolation: Option<Isolation>,
-    /// The same for a task that was handed over: a person is working in the folder that it would
-    /// be done in.
+    /// The same for a handed-over task, since a person works in the folder of such a task.
     #[serde(default)]
     pub task_isolation: Option<Isolation>,
-    /// Variables that the agent gets although they would be stripped.
+    /// Variables that the agent gets although `env_strip` or el would strip them.
     pub env_pass: Vec<String>,
-    /// Variables that the agent does not get, besides those that are always stripped.
+    /// Variables that the agent does not get, besides the always stripped variables.
     pub env_strip: Vec<String>,
 }
 
@@ -85,9 +83,9 @@ pub struct AgentSettings {
 pub enum Executor {
     /// Claude Code, headless.
     Claude,
-    /// Claude Code with its own screen, which a person can attach to and work with.
+    /// Claude Code with its own screen, to which a person can attach.
     Interactive,
-    /// Any program: it gets the context as standard input and ends its atom with `el`.
+    /// Any program. The program gets the context on standard input and ends its atom with `el`.
     Command(Vec<String>),
 }
 
@@ -102,18 +100,18 @@ impl Executor {
     }
 }
 
-/// What ends the work of the interactive executor.
+/// The end of the interactive executor's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Completion {
-    /// The agent ends its atom with `el`, as a headless one does.
+    /// The agent ends its atom with `el`, like a headless agent.
     #[default]
     Atom,
-    /// That, or the agent's summary file: once it is there, the atom is closed for it.
+    /// As `Atom`, or by the agent's summary file: el then closes the atom.
     Summary,
 }
 
-/// Where a project's things are, and which `el` this is.
+/// The paths of a project, and of the `el` program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Places {
     /// The database; absolute.
@@ -122,15 +120,15 @@ pub struct Places {
     pub runs: PathBuf,
     /// The folder of the context files.
     pub contexts: PathBuf,
-    /// The folder of the summaries that agents write. Empty, as an older `el` left it: `summaries`
-    /// beside the database.
+    /// The folder of the agents' summaries. Empty, as written by an older `el`: `summaries` beside
+    /// the database.
     #[serde(default)]
     pub summaries: PathBuf,
-    /// This very program; absolute.
+    /// The path of this `el`; absolute.
     pub el: PathBuf,
 }
 
-/// What holds for every run of a worker.
+/// The rules for every run of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRules {
     /// How long a claim holds without a heartbeat.
@@ -141,9 +139,9 @@ pub struct RunRules {
 }
 
 impl RunRules {
-    /// The policy that these rules make. `max_attempts` bounds failures; an attempt that broke the
-    /// protocol, or took all of its time, is dearer and gets one less; faults of the machine are
-    /// not the work's and get two more.
+    /// Returns the retry policy of these rules. `max_attempts` bounds failures. Violations and
+    /// time-outs are dearer and get an attempt less; machine faults are not the agent's and get two
+    /// attempts more.
     pub fn retry_policy(&self) -> RetryPolicy {
         let attempts = self.max_attempts.max(1);
         RetryPolicy {

@@ -1,5 +1,5 @@
-//! The file that an agent writes its summary to: where it is, what it is called for the agent, and
-//! whether this run wrote it.
+//! The agent's summary file: the path, the name for the agent, and the proof that this run wrote
+//! the file.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::Places;
 
-/// Bytes of a summary that are kept: of a longer one, its beginning and its end.
+/// The maximum kept size, in bytes. A longer summary keeps its beginning and its end.
 const READ_MAX: u64 = 4 << 20;
 
-/// Where the agent of an atom is to write its summary. Ids are safe as file names; whatever is not
-/// is made so.
+/// Returns the path of an atom's summary. Characters of the id that are unsafe in a file name are
+/// replaced.
 pub(crate) fn summary_file(places: &Places, atom: &str) -> PathBuf {
     let safe: String = atom
         .chars()
@@ -34,25 +34,25 @@ pub(crate) fn folder(places: &Places) -> PathBuf {
     }
 }
 
-/// The path relative to a folder that it lies below, links resolved; `None` where it lies
-/// elsewhere. The file itself need not be there.
+/// Returns the path relative to a folder above, with links resolved; `None` if the path lies
+/// elsewhere. The file need not exist.
 pub(crate) fn below(file: &Path, folder: &Path) -> Option<PathBuf> {
     let real = real(file)?;
     let relative = real.strip_prefix(folder.canonicalize().ok()?).ok()?;
     (!relative.as_os_str().is_empty()).then(|| relative.to_owned())
 }
 
-/// The path with the links of its folder resolved.
+/// Resolves the links of the path's folder.
 pub(crate) fn real(file: &Path) -> Option<PathBuf> {
     Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?))
 }
 
-/// The path as an agent in this folder would write it: relative where it can be.
+/// Returns the path for an agent in this folder: relative if possible.
 pub(crate) fn as_seen_from(file: &Path, folder: &Path) -> String {
     below(file, folder).unwrap_or_else(|| file.to_owned()).display().to_string()
 }
 
-/// What tells one state of a file from another.
+/// Identifies a state of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileStamp {
     inode: u64,
@@ -62,7 +62,7 @@ pub(crate) struct FileStamp {
 }
 
 impl FileStamp {
-    /// Of the file as it is now; `None` if there is none.
+    /// The stamp of the file now; `None` without a file.
     pub(crate) fn of(path: &Path) -> Option<FileStamp> {
         std::fs::symlink_metadata(path).ok().map(|found| FileStamp::from(&found))
     }
@@ -79,18 +79,18 @@ impl From<&std::fs::Metadata> for FileStamp {
     }
 }
 
-/// Why there is no summary of this run.
+/// The reason why this run has no summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoSummary {
     Missing,
     Empty,
-    /// It is as it was before the run began.
+    /// The file is unchanged since before the run.
     Stale,
     Refused(NotSent),
 }
 
 impl NoSummary {
-    /// A sentence; `None` where there is nothing to tell.
+    /// Returns a sentence for the user; `None` if there is no need for a warning.
     pub(crate) fn words(self) -> Option<String> {
         match self {
             NoSummary::Missing => None,
@@ -106,8 +106,8 @@ impl NoSummary {
     }
 }
 
-/// The bytes of the summary, if this run wrote one. A link, a pipe or a device of that name is
-/// none. `before`: the file as the run found it.
+/// Reads the summary if this run wrote the file. A link, a pipe or a device does not count.
+/// `before`: the file before the run.
 pub(crate) fn read(path: &Path, before: Option<FileStamp>) -> Result<Vec<u8>, NoSummary> {
     let refused = |why| Err(NoSummary::Refused(why));
     match std::fs::symlink_metadata(path) {
@@ -121,7 +121,7 @@ pub(crate) fn read(path: &Path, before: Option<FileStamp>) -> Result<Vec<u8>, No
         Ok(found) if before == Some(FileStamp::from(&found)) => return Err(NoSummary::Stale),
         Ok(_) => {}
     }
-    // What stands there now may be another thing than a moment ago.
+    // The path may have changed since the look.
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let Ok(file) = rustix::fs::open(path, flags, Mode::empty()).map(File::from) else {

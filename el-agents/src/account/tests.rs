@@ -29,7 +29,7 @@ fn an_account_is_its_key_or_else_its_folder_and_where_it_is_asked() {
         file(&[], &[home, ("ANTHROPIC_API_KEY", "sk-one"), ("ANTHROPIC_BASE_URL", "http://x")])
             .unwrap()
     );
-    // What the client is not given, or is empty, says nothing of it.
+    // Variables that the client does not get, or that are empty, do not count.
     assert_eq!(
         file(&["ANTHROPIC_*"], &[home, ("ANTHROPIC_API_KEY", "sk-one")]).unwrap(),
         by_folder
@@ -121,7 +121,7 @@ fn what_one_project_learns_holds_the_other_until_it_is_cleared_in_either() {
     world.share(0, 5);
     world.share(1, 5);
     assert_eq!((world.until(0, 6), world.until(1, 6)), (None, None));
-    // One that is learnt afterwards holds again; what is over holds nobody.
+    // A later pause holds again; a pause that is over holds no worker.
     ops::adopt_pause(&mut world.stores[1], "0123", &limit(200, 7)).unwrap();
     world.share(1, 8);
     world.share(0, 9);

@@ -1,9 +1,8 @@
-//! Brings what another tracker's file holds into this one: all in one transaction, and again
-//! without doing anything twice.
+//! Imports the file of another tracker in one transaction; a second import does nothing twice.
 //!
-//! A later import of the same file finds its atoms by their ids there, and changes only what
-//! changed *there* since: what was done here in the meantime stands. Where both changed one field,
-//! the value here stands, and a note says so.
+//! A later import of the same file finds the atoms by the other tracker's ids, and applies only
+//! changes *in the file* since the last import. Changes in the store stand. If both changed a
+//! field, the store's value stands, and a note says so.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -26,10 +25,10 @@ mod steps;
 
 use steps::Steps;
 
-/// What an import did, or would do.
+/// The result of an import, or of a dry run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Imported {
-    /// Whose ids these are.
+    /// The namespace of the ids.
     pub source: String,
     pub created: usize,
     pub updated: usize,
@@ -37,30 +36,34 @@ pub struct Imported {
     pub bonds_added: usize,
     pub bonds_removed: usize,
     pub comments_added: usize,
-    /// Comments whose text changed in the file.
+    /// Comments with a changed text in the file.
     pub comments_edited: usize,
-    /// What did not fit as it was.
+    /// Values that did not fit.
     pub notes: Vec<Note>,
 }
 
-/// A record with what is known of it here.
+/// A record with the matching state of the store.
 struct Planned {
     record: Record,
     atom_id: String,
-    /// The atom as it is; `None` if it is to be made.
+    /// The existing atom; `None` for a new atom.
     before: Option<Atom>,
-    /// What the last import brought.
+    /// The state of the last import.
     last: Option<alias::Imported>,
-    /// The parent here, once it is known.
+    /// The resolved parent.
     parent: Option<String>,
-    /// The bonds that it tells of and that can be.
+    /// The bonds of the record that are possible.
     bonds: Vec<edges::Ends>,
-    /// The file holds all of the metadata: what it has not is to go.
+    /// The file has all of the metadata: keys absent from the file are removed.
     owns_metadata: bool,
 }
 
-/// Imports a batch; with `dry_run` nothing stays written, and the answer is the same. `progress` is
-/// told how many of how many steps are done.
+/// Imports a batch. With `dry_run` nothing stays written; the answer is the same. `progress`
+/// receives the number of steps done and the total.
+///
+/// # Errors
+///
+/// If a session calls, a value is not legal, or the database cannot be written.
 pub fn import(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -161,7 +164,7 @@ fn run_in(
     Ok(done)
 }
 
-/// Notes what an earlier import of this source brought and this file does not have.
+/// Notes atoms of an earlier import that are missing in the file.
 fn note_missing(
     tx: &Tx<'_>,
     source: &str,
@@ -238,8 +241,8 @@ fn identify(
             ));
         }
         if tracker == Tracker::El && last.is_none() {
-            // Our own ids are the same everywhere; the moment of creation tells an atom from
-            // another one that happens to have its id.
+            // Ids of `el` are the same everywhere. The creation time tells apart two atoms that
+            // share an id by chance.
             before = atom::find(tx, &record.id)?
                 .filter(|found| record.created_at.is_none_or(|at| at == found.created_at));
         }
@@ -307,7 +310,7 @@ fn create(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str, plan: &Planned) -> Result<()
     event::insert(tx, ctx, EventKind::Created, Some(&made.id), None, &data)
 }
 
-/// Changes what changed in the file since the last import; says whether anything did.
+/// Applies the file's changes since the last import. Returns true if the atom changed.
 fn update(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
@@ -400,7 +403,7 @@ fn bond_event(
     )
 }
 
-/// Keeps what this import brought, and the atom's names.
+/// Records the imported state and the names of the atom.
 fn remember(tx: &Tx<'_>, source: &str, plan: &Planned) -> Result<()> {
     let told: Vec<_> = plan.bonds.iter().map(edges::Ends::as_words).collect();
     let imported = alias::Imported {
@@ -412,7 +415,7 @@ fn remember(tx: &Tx<'_>, source: &str, plan: &Planned) -> Result<()> {
         alias::put(tx, source, &plan.record.id, &imported)?;
     }
     for name in &plan.record.names {
-        // A file of bd that is told apart by a name of its own has names of its own too.
+        // A file of bd with a name of its own keeps its own names.
         let name = if source.starts_with(&format!("{}:", name.source)) {
             &Name { source: source.to_owned(), alias: name.alias.clone() }
         } else {

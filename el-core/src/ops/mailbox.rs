@@ -1,5 +1,5 @@
-//! What the mailbox files bring into the store, and what of the store is to stand in them. Each
-//! verb is one transaction; doing one twice with the same messages changes nothing.
+//! The exchange between the mailbox files and the store. Each verb is one transaction; a second
+//! call with the same messages changes nothing.
 
 use std::time::Duration;
 
@@ -21,19 +21,23 @@ use crate::store::filter::Query;
 use crate::store::{Store, Tx, atom, comment, event, mailbox, review, run};
 use crate::{Ctx, Error, Result, SessionCredentials};
 
-/// What a look at a file brought.
+/// The result of reading a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Received {
     /// Messages that were not known before.
     pub arrived: usize,
-    /// What was done, a line each, for the log.
+    /// The changes made, a line each, for the log.
     pub notes: Vec<String>,
-    /// What could not be done, or was not as the protocol wants it.
+    /// Messages that failed, or that break the protocol.
     pub problems: Vec<String>,
 }
 
-/// Takes in the messages of a file. Each arrives once: what is known by its content (the n-th of
-/// its kind in the file) is passed over.
+/// Receives the messages of a file. Each message counts once: a known content (the n-th of its kind
+/// in the file) is skipped.
+///
+/// # Errors
+///
+/// If the caller is a session, or the database cannot be written.
 pub fn mailbox_receive(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -71,7 +75,11 @@ pub fn mailbox_receive(
     })
 }
 
-/// Does what others' changes of the queue ask for.
+/// Carries out changes that other programs made in the queue file.
+///
+/// # Errors
+///
+/// As for [`mailbox_receive`].
 pub fn mailbox_decide(store: &mut Store, ctx: &Ctx<'_>, queue: &Document) -> Result<Received> {
     store.write(|tx| {
         refuse_session(tx, ctx)?;
@@ -110,7 +118,11 @@ pub fn mailbox_decide(store: &mut Store, ctx: &Ctx<'_>, queue: &Document) -> Res
     })
 }
 
-/// Every task, for the files to be made from. What is ready and fits `filter` becomes one.
+/// Returns every task for the mailbox files. A ready atom that matches `filter` becomes a task.
+///
+/// # Errors
+///
+/// As for [`mailbox_receive`], or if the filter names an unknown atom.
 pub fn mailbox_outlook(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -133,7 +145,7 @@ pub fn mailbox_outlook(
     }
     store.write(|tx| {
         for id in is_new(tx)? {
-            // The name may be taken by a task of somebody who called it like one of our atoms.
+            // Another program may have given a task the name of one of our atoms.
             if mailbox::task(tx, &id)?.is_none() {
                 mailbox::add_task(tx, &id, &id)?;
             }
@@ -143,6 +155,10 @@ pub fn mailbox_outlook(
 }
 
 /// Marks every message of a file that is about to be written as known.
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn mailbox_sent(
     store: &mut Store,
     file: MailboxFile,
@@ -157,8 +173,12 @@ pub fn mailbox_sent(
     })
 }
 
-/// Keeps what the queue's file was told. Gives a line for each task whose state changed, for the
-/// log.
+/// Records the states that the queue file tells. Returns a line for the log for each task with a
+/// new state.
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn mailbox_told(store: &mut Store, tasks: &[TaskState]) -> Result<Vec<String>> {
     let changed: Vec<&TaskState> =
         tasks.iter().filter(|task| task.told != Some(task.status)).collect();
@@ -185,7 +205,8 @@ pub fn mailbox_told(store: &mut Store, tasks: &[TaskState]) -> Result<Vec<String
 const TEAM_LEAD: &str = "team-lead";
 const DEVELOPER: &str = "developer";
 
-/// An agent's session reads and writes its own atom; the mailbox is for programs outside.
+/// Refuses sessions: an agent's session reads and writes its own atom; the mailbox is for programs
+/// outside.
 fn refuse_session(tx: &Tx<'_>, ctx: &Ctx<'_>) -> Result<()> {
     match run::fence(tx, ctx)? {
         None => Ok(()),
@@ -196,14 +217,14 @@ fn refuse_session(tx: &Tx<'_>, ctx: &Ctx<'_>) -> Result<()> {
     }
 }
 
-/// The atom that a task is: by its name in the mailbox, or by the atom's own id, which makes it a
-/// task.
+/// Returns the atom of a task, by the name in the mailbox or by the atom's id. An id makes the atom
+/// a task.
 fn atom_of(tx: &Tx<'_>, task_id: &str) -> Result<Option<Atom>> {
     match mailbox::task(tx, task_id)? {
         Some(task) => atom::find(tx, &task.atom_id),
         None => {
             let found = atom::find(tx, &task_id.to_ascii_lowercase())?;
-            // From now on the files tell of it, under the name that it was called by.
+            // The files now show the task under the name used.
             if let Some(atom) = &found
                 && mailbox::task_of(tx, &atom.id)?.is_none()
             {
@@ -214,8 +235,8 @@ fn atom_of(tx: &Tx<'_>, task_id: &str) -> Result<Option<Atom>> {
     }
 }
 
-/// How long the files look after a task that is over: messages of it that someone brings back are
-/// cleared again.
+/// How long the files track a task that is over. Messages about the task that reappear are cleared
+/// again.
 const LOOKED_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 fn states(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<TaskState>> {
@@ -244,7 +265,7 @@ fn states(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<TaskState>> {
     Ok(states)
 }
 
-/// An assignment: a new atom, or new instructions for the one that it is.
+/// Receives an assignment: creates an atom, or gives new instructions to an existing atom.
 fn assigned(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received) -> Result<()> {
     let assignment = match read_assignment(message) {
         Ok(assignment) => assignment,
@@ -339,8 +360,7 @@ fn assigned_again(
     Ok(())
 }
 
-/// Without instructions nothing can be done: as the protocol has it, that is reported, with a build
-/// that was not verified.
+/// Reports missing instructions, with an unverified build, as the protocol asks.
 fn report_missing_instructions(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
@@ -390,8 +410,7 @@ fn reported(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received
     if before.status == Status::Review && last.is_some_and(|review| review.report == *message) {
         return Ok(());
     }
-    // Whoever reports about work that a run is doing is taken for that run: it has handed its work
-    // over, and ends so.
+    // A report about an atom with a live run counts as that run's hand-over and ends the run.
     let live = run::live_of(tx, &before.id)?
         .map(|run| (SessionCredentials { run: run.id, token: Some(run.token) }, run.agent));
     let ctx = match &live {
@@ -403,8 +422,7 @@ fn reported(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received
     Ok(())
 }
 
-/// A report about a task that nobody assigned: it is kept as an atom of its own, so that somebody
-/// sees it.
+/// Files a report about an unassigned task as an atom, so that a person sees the report.
 fn unassigned(tx: &Tx<'_>, ctx: &Ctx<'_>, task: &str, received: &mut Received) -> Result<Atom> {
     let title: String = format!("Report without an assignment: {task}")
         .chars()

@@ -1,7 +1,7 @@
-//! One file a verb, one transaction a verb: the change and its event together.
+//! One file a verb, and one transaction a verb, for the change and the event together.
 //!
-//! Every writing verb begins with the fence: a caller in an agent session goes on only as the live
-//! run that it says it is.
+//! Every writing verb begins with the fence: a caller in an agent session passes only if the
+//! session's run is live and the token matches.
 
 mod adopt;
 mod approve;

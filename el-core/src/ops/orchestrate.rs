@@ -1,9 +1,9 @@
-//! Orchestrations: an epic whose plan is asked for, worked on and brought together, all by ordinary
-//! atoms under it.
+//! Orchestrations: an epic with a plan that an agent proposes. All questions and tasks are ordinary
+//! atoms below the epic.
 //!
-//! [`crate::rules::orchestrate`] decides; here the store is read for it, and each of its steps is
-//! written together with its record, in one transaction. Whoever is broken off, and whoever goes
-//! on, therefore finds the same next step.
+//! [`crate::rules::orchestrate`] decides. The verbs read the store for the rules and write each
+//! step together with the record of the step, in one transaction. An interrupted caller and the
+//! next caller therefore find the same next step.
 
 mod advance;
 mod begin;
@@ -33,25 +33,26 @@ pub use overview::{
 pub(super) use prompt::{larger_work, question};
 pub use supply::{rehearse_supply, supply};
 
-/// How an epic is orchestrated; kept with it, so that whoever goes on does so in the same way.
+/// The settings of an orchestration; stored with the epic, so that the plan goes on in the same
+/// way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 #[serde(default)]
 pub struct PlanSettings {
     /// How often the same conversation is asked again, after an answer that cannot be used.
     pub asks_again: u32,
-    /// The most tasks of one list.
+    /// The most tasks in a list.
     pub tasks_max: usize,
     /// How many orchestrations may be within each other.
     pub depth_max: u32,
-    /// Seconds for everything together, while somebody drives it.
+    /// Seconds for the whole plan, counted while a worker or a person drives the plan.
     pub time_s: Option<u64>,
     /// The command that checks the whole: program and arguments. Empty: there is none.
     pub check: Vec<String>,
     /// How often the check may fail and be worked on.
     pub check_rounds: u32,
-    /// Bytes of what the tasks gave that the aggregation is told.
+    /// Bytes of the tasks' results in the prompt of the aggregation.
     pub aggregation_bytes: usize,
-    /// Workers are asked how far they are.
+    /// Workers are asked for progress.
     pub progress: bool,
 }
 

@@ -5,21 +5,23 @@ use crate::rules::pause::Known;
 use crate::store::{Store, Tx, meta, run};
 use crate::{Error, Result};
 
-/// The pause of runs whose account is not known is kept under this name.
+/// The key of the pause for runs without a known account.
 pub const NO_ACCOUNT: &str = "none";
 
-/// The pause that holds whatever the last worker serves at `now`, if one does.
+/// Returns the pause that stops all agents of the last worker at `now`.
 ///
 /// # Errors
+///
 /// If the store fails.
 pub fn paused(store: &Store, now: Timestamp) -> Result<Option<Pause>> {
     store.read(|tx| paused_in(tx, now))
 }
 
-/// Ends every pause early, as a person may who knows better; `lift_budget` also lifts the day's
-/// budget until the day is over. Says what held.
+/// Ends every pause early, on a person's request. `lift_budget` also lifts the daily budget until
+/// the end of the day. Returns the pause that was in force.
 ///
 /// # Errors
+///
 /// If the store fails.
 pub fn resume(store: &mut Store, now: Timestamp, lift_budget: bool) -> Result<Option<Pause>> {
     store.write(|tx| {
@@ -37,17 +39,19 @@ pub fn resume(store: &mut Store, now: Timestamp, lift_budget: bool) -> Result<Op
     })
 }
 
-/// Ends the pause of one account.
+/// Ends the pause of an account.
 ///
 /// # Errors
+///
 /// If the store fails.
 pub fn clear_pause(store: &mut Store, account: &str) -> Result<()> {
     store.write(|tx| forget(tx, account))
 }
 
-/// What this project knows of the account's pause, whether or not it still holds.
+/// Returns the recorded pause of an account, even if the pause has ended.
 ///
 /// # Errors
+///
 /// If the store fails.
 pub fn known_pause(store: &Store, account: &str) -> Result<Option<Known>> {
     store.read(|tx| known_in(tx, Some(account)))
@@ -61,10 +65,11 @@ pub fn adopt_pause(store: &mut Store, account: &str, known: &Known) -> Result<()
     store.write(|tx| pause_in(tx, Some(account), known))
 }
 
-/// Keeps whose accounts the last worker serves: one for each agent, `None` for a program that has
-/// no account. A pause is told as one of the project if it holds all of them.
+/// Records the accounts of the last worker, by agent; `None`: a program without an account. The
+/// project counts as paused if a pause holds every account.
 ///
 /// # Errors
+///
 /// If the store fails.
 pub fn set_served_accounts(store: &mut Store, accounts: &[Option<String>]) -> Result<()> {
     let text = serde_json::to_string(accounts)
@@ -80,10 +85,10 @@ fn forget(tx: &Tx<'_>, account: &str) -> Result<()> {
     meta::remove(tx, &key(Some(account)))
 }
 
-/// Every account of which a pause is known.
+/// Returns every account with a recorded pause.
 fn all(tx: &Tx<'_>) -> Result<Vec<(String, Known)>> {
     let found = meta::beginning_with(tx, meta::PAUSE)?;
-    // One that cannot be read says nothing.
+    // An unreadable record counts as none.
     Ok(found
         .into_iter()
         .filter_map(|(account, text)| Some((account, serde_json::from_str(&text).ok()?)))
@@ -105,7 +110,7 @@ pub(super) fn paused_in(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
     paused_for(tx, &served, now)
 }
 
-/// The pause that holds all of these accounts.
+/// Returns the pause that holds all of the accounts.
 pub(super) fn paused_for(
     tx: &Tx<'_>,
     accounts: &[Option<String>],
@@ -124,7 +129,7 @@ pub(super) fn paused_for(
     Ok(longest(held.map(|known| known.pause()).into_iter().chain(day_pause(tx, now)?)))
 }
 
-/// The pause that holds this account. A program without one has none.
+/// Returns the pause of an account. A program without an account has no pause.
 pub(super) fn account_pause(
     tx: &Tx<'_>,
     account: Option<&str>,
@@ -136,7 +141,7 @@ pub(super) fn account_pause(
     }
 }
 
-/// Of two pauses, the one that holds longer says when claiming goes on.
+/// Returns the pause that ends last, since claiming goes on only then.
 fn longest(pauses: impl Iterator<Item = Pause>) -> Option<Pause> {
     pauses.max_by_key(|pause| pause.until.map_or(i64::MAX, Timestamp::as_micros))
 }
@@ -155,7 +160,8 @@ fn keep(tx: &Tx<'_>, account: Option<&str>, known: &Known) -> Result<()> {
     meta::set(tx, &key(account), &text)
 }
 
-/// Whether a run of the account finds out now whether the service is back: others wait for it.
+/// Returns true if a run of the account tests now whether the service is back. Other claims wait
+/// for the result.
 pub(super) fn is_being_probed(tx: &Tx<'_>, account: Option<&str>, now: Timestamp) -> Result<bool> {
     let known = known_in(tx, account)?.filter(|known| known.is_probed(now));
     let Some(probe) = known.and_then(|known| known.probe) else { return Ok(false) };
@@ -175,8 +181,8 @@ pub(super) fn begin_probe(
     }
 }
 
-/// Once the service has answered the run that was to find out about it, the outage is over.
-/// `before`: the run before this progress is recorded.
+/// Ends the outage once the service has answered the probing run. `before`: the run without the new
+/// progress.
 pub(super) fn note_answer(tx: &Tx<'_>, before: &Run, progress: &Progress) -> Result<()> {
     if before.progress.tokens_out > 0 || progress.tokens_out == 0 {
         return Ok(());

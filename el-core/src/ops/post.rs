@@ -5,19 +5,25 @@ use crate::store::message::NewRow;
 use crate::store::{self, Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Something to be said.
+/// A message to post.
 #[derive(Debug, Clone, Default)]
 pub struct NewMessage {
     pub channel: String,
-    /// Whoever it names by `@name` finds it in the inbox.
+    /// A name as `@name` puts the message into that inbox.
     pub content: String,
-    /// Further names whose inboxes it reaches.
+    /// Further names that get the message.
     pub to: Vec<String>,
-    /// The atom that it is about, as people type ids; in a session, its own if none is given.
+    /// The atom that the message is about, as people type ids; in a session, by default the
+    /// session's atom.
     pub atom: Option<String>,
 }
 
-/// Says something in a channel. A channel that was not there is there then.
+/// Posts a message to a channel. A new channel is created.
+///
+/// # Errors
+///
+/// If a name or the text is not legal, the atom is unknown or ambiguous, the caller's run is stale,
+/// or the database cannot be written.
 pub fn post(store: &mut Store, ctx: &Ctx<'_>, new: &NewMessage) -> Result<Message> {
     let channel = channel_name(&new.channel)?;
     let content = validate::text("message", &new.content)?;
@@ -46,7 +52,7 @@ pub fn post(store: &mut Store, ctx: &Ctx<'_>, new: &NewMessage) -> Result<Messag
     })
 }
 
-/// Writes a message and fills the inboxes of those whom it names, or who are named with it.
+/// Inserts a message, and delivers the message to the names in `to` and to the names in the text.
 #[expect(clippy::too_many_arguments, reason = "each is one column of the row")]
 pub(super) fn insert(
     tx: &Tx<'_>,

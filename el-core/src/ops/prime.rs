@@ -7,25 +7,29 @@ use crate::store::filter::Query;
 use crate::store::{Store, atom, ready, run};
 use crate::{Ctx, Result};
 
-/// What an agent needs to know when it begins.
+/// The information an agent needs at the start.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Primed {
-    /// The atom of the session that asks, if it is a live run's.
+    /// The atom of the session's live run.
     pub own: Option<Atom>,
-    /// What the actor has in progress, best first.
+    /// The actor's atoms in progress, best first.
     pub in_progress: Vec<Atom>,
     pub in_progress_total: i64,
-    /// What the actor could take, best first.
+    /// The ready atoms that the actor could take, best first.
     pub ready: Vec<Atom>,
     // `COUNTED`.
     /// Counted no further than 1000: a hook has to answer in milliseconds.
     pub ready_total: i64,
 }
 
-/// Of so many ready atoms and more, it does not matter how many there are.
+/// The limit for counting ready atoms: beyond, the number does not matter.
 pub const COUNTED: i64 = 100;
 
-/// Looks at what concerns the actor: at most `most` atoms of each kind, and how many there are.
+/// Returns the atoms that concern the actor: at most `most` of each kind, with counts.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn prime(store: &Store, ctx: &Ctx<'_>, most: i64) -> Result<Primed> {
     store.read(|tx| {
         let own = match ctx.session {

@@ -9,29 +9,29 @@ use crate::model::{Priority, Run, Status, Takes, Timestamp, Worker};
 use crate::store::filter::Query;
 use crate::store::{Store, Tx, atom, ready, run, worker};
 
-/// One agent: what it does, and what waits for it in which order.
+/// An agent with current work and queue.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AgentQueue {
     pub agent_name: String,
     pub is_executing: bool,
-    /// The atom that it works on; of several, the one that it has worked on the longest.
+    /// The current atom; of several, the atom with the oldest run.
     pub current_task_id: Option<String>,
     /// How many wait.
     pub queued_tasks: usize,
-    /// Everything that it works on, oldest first.
+    /// All current work, oldest first.
     pub current: Vec<Executing>,
-    /// What it does next, in that order. What is assigned to nobody is among them where a worker of
-    /// the agent takes that.
+    /// The waiting tasks in order. Includes unassigned atoms if a worker of the agent takes
+    /// unassigned atoms.
     pub waiting: Vec<QueuedTask>,
-    /// What is assigned to it, open, and held back: `el why` says by what.
+    /// Open tasks assigned to the agent and held back; `el why` gives the reasons.
     pub held: Vec<QueuedTask>,
-    /// The live workers that serve it.
+    /// The live workers that serve the agent.
     pub workers: Vec<String>,
-    /// Whether one of them can be relied on to take what is assigned to it.
+    /// Whether a worker can be relied on to take assigned tasks.
     pub is_served: bool,
 }
 
-/// Something that an agent works on.
+/// An atom that an agent works on.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Executing {
     pub task_id: String,
@@ -41,23 +41,27 @@ pub struct Executing {
     pub action: Option<String>,
 }
 
-/// Something that waits.
+/// A waiting task.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct QueuedTask {
-    /// Counts from 1; `null` for what is held back.
+    /// Counts from 1; `null` if the task is held back.
     pub position: Option<usize>,
     pub task_id: String,
     pub title: String,
     pub priority: Priority,
     pub created_at: Timestamp,
     pub assignee: Option<String>,
-    /// Its back-off ends then.
+    /// The end of the back-off.
     pub retry_at: Option<Timestamp>,
 }
 
-/// The queues of these agents, of one moment; without repetition, in the order given, and then of
-/// all others that have something to do or a live worker. `is_there` says of a worker whether its
-/// process still runs.
+/// Returns the queues of the agents at one moment: first `agents` in order, without duplicates;
+/// then all other agents with work or a live worker. `is_there` tells if a worker's process still
+/// runs.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn queue(
     store: &Store,
     agents: &[String],
@@ -135,7 +139,7 @@ pub(super) fn of_agent(
     })
 }
 
-/// Whether a live worker can be relied on to take what is assigned to its agents.
+/// Returns true if a live worker can be relied on to take tasks assigned to the agents.
 pub(super) fn serves(worker: &Worker) -> bool {
     worker.takes != Takes::Some && !worker.stop_requested
 }

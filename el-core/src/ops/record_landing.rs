@@ -4,24 +4,25 @@ use crate::model::{Event, EventKind};
 use crate::store::{Store, atom, event, run};
 use crate::{Ctx, Result};
 
-/// What became of an atom's branch.
+/// The result of landing an atom's branch.
 #[derive(Debug, Clone, Copy)]
 pub struct LandingRecord<'a> {
     /// The branch that work is brought to.
     pub onto: &'a str,
     /// The commit of the atom's branch.
     pub tip: &'a str,
-    /// In one word, as `el land` tells it.
+    /// The outcome word of `el land`.
     pub outcome: &'a str,
     pub has_landed: bool,
-    /// Why it failed.
+    /// Why the landing failed.
     pub detail: Option<&'a str>,
 }
 
-/// Records in an atom's history that its branch was brought in, or could not be. The same outcome
-/// of the same commit is recorded once.
+/// Records in an atom's history that the branch was landed, or could not be landed. The same
+/// outcome of the same commit is recorded once.
 ///
 /// # Errors
+///
 /// If there is no such atom, or the store fails.
 pub fn record_landing(
     store: &mut Store,

@@ -6,19 +6,21 @@ use crate::model::{Atom, EventKind, ReviewVerdict, Status, validate};
 use crate::store::{Store, Tx, atom, comment, event, review, run};
 use crate::{Ctx, Result};
 
-/// Sends back what waits for review: the atom is open, with fresh attempts, and the reason reaches
-/// the next one.
+/// Rejects an atom that waits for review: the atom is open again, with fresh attempts, and the next
+/// attempt is told the reason.
 ///
 /// # Errors
-/// As [`reject_all`].
+///
+/// As for [`reject_all`].
 pub fn reject(store: &mut Store, ctx: &Ctx<'_>, id: &str, reason: &str) -> Result<Atom> {
     Ok(reject_all(store, ctx, &[id], reason)?.remove(0))
 }
 
-/// The same for several, all or none.
+/// Rejects several atoms, all or none.
 ///
 /// # Errors
-/// If one of them does not wait for review, or the reason is empty.
+///
+/// If an atom does not wait for review, or the reason is empty.
 pub fn reject_all<S: AsRef<str>>(
     store: &mut Store,
     ctx: &Ctx<'_>,

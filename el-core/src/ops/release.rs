@@ -6,9 +6,13 @@ use crate::model::{Atom, CancelMode, EventKind, Status};
 use crate::store::{Store, atom, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Gives a claim back: the atom is open again, for anyone. A live run of it is ended cleanly by its
-/// supervisor. Releasing what nobody has claimed is no error; somebody else's claim is given back
-/// with `force` alone.
+/// Releases a claim: the atom is open for anyone. The supervisor ends a live run cleanly. Releasing
+/// an unclaimed atom is no error; another actor's claim is released only with `force`.
+///
+/// # Errors
+///
+/// If another actor has the claim, the atom is over, an id is unknown or ambiguous, the caller's
+/// run is stale, or the database cannot be written.
 pub fn release(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool) -> Result<Atom> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;

@@ -3,8 +3,13 @@ use crate::model::{Atom, Status};
 use crate::store::{Store, atom, run};
 use crate::{Ctx, Error, Result};
 
-/// Opens atoms again, all or none, with fresh attempts if a person asks for it. What is open stays
-/// as it is; what is being worked on is refused.
+/// Reopens atoms, all or none; a person's call also gives fresh attempts. An open atom stays as it
+/// is.
+///
+/// # Errors
+///
+/// If an atom has a live run, a session may not reopen the atom, an id is unknown or ambiguous, the
+/// caller's run is stale, or the database cannot be written.
 pub fn reopen<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S]) -> Result<Vec<Atom>> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;

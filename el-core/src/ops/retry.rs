@@ -5,19 +5,21 @@ use crate::model::{Atom, EventKind, Run, Status};
 use crate::store::{Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Gives one atom fresh attempts; see [`retry_all`].
+/// Gives an atom fresh attempts; see [`retry_all`].
 ///
 /// # Errors
-/// As [`retry_all`].
+///
+/// As for [`retry_all`].
 pub fn retry(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
     Ok(retry_all(store, ctx, &[id])?.remove(0))
 }
 
-/// Gives atoms fresh attempts, all or none: open, no back-off, the earlier failures counted no
-/// longer (if a person asks; of an agent, they still count).
+/// Gives atoms fresh attempts, all or none: open, and without back-off. Earlier failures no longer
+/// count if a person calls; they still count if an agent calls.
 ///
 /// # Errors
-/// If one of them is worked on, claimed, or over, or may not be opened by this session.
+///
+/// If an atom is claimed, over, or has a live run, or this session may not open the atom.
 pub fn retry_all<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S]) -> Result<Vec<Atom>> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;

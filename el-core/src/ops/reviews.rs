@@ -14,13 +14,17 @@ pub struct Waiting {
     pub atom: Atom,
     /// The hand-over; `null` if someone set the status without a report.
     pub review: Option<Review>,
-    /// The run that did the work, if one did: its folder is where the changes are.
+    /// The run that did the work: the changes are in the run's folder.
     pub run: Option<Run>,
-    /// Since when it waits.
+    /// The time of the hand-over.
     pub waiting_since: Timestamp,
 }
 
-/// What waits for review, longest first.
+/// Returns the atoms that wait for review, longest wait first.
+///
+/// # Errors
+///
+/// If the filter names an unknown atom, or the database cannot be read.
 pub fn reviews(store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Vec<Waiting>> {
     store.read(|tx| {
         let filter =
@@ -41,7 +45,11 @@ pub fn reviews(store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Vec
     })
 }
 
-/// Every hand-over of an atom, oldest first.
+/// Returns every hand-over of an atom, oldest first.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn reviews_of(store: &Store, id: &str) -> Result<Vec<Review>> {
     store.read(|tx| review::of_atom(tx, &crate::store::atom::resolve(tx, id)?))
 }

@@ -3,17 +3,21 @@ use crate::model::{Outcome, RUN_PREFIX, Run};
 use crate::store::{self, Store, Tx, atom};
 use crate::{Error, Result};
 
-/// Which runs.
+/// A filter of runs.
 #[derive(Debug, Clone, Default)]
 pub struct RunFilter {
-    /// An atom's id, as people type it.
+    /// The id of an atom, as people type ids.
     pub atom: Option<String>,
     pub live_only: bool,
     pub outcome: Option<Outcome>,
     pub limit: Option<i64>,
 }
 
-/// Runs, newest first.
+/// Returns runs, newest first.
+///
+/// # Errors
+///
+/// If the filter names an unknown atom, or the database cannot be read.
 pub fn runs(store: &Store, filter: &RunFilter) -> Result<Page<Run>> {
     store.read(|tx| {
         let atom = filter.atom.as_deref().map(|id| atom::resolve(tx, id)).transpose()?;
@@ -23,9 +27,10 @@ pub fn runs(store: &Store, filter: &RunFilter) -> Result<Page<Run>> {
     })
 }
 
-/// As [`runs`] without a limit, one after the other: memory does not grow with them.
+/// Visits the runs of [`runs`] without a limit, in constant memory.
 ///
 /// # Errors
+///
 /// If the database cannot be read, or `visit` fails.
 pub fn runs_each(
     store: &Store,
@@ -40,23 +45,39 @@ pub fn runs_each(
     })
 }
 
-/// One run by its whole id.
+/// Returns a run by the whole id.
+///
+/// # Errors
+///
+/// If there is no such run, or the database cannot be read.
 pub fn run(store: &Store, id: &str) -> Result<Run> {
     store.read(|tx| store::run::get(tx, id))
 }
 
-/// The whole id of the run that `text` means.
+/// Resolves a text to the whole id of a run.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn resolve_run(store: &Store, text: &str) -> Result<String> {
     store.read(|tx| store::run::resolve(tx, text))
 }
 
-/// Every run of an atom, oldest first.
+/// Returns every run of an atom, oldest first.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn attempts(store: &Store, atom: &str) -> Result<Vec<Run>> {
     store.read(|tx| store::run::of_atom(tx, &atom::resolve(tx, atom)?))
 }
 
-/// The run that `text` means, where an atom or a run may be named: a run by `run-…` or its
-/// session's name; an atom's live run, or else its last one.
+/// Resolves a text to a run: `run-…`, a session's name, or an atom, which stands for the live run
+/// or else the last run.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn target_run(store: &Store, text: &str) -> Result<Run> {
     store.read(|tx| target(tx, text))
 }

@@ -4,6 +4,10 @@ use crate::store::{self, Store};
 use crate::{Error, Result};
 
 /// Full-text search, best match first.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn search(
     store: &Store,
     text: &str,

@@ -22,78 +22,79 @@ const SUMMARY_LINES: usize = 40;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
     pub run: Run,
-    /// The atom as it is now; `None` if it is gone.
+    /// The atom after the change; `None` if the atom is gone.
     pub atom: Option<Atom>,
     pub outcome: Outcome,
-    /// It had been settled before; nothing was written now.
+    /// The run was settled before; nothing was written now.
     pub was_settled: bool,
-    /// What was told of it; `None` where the atom is tried again, so that there is nothing to tell
+    /// The message to the requester; `None` if the atom is tried again, since there is no result
     /// yet.
     pub message: Option<Message>,
 }
 
-/// How a run ended, and what is known of it at its end.
+/// The end of a run, with all facts known then.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending<'a> {
     pub exit: &'a ExitRecord,
     pub policy: &'a RetryPolicy,
-    /// From 0 to 1: spreads what would otherwise happen at once.
+    /// From 0 to 1: spreads retries that would otherwise happen at the same time.
     pub jitter: f64,
     pub by: SettledBy<'a>,
-    /// The last figures; `None`: those of the last heartbeat.
+    /// The last figures; `None`: the figures of the last heartbeat.
     pub progress: Option<&'a Progress>,
-    /// The last lines of what the agent said, and the lines that tell of errors. The caller has
-    /// made both harmless and short.
+    /// The last lines of the agent's output, and the lines with errors. The caller has sanitised
+    /// and cut the lines.
     pub output: &'a str,
     pub error_lines: &'a str,
 }
 
 impl<'a> Ending<'a> {
-    /// An ending as the run's supervisor tells it, with nothing but the exit record.
+    /// Makes an ending from the supervisor, with only the exit record.
     pub fn new(exit: &'a ExitRecord, policy: &'a RetryPolicy, jitter: f64) -> Ending<'a> {
         let by = SettledBy::Supervisor;
         Ending { exit, policy, jitter, by, progress: None, output: "", error_lines: "" }
     }
 }
 
-/// Who settles a run.
+/// The process that settles a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettledBy<'a> {
     Supervisor,
-    /// Somebody else, who saw that this supervisor is gone, or that none has come. Refused if
-    /// another one has registered since then, for its agent may be at work.
+    /// Another process, which saw that the supervisor is gone or never came. Refused if another
+    /// supervisor has registered since, since that supervisor's agent may be at work.
     Other {
         seen: Option<&'a Stamp>,
     },
 }
 
-/// What was decided about a run, right before it is written.
+/// The decision about a run, before the write.
 #[derive(Debug, Clone, Copy)]
 pub struct Decided<'a> {
     pub run: &'a Run,
-    /// The atom as it will be; `None` if it is gone.
+    /// The atom after the change; `None` if the atom is gone.
     pub atom: Option<&'a Atom>,
     pub outcome: Outcome,
     pub detail: &'a str,
 }
 
-/// What a run hands back: its summary as it was read, and its files.
+/// The hand-over of a run: the parsed summary and the files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandedOver {
     pub summary: Summary,
     pub artifacts: Vec<Artifact>,
 }
 
-/// Ends a run: re-reads it and its atom, decides, and writes outcome, hand-over, atom and events in
-/// one transaction. Called once the exit record is there and nothing of the agent's tree is left.
+/// Ends a run: reads run and atom again, decides, and writes outcome, hand-over, atom and events in
+/// one transaction. The caller has written the exit record, and no process of the agent is left.
 /// Settling again changes nothing.
 ///
-/// `publish` is told what was decided before anything is written. It writes the run's documents, so
-/// that they are there when others see the end, and gives what the run hands back. It has to be
-/// quick: the transaction waits for it.
+/// `publish` gets the decision before the write. It writes the run's documents, so that other
+/// processes that see the end also see the documents, and returns the hand-over. The transaction
+/// waits for `publish`, so `publish` has to be quick.
 ///
 /// # Errors
-/// If the store fails, or the run has got another supervisor than the one that was seen.
+///
+/// If the store fails, or the run has another supervisor than the one seen.
 pub fn settle(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -152,8 +153,8 @@ fn ensure_may_settle(run: &Run, by: SettledBy<'_>) -> Result<()> {
     }
 }
 
-/// Records the last figures, which may end this run or others for their cost; the run as it is
-/// then.
+/// Records the last figures, and ends this run or others if over budget. Returns the run after the
+/// change.
 fn record_progress(tx: &Tx<'_>, before: &Run, progress: &Progress, now: Timestamp) -> Result<Run> {
     let is_working = look(tx, &before.id, &before.token)? == RunSignal::Work;
     run::heartbeat(tx, &before.id, now, before.lease_until, None, progress)?;
@@ -162,7 +163,7 @@ fn record_progress(tx: &Tx<'_>, before: &Run, progress: &Progress, now: Timestam
     run::get(tx, &before.id)
 }
 
-/// Keeps what the run leaves behind. An agent that said nothing has no output, not an empty one.
+/// Records the hand-over. Without output of the agent, the output is `NULL`, not empty.
 fn record_hand_over(
     tx: &Tx<'_>,
     run: &mut Run,
@@ -211,8 +212,8 @@ fn say(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, run: &str, text: &str) -> Result<
     event::insert(tx, ctx, EventKind::Commented, Some(atom), Some(run), &data)
 }
 
-/// What the agent said of its task's end counts for nothing, but where it contradicts the status,
-/// whoever looks at the atom is told.
+/// Comments on an atom if the agent's completion report contradicts the status. The status counts,
+/// not the report.
 fn tell_contradiction(tx: &Tx<'_>, ctx: &Ctx<'_>, ended: &Run, atom: &Atom) -> Result<()> {
     let Some(said) = &ended.completion else { return Ok(()) };
     let Some(words) = contradiction(said.status, atom.status, atom.close_reason.as_deref()) else {
@@ -240,13 +241,13 @@ fn verdict(tx: &Tx<'_>, run: &Run, now: Timestamp, ending: &Ending<'_>) -> Resul
     }))
 }
 
-/// Tells whoever asked for the work that it has ended, in that one's channel.
+/// Sends the requester a message about the end of a run, in the requester's channel.
 fn tell(tx: &Tx<'_>, ctx: &Ctx<'_>, ended: &Run, atom: Option<&Atom>) -> Result<Message> {
     let to = requester(ended, atom);
     let channel = claude_code_channel(&to);
     let summary = handed_back(tx, ended)?;
     let text = notice::completion(&to, ended, atom, summary.as_deref());
-    // A summary may name others by an at-sign: they hear of it too.
+    // The names that the summary mentions get the message too.
     super::post::insert(
         tx,
         ctx,
@@ -259,8 +260,8 @@ fn tell(tx: &Tx<'_>, ctx: &Ctx<'_>, ended: &Run, atom: Option<&Atom>) -> Result<
     )
 }
 
-/// Who asked for the work: who handed it over, or else who filed the atom; of an atom that is gone,
-/// nobody is known but the agent itself.
+/// Returns the requester: the actor who delegated the task, or else who created the atom. If the
+/// atom is gone, only the agent is known.
 fn requester(ended: &Run, atom: Option<&Atom>) -> String {
     let delegated = atom.and_then(|a| a.delegation.as_ref()).map(|task| task.by.as_str());
     let names = [delegated, atom.map(|a| a.created_by.as_str()), Some(ended.agent.as_str())];
@@ -268,7 +269,7 @@ fn requester(ended: &Run, atom: Option<&Atom>) -> String {
     found.unwrap_or("unknown").to_owned()
 }
 
-/// What the run handed back: the report of a hand-over, or else the summary that its agent wrote.
+/// Returns the hand-over as a text: the report of a review, or else the agent's summary.
 pub(super) fn handed_back(tx: &Tx<'_>, ended: &Run) -> Result<Option<String>> {
     let report = review::last(tx, &ended.atom_id)?
         .filter(|review| review.run_id.as_deref() == Some(ended.id.as_str()));
@@ -283,7 +284,7 @@ pub(super) fn handed_back(tx: &Tx<'_>, ended: &Run) -> Result<Option<String>> {
 }
 
 impl Settled {
-    /// When the atom will be tried again, if it will.
+    /// Returns the time of the next attempt, if there will be an attempt.
     pub fn retry_at(&self) -> Option<Timestamp> {
         self.atom.as_ref().filter(|a| a.status == Status::Open).and_then(|a| a.retry_at)
     }

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::model::{Atom, Bond, Comment, Name, Review, Run};
 use crate::store::{Store, alias, atom, bond, comment, review, run};
 
-/// An atom with what hangs on it: the atom's own row with more keys.
+/// An atom with all related data: the row of the atom with more keys.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Shown {
     #[serde(flatten)]
@@ -13,9 +13,9 @@ pub struct Shown {
     pub dependencies: Dependencies,
     pub comments: Vec<Comment>,
     pub runs: Vec<Run>,
-    /// What it is called in the trackers that it came from.
+    /// The atom's names in other trackers.
     pub aliases: Vec<Name>,
-    /// Its hand-overs, oldest first.
+    /// The hand-overs, oldest first.
     pub reviews: Vec<Review>,
     /// Id, title and status of every atom at the other end of a bond, for people.
     #[serde(skip)]
@@ -25,13 +25,17 @@ pub struct Shown {
 /// The bonds of an atom, by direction.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Dependencies {
-    /// It is the source.
+    /// Bonds from the atom.
     pub outgoing: Vec<Bond>,
-    /// It is the target: these can hold it back.
+    /// Bonds to the atom: the bonds that can hold the atom back.
     pub incoming: Vec<Bond>,
 }
 
-/// One atom and everything about it.
+/// Returns an atom with all related data.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn show(store: &Store, id: &str) -> Result<Shown> {
     store.read(|tx| {
         let id = atom::resolve(tx, id)?;
@@ -56,12 +60,20 @@ pub fn show(store: &Store, id: &str) -> Result<Shown> {
     })
 }
 
-/// One atom's own row.
+/// Returns the row of an atom.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn brief(store: &Store, id: &str) -> Result<Atom> {
     store.read(|tx| super::change::resolved(tx, id))
 }
 
-/// The whole id that `text` means.
+/// Resolves a text to a whole id.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn resolve(store: &Store, text: &str) -> Result<String> {
     store.read(|tx| atom::resolve(tx, text))
 }

@@ -4,7 +4,11 @@ use crate::model::{Stats, Timestamp};
 use crate::store::filter::{AtomFilter, Query};
 use crate::store::{Store, stats};
 
-/// Counts everything.
+/// Counts atoms, runs and costs.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn stats(store: &Store, now: Timestamp) -> Result<Stats> {
     store.read(|tx| {
         Ok(Stats {

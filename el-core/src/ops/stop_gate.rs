@@ -4,22 +4,26 @@ use crate::model::{EventKind, Status, Verify};
 use crate::store::{Store, atom, event, orchestration, run};
 use crate::{Ctx, Error, Result};
 
-/// What the Stop hook answers.
+/// The answer of the Stop hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Gate {
-    /// The session may end its turn.
+    /// The session may end the turn.
     Pass,
-    /// It is sent back to its work on this atom.
+    /// The session is sent back to the atom.
     SendBack {
         /// The atom that is still open.
         atom_id: String,
-        /// The check of its work, if there is one.
+        /// The check of the work.
         verify: Option<Box<Verify>>,
     },
 }
 
-/// An agent that ends its turn with its atom still in progress is sent back, at most `times` a run.
-/// Sessions that are not (or no longer) a live run's are never bothered.
+/// Decides at the end of an agent's turn. A session with an atom still in progress is sent back, at
+/// most `times` a run. Other sessions, without a live run, pass.
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn stop_gate(store: &mut Store, ctx: &Ctx<'_>, times: i64) -> Result<Gate> {
     store.write(|tx| {
         let live = match run::fence(tx, ctx) {
@@ -34,7 +38,7 @@ pub fn stop_gate(store: &mut Store, ctx: &Ctx<'_>, times: i64) -> Result<Gate> {
         {
             return Ok(Gate::Pass);
         }
-        // Its answer ends it, once the turn has ended.
+        // The answer ends the atom after the turn.
         if orchestration::asks(tx, &live.atom_id)? {
             return Ok(Gate::Pass);
         }

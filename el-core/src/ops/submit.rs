@@ -8,7 +8,7 @@ use crate::protocol::report::{CompletionReport, FieldProblem};
 use crate::store::{Store, Tx, atom, event, mailbox, review, run};
 use crate::{Ctx, Error, Result};
 
-/// An atom that waits for review now: the atom's own row with its review.
+/// An atom that now waits for review: the row of the atom with the review.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Submitted {
     #[serde(flatten)]
@@ -16,11 +16,12 @@ pub struct Submitted {
     pub review: Review,
 }
 
-/// Hands an atom over for review, with a completion report as JSON text. From its session that ends
-/// the run.
+/// Submits an atom for review, with a completion report as JSON text. A submission from the atom's
+/// session ends the run.
 ///
 /// # Errors
-/// [`Error::Report`] names every field that does not fit; nothing is written then.
+///
+/// [`Error::Report`] names every field that does not fit. Nothing is written then.
 pub fn submit(store: &mut Store, ctx: &Ctx<'_>, id: &str, report: &str) -> Result<Submitted> {
     let (report, given) =
         CompletionReport::parse(report).map_err(|problems| Error::Report { problems })?;
@@ -48,8 +49,7 @@ pub fn submit(store: &mut Store, ctx: &Ctx<'_>, id: &str, report: &str) -> Resul
     })
 }
 
-/// Whether the report's task is this atom: by the atom's id, or by the name that the mailbox has
-/// for it.
+/// Returns true if the report is about the atom, by id or by the task name in the mailbox.
 fn is_about(tx: &Tx<'_>, report: &CompletionReport, atom: &Atom) -> Result<bool> {
     if report.task_id.eq_ignore_ascii_case(&atom.id) {
         return Ok(true);

@@ -6,38 +6,42 @@ use crate::model::{CancelMode, EventKind, Progress, Run, Stamp, Status, Timestam
 use crate::store::{Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result};
 
-/// What the store says to a supervisor about its run.
+/// The store's answer to a supervisor about the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunSignal {
     /// Go on.
     Work,
-    /// The agent set a status that ends its run; let it finish its last turn.
+    /// The agent set a status that ends the run; the agent may finish the last turn.
     Finished(Status),
-    /// Someone else changed the atom's status, or removed it; that stands.
+    /// Another actor changed the atom's status, or removed the atom. That change stands.
     Superseded,
     /// The run was asked to end.
     Cancelled(CancelMode),
-    /// It has cost more than it may.
+    /// The run is over budget.
     OverBudget,
-    /// The run is not live any more: it was settled, or its record is gone. Nothing it does counts.
+    /// The run is not live any more, because it was settled or deleted. Nothing that the run does
+    /// counts.
     Over,
 }
 
-/// What a supervisor reports.
+/// A supervisor's heartbeat.
 #[derive(Debug, Clone, Copy)]
 pub struct Beat<'a> {
     pub run_id: &'a str,
     pub token: &'a str,
     pub now: Timestamp,
     pub lease: Duration,
-    /// When the agent's stream last said anything.
+    /// The time of the last output in the agent's stream.
     pub active_at: Option<Timestamp>,
     pub progress: &'a Progress,
 }
 
-/// The supervisor takes its run: from now on its process stands for it. Refused if the run is no
-/// longer live, so that a session that starts too late does nothing, and if another process has
-/// taken it.
+/// Registers the supervisor of a run: from now on, the process stands for the run.
+///
+/// # Errors
+///
+/// If the run is no longer live, so that a late session does nothing; if another process has
+/// registered; or if the database cannot be written.
 pub fn register_supervisor(
     store: &mut Store,
     run_id: &str,
@@ -60,6 +64,10 @@ pub fn register_supervisor(
 }
 
 /// Records the agent's process, for people and for `el doctor`.
+///
+/// # Errors
+///
+/// If the run is over or the token is not the run's, or the database cannot be written.
 pub fn set_agent_pid(store: &mut Store, run_id: &str, token: &str, pid: i64) -> Result<()> {
     store.write(|tx| {
         run::live_with_token(tx, run_id, Some(token))?;
@@ -67,7 +75,11 @@ pub fn set_agent_pid(store: &mut Store, run_id: &str, token: &str, pid: i64) -> 
     })
 }
 
-/// Records that the supervisor sends its agent back to an atom that it left open.
+/// Records that the supervisor sends the agent back to an atom left open.
+///
+/// # Errors
+///
+/// If the run is over or the token is not the run's, or the database cannot be written.
 pub fn nudged(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str) -> Result<()> {
     store.write(|tx| {
         let live = run::live_with_token(tx, run_id, Some(token))?;
@@ -83,7 +95,11 @@ pub fn nudged(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str) -> Re
     })
 }
 
-/// Extends the lease and reports progress; answers as [`watch`] does.
+/// Extends the lease, reports progress, and answers as [`watch`].
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn beat(store: &mut Store, beat: &Beat<'_>) -> Result<RunSignal> {
     store.write(|tx| {
         let said = look(tx, beat.run_id, beat.token)?;
@@ -101,12 +117,16 @@ pub fn beat(store: &mut Store, beat: &Beat<'_>) -> Result<RunSignal> {
         )?;
         super::pause::note_answer(tx, &before, beat.progress)?;
         super::budget::record(tx, &before, beat.progress, beat.now, said == RunSignal::Work)?;
-        // Its cost may just have ended it.
+        // The new cost may have ended the run.
         look(tx, beat.run_id, beat.token)
     })
 }
 
-/// Looks at the run and its atom in one moment. Reads only.
+/// Reads the run and the atom at one moment.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn watch(store: &Store, run_id: &str, token: &str) -> Result<RunSignal> {
     store.read(|tx| look(tx, run_id, token))
 }

@@ -9,7 +9,7 @@ use crate::model::{Atom, Outcome, Priority, RUN_PREFIX, Status, TaskStatus, Time
 use crate::rules::task;
 use crate::store::{Store, Tx, atom, run};
 
-/// A delegated task, with its live run or else its last one, in one row.
+/// A delegated task with the live or last run, as one row.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Task {
     #[serde(rename = "_type")]
@@ -20,12 +20,12 @@ pub struct Task {
     pub task_prompt: String,
     pub workdir: Option<String>,
     pub status: TaskStatus,
-    /// The agent's process, while it runs.
+    /// The agent's process while running.
     pub pid: Option<i64>,
     pub started_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
     pub exit_code: Option<i64>,
-    /// The last lines of what the agent said; the whole is in the run's folder.
+    /// The last lines of the agent's output. The full output is in the run's folder.
     pub output: Option<String>,
     pub result_summary: Option<String>,
     /// The lines that tell of errors.
@@ -33,12 +33,12 @@ pub struct Task {
     pub title: String,
     pub priority: Priority,
     pub atom_status: Status,
-    /// How its last run ended.
+    /// The outcome of the last run.
     pub outcome: Option<Outcome>,
     pub detail: Option<String>,
     pub run_id: Option<String>,
     pub attempts: i64,
-    /// What the agent does now, in one line.
+    /// The agent's current action, in one line.
     pub action: Option<String>,
     pub delegated_by: Option<String>,
     pub created_at: Timestamp,
@@ -49,12 +49,12 @@ pub struct Task {
     pub cost_micros: i64,
 }
 
-/// Which tasks.
+/// A filter of tasks.
 #[derive(Debug, Clone, Default)]
 pub struct TaskFilter {
-    /// Only this agent's.
+    /// Only the agent's tasks.
     pub agent: Option<String>,
-    /// Only those that stand so; empty: all.
+    /// Only tasks in these states; empty: all.
     pub statuses: Vec<TaskStatus>,
     pub limit: Option<usize>,
 }
@@ -64,8 +64,12 @@ impl Task {
     pub const RECORD_TYPE: &'static str = "task";
 }
 
-/// The delegated tasks: first what runs, then what waits, in the order of the queue, then what has
-/// ended, the newest first.
+/// Returns the delegated tasks: running tasks, then waiting tasks in queue order, then ended tasks,
+/// newest first.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn tasks(store: &Store, filter: &TaskFilter) -> Result<Page<Task>> {
     store.read(|tx| {
         let mut rows = Vec::new();
@@ -86,14 +90,22 @@ pub fn tasks(store: &Store, filter: &TaskFilter) -> Result<Page<Task>> {
     })
 }
 
-/// One task, by its atom or by one of its runs. An atom that nobody handed over is one too, to
-/// whoever asks.
+/// Returns a task by the id of the atom or of a run. An atom that was never delegated is returned
+/// as a task too.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn task(store: &Store, id: &str) -> Result<Task> {
     store.read(|tx| of_atom(tx, named(tx, id)?))
 }
 
-/// The place of a waiting task in the queue of its agent, counted from 1; `None` if it does not
-/// wait, or is held back.
+/// Returns the position of a waiting task in the agent's queue, from 1; `None` if the task is held
+/// back or not waiting.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn task_position(store: &Store, task: &Task, now: Timestamp) -> Result<Option<usize>> {
     store.read(|tx| {
         let Some(agent) = task.agent.as_deref().filter(|_| task.status == TaskStatus::Queued)
@@ -126,7 +138,7 @@ pub(super) fn of_atom(tx: &Tx<'_>, atom: Atom) -> Result<Task> {
         _ => None,
     };
     let detail = last.as_ref().and_then(|run| run.detail.clone());
-    // What the run handed back, or else the agent's own words at the close, or else how it ended.
+    // The summary handed back, or else the agent's closing reason, or else the outcome.
     let summary = summary
         .or_else(|| atom.close_reason.clone())
         .or_else(|| detail.clone().filter(|_| !status.is_under_way()));

@@ -4,14 +4,15 @@ use crate::model::EventKind;
 use crate::store::{Store, event, run};
 use crate::{Ctx, Result};
 
-/// What the reminder is recorded as.
+/// The reminder's name in the event.
 const BY: &str = "close";
 
-/// Records that a live run was told of work in its worktree that is not committed, or is on another
-/// branch. Whether that was the first time: a run is told once, and then does as it thinks right.
+/// Records that a live run was told of uncommitted work in the worktree, or of work on another
+/// branch. Returns true the first time: a run is told once, and then decides alone.
 ///
 /// # Errors
-/// If the run is over or the token is not its own, or the store cannot be used.
+///
+/// If the run is over, the token is not the run's, or the store fails.
 pub fn remind_of_uncommitted(
     store: &mut Store,
     ctx: &Ctx<'_>,

@@ -4,15 +4,22 @@ use crate::model::{Atom, EventKind};
 use crate::store::{Store, atom, event};
 use crate::{Ctx, Result};
 
-/// Whether this conversation of an agent has claimed an atom that is still in progress and no
-/// run's, and was not reminded of it since.
+/// Returns true if the conversation claimed an atom that is still in progress, has no run, and was
+/// not mentioned in a reminder since.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn has_unfinished(store: &Store, conversation: &str) -> Result<bool> {
     Ok(store.read(|tx| event::claimed_by(tx, conversation))?.is_some())
 }
 
-/// The atom that [`has_unfinished`] found, as the Stop hook asks for it: each is named once after
-/// each claim, and never again, so that a person who talks with the agent meanwhile is not
-/// interrupted at every turn.
+/// Returns the atom of [`has_unfinished`], for the Stop hook. Each atom is returned once after each
+/// claim, so a person who talks with the agent is not interrupted at every turn.
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn unfinished(store: &mut Store, ctx: &Ctx<'_>, conversation: &str) -> Result<Option<Atom>> {
     store.write(|tx| {
         let Some(id) = event::claimed_by(tx, conversation)? else { return Ok(None) };

@@ -17,7 +17,7 @@ use crate::rules::budget;
 use crate::store::{Store, Tx, atom, event, label, run};
 use crate::{Ctx, Error, Result};
 
-/// What to change. `None` leaves a field; `Some(None)` empties it.
+/// The changes to an atom. `None` leaves a field; `Some(None)` empties a field.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AtomPatch {
     pub title: Option<String>,
@@ -34,20 +34,25 @@ pub struct AtomPatch {
     pub reason: Option<String>,
     /// Without `status`, setting a date defers an open atom.
     pub defer_until: Option<Option<Timestamp>>,
-    /// Keys to set; a `null` removes its key.
+    /// Keys to set; `null` removes a key.
     pub metadata: Map<String, Value>,
 }
 
-/// What one call changed.
+/// The result of a call for an atom.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Updated {
     #[serde(flatten)]
     pub atom: Atom,
-    /// Field → what it was and what it is. Empty if all was so already.
+    /// By field: the old and the new value. Empty if nothing changed.
     pub changes: Map<String, Value>,
 }
 
 /// Changes atoms, all or none.
+///
+/// # Errors
+///
+/// If the guard or a rule refuses the change, a value is not legal, an id is unknown or ambiguous,
+/// the caller's run is stale, or the database cannot be written.
 pub fn update<S: AsRef<str>>(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -70,7 +75,7 @@ pub fn update<S: AsRef<str>>(
         let atoms = resolved_all(tx, ids)?;
         let mut done = Vec::with_capacity(atoms.len());
         for found in &atoms {
-            // As the ones before it in this call left it.
+            // Read again, since earlier ids of this call may have changed the atom.
             let before = &atom::get(tx, &found.id)?;
             guard.check(before)?;
             let ended_by_this_call = before.status.is_over() && !found.status.is_over();
@@ -142,10 +147,10 @@ pub fn update<S: AsRef<str>>(
     })
 }
 
-/// The shortest time for which a run puts its own work off.
+/// The shortest time for which a run may defer its own atom.
 const PUT_OFF: Duration = Duration::from_secs(60);
 
-/// A run that puts its work off for a moment would be started again and again.
+/// Refuses to let a run defer its own atom for a moment: the atom would be started again and again.
 fn may_put_off(
     ctx: &Ctx<'_>,
     session: Option<&Run>,
@@ -193,7 +198,7 @@ fn status_change<'a>(
     Some((status, To { reason, defer_until, fresh, ..To::default() }))
 }
 
-/// Applies everything but the status; says what changed.
+/// Applies all changes but the status. Returns the changes.
 fn fields(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,

@@ -4,8 +4,11 @@ use crate::model::{EventKind, Verify};
 use crate::store::{Store, event, run};
 use crate::{Ctx, Result};
 
-/// Keeps the result of the check of a live run's work. Refused if the run is over or the token is
-/// not its own.
+/// Records the result of the check of a live run's work.
+///
+/// # Errors
+///
+/// If the run is over or the token is not the run's, or the database cannot be written.
 pub fn record_verify(
     store: &mut Store,
     ctx: &Ctx<'_>,

@@ -8,42 +8,42 @@ use crate::model::{Run, Status, Takes, Timestamp, Worker};
 use crate::store::filter::Query;
 use crate::store::{self, Store, Tx, run};
 
-/// Everything that a worker looks at in one tick, of one moment.
+/// Everything that a worker reads in a tick, at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkerView {
     pub live: Vec<Run>,
     pub workers: Vec<Worker>,
     /// Someone said `el work --stop`.
     pub stop_requested: bool,
-    /// How it stands with the work of each of this worker's agents.
+    /// The state of work by agent.
     pub agents: Vec<AgentView>,
 }
 
-/// How it stands with the work of one agent.
+/// The state of work of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentView {
-    /// Something is ready for it.
+    /// An atom is ready for the agent.
     pub has_ready: bool,
-    /// When the next back-off ends, of an open atom for it.
+    /// The end of the next back-off of an open atom for the agent.
     pub next_retry_at: Option<Timestamp>,
-    /// Nothing is claimed for it now.
+    /// A pause that stops claims for the agent.
     pub pause: Option<Pause>,
 }
 
 impl AgentView {
-    /// Something is ready for it, or will be.
+    /// Returns true if an atom is ready for the agent, or will be.
     pub fn has_work(&self) -> bool {
         self.has_ready || self.next_retry_at.is_some()
     }
 }
 
 impl WorkerView {
-    /// Something is ready for an agent that is not paused.
+    /// Returns true if an atom is ready for an agent that is not paused.
     pub fn has_ready(&self) -> bool {
         self.agents.iter().any(|agent| agent.has_ready && agent.pause.is_none())
     }
 
-    /// Something is ready, or will be, for an agent that is not paused.
+    /// Returns true if an atom is ready, or will be, for an agent that is not paused.
     pub fn has_work(&self) -> bool {
         self.agents.iter().any(|agent| agent.has_work() && agent.pause.is_none())
     }
@@ -53,7 +53,7 @@ impl WorkerView {
         self.agents.iter().filter(|agent| agent.has_work()).filter_map(|a| a.pause.as_ref())
     }
 
-    /// The pause with which nothing at all is claimed, until the first agent is free again.
+    /// Returns the pause if every agent is paused: the pause that ends first.
     pub fn pause(&self) -> Option<&Pause> {
         if self.agents.iter().any(|agent| agent.pause.is_none()) {
             return None;
@@ -64,16 +64,29 @@ impl WorkerView {
 }
 
 /// Signs a worker on.
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn worker_join(store: &mut Store, worker: &Worker) -> Result<()> {
     store.write(|tx| store::worker::insert(tx, worker))
 }
 
-/// A worker says that it is there.
+/// Records a worker's heartbeat.
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn worker_beat(store: &mut Store, id: &str, now: Timestamp) -> Result<()> {
     store.write(|tx| store::worker::heartbeat(tx, id, now))
 }
 
-/// Signs a worker off: itself, or one that is gone. Says how many are left.
+/// Signs a worker off, by the worker itself or by another after the worker died. Returns the number
+/// of workers left.
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn worker_leave(store: &mut Store, id: &str) -> Result<usize> {
     store.write(|tx| {
         store::worker::remove(tx, id)?;
@@ -81,23 +94,40 @@ pub fn worker_leave(store: &mut Store, id: &str) -> Result<usize> {
     })
 }
 
-/// Asks every worker to stop claiming and to leave when its sessions have ended. Says how many
-/// there are.
+/// Asks every worker to stop claiming, and to leave after the last session. Returns the number of
+/// workers.
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn request_stop(store: &mut Store) -> Result<usize> {
     store.write(store::worker::request_stop)
 }
 
-/// Every worker that signed on and not off, alive or not.
+/// Returns every worker that is signed on, alive or not.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn workers(store: &Store) -> Result<Vec<Worker>> {
     store.read(store::worker::all)
 }
 
-/// Every run that has not ended, oldest first.
+/// Returns every live run, oldest first.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn live_runs(store: &Store) -> Result<Vec<Run>> {
     store.read(run::live)
 }
 
-/// One look, for the worker `id` that serves these agents, each with its account, if it has one.
+/// Returns the view of the worker `id`. `agents` pairs each agent with an account, if the agent has
+/// an account.
+///
+/// # Errors
+///
+/// If the filter names an unknown atom, or the database cannot be read.
 pub fn worker_view(
     store: &Store,
     id: &str,
@@ -123,7 +153,7 @@ pub fn worker_view(
     })
 }
 
-/// Whether anything is ready for the agent, and when the next back-off of its own ends.
+/// Returns whether an atom is ready for the agent, and the end of the agent's next back-off.
 fn work_for(
     tx: &Tx<'_>,
     agent: &str,
@@ -137,25 +167,26 @@ fn work_for(
     Ok((has_ready, Query::new(&waiting).next_retry(tx, now)?))
 }
 
-/// What waits for a worker, in numbers.
+/// The waiting work in numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outlook {
     /// Ready atoms, counted no further than [`OUTLOOK_MAX`].
     pub ready: i64,
-    /// Open atoms whose back-off runs.
+    /// Open atoms in a back-off.
     pub backing_off: i64,
-    /// When the first of these back-offs ends.
+    /// The end of the first back-off.
     pub next_retry_at: Option<Timestamp>,
     pub pause: Option<Pause>,
 }
 
-/// More ready atoms than this are not counted.
+/// The limit for counting ready atoms.
 pub const OUTLOOK_MAX: i64 = 1_000;
 
-/// What waits for these agents.
+/// Counts the waiting work of the agents.
 ///
 /// # Errors
-/// If the store cannot be read, or the filter names an atom that is not there.
+///
+/// If the store cannot be read, or the filter names an unknown atom.
 pub fn outlook(
     store: &Store,
     agents: &[String],
@@ -167,7 +198,7 @@ pub fn outlook(
         let mut outlook =
             Outlook { ready: 0, backing_off: 0, next_retry_at: None, pause: paused_in(tx, now)? };
         for (at, agent) in agents.iter().enumerate() {
-            // What is assigned to nobody is counted once.
+            // Unassigned atoms are counted once.
             let whose = match at {
                 0 => AssigneeFilter::NobodyOr(agent.clone()),
                 _ => AssigneeFilter::Is(agent.clone()),
@@ -184,9 +215,12 @@ pub fn outlook(
     })
 }
 
-/// Signs a worker off that has nothing more to do, in the moment in which that is so: what is filed
-/// before stays its own, what is filed after finds it gone. `false` if there is something to do
-/// after all.
+/// Signs a worker off if no work is left, in one transaction: a task filed earlier keeps the
+/// worker, and a task filed later finds the worker gone. Returns false if work is left.
+///
+/// # Errors
+///
+/// If the filter names an unknown atom, or the database cannot be written.
 pub fn worker_leave_if_idle(
     store: &mut Store,
     id: &str,
@@ -206,7 +240,11 @@ pub fn worker_leave_if_idle(
     })
 }
 
-/// From now on nobody is to rely on this worker: it claims no more.
+/// Marks a worker as no longer claiming. Nobody relies on the worker from now on.
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn worker_retires(store: &mut Store, id: &str) -> Result<()> {
     store.write(|tx| store::worker::set_takes(tx, id, Takes::Some))
 }

@@ -1,4 +1,4 @@
-//! The comments of what is imported.
+//! The comments of an import.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ pub(super) enum Written {
     Nothing,
 }
 
-/// Adds the comments that are new, and edits those whose text changed in the file.
+/// Adds new comments, and edits comments with a changed text.
 pub(super) struct Writer<'a> {
     lookup: &'a Lookup<'a>,
     planned: &'a [Planned],
@@ -70,8 +70,8 @@ impl<'a> Writer<'a> {
         Ok(done)
     }
 
-    /// The id under which a comment is kept. Two clones of a tracker can give two comments one id:
-    /// author and time tell them apart, and within one file, the text.
+    /// Returns the id to store a comment under. Two clones of a tracker can give the same id to two
+    /// comments: author and time tell the comments apart, and within a file, the text.
     fn comment_id(&mut self, said: &RecordComment) -> String {
         if let Some(id) = &said.id {
             return id.clone();

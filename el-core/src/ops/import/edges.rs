@@ -1,4 +1,4 @@
-//! The bonds and parents of what is imported: found, checked for cycles all at once, and written.
+//! The bonds and parents of an import: resolved, checked for cycles together, and written.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ impl Ends {
     }
 }
 
-/// What is to change, by the record that told of it.
+/// The changes of bonds, by the record that named the bond.
 #[derive(Default)]
 pub(super) struct Changes {
     add: Vec<(Option<usize>, Ends, Option<Timestamp>)>,
@@ -30,7 +30,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// The records whose bonds change.
+    /// Returns the records with changed bonds.
     pub(super) fn owners(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
         self.add
             .iter()
@@ -40,7 +40,7 @@ impl Changes {
     }
 }
 
-/// Finds the ends of every bond and parent, and leaves out what cannot be.
+/// Resolves the ends of every bond and parent, and leaves out impossible edges.
 pub(super) fn plan(
     lookup: &Lookup<'_>,
     planned: &mut [Planned],
@@ -62,7 +62,7 @@ pub(super) fn plan(
     Ok(Changes { add, remove })
 }
 
-/// A bond of the file whose ends are known.
+/// A bond of the file with resolved ends.
 struct New {
     owner: Option<usize>,
     ends: Ends,
@@ -137,7 +137,7 @@ fn find_bonds(
     Ok(new)
 }
 
-/// Tells of a bond that cannot be, and keeps it with the atom that told of it.
+/// Notes an impossible bond, and keeps the bond in the metadata of the record.
 fn leave_out(
     plan: &mut Planned,
     (source, target, kind): (&str, &str, BondKind),
@@ -155,7 +155,7 @@ fn leave_out(
     }
 }
 
-/// What the last import brought.
+/// Returns the bonds of the last import.
 fn last_told(plan: &Planned) -> Vec<Ends> {
     let text = plan.last.as_ref().and_then(|last| last.bonds.as_deref());
     let words: Vec<[String; 3]> =
@@ -180,14 +180,15 @@ fn removed(planned: &[Planned], new: &[New], present: &HashSet<Ends>) -> Vec<(us
     planned.iter().enumerate().filter(|(_, plan)| plan.last.is_some()).flat_map(gone).collect()
 }
 
-/// Whether the last import brought it and someone here removed it since: that stands.
+/// Returns true if the last import brought the bond and a person removed the bond since. The
+/// removal stands.
 fn was_removed_here(planned: &[Planned], bond: &New) -> bool {
     bond.owner.is_some_and(|at| {
         planned[at].last.is_some() && last_told(&planned[at]).contains(&bond.ends)
     })
 }
 
-/// The parent of every atom, as it will be, and of which record it is news.
+/// Returns the parent of every atom after the import, with the record that changes the parent.
 fn parents_to_be(
     tx: &Tx<'_>,
     planned: &[Planned],
@@ -206,7 +207,7 @@ fn parents_to_be(
     Ok(parents)
 }
 
-/// Leaves out what would make an atom wait for itself.
+/// Leaves out edges that would make an atom wait for itself.
 fn leave_cycles_out(
     planned: &mut [Planned],
     new: &mut Vec<New>,
@@ -216,7 +217,7 @@ fn leave_cycles_out(
     mut epics: HashSet<String>,
     notes: &mut Notes,
 ) {
-    // What becomes an epic waits for all that is in it; its bonds are looked at as if they were new.
+    // A new epic waits for all contents, so the bonds of a new epic are checked as new bonds.
     let becoming: HashMap<String, usize> = planned
         .iter()
         .enumerate()
@@ -333,7 +334,7 @@ enum Whose {
     Epic(usize),
 }
 
-/// Writes the bonds, with their events.
+/// Writes the bonds and the events.
 pub(super) fn write(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,

@@ -1,10 +1,11 @@
-//! Field by field: what the file says now, what it said at the last import, and what is here.
+//! The fields of an import, each compared in three versions: in the file, at the last import, and
+//! in the store.
 
 use serde_json::{Map, Value};
 
 use super::*;
 
-/// One field, or several that say one thing together.
+/// A field, or several fields that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Title,
@@ -40,7 +41,8 @@ pub(super) fn hashes(plan: &Planned) -> String {
 }
 
 fn hash(text: &str) -> String {
-    // FNV-1a: it need not withstand anybody, only stay the same in every version.
+    // FNV-1a: the hash only has to stay the same in every version; no attacker gains by a
+    // collision.
     let full = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
@@ -75,8 +77,8 @@ fn theirs(plan: &Planned, field: Field) -> String {
     }
 }
 
-/// The atom's own value, as a text. Of its metadata, the keys that the record has: the others are
-/// not the file's.
+/// Returns the atom's value as a text. Of the metadata, only the keys of the record count; other
+/// keys do not come from the file.
 fn ours(atom: &Atom, plan: &Planned, field: Field) -> String {
     match field {
         Field::Title => atom.title.clone(),
@@ -99,7 +101,7 @@ fn ours(atom: &Atom, plan: &Planned, field: Field) -> String {
     }
 }
 
-/// One text for one value, whatever the order of its keys.
+/// Renders a value the same way, whatever the order of the keys.
 fn canonical(map: &Map<String, Value>) -> String {
     fn write(value: &Value, out: &mut String) {
         match value {
@@ -136,7 +138,7 @@ fn canonical(map: &Map<String, Value>) -> String {
     out
 }
 
-/// Decides whether the file's value is taken, and whether it changed on both sides.
+/// Decides whether the file's value is taken, and whether both sides changed the field.
 pub(super) fn is_taken(
     last: Option<&str>,
     ours: &str,
@@ -151,12 +153,12 @@ pub(super) fn is_taken(
         Some(last) if hash(ours) == last => (true, false),
         // Both changed it: work that was done here is never undone by a file.
         Some(_) => (false, true),
-        // It was never imported: the same atom reached us by another way.
+        // Never imported under this name: the atom came another way.
         None => (file_is_newer, false),
     }
 }
 
-/// The atom as it is to be.
+/// Returns the atom after the import.
 pub(super) fn merged(before: &Atom, plan: &Planned, notes: &mut Notes) -> Atom {
     let record = &plan.record;
     let mut after = before.clone();

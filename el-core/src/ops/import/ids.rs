@@ -1,9 +1,9 @@
-//! Ids for what is imported.
+//! Ids for imported atoms.
 
 use super::*;
 
-/// The short parts that are taken, here and by what is about to be made: asked in memory, since
-/// thousands are made at once.
+/// The short parts in use, in the store and in this import. Held in memory, since thousands are
+/// made at once.
 #[derive(Default)]
 pub(super) struct Pool {
     taken: Option<BTreeSet<String>>,
@@ -20,8 +20,7 @@ impl Pool {
         Ok(self.taken.get_or_insert_default())
     }
 
-    /// Takes an id of another project as it is, if it is one of ours in form and its short part is
-    /// free.
+    /// Takes another project's id as it is, if the form is legal and the short part is free.
     pub(super) fn take(&mut self, tx: &Tx<'_>, id: &str) -> Result<bool> {
         let Some((prefix, short)) = id.rsplit_once('-') else { return Ok(false) };
         let is_ours = model::safe_prefix(prefix) == prefix
@@ -30,7 +29,7 @@ impl Pool {
         Ok(is_ours && self.taken(tx)?.insert(short.to_owned()))
     }
 
-    /// A new id, whose short part no other begins with, nor is a beginning of.
+    /// Returns a new id. The short part is no beginning of another short part, nor the reverse.
     pub(super) fn fresh(&mut self, tx: &Tx<'_>, prefix: &str) -> Result<String> {
         let taken = self.taken(tx)?;
         for len in model::SHORT_MIN..=12 {
@@ -61,8 +60,8 @@ pub(super) fn of_text(parts: &[&str]) -> String {
             for half in &mut both {
                 *half = (*half ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
             }
-            // The halves would differ by their start alone; this lets each byte meet them at
-            // another place.
+            // The two halves differ only by the start value; the rotation lets each byte meet the
+            // second half in another position.
             both[1] = both[1].rotate_left(5);
         }
     }

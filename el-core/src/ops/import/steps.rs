@@ -2,7 +2,7 @@
 
 use crate::exchange::Progress;
 
-/// So many steps are taken between two words about it.
+/// Steps between two reports of progress.
 const BETWEEN: usize = 512;
 
 /// To find, to write and to remember a record is a step each, and so is each bond and comment.
@@ -17,7 +17,7 @@ impl<'a, 'p> Steps<'a, 'p> {
         Steps { done: 0, total, progress }
     }
 
-    /// One more is about to be taken.
+    /// Counts a step that begins now.
     pub(super) fn next(&mut self) {
         if self.done.is_multiple_of(BETWEEN) {
             (self.progress)(self.done, self.total);
@@ -25,7 +25,7 @@ impl<'a, 'p> Steps<'a, 'p> {
         self.done += 1;
     }
 
-    /// All are; those that were not needed too.
+    /// Reports all steps as done, unneeded steps included.
     pub(super) fn end(&mut self) {
         (self.progress)(self.total, self.total);
     }

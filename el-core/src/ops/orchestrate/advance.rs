@@ -8,26 +8,31 @@ use crate::store::orchestration::{self, WholeCheck};
 use crate::store::{Store, run};
 use crate::{Ctx, Error, Result};
 
-/// More steps than this in a row are a mistake of ours.
+/// More steps in a row are a bug.
 const STEPS_MAX: usize = 100;
-/// Bytes of a check's output that are kept, from its end.
+/// Bytes of a check's output that are kept, from the end.
 const OUTPUT_MAX: usize = 64 << 10;
 
 /// Where an orchestration has got to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advanced {
-    /// The first step that needs somebody.
+    /// The first step that needs a worker, an agent or a person.
     pub step: Step,
-    /// Why nothing new may begin, though what runs goes on: money or time is used up.
+    /// Why no new work may begin while running work goes on: money or time is used up.
     pub used_up: Option<String>,
 }
 
-/// Takes every step that needs nobody, and gives the first that does: work or an answer that is
-/// awaited, a check that is to be run, a stop, or the end. `worked`: time in which the caller has
-/// driven it since it last said so.
+/// Takes every step that needs nobody, and returns the first step that does: pending work or
+/// answers, a check to run, a stop, or the end. `worked` is the time in which the caller drove the
+/// plan since the last call.
 ///
-/// Each call is one transaction: whoever is broken off before its end has done nothing, and two at
-/// a time do not file anything twice.
+/// Each call is one transaction: an interrupted call changes nothing, and two calls at a time file
+/// nothing twice.
+///
+/// # Errors
+///
+/// If the atom is not orchestrated, an id is unknown or ambiguous, the caller's run is stale, or
+/// the database cannot be written.
 pub fn advance(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -70,7 +75,7 @@ pub fn advance(
     })
 }
 
-/// Why nothing below the epic goes on, whatever the next step would be.
+/// Returns why nothing below the epic goes on, whatever the next step is.
 pub(super) fn held(loaded: &Loaded) -> Option<String> {
     let epic = &loaded.epic;
     let settings = loaded.settings.rules(false, loaded.budget);
@@ -91,7 +96,13 @@ pub(super) fn held(loaded: &Loaded) -> Option<String> {
     Some(format!("{} is {}{what}; el reopen {} lets it go on", epic.id, epic.status, epic.id))
 }
 
-/// Keeps how the command that checks the whole ended. What was kept of that round before stands.
+/// Records the result of the command that checks the whole plan. An existing result of the round
+/// stands.
+///
+/// # Errors
+///
+/// If the atom is not orchestrated, an id is unknown or ambiguous, the caller's run is stale, or
+/// the database cannot be written.
 pub fn record_whole_check(
     store: &mut Store,
     ctx: &Ctx<'_>,

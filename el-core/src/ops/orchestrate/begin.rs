@@ -9,12 +9,12 @@ use crate::rules::task;
 use crate::store::{Store, Tx, atom, budget, event, orchestration, run};
 use crate::{Ctx, Error, Result};
 
-/// What is to be orchestrated.
+/// The goal of an orchestration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Goal {
-    /// Words: an epic is filed for them.
+    /// A text: an epic is created for the text.
     Words(String),
-    /// An atom, by its id as people type it. A task becomes an epic.
+    /// An atom, by id as people type ids. A task becomes an epic.
     Atom(String),
 }
 
@@ -23,14 +23,15 @@ pub enum Goal {
 pub struct Begin {
     pub goal: Goal,
     pub settings: PlanSettings,
-    /// What everything below the epic may cost, in US dollars; `None`: what the epic says itself.
+    /// The budget of everything below the epic, in US dollars; `None`: the epic's own budget.
     pub budget_usd: Option<f64>,
 }
 
-/// Begins an orchestration; of one that has begun, changes the settings.
+/// Begins an orchestration, or changes the settings of an existing orchestration.
 ///
 /// # Errors
-/// If the atom is over, or is worked on, or lies too deep within other orchestrations.
+///
+/// If the atom is over, has a live run, or is nested too deep in other orchestrations.
 pub fn begin_orchestration(store: &mut Store, ctx: &Ctx<'_>, begin: &Begin) -> Result<Atom> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
@@ -103,7 +104,7 @@ fn existing(tx: &Tx<'_>, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
     Ok(epic)
 }
 
-/// Writes fields of an epic with their event; `field` is the one that changed.
+/// Writes changed fields of an epic with an event; `field` names the change.
 fn change(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
@@ -127,13 +128,13 @@ fn change(
     )
 }
 
-/// Its title is the first line, or as much of that as a list can show; what the title leaves out is
-/// its description.
+/// Makes an epic of a text. The title is the first line, as far as a list can show the line; the
+/// rest becomes the description.
 fn epic_of(words: &str) -> NewAtom {
     let words = words.trim();
     let title = task::title(words);
     let (first, rest) = words.split_once('\n').unwrap_or((words, ""));
-    // A file's heading is no part of what it says.
+    // A heading in the first line is only a heading of the text.
     let is_whole = first.trim_matches(['#', ' ', '\t', '\r']) == title.trim_matches('#');
     let description = if is_whole { rest.trim() } else { words };
     NewAtom {
@@ -144,13 +145,21 @@ fn epic_of(words: &str) -> NewAtom {
     }
 }
 
-/// Lets every worker take the tasks of a plan, for as long as this worker is signed on. The tasks
-/// of a plan that nobody drives are held.
+/// Lets every worker take the tasks of a plan while `worker` is signed on. The tasks of a plan
+/// without a driver are held.
+///
+/// # Errors
+///
+/// If the atom is not orchestrated, or the database cannot be written.
 pub fn share_plan(store: &mut Store, epic: &str, worker: &str) -> Result<()> {
     store.write(|tx| orchestration::set_driver(tx, epic, worker))
 }
 
-/// The epics that are orchestrated, newest first.
+/// Returns the orchestrated epics, newest first.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn orchestrated(store: &Store) -> Result<Vec<Atom>> {
     store.read(|tx| {
         let ids = orchestration::all(tx)?;

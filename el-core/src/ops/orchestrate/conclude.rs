@@ -16,9 +16,8 @@ const REASON: usize = 1_000;
 /// Bytes of the merged content that a comment shows; the whole stays with the answer.
 const OUTPUT_MAX: usize = 16 << 10;
 
-/// Tells the result, once: as a comment of the epic and a message to whoever filed it. The epic is
-/// closed if nothing is missing, and closed again if a person opened it and there was nothing to
-/// do.
+/// Reports the result once, as a comment of the epic and a message to the requester. Closes the
+/// epic if nothing is missing, and closes an epic again that a person reopened without new work.
 pub(super) fn conclude(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
@@ -82,7 +81,7 @@ fn reason(result: Option<&Aggregation>) -> String {
         .and_then(|result| result.summary.as_deref())
         .unwrap_or("its tasks were brought together");
     let line = crate::text::one_line(summary, REASON);
-    // A failure is known by its first word; this is none.
+    // A reason whose first word is a failure would read as a failed epic.
     if line.is_empty() || crate::rules::ready::has_failed(Status::Closed, Some(&line)) {
         format!("done: {line}")
     } else {

@@ -14,7 +14,7 @@ use crate::store::orchestration::{self, Planned};
 use crate::store::{Tx, atom, bond, event};
 use crate::{Ctx, Result};
 
-/// The key in an atom's metadata under which stands what it is to its epic's plan.
+/// The metadata key with an atom's role in a plan.
 pub(super) const KEY: &str = "orchestration";
 
 /// The list of a round; of none, the first.
@@ -49,8 +49,8 @@ pub(super) fn ask(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, question: Questio
     orchestration::ask(tx, &epic.id, &question.name(), &made.id)
 }
 
-/// The atoms whose work a question is told: over already, so that they hold nobody, and its
-/// worktree begins with their branches.
+/// Returns the atoms whose results a question includes. All are over, so the bonds hold nobody, and
+/// the question's worktree begins with their branches.
 fn told(tx: &Tx<'_>, loaded: &Loaded, question: Question) -> Result<Vec<String>> {
     match question {
         Question::Aggregation => Ok(work(&loaded.flow.members).done),
@@ -59,9 +59,9 @@ fn told(tx: &Tx<'_>, loaded: &Loaded, question: Question) -> Result<Vec<String>>
     }
 }
 
-/// Binds a question that nobody is at anew, if what it is told has changed since it was filed: a
-/// task that was reopened, and is given up now, would hold it for ever. Whether anything was
-/// changed. What a person bound to it from outside of the plan stays.
+/// Renews the bonds of an unclaimed question if the included atoms changed since the question was
+/// filed. Otherwise, a task that was reopened and then given up would hold the question for ever. A
+/// person's bonds to atoms outside of the plan stay. Returns true if a bond changed.
 pub(super) fn bind_anew(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
@@ -106,7 +106,7 @@ pub(super) fn bind_anew(
     Ok(has_changed)
 }
 
-/// Files those tasks of a list that have no atom yet, all of them or none.
+/// Creates the atoms of listed tasks that have no atom yet, all or none.
 pub(super) fn tasks(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
@@ -129,20 +129,19 @@ pub(super) fn tasks(
         .filter(|p| p.list == name)
         .map(|p| (p.task_id.as_str(), p.atom_id.as_str()))
         .collect();
-    // Those of a failed check go on from what was brought together.
+    // Tasks after a failed check build on the aggregated work.
     let base = match question {
         Question::Failures { .. } => checked(tx, loaded)?,
         _ => Vec::new(),
     };
     let mut news = Vec::new();
-    // Atoms of the same moment are taken in the order in which they were filed: the model's own
-    // order counts there.
+    // Atoms of the same moment are ordered by creation, so the model's order counts.
     for id in layers(&list).into_iter().flatten().filter(|id| tasks.iter().any(|task| task == id)) {
         let Some(task) = list.tasks.iter().find(|task| task.id == *id) else { continue };
         let mut blocked_by = Vec::new();
         for name in &task.dependencies {
             match known.get(name.as_str()) {
-                // One that a person has removed holds nobody.
+                // A task that a person removed holds nobody.
                 Some(atom_id) => blocked_by.extend(atom::find(tx, atom_id)?.map(|found| found.id)),
                 None => blocked_by.push(key(&loaded.epic.id, round, name)),
             }
@@ -165,8 +164,8 @@ pub(super) fn tasks(
     Ok(())
 }
 
-/// The atoms whose work was checked, all over: the aggregation, or the tasks where nobody brought
-/// them together, and the tasks of earlier failures.
+/// Returns the atoms that the check covered, all over: the aggregation, or else the tasks, and the
+/// tasks of earlier failures.
 fn checked(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<String>> {
     let aggregation = loaded.asked(Question::Aggregation).and_then(|asked| asked.atom_id.clone());
     let aggregation = aggregation

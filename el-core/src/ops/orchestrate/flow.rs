@@ -1,4 +1,4 @@
-//! What is recorded of an orchestration, as the rules take it.
+//! The record of an orchestration, loaded for the rules.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::store::orchestration::{Asked, Orchestration, Planned, State, WholeChe
 use crate::store::{Tx, atom, bond, budget, orchestration};
 use crate::{Error, Result};
 
-/// Where an atom's metadata says which question it asks.
+/// Where an atom's metadata names the question that the atom asks.
 const ASKS: &str = "/orchestration/asks";
 
-/// Everything about one epic.
+/// The complete record of an epic.
 #[derive(Debug, Clone)]
 pub(super) struct Loaded {
     pub(super) epic: Atom,
@@ -25,14 +25,14 @@ pub(super) struct Loaded {
     pub(super) asked: Vec<Asked>,
     pub(super) planned: Vec<Planned>,
     pub(super) checks: Vec<WholeCheck>,
-    /// What is worked on, in the order in which it was filed; each has its [`Member`] in the flow.
+    /// The work of the plan in the order of creation; each atom has a [`Member`] in the flow.
     pub(super) atoms: Vec<Atom>,
-    /// What all of it may cost, in millionths.
+    /// The budget of the plan, in millionths of a US dollar.
     pub(super) budget: Option<i64>,
     pub(super) flow: Flow,
 }
 
-/// The epic and its own row; refused if the atom is not orchestrated.
+/// Returns the epic and the orchestration. Refuses an atom that is not orchestrated.
 pub(super) fn known(tx: &Tx<'_>, id: &str) -> Result<(Atom, Orchestration)> {
     let epic = resolved(tx, id)?;
     match orchestration::find(tx, &epic.id)? {
@@ -45,7 +45,7 @@ pub(super) fn known(tx: &Tx<'_>, id: &str) -> Result<(Atom, Orchestration)> {
     }
 }
 
-/// Reads everything.
+/// Loads the record of an epic.
 pub(super) fn load(tx: &Tx<'_>, id: &str) -> Result<Loaded> {
     let (epic, own) = known(tx, id)?;
     let settings: PlanSettings = serde_json::from_str(&own.settings).unwrap_or_default();
@@ -89,8 +89,8 @@ pub(super) fn load(tx: &Tx<'_>, id: &str) -> Result<Loaded> {
     Ok(loaded)
 }
 
-/// What is worked on below an epic. A plan within this one is one piece of its work, whatever is
-/// below it; its questions, and those of this one, are none.
+/// Loads the work below an epic. A nested plan counts as one piece of work, whatever is below.
+/// Questions, of this plan or of a nested plan, are no work.
 fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
     let below = orchestration::below(tx, epic)?
         .iter()
@@ -118,11 +118,10 @@ fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
     let mut waits = orchestration::waits_below(tx, epic)?;
     let (mut atoms, mut members) = (Vec::new(), Vec::new());
     for found in &below {
-        // One that asked before its question was asked anew asks nothing now, and is no work
-        // either.
+        // An atom of a question that was asked anew no longer asks, but is no work either.
         let asks = asking.contains(&found.id) || found.metadata.pointer(ASKS).is_some();
         let plan = plans.get(&found.id);
-        // What was thrown away is missed by nobody.
+        // Discarded atoms are not missed.
         if found.status == Status::Discard
             || asks
             || is_within(&found.id)
@@ -139,13 +138,13 @@ fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
             waits_for: waits.remove(&found.id).unwrap_or_default(),
         };
         if plan.is_some_and(|plan| plan.ended_at.is_some()) && !found.status.is_over() {
-            // Something of it is missing, and it does not go on by itself.
+            // A part of the nested plan is missing, and the plan does not go on alone.
             member.status = Status::Blocked;
         }
         members.push(member);
         atoms.push(found.clone());
     }
-    // What was waited for elsewhere, and is over, is waited for no more.
+    // A finished dependency outside of the plan holds no member.
     let own: HashSet<String> = atoms.iter().map(|atom| atom.id.clone()).collect();
     for member in &mut members {
         let mut waits_for = Vec::new();
@@ -162,7 +161,7 @@ fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
 }
 
 impl Loaded {
-    /// What is recorded of a question.
+    /// Returns the record of a question.
     pub(super) fn asked(&self, question: Question) -> Option<&Asked> {
         let name = question.name();
         self.asked.iter().find(|asked| asked.name == name)
@@ -217,8 +216,8 @@ impl Loaded {
         }
     }
 
-    /// Whether the results were brought together before all that there is now were there; what a
-    /// person supplied stands. The tasks of failed checks come after it and do not count.
+    /// Returns true if the results were aggregated before all of the present results existed. An
+    /// aggregation by a person stands. Tasks of failed checks come later and do not count.
     fn is_outdated(&self, tx: &Tx<'_>) -> Result<bool> {
         let Some(asked) = self.asked(Question::Aggregation).filter(|asked| asked.run_id.is_some())
         else {
@@ -237,7 +236,7 @@ impl Loaded {
     }
 }
 
-/// How a question without an answer stands, by its atom.
+/// Returns the state of a question without an answer, by the question's atom.
 fn open(found: Option<&Atom>, id: &str, fault: Option<&str>) -> Asking {
     let why = |what: String| Asking::Stopped {
         why: fault.map_or_else(|| what.clone(), |fault| format!("{what}; {fault}")),

@@ -14,35 +14,35 @@ use crate::store::orchestration::{self, Answer, Asked, State};
 use crate::store::{Store, Tx, atom, comment, event, run};
 use crate::{Ctx, Error, Result, SessionCredentials, counted, times};
 
-/// What an agent said in one call.
+/// The output of an agent in one call.
 #[derive(Debug, Clone, Copy)]
 pub struct Heard<'a> {
     pub run: &'a str,
     pub token: &'a str,
     pub reading: &'a Reading,
-    /// How often it was asked again before, in this run.
+    /// How often the question was asked again before, in this run.
     pub asked_again: u32,
-    /// Its conversation can go on.
+    /// The conversation can go on.
     pub may_ask_again: bool,
 }
 
-/// What follows on it.
+/// The consequence of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// Its atom asks nothing, or is not the run's to end any more.
+    /// The atom asks no question, or the run may not end the atom any more.
     None,
-    /// Its answer was kept and has ended its atom.
+    /// The answer was stored and has ended the atom.
     Kept,
-    /// The same conversation is to be asked again, in these words.
+    /// Ask again in the same conversation, with this prompt.
     AskAgain { prompt: String },
-    /// It never answered so that it could be used. Its atom is blocked, and a person is to answer.
+    /// No answer was usable. The atom is blocked until a person answers.
     Stopped { why: String },
 }
 
 /// Longest reason that is made of an answer, in characters.
 const REASON: usize = 300;
 
-/// Faults of answers to one question that are told.
+/// The most faults of a question that are shown.
 const FAULTS: i64 = 20;
 
 /// An answer that could not be used.
@@ -50,11 +50,15 @@ const FAULTS: i64 = 20;
 pub struct AnswerFault {
     pub at: Timestamp,
     pub run_id: Option<String>,
-    /// What was wrong with it, as its agent was told.
+    /// The fault, as told to the agent.
     pub why: String,
 }
 
-/// What was wrong with the answers to a question, oldest first; the last twenty.
+/// Returns the last twenty faults of the answers to a question, oldest first.
+///
+/// # Errors
+///
+/// If the atom is not orchestrated, the id is unknown or ambiguous, or the database cannot be read.
 pub fn answer_faults(store: &Store, epic: &str, question: Question) -> Result<Vec<AnswerFault>> {
     store.read(|tx| {
         let found = orchestration::faults(tx, epic, &question.name(), FAULTS)?;
@@ -66,14 +70,22 @@ pub fn answer_faults(store: &Store, epic: &str, question: Question) -> Result<Ve
     })
 }
 
-/// Whether a run's atom is ended by the answer of its agent, not by a command.
+/// Returns true if the agent's answer, and no command, ends the run's atom.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn is_asked(store: &Store, atom: &str) -> Result<bool> {
     store.read(|tx| orchestration::asks(tx, atom))
 }
 
-/// Takes what the agent of a live run said in a call that ended well. The answer to a question ends
-/// the question's atom; a faulty one is asked for again; what a worker tells of its task is kept
-/// with its run.
+/// Records the output of an agent's call that ended well. A good answer to a question ends the
+/// question's atom; a faulty answer is asked for again; a worker's report about a task is stored
+/// with the run.
+///
+/// # Errors
+///
+/// If the run is not live, or the database cannot be written.
 pub fn heard(store: &mut Store, ctx: &Ctx<'_>, heard: &Heard<'_>) -> Result<Reply> {
     let session =
         SessionCredentials { run: heard.run.to_owned(), token: Some(heard.token.to_owned()) };
@@ -116,7 +128,7 @@ fn too_many(good: &Good, settings: &PlanSettings) -> Option<Faulty> {
     Some(Faulty { block: Some(good.block), fault: None, fields })
 }
 
-/// A question and the run that answers it.
+/// A question and the run that answers the question.
 struct Exchange<'a> {
     tx: &'a Tx<'a>,
     ctx: &'a Ctx<'a>,
@@ -227,7 +239,7 @@ impl Exchange<'_> {
     }
 }
 
-/// The command by which a person answers a question.
+/// Returns the command with which a person answers a question.
 pub(super) fn command(epic: &str, question: Question) -> String {
     let round = match question {
         Question::Failures { round } => format!(" --round {round}"),
@@ -236,7 +248,7 @@ pub(super) fn command(epic: &str, question: Question) -> String {
     format!("el phase set {epic} --phase {}{round} --file FILE", question.phase())
 }
 
-/// The data of a payload, without its phase.
+/// Returns the data of a payload, without the phase.
 pub(super) fn data_of(payload: &Payload) -> Value {
     match serde_json::to_value(payload) {
         Ok(Value::Object(mut whole)) => whole.remove("data").unwrap_or(Value::Null),
@@ -244,7 +256,7 @@ pub(super) fn data_of(payload: &Payload) -> Value {
     }
 }
 
-/// What was answered, in one line.
+/// Returns the answer in one line.
 pub(super) fn said(payload: &Payload) -> String {
     let text = match payload {
         Payload::Analysis(analysis) => analysis.summary.clone(),
@@ -257,8 +269,8 @@ pub(super) fn said(payload: &Payload) -> String {
     format!("answered: {}", crate::text::one_line(&text, REASON))
 }
 
-/// Keeps how a worker says that its task of a plan ended; its words, where it never kept to the
-/// form.
+/// Records a worker's completion report for a task of a plan. Without a block, the report is taken
+/// from the worker's words.
 fn completion(tx: &Tx<'_>, ctx: &Ctx<'_>, live: &Run, reading: &Reading) -> Result<()> {
     let Some((_, planned)) = orchestration::planned_as(tx, &live.atom_id)? else { return Ok(()) };
     let completion = match answer(reading, Phase::Completion, Some(&planned.task_id)) {

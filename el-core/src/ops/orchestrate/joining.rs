@@ -1,5 +1,5 @@
-//! Finished work that does not fit together: bringing it together becomes an atom of its plan, for
-//! which waits whatever builds on it.
+//! Conflicts between finished branches. Joining the branches becomes an atom of the plan, and every
+//! atom that builds on the branches waits for the join.
 
 use serde_json::json;
 
@@ -11,10 +11,10 @@ use crate::store::orchestration::{self, Planned};
 use crate::store::{Store, Tx, atom, bond, budget, event};
 use crate::{Ctx, Result};
 
-/// In the metadata of such an atom: who waits for it.
+/// The metadata key of the atom that a join was filed for.
 const JOINS_FOR: &str = "joins_for";
 
-/// What does not fit together.
+/// The branches in conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Apart<'a> {
     pub branch: &'a str,
@@ -33,7 +33,7 @@ impl Apart<'_> {
     }
 }
 
-/// Whether an atom was filed to bring finished work together.
+/// Returns true if an atom was filed to join finished work.
 pub fn is_joining(atom: &Atom) -> bool {
     joins_for(atom).is_some()
 }
@@ -42,19 +42,23 @@ fn joins_for(atom: &Atom) -> Option<&str> {
     atom.metadata.get(JOINS_FOR).and_then(serde_json::Value::as_str)
 }
 
-/// What brings finished work together for an atom.
+/// The join that an atom waits for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joining {
     pub atom: Atom,
-    /// The atom that builds on it did not wait for it before. Otherwise it has been at it already,
-    /// or is going to be.
+    /// The atom that builds on the join did not wait for the join before. Otherwise the join is in
+    /// progress or comes next.
     pub is_new: bool,
 }
 
-/// Lets `id` wait for the atom that brings together what it builds on: one that was filed for it
-/// before, or for another atom of the plan that builds on the same, or else one that is filed now.
-/// Two would settle one conflict in two ways. `None`: `id` is part of no plan, or brings things
-/// together itself.
+/// Lets `id` wait for the atom that joins the conflicting branches: an earlier join for `id`, a
+/// join for another atom of the plan that builds on the same branches, or else a new join. Two
+/// joins would settle one conflict in two ways. Returns `None` if `id` belongs to no plan or is a
+/// join.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, the caller's run is stale, or the database cannot be written.
 pub fn file_joining(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -88,8 +92,8 @@ pub fn file_joining(
     })
 }
 
-/// One that `waiting` waits for already, or that stands beside it, and that is to bring these very
-/// branches together.
+/// Returns an existing join of exactly these branches, as a dependency of `waiting` or as a
+/// sibling.
 fn known(tx: &Tx<'_>, waiting: &Atom, apart: &Apart<'_>) -> Result<Option<Atom>> {
     let before = sources(tx, &waiting.id)?;
     let beside = match &waiting.parent_id {
@@ -99,7 +103,8 @@ fn known(tx: &Tx<'_>, waiting: &Atom, apart: &Apart<'_>) -> Result<Option<Atom>>
     for id in before.iter().chain(&beside) {
         let Some(found) = atom::find(tx, id)?.filter(is_joining) else { continue };
         let is_own = before.contains(id);
-        // One that was given up helps nobody but whoever is held by it, to whom it is told.
+        // A join that was given up counts only for the atom that already waits for the join: that
+        // atom is told.
         if !is_own && found.status.is_over() && found.status != Status::Closed {
             continue;
         }
@@ -122,7 +127,7 @@ fn is_in_plan(tx: &Tx<'_>, id: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// Whoever takes the waiting atom takes this one too.
+/// The workers of the waiting atom also serve the join.
 fn new(tx: &Tx<'_>, waiting: &Atom, apart: &Apart<'_>) -> Result<NewAtom> {
     let Apart { branch, with, files } = *apart;
     let listed: String = files.iter().map(|name| format!("- `{name}`\n")).collect();

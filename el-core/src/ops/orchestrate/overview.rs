@@ -18,43 +18,43 @@ use crate::store::{Store, Tx, atom, bond, orchestration, run};
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Overview {
     pub epic: Atom,
-    /// How many orchestrations it is within, itself included.
+    /// How deep the orchestration is nested, counted from 1.
     pub depth: u32,
     pub settings: PlanSettings,
     pub started_at: Timestamp,
-    /// Its result was told.
+    /// When the result was reported.
     pub ended_at: Option<Timestamp>,
-    /// Seconds in which somebody drove it.
+    /// Seconds in which a worker or a person drove the plan.
     pub worked_s: u64,
-    /// In millionths of a US dollar.
+    /// Cost in millionths of a US dollar.
     pub spent_micros: u64,
     pub budget_micros: Option<i64>,
-    /// What comes next.
+    /// The next step.
     pub next: Step,
     pub phases: Vec<PhaseView>,
     pub tasks: Vec<TaskView>,
-    /// Tasks of its lists that were thrown away: nothing waits for them any more, and nobody misses
-    /// them.
+    /// Discarded tasks of the lists: no atom waits for a discarded task, and the plan does not miss
+    /// the task.
     pub dropped: Vec<DroppedView>,
     pub checks: Vec<CheckView>,
 }
 
-/// One question and its answer.
+/// A question and the answer.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PhaseView {
     /// `analysis`, `task_list`, `aggregation`, `failures-0` …
     pub name: String,
     /// `waiting`, `asked`, `running`, `answered`, `in_words`, `stopped`; `not_needed`: a person
-    /// supplied what would have followed from it.
+    /// supplied a later answer.
     pub state: &'static str,
     pub atom_id: Option<String>,
-    /// Its atom is over.
+    /// The question's atom is over.
     pub is_over: bool,
     pub answered_by: Option<String>,
     pub answered_at: Option<Timestamp>,
-    /// The run that answers just now, or whose answer it is.
+    /// The run that answers now, or that gave the answer.
     pub run_id: Option<String>,
-    /// Why it stopped, or what was wrong with the last answer.
+    /// Why the question stopped, or the fault of the last answer.
     pub fault: Option<String>,
     #[serde(flatten)]
     pub tries: Tries,
@@ -66,14 +66,14 @@ pub struct PhaseView {
 pub struct Tries {
     /// Runs so far.
     pub attempts: i64,
-    /// How the last run ended; `null` while it lives, and if there was none.
+    /// The outcome of the last run; `null` while the run is live, or without a run.
     pub outcome: Option<Outcome>,
     /// Why, in words.
     pub detail: Option<String>,
-    /// If it failed: how many failed in its way since the atom last got a fresh start, itself
-    /// included.
+    /// After a failure: how many runs failed in the same way since the atom last got a fresh start,
+    /// the last run included.
     pub failures: u32,
-    /// No worker begins the next one before this.
+    /// The earliest start of the next run.
     pub retry_at: Option<Timestamp>,
 }
 
@@ -81,36 +81,36 @@ pub struct Tries {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DroppedView {
     pub atom_id: String,
-    /// The model's name for it.
+    /// The model's name of the task.
     pub task_id: String,
-    /// The list that names it.
+    /// The list that contains the task.
     pub list: String,
-    /// `null` if its atom is gone.
+    /// `null` if the atom is gone.
     pub title: Option<String>,
     pub reason: Option<String>,
-    /// Atoms of the plan that waited for it, and go on without it.
+    /// Atoms of the plan that waited for the task and now go on without.
     pub freed: Vec<String>,
 }
 
-/// One atom of the plan.
+/// An atom of the plan.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TaskView {
     pub atom_id: String,
-    /// The model's name for it; `null` if a person added it.
+    /// The model's name of the task; `null` if a person added the atom.
     pub task_id: Option<String>,
-    /// The list that names it.
+    /// The list that contains the task.
     pub list: Option<String>,
     pub title: String,
     pub status: Status,
     pub standing: Standing,
-    /// Counts from 0; it waits for atoms of lower layers only.
+    /// Counts from 0; an atom waits only for atoms of lower layers.
     pub layer: usize,
-    /// Atoms that have to be over before it, and are not.
+    /// Unfinished dependencies.
     pub waits_for: Vec<String>,
-    /// Why it is where it is, where that is not plain.
+    /// The reason for the state, unless the state is obvious.
     pub why: Option<String>,
     pub assignee: Option<String>,
-    /// It was put off until then.
+    /// The end of the deferral.
     pub defer_until: Option<Timestamp>,
     #[serde(flatten)]
     pub tries: Tries,
@@ -137,7 +137,11 @@ pub struct CheckView {
     pub output: String,
 }
 
-/// Reads where an epic's orchestration stands. Changes nothing.
+/// Returns the state of an orchestration. Changes nothing.
+///
+/// # Errors
+///
+/// If the atom is not orchestrated, the id is unknown or ambiguous, or the database cannot be read.
 pub fn overview(store: &Store, epic: &str) -> Result<Overview> {
     store.read(|tx| {
         let loaded = load(tx, epic)?;
@@ -172,7 +176,11 @@ pub fn overview(store: &Store, epic: &str) -> Result<Overview> {
     })
 }
 
-/// Whether a run is on at anything below an epic, whoever's it is.
+/// Returns true if a live run works below the epic, of any worker.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn is_below_running(store: &Store, epic: &str) -> Result<bool> {
     store.read(|tx| {
         let below = orchestration::below(tx, epic)?;
@@ -276,7 +284,7 @@ fn tasks(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<TaskView>> {
         let planned = planned.get(atom.id.as_str());
         let said = atom.metadata.get(KEY);
         let number = |name: &str| said.and_then(|said| said.get(name)).and_then(Value::as_u64);
-        // What is outside of the plan and over is not among them.
+        // Finished dependencies outside of the plan are left out.
         let waits_for = member
             .waits_for
             .iter()
@@ -319,7 +327,7 @@ fn dropped(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<DroppedView>> {
     let mut views = Vec::new();
     for planned in loaded.planned.iter().filter(|planned| !own.contains(planned.atom_id.as_str())) {
         let found = atom::find(tx, &planned.atom_id)?;
-        // What a person turned into an epic of its own, or into part of one, is somewhere else.
+        // A person may have moved the atom to another epic, or made the atom an epic.
         if found.as_ref().is_some_and(|found| found.status != Status::Discard) {
             continue;
         }
@@ -364,8 +372,8 @@ fn why(atom: &Atom, standing: Standing, last: Option<&Run>) -> Option<String> {
     }
 }
 
-/// The length of the longest way to each member over those that it waits for. What waits in a
-/// circle, which only a person can have made, is cut somewhere.
+/// Returns the length of the longest path of dependencies to each member. Only a person can have
+/// made a cycle; a cycle is cut at some edge.
 fn layers(loaded: &Loaded) -> HashMap<String, usize> {
     let members = &loaded.flow.members;
     let mut layers: HashMap<String, usize> =

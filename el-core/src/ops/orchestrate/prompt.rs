@@ -1,4 +1,4 @@
-//! What the agents of a plan are told.
+//! The prompts of a plan's agents.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::rules::orchestrate::{Question, work};
 use crate::store::orchestration::{self, State};
 use crate::store::{Tx, artifact, atom, run};
 
-/// The question that an atom asks, whole; `None` if it asks none.
+/// Returns the full prompt of the question that an atom asks; `None` if the atom asks no question.
 pub(in crate::ops) fn question(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
     let Some(asked) = orchestration::question_of(tx, id)? else { return Ok(None) };
     let Some(question) = Question::named(&asked.name) else { return Ok(None) };
@@ -114,7 +114,7 @@ fn parts(tx: &Tx<'_>, loaded: &Loaded, done: &[String]) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// What the run handed back; else what it said in its block.
+/// Returns the summary that the run handed back, or else the summary in the completion block.
 fn summary(tx: &Tx<'_>, run: &Run) -> Result<Option<String>> {
     let said = run.completion.as_ref().and_then(|said| match (&said.summary, &said.output) {
         (Some(summary), Some(output)) => Some(format!("{summary}\n\n{output}")),
@@ -139,7 +139,8 @@ fn files(tx: &Tx<'_>, run: &Run) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// What a worker is told of the plan that its task is part of; `None` if it is part of none.
+/// Returns the part of a worker's prompt about the plan of the task; `None` if the atom belongs to
+/// no plan.
 pub(in crate::ops) fn larger_work(tx: &Tx<'_>, of: &Atom) -> Result<Option<String>> {
     let Some((epic, planned)) = orchestration::planned_as(tx, &of.id)? else { return Ok(None) };
     let Some(epic) = atom::find(tx, &epic)? else { return Ok(None) };

@@ -10,14 +10,15 @@ use crate::store::orchestration::{self, Answer, State};
 use crate::store::{Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Answers a question in a person's name, whether it was asked or not. A run that is at it is
-/// superseded. Of a list whose tasks have atoms already, those that are new are filed when the plan
-/// goes on; atoms that there are stay as they are.
+/// Stores a person's answer to a question, asked or not. A run that works on the question is
+/// superseded. If a list has atoms already, only new tasks get atoms when the plan goes on;
+/// existing atoms stay.
 ///
-/// Gives the epic, and the fields that were left out since they do not fit.
+/// Returns the epic, and the fields that were left out because of faults.
 ///
 /// # Errors
-/// What is wrong with the data, field by field.
+///
+/// The faults of the data, field by field.
 pub fn supply(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -28,10 +29,11 @@ pub fn supply(
     put(store, ctx, epic, question, data, false)
 }
 
-/// What [`supply`] would answer. Nothing stays written.
+/// Returns the result of [`supply`] without writing.
 ///
 /// # Errors
-/// As there.
+///
+/// As for [`supply`].
 pub fn rehearse_supply(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -118,8 +120,8 @@ fn put(
     if dry_run { store.rehearse(work) } else { store.write(work) }
 }
 
-/// A list that a person supplied needs no analysis: one that is still asked for would cost money
-/// for nothing.
+/// Drops a pending analysis after a person supplied the list: the answer would cost money for
+/// nothing.
 fn drop_analysis(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded) -> Result<()> {
     let asked = loaded.asked(Question::Analysis).filter(|asked| asked.state == State::Open);
     let Some(id) = asked.and_then(|asked| asked.atom_id.as_deref()) else { return Ok(()) };

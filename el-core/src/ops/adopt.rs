@@ -1,8 +1,11 @@
 use crate::store::{Store, run};
 use crate::{Error, Result};
 
-/// A worker takes a live run over from one that is gone: it counts among its own from now on.
-/// Refused if another was faster.
+/// Makes `worker_id` the worker of a live run of a worker that is gone.
+///
+/// # Errors
+///
+/// If the run is over, or another worker took the run over first.
 pub fn adopt(store: &mut Store, run_id: &str, from: Option<&str>, worker_id: &str) -> Result<()> {
     store.write(|tx| {
         let found = run::get(tx, run_id)?;

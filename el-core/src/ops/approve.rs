@@ -5,7 +5,12 @@ use crate::model::{Atom, EventKind, Review, ReviewVerdict, Run, Status, validate
 use crate::store::{Store, Tx, atom, event, review, run};
 use crate::{Ctx, Error, Result};
 
-/// Approves what waits for review, all or none: the atoms are closed.
+/// Approves atoms that wait for review, all or none: the atoms are closed.
+///
+/// # Errors
+///
+/// If an atom does not wait for review or is the caller's own work, an id is unknown or ambiguous,
+/// or the database cannot be written.
 pub fn approve<S: AsRef<str>>(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -41,13 +46,13 @@ pub(super) fn approve_one(
     event::insert(tx, ctx, EventKind::Approved, Some(&before.id), None, &data)
 }
 
-/// What the report says was done, short enough for a reason.
+/// Returns the summary of the work from the report, cut to the length of a reason.
 fn summary(review: &Review) -> Option<String> {
     let text = review.report.get("summary").and_then(Value::as_str)?.trim();
     if text.is_empty() { None } else { Some(text.chars().take(2_000).collect()) }
 }
 
-/// Only what waits for review can be decided, and nobody decides their own work.
+/// Refuses a decision about an atom that does not wait for review, or about the caller's own work.
 pub(super) fn waits(session: Option<&Run>, atom: &Atom) -> Result<()> {
     if session.is_some_and(|session| session.atom_id == atom.id) {
         return Err(Error::Refused(format!(

@@ -3,18 +3,22 @@ use crate::model::{Artifact, RUN_PREFIX, Run};
 use crate::store::{self, Store, artifact, atom};
 use crate::{Error, Result};
 
-/// What a run handed back.
+/// The hand-over of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandedBack {
     pub run: Run,
     /// The summary first, then the key deliverables.
     pub artifacts: Vec<Artifact>,
-    /// What its summary names besides, and why that was not handed over.
+    /// Files that the summary names and that were not handed over, each with a reason.
     pub not_sent: Vec<Artifact>,
 }
 
-/// What a run handed back; of an atom, its last run that handed anything back, or else the run that
-/// is meant anyway.
+/// Returns the hand-over of a run. For an atom: of the last run that handed back files, or else of
+/// the live or last run.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn artifacts(store: &Store, text: &str) -> Result<HandedBack> {
     store.read(|tx| {
         let is_run = text.trim().to_ascii_lowercase().starts_with(&format!("{RUN_PREFIX}-"));
@@ -31,10 +35,11 @@ pub fn artifacts(store: &Store, text: &str) -> Result<HandedBack> {
 }
 
 impl HandedBack {
-    /// The one that is meant: by its number, its path, its name, or `summary`.
+    /// Finds an artifact by number, path, name, or the word `summary`.
     ///
     /// # Errors
-    /// If none is meant, or several.
+    ///
+    /// If no artifact matches, or several do.
     pub fn find(&self, wanted: &str) -> Result<&Artifact> {
         let wanted = wanted.trim();
         let by_number = wanted

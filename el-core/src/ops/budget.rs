@@ -9,25 +9,29 @@ use crate::rules::budget::{cap_of, day, is_over, is_spent, next_day, usd};
 use crate::store::{Store, Tx, atom, budget, comment, event, meta, run};
 use crate::{Ctx, Result};
 
-/// What a claim may cost, in millionths of a US dollar; `None`: no bound.
+/// The budgets of a claim, in millionths of a US dollar; `None`: no bound.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Caps {
-    /// This one run.
+    /// The budget of the run.
     pub run: Option<i64>,
-    /// Everything below each epic that names no budget of its own.
+    /// The default budget of each epic without a budget.
     pub epic: Option<i64>,
 }
 
-/// A budget that is spent: nothing below its atom begins until a person raises it.
+/// A spent budget: nothing below the atom begins until a person raises the budget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SpentBudget {
-    /// The epic, or whatever atom names the budget.
+    /// The epic or other atom that has the budget.
     pub atom_id: String,
     pub spent_micros: i64,
     pub budget_micros: i64,
 }
 
-/// What all runs may cost on one day (UTC); the last word of any worker holds for all.
+/// Sets the budget of all runs on a day (UTC). The last worker's setting holds for all.
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn set_budget_per_day(store: &mut Store, micros: Option<i64>) -> Result<()> {
     store.write(|tx| match micros {
         Some(micros) => meta::set(tx, meta::BUDGET_PER_DAY, &micros.to_string()),
@@ -35,8 +39,13 @@ pub fn set_budget_per_day(store: &mut Store, micros: Option<i64>) -> Result<()> 
     })
 }
 
-/// Says why, and until when at the most, a worker holds back what is ready; or that it no longer
-/// does. One that goes on holding back says so again before that: it may be gone without a word.
+/// Records why, and until when at the latest, a worker holds back ready atoms; `None` clears the
+/// record. The worker renews the record before the time runs out, since a worker may vanish without
+/// clearing it.
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn set_held_back(store: &mut Store, held: Option<(Timestamp, &str)>) -> Result<()> {
     store.write(|tx| match held {
         Some((until, reason)) => {
@@ -53,7 +62,7 @@ pub(super) fn held_back(tx: &Tx<'_>, now: Timestamp) -> Result<Option<String>> {
     Ok(is_fresh.then(|| reason.to_owned()))
 }
 
-/// The pause that a day's budget makes, once it is spent and until a person lifts it.
+/// Returns the pause of a spent daily budget, unless a person lifted the budget for the day.
 pub(super) fn day_pause(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
     let number =
         |key| -> Result<Option<i64>> { Ok(meta::get(tx, key)?.and_then(|text| text.parse().ok())) };
@@ -68,15 +77,15 @@ pub(super) fn day_pause(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
     Ok(Some(Pause { until: Some(next_day(now)), reason, kind: PauseKind::Budget }))
 }
 
-/// Keeps what a run may cost with its record.
+/// Records the budgets of a run.
 pub(super) fn keep(tx: &Tx<'_>, run: &str, caps: Caps) -> Result<()> {
     run::set(tx, run, "budget_micros", &caps.run)?;
     run::set(tx, run, "epic_budget_micros", &caps.epic)
 }
 
-/// Counts what a run has cost since it was last recorded, and ends it if it, or an epic that it
-/// belongs to, has cost more than it may. Called in the transaction that records the cost, with the
-/// run as it was before; `is_working`: nobody else has ended it.
+/// Adds the cost since the last record, and ends the run if the run or an epic above is over
+/// budget. Runs in the transaction that records the cost. `before` is the run before the change;
+/// `is_working`: no other cause has ended the run.
 pub(super) fn record(
     tx: &Tx<'_>,
     before: &Run,
@@ -84,15 +93,15 @@ pub(super) fn record(
     now: Timestamp,
     is_working: bool,
 ) -> Result<()> {
-    // What an agent says of its cost may be wrong; it never gives money back.
+    // An agent may report a wrong cost; a lower cost never gives money back.
     let more = progress.cost_micros.saturating_sub(before.progress.cost_micros);
     if more <= 0 {
         return Ok(());
     }
     budget::add(tx, day(now), more)?;
     let kept = budget::of_run(tx, &before.id)?;
-    // Most of a call's cost is told after its agent has closed: nothing ends that run, but the
-    // others spend what there is not.
+    // Most of the cost is reported after the agent has closed the atom. The run is over by then,
+    // but the other runs of the epic must stop.
     let is_working = is_working && kept.over.is_none();
     if let Some(cap) = kept.run.filter(|cap| is_working && is_over(progress.cost_micros, *cap)) {
         // A failure of the run, tried again as others are.
@@ -111,8 +120,8 @@ pub(super) fn record(
     if !is_over(spent, cap) {
         return Ok(());
     }
-    // The others too: what an agent costs is often told only at the end of its call, and each of
-    // them spends what there is not.
+    // The other runs are ended too: cost is often reported at the end of a call, and each of those
+    // runs spends money beyond the budget.
     let why = format!(
         "over budget: {} and what is below it cost {} of {}",
         epic.id,
@@ -135,8 +144,8 @@ pub(super) fn record(
     Ok(())
 }
 
-/// Nobody's failure. Below a parent that is held a run's atom waits for that one; else it is held
-/// itself.
+/// Ends a run for cost. The end counts as no failure. Below a held epic, the atom waits for the
+/// epic; else the atom itself is held.
 fn end(tx: &Tx<'_>, ctx: &Ctx<'_>, run: &Run, why: &str, epic: &str, is_held: bool) -> Result<()> {
     let mode = if is_held { CancelMode::Requeue } else { CancelMode::Hold };
     run::set(tx, &run.id, "over_budget", &why)?;
@@ -146,8 +155,8 @@ fn end(tx: &Tx<'_>, ctx: &Ctx<'_>, run: &Run, why: &str, epic: &str, is_held: bo
     say(tx, ctx, &run.atom_id, &format!("Ended, {why}. {}", way_out(epic, is_held, &run.atom_id)))
 }
 
-/// Whether an atom may be begun; the epic whose money is spent is held, or, where that is over, the
-/// atom itself.
+/// Returns true if an atom may begin. Otherwise holds the epic with the spent budget, or the atom
+/// itself if the epic is over.
 pub(super) fn may_begin(tx: &Tx<'_>, ctx: &Ctx<'_>, wanted: &str, caps: Caps) -> Result<bool> {
     let Some((epic, spent, cap)) = spent_epic(tx, wanted, caps.epic)? else { return Ok(true) };
     if !hold_epic(tx, ctx, &epic, spent, cap)? {
@@ -175,8 +184,8 @@ fn say(tx: &Tx<'_>, ctx: &Ctx<'_>, about: &str, text: &str) -> Result<()> {
     event::insert(tx, ctx, EventKind::Commented, Some(about), None, &json!({ "comment": added.id }))
 }
 
-/// The budget that holds an atom, if one does. For epics that name none of their own, what the last
-/// claim was told counts.
+/// Returns the budget that holds an atom. Epics without a budget have the default of the last
+/// claim.
 pub(super) fn spent(tx: &Tx<'_>, atom: &str) -> Result<Option<SpentBudget>> {
     let default = budget::last_for_epics(tx)?;
     let found = match spent_at(tx, atom, default)? {
@@ -190,12 +199,12 @@ pub(super) fn spent(tx: &Tx<'_>, atom: &str) -> Result<Option<SpentBudget>> {
     }))
 }
 
-/// Why a run was ended for its cost.
+/// Returns the reason why a run was ended for cost.
 pub(super) fn over(tx: &Tx<'_>, run: &str) -> Result<Option<String>> {
     Ok(budget::of_run(tx, run)?.over)
 }
 
-/// The nearest parent that has nothing left: with what was spent, and what may be.
+/// Returns the nearest ancestor with a spent budget, the amount spent, and the budget.
 fn spent_epic(tx: &Tx<'_>, atom: &str, default: Option<i64>) -> Result<Option<(Atom, i64, i64)>> {
     for parent in budget::parents(tx, atom)? {
         let found = spent_at(tx, &parent, default)?;
@@ -213,8 +222,8 @@ fn spent_at(tx: &Tx<'_>, id: &str, default: Option<i64>) -> Result<Option<(Atom,
     Ok(is_spent(spent, cap).then_some((found, spent, cap)))
 }
 
-/// A deferred parent holds what is in it; the comment says why. Whether it is held now: one that is
-/// over holds nothing.
+/// Holds an epic by deferring the epic, with a comment that says why. Returns false if the epic is
+/// over, since such an epic holds nothing.
 fn hold_epic(tx: &Tx<'_>, ctx: &Ctx<'_>, epic: &Atom, spent: i64, cap: i64) -> Result<bool> {
     if epic.status.is_over() {
         return Ok(false);

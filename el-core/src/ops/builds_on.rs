@@ -7,9 +7,13 @@ use crate::store::{Store, Tx, atom, bond};
 /// Atoms that are looked at; more than a person or a model lays out.
 const LOOK_AT: usize = 2000;
 
-/// The closed atoms whose work an atom builds on: what blocked it or its parents and what is below
-/// that, and what blocked those in turn. Each stands before those that it builds on itself, so that
-/// most of what follows is in what came first. Not those of which it is the alternative.
+/// Returns the closed atoms that an atom builds on: the blockers of the atom and of the ancestors,
+/// with all descendants, and their blockers in turn. Dependencies come first, so that later
+/// branches mostly contain the earlier. Excluded are atoms that the atom is an alternative to.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn builds_on(store: &Store, id: &str) -> Result<Vec<String>> {
     store.read(|tx| {
         let mut seen = HashSet::from([id.to_owned()]);
@@ -47,7 +51,7 @@ fn before(tx: &Tx<'_>, id: &str, with_children: bool) -> Result<Vec<String>> {
     Ok(before)
 }
 
-/// What blocks an atom, or one of its parents.
+/// Returns the sources that block an atom or an ancestor.
 pub(super) fn sources(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let mut next = Some(id.to_owned());

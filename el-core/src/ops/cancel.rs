@@ -7,7 +7,7 @@ use crate::model::{CancelMode, EventKind, Run};
 use crate::store::{Store, Tx, comment, event, run};
 use crate::{Ctx, Error, Result};
 
-/// What was asked to end.
+/// A run that was asked to end.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Cancelled {
     pub run_id: String,
@@ -15,9 +15,13 @@ pub struct Cancelled {
     pub mode: CancelMode,
 }
 
-/// Asks a live run to end (by its id, or by its atom's). Its supervisor ends the agent cleanly and
-/// settles the run; asking again is no error. A session only holds what it cancels: put back into
-/// the queue, it would be started again.
+/// Asks a live run to end, by the id of the run or of the atom. The supervisor ends the agent
+/// cleanly and settles the run. Asking again is no error. A session can only hold a cancelled atom:
+/// put back into the queue, the atom would be started again.
+///
+/// # Errors
+///
+/// If no live run matches, the session may not cancel the run, or the database cannot be written.
 pub fn cancel(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -46,7 +50,11 @@ pub fn cancel(
     })
 }
 
-/// Asks every live run to end; `el work --stop` does, with [`CancelMode::Requeue`].
+/// Asks every live run to end, as `el work --stop` does with [`CancelMode::Requeue`].
+///
+/// # Errors
+///
+/// If the caller's run is stale, or the database cannot be written.
 pub fn cancel_all(store: &mut Store, ctx: &Ctx<'_>, mode: CancelMode) -> Result<Vec<Cancelled>> {
     store.write(|tx| {
         run::fence(tx, ctx)?;

@@ -13,14 +13,18 @@ use crate::{Ctx, Error, Result};
 pub struct CancelledTask {
     #[serde(flatten)]
     pub task: Task,
-    /// What it did when it was called off: `running`, then its supervisor ends it now; or `queued`,
-    /// then it never begins.
+    /// The state before: a `running` task is ended by the supervisor, a `queued` task never begins.
     pub was: TaskStatus,
 }
 
-/// Calls a task off, whether it waits or runs: its atom is held until `el retry`. Which of the two
-/// it does is decided in the transaction, so a claim of the same moment cannot slip through.
-/// Calling it off again is no error.
+/// Cancels a task, waiting or running, and holds the atom until `el retry`. The transaction decides
+/// between the two, so a claim at the same moment cannot slip through. Cancelling again is no
+/// error.
+///
+/// # Errors
+///
+/// If the atom is no task or is over, the id is unknown or ambiguous, or the database cannot be
+/// written.
 pub fn cancel_task(
     store: &mut Store,
     ctx: &Ctx<'_>,

@@ -1,4 +1,4 @@
-//! What several verbs share: changing a status with its rules, its event and its consequences.
+//! Changes of status with rules, events and consequences, for all verbs.
 
 use serde_json::json;
 
@@ -9,13 +9,13 @@ use crate::rules::ready;
 use crate::store::{Tx, atom, bond, budget, event, orchestration, review, run};
 use crate::{Ctx, Error, Result};
 
-/// Resolves what a person typed and reads the atom.
+/// Resolves an id as a person types ids, and reads the atom.
 pub(super) fn resolved(tx: &Tx<'_>, id: &str) -> Result<Atom> {
     let id = atom::resolve(tx, id)?;
     atom::get(tx, &id)
 }
 
-/// Resolves several ids, each once, in their order.
+/// Resolves several ids in order, without duplicates.
 pub(super) fn resolved_all<S: AsRef<str>>(tx: &Tx<'_>, ids: &[S]) -> Result<Vec<Atom>> {
     let mut atoms: Vec<Atom> = Vec::with_capacity(ids.len());
     for id in ids {
@@ -27,9 +27,9 @@ pub(super) fn resolved_all<S: AsRef<str>>(tx: &Tx<'_>, ids: &[S]) -> Result<Vec<
     Ok(atoms)
 }
 
-/// A session may set the status of its own atom and of atoms that nobody works on; another run's
-/// atom is not its to end. Its own it ends, or says how it stands, but never puts it back into the
-/// queue: it would be started again at once, and so for ever.
+/// Refuses changes of status that a session may not make. A session may change its own atom and
+/// atoms that nobody works on, but not the atom of another run. A session may end or report its own
+/// atom but not put the atom back into the queue: the atom would be started again, for ever.
 pub(super) fn may_set_status(
     tx: &Tx<'_>,
     session: Option<&Run>,
@@ -55,8 +55,8 @@ pub(super) fn may_set_status(
     }
 }
 
-/// Whose claim by hand it is that this change would take away: nobody's, if it is the actor's own.
-/// Only a person takes one, and says so.
+/// Returns the claimant that loses a claim by hand through this change, or `None` for the actor's
+/// own claim. Only a person may take a claim, and only with `force`.
 pub(super) fn taken_claim<'a>(
     ctx: &Ctx<'_>,
     session: Option<&Run>,
@@ -83,11 +83,11 @@ pub(super) fn taken_claim<'a>(
     }
 }
 
-/// How many of what is still open below an epic are named.
+/// The most open descendants of an epic that an error names.
 const NAMED_CHILDREN: usize = 5;
 
-/// An epic is closed once what it contains is over, or when a person says that it is closed all the
-/// same. Asked after the change, whose rollback undoes it: a child may be closed in the same call.
+/// Refuses to close an epic with open contents, unless a person insists. Called after the change,
+/// whose rollback undoes the change: the same call may have closed a child.
 pub(super) fn refuse_open_children(
     tx: &Tx<'_>,
     session: Option<&Run>,
@@ -132,9 +132,9 @@ pub(super) fn may_open(session: &Run, atom: &str) -> Result<()> {
     )))
 }
 
-/// Work that is to be reviewed is not closed by whoever did it, nor is a question by whoever is to
-/// answer it. What was asked for when the run began counts, and what is asked for now;
-/// `by_setting`: the project wants a review of every run.
+/// Refuses to let a session close work that is to be reviewed, or a question that the session has
+/// to answer. A review counts if asked for at the start of the run or now. `by_setting`: the
+/// project reviews every run.
 pub(super) fn may_close(
     tx: &Tx<'_>,
     session: Option<&Run>,
@@ -158,8 +158,7 @@ pub(super) fn may_close(
     )))
 }
 
-/// Whoever is to be reviewed does not decide that there is no review: what asks for it is taken
-/// away by people alone.
+/// Refuses to let a session remove the request for a review of its own work. Only a person may.
 pub(super) fn may_lift_review(session: Option<&Run>, before: &Atom, after: &Atom) -> Result<()> {
     if session.is_none() || !before.asks_for_review() || after.asks_for_review() {
         return Ok(());
@@ -171,8 +170,8 @@ pub(super) fn may_lift_review(session: Option<&Run>, before: &Atom, after: &Atom
     )))
 }
 
-/// The parts of a plan, and what holds the session's own work, are not its to end or to let go: the
-/// plan would be told of work that nobody did, and a budget would bound nothing.
+/// Refuses to let a session end or release parts of a plan, or an ancestor of its own work: the
+/// plan would record work that nobody did, and a budget would bound nothing.
 fn leave_alone(tx: &Tx<'_>, session: &Run, atom: &Atom) -> Result<()> {
     if orchestration::is_part(tx, &atom.id)? {
         return Err(Error::Refused(format!(
@@ -189,7 +188,7 @@ fn leave_alone(tx: &Tx<'_>, session: &Run, atom: &Atom) -> Result<()> {
     Ok(())
 }
 
-/// What work may cost, and to which epic its cost belongs, is a person's to say.
+/// Refuses to let a session change a budget, or the epic that pays for an atom. Only a person may.
 pub(super) fn may_change_bounds(session: Option<&Run>, before: &Atom, after: &Atom) -> Result<()> {
     let Some(session) = session else { return Ok(()) };
     if before.metadata.get(EPIC_KEY) != after.metadata.get(EPIC_KEY) {
@@ -207,9 +206,9 @@ pub(super) fn may_change_bounds(session: Option<&Run>, before: &Atom, after: &At
     Ok(())
 }
 
-/// Work whose check is required is not closed by its session before the check has passed.
-/// `el close` runs it; a plain change of the status does not, and a pass of some time ago says
-/// nothing of the work as it is now, so that is refused in any case.
+/// Refuses to let a session close an atom before a required check has passed. `el close` runs the
+/// check. A plain change of the status does not, and an older pass proves nothing about the work as
+/// it is now, so such a change is always refused.
 pub(super) fn may_close_unverified(
     session: Option<&Run>,
     atom: &Atom,
@@ -233,14 +232,14 @@ pub(super) struct To<'a> {
     pub(super) defer_until: Option<Timestamp>,
     pub(super) retry_at: Option<Timestamp>,
     pub(super) fresh: bool,
-    /// Who has it from now on; `None` leaves the assignee.
+    /// The new assignee; `None` leaves the assignee.
     pub(super) assignee: Option<&'a str>,
-    /// What stands for the word of whoever sets it, if it is not that word; for the event.
+    /// The cause in the event, if the change was not the actor's own command.
     pub(super) via: Option<&'static str>,
 }
 
-/// Sets a status, writes its event, and marks as not needed what was to be done only if this had
-/// failed.
+/// Sets a status, writes the event, and marks targets of `conditional_blocks` as not needed if the
+/// atom did not fail.
 pub(super) fn set_status(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
@@ -248,8 +247,8 @@ pub(super) fn set_status(
     status: Status,
     to: To<'_>,
 ) -> Result<()> {
-    // The run counts as the one that set it only where it is the atom's own: whatever else sets it
-    // outranks the run.
+    // The status counts as set by the run only if the atom is the run's own. A change by anyone
+    // else outranks the run.
     let own_run =
         ctx.session.map(|s| s.run.as_str()).filter(|run| before.run_id.as_deref() == Some(run));
     let change = atom::StatusChange {
@@ -263,7 +262,7 @@ pub(super) fn set_status(
         assignee: to.assignee,
     };
     if before.status == Status::Review && status != Status::Review {
-        // A hand-over that nobody decided is decided by whatever came instead.
+        // A new status supersedes an undecided hand-over.
         review::decide(tx, ctx, &before.id, ReviewVerdict::Superseded, to.reason)?;
     }
     atom::set_status(tx, &before.id, status, change, ctx.now)?;
@@ -284,7 +283,7 @@ pub(super) fn set_status(
     Ok(())
 }
 
-/// `conditional_blocks`: the source ended without failing, so its targets are not needed.
+/// Marks the targets of `conditional_blocks` as not needed, since the source ended without failing.
 pub(super) fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Result<()> {
     for bond in bond::touching(tx, source)? {
         if bond.source_id != source || bond.dependency_type != BondKind::ConditionalBlocks {
@@ -307,19 +306,19 @@ pub(super) fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Resul
     Ok(())
 }
 
-/// Refuses a cycle that a new bond into `target` just made: called inside the transaction, whose
-/// rollback undoes the change.
+/// Refuses a cycle through a new bond into `target`. Called inside the transaction; the rollback
+/// undoes the bond.
 pub(super) fn ensure_no_cycle(tx: &Tx<'_>, target: &str) -> Result<()> {
     ensure_no_cycle_through(tx, &Vertex::itself(target))
 }
 
-/// Refuses a cycle that an atom closes by becoming an epic, which waits for all that is in it.
+/// Refuses a cycle from turning an atom into an epic, since an epic waits for all contents.
 pub(super) fn ensure_epic_waits_for_nothing_of_its_own(tx: &Tx<'_>, epic: &str) -> Result<()> {
     ensure_no_cycle_through(tx, &Vertex::family(epic))
 }
 
-/// Refuses a parent that makes a cycle of containment or of waiting. Being in a family makes others
-/// wait for the child: those that wait for everything below one of its ancestors.
+/// Refuses a parent that makes a cycle of containment or of waiting. Atoms that wait for a whole
+/// family also wait for a new child in the family.
 pub(super) fn ensure_parent_fits(tx: &Tx<'_>, child: &str, parent: &str) -> Result<()> {
     if child == parent {
         return Err(Error::conflict("cycle", format!("{child} cannot be its own parent")));

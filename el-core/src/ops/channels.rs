@@ -3,14 +3,22 @@ use crate::model::{Channel, Message, channel_name, handle};
 use crate::store::{Store, message};
 use crate::{Error, Result};
 
-/// Every channel, the one where something was said last first. What is unread is counted for
-/// `reader`.
+/// Returns every channel, the channel with the latest message first. Unread messages are counted
+/// for `reader`.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn channels(store: &Store, reader: &str) -> Result<Vec<Channel>> {
     store.read(|tx| message::channels(tx, &handle(reader)))
 }
 
-/// The last `limit` messages of a channel after message number `after`, oldest first, with its
-/// whole name.
+/// Returns the last `limit` messages of a channel after message number `after`, oldest first, with
+/// the whole name of the channel.
+///
+/// # Errors
+///
+/// If the name is no channel's, or the database cannot be read.
 pub fn channel(
     store: &Store,
     name: &str,

@@ -8,10 +8,15 @@ use crate::store::filter::Query;
 use crate::store::{Store, Tx, atom, event, ready, run};
 use crate::{Ctx, Error, Result};
 
-/// Claims an atom for the actor: `in_progress`, assigned to it. For people, and for agents that
-/// work without `el work`. Claiming what one has claimed is no error. `force` takes it from another
-/// assignee, and in spite of blockers, but never from a live run. `conversation`: the agent's
-/// conversation that claims it, whose Stop hook asks for it later ([`super::unfinished`]).
+/// Claims an atom for the actor: `in_progress`, assigned to the actor. For people, and for agents
+/// that work without `el work`. Claiming an own claim again is no error. `force` overrides another
+/// assignee and blockers, but never a live run. `conversation` is the agent's conversation that
+/// claims; the Stop hook reminds the conversation later ([`super::unfinished`]).
+///
+/// # Errors
+///
+/// If the actor has no name, the atom is not ready or is claimed by another, the id is unknown or
+/// ambiguous, or the database cannot be written.
 pub fn claim(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -68,28 +73,30 @@ pub fn claim(
     })
 }
 
-/// Which atom `el next` takes.
+/// The choice of `el next`.
 #[derive(Debug, Clone, Default)]
 pub struct ClaimNext {
-    /// Further conditions; what is assigned to others is never taken.
+    /// Further conditions. Atoms assigned to others are never returned.
     pub filter: AtomFilter,
-    /// Claim it, in the transaction that picks it.
+    /// Claim the atom in the same transaction.
     pub claim: bool,
     /// As for [`claim`].
     pub conversation: Option<String>,
 }
 
-/// The best ready atom for the actor, if there is one.
+/// Returns the best ready atom for the actor.
 ///
 /// # Errors
-/// If the actor has no name, or is a session of `el work` that would claim.
+///
+/// If the actor has no name, or a session of `el work` wants to claim.
 pub fn next(store: &mut Store, ctx: &Ctx<'_>, which: &ClaimNext) -> Result<Option<Atom>> {
     Ok(next_many(store, ctx, which, 1)?.pop())
 }
 
-/// The best ready atoms for the actor, at most `count`, in one transaction.
+/// Returns the best ready atoms for the actor, at most `count`, in one transaction.
 ///
 /// # Errors
+///
 /// As for [`next`].
 pub fn next_many(
     store: &mut Store,

@@ -13,43 +13,42 @@ use crate::store::filter::Query;
 use crate::store::{Store, Tx, atom, comment, event, ready, run, worker};
 use crate::{Ctx, Error, Result, counted};
 
-/// A worker's wish for one atom. Id and token are made by the claimer before it asks, so that after
-/// a broken call, asking for the run tells whether the claim happened.
+/// A worker's request for an atom. The worker makes id and token before the request. If the call
+/// breaks, a look for the run tells whether the claim happened.
 #[derive(Debug, Clone)]
 pub struct ClaimRequest {
     pub run_id: String,
     pub token: String,
     pub worker_id: String,
     pub agent: String,
-    /// The fingerprint of the account that the agent works with, if it has one.
+    /// The fingerprint of the agent's account, if known.
     pub account: Option<String>,
-    /// How many runs of the agent may live at once, whichever workers they belong to; `None`: any
-    /// number.
+    /// The most live runs of the agent, over all workers; `None`: no limit.
     pub agent_limit: Option<usize>,
     pub executor: String,
     /// The session id that the agent is to be started with.
     pub conversation: String,
-    /// Where the agent works, unless the atom names a folder of its own.
+    /// The working folder, unless the atom names a folder.
     pub workdir: String,
-    /// How the agent's work is checked, unless the atom has a check of its own.
+    /// The check of the agent's work, unless the atom has a check.
     pub check: Option<Check>,
-    /// The agent hands its work over for review; beside what the atom says.
+    /// The agent's work needs a review, in addition to atoms that ask for a review.
     pub review: bool,
     pub filter: AtomFilter,
-    /// What the run, and the epics that it belongs to, may cost.
+    /// The budgets of the run and of the epics above.
     pub caps: Caps,
     /// How long the claim holds without a heartbeat.
     pub lease: Duration,
-    /// How often, and after which waits, an atom is begun that only comes round.
+    /// The limits and waits for an atom that comes back to the queue again and again.
     pub policy: RetryPolicy,
 }
 
 /// The agent's own check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// The program and its arguments; empty: the agent has no check, but an atom may have one.
+    /// The program and the arguments; empty: the agent has no check, but an atom may have a check.
     pub command: Vec<String>,
-    /// The agent cannot close its work while the check fails.
+    /// The agent cannot close an atom while the check fails.
     pub required: bool,
     /// How long any check may take.
     pub timeout: Duration,
@@ -62,12 +61,17 @@ pub struct ClaimedRun {
     pub run: Run,
 }
 
-/// Picks the best ready atom for the agent, makes it `in_progress` and inserts its run: one
-/// immediate transaction, so no two workers ever get the same atom, and no agent does more at a
-/// time than it may. `None` if nothing is ready, the agent is busy, or the worker was asked to
-/// stop: whoever asked and then looks at what runs sees all that ever will. Refused while the
-/// accounts of all agents are paused; after an outage, one run at a time is begun for an account
-/// until the service has answered.
+/// Claims the best ready atom for the agent: the atom becomes `in_progress` and a run is inserted,
+/// in one immediate transaction. No two workers get the same atom, and no agent exceeds the limit
+/// of runs.
+///
+/// Returns `None` if no atom is ready, the agent is busy, or the worker was asked to stop: a caller
+/// that sees `None` after a stop request has seen all runs that there will be. After an outage, an
+/// account gets one run at a time until the service has answered.
+///
+/// # Errors
+///
+/// If the accounts of all agents are paused, or the database cannot be written.
 pub fn claim_run(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -76,8 +80,12 @@ pub fn claim_run(
     claim_best(store, ctx, std::slice::from_ref(request))
 }
 
-/// The same for several agents: the best atom that any of those may take who are not busy. Of
-/// equally good ones, the first agent's.
+/// Claims the best atom for any of several agents that are not busy. Between equally good atoms,
+/// the first agent's wins.
+///
+/// # Errors
+///
+/// As for [`claim_run`].
 pub fn claim_best(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -119,8 +127,8 @@ pub fn claim_best(
     })
 }
 
-/// An atom that only comes round is not begun: it is put off, or given up. Then it is ready no
-/// more.
+/// Holds an atom that comes back to the queue again and again: the atom is deferred or given up.
+/// Returns true if the atom was held, and so is no longer ready.
 fn is_held_back(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, policy: &RetryPolicy) -> Result<bool> {
     let earlier = run::attempts_since(tx, &found.id, atom::fresh_since(tx, &found.id)?)?;
     match policy.again(&earlier, ctx.now) {
@@ -151,7 +159,7 @@ fn is_held_back(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, policy: &RetryPolicy) 
     Ok(true)
 }
 
-/// Epics that one claim may find to have spent their money; the next claim goes on with the rest.
+/// The most epics with a spent budget that a claim holds. The next claim holds the rest.
 const SPENT_EPICS: usize = 100;
 
 fn first_for(
@@ -171,8 +179,7 @@ fn first_for(
     }
     let mut filter = with_parent(tx, &request.filter)?;
     filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.to_owned()));
-    // What belongs to an epic whose money is spent is ready no more once that is found, so each
-    // round looks at another.
+    // An epic with a spent budget is held once found, so each round looks at another atom.
     for _ in 0..SPENT_EPICS {
         let Some(found) =
             Query::ready(&filter, ctx.now).rows(tx, ready::QUEUE_ORDER, Some(1), 0)?.pop()
@@ -238,7 +245,7 @@ fn take(
     Ok(ClaimedRun { atom: atom::get(tx, &found.id)?, run: made })
 }
 
-/// How long a check may take where nothing else is said.
+/// The time limit of a check without a setting.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(600);
 
 fn check_of(atom: &Atom, check: Option<&Check>) -> Option<Verify> {
@@ -253,7 +260,11 @@ fn check_of(atom: &Atom, check: Option<&Check>) -> Option<Verify> {
     (!command.is_empty()).then(|| Verify::pending(command, required, timeout_ms))
 }
 
-/// Records the tmux session that the run was launched in.
+/// Records the tmux session of the run.
+///
+/// # Errors
+///
+/// If the run is over or the token is not the run's, or the database cannot be written.
 pub fn launched(store: &mut Store, run_id: &str, token: &str, session: &str) -> Result<()> {
     store.write(|tx| {
         run::live_with_token(tx, run_id, Some(token))?;

@@ -8,15 +8,15 @@ use crate::model::{Atom, EventKind, Status, validate};
 use crate::store::{Store, atom, comment, event, run};
 use crate::{Ctx, Error, Result};
 
-/// What must hold for a change to be made.
+/// The conditions of a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// The present status must be one of these; empty: any.
+    /// The present status must be in the list; empty: any status.
     pub if_status: Vec<Status>,
-    /// A session may not close its own atom, but has to submit it for review.
+    /// A session may not close its own atom but has to submit the atom for review.
     pub review: bool,
-    /// A person insists: an epic is closed over what is open in it, and a claim is taken from
-    /// whoever has it.
+    /// A person insists: an epic is closed over open contents, and a claim is taken from the
+    /// claimant.
     pub force: bool,
 }
 
@@ -38,8 +38,13 @@ impl Guard {
     }
 }
 
-/// Closes atoms, all or none. Closing again is no error: the first reason stands, and a further one
-/// becomes a comment.
+/// Closes atoms, all or none. Closing again is no error: the first reason stands, and a further
+/// reason becomes a comment.
+///
+/// # Errors
+///
+/// If the guard, a review, a required check or open contents forbid to close, an id is unknown or
+/// ambiguous, the caller's run is stale, or the database cannot be written.
 pub fn close<S: AsRef<str>>(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -52,7 +57,7 @@ pub fn close<S: AsRef<str>>(
         let session = run::fence(tx, ctx)?;
         let atoms = resolved_all(tx, ids)?;
         for found in &atoms {
-            // As the ones before it in this call left it.
+            // Read again, since earlier ids of this call may have changed the atom.
             let atom = &atom::get(tx, &found.id)?;
             if atom.status.is_over() && !found.status.is_over() {
                 continue;

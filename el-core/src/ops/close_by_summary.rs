@@ -7,13 +7,14 @@ use crate::{Ctx, Result};
 /// Longest reason that is made of a summary, in characters.
 const REASON: usize = 1_000;
 
-/// Closes the atom of a session in its name, because its summary is there: what the execution
-/// protocol counts as the end of a task. `review`: its work is to be handed over for review.
+/// Closes the atom of a session because the summary exists: the execution protocol counts a summary
+/// as the end of a task. `review`: the work has to be reviewed. An atom that is over, or that the
+/// agent gave another status, is left alone.
 ///
 /// # Errors
-/// Where the session itself could not close it: its run is over, a review is wanted, or a check has
-/// to pass first. An atom that is over, or that the agent has given another status, is left as it
-/// is.
+///
+/// If the session itself could not close the atom: the run is over, a review is wanted, or a check
+/// has to pass first.
 pub fn close_by_summary(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -41,8 +42,8 @@ pub fn close_by_summary(
     })
 }
 
-/// What was done, in the agent's words. A failure is told in the words by which
-/// `conditional_blocks` knows one.
+/// Returns the closing reason in the agent's words. For a failure the reason begins with a word
+/// that `conditional_blocks` reads as a failure.
 fn reason(summary: &Summary) -> String {
     let done = if summary.accomplishments.is_empty() {
         summary.objective.clone().unwrap_or_else(|| "see the summary file".to_owned())

@@ -5,6 +5,11 @@ use crate::store::{self, Store, atom, event, run};
 use crate::{Ctx, Error, Result};
 
 /// Adds a comment.
+///
+/// # Errors
+///
+/// If the text is blank or too long, an id is unknown or ambiguous, the caller's run is stale, or
+/// the database cannot be written.
 pub fn comment(store: &mut Store, ctx: &Ctx<'_>, id: &str, content: &str) -> Result<Comment> {
     let content = validate::text("comment", content)?;
     if content.trim().is_empty() {
@@ -27,7 +32,11 @@ pub fn comment(store: &mut Store, ctx: &Ctx<'_>, id: &str, content: &str) -> Res
     })
 }
 
-/// The comments of an atom, oldest first, with its whole id.
+/// Returns the comments of an atom, oldest first, with the whole id of the atom.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn comments(store: &Store, id: &str) -> Result<(String, Vec<Comment>)> {
     store.read(|tx| {
         let id = atom::resolve(tx, id)?;

@@ -3,7 +3,11 @@ use crate::model::{ReviewVerdict, Run};
 use crate::protocol::context::Context;
 use crate::store::{Store, atom, bond, comment, review, run};
 
-/// Everything that the agent of a run is to be told.
+/// Builds the context that the agent of a run gets.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn context(store: &Store, of: &Run, preamble: Option<&str>) -> Result<Context> {
     store.read(|tx| {
         let found = atom::get(tx, &of.atom_id)?;

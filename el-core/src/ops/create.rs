@@ -10,11 +10,11 @@ use crate::rules::budget;
 use crate::store::{Store, Tx, atom, bond, event, meta, run};
 use crate::{Ctx, Error, Result};
 
-/// An atom to be filed. Ids of others are as people type them; in [`create_many`] they may also be
-/// a `key` of the same batch.
+/// An atom to create. Other atoms are named as people type ids; in [`create_many`], also by a `key`
+/// of the same batch.
 #[derive(Debug, Clone, Default)]
 pub struct NewAtom {
-    /// A name for this atom within its batch, so that others of the batch can refer to it.
+    /// The atom's name within the batch, for references.
     pub key: Option<String>,
     pub title: String,
     pub description: String,
@@ -26,24 +26,33 @@ pub struct NewAtom {
     pub parent: Option<String>,
     /// Atoms that have to be over first.
     pub blocked_by: Vec<String>,
-    /// Atoms that wait for this one.
+    /// Atoms that wait for the new atom.
     pub blocks: Vec<String>,
-    /// The atom during whose work this one was found.
+    /// The atom during which the new atom was found.
     pub discovered_from: Option<String>,
-    /// Begin as `deferred` until this moment.
+    /// Start as `deferred` until this time.
     pub defer_until: Option<Timestamp>,
     pub metadata: Option<serde_json::Value>,
-    /// It is a task that is handed over: its description is the prompt.
+    /// Makes the atom a delegated task, with the description as the prompt.
     pub delegation: Option<Delegation>,
 }
 
-/// Files one atom.
+/// Creates an atom.
+///
+/// # Errors
+///
+/// If a value is not legal or a reference does not resolve, the caller's run is stale, or the
+/// database cannot be written.
 pub fn create(store: &mut Store, ctx: &Ctx<'_>, new: &NewAtom) -> Result<Atom> {
     let mut made = create_many(store, ctx, std::slice::from_ref(new))?;
     Ok(made.remove(0))
 }
 
-/// Files many atoms, all or none. An error names the position of the one at fault, from 1.
+/// Creates many atoms, all or none.
+///
+/// # Errors
+///
+/// As for [`create`]. The error names the position of the bad atom, from 1.
 pub fn create_many(store: &mut Store, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result<Vec<Atom>> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
@@ -66,7 +75,7 @@ pub(super) fn create_in(tx: &Tx<'_>, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result<
         }
         made.push(insert(tx, ctx, &prefix, new).map_err(|e| name_position(e, at, news))?);
     }
-    // Edges come last: an atom may refer to one that stands later in its batch.
+    // Edges come last: an atom may refer to a later atom of the batch.
     for (at, (new, atom)) in news.iter().zip(&made).enumerate() {
         connect(tx, ctx, new, atom, news, &made).map_err(|e| name_position(e, at, news))?;
     }
@@ -85,7 +94,7 @@ fn name_position(error: Error, at: usize, news: &[NewAtom]) -> Error {
         Error::Conflict { code, message } => {
             Error::Conflict { code, message: format!("{message} {place}") }
         }
-        // In a list, a reference that fits nothing, or several, is a mistake of its line.
+        // In a batch, a reference without a match, or with several, is a mistake of the line.
         Error::NotFound { .. } | Error::Ambiguous { .. } => {
             Error::Invalid { field: "file", message: format!("{error} {place}") }
         }

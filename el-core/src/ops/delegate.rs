@@ -35,7 +35,7 @@ pub struct NewTask {
     pub require_verify: bool,
 }
 
-/// What was handed over, and when its turn comes.
+/// A delegated task, and the place in the queue.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Delegated {
     #[serde(flatten)]
@@ -45,28 +45,31 @@ pub struct Delegated {
     pub running: usize,
 }
 
-/// The place of a task in its agent's queue.
+/// The place of a task in the agent's queue.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Place {
-    /// Counts from 1; `null` if something else than its turn holds it back.
+    /// Counts from 1; `null` if the task is held back.
     pub position: Option<usize>,
-    /// What the agent works on now.
+    /// The agent's current work.
     pub executing: Vec<Executing>,
-    /// What comes before it, in that order.
+    /// The tasks before this task, in order.
     pub ahead: Vec<QueuedTask>,
-    /// What holds it back beside its turn.
+    /// The reasons, apart from the queue, that hold the task back.
     pub holds: Vec<Hold>,
-    /// Nothing at all is claimed for now.
+    /// A pause that stops all claims.
     pub pause: Option<Pause>,
-    /// A live worker can be relied on to take it.
+    /// Whether a live worker can be relied on to take the task.
     pub is_served: bool,
 }
 
 /// Longest line of atoms, each filed in the run of the next, that is followed.
 const LINE: i64 = 1000;
 
-/// How many tasks that were handed over are within each other where this run works, its own
-/// included.
+/// Returns how many delegated tasks are nested around the run, the run's own task included.
+///
+/// # Errors
+///
+/// If the run is unknown, or the database cannot be read.
 pub fn delegation_depth(store: &Store, run_id: &str) -> Result<i64> {
     store.read(|tx| match run::find(tx, run_id)? {
         Some(run) => event::tasks_above(tx, &run.atom_id, LINE),
@@ -74,10 +77,15 @@ pub fn delegation_depth(store: &Store, run_id: &str) -> Result<i64> {
     })
 }
 
-/// Files a task for an agent. `allowed`: who may hand over; empty means everyone. `is_there` says
-/// of a worker whether its process still runs. Whether a worker takes it is decided in the same
-/// transaction, and a worker leaves only in one that finds no work: so a task either has a worker,
-/// or the caller learns that it has to start one.
+/// Creates a task for an agent. `allowed` lists the actors who may delegate; empty: everyone.
+/// `is_there` tells if a worker's process still runs. The same transaction decides whether a worker
+/// takes the task, and a worker leaves only in a transaction that finds no work. So either a worker
+/// takes the task, or the caller learns that a worker has to be started.
+///
+/// # Errors
+///
+/// If the actor may not delegate, a value is not legal, the caller's run is stale, or the database
+/// cannot be written.
 pub fn delegate(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -91,7 +99,7 @@ pub fn delegate(
     }
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
-        // In a session it is the run's agent who asks, whatever name it gives itself.
+        // In a session, the run's agent delegates, whatever name the session gives.
         let by = session.map_or_else(|| ctx.actor.to_owned(), |run| run.agent);
         if !allowed.is_empty() && !allowed.contains(&by) {
             return Err(Error::Refused(format!(

@@ -10,8 +10,13 @@ use crate::rules::waits::{self, Edge, Wait};
 use crate::store::{Store, Tx, atom, bond, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Binds `source` to `target`; for a blocking kind, `target` waits for `source`. Adding what is
-/// there is no error.
+/// Binds `source` to `target`; for a blocking kind, `target` waits for `source`. Adding an existing
+/// bond is no error.
+///
+/// # Errors
+///
+/// If the bond makes a cycle, the session may not bind the atoms, an id is unknown or ambiguous,
+/// the caller's run is stale, or the database cannot be written.
 pub fn dep_add(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -71,7 +76,12 @@ pub fn dep_add(
     })
 }
 
-/// Removes a bond, or all bonds between the two if `kind` is `None`. An error if there was none.
+/// Removes a bond, or all bonds between two atoms if `kind` is `None`.
+///
+/// # Errors
+///
+/// If there is no such bond, an id is unknown or ambiguous, the caller's run is stale, or the
+/// database cannot be written.
 pub fn dep_remove(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -126,32 +136,43 @@ pub fn dep_remove(
     })
 }
 
-/// The bonds of an atom: those it is the source of, those it is the target of, and the atoms at
-/// their other ends.
+/// Returns the bonds of an atom, from and to the atom, with the atoms at the other ends.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn dep_list(store: &Store, id: &str) -> Result<super::Shown> {
     super::show(store, id)
 }
 
-/// Every bond of the project, containment included.
+/// Returns every bond of the project, containment included.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn dep_all(store: &Store) -> Result<Vec<Bond>> {
     store.read(bond::all)
 }
 
-/// One atom in a tree of what waits for what.
+/// An atom in a dependency tree.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TreeNode {
     pub id: String,
     pub title: String,
     pub status: Status,
-    /// How it hangs on the node above; `null` at the root.
+    /// The bond to the node above; `null` at the root.
     pub bond: Option<BondKind>,
-    /// It stands in the tree elsewhere already, with its children.
+    /// The atom is shown elsewhere in the tree, with the children.
     pub repeated: bool,
     pub children: Vec<TreeNode>,
 }
 
-/// The tree below an atom: its targets and its children, or with `upwards` its sources and its
-/// parent. Each atom is unfolded once.
+/// Returns the tree below an atom: targets and children, or with `upwards` sources and the parent.
+/// Each atom is unfolded once.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn dep_tree(store: &Store, id: &str, upwards: bool, blocking_only: bool) -> Result<TreeNode> {
     store.read(|tx| {
         let root = resolved(tx, id)?;
@@ -159,7 +180,7 @@ pub fn dep_tree(store: &Store, id: &str, upwards: bool, blocking_only: bool) -> 
     })
 }
 
-/// Deeper than this a tree is cut, so that no chain can exhaust the stack.
+/// The depth at which a tree is cut, so that no chain can exhaust the stack.
 const DEEPEST: usize = 200;
 
 fn unfold(
@@ -207,11 +228,12 @@ fn unfold(
     })
 }
 
-/// Something about the graph that will keep atoms waiting for ever.
+/// A fault of the graph that keeps atoms waiting for ever.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum GraphIssue {
-    /// Everything on the path waits for itself. Writes refuse this; it can only come from outside.
+    /// Every atom on the path waits for itself. Every write refuses cycles, so only another program
+    /// can have made one.
     Cycle { path: Vec<String> },
     /// The target is needed only if the source fails, and the source ended without failing.
     NeverNeeded { source: String, target: String },

@@ -9,8 +9,13 @@ use crate::store::filter::Query;
 use crate::store::{Store, atom, event, run};
 use crate::{Ctx, Error, Result};
 
-/// Throws atoms away, all or none; they can be restored until they are pruned. Doing so again is no
-/// error.
+/// Discards atoms, all or none. Discarded atoms can be restored until pruned. Discarding again is
+/// no error.
+///
+/// # Errors
+///
+/// If a session may not discard an atom, an id is unknown or ambiguous, the caller's run is stale,
+/// or the database cannot be written.
 pub fn discard<S: AsRef<str>>(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -36,7 +41,12 @@ pub fn discard<S: AsRef<str>>(
     })
 }
 
-/// Takes an atom out of the discarded ones: open again.
+/// Restores a discarded atom as open.
+///
+/// # Errors
+///
+/// If the atom is not discarded, an id is unknown or ambiguous, the caller's run is stale, or the
+/// database cannot be written.
 pub fn restore(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
@@ -53,9 +63,13 @@ pub fn restore(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
     })
 }
 
-/// Removes for good what was discarded longer ago than `older_than`, with comments and bonds. Their
-/// events and runs stay. What a run still works on is left. With `dry_run` nothing is removed; the
-/// answer is the same.
+/// Deletes atoms that were discarded longer ago than `older_than`, with comments and bonds. Events
+/// and runs stay, and so do atoms with a live run. With `dry_run` nothing is deleted; the answer is
+/// the same.
+///
+/// # Errors
+///
+/// If the caller is a session, or the database cannot be written.
 pub fn prune(
     store: &mut Store,
     ctx: &Ctx<'_>,

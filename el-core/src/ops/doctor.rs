@@ -11,7 +11,7 @@ use crate::rules::graph::cycle_text;
 use crate::store::filter::Query;
 use crate::store::{Store, atom, bond, run, search};
 
-/// One thing that is not as it should be, and what to do about it.
+/// A problem, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// A stable word for programs.
@@ -22,10 +22,14 @@ pub struct Finding {
     pub hint: String,
 }
 
-/// A claim without a worker that nobody has touched for this long is worth a look.
+/// The age at which a claim without a worker and without changes is reported.
 const STALE_CLAIM: Duration = Duration::from_secs(24 * 3600);
 
-/// Looks the database over. Changes nothing.
+/// Checks the database. Changes nothing.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for line in store.integrity()? {
@@ -108,7 +112,11 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Rebuilds what can be rebuilt from the atoms: the search index and the counts of blockers.
+/// Rebuilds data derived from the atoms: the search index and the counts of blockers.
+///
+/// # Errors
+///
+/// If the database cannot be written.
 pub fn rebuild(store: &mut Store) -> Result<()> {
     store.write(|tx| {
         search::rebuild(tx)?;

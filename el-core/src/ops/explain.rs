@@ -12,26 +12,30 @@ use crate::model::{Atom, BondKind, Comment, Run, Timestamp};
 use crate::rules::ready::{Hold, Node, Snapshot};
 use crate::store::{Store, Tx, atom, bond, comment, orchestration, run};
 
-/// Why an atom stands where it stands.
+/// Why an atom has its status.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Explanation {
     pub atom: Atom,
     pub ready: bool,
-    /// What holds it back; empty if it is ready.
+    /// The reasons that hold the atom back; empty if the atom is ready.
     pub holds: Vec<Hold>,
-    /// Its attempts, oldest first.
+    /// The attempts, oldest first.
     pub attempts: Vec<Run>,
-    /// What was said about it last.
+    /// The last comment.
     pub last_comment: Option<Comment>,
-    /// Nothing at all is claimed for now.
+    /// A pause that stops all claims.
     pub pause: Option<Pause>,
-    /// A worker holds back what is ready, because of the machine.
+    /// Why a worker holds back ready atoms, because of the machine.
     pub held_back: Option<String>,
-    /// The budget that holds it.
+    /// The budget that holds the atom.
     pub spent_budget: Option<SpentBudget>,
 }
 
-/// Explains one atom: what holds it, and how each attempt at it ended.
+/// Explains an atom: the reasons that hold the atom, and the end of each attempt.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn explain(store: &Store, id: &str, now: Timestamp) -> Result<Explanation> {
     store.read(|tx| {
         let atom = resolved(tx, id)?;
@@ -53,8 +57,8 @@ pub fn explain(store: &Store, id: &str, now: Timestamp) -> Result<Explanation> {
     })
 }
 
-/// The part of the project that an atom's readiness depends on: itself and its parents, their
-/// sources, and what is below a source that is waited for with all of its children.
+/// Loads the part of the project that decides the atom's readiness: the atom and the ancestors,
+/// their sources, and the descendants of sources that are waited for as a family.
 pub(super) fn around(tx: &Tx<'_>, atom: &Atom) -> Result<Snapshot> {
     let mut snapshot = Snapshot::default();
     let mut seen = HashSet::new();

@@ -5,9 +5,9 @@ use crate::store::filter::Query;
 use crate::store::{Store, Tx, alias, bond, comment, meta};
 use crate::{Error, Result};
 
-/// Hands everything about the atoms that fit the filter to `each`, one by one, of one moment, in an
-/// order that depends on nothing but them. Bonds come along with their targets, also where the
-/// source is not among them.
+/// Passes every atom that fits the filter to `each`, with all that an export contains. All atoms
+/// are of one moment, and the order depends only on the content. A bond comes with the target, even
+/// if the source does not fit the filter.
 ///
 /// # Errors
 ///

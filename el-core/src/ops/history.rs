@@ -3,7 +3,11 @@ use crate::model::Event;
 use crate::store::{Store, Tx, atom, event};
 use crate::{Error, Result};
 
-/// Who changed what when, oldest first. Works for atoms that were pruned too, by their whole id.
+/// Returns the events of an atom, oldest first. A pruned atom is found by the whole id.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn history(store: &Store, id: &str) -> Result<(String, Vec<Event>)> {
     store.read(|tx| {
         let id = known_id(tx, id)?;
@@ -12,10 +16,11 @@ pub fn history(store: &Store, id: &str) -> Result<(String, Vec<Event>)> {
     })
 }
 
-/// The latest events of an atom, or of the project, oldest first; at most `limit`. One after the
-/// other: memory does not grow with them.
+/// Visits the latest events of an atom or of the project, oldest first, at most `limit`, in
+/// constant memory.
 ///
 /// # Errors
+///
 /// If there is no such atom, the database cannot be read, or `visit` fails.
 pub fn history_each(
     store: &Store,
@@ -35,10 +40,11 @@ pub fn history_each(
     })
 }
 
-/// The whole id of an atom, which may have been pruned.
+/// Returns the whole id of an atom, pruned atoms included.
 ///
 /// # Errors
-/// If the id is ambiguous, or nothing was ever called so.
+///
+/// If the id is ambiguous, or no atom ever had the id.
 pub fn history_id(store: &Store, id: &str) -> Result<String> {
     store.read(|tx| known_id(tx, id))
 }
@@ -56,7 +62,12 @@ fn known_id(tx: &Tx<'_>, id: &str) -> Result<String> {
     }
 }
 
-/// The project's events after number `after`, oldest first, at most `limit` (negative: all).
+/// Returns the project's events after number `after`, oldest first, at most `limit` (negative:
+/// all).
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn events(store: &Store, after: i64, limit: i64) -> Result<Vec<Event>> {
     store.read(|tx| event::list(tx, None, after, limit))
 }

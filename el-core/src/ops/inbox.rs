@@ -3,10 +3,10 @@ use crate::model::{InboxMessage, handle};
 use crate::store::{Store, message, run};
 use crate::{Ctx, Error, Result};
 
-/// Which of the messages that reached a reader.
+/// A filter of a reader's messages.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct InboxFilter<'a> {
-    /// Whose inbox: a name, or its handle.
+    /// The owner of the inbox: a name, or a handle.
     pub reader: &'a str,
     pub unread_only: bool,
     /// Only messages after this number.
@@ -14,7 +14,11 @@ pub struct InboxFilter<'a> {
     pub limit: Option<i64>,
 }
 
-/// What reached a reader, newest first.
+/// Returns a reader's messages, newest first.
+///
+/// # Errors
+///
+/// If the reader's name is not legal, or the database cannot be read.
 pub fn inbox(store: &Store, filter: &InboxFilter<'_>) -> Result<Page<InboxMessage>> {
     let reader = reader(filter.reader)?;
     store.read(|tx| {
@@ -24,13 +28,20 @@ pub fn inbox(store: &Store, filter: &InboxFilter<'_>) -> Result<Page<InboxMessag
     })
 }
 
-/// The number of the message that was written last; what comes later has a higher one.
+/// Returns the number of the latest message. Later messages have higher numbers.
+///
+/// # Errors
+///
+/// If the database cannot be read.
 pub fn last_message(store: &Store) -> Result<i64> {
     store.read(message::last_seq)
 }
 
-/// Marks messages, by their numbers, as read by `of`: the marks of other readers stay. How many
-/// were unread.
+/// Marks messages as read by `of`. Other readers' marks stay. Returns how many were unread.
+///
+/// # Errors
+///
+/// If a number is no message's, the caller's run is stale, or the database cannot be written.
 pub fn mark_read(store: &mut Store, ctx: &Ctx<'_>, of: &str, messages: &[i64]) -> Result<usize> {
     let reader = reader(of)?;
     store.write(|tx| {

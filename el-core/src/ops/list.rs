@@ -4,7 +4,11 @@ use crate::model::{Atom, Timestamp};
 use crate::store::filter::Query;
 use crate::store::{Store, Tx, atom};
 
-/// Atoms that fit the filter.
+/// Returns atoms that match the filter.
+///
+/// # Errors
+///
+/// If the filter names an unknown atom, or the database cannot be read.
 pub fn list(
     store: &Store,
     filter: &AtomFilter,
@@ -16,7 +20,11 @@ pub fn list(
     store.read(|tx| page(tx, &Query::new(&with_parent(tx, filter)?), sort, limit, offset, now))
 }
 
-/// Atoms that fit the filter and are ready at `now`, in the order of the queue.
+/// Returns atoms that match the filter and are ready at `now`, in the order of the queue.
+///
+/// # Errors
+///
+/// If the filter names an unknown atom, or the database cannot be read.
 pub fn ready(
     store: &Store,
     filter: &AtomFilter,
@@ -30,16 +38,17 @@ pub fn ready(
     })
 }
 
-/// What a long answer is told by: how many there are, then each of them.
+/// A part of a streamed answer: first the count, then each item.
 #[derive(Debug)]
 pub enum Streamed<T> {
     Total(i64),
     Item(T),
 }
 
-/// As [`list`] without a limit, one atom after the other: memory does not grow with them.
+/// Visits the atoms of [`list`] without a limit, in constant memory.
 ///
 /// # Errors
+///
 /// If the database cannot be read, or `visit` fails.
 pub fn list_each(
     store: &Store,

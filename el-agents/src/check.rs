@@ -70,7 +70,8 @@ pub fn find_tmux(environment: &[(OsString, OsString)]) -> Result<PathBuf, Config
         ConfigurationError::new(
             "tmux",
             "tmux is not installed, or not on PATH",
-            "install tmux 3.0 or newer (apt install tmux, brew install tmux), or put its folder on PATH",
+            "install tmux 3.0 or newer (apt install tmux, brew install tmux), or put its folder on \
+             PATH",
         )
     })
 }
@@ -110,7 +111,8 @@ pub fn find_program(
     environment: &[(OsString, OsString)],
     folder: &Path,
 ) -> Result<PathBuf, ConfigurationError> {
-    let hint = "set claude_code_path to the program, or install Claude Code (npm install -g @anthropic-ai/claude-code)";
+    let hint = "set claude_code_path to the program, or install Claude Code (npm install -g \
+                @anthropic-ai/claude-code)";
     let error = |message: String| ConfigurationError::new("claude_code_path", message, hint);
     if program.is_empty() {
         return Err(error("the path of Claude Code is empty".to_owned()));
@@ -144,7 +146,8 @@ pub fn permission_mode(
         return Err(ConfigurationError::new(
             "permission_mode",
             "Claude Code refuses bypassPermissions as root",
-            "run el work as another user, use acceptEdits with rules for the tools, or set IS_SANDBOX=1 in a sandbox",
+            "run el work as another user, use acceptEdits with rules for the tools, or set \
+             IS_SANDBOX=1 in a sandbox",
         ));
     }
     Ok(())

@@ -268,8 +268,8 @@ impl Tmux {
     }
 
     fn list_once(&self) -> Result<Vec<SessionInfo>, SessionError> {
-        let format = "#{session_id} #{pane_id} #{pane_pid} #{pid} #{pane_dead} #{session_attached} #{session_created} \
-                      #{session_name}";
+        let format = "#{session_id} #{pane_id} #{pane_pid} #{pid} #{pane_dead} \
+                      #{session_attached} #{session_created} #{session_name}";
         match self.ask("", "list", &["list-panes", "-a", "-F", format])? {
             None => Ok(Vec::new()),
             Some(answer) if answer.ok => Ok(names::parse_list(&answer.out)),

@@ -88,7 +88,8 @@ impl World {
         let list: String =
             deliverables.iter().map(|path| format!("- `{path}` - about {path}\n")).collect();
         let text = format!(
-            "## Objective\nO\n\n## Accomplishments\n- A\n\n## Key Deliverables\n{list}\n## Status\n✅ COMPLETED\n"
+            "## Objective\nO\n\n## Accomplishments\n- A\n\n## Key Deliverables\n{list}\n\
+             ## Status\n✅ COMPLETED\n"
         );
         fs::write(summary_file::summary_file(&self.job.places, &self.job.run.atom_id), text)
             .unwrap();
@@ -412,7 +413,10 @@ proptest! {
 
     /// Whatever an agent names, what comes back is never what lies outside.
     #[test]
-    fn nothing_outside_is_ever_handed_back(names in prop::collection::vec("(\\.\\./|/|a|secret\\.txt|link|src|\\.|~){1,6}", 0..8), target in "(\\.\\./|/|src|secret\\.txt){1,4}") {
+    fn nothing_outside_is_ever_handed_back(
+        names in prop::collection::vec("(\\.\\./|/|a|secret\\.txt|link|src|\\.|~){1,6}", 0..8),
+        target in "(\\.\\./|/|src|secret\\.txt){1,4}",
+    ) {
         let world = World::new("secret.txt");
         world.write("src/a", "inside");
         drop(symlink(&target, world.root().join("link")));

@@ -129,7 +129,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_cutting_of_the_stream_gives_the_same_lines(
-            stream in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), any::<u8>()], 0..200),
+            stream in prop::collection::vec(
+                prop_oneof![Just(b'\n'), Just(b'\r'), any::<u8>()],
+                0..200,
+            ),
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
             limit in 0_usize..40,
         ) {

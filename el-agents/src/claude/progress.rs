@@ -226,9 +226,20 @@ mod tests {
         progress
     }
 
-    const TOOL: &str = r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"cargo test\n--all"}}],"usage":{"input_tokens":100,"cache_read_input_tokens":50,"output_tokens":1}}}"#;
-    const ANSWER: &str = r#"{"type":"user","message":{"content":[{"tool_use_id":"t1","type":"tool_result","content":"ok"}]}}"#;
-    const RESULT: &str = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":2,"result":"done","total_cost_usd":0.0021,"usage":{"input_tokens":200,"cache_read_input_tokens":100,"output_tokens":40}}"#;
+    const TOOL: &str = concat!(
+        r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","#,
+        r#""name":"Bash","input":{"command":"cargo test\n--all"}}],"usage":{"input_tokens":100,"#,
+        r#""cache_read_input_tokens":50,"output_tokens":1}}}"#
+    );
+    const ANSWER: &str = concat!(
+        r#"{"type":"user","message":{"content":[{"tool_use_id":"t1","type":"tool_result","#,
+        r#""content":"ok"}]}}"#
+    );
+    const RESULT: &str = concat!(
+        r#"{"type":"result","subtype":"success","is_error":false,"num_turns":2,"result":"done","#,
+        r#""total_cost_usd":0.0021,"usage":{"input_tokens":200,"cache_read_input_tokens":100,"#,
+        r#""output_tokens":40}}"#
+    );
 
     #[test]
     fn a_running_tool_is_the_action_and_in_flight_until_it_answers() {
@@ -272,9 +283,11 @@ mod tests {
     #[test]
     fn results_that_tell_what_is_new_add_up() {
         let result = |extra: &str| {
+            let usage = r#"{"input_tokens":150,"output_tokens":9}"#;
+            let model = r#"{"inputTokens":150,"outputTokens":9,"costUSD":0.5}"#;
             format!(
-                r#"{{"type":"result","subtype":"success","num_turns":1,"total_cost_usd":9,"usage":{{"input_tokens":150,"output_tokens":9}},
-                    "model_usage_since_last_result":{{"a":{{"inputTokens":150,"outputTokens":9,"costUSD":0.5}}}}{extra}}}"#
+                r#"{{"type":"result","subtype":"success","num_turns":1,"total_cost_usd":9,
+                    "usage":{usage},"model_usage_since_last_result":{{"a":{model}}}{extra}}}"#
             )
             .replace('\n', "")
         };
@@ -317,15 +330,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn many_messages_and_tools_take_bounded_memory(ids in prop::collection::vec(0_u32..5000, 0..3000)) {
+        fn many_messages_and_tools_take_bounded_memory(
+            ids in prop::collection::vec(0_u32..5000, 0..3000),
+        ) {
             let mut progress = Progress::default();
             for id in &ids {
                 let usage = Usage { tokens_in: u64::MAX / 3, tokens_out: 1 };
-                progress.apply(&StreamEvent::Usage { message_id: id.to_string(), usage, subagent: false });
-                let (id, name) = (id.to_string(), "Bash".to_owned());
-                progress.apply(&StreamEvent::ToolUse { id, name, summary: String::new(), subagent: false });
+                let (message_id, subagent) = (id.to_string(), false);
+                progress.apply(&StreamEvent::Usage { message_id, usage, subagent });
+                let (id, name, summary) = (id.to_string(), "Bash".to_owned(), String::new());
+                progress.apply(&StreamEvent::ToolUse { id, name, summary, subagent });
             }
-            prop_assert!(progress.open_messages.len() <= OPEN_MESSAGES && progress.open_tools.len() <= OPEN_TOOLS);
+            prop_assert!(progress.open_messages.len() <= OPEN_MESSAGES);
+            prop_assert!(progress.open_tools.len() <= OPEN_TOOLS);
         }
     }
 }

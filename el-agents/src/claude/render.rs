@@ -234,11 +234,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_wider_than_the_screen_nor_holds_a_control_code(text in any::<String>(), width in 0_usize..100, subagent: bool) {
+        fn no_line_is_wider_than_the_screen_nor_holds_a_control_code(
+            text in any::<String>(),
+            width in 0_usize..100,
+            subagent: bool,
+        ) {
             let mut renderer = Renderer::new(width, false);
             for event in [
                 StreamEvent::Text { text: text.clone(), subagent },
-                StreamEvent::ToolUse { id: String::new(), name: text.clone(), summary: text.clone(), subagent },
+                StreamEvent::ToolUse {
+                    id: String::new(),
+                    name: text.clone(),
+                    summary: text.clone(),
+                    subagent,
+                },
                 StreamEvent::Garbage { text: text.clone() },
             ] {
                 for line in renderer.render(&event).lines() {

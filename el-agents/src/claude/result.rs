@@ -149,8 +149,9 @@ mod tests {
     #[test]
     fn an_api_error_is_an_error_though_its_subtype_says_success() {
         let result = read(
-            r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"num_turns":1,
-                "result":"Invalid API key","total_cost_usd":0,"usage":{"input_tokens":0,"output_tokens":0},"permission_denials":[]}"#,
+            r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":401,
+                "num_turns":1,"result":"Invalid API key","total_cost_usd":0,
+                "usage":{"input_tokens":0,"output_tokens":0},"permission_denials":[]}"#,
         );
         assert!(result.is_error);
         assert_eq!(
@@ -163,9 +164,11 @@ mod tests {
     #[test]
     fn a_bound_that_was_reached_tells_it_in_its_errors() {
         let result = read(
-            r#"{"type":"result","subtype":"error_max_budget_usd","is_error":true,"num_turns":4,"total_cost_usd":0.004,
+            r#"{"type":"result","subtype":"error_max_budget_usd","is_error":true,"num_turns":4,
+                "total_cost_usd":0.004,
                 "usage":{"input_tokens":300,"output_tokens":60,"cache_read_input_tokens":7},
-                "modelUsage":{"a":{"inputTokens":400,"outputTokens":80,"costUSD":0.004},"b":{"inputTokens":1,"outputTokens":2}},
+                "modelUsage":{"a":{"inputTokens":400,"outputTokens":80,"costUSD":0.004},
+                "b":{"inputTokens":1,"outputTokens":2}},
                 "errors":["Reached maximum budget ($0.004)"]}"#,
         );
         assert_eq!(result.message(), "Reached maximum budget ($0.004)");
@@ -176,9 +179,11 @@ mod tests {
     #[test]
     fn what_earlier_calls_of_the_conversation_took_is_not_counted_again() {
         let result = read(
-            r#"{"subtype":"success","is_error":false,"num_turns":1,"total_cost_usd":0.0016,"usage":{"input_tokens":100,"output_tokens":20},
+            r#"{"subtype":"success","is_error":false,"num_turns":1,"total_cost_usd":0.0016,
+                "usage":{"input_tokens":100,"output_tokens":20},
                 "modelUsage":{"a":{"inputTokens":200,"outputTokens":40,"costUSD":0.0016}},
-                "model_usage_since_last_result":{"a":{"inputTokens":100,"outputTokens":20,"costUSD":0.0008}}}"#,
+                "model_usage_since_last_result":
+                    {"a":{"inputTokens":100,"outputTokens":20,"costUSD":0.0008}}}"#,
         );
         assert!(result.since_last_result);
         assert_eq!(result.usage, Usage { tokens_in: 100, tokens_out: 20 });
@@ -191,8 +196,8 @@ mod tests {
     #[test]
     fn denied_tools_are_named_once() {
         let result = read(
-            r#"{"subtype":"success","is_error":false,"permission_denials":[{"tool_name":"Bash"},{"tool_name":"Write"},
-                {"tool_name":"Bash"},{}]}"#,
+            r#"{"subtype":"success","is_error":false,"permission_denials":
+                [{"tool_name":"Bash"},{"tool_name":"Write"},{"tool_name":"Bash"},{}]}"#,
         );
         assert_eq!(result.permission_denials, ["Bash", "Write", "?"]);
     }

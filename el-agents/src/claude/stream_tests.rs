@@ -68,9 +68,10 @@ fn tasks_end_once_killed_and_also_after_the_result() {
     let ended: Vec<&StreamEvent> =
         events.iter().filter(|event| matches!(event, StreamEvent::TaskEnded { .. })).collect();
     assert_eq!(ended.len(), 2);
-    assert!(
-        matches!(ended[0], StreamEvent::TaskEnded { id, status } if id == "bw5" && status == "killed")
-    );
+    assert!(matches!(
+        ended[0],
+        StreamEvent::TaskEnded { id, status } if id == "bw5" && status == "killed"
+    ));
     assert!(matches!(events[events.len() - 3], StreamEvent::Result(_)));
 }
 
@@ -90,17 +91,19 @@ fn a_usage_limit_is_read_in_each_of_its_shapes() {
         StreamEvent::RateLimit(limit) => limit,
         other => panic!("{other:?}"),
     };
-    let rejected = limit(
-        r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1795824000,"rateLimitType":"five_hour"}}"#,
-    );
+    let rejected = limit(concat!(
+        r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","#,
+        r#""resetsAt":1795824000,"rateLimitType":"five_hour"}}"#
+    ));
     assert!(rejected.is_reached());
     assert_eq!(
         (rejected.resets_at, rejected.kind.as_deref()),
         (Some(1_795_824_000), Some("five_hour"))
     );
-    let flat = limit(
-        r#"{"type":"rate_limit_event","status":"rejected","resets_at":1795824000123,"rate_limit_type":"seven_day"}"#,
-    );
+    let flat = limit(concat!(
+        r#"{"type":"rate_limit_event","status":"rejected","resets_at":1795824000123,"#,
+        r#""rate_limit_type":"seven_day"}"#
+    ));
     assert_eq!((flat.resets_at, flat.kind.as_deref()), (Some(1_795_824_000), Some("seven_day")));
     for status in ["allowed", "allowed_warning", "", "something new"] {
         let line =
@@ -113,7 +116,8 @@ fn a_usage_limit_is_read_in_each_of_its_shapes() {
 fn tools_are_summed_up_by_what_tells_most() {
     let summary = |input: &str| {
         let line = format!(
-            r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","name":"X","input":{input}}}]}}}}"#
+            r#"{{"type":"assistant","message":{{"content":[
+                {{"type":"tool_use","name":"X","input":{input}}}]}}}}"#
         );
         match one(&line) {
             StreamEvent::ToolUse { summary, .. } => summary,
@@ -131,7 +135,10 @@ fn tools_are_summed_up_by_what_tells_most() {
 
 #[test]
 fn a_subagents_words_are_marked_as_such() {
-    let line = r#"{"type":"assistant","parent_tool_use_id":"toolu_9","message":{"id":"m","content":[{"type":"text","text":"hi"}],"usage":{"input_tokens":1}}}"#;
+    let line = concat!(
+        r#"{"type":"assistant","parent_tool_use_id":"toolu_9","message":{"id":"m","content":["#,
+        r#"{"type":"text","text":"hi"}],"usage":{"input_tokens":1}}}"#
+    );
     assert_eq!(
         parse_line(line.as_bytes()),
         [
@@ -149,7 +156,8 @@ fn a_subagents_words_are_marked_as_such() {
 fn answers_of_tools_are_texts_or_parts() {
     let line = |content: &str| {
         format!(
-            r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"t","content":{content}}}]}}}}"#
+            r#"{{"type":"user","message":{{"content":[
+                {{"type":"tool_result","tool_use_id":"t","content":{content}}}]}}}}"#
         )
     };
     for (content, expected) in [
@@ -177,7 +185,10 @@ fn events_of_an_odd_shape_are_passed_over() {
         (r#"{"type":"user","message":{"content":7}}"#, 0),
         (r#"{"type":"user","message":{"content":"plain"}}"#, 0),
         (
-            r#"{"type":"system","subtype":"task_updated","task_id":7,"patch":{"status":"running"}}"#,
+            concat!(
+                r#"{"type":"system","subtype":"task_updated","task_id":7,"patch":{"#,
+                r#""status":"running"}}"#
+            ),
             0,
         ),
         (r#"{"type":7}"#, 1),
@@ -302,7 +313,8 @@ proptest! {
 
     #[test]
     fn no_json_makes_it_panic(values in prop::collection::vec(any_json(), 1..6)) {
-        let lines: Vec<Line> = values.iter().map(|value| Line::Whole(value.to_string().into_bytes())).collect();
+        let line = |value: &Value| Line::Whole(value.to_string().into_bytes());
+        let lines: Vec<Line> = values.iter().map(line).collect();
         take_in(&lines);
     }
 

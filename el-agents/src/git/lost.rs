@@ -122,7 +122,8 @@ fn contains_all(there: &Path, here: &Path) -> bool {
         return false;
     };
     if is.is_symlink() {
-        return matches!((fs::read_link(there), fs::read_link(here)), (Ok(there), Ok(here)) if there == here);
+        return fs::read_link(there)
+            .is_ok_and(|there| fs::read_link(here).is_ok_and(|here| here == there));
     }
     if is.is_dir() {
         let Ok(entries) = fs::read_dir(here) else { return false };

@@ -28,6 +28,7 @@ pub(super) struct Told<'a> {
 pub(super) fn document(told: &Told<'_>) -> String {
     let (run, exit) = (told.run, told.exit);
     let ended_at = run.ended_at.unwrap_or(exit.ended_at);
+    let duration = ended_at.since(run.started_at).as_millis();
     let (sent, not_sent): (Vec<&Artifact>, Vec<&Artifact>) =
         told.artifacts.iter().partition(|artifact| artifact.is_sent());
     let document = json!({
@@ -43,7 +44,7 @@ pub(super) fn document(told: &Told<'_>) -> String {
             "conversation": run.conversation,
             "started_at": run.started_at,
             "ended_at": ended_at,
-            "duration_ms": u64::try_from(ended_at.since(run.started_at).as_millis()).unwrap_or(u64::MAX),
+            "duration_ms": u64::try_from(duration).unwrap_or(u64::MAX),
             "outcome": told.outcome,
             "detail": told.detail,
             "succeeded": told.outcome.is_said_by_agent(),

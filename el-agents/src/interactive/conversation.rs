@@ -195,9 +195,10 @@ mod tests {
     fn an_error_counts_only_while_it_is_the_last_word() {
         let mut told = Told::default();
         let line = |text: &str| serde_json::from_str(text).unwrap();
-        let failed = line(
-            r#"{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","apiErrorStatus":429,"message":{"content":[{"type":"text","text":"limit"}]}}"#,
-        );
+        let failed = line(concat!(
+            r#"{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","#,
+            r#""apiErrorStatus":429,"message":{"content":[{"type":"text","text":"limit"}]}}"#
+        ));
         take(&mut told, &failed);
         assert_eq!(
             told.error,

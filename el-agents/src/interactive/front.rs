@@ -355,7 +355,8 @@ fn without_ours(line: &str) -> &str {
 mod own_words {
     #[test]
     fn our_own_line_is_no_word_of_the_clients() {
-        let line = "el: claude works on t-njs3 — Play a script (run-s8a11c1j; detach with C-b d, end with C-c)";
+        let line = "el: claude works on t-njs3 — Play a script (run-s8a11c1j; detach with C-b d, \
+                    end with C-c)";
         assert_eq!(super::without_ours(line), "");
         assert_eq!(super::without_ours(&format!("EAI_AGAIN{line}")), "EAI_AGAIN");
         assert_eq!(super::without_ours("Unable to connect"), "Unable to connect");

@@ -23,27 +23,103 @@ fn asked(text: &str) -> Question {
     }
 }
 
-const IDLE: &str = " ▐▛███▛█   Claude Code v2.1.332\n▝▜██████▀  Opus 5.5 · API Usage Billing\n ▝▝   ▝▝   /home/dev/proj\n\n\n\
-                    \u{20}                                     ◐ medium · /effort\nRULER\n❯\u{a0}\nRULER\n  ⏵⏵ accept edits on (shift+tab to cycle) · ← for agents\n\n\n\n";
-const PASTED: &str = "▝▜██████▀  Opus 5.5 · API Usage Billing\nRULER\n❯ [Pasted text #1 +62 lines]\nRULER\n  paste again to expand\n";
-const BUSY: &str = "❯ You are claude\n\n● I will do it.\n\n● Running el close t-1 --reason done\n  ⎿  $ el close t-1 --reason done\n\n✶ Cascading…\n\n\
-                    \u{20}                                     ◐ medium · /effort\nRULER\n❯ \nRULER\n  ⏵⏵ accept edits on (shift+tab to cycle) · esc to interrupt · ← for agents\n";
-const BACKGROUND: &str = "● It runs in the background.\n✻ Cooked for 2s · done 2:39 AM · 1 shell still running\nRULER\n❯ \nRULER\n  ⏵⏵ accept edits on · 1 shell · ← for agents · ↓ to manage\n";
-const PERMISSION: &str = "● I will do it.\n  Running cargo frobnicate\n  ⎿  $ cargo frobnicate\nRULER\n Bash command\n Tip: auto mode handles these prompts for you\n \
-                          Run shell command\n╌╌╌╌╌╌╌╌╌╌╌╌\n cargo frobnicate\n╌╌╌╌╌╌╌╌╌╌╌╌\n This command requires approval\n Do you want to proceed?\n ❯ 1. Yes\n   2. Yes, and don't ask \
-                          again\n   4. No\n Esc to cancel · Tab to amend\n";
-const TRUST: &str = "RULER\n Accessing workspace:\n /home/dev/proj\n Quick safety check: Is this a project you created or one you trust? (Like your own code.)\n Claude \
-                     Code'll be able to read, edit, and execute files here.\n Security guide\n ❯ No, exit\n   Yes, I trust this folder\n Enter to confirm · Esc to cancel\n";
-const KEY: &str = "RULER\n  Detected a custom API key in your environment\n  ANTHROPIC_API_KEY: sk-ant-...fake\n  Do you want to use this API key?\n    Yes\n  ❯ No \
-                   (recommended)\n  Enter to confirm · Esc to cancel\n";
-const BYPASS: &str = "RULER\n  WARNING: Claude Code running in Bypass Permissions mode\n  By proceeding, you accept all responsibility for actions taken while running in \
-                      Bypass Permissions mode.\n  ❯ No, exit\n    Yes, I accept\n  Enter to confirm · Esc to cancel\n";
+const IDLE: &str = concat!(
+    " ▐▛███▛█   Claude Code v2.1.332\n",
+    "▝▜██████▀  Opus 5.5 · API Usage Billing\n",
+    " ▝▝   ▝▝   /home/dev/proj\n\n\n",
+    "\u{20}                                     ◐ medium · /effort\n",
+    "RULER\n",
+    "❯\u{a0}\n",
+    "RULER\n",
+    "  ⏵⏵ accept edits on (shift+tab to cycle) · ← for agents\n\n\n\n",
+);
+const PASTED: &str = concat!(
+    "▝▜██████▀  Opus 5.5 · API Usage Billing\n",
+    "RULER\n",
+    "❯ [Pasted text #1 +62 lines]\n",
+    "RULER\n",
+    "  paste again to expand\n",
+);
+const BUSY: &str = concat!(
+    "❯ You are claude\n\n",
+    "● I will do it.\n\n",
+    "● Running el close t-1 --reason done\n",
+    "  ⎿  $ el close t-1 --reason done\n\n",
+    "✶ Cascading…\n\n",
+    "\u{20}                                     ◐ medium · /effort\n",
+    "RULER\n",
+    "❯ \n",
+    "RULER\n",
+    "  ⏵⏵ accept edits on (shift+tab to cycle) · esc to interrupt · ← for agents\n",
+);
+const BACKGROUND: &str = concat!(
+    "● It runs in the background.\n",
+    "✻ Cooked for 2s · done 2:39 AM · 1 shell still running\n",
+    "RULER\n",
+    "❯ \n",
+    "RULER\n",
+    "  ⏵⏵ accept edits on · 1 shell · ← for agents · ↓ to manage\n",
+);
+const PERMISSION: &str = concat!(
+    "● I will do it.\n",
+    "  Running cargo frobnicate\n",
+    "  ⎿  $ cargo frobnicate\n",
+    "RULER\n",
+    " Bash command\n",
+    " Tip: auto mode handles these prompts for you\n",
+    " Run shell command\n",
+    "╌╌╌╌╌╌╌╌╌╌╌╌\n",
+    " cargo frobnicate\n",
+    "╌╌╌╌╌╌╌╌╌╌╌╌\n",
+    " This command requires approval\n",
+    " Do you want to proceed?\n",
+    " ❯ 1. Yes\n",
+    "   2. Yes, and don't ask again\n",
+    "   4. No\n",
+    " Esc to cancel · Tab to amend\n",
+);
+const TRUST: &str = concat!(
+    "RULER\n",
+    " Accessing workspace:\n",
+    " /home/dev/proj\n",
+    " Quick safety check: Is this a project you created or one you trust? (Like your ",
+    "own code.)\n",
+    " Claude Code'll be able to read, edit, and execute files here.\n",
+    " Security guide\n",
+    " ❯ No, exit\n",
+    "   Yes, I trust this folder\n",
+    " Enter to confirm · Esc to cancel\n",
+);
+const KEY: &str = concat!(
+    "RULER\n",
+    "  Detected a custom API key in your environment\n",
+    "  ANTHROPIC_API_KEY: sk-ant-...fake\n",
+    "  Do you want to use this API key?\n",
+    "    Yes\n",
+    "  ❯ No (recommended)\n",
+    "  Enter to confirm · Esc to cancel\n",
+);
+const BYPASS: &str = concat!(
+    "RULER\n",
+    "  WARNING: Claude Code running in Bypass Permissions mode\n",
+    "  By proceeding, you accept all responsibility for actions taken while running ",
+    "in Bypass Permissions mode.\n",
+    "  ❯ No, exit\n",
+    "    Yes, I accept\n",
+    "  Enter to confirm · Esc to cancel\n",
+);
 
 #[test]
 fn the_input_line_is_found_with_what_stands_in_it() {
     assert_eq!(is_prompt(IDLE), (String::new(), false, false));
     assert_eq!(is_prompt(PASTED), ("[Pasted text #1 +62 lines]".to_owned(), false, false));
-    let older = "╭────────────────────╮\n│ > fix the bug      │\n│   and test it      │\n╰────────────────────╯\n  ? for shortcuts\n";
+    let older = concat!(
+        "╭────────────────────╮\n",
+        "│ > fix the bug      │\n",
+        "│   and test it      │\n",
+        "╰────────────────────╯\n",
+        "  ? for shortcuts\n",
+    );
     assert_eq!(is_prompt(older).0, "fix the bug\nand test it");
 }
 
@@ -125,7 +201,10 @@ fn a_screen_that_nobody_expected_is_quoted_in_one_line() {
 
 proptest::proptest! {
     #[test]
-    fn any_text_is_read(text in "(?s).{0,400}", pieces in proptest::collection::vec("[─❯> │╭╰…·a1.\n]{0,30}", 0..12)) {
+    fn any_text_is_read(
+        text in "(?s).{0,400}",
+        pieces in proptest::collection::vec("[─❯> │╭╰…·a1.\n]{0,30}", 0..12),
+    ) {
         let _ = Screen::read(&text);
         let screen = Screen::read(&pieces.concat());
         proptest::prop_assert_eq!(screen.clone(), Screen::read(&pieces.concat()));

@@ -85,9 +85,8 @@ pub(crate) fn leave(pane: &OwnPane, agent: &ProcessId) {
         return;
     }
     let is_typed = || {
-        let screen = pane.look().map(|look| Screen::read(&look.text));
-        let seen = matches!(screen, Ok(Screen { state: State::Prompt { input, .. }, .. }) if input == "/exit");
-        seen.then_some(())
+        let state = pane.look().map(|look| Screen::read(&look.text).state);
+        matches!(state, Ok(State::Prompt { input, .. }) if input == "/exit").then_some(())
     };
     if poll_until(SEEN, LOOK, is_typed).is_none() {
         // The screen has other text or a question: el presses no Enter there.

@@ -158,7 +158,8 @@ impl Typing {
     fn enter(&mut self, now: Instant) -> Act {
         if self.enters >= ENTERS {
             return Act::Fail(format!(
-                "the instruction stands in the input line, and Enter was pressed {ENTERS} times in vain"
+                "the instruction stands in the input line, and Enter was pressed {ENTERS} times in \
+                 vain"
             ));
         }
         self.enters += 1;
@@ -223,7 +224,8 @@ fn unanswered(kind: Kind, text: &str) -> String {
 }
 
 /// The remedy for a client that needs a person.
-pub(crate) const REMEDY: &str = "start `claude` by hand in the agent's working folder, with the same HOME and key, answer, and leave with /exit";
+pub(crate) const REMEDY: &str = "start `claude` by hand in the agent's working folder, with the \
+                                 same HOME and key, answer, and leave with /exit";
 
 #[cfg(test)]
 mod tests {

@@ -66,15 +66,19 @@ impl World {
 
 fn assignment(task: &str) -> Value {
     json!({
-        "type": "task_assignment", "taskId": task, "platform": "web", "title": format!("Do {task}"), "instructions": "Carefully",
-        "filesToCreate": ["a.ts"], "architecture": "layers", "apiEndpoints": ["GET /a"], "timestamp": "2024-01-01T00:00:00.000Z"
+        "type": "task_assignment", "taskId": task, "platform": "web",
+        "title": format!("Do {task}"), "instructions": "Carefully", "filesToCreate": ["a.ts"],
+        "architecture": "layers", "apiEndpoints": ["GET /a"],
+        "timestamp": "2024-01-01T00:00:00.000Z"
     })
 }
 
 fn report(task: &str, summary: &str) -> Value {
     json!({
-        "type": "completion_report", "taskId": task, "platform": "web", "status": "awaiting_review", "summary": summary,
-        "filesCreated": ["a.ts"], "filesModified": [], "buildResult": {"status": "not_verified"}, "timestamp": "2024-01-01T00:00:00.000Z"
+        "type": "completion_report", "taskId": task, "platform": "web",
+        "status": "awaiting_review", "summary": summary, "filesCreated": ["a.ts"],
+        "filesModified": [], "buildResult": {"status": "not_verified"},
+        "timestamp": "2024-01-01T00:00:00.000Z"
     })
 }
 
@@ -232,7 +236,9 @@ fn the_error_rules_of_the_protocol_hold() {
     assert!(message["summary"].as_str().unwrap().contains("No instructions were found"));
 
     let mut failed = report("task-002", "It does not build yet");
-    failed["buildResult"] = json!({"status": "failed", "command": "npm run build", "errors": 2, "output": "a.ts(1): error"});
+    failed["buildResult"] = json!({
+        "status": "failed", "command": "npm run build", "errors": 2, "output": "a.ts(1): error"
+    });
     let mut hidden = failed.clone();
     hidden["buildResult"]["output"] = json!("");
     w.add(MailboxFile::ToTeamLead, hidden);
@@ -264,7 +270,9 @@ fn what_others_keep_in_the_files_stays() {
     let mut w = World::new();
     w.write(
         MailboxFile::ToDeveloper,
-        &json!({"schema": 3, "messages": [{"type": "note", "text": "hello"}, 7, null], "lastRead": "x"}),
+        &json!({
+            "schema": 3, "messages": [{"type": "note", "text": "hello"}, 7, null], "lastRead": "x"
+        }),
     );
     w.write(
         MailboxFile::Queue,

@@ -231,7 +231,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("ignored");
         let status = std::process::Command::new("sh")
-            .args(["-c", "trap '' INT HUP; exec \"$0\" --ignored --exact process::spawn::tests::ignored_helper"])
+            .args([
+                "-c",
+                "trap '' INT HUP; exec \"$0\" --ignored --exact \
+                 process::spawn::tests::ignored_helper",
+            ])
             .arg(exe)
             .env("EL_TEST_OUT", &out)
             .stdout(Stdio::null())

@@ -91,7 +91,8 @@ async fn end(id: &ProcessId, marker: Option<Marker>, grace: Duration) -> Ended {
 #[test]
 fn what_an_agent_in_our_own_session_leaves_in_it_is_killed_too() {
     alone(async |folder| {
-        let script = "(env -i PATH=\"$PATH\" sh -c 'sleep 610 & exec sleep 611' & ); sleep 0.2; touch ready; exit 0";
+        let script = "(env -i PATH=\"$PATH\" sh -c 'sleep 610 & exec sleep 611' & ); sleep 0.2; \
+                      touch ready; exit 0";
         let (mut child, id) = agent(folder, Session::Inherit, script).await;
         child.wait().await.unwrap();
         let plan = move || {
@@ -206,7 +207,8 @@ fn two_watchdogs_that_restart_each_other_are_ended() {
             echo $$ > "$1.pid"
             while :; do
                 other=$(cat "$2.pid" 2>/dev/null)
-                [ -n "$other" ] && kill -0 "$other" 2>/dev/null || env -i PATH="$PATH" setsid sh dog.sh "$2" "$1" &
+                [ -n "$other" ] && kill -0 "$other" 2>/dev/null \
+                    || env -i PATH="$PATH" setsid sh dog.sh "$2" "$1" &
                 sleep 0.02
             done
 DOG
@@ -277,7 +279,8 @@ fn helpers_of_our_own_are_spared_and_keep_their_status() {
 fn an_agent_in_our_own_session_is_ended_with_its_tree() {
     alone(async |folder| {
         let mut helper = Command::new("sleep").arg("600").spawn().unwrap();
-        let script = "trap '' INT HUP; sleep 601 & (sleep 602 &) ; touch ready; while :; do sleep 0.05; done";
+        let script = "trap '' INT HUP; sleep 601 & (sleep 602 &) ; touch ready; \
+                      while :; do sleep 0.05; done";
         let (mut child, id) = agent(folder, Session::Inherit, script).await;
         let ended = end(&id, Some(marker(folder)), Duration::ZERO).await;
         assert!(matches!(ended, Ended::Clean { killed, .. } if killed >= 3), "{ended:?}");

@@ -142,7 +142,8 @@ mod tests {
 
     #[test]
     fn a_list_tells_each_session_by_its_first_pane_and_skips_what_it_does_not_understand() {
-        let text = "$0 %4 40 9 0 0 17 one\n$0 %2 20 9 1 0 17 one\nrubbish\n$1 %3 30 9 0 2 18 a person's own\n";
+        let text = "$0 %4 40 9 0 0 17 one\n$0 %2 20 9 1 0 17 one\nrubbish\n\
+                    $1 %3 30 9 0 2 18 a person's own\n";
         let list = parse_list(text);
         assert_eq!(list.len(), 2);
         assert_eq!((list[0].ids.pane_pid, list[0].dead, list[0].created), (20, true, 17));

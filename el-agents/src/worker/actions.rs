@@ -138,7 +138,8 @@ impl State<'_> {
             .max_by_key(|(_, many)| *many);
         if let Some((folder, many)) = shared {
             let message = format!(
-                "{many} sessions share the folder {folder}: they see, and may undo, each other's changes"
+                "{many} sessions share the folder {folder}: they see, and may undo, each other's \
+                 changes"
             );
             self.warned_of_folder = true;
             self.warn(message);

@@ -226,7 +226,8 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
                         // A short failure of the store must not end a night's work.
                         Err(WorkError::Store(error)) if failures < STORE_FAILURES => {
                             failures += 1;
-                            state.warn(format!("the store failed and is tried again: {}", error_chain(&error)));
+                            let why = error_chain(&error);
+                            state.warn(format!("the store failed and is tried again: {why}"));
                         }
                         Err(error) => break Err(error),
                     }
@@ -240,7 +241,10 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
                     state.drain(StoppedBy::Interrupt);
                 },
                 _ = terminate.recv() => { state.detach(StoppedBy::Signal); break Ok(()); },
-                _ = hangup.recv(), if !is_hangup_ignored => { state.detach(StoppedBy::Signal); break Ok(()); },
+                _ = hangup.recv(), if !is_hangup_ignored => {
+                    state.detach(StoppedBy::Signal);
+                    break Ok(());
+                },
             }
         };
         let summary = state.leave();

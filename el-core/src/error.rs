@@ -3,22 +3,22 @@ use std::time::Duration;
 
 use crate::model::{FieldProblem, Timestamp};
 
-/// How long a call waits for other processes before it gives up.
+/// How long a call waits for other processes before the call fails.
 pub(crate) const BUSY_DEADLINE: Duration = Duration::from_secs(30);
 
-/// The result of everything in this crate that can fail.
+/// The result of every fallible function in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong in the tracker. Each kind has a stable machine code ([`Error::code`]).
+/// The errors of the tracker. Each kind has a stable machine code ([`Error::code`]).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A value that the tracker does not take; nothing was written.
+    /// A value that is not legal; nothing was written.
     #[error("{field}: {message}")]
     Invalid {
         /// The field or flag, in the words of the command line.
         field: &'static str,
-        /// What is wrong and what would be right.
+        /// The fault, and a legal form.
         message: String,
     },
     /// There is no such thing.
@@ -26,32 +26,32 @@ pub enum Error {
     NotFound {
         /// The noun: `atom`, `run`, …
         what: &'static str,
-        /// What was asked for.
+        /// The id as given.
         id: String,
     },
     /// A beginning of an id that fits several atoms.
     #[error("'{id}' matches {} atoms", candidates.len())]
     Ambiguous {
-        /// What was asked for.
+        /// The id as given.
         id: String,
-        /// Id and title of those that match, at most [`crate::model::MAX_CANDIDATES`].
+        /// Id and title of the matches, at most [`crate::model::MAX_CANDIDATES`].
         candidates: Vec<(String, String)>,
     },
-    /// The change contradicts the present state: it exists, is taken, would make a cycle, a guard
-    /// does not hold.
+    /// The change contradicts the present state: an id exists, an atom is claimed, a cycle would
+    /// result, or a guard fails.
     #[error("{message}")]
     Conflict {
         /// The machine code: `exists`, `cycle`, `claimed`, `guard`, `over`, …
         code: &'static str,
-        /// What contradicts.
+        /// The contradiction.
         message: String,
     },
-    /// A write from a session whose run is over or was never the atom's current one.
+    /// A write from a session whose run is over, or that was never the atom's current run.
     #[error("run {run} is over, so it can change nothing more ({why})")]
     StaleRun {
-        /// The run that the session says it is.
+        /// The run of the session.
         run: String,
-        /// How it ended, or what is missing.
+        /// How the run ended, or the missing credential.
         why: String,
     },
     /// A completion report that does not fit the protocol.
@@ -60,37 +60,37 @@ pub enum Error {
         /// Every field that does not.
         problems: Vec<FieldProblem>,
     },
-    /// The check of the work has not passed, and it has to before the work can be closed.
+    /// A required check has not passed, so the work cannot be closed.
     #[error("{atom} cannot be closed before its check passes ({}: {})", verify.command.join(" "), verify.status)]
     Unverified {
         /// The atom.
         atom: String,
-        /// The check, with what came of it last.
+        /// The check with the last result.
         verify: Box<crate::model::Verify>,
     },
-    /// A rule of the project forbids it.
+    /// A rule of the project forbids the change.
     #[error("{0}")]
     Refused(String),
     /// The claim is held back: usage limit, account, outage or budget.
     #[error("{}: {reason}", until.map_or_else(|| "paused".to_owned(), |at| format!("paused until {at}")))]
     Paused {
-        /// When claiming goes on by itself.
+        /// When claiming goes on without a person.
         until: Option<Timestamp>,
-        /// Why it was paused.
+        /// The reason of the pause.
         reason: String,
     },
     /// No database at that path.
     #[error("there is no el database at {}", path.display())]
     NoDatabase {
-        /// Where it was looked for.
+        /// The expected path.
         path: PathBuf,
     },
-    /// A file that is not ours, or is damaged.
+    /// A file of another program, or a damaged file.
     #[error("{} is not an el database: {why}", path.display())]
     NotADatabase {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// The sign of another program, or of damage.
         why: String,
     },
     /// Written by a newer `el`.
@@ -98,26 +98,26 @@ pub enum Error {
     NewerDatabase {
         /// The file.
         path: PathBuf,
-        /// Its `user_version`.
+        /// The `user_version` of the database.
         found: i64,
-        /// The newest that this binary knows.
+        /// The newest schema of this binary.
         known: i64,
     },
     /// Others kept the database for longer than the busy handler waits.
     #[error("the database stayed busy for {waited_s} s")]
     Busy {
-        /// How long we waited, in seconds.
+        /// The time waited, in seconds.
         waited_s: u64,
     },
-    /// This user may not write where the database is. SQLite keeps files beside it, so that reading
-    /// needs it too.
+    /// The user may not write to the folder of the database. SQLite keeps files beside the
+    /// database, so even reading needs write access.
     #[error("this user may not write the database or its folder, which reading needs too")]
     ReadOnly {
         /// SQLite's own error.
         #[source]
         source: rusqlite::Error,
     },
-    /// The file is damaged: SQLite finds in it what it did not write.
+    /// The file is damaged: SQLite found contents that SQLite did not write.
     #[error("the database file is damaged; found while it was to {doing}")]
     Damaged {
         /// The step.
@@ -126,7 +126,7 @@ pub enum Error {
         #[source]
         source: rusqlite::Error,
     },
-    /// There is no room for the change, or the disk does not take it.
+    /// The disk is full or does not work.
     #[error(
         "the disk is full, or does not work, so nothing was changed; the database was to {doing}"
     )]
@@ -142,7 +142,7 @@ pub enum Error {
     Corrupt {
         /// The table.
         table: &'static str,
-        /// What is wrong with it.
+        /// The fault of the record.
         why: String,
     },
     /// SQLite failed.
@@ -197,7 +197,7 @@ impl Error {
         }
     }
 
-    /// Whether the same call may succeed later without anybody changing anything.
+    /// Returns true if the same call may succeed later without any other change.
     pub fn retryable(&self) -> bool {
         matches!(self, Error::Busy { .. } | Error::Paused { .. })
     }
@@ -229,8 +229,7 @@ impl Error {
     }
 }
 
-/// Attaches the step to a SQLite failure, and tells those apart after which something else is to be
-/// done.
+/// Adds the failed step to an error of SQLite, and picks the errors with a remedy of their own.
 pub(crate) trait Doing<T> {
     fn doing(self, step: &'static str) -> Result<T>;
 }

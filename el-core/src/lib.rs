@@ -1,8 +1,8 @@
-//! What is true in `el`: the nouns, the rules, the texts and the store.
+//! The facts of `el`: the nouns, the rules, the texts and the store.
 //!
-//! **Invariants.** This crate is synchronous. It never prints, never reads the environment, and has
-//! no clock: every verb is told the time and the actor in its [`Ctx`]. SQL lives in `store/` only.
-//! The arrows go one way: `ops` → `store`, `rules`, `protocol` → `model`.
+//! **Invariants.** This crate is synchronous. Core never prints, never reads the environment, and
+//! has no clock: every verb gets time and actor in a [`Ctx`]. SQL lives in `store/` only. The
+//! arrows go one way: `ops` → `store`, `rules`, `protocol` → `model`.
 
 mod counted;
 mod ctx;

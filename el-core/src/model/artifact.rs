@@ -4,7 +4,7 @@ use serde::Serialize;
 use super::text_enum::text_enum;
 
 text_enum! {
-    /// What a handed-back file is.
+    /// The role of a file in a hand-over.
     pub enum ArtifactKind as "artifact kind" {
         Summary = "summary",
         Deliverable = "deliverable",
@@ -12,12 +12,11 @@ text_enum! {
 }
 
 text_enum! {
-    /// What became of a file that a run handed back.
+    /// The state of a file in a hand-over.
     pub enum ArtifactState as "artifact state" {
-        /// Copied into the run's folder; later edits do not change it.
+        /// Copied into the run's folder; later edits do not change the copy.
         Copied = "copied",
-        /// Binary, or very large: it stays where it is, and its hash tells whether it is still the
-        /// same.
+        /// Binary or very large: the file stays in place, and the hash detects later changes.
         Reference = "reference",
         /// Not handed over; [`Artifact::reason`] says why.
         Refused = "refused",
@@ -27,23 +26,23 @@ text_enum! {
 text_enum! {
     /// Why a file that a summary names was not handed over.
     pub enum NotSent as "reason" {
-        /// What stands there is no path of a file.
+        /// The text is not a path of a file.
         NotAPath = "not_a_path",
         /// An absolute path that is not below the working folder.
         Absolute = "absolute",
-        /// A path with `..` in it.
+        /// A path with `..`.
         Outside = "outside",
         /// A symbolic link on the way leads out of the working folder, or in a circle.
         Link = "link",
         Missing = "missing",
         Folder = "folder",
-        /// A device, a pipe, a socket: anything but a file.
+        /// A device, a pipe or a socket.
         NotAFile = "not_a_file",
         Configuration = "configuration",
-        /// By its name it holds a key or a credential.
+        /// The name is typical of a key or a credential.
         Secret = "secret",
         BuildOutput = "build_output",
-        /// A file that tells an agent its work.
+        /// A context file of an agent.
         ContextFile = "context_file",
         /// The summary of another task.
         OtherSummary = "other_summary",
@@ -51,7 +50,7 @@ text_enum! {
         TrackerState = "tracker_state",
         /// More key deliverables than are handed over.
         TooMany = "too_many",
-        /// The system refused to let it be read.
+        /// The system denied access.
         Unreadable = "unreadable",
     }
 }
@@ -81,31 +80,31 @@ impl NotSent {
     }
 }
 
-/// A file that a run handed back, or one that its summary names and that was not handed over.
+/// A file that a run handed back, or that the summary names and that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Artifact {
     #[serde(rename = "_type")]
     #[schemars(extend("const" = Self::RECORD_TYPE))]
     pub record_type: &'static str,
     pub run_id: String,
-    /// Its number among those of its run, from 1: the summary first.
+    /// The number within the run, from 1: the summary first.
     pub n: i64,
     pub kind: ArtifactKind,
-    /// The last part of its path.
+    /// The last part of the path.
     pub name: String,
-    /// Relative to the run's working folder, or absolute for a summary that lies outside of it. For
-    /// one that was refused, as the agent wrote it.
+    /// Relative to the run's working folder, or absolute for a summary outside of the folder. A
+    /// refused path is kept as the agent wrote the path.
     pub path: String,
     pub description: Option<String>,
     pub state: ArtifactState,
     /// In bytes.
     pub size: Option<i64>,
-    /// Of what was copied, or of the file that is referred to, in hexadecimal.
+    /// The hash of the copy, or of the referenced file, in hexadecimal.
     pub sha256: Option<String>,
     /// Where the copy is, relative to the run's folder.
     pub file: Option<String>,
     pub reason: Option<NotSent>,
-    /// More in words: why it was not copied, or not sent.
+    /// More in words: why the file was not copied, or not sent.
     pub note: Option<String>,
 }
 
@@ -113,7 +112,7 @@ impl Artifact {
     /// The value of `_type` in every artifact's row.
     pub const RECORD_TYPE: &'static str = "artifact";
 
-    /// Whether it was handed over, copied or by reference.
+    /// Returns true if the file was handed over, as a copy or by reference.
     pub fn is_sent(&self) -> bool {
         self.state != ArtifactState::Refused
     }

@@ -6,37 +6,37 @@ use super::{Delegation, Timestamp};
 use crate::{Error, Result};
 
 text_enum! {
-    // What each status *means* to the machine is defined here and nowhere else.
+    // The *meaning* of each status to the machine is defined here and nowhere else.
     /// Where an atom stands.
     pub enum Status as "status" {
         /// To be done.
         Open = "open",
         /// Claimed: by a run, or by a person through `el claim`.
         InProgress = "in_progress",
-        /// Someone says that it cannot go on.
+        /// An obstacle was reported.
         Blocked = "blocked",
         /// Handed over for a look.
         Review = "review",
         /// Being tested.
         Testing = "testing",
-        /// Later: at its date, or when someone reopens it.
+        /// Put off until the date, or until a person reopens the atom.
         Deferred = "deferred",
         /// Done.
         Closed = "closed",
         /// Decided against.
         WontDo = "wont_do",
-        /// Thrown away; can be restored until it is pruned.
+        /// Discarded; can be restored until pruned.
         Discard = "discard",
     }
 }
 
 impl Status {
-    /// Nothing more will happen here: blockers that are over hold nobody.
+    /// Returns true if no more work will happen. An atom that is over blocks no other.
     pub const fn is_over(self) -> bool {
         matches!(self, Status::Closed | Status::WontDo | Status::Discard)
     }
 
-    /// An agent that sets this has ended its run (`review` as a hand-over).
+    /// Returns true if an agent that sets the status ends the run (`review` as a hand-over).
     pub const fn ends_run(self) -> bool {
         matches!(
             self,
@@ -44,35 +44,35 @@ impl Status {
         )
     }
 
-    /// An agent may report this and work on; a run whose agent exits and leaves it so ended as
-    /// that.
+    /// Returns true if an agent may report the status and work on. If the agent exits without a
+    /// further change, the run ended with that outcome.
     pub const fn is_report(self) -> bool {
         matches!(self, Status::Blocked | Status::Testing)
     }
 
-    /// A parent in this status holds its children back.
+    /// Returns true if a parent in the status holds the children.
     pub const fn holds_children(self) -> bool {
         matches!(self, Status::Blocked | Status::Deferred | Status::WontDo | Status::Discard)
     }
 }
 
 text_enum! {
-    /// What kind of work an atom is.
+    /// The kind of work of an atom.
     pub enum IssueType as "type" {
         Task = "task",
         Bug = "bug",
         Feature = "feature",
         Artifact = "artifact",
         Discovery = "discovery",
-        /// A container of atoms; never worked on itself.
+        /// A container of atoms; never worked on.
         Epic = "epic",
-        /// A template of atoms; never worked on itself.
+        /// A template of atoms; never worked on.
         Formula = "formula",
     }
 }
 
 impl IssueType {
-    /// Abstract types hold work and are never ready themselves.
+    /// Returns true for types that contain work and are never ready.
     pub const fn is_abstract(self) -> bool {
         matches!(self, IssueType::Epic | IssueType::Formula)
     }
@@ -84,13 +84,17 @@ impl IssueType {
 pub struct Priority(#[schemars(range(min = 0, max = 5))] u8);
 
 impl Priority {
-    /// What an atom gets when nobody says.
+    /// The default priority.
     pub const DEFAULT: Priority = Priority(2);
     /// The words for 0 to 5.
     pub const WORDS: [&'static str; 6] =
         ["critical", "high", "medium", "low", "backlog", "someday"];
 
-    /// From a number; an error names the range.
+    /// Makes a priority from a number.
+    ///
+    /// # Errors
+    ///
+    /// If the number is out of range; the error names the range.
     pub fn new(value: i64) -> Result<Self> {
         match u8::try_from(value) {
             Ok(v @ 0..=5) => Ok(Priority(v)),
@@ -151,7 +155,7 @@ pub struct Atom {
     pub id: String,
     pub title: String,
     pub description: String,
-    /// How one can tell that it is done.
+    /// How to tell that the work is done.
     pub acceptance: Option<String>,
     pub status: Status,
     pub issue_type: IssueType,
@@ -161,16 +165,16 @@ pub struct Atom {
     pub assignee: Option<String>,
     pub parent_id: Option<String>,
     pub defer_until: Option<Timestamp>,
-    /// No worker claims it before this: the back-off after an attempt that failed.
+    /// The end of the back-off after a failed attempt: no worker claims the atom before.
     pub retry_at: Option<Timestamp>,
     pub close_reason: Option<String>,
     pub created_by: String,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub closed_at: Option<Timestamp>,
-    /// The live run that works on it, if one does.
+    /// The live run, if any.
     pub run_id: Option<String>,
-    /// It was handed over with `el run`.
+    /// How the task is to be run, if delegated with `el run`.
     pub delegation: Option<Delegation>,
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub metadata: serde_json::Value,
@@ -180,15 +184,15 @@ impl Atom {
     /// The value of `_type` in every atom's row.
     pub const RECORD_TYPE: &'static str = "atom";
 
-    /// Its work is to be handed over for review: it has the label `review`, or `review: true` in
-    /// its metadata.
+    /// Returns true if the work needs a review: the atom has the label `review`, or `review: true`
+    /// in the metadata.
     pub fn asks_for_review(&self) -> bool {
         self.labels.iter().any(|label| label == "review")
             || self.metadata.get("review") == Some(&serde_json::Value::Bool(true))
     }
 }
 
-/// Upper bounds of what an atom carries, in bytes of UTF-8 unless said otherwise.
+/// Upper bounds of an atom's values, in bytes of UTF-8 unless said otherwise.
 pub mod limits {
     /// A title, in characters.
     pub const TITLE: usize = 500;
@@ -200,17 +204,21 @@ pub mod limits {
     pub const WORD: usize = 100;
     /// A reason for closing.
     pub const REASON: usize = 16 * 1024;
-    /// Labels of one atom.
+    /// Labels of an atom.
     pub const LABELS: usize = 50;
 }
 
-/// Checks on write. Each gives the value as it is to be stored.
+/// Checks on write. Each returns the value in the stored form.
 pub mod validate {
     use super::limits;
     use crate::model::Timestamp;
     use crate::{Error, Result};
 
-    /// One line, not blank, white space folded at the ends.
+    /// Checks a title: a single line, not blank, trimmed.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not legal; the error names the rule.
     pub fn title(text: &str) -> Result<String> {
         let text = text.trim();
         if text.is_empty() {
@@ -234,7 +242,11 @@ pub mod validate {
         no_nul("title", text)
     }
 
-    /// A long text, of any lines.
+    /// Checks a long text of any number of lines.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not legal; the error names the rule.
     pub fn text(field: &'static str, text: &str) -> Result<String> {
         if text.len() > limits::TEXT {
             return Err(Error::invalid(
@@ -249,7 +261,11 @@ pub mod validate {
         no_nul(field, text)
     }
 
-    /// The prompt of a delegated task: like a text, but not blank, and longer if need be.
+    /// Checks the prompt of a delegated task: like a text, but not blank and with a higher limit.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not legal; the error names the rule.
     pub fn prompt(text: &str) -> Result<String> {
         if text.trim().is_empty() {
             return Err(Error::invalid("prompt", "the prompt is blank; say what is to be done"));
@@ -263,7 +279,11 @@ pub mod validate {
         no_nul("prompt", text)
     }
 
-    /// A reason: a short text, not blank.
+    /// Checks a reason: a short text, not blank.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not legal; the error names the rule.
     pub fn reason(text: &str) -> Result<String> {
         if text.trim().is_empty() {
             return Err(Error::invalid("reason", "the reason is blank"));
@@ -277,7 +297,11 @@ pub mod validate {
         no_nul("reason", text.trim())
     }
 
-    /// A label: one word without white space or commas, so that lists of them can be read back.
+    /// Checks a label: a word without white space or commas, so that lists of labels can be parsed.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not legal; the error names the rule.
     pub fn label(text: &str) -> Result<String> {
         let text = text.trim();
         if text.is_empty() || text.chars().count() > limits::WORD {
@@ -295,7 +319,11 @@ pub mod validate {
         Ok(text.to_owned())
     }
 
-    /// A date until which something is put off: one that has passed puts nothing off.
+    /// Checks the date of a deferral: a past date defers nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the date is not in the future.
     pub fn date(date: Timestamp, now: Timestamp) -> Result<()> {
         if date > now {
             return Ok(());
@@ -306,7 +334,11 @@ pub mod validate {
         ))
     }
 
-    /// A name of a person or an agent.
+    /// Checks the name of a person or an agent.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not legal; the error names the rule.
     pub fn name(field: &'static str, text: &str) -> Result<String> {
         let text = text.trim();
         if text.is_empty() || text.chars().count() > limits::WORD {

@@ -5,11 +5,11 @@ use super::Timestamp;
 use super::text_enum::text_enum;
 
 text_enum! {
-    /// What an edge between two atoms means. The source acts on the target.
+    /// The meaning of an edge between two atoms. The source acts on the target.
     pub enum BondKind as "type" {
         /// The target waits until the source is over.
         Blocks = "blocks",
-        /// The target waits until the source and everything below it are over.
+        /// The target waits until the source and all descendants of the source are over.
         WaitsFor = "waits_for",
         /// The target is needed only if the source fails.
         ConditionalBlocks = "conditional_blocks",
@@ -23,7 +23,7 @@ text_enum! {
 }
 
 impl BondKind {
-    /// Whether a bond of this kind can hold its target back. Cycles of these are refused.
+    /// Returns true if a bond of the kind can hold the target. Cycles of such bonds are refused.
     pub const fn is_blocking(self) -> bool {
         matches!(self, BondKind::Blocks | BondKind::WaitsFor | BondKind::ConditionalBlocks)
     }

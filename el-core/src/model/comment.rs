@@ -3,18 +3,18 @@ use serde::Serialize;
 
 use super::Timestamp;
 
-/// What someone said about an atom.
+/// A comment on an atom.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Comment {
     #[serde(rename = "_type")]
     #[schemars(extend("const" = Self::RECORD_TYPE))]
     pub record_type: &'static str,
     pub id: String,
-    /// The atom that it is about (Eluent's key).
+    /// The atom (Eluent's key).
     pub parent_id: String,
     pub author: String,
     pub content: String,
-    /// The run that it was written from, if from one.
+    /// The run that the comment was written from, if any.
     pub run_id: Option<String>,
     pub created_at: Timestamp,
 }

@@ -4,57 +4,57 @@ use serde::{Deserialize, Serialize};
 use super::Timestamp;
 use super::text_enum::text_enum;
 
-/// What a task that was handed over with `el run` says of how it is to be run. What it leaves open
-/// is the agent's own setting.
+/// How a task delegated with `el run` is to be run. An unset field leaves the choice to the agent's
+/// settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Delegation {
-    /// Who handed it over.
+    /// The actor who delegated the task.
     pub by: String,
     /// The folder to work in; absolute.
     pub workdir: Option<String>,
-    /// The longest that one run may take, in milliseconds.
+    /// The time limit of a run, in milliseconds.
     pub timeout_ms: Option<i64>,
-    /// The command that checks the work, in words; no shell reads it.
+    /// The command that checks the work, as words; no shell reads the command.
     pub verify: Option<Vec<String>>,
-    /// The agent cannot close its work while the check fails.
+    /// The agent cannot close the atom while the check fails.
     pub require_verify: bool,
 }
 
 text_enum! {
     /// How a check stands.
     pub enum VerifyStatus as "verify status" {
-        /// It was not run yet.
+        /// Not run yet.
         Pending = "pending",
         Passed = "passed",
         Failed = "failed",
         TimedOut = "timed_out",
-        /// It could not be started, or something ended it.
+        /// Could not be started, or was ended from outside.
         NotRun = "not_run",
     }
 }
 
-/// The check of a run's work: what is run, and what came of it last.
+/// The check of a run's work, with the last result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verify {
-    /// The program and its arguments.
+    /// The program and the arguments.
     #[serde(default)]
     pub command: Vec<String>,
-    /// The agent cannot close its work while it fails.
+    /// The agent cannot close the atom while the check fails.
     #[serde(default)]
     pub required: bool,
-    /// How long it may take, in milliseconds.
+    /// The time limit, in milliseconds.
     #[serde(default)]
     pub timeout_ms: u64,
     pub status: VerifyStatus,
     #[serde(default)]
     pub exit_code: Option<i32>,
-    /// The last lines of what it printed, or why it could not be run.
+    /// The last lines of the output, or why the check could not run.
     #[serde(default)]
     pub output: Option<String>,
-    /// How long it took, in milliseconds.
+    /// The duration, in milliseconds.
     #[serde(default)]
     pub took_ms: Option<u64>,
-    /// When it ended.
+    /// The time of the end.
     #[serde(default)]
     pub at: Option<Timestamp>,
 }
@@ -74,16 +74,16 @@ impl Verify {
         }
     }
 
-    /// The agent may not close its work yet.
+    /// Returns true if the agent may not close the atom before the check passes.
     pub fn is_owed(&self) -> bool {
         self.required && self.status != VerifyStatus::Passed
     }
 }
 
 text_enum! {
-    /// Where a delegated task stands, for whoever handed it over.
+    /// The state of a delegated task, for the requester.
     pub enum TaskStatus as "task status" {
-        /// It waits: for its agent, for what it depends on, or for its next attempt.
+        /// Waiting: for the agent, for dependencies, or for the next attempt.
         Queued = "queued",
         Running = "running",
         /// Handed over for a look.
@@ -92,30 +92,30 @@ text_enum! {
         /// Given up, reported as blocked, or closed with a reason that begins with fail, error or
         /// abort.
         Failed = "failed",
-        /// The agent put it off, or it has a date.
+        /// Put off by the agent, or until a date.
         Deferred = "deferred",
-        /// The agent decided, or a person did, that it is not to be done.
+        /// Given up, by the decision of the agent or a person.
         Declined = "declined",
-        /// Somebody called it off; it is held until `el retry`.
+        /// Cancelled, and held until `el retry`.
         Cancelled = "cancelled",
     }
 }
 
 impl TaskStatus {
-    /// Something will still happen to it without anybody's doing.
+    /// Returns true if the task will go on without a person.
     pub const fn is_under_way(self) -> bool {
         matches!(self, TaskStatus::Queued | TaskStatus::Running)
     }
 }
 
 text_enum! {
-    /// Which ready atoms of its agents a worker can be relied on to take.
+    /// The ready atoms that a worker can be relied on to take.
     pub enum Takes as "takes" {
-        /// Those that are assigned to them, and those that are assigned to nobody.
+        /// Atoms assigned to the worker's agents, and unassigned atoms.
         All = "all",
-        /// Those that are assigned to them.
+        /// Atoms assigned to the worker's agents.
         Assigned = "assigned",
-        /// Only some, or no more: it has filters, a number of claims, or is about to leave.
+        /// Not all: the worker has filters or a number of claims, or is about to leave.
         Some = "some",
     }
 }

@@ -5,7 +5,7 @@ use super::Timestamp;
 use super::text_enum::text_enum;
 
 text_enum! {
-    /// What happened, in one word.
+    /// The kind of an event.
     pub enum EventKind as "kind" {
         Created = "created",
         /// Fields changed: `data` maps each to `{"from", "to"}`.
@@ -21,17 +21,17 @@ text_enum! {
         Released = "released",
         /// A worker's claim: a run began.
         RunStarted = "run_started",
-        /// A run ended: `data` has `outcome` and what followed for the atom.
+        /// A run ended: `data` has `outcome` and the consequence for the atom.
         RunEnded = "run_ended",
         /// A person asked for a run to end.
         CancelRequested = "cancel_requested",
-        /// The Stop hook or the supervisor sent an agent back to its work.
+        /// The Stop hook or the supervisor sent an agent back to the atom.
         Nudged = "nudged",
         /// A person gave the atom fresh attempts.
         Retried = "retried",
-        /// A file was imported: `data` has whose it was and how much it brought.
+        /// A file was imported: `data` has the source and the counts.
         Imported = "imported",
-        /// Something was said in a channel.
+        /// A message was posted in a channel.
         Posted = "posted",
         /// Handed over for review: `data` has the `review`'s id.
         Submitted = "submitted",
@@ -39,23 +39,22 @@ text_enum! {
         Approved = "approved",
         /// A review was rejected: `data` has the `reason`.
         Rejected = "rejected",
-        /// The check of a run's work was run: `data` has its `status`.
+        /// The check of a run's work ended: `data` has the `status`.
         Verified = "verified",
-        /// Its plan is made and worked on from now on: `data` has the settings.
+        /// An orchestration began or changed: `data` has the settings.
         Orchestrated = "orchestrated",
-        /// A question of a plan got an answer, or one that cannot be used: `data` has `question`
-        /// and `came`.
+        /// A question of a plan got an answer, usable or not: `data` has `question` and `came`.
         Answered = "answered",
-        /// Its branch was brought in: `data` has `onto`, `tip` and `fate`.
+        /// The branch was landed: `data` has `onto`, `tip` and `fate`.
         Landed = "landed",
-        /// Its branch could not be brought in: `data` has the same, and `detail`.
+        /// The branch could not be landed: `data` has the same, and `detail`.
         LandFailed = "land_failed",
         /// Removed for good.
         Pruned = "pruned",
     }
 }
 
-/// One line of the audit trail, written in the transaction of the change that it tells.
+/// An event of the audit trail, written in the transaction of the change.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Event {
     pub seq: i64,

@@ -4,22 +4,22 @@ use super::Timestamp;
 use super::text_enum::text_enum;
 
 text_enum! {
-    /// What brought an agent's process to its end.
+    /// The cause of the end of an agent's process.
     pub enum EndKind as "end" {
-        /// It exited by itself.
+        /// The agent exited without outside cause.
         Exited = "exited",
-        /// The supervisor ended it after the atom had reached a status that ends a run, or was
-        /// taken away by a person.
+        /// The supervisor ended the agent after the atom reached a status that ends a run, or after
+        /// a person took the atom.
         Finished = "finished",
-        /// Its time was up.
+        /// The time limit was reached.
         TimedOut = "timed_out",
-        /// Neither output nor work of its processes for too long.
+        /// No output, and no work of the processes, for too long.
         Stalled = "stalled",
         /// A person, or `el work --stop`, ended the run.
         Cancelled = "cancelled",
-        /// The tmux session or its server was ended from outside.
+        /// The tmux session or server was ended from outside.
         Hangup = "hangup",
-        /// The supervisor could not keep the lease and stopped the agent by itself.
+        /// The supervisor could not keep the lease, and so stopped the agent.
         LeaseLost = "lease_lost",
         /// The agent could not be started.
         SpawnFailed = "spawn_failed",
@@ -32,33 +32,33 @@ text_enum! {
     }
 }
 
-/// How a run's agent ended, as its supervisor saw it. Written to `exit.json` before the run is
-/// settled, so that a worker can settle it should the supervisor die in between. Facts only: what
-/// they mean is for [`crate::rules::verdict`].
+/// The end of a run's agent, as seen by the supervisor. Written to `exit.json` before the run is
+/// settled, so that a worker can settle the run if the supervisor dies in between. The record has
+/// only facts; [`crate::rules::verdict`] judges the facts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExitRecord {
     pub run: String,
     pub end: EndKind,
     pub ended_at: Timestamp,
-    /// The exit code of the agent's process, if it exited.
+    /// The exit code of the agent's process, if the agent exited.
     #[serde(default)]
     pub exit_code: Option<i32>,
-    /// The signal that ended it, if one did.
+    /// The signal that ended the process, if any.
     #[serde(default)]
     pub signal: Option<i32>,
-    /// The agent said in its result that it failed (API error, limits of turns or budget).
+    /// The agent's result reports a failure (API error, limits of turns or budget).
     #[serde(default)]
     pub is_error: bool,
-    /// The HTTP status of the API error, if it was one.
+    /// The HTTP status of an API error.
     #[serde(default)]
     pub api_error_status: Option<i64>,
-    /// Who else than the agent brought the end about.
+    /// The fault outside of the agent that caused the end.
     #[serde(default)]
     pub fault: Option<Fault>,
-    /// The fingerprint of the account that the agent worked with, if it has one.
+    /// The fingerprint of the agent's account, if known.
     #[serde(default)]
     pub account: Option<String>,
-    /// One line for people: the error's or the result's text.
+    /// A line for people: the text of the error or the result.
     #[serde(default)]
     pub message: Option<String>,
     /// Tools that the permission mode denied to the agent.
@@ -67,21 +67,21 @@ pub struct ExitRecord {
     /// How often the supervisor resumed the conversation because the atom was left open.
     #[serde(default)]
     pub resumes: u32,
-    /// Another attempt would meet the same, until a person has done something.
+    /// Another attempt would fail in the same way until a person acts.
     #[serde(default)]
     pub is_permanent: bool,
 }
 
-/// An end that is no doing of the agent's: it costs its atom no attempt, and holds the account.
+/// An end that the agent did not cause: the atom is charged no attempt, and the account is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Fault {
     /// The account's usage limit was reached.
     UsageLimit {
-        /// When it resets, if the agent was told.
+        /// When the limit resets, if the client said so.
         resets_at: Option<Timestamp>,
     },
-    /// The account is refused until a person has done something.
+    /// The account is refused until a person acts.
     Account { refusal: Refusal },
     /// The service failed, was out of reach, or did not answer.
     Outage,
@@ -91,18 +91,18 @@ pub enum Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
-    /// Nobody is logged in, or the key or token is not valid.
+    /// No login, or an invalid key or token.
     Login,
     /// The account has no credit left.
     Credit,
-    /// The account may not do this.
+    /// The account lacks a permission.
     Access,
     /// The account has no such model.
     Model,
 }
 
 impl Refusal {
-    /// What a person has to do about it.
+    /// Returns what a person has to do.
     pub const fn remedy(self) -> &'static str {
         match self {
             Refusal::Login => "log in (run claude, then /login) or set a valid ANTHROPIC_API_KEY",
@@ -114,7 +114,7 @@ impl Refusal {
 }
 
 impl ExitRecord {
-    /// A record that says nothing but the kind of the end.
+    /// Makes a record with only the kind of the end.
     pub fn new(run: impl Into<String>, end: EndKind, ended_at: Timestamp) -> Self {
         ExitRecord {
             run: run.into(),

@@ -4,7 +4,7 @@
 /// Source: <https://www.crockford.com/base32.html>.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// What the ids of runs begin with; no project's atoms may use it.
+/// The prefix of run ids; no project's atoms may use the prefix.
 pub const RUN_PREFIX: &str = "run";
 
 /// The shortest short part of an atom's id.
@@ -43,8 +43,8 @@ pub fn fresh_uuid() -> String {
     uuid::Builder::from_random_bytes(random_bytes::<16>()).into_uuid().to_string()
 }
 
-/// What a person typed for a short part, in the alphabet: lower case, look-alikes mapped (`I`, `L`
-/// → `1`, `O` → `0`, `U` → `v`). `None` if a character cannot be meant.
+/// Maps a typed short part to the alphabet: lower case, with look-alikes replaced (`I`, `L` → `1`,
+/// `O` → `0`, `U` → `v`). Returns `None` if a character has no counterpart.
 pub fn canonical_short(text: &str) -> Option<String> {
     text.chars()
         .map(|c| match c.to_ascii_lowercase() {

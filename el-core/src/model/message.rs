@@ -4,21 +4,21 @@ use serde::Serialize;
 use super::{Timestamp, limits};
 use crate::{Error, Result};
 
-/// Something that an agent or a person said in a channel.
+/// A message of an agent or a person in a channel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Message {
     #[serde(rename = "_type")]
     #[schemars(extend("const" = Self::RECORD_TYPE))]
     pub record_type: &'static str,
-    /// Grows with time; what comes later has the higher number.
+    /// Grows with time: a later message has a higher number.
     pub seq: i64,
     pub id: String,
     pub channel: String,
     pub author: String,
     pub content: String,
-    /// Whose inbox it reached: [`handle`]s, sorted.
+    /// The inboxes that got the message: [`handle`]s, sorted.
     pub mentions: Vec<String>,
-    /// The atom that it is about, if it is about one.
+    /// The atom that the message is about, if any.
     pub atom_id: Option<String>,
     pub run_id: Option<String>,
     pub created_at: Timestamp,
@@ -34,25 +34,25 @@ impl Message {
 pub struct InboxMessage {
     #[serde(flatten)]
     pub message: Message,
-    /// `null` while its reader has not marked it as read.
+    /// `null` until the reader marks the message as read.
     pub read_at: Option<Timestamp>,
 }
 
-/// A channel, as one reader sees it.
+/// A channel from the view of a reader.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Channel {
     pub name: String,
     pub messages: i64,
-    /// How many of them are in the reader's inbox and unread.
+    /// Unread messages of the channel in the reader's inbox.
     pub unread: i64,
     pub last_author: String,
     pub last_at: Timestamp,
-    /// The beginning of what was said last, in one line.
+    /// The beginning of the last message, as a single line.
     pub last: String,
 }
 
-/// The name by which someone is mentioned and has an inbox: lower case, white space as `-`, only
-/// letters, digits, `-`, `_` and `.`. `Ada Lovelace` is `ada-lovelace`.
+/// Returns the handle for mentions and the inbox: lower case, white space as `-`, only letters,
+/// digits, `-`, `_` and `.`. `Ada Lovelace` becomes `ada-lovelace`.
 pub fn handle(name: &str) -> String {
     let words: Vec<String> = name
         .split_whitespace()
@@ -63,10 +63,11 @@ pub fn handle(name: &str) -> String {
     joined.trim_end_matches(['.', '-']).to_owned()
 }
 
-/// What a channel is called: a [`handle`], with or without a `#` before it.
+/// Returns the name of a channel: a [`handle`], with or without a leading `#`.
 ///
 /// # Errors
-/// If nothing of the name is left.
+///
+/// If no legal character is left.
 pub fn channel_name(text: &str) -> Result<String> {
     let text = text.trim();
     let name = handle(text.strip_prefix('#').unwrap_or(text));
@@ -82,7 +83,7 @@ pub fn channel_name(text: &str) -> Result<String> {
     Ok(name)
 }
 
-/// The channel in which the finished runs that someone asked for are told.
+/// Returns the channel with the messages about finished runs for a requester.
 pub fn claude_code_channel(agent: &str) -> String {
     format!("claude-code-{}", handle(agent))
 }
@@ -90,8 +91,8 @@ pub fn claude_code_channel(agent: &str) -> String {
 /// How many a message can reach by mentions.
 const MENTIONS_MAX: usize = 50;
 
-/// Whom a text mentions by `@name`, as [`handle`]s, sorted. An address (`a@b.c`) and an escaped
-/// `\@name` mention nobody.
+/// Returns the [`handle`]s that a text mentions by `@name`, sorted. An address (`a@b.c`) and an
+/// escaped `\@name` are no mention.
 pub fn mentions(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut before = ' ';

@@ -1,4 +1,4 @@
-//! The nouns and their legal values. Nothing here knows SQL, the clock or a terminal.
+//! The nouns and the legal values. No code here knows SQL, the clock or a terminal.
 
 mod artifact;
 mod atom;

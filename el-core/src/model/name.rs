@@ -1,10 +1,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What an atom is called in another tracker.
+/// The name of an atom in another tracker.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Name {
-    /// Whose name it is: `bd`, `github:owner/repo`, …
+    /// The tracker: `bd`, `github:owner/repo`, …
     pub source: String,
     pub alias: String,
 }

@@ -5,23 +5,23 @@ use super::Timestamp;
 use super::text_enum::text_enum;
 
 text_enum! {
-    /// Why nothing is claimed for now.
+    /// Why claims are paused.
     pub enum PauseKind as "pause kind" {
         /// The account's usage limit was reached.
         UsageLimit = "usage_limit",
-        /// The account is refused (log-in, credit, model) until a person has done something.
+        /// The account is refused (log-in, credit, model) until a person acts.
         Account = "account",
         /// The service fails or does not answer.
         Outage = "outage",
-        /// The day's budget is spent, which nobody gets back by waiting a while.
+        /// The daily budget is spent; waiting a while does not help.
         Budget = "budget",
     }
 }
 
-/// Nothing is claimed for now.
+/// A pause of claims.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Pause {
-    /// When claiming goes on by itself; `null`: not before `el work --resume`.
+    /// When claiming goes on without a person; `null`: not before `el work --resume`.
     pub until: Option<Timestamp>,
     pub reason: String,
     pub kind: PauseKind,

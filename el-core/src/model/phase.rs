@@ -5,17 +5,17 @@ use serde_json::{Map, Value};
 use super::text_enum::text_enum;
 
 text_enum! {
-    /// What a structured answer of a model is about; one answer carries one phase.
+    /// The subject of a model's structured answer; an answer has exactly one phase.
     pub enum Phase as "phase" {
-        /// What there is to do.
+        /// The work ahead.
         Analysis = "analysis",
         /// The work, cut into tasks.
         TaskList = "task_list",
         /// How far a task is.
         Progress = "progress",
-        /// How a task ended, as its worker sees it.
+        /// The end of a task, as reported by the worker.
         Completion = "completion",
-        /// What became of all of them together.
+        /// The combined result of all tasks.
         Aggregation = "aggregation",
     }
 }
@@ -33,16 +33,16 @@ text_enum! {
     /// How a running task goes.
     pub enum ProgressStatus as "progress status" {
         InProgress = "in_progress",
-        /// It waits for something.
+        /// Waits for another task.
         Blocked = "blocked",
-        /// It tries again after an error.
+        /// Tries again after an error.
         Retrying = "retrying",
     }
 }
 
 text_enum! {
-    /// How a worker says that its task ended. Told on, never believed: the atom's status is what
-    /// counts.
+    /// The completion of a task, as reported by the worker. Shown, but never believed: the atom's
+    /// status counts.
     pub enum CompletionStatus as "completion status" {
         Success = "success",
         Partial = "partial",
@@ -51,7 +51,7 @@ text_enum! {
     }
 }
 
-/// How a task ended, as its worker sees it.
+/// A worker's report about the end of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema, Deserialize)]
 pub struct Completion {
     pub task_id: String,

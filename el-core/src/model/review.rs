@@ -5,7 +5,7 @@ use super::Timestamp;
 use super::text_enum::text_enum;
 
 text_enum! {
-    /// What became of a hand-over.
+    /// The decision about a hand-over.
     pub enum ReviewVerdict as "verdict" {
         Approved = "approved",
         Rejected = "rejected",
@@ -14,7 +14,7 @@ text_enum! {
     }
 }
 
-/// One hand-over of an atom for review.
+/// A hand-over of an atom for review.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Review {
     #[serde(rename = "_type")]
@@ -22,17 +22,17 @@ pub struct Review {
     pub record_type: &'static str,
     pub id: String,
     pub atom_id: String,
-    /// The run that handed it over, if a run did.
+    /// The run that submitted the atom, if any.
     pub run_id: Option<String>,
     pub author: String,
-    /// The completion report, as it was given; `null` where someone set the status by hand.
+    /// The completion report as submitted; `null` if a person set the status.
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub report: serde_json::Value,
     pub created_at: Timestamp,
-    /// `null` while it waits.
+    /// `null` until decided.
     pub verdict: Option<ReviewVerdict>,
     pub decided_by: Option<String>,
-    /// Why it was rejected, or what was said with the approval.
+    /// The reason of the rejection, or the comment of the approval.
     pub reason: Option<String>,
     pub decided_at: Option<Timestamp>,
 }
@@ -40,9 +40,9 @@ pub struct Review {
 /// A field of a report, or of a mailbox message, that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FieldProblem {
-    /// Its path, as `buildResult.status`.
+    /// The path of the field, such as `buildResult.status`.
     pub field: String,
-    /// What is wrong and what would be right.
+    /// The fault, and a legal form.
     pub message: String,
 }
 

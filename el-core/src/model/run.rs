@@ -5,7 +5,7 @@ use super::text_enum::text_enum;
 use super::{Completion, Summary, Timestamp, Verify};
 
 text_enum! {
-    /// How a run ended. A run ends once, with one of these.
+    /// The outcome of a run. A run ends once, with one outcome.
     pub enum Outcome as "outcome" {
         Closed = "closed",
         Deferred = "deferred",
@@ -13,9 +13,9 @@ text_enum! {
         Discard = "discard",
         /// Handed over for review.
         Review = "review",
-        /// The agent reported it blocked, and exited.
+        /// The agent reported `blocked` and exited.
         Blocked = "blocked",
-        /// The agent left it in testing, and exited.
+        /// The agent left the atom in `testing` and exited.
         Testing = "testing",
         /// A person changed the atom's status; that stands.
         Superseded = "superseded",
@@ -23,7 +23,7 @@ text_enum! {
         Cancelled = "cancelled",
         TimedOut = "timed_out",
         Stalled = "stalled",
-        /// The agent ended without saying how its atom ends.
+        /// The agent ended without a terminal status.
         Violation = "violation",
         /// The agent crashed, was killed, or reported an error.
         Failed = "failed",
@@ -33,9 +33,9 @@ text_enum! {
         AccountError = "account_error",
         /// The service failed or did not answer; no fault of the atom's.
         Outage = "outage",
-        /// The session or its supervisor was ended from outside; no fault of the atom's.
+        /// The session or the supervisor was ended from outside. The atom is not to blame.
         Interrupted = "interrupted",
-        /// Its supervisor vanished.
+        /// The supervisor vanished.
         Lost = "lost",
         /// The agent never started.
         LaunchFailed = "launch_failed",
@@ -45,7 +45,7 @@ text_enum! {
 }
 
 impl Outcome {
-    /// The agent said itself how its work ends.
+    /// Returns true if the agent itself set the outcome.
     pub const fn is_said_by_agent(self) -> bool {
         matches!(
             self,
@@ -59,7 +59,8 @@ impl Outcome {
         )
     }
 
-    /// The account, the service or the machine ended it: nothing of it is charged to the atom.
+    /// Returns true if the account, the service or the machine ended the run: the atom is charged
+    /// nothing.
     pub const fn is_external(self) -> bool {
         matches!(
             self,
@@ -82,7 +83,7 @@ impl Outcome {
 }
 
 text_enum! {
-    /// What becomes of the atom when its run is cancelled.
+    /// The fate of an atom whose run is cancelled.
     pub enum CancelMode as "cancel mode" {
         /// Held back (`deferred`, without a date) until a person says `el retry` or `el reopen`.
         Hold = "hold",
@@ -91,34 +92,35 @@ text_enum! {
     }
 }
 
-/// Which process, on which boot of which machine. Enough to tell *alive* from *absent* without
-/// mistaking a reused pid.
+/// A process on a boot of a machine. Enough to tell *alive* from *absent* even if a pid is used
+/// again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stamp {
     pub pid: i64,
-    /// The kernel's start time of the process, in its own unit (clock ticks since boot on Linux).
+    /// The kernel's start time of the process, in the kernel's unit (clock ticks since boot on
+    /// Linux).
     pub start: i64,
     /// Identifies the boot of the machine, and the pid namespace.
     pub boot: String,
 }
 
-/// What an agent has done so far, as its event stream tells.
+/// An agent's progress, from the event stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
     pub turns: i64,
     pub tokens_in: i64,
     pub tokens_out: i64,
-    /// Cost in millionths of a US dollar, as the agent reports it.
+    /// Cost in millionths of a US dollar, as reported by the agent.
     pub cost_micros: i64,
-    /// What the agent is doing now, in one line.
+    /// The agent's current action, as a single line.
     pub action: Option<String>,
-    /// How far its task is, from 0 to 100, as it says itself where it was asked to.
+    /// Progress of the task from 0 to 100, if the agent was asked for reports.
     pub percent: Option<i64>,
     pub files_processed: Option<i64>,
     pub files_total: Option<i64>,
 }
 
-/// One attempt at one atom by one agent.
+/// An attempt at an atom by an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Run {
     #[serde(rename = "_type")]
@@ -145,7 +147,7 @@ pub struct Run {
     pub ended_at: Option<Timestamp>,
     /// `null` while the run lives.
     pub outcome: Option<Outcome>,
-    /// Why it ended so, in words.
+    /// The cause of the end, in words.
     pub detail: Option<String>,
     pub exit_code: Option<i64>,
     pub exit_signal: Option<i64>,
@@ -153,27 +155,25 @@ pub struct Run {
     pub agent_pid: Option<i64>,
     #[serde(flatten)]
     pub progress: Progress,
-    /// When the agent's stream last said anything.
+    /// The time of the last output in the agent's stream.
     pub active_at: Option<Timestamp>,
     /// How often the Stop hook sent the agent back.
     pub stop_blocks: i64,
     /// How often the supervisor resumed the conversation.
     pub resumes: i64,
     pub cancel_requested: Option<CancelMode>,
-    /// What its agent wrote about its work, or what was made in its stead. `null` until it has been
-    /// collected, which is when the run ends.
+    /// The agent's summary of the work, or a fallback. `null` until the run ends.
     pub summary: Option<Summary>,
-    /// How it says that its task of a larger plan ended. Told on, never believed.
+    /// The agent's completion report for a task of a plan. Shown, but never believed.
     pub completion: Option<Completion>,
-    /// How many files it handed back, the summary among them.
+    /// The number of files handed back, the summary included.
     pub artifacts: i64,
-    /// Its work is handed over for review: so it was when the run began, whatever is changed
-    /// meanwhile.
+    /// The work needs a review. Fixed at the start of the run, whatever changes later.
     #[serde(skip)]
     pub review: bool,
-    /// The check of its work, if there is one.
+    /// The check of the work, if any.
     pub verify: Option<Verify>,
-    /// The last lines of what the agent said, once it has ended; the whole is in the run's folder.
+    /// The last lines of the agent's output, after the end. The full output is in the run's folder.
     pub output: Option<String>,
     /// The lines that tell of errors.
     pub error_lines: Option<String>,
@@ -183,7 +183,7 @@ impl Run {
     /// The value of `_type` in every run's row.
     pub const RECORD_TYPE: &'static str = "run";
 
-    /// Whether the run has not ended.
+    /// Returns true if the run has not ended.
     pub const fn is_live(&self) -> bool {
         self.outcome.is_none()
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Pause;
 
-/// Word → how many. In the order of the words, as the queries give them.
+/// Counts by word, in the order of the words.
 pub type Counts = BTreeMap<String, i64>;
 
 /// The project in numbers.
@@ -15,10 +15,10 @@ pub struct Stats {
     pub ready: i64,
     pub by_status: Counts,
     pub by_type: Counts,
-    /// Of what is not over.
+    /// Counts of atoms that are not over.
     pub by_priority: Counts,
     pub runs: RunStats,
-    /// Nothing at all is claimed for now.
+    /// A pause that stops all claims.
     pub pause: Option<Pause>,
 }
 

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::text_enum::text_enum;
 
 text_enum! {
-    /// How an agent itself judges its work. Told on, never believed: the atom's status is what
-    /// counts.
+    /// An agent's own judgement of the work. Shown, but never believed: the atom's status counts.
     pub enum SummaryStatus as "summary status" {
         Completed = "completed",
         Partial = "partial",
@@ -14,38 +13,38 @@ text_enum! {
 }
 
 text_enum! {
-    /// How an agent says that its tests went.
+    /// The result of the tests, as reported by the agent.
     pub enum TestOutcome as "test outcome" {
         Passed = "passed",
         Failed = "failed",
-        /// There were none, or they were not run.
+        /// There are no tests, or the tests were not run.
         Skipped = "skipped",
     }
 }
 
 // Read by `protocol::summary::parse`.
-/// What an agent wrote about its work; or what was put together where it wrote nothing.
+/// An agent's summary of the work, or a fallback if the agent wrote none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Summary {
     pub objective: Option<String>,
     pub accomplishments: Vec<String>,
-    /// The files that it names as its result, in its order. As it wrote them: nobody has looked for
-    /// them yet.
+    /// The files that the summary names as results, in order and unchecked.
     pub deliverables: Vec<Deliverable>,
     pub tests: Option<TestResults>,
     pub notes: Vec<String>,
-    /// `null` where it gave none that can be read.
+    /// `null` without a readable status.
     pub status: Option<SummaryStatus>,
-    /// The words of a status that is none of these; absent otherwise. It counts as not completed.
+    /// The words of an unknown status; absent otherwise. Such a status counts as not completed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_text: Option<String>,
-    /// The agent wrote none; this one was made from the run's record and the files that changed.
+    /// The agent wrote no summary; the summary was made from the run's record and the changed
+    /// files.
     pub is_fallback: bool,
-    /// What could not be read, or was read with a guess; one sentence each.
+    /// Parts that were unreadable or guessed; a sentence each.
     pub warnings: Vec<String>,
-    /// Files in the run's own worktree that were in no commit when it ended: its branch does not
-    /// have them. The first of them; absent if there are none.
+    /// Files in the run's own worktree without a commit at the end: the run's branch does not have
+    /// the files. Only the first files are listed; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uncommitted: Vec<String>,
 }

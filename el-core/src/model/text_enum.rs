@@ -1,8 +1,8 @@
-/// An enum that is a closed set of words: its names in the store, in JSON and on the command line
-/// are one.
+/// Defines an enum as a closed set of words: the same names in the store, in JSON and on the
+/// command line.
 ///
-/// Reading is forgiving in case and in `-` for `_`; the error names the values that exist. Its
-/// schema is the words.
+/// Parsing ignores case and accepts `-` for `_`; the error lists the legal words. The schema is the
+/// list of words.
 macro_rules! text_enum {
     ($(#[doc = $doc:literal])* pub enum $name:ident as $field:literal { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[doc = $doc])*
@@ -10,7 +10,7 @@ macro_rules! text_enum {
         pub enum $name { $($(#[$vmeta])* $variant,)+ }
 
         impl $name {
-            /// Every value, in the order in which people list them.
+            /// Every value, in the order of listings.
             pub const ALL: &[$name] = &[$($name::$variant,)+];
 
             /// The word in the store, in JSON and on the command line.

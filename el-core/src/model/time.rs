@@ -8,8 +8,8 @@ use crate::{Error, Result};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// From microseconds since the epoch. Values beyond jiff's calendar are printed as its first or
-    /// last moment.
+    /// Converts microseconds since the epoch. Values beyond jiff's calendar are printed as the
+    /// first or last moment of the calendar.
     pub const fn from_micros(micros: i64) -> Self {
         Timestamp(micros)
     }
@@ -24,7 +24,11 @@ impl Timestamp {
         self.0.div_euclid(1_000_000)
     }
 
-    /// Reads an RFC 3339 time such as `2026-11-28T09:30:00Z`.
+    /// Parses an RFC 3339 time such as `2026-11-28T09:30:00Z`.
+    ///
+    /// # Errors
+    ///
+    /// If the text is no time.
     pub fn parse(text: &str) -> Result<Self> {
         let stamp: jiff::Timestamp = text.trim().parse().map_err(|_| {
             Error::invalid(
@@ -35,7 +39,8 @@ impl Timestamp {
         Ok(Timestamp(stamp.as_microsecond()))
     }
 
-    /// As JavaScript prints it and other programs' protocols want it: `2024-01-01T00:00:00.000Z`.
+    /// Formats the time as JavaScript does, for the protocols of other programs:
+    /// `2024-01-01T00:00:00.000Z`.
     pub fn to_millis_text(self) -> String {
         let millis = Timestamp(self.0.div_euclid(1000).saturating_mul(1000));
         let text = millis.to_string();
@@ -44,19 +49,19 @@ impl Timestamp {
         format!("{whole}.{fraction:0<3.3}Z")
     }
 
-    /// This moment moved later.
+    /// Returns a later time.
     #[must_use]
     pub fn plus(self, by: Duration) -> Self {
         Timestamp(self.0.saturating_add(i64::try_from(by.as_micros()).unwrap_or(i64::MAX)))
     }
 
-    /// This moment moved earlier.
+    /// Returns an earlier time.
     #[must_use]
     pub fn minus(self, by: Duration) -> Self {
         Timestamp(self.0.saturating_sub(i64::try_from(by.as_micros()).unwrap_or(i64::MAX)))
     }
 
-    /// The time from `earlier` to this moment; zero if it is not earlier.
+    /// Returns the time since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Timestamp) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }

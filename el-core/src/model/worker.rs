@@ -2,18 +2,18 @@ use serde::Serialize;
 
 use super::{Stamp, Takes, Timestamp};
 
-/// One `el work` process.
+/// An `el work` process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Worker {
     pub id: String,
     pub process: Stamp,
-    /// The first of its agents.
+    /// The first of the agents.
     pub agent: String,
-    /// All agents that it serves.
+    /// All agents of the worker.
     pub agents: Vec<String>,
-    /// Which of their atoms it can be relied on to take.
+    /// The atoms that the worker can be relied on to take.
     pub takes: Takes,
-    /// Sessions that it may have at once, of all its agents together.
+    /// The most sessions at once, for all agents together.
     pub concurrency: i64,
     pub started_at: Timestamp,
     pub heartbeat_at: Timestamp,

@@ -1,39 +1,38 @@
-//! Whether one more session may start now, by the load and the memory of the machine. A session
-//! costs over a second of CPU and a quarter of a gigabyte at its start, which the figures show only
-//! later; what was started just now is counted ahead.
+//! Admission of another session by the load and the memory of the machine. A session costs over a
+//! second of CPU and a quarter of a gigabyte at the start. The figures show the cost only later, so
+//! recent starts are counted ahead.
 
 use std::time::Duration;
 
-/// What a session takes at its start, in bytes.
+/// The memory of a session at the start, in bytes.
 const SESSION_BYTES: u64 = 256 << 20;
 /// So long a session that was started is counted ahead.
 const SETTLING: Duration = Duration::from_secs(10);
-/// With nothing running at all, the machine is not busy because of us: after this, one is started
-/// all the same.
+/// If no session runs, `el` is not the cause of the load: after this wait, a session starts anyway.
 const LONGEST_IDLE: Duration = Duration::from_secs(60);
 
-/// The bounds; all unset: nothing holds back.
+/// The bounds; without bounds, nothing is held back.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Limits {
-    /// The one-minute load for each core above which nothing starts.
+    /// The one-minute load per core above which no session starts.
     pub max_load: Option<f64>,
-    /// Bytes that must be free, beside what a session takes.
+    /// Bytes that must be free in addition to the memory of a session.
     pub min_memory: Option<u64>,
     /// Between two starts.
     pub start_interval: Duration,
 }
 
-/// The machine's figures; what cannot be read holds nobody.
+/// The figures of the machine. An unreadable figure holds nothing back.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Machine {
-    /// The one-minute load average for each core.
+    /// The one-minute load average per core.
     pub load: Option<f64>,
     pub cores: usize,
-    /// Bytes that could be used now, within the limits of our control group.
+    /// Available memory in bytes, within the limits of the control group.
     pub memory: Option<u64>,
 }
 
-/// Why nothing starts now.
+/// Why no session starts now.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Held {
     Load { is: f64, max: f64 },
@@ -41,20 +40,20 @@ pub enum Held {
     Interval { left: Duration },
 }
 
-/// What is decided.
+/// The decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Admission {
-    /// One may start.
+    /// A session may start.
     Start,
     /// Not now.
     Hold(Held),
-    /// One may start although the figures say otherwise: nothing ran for so long that waiting would
-    /// be stalling.
+    /// A session may start against the figures: no session ran for so long that waiting would be a
+    /// stall.
     StartAnyway(Held),
 }
 
-/// Decides about one start. `since_starts`: how long ago each of the last starts was. `held_idle`:
-/// how long starts have been held back while nothing ran; `None` if something runs.
+/// Decides about a start. `since_starts`: the time since each recent start. `held_idle`: how long
+/// starts have been held back while no session ran; `None` if a session runs.
 pub fn may_start_session(
     limits: &Limits,
     machine: &Machine,

@@ -1,4 +1,4 @@
-//! Money: when a budget is spent, and what is said of it. Amounts are millionths of a US dollar.
+//! Budgets and amounts. Amounts are millionths of a US dollar.
 
 use serde_json::Value;
 
@@ -7,12 +7,12 @@ use crate::{Error, Result};
 
 const DAY: i64 = 24 * 3600 * 1_000_000;
 
-/// The key in an atom's metadata that names what everything below it may cost, in US dollars: a
-/// number, or a text that is one.
+/// The metadata key of an atom with the budget of everything below, in US dollars: a number, or a
+/// number as text.
 pub const EPIC_KEY: &str = "budget_usd";
 
-/// The day of a moment, since the epoch. Days are those of UTC: one border for all workers and
-/// machines, which no change of clocks moves.
+/// Returns the day of a time, counted from the epoch in UTC. All workers and machines share the
+/// border between two days, and no change of clocks moves the border.
 pub fn day(at: Timestamp) -> i64 {
     at.as_micros().div_euclid(DAY)
 }
@@ -22,19 +22,19 @@ pub fn next_day(at: Timestamp) -> Timestamp {
     Timestamp::from_micros(day(at).saturating_add(1).saturating_mul(DAY))
 }
 
-/// Whether nothing more may begin: all that there was has been spent.
+/// Returns true if the budget is used up, so that no new work may begin.
 pub fn is_spent(spent: i64, cap: i64) -> bool {
     spent >= cap
 }
 
-/// Whether what is on has to end: it cost more than it may. What cost exactly as much as it may has
-/// kept to it.
+/// Returns true if running work has to end, because the cost exceeds the budget. A cost equal to
+/// the budget is within the budget.
 pub fn is_over(spent: i64, cap: i64) -> bool {
     spent > cap
 }
 
-/// What everything below an atom may cost: its own word, or, for an epic without one, the setting.
-/// A word that is no amount says nothing.
+/// Returns the budget of everything below an atom: the atom's own, or for an epic without a budget
+/// the default. A value that is no amount counts as unset.
 pub fn cap_of(issue_type: IssueType, metadata: &Value, default: Option<i64>) -> Option<i64> {
     match metadata.get(EPIC_KEY).and_then(amount) {
         Some(own) => Some(own),
@@ -43,7 +43,7 @@ pub fn cap_of(issue_type: IssueType, metadata: &Value, default: Option<i64>) -> 
     }
 }
 
-/// A value of the metadata in millionths; `None` for what is no amount.
+/// Reads an amount in millionths from the metadata; `None` if the value is no amount.
 fn amount(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_f64(),
@@ -53,10 +53,11 @@ fn amount(value: &Value) -> Option<i64> {
     .and_then(micros)
 }
 
-/// Checks metadata that are written: a budget that is no amount would bound nothing.
+/// Checks metadata before a write: an illegal budget would bound nothing.
 ///
 /// # Errors
-/// If the budget is none.
+///
+/// If the budget is no amount.
 pub fn check(metadata: &Value) -> Result<()> {
     match metadata.get(EPIC_KEY) {
         Some(value) if amount(value).is_none() => Err(Error::invalid(
@@ -67,13 +68,13 @@ pub fn check(metadata: &Value) -> Result<()> {
     }
 }
 
-/// US dollars in millionths; `None` for what is no amount.
+/// Converts US dollars to millionths; `None` if the number is no amount.
 pub fn micros(usd: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "bounded just before")]
     (usd.is_finite() && (0.0..=1e12).contains(&usd)).then(|| (usd * 1e6).round() as i64)
 }
 
-/// As people write it: `$1.50`; with more digits where cents say nothing.
+/// Formats an amount: `$1.50`, with more digits below a cent.
 pub fn usd(micros: i64) -> String {
     let (sign, abs) = (if micros < 0 { "-" } else { "" }, micros.unsigned_abs());
     let (dollars, rest) = (abs / 1_000_000, abs % 1_000_000);

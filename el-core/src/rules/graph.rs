@@ -1,9 +1,9 @@
-//! Cycles among the edges that make one atom wait for another.
+//! Cycles among edges along which an atom waits for another.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// What can wait, or be waited for: each atom is two vertices.
+/// A vertex of the graph of waiting. Each atom has two vertices.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Vertex {
     pub atom: String,
@@ -13,9 +13,9 @@ pub struct Vertex {
 /// The two things that others wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The atom itself.
+    /// The atom alone.
     Itself,
-    /// The atom and everything below it. An epic is over only then.
+    /// The atom and all descendants. Only then is an epic over.
     Family,
 }
 
@@ -39,7 +39,7 @@ pub fn atoms_of(path: Vec<Vertex>) -> Vec<String> {
     atoms
 }
 
-/// A longer cycle is told by its ends and its length.
+/// A longer cycle is shown by the ends and the length.
 const CYCLE_SHOWN: usize = 12;
 /// So many atoms of each end.
 const CYCLE_ENDS: usize = 4;
@@ -67,7 +67,7 @@ pub fn cycle_through<V: Clone + Eq + Hash, E>(
     start: &V,
     mut successors: impl FnMut(&V) -> Result<Vec<V>, E>,
 ) -> Result<Option<Vec<V>>, E> {
-    // The path from `start` to the node in hand, and what is left to try at each step of it.
+    // The path from `start` to the current node, and the edges left to try at each step.
     let mut path = vec![start.clone()];
     let mut todo = vec![successors(start)?];
     let mut seen = HashSet::new();

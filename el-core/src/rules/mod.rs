@@ -1,5 +1,4 @@
-//! Pure decisions: a snapshot and a time in, a decision out. No SQL, no clock, no randomness of
-//! their own.
+//! Pure decisions: a snapshot and a time in, a decision out. No SQL, no clock, no randomness.
 
 pub mod admit;
 pub mod budget;

@@ -1,11 +1,10 @@
-//! The next step of an orchestration: analysis, list of tasks, their work, aggregation, and perhaps
-//! a check at the end.
+//! The next step of an orchestration: analysis, task list, work, aggregation, and perhaps a check
+//! at the end.
 //!
-//! [`next`] knows nothing but what is recorded, so that whoever comes after a crash takes the same
-//! step. A step's effect and its record are one transaction of the caller's: a step of which
-//! nothing was recorded is taken again, one that was recorded is not. What is filed carries a
-//! [`key`], made from the epic and the model's own id, so that filing which was broken off goes on
-//! with what is left.
+//! [`next`] depends only on the record, so every caller after a crash takes the same step. The
+//! caller writes the effect and the record of a step in one transaction: a recorded step is never
+//! repeated, an unrecorded step is. Each filed task has a [`key`], made from the epic and the
+//! model's id, so that interrupted filing goes on with the rest.
 
 mod work;
 
@@ -19,20 +18,20 @@ use serde::Serialize;
 
 use crate::model::Phase;
 
-/// What was configured.
+/// The configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// How often the same is asked again, after an answer that cannot be used.
     pub asks_again: u32,
     /// Stop when the tasks are filed.
     pub plan_only: bool,
-    /// The most tasks of one list.
+    /// The most tasks in a list.
     pub tasks_max: usize,
     /// How many orchestrations may be within each other.
     pub depth_max: u32,
-    /// Money for everything together, in millionths.
+    /// The budget of the whole plan, in millionths of a US dollar.
     pub budget: Option<u64>,
-    /// Time for everything together.
+    /// The time limit of the whole plan.
     pub time: Option<Duration>,
     /// How often the check at the end may fail and be worked on; `None`: there is no check.
     pub check_rounds: Option<u32>,
@@ -52,19 +51,19 @@ impl Default for Settings {
     }
 }
 
-/// How the asking of one question stands.
+/// The state of a question.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Asking {
-    /// Nothing was asked yet.
+    /// Not asked yet.
     #[default]
     Nothing,
-    /// It is being asked, or will be: its atom is there.
+    /// Being asked, or about to be asked: the question's atom exists.
     Pending,
     /// Data that fits: the model's, or a person's.
     Data,
     /// There was no data, and the words of the last answer carried enough.
     Carried,
-    /// They did not, or a person broke it off. Nothing more is tried before a person supplies the
+    /// No usable answer, or stopped by a person. No further attempt before a person supplies the
     /// data.
     Stopped { why: String },
 }
@@ -76,61 +75,59 @@ pub struct Listed {
     pub dependencies: Vec<String>,
 }
 
-/// A list of tasks, and how far it is filed.
+/// A task list, and the progress of filing the list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filing {
     pub tasks: Vec<Listed>,
-    /// The model's ids that have their atom.
+    /// The model's ids of tasks with an atom.
     pub filed: HashSet<String>,
-    /// All of them had one once: what a person has removed since is not filed again.
+    /// Every task once had an atom: a task that a person removed since is not filed again.
     pub is_filed: bool,
 }
 
 /// A round of the check at the end.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Round {
-    /// `None`: its command did not end, or nobody recorded how.
+    /// `None`: the command did not end, or the result was not recorded.
     pub passed: Option<bool>,
-    /// The asking what is to be done about its failure.
+    /// The state of the question about the failed check.
     pub asking: Asking,
     pub filing: Filing,
 }
 
-/// Everything that is recorded of an epic's orchestration.
+/// The full record of an epic's orchestration.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Flow {
     pub analysis: Asking,
     pub task_list: Asking,
     pub filing: Filing,
-    /// The atoms under the epic that are worked on: those that were filed, and those that a person
-    /// added.
+    /// The work below the epic: filed tasks, and atoms that a person added.
     pub members: Vec<Member>,
     pub aggregation: Asking,
     pub rounds: Vec<Round>,
-    /// Orchestrations that this one is within.
+    /// The number of orchestrations around this orchestration.
     pub depth: u32,
     /// Spent by all runs of the epic, in millionths.
     pub spent: u64,
-    /// Since the orchestration began, without the time in which it was stopped.
+    /// The time since the start, without the time while stopped.
     pub elapsed: Duration,
 }
 
-/// What is asked for.
+/// A question to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
     Analysis,
     TaskList,
     Aggregation,
-    /// What is to be done about the failure of the check in this round, which counts from 0; the
-    /// answer is a list of tasks.
+    /// How to repair the failed check of the round, counted from 0; the answer is a task list.
     Failures {
         round: usize,
     },
 }
 
 impl Question {
-    /// The phase of its answer.
+    /// Returns the phase of the answer.
     pub fn phase(self) -> Phase {
         match self {
             Question::Analysis => Phase::Analysis,
@@ -139,7 +136,8 @@ impl Question {
         }
     }
 
-    /// Under which it is kept; among the questions of its epic there is one of each name.
+    /// Returns the name under which the question is stored. An epic has a single question of each
+    /// name.
     pub fn name(self) -> String {
         match self {
             Question::Failures { round } => format!("{FAILURES}{round}"),
@@ -160,7 +158,7 @@ impl Question {
     }
 }
 
-/// The beginning of the names of what is asked about failed checks.
+/// The prefix of names of questions about failed checks.
 const FAILURES: &str = "failures-";
 
 /// The next step.
@@ -169,26 +167,26 @@ const FAILURES: &str = "failures-";
 pub enum Step {
     /// Ask for the first time.
     Ask { question: Question },
-    /// Somebody answers just now.
+    /// An agent answers now.
     AwaitAnswer { question: Question },
-    /// File these tasks, each with its bonds; a task comes after those that it depends on. `round`:
-    /// those of a failed check.
+    /// Create the atoms of the tasks, with bonds; a task comes after the dependencies. `round`: the
+    /// tasks of a failed check.
     File { round: Option<usize>, tasks: Vec<String> },
     /// Record that all tasks are filed.
     MarkFiled { round: Option<usize> },
-    /// The plan is filed and a person looks at it.
+    /// The plan is filed, for a person to look at.
     PlanFiled,
-    /// Workers are on it, or will be.
+    /// Workers do the tasks, or will.
     AwaitWork { work: Work },
     /// Run the command that checks the whole.
     Check { round: usize },
-    /// It goes no further without a person.
+    /// No progress without a person.
     Stop { question: Option<Question>, why: String },
     /// All is over; `missing`: atoms that gave no result.
     Done { missing: Vec<String> },
 }
 
-/// The key under which a task's atom is filed: one epic has no two atoms of one key.
+/// Returns the key of a task's atom. The key is unique within an epic.
 pub fn key(epic: &str, round: Option<usize>, task: &str) -> String {
     match round {
         None => format!("{epic}/task/{task}"),
@@ -196,7 +194,7 @@ pub fn key(epic: &str, round: Option<usize>, task: &str) -> String {
     }
 }
 
-/// What of a list is beyond the limits, in words for the model.
+/// Describes how a list exceeds the limits, in words for the model.
 pub fn beyond(tasks: usize, settings: &Settings) -> Option<String> {
     (tasks > settings.tasks_max).then(|| {
         format!(
@@ -206,7 +204,7 @@ pub fn beyond(tasks: usize, settings: &Settings) -> Option<String> {
     })
 }
 
-/// The next step. Total: every record has one.
+/// Returns the next step. Total: every record has a next step.
 pub fn next(flow: &Flow, settings: &Settings) -> Step {
     if flow.depth > settings.depth_max {
         let why = format!(
@@ -216,7 +214,7 @@ pub fn next(flow: &Flow, settings: &Settings) -> Step {
         return Step::Stop { question: None, why };
     }
     let mut step = decide(flow, settings);
-    // What runs is waited for, and what is over stays so; but nothing new is begun.
+    // Running work is awaited and results stay, but no new work begins.
     let begins = matches!(step, Step::Ask { .. } | Step::File { .. } | Step::Check { .. });
     if let Some(why) = spent(flow, settings).filter(|_| begins || is_about_to_start(&step)) {
         step = Step::Stop { question: None, why };
@@ -224,12 +222,13 @@ pub fn next(flow: &Flow, settings: &Settings) -> Step {
     step
 }
 
-/// Whether a wait is for workers that are still to start.
+/// Returns true if a wait is for workers that have not started.
 fn is_about_to_start(step: &Step) -> bool {
     matches!(step, Step::AwaitWork { work } if work.running.is_empty())
 }
 
-/// Why nothing new may begin: money or time for everything together is used up. What runs goes on.
+/// Returns why no new work may begin: the budget or the time of the plan is used up. Running work
+/// goes on.
 pub fn spent(flow: &Flow, settings: &Settings) -> Option<String> {
     if let Some(budget) = settings.budget.filter(|budget| flow.spent >= *budget) {
         let usd = |micros: u64| super::budget::usd(i64::try_from(micros).unwrap_or(i64::MAX));
@@ -309,8 +308,8 @@ fn check(flow: &Flow, rounds: u32) -> Option<Step> {
     Some(filing(&last.filing, Some(round)).unwrap_or(Step::Check { round: round + 1 }))
 }
 
-/// What follows on an answer that cannot be used, the last of so many askings: the same
-/// conversation is asked again, and so often after that. `None`: its words are looked at instead.
+/// Decides after an unusable answer, the last of `asked` answers: ask again in the same
+/// conversation, with the number of tries left. `None`: take the answer from the words.
 pub fn asks_left(asked: u32, settings: &Settings) -> Option<u32> {
     settings.asks_again.checked_sub(asked)
 }
@@ -333,15 +332,15 @@ fn filing(filing: &Filing, round: Option<usize>) -> Option<Step> {
     Some(if tasks.is_empty() { Step::MarkFiled { round } } else { Step::File { round, tasks } })
 }
 
-/// The tasks that have no atom yet, each after those that it depends on. Dependencies that there
-/// are not, and circles, hold nobody: lists that have some are refused before.
+/// Returns the tasks without an atom, each after the dependencies. Missing dependencies and cycles
+/// hold nothing: lists with such faults are refused before.
 fn left_to_file(filing: &Filing) -> Vec<String> {
     let mut placed: HashSet<&str> = HashSet::new();
     let mut order = Vec::new();
     let place_of: std::collections::HashMap<&str, usize> =
         filing.tasks.iter().enumerate().map(|(n, task)| (task.id.as_str(), n)).collect();
     for root in 0..filing.tasks.len() {
-        // Depth first, without recursion: a task is placed when those before it are.
+        // Depth first, without recursion: a task comes after the dependencies.
         let mut path = vec![(root, 0)];
         let mut begun = HashSet::from([root]);
         while let Some((n, next)) = path.pop() {

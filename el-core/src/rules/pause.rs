@@ -1,5 +1,5 @@
-//! A pause of claiming belongs to an account, not to a project: what a project's pause and the
-//! account's common record make of each other, and how long an outage is waited for.
+//! Pauses of claims. A pause belongs to an account, not to a project. The rules reconcile a
+//! project's pause with the shared record of the account, and set how long an outage lasts.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ pub const LONGEST: Duration = Duration::from_secs(8 * 24 * 3600);
 /// The shortest wait for a service that is out of order.
 const SHORTEST_OUTAGE: Duration = Duration::from_secs(1);
 
-/// What is known of an account's pause. One of an outage is kept after its time is over, until
-/// the service has answered: the next one lasts longer.
+/// The record of an account's pause. The record of an outage stays after the pause, until the
+/// service has answered: the next pause lasts longer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
     pub kind: PauseKind,
@@ -26,19 +26,19 @@ pub struct Known {
     /// How often in a row the service was found out of order.
     #[serde(default)]
     pub strikes: u32,
-    /// The one run that finds out whether the service is back.
+    /// The single run that tests whether the service is back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
 }
 
 impl Known {
-    /// Whether it holds claims at this moment. A pause that reaches further than any can is one of
-    /// a clock that was wrong, and is not believed.
+    /// Returns true if the pause holds claims now. A pause beyond the longest possible comes from a
+    /// wrong clock and does not count.
     pub fn holds(&self, now: Timestamp) -> bool {
         self.until.is_none_or(|until| until > now && until <= now.plus(LONGEST))
     }
 
-    /// Whether it holds longer than the other.
+    /// Returns true if the pause ends later than the other.
     pub fn outlasts(&self, other: &Known) -> bool {
         match (self.until, other.until) {
             (None, until) => until.is_some(),
@@ -47,19 +47,19 @@ impl Known {
         }
     }
 
-    /// The service may be back: one run at a time finds out.
+    /// Returns true if the service may be back: a single run at a time tests the service.
     pub fn is_probed(&self, now: Timestamp) -> bool {
         self.kind == PauseKind::Outage && !self.holds(now)
     }
 
-    /// As people and programs are told of it.
+    /// Returns the pause for people and programs.
     pub fn pause(&self) -> Pause {
         Pause { until: self.until, reason: self.reason.clone(), kind: self.kind }
     }
 }
 
-/// What is known after a run that the service failed. `known`: what was known before. Runs that
-/// began before the outage was learnt of tell nothing new; each later one doubles the wait.
+/// Returns the record after a run that the service failed. `known`: the record before. A run that
+/// began before the outage was known changes nothing; each later run doubles the wait.
 pub fn after_outage(
     known: Option<&Known>,
     began: Timestamp,
@@ -90,20 +90,20 @@ pub fn after_outage(
 pub struct Shared {
     #[serde(default)]
     pub pause: Option<Known>,
-    /// When a person last said that claiming goes on: what was learnt before is void.
+    /// When a person last ended the pause: older records are void.
     #[serde(default)]
     pub cleared_at: Option<Timestamp>,
 }
 
-/// What is to be done.
+/// The step to take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Nothing,
-    /// Somebody else learnt of a pause: it is this project's too.
+    /// Another project recorded a pause: the pause holds this project too.
     Adopt(Known),
-    /// This project learnt of it: the others are told.
+    /// This project has a new pause: share the pause.
     Publish(Known),
-    /// A person cleared it, perhaps in another project.
+    /// A person ended the pause, perhaps in another project.
     Clear,
 }
 

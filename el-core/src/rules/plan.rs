@@ -1,9 +1,9 @@
-//! What a worker does next: the whole of its mind, as one pure function. The loop that carries the
-//! actions out is thin.
+//! The next actions of a worker, decided by a pure function. The loop that carries the actions out
+//! is thin.
 
 use crate::model::{Run, Timestamp};
 
-/// What the worker knows about a live run's supervisor. *Unknown* never reaps.
+/// The state of a live run's supervisor. *Unknown* never reaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liveness {
     Alive,
@@ -17,36 +17,36 @@ pub enum Phase {
     /// Claims, launches and waits.
     #[default]
     Working,
-    /// Claims nothing more and waits for what it runs.
+    /// Claims nothing more and waits for the running sessions.
     Draining,
 }
 
-/// What a worker sees when it looks.
+/// A worker's view of the project.
 #[derive(Debug, Clone)]
 pub struct Snapshot<'a> {
     pub now: Timestamp,
     pub phase: Phase,
-    /// Every live run of the project, with what is known of its supervisor.
+    /// Every live run of the project, with the state of the supervisor.
     pub live: &'a [(Run, Liveness)],
-    /// This worker's id.
+    /// The id of the worker.
     pub worker: &'a str,
-    /// Sessions that this worker may have at once, of all its agents together.
+    /// The most sessions of the worker at once, for all agents together.
     pub concurrency: usize,
-    /// The agents that it serves and that are not paused, and how many runs of each may live at
-    /// once, whoever's they are.
+    /// The agents that the worker serves and that are not paused, each with the limit of live runs
+    /// over all workers.
     pub agents: &'a [(&'a str, usize)],
     /// Claims left of `--max` or `--once`; `None`: no bound.
     pub claims_left: Option<usize>,
 }
 
-/// One thing to do.
+/// An action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Claim up to this many ready atoms and launch them.
+    /// Claim up to `at_most` ready atoms and launch the runs.
     Claim { at_most: usize },
-    /// The supervisor is gone: end what is left of its tree, then settle the run.
+    /// The supervisor is gone: end the rest of the process tree, then settle the run.
     Recover { run: String },
-    /// A live run whose worker is another or none is ours to watch from now on.
+    /// Take over a live run without a worker, or of another worker.
     Adopt { run: String },
 }
 
@@ -61,8 +61,8 @@ pub fn plan(snapshot: &Snapshot<'_>, is_orphan: impl Fn(&str) -> bool) -> Vec<Ac
         let is_mine = run.worker_id.as_deref() == Some(snapshot.worker);
         let is_anyones = run.worker_id.as_deref().is_none_or(&is_orphan);
         match liveness {
-            // A run that is being launched has no supervisor yet, and counts as unknown for one
-            // lease of time. If its worker is gone, another one waits for it.
+            // A run in launch has no supervisor yet, and counts as unknown for the time of a lease.
+            // If the worker is gone, another worker waits for the run.
             Liveness::Absent => actions.push(Action::Recover { run: run.id.clone() }),
             Liveness::Alive | Liveness::Unknown => {
                 if is_mine {
@@ -75,7 +75,7 @@ pub fn plan(snapshot: &Snapshot<'_>, is_orphan: impl Fn(&str) -> bool) -> Vec<Ac
         }
     }
     if snapshot.phase == Phase::Working {
-        // The claim itself looks again; this keeps a busy agent's worker from asking in vain.
+        // The claim checks the limit again; this check saves vain claims for a busy agent.
         let room = |(agent, limit): &(&str, usize)| {
             limit
                 .saturating_sub(snapshot.live.iter().filter(|(run, _)| run.agent == *agent).count())

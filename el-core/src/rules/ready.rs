@@ -1,5 +1,5 @@
-//! What keeps an atom from being ready, in words. The twin of the SQL in `store/ready`; a property
-//! test holds the two together.
+//! The reasons why an atom is not ready. `store/ready` says the same in SQL; a property test
+//! compares the two.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::model::{BondKind, IssueType, Status, Timestamp};
 
-/// A back-off that begins later than this from now was set before the clock went back.
+/// A back-off that begins later than this from now dates from before the clock went back.
 pub const CLOCK_SKEW: Duration = Duration::from_secs(60);
 
 /// As much of an atom as readiness depends on.
@@ -24,11 +24,11 @@ pub struct Node {
     pub retry_from: Option<Timestamp>,
     pub close_reason: Option<String>,
     pub live_run: Option<String>,
-    /// It is the epic of a plan that has not ended and that nobody drives.
+    /// The epic of a plan that has not ended and has no driver.
     pub is_resting_plan: bool,
 }
 
-/// Atoms and the bonds among them; it may be only the part around one atom.
+/// Atoms with their bonds; possibly only the part around an atom.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     pub nodes: BTreeMap<String, Node>,
@@ -36,33 +36,33 @@ pub struct Snapshot {
     pub bonds: Vec<(String, String, BondKind)>,
 }
 
-/// One thing that holds an atom back.
+/// A reason that holds an atom back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "hold", rename_all = "snake_case")]
 pub enum Hold {
-    /// Its own status is not one from which work begins.
+    /// The status does not allow work to begin.
     Status { status: Status },
-    /// An epic or a formula is never worked on itself.
+    /// An epic or a formula is never worked on.
     Abstract { issue_type: IssueType },
     /// Deferred, with or without a date.
     Deferred { until: Option<Timestamp> },
     /// An attempt failed, or was over at once, a moment ago.
     BackOff { until: Timestamp },
-    /// A run works on it, or is just being settled.
+    /// A run works on the atom, or is being settled.
     Running { run: String },
-    /// A bond of the atom, or of one of its parents (`via`).
+    /// A bond of the atom, or of an ancestor (`via`).
     Blocked { by: String, bond: BondKind, via: Option<String> },
-    /// What it, or one of its parents (`via`), waited for is over, and the run that did it is not:
-    /// its agent may still be writing.
+    /// A dependency of the atom, or of an ancestor (`via`), is over with a live run: the agent may
+    /// still be writing.
     Ending { of: String, run: String, via: Option<String> },
-    /// A parent is itself held.
+    /// An ancestor is held.
     Parent { parent: String, status: Status },
-    /// It belongs to a plan that nobody drives: filed only, or interrupted.
+    /// The plan of the atom has no driver: only filed, or interrupted.
     Plan { epic: String },
 }
 
-/// A blocker has *failed* if it was decided against, or closed with a reason that begins with fail,
-/// error or abort.
+/// Returns true if a blocker *failed*: the blocker was decided against, or closed with a reason
+/// that begins with fail, error or abort.
 pub fn has_failed(status: Status, close_reason: Option<&str>) -> bool {
     match status {
         Status::WontDo => true,
@@ -75,8 +75,8 @@ pub fn has_failed(status: Status, close_reason: Option<&str>) -> bool {
 }
 
 impl Snapshot {
-    /// Everything that holds `id` back at `now`; empty means ready. An atom that is not in the
-    /// snapshot has no holds to name.
+    /// Returns every reason that holds `id` back at `now`; empty means ready. An atom outside of
+    /// the snapshot has no holds.
     pub fn holds(&self, id: &str, now: Timestamp) -> Vec<Hold> {
         let Some(node) = self.nodes.get(id) else { return Vec::new() };
         let mut holds = Vec::new();
@@ -148,7 +148,7 @@ impl Snapshot {
         self.below(id).iter().skip(1).any(|(_, node)| !node.status.is_over())
     }
 
-    /// A live run of an atom, or of anything below it too.
+    /// Returns a live run of an atom, or also of a descendant.
     fn at_work(&self, id: &str, with_children: bool) -> Option<(&str, &str)> {
         let looked_at = if with_children {
             self.below(id)
@@ -158,7 +158,7 @@ impl Snapshot {
         looked_at.into_iter().find_map(|(id, node)| Some((id.as_str(), node.live_run.as_deref()?)))
     }
 
-    /// An atom and everything below it, each once.
+    /// Returns an atom and all descendants, without duplicates.
     fn below(&self, id: &str) -> Vec<(&String, &Node)> {
         let mut children: HashMap<&String, Vec<(&String, &Node)>> = HashMap::new();
         for (id, node) in &self.nodes {

@@ -5,21 +5,18 @@ use std::time::Duration;
 use super::ready::CLOCK_SKEW;
 use crate::model::{Attempt, Outcome, Timestamp};
 
-/// How many attempts of each kind an atom gets before it is `blocked`, and the back-off between
-/// them.
+/// The attempts of each kind before an atom becomes `blocked`, and the back-off between attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// Attempts that crash, report an error, or stall.
     pub failures: u32,
-    /// Attempts that end without saying how the atom ends (each has had the Stop hook and one
-    /// resume).
+    /// Attempts that end without a terminal status (each had the Stop hook and a resume).
     pub violations: u32,
     /// Attempts that run out of time.
     pub timeouts: u32,
-    /// Attempts that never start, or lose their supervisor: faults of the machine rather than the
-    /// work.
+    /// Attempts that never start, or lose the supervisor: faults of the machine, not of the work.
     pub machine: u32,
-    /// The wait after the first failure; it doubles with each further one.
+    /// The wait after the first failure; each further failure doubles the wait.
     pub base: Duration,
     /// The longest wait.
     pub cap: Duration,
@@ -38,19 +35,19 @@ impl Default for RetryPolicy {
     }
 }
 
-/// What follows a failed attempt.
+/// The consequence of a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Again, after this wait.
+    /// Try again after the wait.
     Retry(Duration),
-    /// No more: this many attempts of the same kind failed.
+    /// Give up after this many failures of the same kind.
     GiveUp(u32),
 }
 
 impl RetryPolicy {
-    /// Decides after an attempt ended as `outcome`. `earlier`: how the attempts before it ended,
-    /// since the atom last got a fresh start. `jitter`, from 0 to 1, spreads the wait over its
-    /// upper half, so that atoms that failed together do not return together.
+    /// Decides after an attempt that ended as `outcome`. `earlier`: the outcomes of earlier
+    /// attempts since the last fresh start. `jitter`, from 0 to 1, spreads the wait over the upper
+    /// half, so that atoms that failed together do not return together.
     pub fn next(&self, outcome: Outcome, earlier: &[Outcome], jitter: f64) -> Next {
         let same = alike(outcome, earlier).saturating_add(1);
         if same >= self.attempts_of(outcome) {
@@ -64,34 +61,35 @@ impl RetryPolicy {
     }
 }
 
-/// Whether an atom that is ready may be begun again.
+/// Whether a ready atom may begin again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
     Now,
-    /// Not before this moment.
+    /// Not before the time.
     Later(Timestamp),
-    /// So many attempts in a row were over at once, and left it ready.
+    /// Not at all, after so many quick attempts in a row that left the atom ready.
     Never(u32),
 }
 
-/// An attempt that is over sooner has hardly done anything.
+/// A shorter attempt has hardly done any work.
 const QUICK: Duration = Duration::from_secs(60);
-/// An atom that is begun again sooner after an attempt (and its back-off) has only come round.
+/// An atom that begins again sooner after an attempt (and the back-off) is going round in circles.
 const AT_ONCE: Duration = Duration::from_secs(5 * 60);
 
 impl RetryPolicy {
-    /// Keeps an atom from going round: whichever way it becomes ready again, attempts that are over
-    /// within a minute and begin again within a few are waited for, and bounded in number, as
-    /// failures are. `earlier`: the attempts since the atom last got a fresh start, oldest first.
-    /// Those that failed, that a person called off, or that the account, the service or the machine
-    /// ended are none of these; [`RetryPolicy::next`] sees to the first.
+    /// Stops an atom from going round in circles, whatever makes the atom ready again. Attempts
+    /// shorter than a minute that begin again within minutes get waits and a limit, as failures do.
+    /// `earlier`: the attempts since the last fresh start, oldest first. Failures do not count here
+    /// ([`RetryPolicy::next`] decides about failures), nor do attempts ended by a person, the
+    /// account, the service or the machine.
     pub fn again(&self, earlier: &[Attempt], now: Timestamp) -> Again {
         let is_free = |outcome: Outcome| {
             outcome.is_failure() || outcome.is_external() || outcome == Outcome::Cancelled
         };
         let mut round = 0_u32;
         let mut free_at = None;
-        // An attempt that ends in the future ended before the clock went back: it holds nothing.
+        // An attempt with an end in the future dates from before the clock went back, and holds
+        // nothing.
         let counts = |a: &&Attempt| !is_free(a.outcome) && a.ended <= now.plus(CLOCK_SKEW);
         for attempt in earlier.iter().filter(counts) {
             if free_at.is_some_and(|at: Timestamp| attempt.started > at.plus(AT_ONCE)) {
@@ -118,13 +116,13 @@ impl RetryPolicy {
         }
     }
 
-    /// After how many attempts that ended like this one the atom is given up.
+    /// Returns the number of attempts with this outcome after which the atom is given up.
     pub fn attempts_of(&self, outcome: Outcome) -> u32 {
         Kind::of(outcome).limit(self).max(1)
     }
 
-    /// How long an atom waits whose run was ended from outside, after as many runs that were ended
-    /// so before: not at all the first time.
+    /// Returns the wait of an atom after an interruption from outside, by the number of earlier
+    /// interruptions. There is no wait the first time.
     pub fn after_interruption(&self, earlier: &[Outcome]) -> Duration {
         let before = earlier.iter().filter(|o| **o == Outcome::Interrupted).count();
         before
@@ -138,7 +136,7 @@ impl RetryPolicy {
     }
 }
 
-/// How many of these failed in the way of this one.
+/// Counts the attempts that failed in the same way as `outcome`.
 pub fn alike(outcome: Outcome, attempts: &[Outcome]) -> u32 {
     let same =
         attempts.iter().filter(|o| o.is_failure() && Kind::of(**o) == Kind::of(outcome)).count();

@@ -1,16 +1,16 @@
-//! What a delegated task is to whoever handed it over: where it stands, and what it is called.
+//! The state and the title of a delegated task, for the requester.
 
 use super::ready::has_failed;
 use crate::model::{Atom, Outcome, Run, Status, TaskStatus};
 
-/// Where a task stands. `last`: its live run, or its last one.
+/// Returns the state of a task. `last`: the live run, or the last run.
 pub fn status(atom: &Atom, last: Option<&Run>) -> TaskStatus {
     if atom.run_id.is_some() {
         return TaskStatus::Running;
     }
     match atom.status {
         Status::Open => TaskStatus::Queued,
-        // Somebody claimed it for himself.
+        // Claimed by a person.
         Status::InProgress => TaskStatus::Running,
         Status::Review | Status::Testing => TaskStatus::Review,
         Status::Blocked => TaskStatus::Failed,
@@ -32,8 +32,8 @@ pub fn status(atom: &Atom, last: Option<&Run>) -> TaskStatus {
 /// Longest title made from a prompt, in characters.
 const TITLE: usize = 80;
 
-/// A title from a prompt: its first line that says something, without the marks of a heading or a
-/// list, cut where a word ends.
+/// Makes a title from a prompt: the first line with text, without marks of headings and lists, cut
+/// at the end of a word.
 pub fn title(prompt: &str) -> String {
     let said = |line: &str| {
         // A heading may be closed as it was opened, after a space.

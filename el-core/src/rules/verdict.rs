@@ -1,6 +1,5 @@
-//! How a run ended: from its exit record and the atom as it was re-read afterwards. The atom's
-//! status is the only truth; the exit record only says what to make of an atom that was left in
-//! progress.
+//! The outcome of a run, from the exit record and the atom as read afterwards. The atom's status is
+//! the only truth; the exit record only decides about an atom left in progress.
 
 use std::time::Duration;
 
@@ -12,18 +11,18 @@ use crate::model::{
 use super::pause::{Known, after_outage};
 use super::retry::{Next, RetryPolicy};
 
-/// What a verdict is made from.
+/// The facts of a verdict.
 #[derive(Debug)]
 pub struct Facts<'a> {
-    /// The atom's status, and whether this very run set it; `None` if the atom is gone.
+    /// The atom's status, and whether this run set the status; `None` if the atom is gone.
     pub atom: Option<(Status, bool)>,
     pub exit: &'a ExitRecord,
     /// When the run began.
     pub began: Timestamp,
-    /// What is known of a pause of the run's account.
+    /// The recorded pause of the run's account.
     pub known: Option<&'a Known>,
     pub cancel: Option<CancelMode>,
-    /// Which budget was spent while the run was on, in words.
+    /// The budget that the run overspent, in words.
     pub over_budget: Option<&'a str>,
     /// How the earlier attempts since the atom's last fresh start ended.
     pub earlier: &'a [Outcome],
@@ -33,23 +32,23 @@ pub struct Facts<'a> {
     pub now: Timestamp,
 }
 
-/// What is to be written.
+/// The changes to write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     pub outcome: Outcome,
     /// Why, in words.
     pub detail: String,
     pub atom: AtomChange,
-    /// From now on nothing is claimed for the run's account.
+    /// The new pause of the run's account.
     pub pause: Option<Known>,
 }
 
-/// What becomes of the atom.
+/// The change to the atom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AtomChange {
-    /// It stands as it is.
+    /// No change.
     Keep,
-    /// Open again, not before this moment.
+    /// Open again, not before the time.
     Reopen { retry_at: Option<Timestamp> },
     /// Held until a person says so.
     Hold,
@@ -58,7 +57,7 @@ pub enum AtomChange {
 }
 
 impl AtomChange {
-    /// The atom as it will be.
+    /// Returns the atom after the change.
     pub fn applied_to(&self, atom: &Atom) -> Atom {
         let (status, retry_at) = match self {
             AtomChange::Keep => (atom.status, atom.retry_at),
@@ -70,7 +69,7 @@ impl AtomChange {
     }
 }
 
-/// How long to pause when the account's limit was hit and nobody said when it resets.
+/// The pause after a usage limit without a known reset time, in seconds.
 const UNKNOWN_LIMIT_PAUSE_S: u64 = 5 * 60;
 /// The longest pause that a message can impose.
 const LONGEST_PAUSE_S: u64 = 8 * 24 * 3600;
@@ -197,8 +196,8 @@ fn external(
     Verdict { outcome, detail, atom, pause: Some(pause) }
 }
 
-/// The atom comes back a little after the others, so that not always the same one finds out
-/// whether the service is back.
+/// Makes the verdict of an outage. The atom returns a little after the others, so that the probe is
+/// not always the same atom.
 fn outage(facts: &Facts<'_>) -> Verdict {
     let detail = with_message(facts.exit, "the service failed");
     let known = after_outage(facts.known, facts.began, facts.now, facts.policy, &detail);
@@ -221,7 +220,7 @@ fn interrupted(facts: &Facts<'_>) -> Verdict {
     }
 }
 
-/// With what the agent said last: its own word about a bound of its own belongs to it.
+/// Adds the agent's last words: the agent's text about a limit belongs to the description.
 fn with_message(exit: &ExitRecord, what: &str) -> String {
     let message = exit.message.as_deref().map(str::trim).filter(|m| !m.is_empty());
     message.map_or_else(|| what.to_owned(), |m| format!("{what}: {m}"))

@@ -1,22 +1,23 @@
-//! Which of many edges make atoms wait for themselves: for thousands at once, where asking for each
-//! would take minutes.
+//! Edges that make atoms wait for themselves, for thousands of edges at once. A search for each
+//! edge would take minutes.
 
 use crate::model::BondKind;
 
-/// How one atom depends on another.
+/// The way an atom depends on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
     /// The target waits for the source: `blocks`, `conditional_blocks`.
     Hold,
-    /// The target waits for the source and everything below it: `waits_for`, and every blocking
-    /// bond from an epic, which is over only when everything below it is.
+    /// The target waits for the source and all descendants of the source: `waits_for`, and every
+    /// blocking bond from an epic, since an epic is over only with all descendants.
     Tree,
     /// The source contains the target: `parent_child`.
     Contain,
 }
 
 impl Wait {
-    /// What a bond makes wait; `None` if nothing. `from_epic`: its source is an abstract atom.
+    /// Returns the wait of a bond; `None` if the bond holds nothing. `from_epic`: the source is an
+    /// abstract atom.
     pub const fn of_bond(kind: BondKind, from_epic: bool) -> Option<Wait> {
         match kind {
             BondKind::Blocks | BondKind::ConditionalBlocks if !from_epic => Some(Wait::Hold),
@@ -27,7 +28,7 @@ impl Wait {
     }
 }
 
-/// An edge between two atoms, which are numbers below the count of atoms.
+/// An edge between two atoms. Atoms are numbered from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     pub source: usize,
@@ -35,16 +36,16 @@ pub struct Edge {
     pub wait: Wait,
 }
 
-/// Steps that the search may take in all before it gives up and refuses the rest of the suspects:
-/// some seconds.
+/// The most steps of the whole search, some seconds. Beyond the limit, all remaining suspects are
+/// refused.
 const BUDGET: usize = 100_000_000;
 
-/// The positions in `new` of those edges that cannot be added to `held` (which has no cycle) and to
-/// the new ones before them.
+/// Returns the positions in `new` of edges that would close a cycle with `held` (which has no
+/// cycle) and earlier new edges.
 ///
-/// Each atom `a` has two vertices: `2a`, itself, and `2a + 1`, "something below me is not over":
-/// that is what the targets of `waits_for` wait for, and it leads from each child to its parent. So
-/// the graph stays as small as the project, however deep the families.
+/// Each atom `a` has two vertices: `2a` is the atom, and `2a + 1` means "a descendant is not over".
+/// The targets of `waits_for` wait for the second, and edges lead from each child's second vertex
+/// to the parent's. So the graph stays as small as the project, however deep the families.
 pub fn refused(atoms: usize, held: &[Edge], new: &[Edge]) -> Vec<usize> {
     let graph = Graph::of(atoms, held.iter().chain(new));
     let component = graph.components();
@@ -53,7 +54,7 @@ pub fn refused(atoms: usize, held: &[Edge], new: &[Edge]) -> Vec<usize> {
     if !new.iter().any(in_a_cycle) {
         return Vec::new();
     }
-    // Now the certain ones first, then the suspects one by one.
+    // Add the certain edges first, then the suspects one by one.
     let mut graph =
         Graph::of(atoms, held.iter().chain(new.iter().filter(|edge| !in_a_cycle(edge))));
     let mut refused = Vec::new();
@@ -77,8 +78,8 @@ pub fn refused(atoms: usize, held: &[Edge], new: &[Edge]) -> Vec<usize> {
     refused
 }
 
-/// A cycle for every group of atoms that wait for each other: the atoms along it, both ends
-/// included. Takes time in proportion to the edges and the cycles found.
+/// Returns a cycle for every group of atoms that wait for each other: the atoms along the cycle,
+/// both ends included. The time is proportional to the edges and the cycles found.
 pub fn cycles(atoms: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
     let graph = Graph::of(atoms, edges);
     let component = graph.components();
@@ -135,8 +136,8 @@ impl Graph {
         graph
     }
 
-    /// The vertex before `start` on the shortest cycle through it, within its component; `before`
-    /// holds the way back.
+    /// Returns the vertex before `start` on the shortest cycle through `start` within the
+    /// component. `before` holds the way back.
     fn last_of_cycle(
         &self,
         start: usize,
@@ -162,13 +163,13 @@ impl Graph {
         self.next[from].push(to);
     }
 
-    /// Takes back what was added last from there.
+    /// Removes the arc added last from the vertex.
     fn undo(&mut self, from: usize) {
         self.next[from].pop();
     }
 
-    /// By vertex, the number of its strongly connected component (Tarjan's algorithm, without
-    /// recursion).
+    /// Returns the number of the strongly connected component of each vertex (Tarjan's algorithm,
+    /// without recursion).
     fn components(&self) -> Vec<usize> {
         const NONE: usize = usize::MAX;
         let count = self.next.len();
@@ -224,8 +225,8 @@ struct Search {
 }
 
 impl Search {
-    /// Whether there is a way, which can only lead through one component. Out of budget, it says
-    /// yes.
+    /// Returns true if there is a path. A path can only lead through the component. Returns true as
+    /// well if the budget is used up.
     fn reaches(&mut self, graph: &Graph, component: &[usize], start: usize, goal: usize) -> bool {
         if start == goal {
             return true;

@@ -18,8 +18,8 @@ pub fn tail(text: &str, max: usize) -> &str {
     &text[start..]
 }
 
-/// The beginning and the end of a text that is longer than `max` bytes; else all of it, and
-/// nothing. Both are whole lines, but of a line that is longer than that.
+/// Splits a text longer than `max` bytes into the beginning and the end; a shorter text is returned
+/// whole, with an empty end. Both parts are whole lines, except of longer lines.
 pub fn head_and_tail(text: &str, max: usize) -> (&str, &str) {
     if text.len() <= max {
         return (text, "");
@@ -30,8 +30,8 @@ pub fn head_and_tail(text: &str, max: usize) -> (&str, &str) {
     (head, tail)
 }
 
-/// A line of at most `width` characters: of a longer one, its beginning and more of its end, where
-/// an error stands.
+/// Shortens a line to `width` characters: keeps the beginning and more of the end, since errors
+/// stand at the end.
 pub fn middle_out(line: &str, width: usize) -> String {
     let length = line.chars().count();
     if length <= width {

@@ -1,8 +1,8 @@
-//! Markdown as lines, each with what CommonMark says of it: code, quotation, or comment.
+//! Markdown as lines, each classified by CommonMark as text, code, quotation, or comment.
 //!
-//! Summaries, task lists and plans are read by line, because people and models leave the format in
-//! ways that no parser of Markdown knows (`**Status:** done`). The parser only tells which lines
-//! are no text of the writer's own.
+//! Summaries, task lists and plans are read by line, because people and models deviate from the
+//! format in ways that no parser of Markdown knows (`**Status:** done`). The parser only finds
+//! lines that are not the writer's own text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,23 +12,23 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 /// Times that reading begins again behind a fence that never ends.
 const RESTARTS_MAX: usize = 4;
 
-/// One line of a text.
+/// A line of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
     /// Counts from 1.
     pub number: usize,
-    /// Without its end, with the blanks around it.
+    /// The line without the line end; surrounding blanks stay.
     pub text: &'a str,
     pub kind: LineKind,
 }
 
-/// What a line's surroundings make of it.
+/// The kind of a line, by context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineKind {
     Text,
-    /// In a fenced block, or one of its two marks.
+    /// A line of a fenced block, or a mark of the fence.
     Code,
-    /// One of the two marks of a fenced block.
+    /// The opening or closing mark of a fenced block.
     Fence,
     Quote,
 }
@@ -56,7 +56,7 @@ pub struct Markdown<'a> {
     marks: Vec<Mark>,
     /// The lines of each comment.
     comments: Vec<Range<usize>>,
-    /// Where a fence begins that never ends. It counts as none.
+    /// The lines where an endless fence begins. Such a fence counts as none.
     open_fences: Vec<usize>,
 }
 
@@ -67,8 +67,8 @@ struct Mark {
 }
 
 impl<'a> Markdown<'a> {
-    /// Reads a text. Comments become blanks. A fence or comment that never ends counts as none, so
-    /// that it hides nothing.
+    /// Reads a text. Comments become blanks. A fence or comment without an end counts as none, so
+    /// that no text is hidden.
     pub fn read(text: &'a str) -> Markdown<'a> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let text = if text.contains('\r') {
@@ -200,7 +200,7 @@ impl Found {
     }
 }
 
-/// A fenced block has its closing mark.
+/// Returns true if a fenced block has the closing mark.
 fn is_closed(block: &str) -> bool {
     let opening: &str = block.lines().next().unwrap_or_default();
     let Some(mark) = opening.chars().next() else { return false };
@@ -212,7 +212,7 @@ fn is_closed(block: &str) -> bool {
     })
 }
 
-/// The text with these parts replaced by blanks.
+/// Replaces the parts by blanks.
 fn blank(text: &str, parts: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! Texts of any kind: harmless, in one line, cut; and Markdown as its lines. Pure, and the same for
-//! every crate.
+//! Texts of any kind: sanitised, folded into a line, cut; and Markdown as lines. Pure, and shared
+//! by every crate.
 
 mod cut;
 pub mod markdown;

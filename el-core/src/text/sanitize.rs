@@ -1,5 +1,5 @@
-//! Foreign text made fit for a terminal: what an agent, a tool or an atom says must not move our
-//! cursor, change our title, or write into the clipboard.
+//! Makes foreign text safe for a terminal: text of an agent, a tool or an atom must not move the
+//! cursor, change the title, or write into the clipboard.
 
 /// The text without control codes: escape sequences are taken out whole, other controls and the
 /// marks that turn the direction of writing are dropped; tabs and newlines stay, a carriage return
@@ -26,8 +26,8 @@ pub fn sanitize(text: &str) -> String {
     clean
 }
 
-/// The text as one line of at most `width` characters: sanitised, white space in one piece, cut
-/// with `…`.
+/// Returns the text as a single line of at most `width` characters: sanitised, white space folded,
+/// cut with `…`.
 #[must_use]
 pub fn one_line(text: &str, width: usize) -> String {
     // Only as much as can be seen is looked at; control codes take little of it.
@@ -35,7 +35,7 @@ pub fn one_line(text: &str, width: usize) -> String {
     cut(&folded(&start), width)
 }
 
-/// The text as one line, however long: sanitised, white space in one piece.
+/// Returns the text as a single line of any length: sanitised, white space folded.
 #[must_use]
 pub fn folded(text: &str) -> String {
     sanitize(text).split_whitespace().collect::<Vec<_>>().join(" ")
@@ -76,14 +76,14 @@ fn skip_escape(chars: &mut Chars<'_>) {
     }
 }
 
-/// Parameters, intermediates, one final character; ends early at anything else.
+/// Skips parameters, intermediates and a final character; stops early at any other character.
 fn skip_csi(chars: &mut Chars<'_>) {
     while chars.next_if(|char| matches!(char, ' '..='?')).is_some() {}
     chars.next_if(|char| matches!(char, '@'..='~'));
 }
 
-/// Up to the terminator, or the end of the line if there is none on it: a sequence that never ends
-/// must not eat the rest.
+/// Skips to the terminator, or to the end of the line if the line has no terminator: an endless
+/// sequence must not swallow the rest.
 fn skip_string(chars: &mut Chars<'_>) {
     while let Some(char) = chars.next_if(|char| *char != '\n') {
         match char {

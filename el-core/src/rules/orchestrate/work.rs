@@ -14,36 +14,36 @@ pub struct Member {
     pub id: String,
     pub status: Status,
     pub close_reason: Option<String>,
-    /// A run is on it.
+    /// A run works on the atom.
     pub is_running: bool,
-    /// It is deferred with a date, at which it is ready by itself.
+    /// Deferred with a date: the atom becomes ready without a person.
     pub has_date: bool,
-    /// The atoms that must be over before it.
+    /// The atoms that must be over first.
     pub waits_for: Vec<String>,
 }
 
-/// Where one atom stands in the flow.
+/// The state of an atom in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It gave its result.
+    /// Over with a result.
     Done,
-    /// It is over without one.
+    /// Over without a result.
     Failed,
     Running,
-    /// A worker takes it by itself, now or when its time has come.
+    /// A worker will take the atom, now or when the time has come.
     Ready,
-    /// It waits for an atom that moves.
+    /// Waits for an atom that makes progress.
     Waiting,
-    /// A person is to look at it.
+    /// A person has to review the atom.
     Review,
-    /// Blocked, or held by a person: nothing happens by itself.
+    /// Blocked, or held by a person: no progress without a person.
     Stuck,
-    /// It waits for an atom that is stuck.
+    /// Waits for a stuck atom.
     Held,
 }
 
-/// All atoms, by where they stand.
+/// All atoms by state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Work {
     pub done: Vec<String>,
@@ -51,7 +51,7 @@ pub struct Work {
     pub ready: Vec<String>,
     pub waiting: Vec<String>,
     pub review: Vec<String>,
-    /// Gave no result, and will not by themselves: failed, stuck, and held by these.
+    /// Atoms without a result now and later: failed, stuck, and held by stuck atoms.
     pub missing: Vec<String>,
     /// Each atom, in the order of the members.
     #[serde(skip)]
@@ -59,7 +59,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// Whether something will happen that the flow waits for.
+    /// Returns true if the plan makes progress without a person.
     pub fn is_moving(&self) -> bool {
         !(self.running.is_empty()
             && self.ready.is_empty()
@@ -69,15 +69,14 @@ impl Work {
 }
 
 impl Member {
-    /// It gave its result.
+    /// Returns true if the atom has a result.
     pub fn is_done(&self) -> bool {
         self.alone() == Standing::Done
     }
 
-    /// Where it stands, if it waits for nothing.
+    /// Returns the state of an atom without dependencies.
     fn alone(&self) -> Standing {
-        // Until its run has ended, what it hands back and says last is still to come, whatever its
-        // status.
+        // Until the run has ended, hand-over and last words are still to come, whatever the status.
         if self.is_running {
             return Standing::Running;
         }
@@ -86,7 +85,7 @@ impl Member {
                 Standing::Done
             }
             Status::Closed | Status::WontDo | Status::Discard => Standing::Failed,
-            // Also claimed by a person, who works on it.
+            // A person may have the claim and work on the atom.
             Status::InProgress => Standing::Running,
             Status::Open => Standing::Ready,
             Status::Deferred if self.has_date => Standing::Ready,
@@ -96,8 +95,8 @@ impl Member {
     }
 }
 
-/// Where the atoms stand. An atom that waits for one outside of the epic waits; whoever knows more
-/// tells [`Member::waits_for`] without it.
+/// Sorts the atoms by state. A dependency outside of the epic holds an atom; the caller leaves
+/// known finished dependencies out of [`Member::waits_for`].
 pub fn work(members: &[Member]) -> Work {
     let places: HashMap<&str, usize> =
         members.iter().enumerate().map(|(n, member)| (member.id.as_str(), n)).collect();
@@ -131,7 +130,8 @@ pub fn work(members: &[Member]) -> Work {
     work
 }
 
-/// The atoms that wait, directly or not, for one that is stuck, or in a circle that a person made.
+/// Returns the atoms that wait, directly or not, for a stuck atom, or in a cycle that a person
+/// made.
 fn held(
     members: &[Member],
     places: &HashMap<&str, usize>,
@@ -147,10 +147,10 @@ fn held(
             }
         }
     }
-    // What will be over one day frees its followers; what is never reached is held.
+    // An atom that will be over frees the followers; an atom never reached is held.
     let moves = |n: usize| standings[n] != Standing::Stuck;
     let mut todo: Vec<usize> = (0..members.len()).filter(|n| open[*n] == 0 && moves(*n)).collect();
-    // What runs ends, whatever it waits for.
+    // A running atom ends, whatever the dependencies.
     todo.extend(
         (0..members.len()).filter(|n| {
             open[*n] > 0 && matches!(standings[*n], Standing::Running | Standing::Review)
@@ -168,8 +168,8 @@ fn held(
     (0..members.len()).filter(|n| !freed.contains(n)).collect()
 }
 
-/// What a worker says about its task against the atom's status, which alone is true; `None`: they
-/// agree, or the atom is not over.
+/// Compares a worker's report with the atom's status, which alone counts. `None`: the two agree, or
+/// the atom is not over.
 pub fn contradiction(
     said: CompletionStatus,
     status: Status,

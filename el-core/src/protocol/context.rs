@@ -1,36 +1,36 @@
-//! The context file: what an agent is told about its work. It reaches the agent as standard input,
-//! so it has no size limit that matters, is never an argument, and begins with our own words, never
-//! with an atom's.
+//! The context file: an agent's instructions for an atom. The agent reads the context from standard
+//! input, so there is no relevant size limit and no argument. The context begins with our own
+//! words, never with an atom's.
 
 use super::fence::{block, line};
 use super::{summary, words};
 use crate::model::{Atom, Comment, Review, Run, Status, Verify, VerifyStatus};
 
-/// Everything that a context is made from.
+/// The parts of a context.
 #[derive(Debug, Clone)]
 pub struct Context {
     pub atom: Atom,
     pub agent: String,
     pub attempt: i64,
     pub parent: Option<Atom>,
-    /// What the atom waited for; all over by now.
+    /// The dependencies of the atom; all over by now.
     pub blockers: Vec<Atom>,
     /// Oldest first.
     pub comments: Vec<Comment>,
-    /// The runs before this one, oldest first.
+    /// The earlier runs, oldest first.
     pub attempts: Vec<Run>,
-    /// The last hand-over, if it was rejected.
+    /// The last hand-over, if rejected.
     pub rejection: Option<Review>,
     /// The work is to be handed over for review instead of being closed.
     pub review: bool,
-    /// The check of the work, if there is one.
+    /// The check of the work, if any.
     pub verify: Option<Verify>,
-    /// The file that the agent is to write its summary to, as seen from its working folder; `None`:
-    /// it is asked for none.
+    /// The file for the agent's summary, as seen from the working folder; `None`: no summary is
+    /// asked for.
     pub summary_path: Option<String>,
-    /// The question of a plan that this is; its answer ends the work item, no command does.
+    /// The question of a plan that the atom asks. The answer ends the atom, no command does.
     pub question: Option<String>,
-    /// What is said of the plan that this is a task of.
+    /// The text about the plan that the atom is a task of.
     pub larger_work: Option<String>,
     /// From the configuration: further words at the head.
     pub preamble: Option<String>,
@@ -63,7 +63,8 @@ impl Context {
             if self.atom.description.trim().is_empty() {
                 "_No description provided_".to_owned()
             } else {
-                // A prompt that was handed over is the work itself: it reaches the agent whole.
+                // The prompt of a delegated task is the work itself, so the agent gets the whole
+                // prompt.
                 block(
                     &self.atom.description,
                     if self.atom.delegation.is_some() { usize::MAX } else { TEXT_MAX },
@@ -210,7 +211,7 @@ impl Context {
         Some(format!("## Check\n\nThe work is checked by this command:\n\n{command}\n\n{when}"))
     }
 
-    /// How finished work is handed back: closed, or submitted where it is to be reviewed.
+    /// Renders how to hand finished work back: close the atom, or submit the atom for review.
     fn finish(&self) -> String {
         let id = &self.atom.id;
         if !self.review {
@@ -257,8 +258,8 @@ impl Context {
     }
 }
 
-/// What the Stop hook, and the supervisor when it resumes the conversation, say to an agent that
-/// left its atom open.
+/// Returns the message to an agent that left an atom open, for the Stop hook and for the
+/// supervisor's resume.
 pub fn nudge(atom_id: &str, verify: Option<&Verify>) -> String {
     let mut text = format!(
         "The work item {atom_id} is still in progress in the tracker. If the work is done, run: el close {atom_id} --reason '<brief summary>' (or, where a review was asked for, el submit {atom_id} --report FILE). If it cannot be done now, run: \

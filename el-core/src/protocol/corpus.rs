@@ -1,13 +1,13 @@
-//! Texts as models write them, each with its expected reading beside it. `EL_UPDATE_CORPUS=1`
-//! writes the present readings, to be looked at before they are taken.
+//! Texts as models write them, each beside the expected reading. `EL_UPDATE_CORPUS=1` writes the
+//! present readings, for review.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::Value;
 
-/// Reads every `*.{ending}` of a folder in `tests/data`, given its name and text, and compares it
-/// with the JSON file of that name.
+/// Reads every `*.{ending}` of a folder in `tests/data`, and compares the reading with the JSON
+/// file of the same name. `read` gets name and text.
 #[track_caller]
 pub(super) fn assert_read(
     folder: &str,

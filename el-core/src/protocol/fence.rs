@@ -1,7 +1,7 @@
-//! Atom text is data. What a person or a model wrote is fenced, capped and defused before it stands
-//! in a prompt.
+//! Atom text is data. Text of a person or a model is fenced, capped and defused before use in a
+//! prompt.
 
-/// Cuts a text to at most `max` bytes on a character's border, and says that it was cut.
+/// Cuts a text to at most `max` bytes at the border of a character, and says so.
 pub fn cap(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
@@ -10,9 +10,9 @@ pub fn cap(text: &str, max: usize) -> String {
     format!("{shown}\n[cut here: {} of {} bytes shown]", shown.len(), text.len())
 }
 
-/// Removes control characters but line ends and tabs, and keeps `@path` from being read as a file
-/// to include: Claude Code expands an `@` that begins a word, so one such gets a backslash before
-/// it, which it does not expand.
+/// Removes control characters except line ends and tabs, and stops `@path` from being read as a
+/// file to include: Claude Code expands an `@` at the beginning of a word, but not after a
+/// backslash.
 pub fn defuse(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
@@ -37,7 +37,7 @@ pub fn block(text: &str, max: usize) -> String {
     format!("{fence}text\n{text}\n{fence}")
 }
 
-/// One line of data, for headings and lists.
+/// Returns a single line of data, for headings and lists.
 pub fn line(text: &str, max: usize) -> String {
     let folded: Vec<&str> = text.split_whitespace().collect();
     let folded = folded.join(" ");

@@ -1,6 +1,6 @@
 //! The mailbox files of agents that know only files: assignments to the developer, reports to the
-//! team lead, the queue, the agents' status. Pure: a file's text in, a document out, and back. What
-//! others wrote and we do not know survives.
+//! team lead, the queue, the agents' status. Pure: text to document, and back. Unknown contents of
+//! other programs survive.
 
 mod document;
 mod merge;
@@ -12,7 +12,7 @@ pub use task::{
     Assignment, Decision, TaskState, TaskStatus, assignment_of, read_assignment, task_of, type_of,
 };
 
-/// The files, by what they are for.
+/// The files of the mailbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MailboxFile {
     ToDeveloper,
@@ -32,7 +32,7 @@ impl MailboxFile {
         MailboxFile::Log,
     ];
 
-    /// Where it is, from the project's folder.
+    /// Returns the path from the project's folder.
     pub const fn path(self) -> &'static str {
         match self {
             MailboxFile::ToDeveloper => ".claude-orchestrator/tasks/messages/to-developer.json",
@@ -43,7 +43,7 @@ impl MailboxFile {
         }
     }
 
-    /// Its name in the store.
+    /// Returns the file's name in the store.
     pub const fn name(self) -> &'static str {
         match self {
             MailboxFile::ToDeveloper => "to-developer",
@@ -63,7 +63,7 @@ impl MailboxFile {
         }
     }
 
-    /// What stands in a file that was not there.
+    /// Returns the contents of a new file.
     pub const fn begin(self) -> &'static str {
         match self {
             MailboxFile::ToDeveloper | MailboxFile::ToTeamLead => {

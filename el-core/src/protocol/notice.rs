@@ -1,16 +1,16 @@
-//! What is told when a run ends: `@<agent> Task <id> completed (exit <code>).`, a blank line,
+//! The message at the end of a run: `@<agent> Task <id> completed (exit <code>).`, a blank line,
 //! `Output:` and the summary.
 
 use super::fence::cap;
 use crate::model::{Atom, Outcome, Run, handle};
 
-/// A summary fills a screen or two; what is longer is in the run's folder.
+/// The most bytes of a summary, a screen or two; the full text is in the run's folder.
 const SUMMARY_MAX: usize = 16_000;
 
-/// The text of the message about a run that has ended.
+/// Returns the message about an ended run.
 ///
-/// `to`: who is told. `summary`: what the run handed back, if it did; otherwise how it ended has to
-/// do.
+/// `to`: the recipient. `summary`: the summary handed back; without a summary, the outcome is
+/// shown.
 pub fn completion(to: &str, run: &Run, atom: Option<&Atom>, summary: Option<&str>) -> String {
     let mut output = how_it_ended(run, atom);
     if let Some(summary) = summary.map(str::trim).filter(|text| !text.is_empty()) {
@@ -24,8 +24,8 @@ pub fn completion(to: &str, run: &Run, atom: Option<&Atom>, summary: Option<&str
     )
 }
 
-/// The exit code as a shell has it: 128 and more for a signal. A run without one (its agent never
-/// started, or vanished) says so.
+/// Returns the exit code as a shell shows exit codes: 128 and more for a signal. A run without an
+/// exit code (the agent never started, or vanished) is described in words.
 fn exit(run: &Run) -> String {
     match (run.exit_code, run.exit_signal) {
         (_, Some(signal)) => (128 + signal).to_string(),

@@ -1,5 +1,5 @@
-//! The completion report with which work is handed over for review: read strictly, field by field,
-//! with every mistake named at once.
+//! The completion report of a review: read strictly, field by field, with every fault named at
+//! once.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub struct ReportTemplate {
     task_id: String,
     platform: &'static str,
     status: &'static str,
-    /// What was done: the one thing that is missing.
+    /// The summary of the work: the only required text to fill in.
     pub summary: String,
     files_created: Vec<String>,
     files_modified: Vec<String>,
@@ -39,7 +39,7 @@ pub struct ReportTemplate {
     timestamp: String,
 }
 
-/// What is to be said of the build.
+/// The build section to fill in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 struct BuildTemplate {
     status: BuildStatus,
@@ -52,7 +52,7 @@ impl ReportTemplate {
     const TYPE: &'static str = "completion_report";
 }
 
-/// What came of the build.
+/// The result of the build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BuildResult {
     pub status: BuildStatus,
@@ -89,7 +89,7 @@ impl BuildStatus {
 /// The platforms of the protocol.
 pub const PLATFORMS: [&str; 4] = ["web", "android", "ios", "custom"];
 
-/// How many files one report may name.
+/// The most files in a report.
 const FILES_MAX: usize = 2_000;
 /// The longest path of a file.
 const PATH_MAX: usize = 4_096;
@@ -145,7 +145,7 @@ impl CompletionReport {
         }
     }
 
-    /// A report to be filled in, with what is known already.
+    /// Returns a report to fill in, with the known values.
     pub fn template(task_id: &str, now: Timestamp) -> ReportTemplate {
         ReportTemplate {
             report_type: ReportTemplate::TYPE,
@@ -165,7 +165,7 @@ impl CompletionReport {
         }
     }
 
-    /// Every file that it names, once.
+    /// Returns every file in the report, without duplicates.
     pub fn files(&self) -> Vec<&str> {
         let mut files: Vec<&str> =
             self.files_created.iter().chain(&self.files_modified).map(String::as_str).collect();
@@ -175,15 +175,15 @@ impl CompletionReport {
     }
 }
 
-/// All problems in one line.
+/// Joins all problems in a line.
 pub fn in_one_line(problems: &[FieldProblem]) -> String {
     let told: Vec<String> =
         problems.iter().map(|p| format!("{}: {}", p.field, p.message)).collect();
     told.join("; ")
 }
 
-/// A report for people: what was done, which files, how the build ended. Takes any JSON, as it may
-/// have been stored by others.
+/// Renders a report for people: summary, files and build. Takes any JSON, since other programs may
+/// have stored the report.
 pub fn in_words(report: &Value) -> Option<String> {
     let text = |pointer: &str| {
         report.pointer(pointer).and_then(Value::as_str).map(str::trim).filter(|t| !t.is_empty())

@@ -1,10 +1,10 @@
 //! Structured answers: JSON between `<<<ORCHESTRATOR_RESPONSE>>>` and
-//! `<<<END_ORCHESTRATOR_RESPONSE>>>` in what a model says.
+//! `<<<END_ORCHESTRATOR_RESPONSE>>>` in a model's output.
 //!
-//! [`read`] and [`Scanner`] find the blocks and put right what has one reading only; [`answer`]
-//! tells what a reading gives for the phase that was asked for, each fault in words that can be
-//! sent to the model as they stand ([`ask_again`]); [`fallback`] is what is left where a model
-//! never keeps to the form. Nothing here panics, and everything is linear in the text.
+//! [`read`] and [`Scanner`] find the blocks and repair slips that have only a single reading.
+//! [`answer`] returns the answer for the requested phase, with each fault in words for the model
+//! ([`ask_again`]). [`fallback`] reads the plain words if a model never keeps to the form. No input
+//! causes a panic, and all work is linear in the text.
 
 mod answer;
 mod block;

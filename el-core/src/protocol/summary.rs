@@ -1,9 +1,9 @@
-//! The summary that an agent writes about its work: `summaries/<atom-id>.md`.
+//! An agent's summary of the work: `summaries/<atom-id>.md`.
 //!
-//! Reading is tolerant, since people and models are sloppy: whatever can be understood is, what is
-//! missing stays empty, and what was guessed or could not be read is told in [`Summary::warnings`].
-//! Nothing fails. It is as linear in time and memory as the text is long. Where the files that a
-//! summary names may lie is judged strictly, by [`super::workspace`] and by whoever opens them.
+//! Reading is tolerant, since people and models are sloppy: missing parts stay empty, and guesses
+//! and unreadable parts are reported in [`Summary::warnings`]. Reading never fails, and is linear
+//! in time and memory. The paths of files are judged strictly, by [`super::workspace`] and by the
+//! code that opens the files.
 
 mod fallback;
 mod files;
@@ -25,17 +25,18 @@ use sections::Sections;
 use crate::model::{Summary, SummaryStatus, TestResults};
 use crate::text::{self, markdown::Markdown};
 
-/// Bytes of a summary that are read. Of a longer one, the middle is left out, with a warning.
+/// The most bytes of a summary that are read. The middle of a longer summary is left out, with a
+/// warning.
 pub const READ_MAX: usize = 1 << 20;
 /// Fences and quotations around the whole that are taken off.
 const WRAPPINGS_MAX: usize = 2;
-/// Items of one list that are kept.
+/// The most items kept of a list.
 const ITEMS_MAX: usize = 200;
 /// Files that are kept.
 const FILES_MAX: usize = 50;
 /// Characters of the text about tests, and of the objective, that are kept.
 const TEXT_MAX: usize = 4_000;
-/// Warnings that are kept: a text that is wrong in each of its lines needs no thousand sentences.
+/// The most warnings: a text with a fault in each line needs no thousand sentences.
 const WARNINGS_MAX: usize = 20;
 
 /// Reads a summary.
@@ -43,7 +44,7 @@ pub fn parse(text: &str) -> Summary {
     parse_within(text, WRAPPINGS_MAX)
 }
 
-/// `wrappings`: how many fences or quotations may be around it.
+/// `wrappings`: the most fences or quotations around the summary.
 fn parse_within(text: &str, wrappings: usize) -> Summary {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         return Summary { warnings: vec!["it is empty".to_owned()], ..Summary::default() };
@@ -68,7 +69,7 @@ fn parse_within(text: &str, wrappings: usize) -> Summary {
     if !tail.is_empty() {
         let cut = "it is very long; its middle was not read";
         summary.warnings.insert(0, cut.to_owned());
-        // Nobody knows which of its fences are open in the tail.
+        // An open fence in the head makes the fences of the tail ambiguous.
         let is_clear = head.open_fences().is_empty() && tail.open_fences().is_empty();
         if !is_clear && summary.status == Some(SummaryStatus::Completed) {
             summary.status = None;
@@ -118,7 +119,7 @@ fn cap(texts: &mut Vec<String>, what: &str, warnings: &mut Vec<String>) {
     }
 }
 
-/// A section as running text: its lines, with blank lines where it had some.
+/// Returns a section as running text, blank lines included.
 fn prose(sections: &Sections<'_>, section: Section) -> Option<String> {
     let mut text = String::new();
     let mut blank = false;

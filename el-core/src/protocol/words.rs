@@ -1,19 +1,19 @@
-//! A command as people type it, and its words. No shell ever reads one: quotes and backslashes
-//! group words, and that is all.
+//! Commands as people type commands, split into words. No shell is involved: quotes and backslashes
+//! group words, without any other effect.
 
 /// Why a command could not be taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WordsError {
-    /// There is nothing in it.
+    /// Blank.
     #[error("the command is empty")]
     Empty,
     /// A quote is opened and not closed.
     #[error("a {0} is opened and not closed")]
     Unclosed(char),
-    /// It ends in a backslash.
+    /// A backslash at the end.
     #[error("it ends in a backslash")]
     Backslash,
-    /// Something that only a shell would obey, outside of quotes.
+    /// A character with a meaning only to a shell, outside of quotes.
     #[error("{0:?} would need a shell, and none reads it; quote it, or write sh -c '…'")]
     Shell(char),
     /// No program can be given such a word.
@@ -21,9 +21,13 @@ pub enum WordsError {
     Nul,
 }
 
-/// Takes a command apart as a POSIX shell would, without any of a shell's powers. What would use
-/// one of those (`|`, `&&`, `;`, `>`, `$X`, a back-tick, a comment) is an error, since it would
-/// silently mean something else; `sh -c '…'` has them all.
+/// Splits a command as a POSIX shell does, without any power of a shell. A use of such powers (`|`,
+/// `&&`, `;`, `>`, `$X`, a back-tick, a comment) is an error, since the command would silently mean
+/// something else; `sh -c '…'` offers all of them.
+///
+/// # Errors
+///
+/// If the command is blank, has an open quote or a trailing backslash, or needs a shell.
 pub fn split(text: &str) -> Result<Vec<String>, WordsError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -73,7 +77,7 @@ fn double_quoted(rest: &mut std::str::Chars<'_>, into: &mut String) -> Result<()
     }
 }
 
-/// The words as a person would type them; [`split`] reads the same words back.
+/// Joins words as a person would type the command; [`split`] returns the same words.
 pub fn join(words: &[String]) -> String {
     let quoted = |word: &String| {
         let is_plain = !word.is_empty()

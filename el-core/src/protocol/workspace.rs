@@ -1,21 +1,20 @@
-//! Which files may be handed back: the rules that need no look at the file system. The path of a
-//! deliverable comes from an agent, so it is data: it is refused unless it stays below the working
-//! folder, name by name. Links, devices and what is missing are for whoever opens it.
+//! The files that may be handed back, judged without the file system. An agent chose the path of a
+//! deliverable, so the path is data: refused unless below the working folder, name by name. The
+//! code that opens the file checks links, devices and missing files.
 
 mod secrets;
 
 use crate::model::NotSent;
 
-/// Longest path, and longest name in it, in bytes.
+/// The most bytes of a path, and of a name in a path.
 const PATH_MAX: usize = 4_096;
 const NAME_MAX: usize = 255;
 
-/// What a path is judged by. The folders are relative to the working folder; `None` where they lie
-/// outside of it.
+/// The rules for paths. Folders are relative to the working folder; `None` for folders outside.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// The working folder itself, absolute: models like to write whole paths, and one that begins
-    /// so is meant to be below it.
+    /// The absolute working folder. Models like to write whole paths, and a path below this folder
+    /// is legal.
     pub root: String,
     /// The tracker's own folder.
     pub state: Option<String>,
@@ -23,14 +22,15 @@ pub struct Rules {
     pub summaries: Option<String>,
     /// Where the context files are.
     pub contexts: Option<String>,
-    /// Title, description and acceptance of the work item: what is named there was asked for.
+    /// Title, description and acceptance of the work item: files named there were asked for.
     pub asked: String,
 }
 
-/// The path relative to the working folder, without `.` and doubled slashes.
+/// Returns the path relative to the working folder, without `.` and doubled slashes.
 ///
 /// # Errors
-/// Why a file of that path is not handed back, whatever stands there.
+///
+/// Why such a path is never handed back, whatever file exists.
 pub fn judge(path: &str, rules: &Rules) -> Result<String, NotSent> {
     let relative = lexical(path, &rules.root)?;
     match excluded(&relative, rules) {
@@ -40,10 +40,11 @@ pub fn judge(path: &str, rules: &Rules) -> Result<String, NotSent> {
     }
 }
 
-/// The path below `root`, by its letters alone.
+/// Returns the path below `root`, without looking at the file system.
 ///
 /// # Errors
-/// If it is none, or leaves the folder.
+///
+/// If the text is no path, or leaves the folder.
 pub fn lexical(path: &str, root: &str) -> Result<String, NotSent> {
     if path.trim().is_empty()
         || path.len() > PATH_MAX
@@ -74,13 +75,13 @@ pub fn lexical(path: &str, root: &str) -> Result<String, NotSent> {
     }
     match names.first() {
         None => Err(NotSent::Folder),
-        // The home, for whoever reads it like a shell.
+        // A shell would read the home folder.
         Some(&"~") => Err(NotSent::Absolute),
         Some(_) => Ok(names.join("/")),
     }
 }
 
-/// The kind of file that is not handed back unless it was asked for.
+/// Returns why a file is excluded unless asked for.
 fn excluded(path: &str, rules: &Rules) -> Option<NotSent> {
     let below = |folder: &Option<String>| {
         folder.as_deref().is_some_and(|folder| {
@@ -212,8 +213,8 @@ fn is_configuration(name: &str, folders: &[&str]) -> bool {
     is_of_a_program || is_of_a_bundler
 }
 
-/// Whether the work item's own text names the file, or one of the folders that it is in with a
-/// slash (`dist/`).
+/// Returns true if the work item's text names the file, or a folder above the file with a slash
+/// (`dist/`).
 pub fn is_asked_for(path: &str, text: &str) -> bool {
     let mut names = path.split('/').peekable();
     while let Some(name) = names.next() {
@@ -225,7 +226,7 @@ pub fn is_asked_for(path: &str, text: &str) -> bool {
     false
 }
 
-/// Whether a text holds the name as a word of its own; of a folder, with the slash that follows it.
+/// Returns true if a text contains the name as a whole word; for a folder, with a slash.
 fn mentions(text: &str, name: &str, is_folder: bool) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text[..at].chars().next_back();

@@ -1,4 +1,4 @@
-//! One JSON file: an object with a list in it, or a bare list.
+//! A JSON file: an object with a list, or a bare list.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// A file of the mailbox, read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// What stands beside the list, in its order; `None` for a file that is a bare list.
+    /// The fields beside the list, in order; `None` for a bare list.
     head: Option<Map<String, Value>>,
     key: &'static str,
     pub items: Vec<Value>,
@@ -26,10 +26,11 @@ pub enum NotADocument {
 }
 
 impl Document {
-    /// Reads a file whose list is called `key`. A blank text is an empty document.
+    /// Parses a file with the list under `key`. A blank text is an empty document.
     ///
     /// # Errors
-    /// If it is something else; nothing of it may be thrown away then.
+    ///
+    /// If the text is no such document. The caller must not throw the text away.
     pub fn parse(text: &str, key: &'static str) -> Result<Document, NotADocument> {
         // Some editors begin a file with it.
         let text = text.trim_start_matches('\u{feff}').trim();
@@ -58,7 +59,7 @@ impl Document {
         self.head.as_ref()?.get(name)
     }
 
-    /// Sets a field beside the list. A bare list has no room for one.
+    /// Sets a field beside the list. A bare list has no fields.
     pub fn set_field(&mut self, name: &str, value: Value) {
         if let Some(head) = &mut self.head {
             head.insert(name.to_owned(), value);
@@ -129,9 +130,9 @@ pub fn canonical(value: &Value) -> String {
     out
 }
 
-/// What tells one message from another: a hash of its content (FNV-1a of 128 bits, which no
-/// accident collides and which stays the same in every build). Whoever may write the file may also
-/// leave a message out, so it need not withstand an enemy.
+/// Returns a hash that identifies a message by content: FNV-1a of 128 bits, the same in every build
+/// and without accidental collisions. The hash need not resist attacks: a program that can write
+/// the file can also drop messages.
 pub fn digest(value: &Value) -> String {
     const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
@@ -141,7 +142,7 @@ pub fn digest(value: &Value) -> String {
     format!("{hash:032x}")
 }
 
-/// Each message with its digest and its number among those that are the same, from 0.
+/// Numbers equal messages from 0, and returns each message's digest and number.
 pub fn numbered(messages: &[Value]) -> Vec<(String, i64)> {
     let mut counts: HashMap<String, i64> = HashMap::new();
     messages

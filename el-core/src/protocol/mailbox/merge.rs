@@ -1,5 +1,5 @@
-//! What is to stand in the files: what stands there, with what the store knows. Each function says
-//! whether it changed anything; a document that is as it should be stays as it is, to the letter.
+//! Merges the state of the store into the files. Each function returns true if the document
+//! changed. A correct document is not touched.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,8 +10,8 @@ use super::document::{Document, digest};
 use super::task::{Decision, TaskState, TaskStatus, assignment_of, task_of, type_of};
 use crate::model::Timestamp;
 
-/// The assignments: what is over is cleared, what is to be done and not there is added, and a
-/// rejected task says why.
+/// Merges assignments: clears tasks that are over, adds missing tasks, and gives the reason of a
+/// rejection.
 pub fn assignments(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bool {
     let mut changed = clear(document, tasks, now, |_, _| false);
     let mut last: HashMap<String, usize> = HashMap::new();
@@ -38,7 +38,7 @@ pub fn assignments(document: &mut Document, tasks: &[TaskState], now: Timestamp)
     changed
 }
 
-/// The reports: what is over and what was decided is cleared, what waits and is not there is added.
+/// Merges reports: clears tasks that are over or decided, and adds missing reports that wait.
 pub fn reports(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bool {
     let mut changed = clear(document, tasks, now, |task, message| {
         task.decided.as_ref().is_some_and(|decided| *decided == digest(message))
@@ -62,8 +62,8 @@ pub fn reports(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> 
     changed
 }
 
-/// Takes out the messages of tasks that are over, and those that `also` names. That counts as
-/// having read them.
+/// Clears the messages of tasks that are over, and messages that `also` selects. A cleared message
+/// counts as read.
 fn clear(
     document: &mut Document,
     tasks: &[TaskState],
@@ -87,7 +87,7 @@ fn clear(
     changed
 }
 
-/// The queue: every task with its state.
+/// Merges the queue: every task with the state.
 pub fn queue(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bool {
     let mut at: HashMap<String, usize> = HashMap::new();
     for (index, entry) in document.items.iter().enumerate() {
@@ -143,8 +143,8 @@ fn update(entry: &mut Map<String, Value>, task: &TaskState, now: Timestamp) -> b
     changed
 }
 
-/// What others' changes of the queue ask for, and the changes that are no step of the protocol.
-/// Only what differs from what the file was last told is somebody's change.
+/// Reads other programs' changes from the queue: legal decisions, and a line for each illegal
+/// change. Only a difference from the state last written counts as a change.
 pub fn decisions(document: &Document, tasks: &[TaskState]) -> (Vec<Decision>, Vec<String>) {
     let by_id: HashMap<&str, &TaskState> =
         tasks.iter().map(|task| (task.task_id.as_str(), task)).collect();
@@ -186,7 +186,7 @@ pub fn decisions(document: &Document, tasks: &[TaskState]) -> (Vec<Decision>, Ve
     (wanted, odd)
 }
 
-/// What an agent is doing.
+/// The state of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentState {
@@ -199,7 +199,7 @@ pub struct AgentState {
     pub since: Option<String>,
 }
 
-/// The agents' status. Agents that others keep there stay; those of ours that are gone are idle.
+/// Merges the agents' status. Foreign agents stay; our agents that are gone become idle.
 pub fn agents(document: &mut Document, states: &[AgentState], now: Timestamp) -> bool {
     // Somebody else's form of that name is left alone.
     let key =

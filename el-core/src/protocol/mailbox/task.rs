@@ -1,4 +1,4 @@
-//! What the messages say, and the states of the protocol.
+//! The messages and states of the protocol.
 
 use serde_json::{Map, Value, json};
 
@@ -40,7 +40,7 @@ impl TaskStatus {
         TaskStatus::ALL.into_iter().find(|state| state.as_str() == word)
     }
 
-    /// Nothing more will happen to the task: its messages are cleared.
+    /// Returns true if the task is over: the messages are cleared.
     pub const fn is_over(self) -> bool {
         matches!(self, TaskStatus::Completed | TaskStatus::Rejected)
     }
@@ -58,39 +58,39 @@ impl From<Status> for TaskStatus {
     }
 }
 
-/// A task as the store knows it; what the files are made from.
+/// The store's state of a task, for the files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskState {
     pub task_id: String,
     pub atom: Atom,
     pub status: TaskStatus,
-    /// What the queue's file was last told.
+    /// The state last written to the queue file.
     pub told: Option<TaskStatus>,
     /// The report that waits.
     pub report: Option<Value>,
     /// The digest of the last report that was decided.
     pub decided: Option<String>,
-    /// Why the last hand-over was rejected, if it was and nothing was handed over since.
+    /// The reason of the last rejection, if no hand-over followed.
     pub rejection: Option<String>,
 }
 
-/// An assignment, read. Tolerant: a missing field is a problem to be told, and stops nothing that
-/// can be done without it.
+/// A parsed assignment. Tolerant: a missing field is a reported problem, and stops only work that
+/// needs the field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
     pub task_id: String,
     pub title: String,
     pub platform: String,
-    /// `None` if there are none: then nothing can be done but to say so.
+    /// `None` if missing: then the only possible answer is a report about the missing instructions.
     pub instructions: Option<String>,
     pub files_to_create: Vec<String>,
     pub architecture: Option<String>,
     pub api_endpoints: Vec<String>,
-    /// What the protocol asks for and is not there.
+    /// Missing fields that the protocol demands.
     pub problems: Vec<FieldProblem>,
 }
 
-/// What somebody else's change of the queue asks for.
+/// Another program's decision in the queue file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     Approve {
@@ -100,7 +100,7 @@ pub enum Decision {
         task_id: String,
         reason: String,
     },
-    /// Somebody else began to work on it.
+    /// Another program began the work.
     Begin {
         task_id: String,
     },
@@ -119,7 +119,8 @@ pub fn task_of(message: &Value) -> Option<&str> {
 /// Reads an assignment.
 ///
 /// # Errors
-/// If it does not say which task it is, or its platform or time is none of the protocol's.
+///
+/// If the task id is missing, or platform or time is not the protocol's.
 pub fn read_assignment(message: &Value) -> Result<Assignment, FieldProblem> {
     let problem = |field: &str, message: &str| FieldProblem {
         field: field.to_owned(),
@@ -187,7 +188,7 @@ pub fn read_assignment(message: &Value) -> Result<Assignment, FieldProblem> {
 }
 
 impl Assignment {
-    /// Everything that is to be done, as an atom's description.
+    /// Returns the work as an atom's description.
     pub fn description(&self) -> String {
         let mut parts: Vec<String> =
             self.instructions.iter().map(|text| text.trim_end().to_owned()).collect();
@@ -210,7 +211,7 @@ impl Assignment {
         }
     }
 
-    /// What is kept of it beside the description, as an atom's metadata.
+    /// Returns all other fields as an atom's metadata.
     pub fn metadata(&self) -> Value {
         json!({
             "review": true,

@@ -1,4 +1,4 @@
-//! What a reading gives for the phase that was asked for.
+//! The answer for the requested phase.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use super::phases::{self, Payload};
 use super::scanner::Reading;
 use crate::model::Phase;
 
-/// What a reading gives.
+/// The result of a reading.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
@@ -17,33 +17,33 @@ pub enum Answer {
     Good(Box<Good>),
     /// A block was meant, and cannot be used.
     Faulty(Faulty),
-    /// No block at all: the fallback may know something.
+    /// No block at all: the fallback may read the words.
     NotFound,
 }
 
-/// Data that fits its phase.
+/// Data that fits the phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Good {
-    /// Which block of the reading.
+    /// The block's position in the reading.
     pub block: usize,
     pub payload: Payload,
     /// Optional fields that did not fit and were left out, and hints that contradict each other.
     pub slight: Vec<FieldFault>,
 }
 
-/// A block that cannot be used. At least one of the two is there.
+/// An unusable block, with a fault, faulty fields, or both.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Faulty {
-    /// Which block of the reading; none, if the delimiters were only mentioned.
+    /// The block's position in the reading; `None` if the delimiters were only mentioned.
     pub block: Option<usize>,
-    /// What is wrong with the block.
+    /// The fault of the block.
     pub fault: Option<Fault>,
-    /// What is wrong in its data.
+    /// The faults of the data.
     pub fields: Vec<FieldFault>,
 }
 
 impl Faulty {
-    /// Everything that is wrong, a line each, in words that a model can be told.
+    /// Returns every fault as a line, in words for the model.
     pub fn lines(&self) -> Vec<String> {
         let block = self.fault.as_ref().map(|fault| match fault.kind {
             FaultKind::NoPhase | FaultKind::NoData | FaultKind::NotAnObject => {
@@ -55,10 +55,11 @@ impl Faulty {
     }
 }
 
-/// A block alone, whatever its phase: what a running agent tells.
+/// Checks a single block of any phase, for the reports of a running agent.
 ///
 /// # Errors
-/// What is wrong with it.
+///
+/// The faults of the block.
 pub fn check_block(block: &Block) -> Result<(Payload, Vec<FieldFault>), Faulty> {
     if let Some(fault) = &block.fault {
         return Err(Faulty { block: None, fault: Some(fault.clone()), fields: Vec::new() });
@@ -82,11 +83,11 @@ pub fn check_block(block: &Block) -> Result<(Payload, Vec<FieldFault>), Faulty> 
     }
 }
 
-/// The answer for `wanted`, about `task` if the phase is about one.
+/// Returns the answer for `wanted`, and for `task` if the phase has a task.
 ///
-/// The last block counts that is of this phase, or whose phase cannot be told: a model that
-/// corrects itself does so below. A good block before a broken one is not taken, since it may be
-/// what the broken one was to replace.
+/// The last block of the phase, or of an unreadable phase, counts: a model corrects a block further
+/// down. A good block before a broken block does not count, since the broken block may have been
+/// the correction.
 pub fn answer(reading: &Reading, wanted: Phase, task: Option<&str>) -> Answer {
     let mut other = None;
     for (n, block) in reading.blocks.iter().enumerate().rev() {
@@ -134,7 +135,7 @@ pub fn answer(reading: &Reading, wanted: Phase, task: Option<&str>) -> Answer {
     }
 }
 
-/// Tells of a block above the one that counts which says something else. Progress comes in many.
+/// Notes an earlier block with a different answer. Progress has many blocks.
 fn earlier_draft(reading: &Reading, last: usize, payload: &Payload) -> Option<FieldFault> {
     if payload.phase() == Phase::Progress {
         return None;

@@ -1,4 +1,4 @@
-//! One block: from its start delimiter to its end.
+//! A block, from the start delimiter to the end.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use super::json::{Outcome, Parser, Stop};
 use super::position::{Position, Ruler};
 use crate::model::Phase;
 
-/// Bytes of a block that cannot be read which are kept.
+/// The most bytes kept of an unreadable block.
 const RAW_MAX: usize = 64 << 10;
 /// Characters of a line on each side of a fault that are quoted.
 const EXCERPT: usize = 80;
@@ -17,42 +17,41 @@ const EXCERPT: usize = 80;
 /// A block that was meant as an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Block {
-    /// Where its start delimiter is.
+    /// The position of the start delimiter.
     pub at: Position,
-    /// As written; `None` where it could not be read.
+    /// As written; `None` if unreadable.
     pub phase: Option<String>,
-    /// `null` where it could not be read.
+    /// `null` if unreadable.
     pub data: Value,
-    /// What stands beside `phase` and `data`.
+    /// The fields beside `phase` and `data`.
     pub extra: Map<String, Value>,
-    /// What was put right, as much as is remembered, in order.
+    /// The repairs in order, up to a limit.
     pub repairs: Vec<Repaired>,
     /// How much was put right.
     pub repairs_made: usize,
     pub fault: Option<Fault>,
-    /// What stands between the delimiters, of a block that could not be read; cut where it is very
-    /// long.
+    /// The text between the delimiters of an unreadable block; cut if very long.
     pub raw: Option<String>,
 }
 
 impl Block {
-    /// The phase, if it is one that there is. Letter case and `-` for `_` are forgiven.
+    /// Returns the phase if known. Letter case and `-` for `_` do not matter.
     pub fn known_phase(&self) -> Option<Phase> {
         self.phase.as_deref().and_then(|phase| phase.parse().ok())
     }
 }
 
-/// What came of reading at a start delimiter.
+/// The result of reading at a start delimiter.
 pub(super) enum Step {
-    /// It cannot be told before there is more text.
+    /// Undecided before more text comes.
     More,
-    /// A block, which ends at this byte.
+    /// A block, and the byte of the end.
     Block(Box<Block>, usize),
-    /// The delimiters are only mentioned; the text goes on at this byte.
+    /// The delimiters are only mentioned; the text goes on at the byte.
     Mention(Fault, usize),
 }
 
-/// A text in which blocks are read.
+/// A text with blocks.
 pub(super) struct Source<'a> {
     pub(super) text: &'a str,
     /// Where `begin` is.
@@ -64,11 +63,11 @@ pub(super) struct Source<'a> {
     pub(super) is_final: bool,
 }
 
-/// What a reading has cost, in bytes looked at.
+/// The cost of a reading, in bytes read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Work {
     pub(super) looked: usize,
-    /// Those of them that have to be looked at again.
+    /// The part of the bytes that was read again.
     pub(super) again: usize,
 }
 
@@ -125,8 +124,8 @@ pub(super) fn read(source: &Source<'_>, start: Delimiter, far: bool, work: &mut 
     }
 }
 
-/// The JSON of a block with what surrounds it; and the byte at which the block ends, its end
-/// delimiter included.
+/// Reads the JSON of a block with the surroundings. Returns the end of the block, end delimiter
+/// included.
 fn document(parser: &mut Parser<'_>, is_final: bool) -> Outcome<(Value, usize)> {
     head(parser)?;
     let value = parser.value()?;
@@ -164,7 +163,7 @@ fn head(parser: &mut Parser<'_>) -> Outcome<()> {
     }
 }
 
-/// There is no `{` where the JSON is to begin: is it wrong, or are the delimiters just mentioned?
+/// Decides about a missing `{`: a fault, or delimiters that are only mentioned.
 fn no_object<T>(parser: &mut Parser<'_>) -> Outcome<T> {
     let rest = &parser.text[parser.at..];
     let next = delimiter::find(parser.text.as_bytes(), parser.at);
@@ -192,7 +191,7 @@ fn no_object<T>(parser: &mut Parser<'_>) -> Outcome<T> {
     parser.stop(FaultKind::NoJson, "there is no JSON object between the delimiters")
 }
 
-/// What may follow the JSON, up to the end of the block.
+/// Reads the text between the JSON and the end of the block.
 fn tail(parser: &mut Parser<'_>, is_final: bool) -> Outcome<usize> {
     let mut comma = false;
     loop {
@@ -230,8 +229,8 @@ fn tail(parser: &mut Parser<'_>, is_final: bool) -> Outcome<usize> {
     }
 }
 
-/// Something else follows the JSON: within the block, or is the end delimiter missing and this is
-/// prose?
+/// Decides about other text after the JSON: a fault in the block, or prose after a missing end
+/// delimiter.
 fn after_json(parser: &mut Parser<'_>, is_final: bool) -> Outcome<usize> {
     let at = parser.at;
     let next = delimiter::find(parser.text.as_bytes(), at);
@@ -340,7 +339,7 @@ fn take_apart(block: &mut Block, value: Value, at: usize) -> Outcome<()> {
     Ok(())
 }
 
-/// A stop as it is told: where it is, and what stands there, up to the end of its block.
+/// Makes a fault from a stop: the position, and the text there up to the end of the block.
 fn fault(source: &Source<'_>, stop: &Stop, end: usize) -> Fault {
     let text = source.text;
     let at = Ruler::new(&text[source.begin..], source.base).position(stop.at - source.begin);

@@ -1,4 +1,4 @@
-//! Fields against what a phase says about them, every fault told.
+//! Checks the fields of a phase and reports every fault.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 /// A field that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FieldFault {
-    /// Its path in `data`, as `tasks[2].dependencies[0]`.
+    /// The path in `data`, such as `tasks[2].dependencies[0]`.
     pub field: String,
-    /// What is wrong and what would be right, in words that a model can be told.
+    /// The fault and a legal form, in words for the model.
     pub message: String,
-    /// The answer cannot be used with it. Otherwise the field is left out.
+    /// The fault makes the answer unusable. Otherwise only the field is dropped.
     pub is_grave: bool,
 }
 
@@ -20,15 +20,15 @@ impl std::fmt::Display for FieldFault {
     }
 }
 
-/// Faults that are told one by one.
+/// The most faults reported in detail.
 pub(super) const FAULTS_MAX: usize = 30;
 
-/// What a field is to be.
+/// The type of a field.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
-    /// A text; not empty where it is required.
+    /// A text; not empty if required.
     Text,
-    /// One of these words.
+    /// A word of the list.
     Words(&'static [&'static str]),
     /// A whole number from the first to the second.
     Whole(u64, u64),
@@ -45,16 +45,16 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
     Required,
-    /// May be missing, but if it is there it counts: no guessing.
+    /// May be missing, but must be legal: no guesses.
     Binding,
-    /// Left out where it does not fit.
+    /// Dropped if not legal.
     Optional,
 }
 
 /// A field of the protocol.
 pub(super) type Field = (&'static str, Kind, Need);
 
-/// What is being looked at, and what was found wrong.
+/// A check in progress, with the faults so far.
 #[derive(Debug, Default)]
 pub(super) struct Check {
     pub(super) faults: Vec<FieldFault>,
@@ -80,8 +80,8 @@ impl Check {
         }
     }
 
-    /// Checks the fields of an object, and takes out those that are `null` or do not fit, so that
-    /// what stays fits. Others stay as they are.
+    /// Checks the fields of an object, and removes fields that are `null` or not legal. Unknown
+    /// fields stay.
     pub(super) fn fields(&mut self, path: &str, map: &mut Map<String, Value>, fields: &[Field]) {
         for &(name, kind, need) in fields {
             let field = join(path, name);
@@ -161,8 +161,8 @@ impl Check {
         }
     }
 
-    /// Whether nothing was found that the answer cannot be used with; and the faults, with one more
-    /// line where not all are told.
+    /// Returns true if the answer is usable, and the faults, with a line about faults beyond the
+    /// limit.
     pub(super) fn end(mut self) -> (bool, Vec<FieldFault>) {
         let is_usable = self.faults.iter().all(|fault| !fault.is_grave);
         if self.untold > 0 {
@@ -197,7 +197,7 @@ fn whole(value: &Value) -> Option<u64> {
     })
 }
 
-/// A value as it is named in a message.
+/// Formats a value for a message.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

@@ -1,4 +1,4 @@
-//! The delimiters of a block, and their sloppy forms.
+//! The delimiters of a block, and the sloppy forms.
 
 /// Begins a block.
 pub const START: &str = "<<<ORCHESTRATOR_RESPONSE>>>";
@@ -10,20 +10,20 @@ pub const END: &str = "<<<END_ORCHESTRATOR_RESPONSE>>>";
 pub(super) struct Delimiter {
     pub(super) is_end: bool,
     pub(super) len: usize,
-    /// Not letter by letter as it is to be.
+    /// Not exactly as specified.
     pub(super) is_loose: bool,
 }
 
-/// What stands at a `<`.
+/// The kind of text at a `<`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seen {
     Delimiter(Delimiter),
-    /// What there is could become one; the text ends too early to tell.
+    /// Possibly a delimiter: the text ends too early to decide.
     Maybe,
     Nothing,
 }
 
-/// Looks for a delimiter at the very beginning of `text`; fewer than 64 bytes of it are looked at.
+/// Looks for a delimiter at the beginning of `text`, within 64 bytes.
 pub(super) fn at(text: &[u8]) -> Seen {
     if text.starts_with(END.as_bytes()) {
         return Seen::Delimiter(Delimiter { is_end: true, len: END.len(), is_loose: false });
@@ -89,7 +89,7 @@ impl Look<'_> {
         }
     }
 
-    /// Whether the word is here, which is then passed; `None` if the text ends within it.
+    /// Matches and passes a word; `None` if the text ends within the word.
     fn word(&mut self, word: &str) -> Option<bool> {
         let rest = &self.text[self.at..];
         let len = rest.len().min(word.len());
@@ -104,7 +104,7 @@ impl Look<'_> {
     }
 }
 
-/// The first `<` at or after `from` at which a delimiter stands or may stand.
+/// Returns the first `<` from `from` on that is, or may be, a delimiter.
 pub(super) fn find(text: &[u8], from: usize) -> Option<(usize, Seen)> {
     let mut at_byte = from;
     loop {

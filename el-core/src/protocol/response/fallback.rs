@@ -1,5 +1,5 @@
-//! What can be told from the words of an answer that never came in its form. It is little: a word
-//! carries a status, never a list of tasks.
+//! The meaning of a plain-text answer without the form. A word can carry a status, but never a task
+//! list.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::model::{CompletionStatus, Phase};
 /// Bytes of a text that are kept.
 const KEPT: usize = 16 << 10;
 
-/// What the words say.
+/// The status in the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Signal {
@@ -22,20 +22,19 @@ pub enum Signal {
     WorkerError,
 }
 
-/// What goes on without a structured answer.
+/// The part of an answer that plain words can carry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "carried", rename_all = "snake_case")]
 pub enum Carried {
-    /// The analysis in the model's own words. How many tasks it would make of it is not known, and
-    /// not made up.
+    /// The analysis in the model's own words, without a number of tasks.
     Analysis { summary: String },
-    /// How a worker says that it ended, and its words.
+    /// A worker's status and words.
     Completion { status: CompletionStatus, summary: String },
 }
 
-/// What can be carried of `text` for the phase; `None`: nothing, and the phase stops. Tasks and
-/// merged results are data, which no word stands for; and words that say both that it is done and
-/// that it failed say nothing.
+/// Reads the answer for the phase from plain text; `None`: the phase stops. Task lists and results
+/// are data, so no words can carry such answers. Text that claims both success and failure has no
+/// answer.
 pub fn fallback(text: &str, phase: Phase) -> Option<Carried> {
     let summary = || kept(text).to_owned();
     match (phase, signal(text, phase)?) {
@@ -52,7 +51,7 @@ pub fn fallback(text: &str, phase: Phase) -> Option<Carried> {
     }
 }
 
-/// What the words of `text` say where an answer of the phase was asked for.
+/// Returns the status in the words of `text`, for a phase with a status.
 pub fn signal(text: &str, phase: Phase) -> Option<Signal> {
     let words = words(text);
     let pairs = |first: &[&[&str]], second: &[&str]| has(&words, first, second);
@@ -80,7 +79,8 @@ pub fn signal(text: &str, phase: Phase) -> Option<Signal> {
     }
 }
 
-/// Words in lower case, a full stop or another mark between two of them as a word of its own.
+/// Splits a text into words in lower case; a mark between two words, such as a full stop, counts as
+/// a word.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for c in text.chars() {
@@ -100,8 +100,8 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// One of `first`, then `is`, `was`, `has been` or nothing, then one of `second`, and nothing that
-/// turns it round before or after.
+/// Matches a phrase of `first`, then `is`, `was`, `has been` or nothing, then a word of `second`,
+/// without a negation before or after.
 fn has(words: &[String], first: &[&[&str]], second: &[&str]) -> bool {
     (0..words.len()).any(|at| {
         first.iter().any(|first| {
@@ -119,7 +119,7 @@ fn has(words: &[String], first: &[&[&str]], second: &[&str]) -> bool {
     })
 }
 
-/// Whether one of the last words of the sentence before says *not*, *when*, *until* …
+/// Returns true if the last words before are a negation or condition: *not*, *when*, *until* …
 fn is_turned(before: &[String]) -> bool {
     before
         .iter()
@@ -146,8 +146,8 @@ fn is_turned(before: &[String]) -> bool {
         })
 }
 
-/// An error that is told of, not one that is denied, counted to none, or that is the matter of the
-/// work.
+/// Returns true if the words report an error. A denied error, a count of zero, or an error as the
+/// subject of the work does not count.
 fn says_error(words: &[String]) -> bool {
     words.iter().enumerate().any(|(at, word)| {
         let is_error = match word.as_str() {

@@ -1,4 +1,4 @@
-//! What can be wrong with a block, and what was put right in one.
+//! The faults and repairs of a block.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub struct Fault {
     /// In words that a model can be told.
     pub message: String,
     pub at: Position,
-    /// What stands there: the piece of the line around it, with `⟪here⟫` before the place.
+    /// The part of the line around the position, with `⟪here⟫` in front of the position.
     pub excerpt: String,
 }
 
@@ -19,21 +19,21 @@ pub struct Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
-    /// It is opened and never closed, and its JSON is not whole.
+    /// Not closed, with incomplete JSON.
     Unclosed,
-    /// Nothing in it looks like JSON: the delimiters were only mentioned.
+    /// No sign of JSON: the delimiters were only mentioned.
     NoJson,
-    /// It is not JSON, and no repair is known that has only one reading.
+    /// Not JSON, and without a repair that has a single reading.
     Syntax,
-    /// It could be repaired in more than one way.
+    /// More than one possible repair.
     Ambiguous,
-    /// It says that something was left out.
+    /// The block says that a part was left out.
     LeftOut,
     /// The same key stands twice, with different values.
     RepeatedKey,
-    /// It is JSON, but not an object.
+    /// JSON, but no object.
     NotAnObject,
-    /// It is nested deeper, or holds more values, than is read.
+    /// Nested too deep, or with too many values.
     TooLarge,
     /// `phase` is missing, or no text.
     NoPhase,
@@ -42,7 +42,7 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// The delimiters were mentioned; nobody meant to answer here.
+    /// Returns true if the delimiters were only mentioned, not meant as an answer.
     pub fn is_mention(self) -> bool {
         self == FaultKind::NoJson
     }
@@ -55,19 +55,19 @@ pub struct Repaired {
     pub at: Position,
 }
 
-/// The slips that are put right. None of them invents a value, and each has one reading only.
+/// The slips that are repaired. No repair invents a value, and each repair has a single reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repair {
     /// A byte order mark before the JSON.
     Bom,
-    /// The JSON stands in a code fence, or has the word `json` before it.
+    /// The JSON is in a code fence, or has the word `json` in front.
     CodeFence,
     /// A delimiter in other letters, with spaces, or with a `>` too few.
     LooseDelimiter,
-    /// It was begun in one message and ended in another; they were joined as they are.
+    /// Begun in a message and ended in another; the messages were joined unchanged.
     JoinedMessages,
-    /// No end delimiter, but the JSON is whole and the text ends with it.
+    /// No end delimiter, but the JSON is complete and ends the text.
     MissingEndDelimiter,
     /// A comma after the last item.
     TrailingComma,

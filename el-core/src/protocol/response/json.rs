@@ -1,6 +1,5 @@
-//! JSON as models write it. What is right JSON is read as any reader does; what is not is put right
-//! where it has one reading only, and refused where it has none or several. Every byte is looked at
-//! a bounded number of times.
+//! JSON as models write JSON. Correct JSON is read as by any reader. Incorrect JSON is repaired if
+//! there is a single reading, and refused otherwise. Every byte is read a bounded number of times.
 
 mod strings;
 
@@ -9,16 +8,16 @@ use serde_json::{Map, Value};
 use super::delimiter::{self, Delimiter, Seen};
 use super::fault::{FaultKind, Repair};
 
-/// Deeper nesting is refused; readers of what we pass on stop at 128.
+/// Deeper nesting is refused; later readers stop at 128.
 pub(super) const DEPTH_MAX: usize = 100;
-/// More values than this in one block are refused.
+/// A block with more values is refused.
 pub(super) const VALUES_MAX: usize = 500_000;
 /// So many repairs are remembered.
 const REPAIRS_MAX: usize = 100;
 
 const LEFT_OUT: &str = "`...` stands for something that was left out; everything must be written";
 
-/// Why it went no further, and at which byte.
+/// Why the parser stopped, and the byte.
 #[derive(Debug, PartialEq)]
 pub(super) struct Stop {
     pub(super) kind: FaultKind,
@@ -33,13 +32,13 @@ pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
     bytes: &'a [u8],
     pub(super) at: usize,
-    /// Bytes at which a message of a stream ended.
+    /// Bytes where a message of a stream ended.
     seams: &'a [usize],
-    /// A delimiter within a text, and within its line, is part of the text.
+    /// A delimiter within a text and a line is part of the text.
     delimiters_in_texts: bool,
-    /// One such was passed.
+    /// The parser passed such a delimiter.
     pub(super) crossed: bool,
-    /// It looked beyond the end of the text: with more text it could have gone on.
+    /// The parser looked beyond the end of the text: more text could change the result.
     pub(super) hit_end: bool,
     depth: usize,
     values: usize,
@@ -69,7 +68,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The repairs with their bytes, in order, as many as are remembered; and how many were made.
+    /// Returns the repairs with positions, in order and up to a limit, and the total.
     pub(super) fn into_repairs(self) -> (Vec<(Repair, usize)>, usize) {
         let mut repairs = self.repairs;
         repairs.sort_by_key(|(_, at)| *at);
@@ -106,7 +105,7 @@ impl<'a> Parser<'a> {
         byte
     }
 
-    /// Passes `word` if it is here. At the end of the text a part of it may be all that is there.
+    /// Passes `word` if present. At the end of the text, a part of the word may be there.
     pub(super) fn eat(&mut self, word: &str) -> bool {
         let rest = &self.bytes[self.at..];
         let is_here = rest.starts_with(word.as_bytes());
@@ -118,7 +117,7 @@ impl<'a> Parser<'a> {
         is_here
     }
 
-    /// The delimiter that stands here, if one does.
+    /// Returns the delimiter at the current position, if any.
     pub(super) fn delimiter(&mut self) -> Option<Delimiter> {
         if self.bytes.get(self.at) != Some(&b'<') {
             return None;
@@ -142,7 +141,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Passes spaces and comments; whether a line ended among them.
+    /// Passes spaces and comments. Returns true if a line ended there.
     pub(super) fn skip(&mut self) -> Outcome<bool> {
         let mut new_line = false;
         loop {
@@ -161,7 +160,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Passes a comment, if one begins here; whether a line ended in it.
+    /// Passes a comment, if any. Returns whether a line ended in the comment.
     fn comment(&mut self) -> Outcome<Option<bool>> {
         let from = self.at;
         if self.eat("/*") {
@@ -192,7 +191,7 @@ impl<'a> Parser<'a> {
         Ok(Some(comment.contains('\n')))
     }
 
-    /// One value, the spaces before it passed already.
+    /// Reads a value; the spaces in front are passed already.
     pub(super) fn value(&mut self) -> Outcome<Value> {
         self.count()?;
         if self.delimiter().is_some() {
@@ -301,7 +300,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// After an item: passes the comma, if there is one, and tells where it was.
+    /// Passes the comma after an item, if any, and returns the position of the comma.
     fn skip_to_comma(&mut self, comma: &mut Option<usize>, new_line: &mut bool) -> Outcome<()> {
         *new_line = self.skip()?;
         *comma = None;
@@ -313,7 +312,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Whether the array or object ends here, with the repairs that this may need.
+    /// Returns true if the array or object ends here, after the necessary repairs.
     fn closes(&mut self, closer: u8, comma: Option<usize>, is_empty: bool) -> Outcome<bool> {
         match self.peek() {
             Some(byte) if byte == closer => self.at += 1,
@@ -331,8 +330,8 @@ impl<'a> Parser<'a> {
             }
             None => return self.cut_off("it is not closed"),
             Some(_) => match self.delimiter() {
-                // A block that was ended by its writer lost only its closers; one that just stops
-                // may have lost more.
+                // A block ended by the writer lost only the closers; a block that just stops may
+                // have lost more.
                 Some(found) if found.is_end && comma.is_none() && !is_empty => {
                     self.repair(Repair::MissingCloser, self.at)
                 }
@@ -418,7 +417,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether a comment stands for what it does not say.
+/// Returns true if a comment stands for a part left out.
 fn says_left_out(comment: &str) -> bool {
     const WORDS: [&str; 9] = [
         "omitted",

@@ -1,4 +1,4 @@
-//! The five phases, field by field as the protocol has them. Fields that it does not know are kept.
+//! The five phases, field by field as in the protocol. Unknown fields are kept.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,11 +10,11 @@ use crate::model::{Completion, CompletionStatus, Complexity, Phase, ProgressStat
 
 type Extra = Map<String, Value>;
 
-/// What there is to do.
+/// The analysis of the work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Analysis {
     pub summary: String,
-    /// Into how many tasks the model would cut it.
+    /// The number of tasks that the model would make.
     pub recommended_splits: u64,
     #[serde(default)]
     pub key_files: Vec<String>,
@@ -28,7 +28,7 @@ pub struct Analysis {
     pub extra: Extra,
 }
 
-/// A part of what was analysed. The protocol gives examples of its fields and fixes none.
+/// A part of the analysed work. The protocol gives examples of fields and fixes none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Component(pub Map<String, Value>);
@@ -48,10 +48,10 @@ pub struct Progress {
     pub extra: Extra,
 }
 
-/// What became of all tasks together.
+/// The combined result of all tasks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Aggregation {
-    /// The protocol names no values; `success` and its like are those of a completion.
+    /// The protocol names no values; `success` and the like come from completions.
     pub status: String,
     pub summary: Option<String>,
     #[serde(default)]
@@ -64,7 +64,7 @@ pub struct Aggregation {
 }
 
 impl Aggregation {
-    /// The status, if it is one of those of a completion.
+    /// Returns the status if the word is a status of completions.
     pub fn outcome(&self) -> Option<CompletionStatus> {
         self.status.parse().ok()
     }
@@ -82,7 +82,7 @@ pub struct Conflict {
     pub extra: Extra,
 }
 
-/// The data of a block that fits its phase.
+/// The legal data of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "phase", content = "data", rename_all = "snake_case")]
 pub enum Payload {
@@ -94,7 +94,7 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// Its phase.
+    /// Returns the phase.
     pub fn phase(&self) -> Phase {
         match self {
             Payload::Analysis(_) => Phase::Analysis,
@@ -105,7 +105,7 @@ impl Payload {
         }
     }
 
-    /// The task that it is about, of those that are about one.
+    /// Returns the task of a phase with a task.
     pub fn task_id(&self) -> Option<&str> {
         match self {
             Payload::Progress(progress) => Some(&progress.task_id),
@@ -132,7 +132,7 @@ const TASK_LIST: [Field; 4] = [
     ("execution_order", Kind::Texts, Need::Binding),
 ];
 
-/// Of a task: what it says about order and place counts, or it is not said at all.
+/// The fields of a task. A field about order or place has to be legal if present.
 const TASK: [Field; 7] = [
     ("id", Kind::Text, Need::Required),
     ("title", Kind::Text, Need::Required),

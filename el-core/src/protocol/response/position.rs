@@ -1,9 +1,9 @@
-//! Where in a text something stands.
+//! Positions in a text.
 
 use serde::Serialize;
 
-/// A place in a text. Line and column count from 1, the column in characters; the byte from 0. Of a
-/// text that came in pieces: in all of it.
+/// A position in a text, or in the whole of a text that came in pieces. Line and column count from
+/// 1, the column in characters; the byte counts from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Position {
     pub line: usize,
@@ -15,8 +15,7 @@ impl Position {
     /// The beginning of a text.
     pub const START: Position = Position { line: 1, column: 1, byte: 0 };
 
-    /// Where one stands after reading on over `text`. Lines end with LF, with or without a CR
-    /// before it.
+    /// Returns the position after `text`. Lines end with LF, with or without CR.
     pub(super) fn after(mut self, text: &str) -> Position {
         self.byte += text.len();
         let mut last = text;
@@ -36,8 +35,7 @@ impl std::fmt::Display for Position {
     }
 }
 
-/// Turns places of one text into positions, read from front to back: places that are asked for in
-/// their order cost one pass in all.
+/// Converts bytes of a text into positions. Queries in ascending order cost a single pass in total.
 #[derive(Debug)]
 pub(super) struct Ruler<'a> {
     text: &'a str,
@@ -51,7 +49,7 @@ impl<'a> Ruler<'a> {
         Ruler { text, base, read: 0, at: base }
     }
 
-    /// The position of a byte of the text, which begins a character or ends the text.
+    /// Returns the position of a byte, which begins a character or ends the text.
     pub(super) fn position(&mut self, byte: usize) -> Position {
         if byte < self.read {
             (self.read, self.at) = (0, self.base);

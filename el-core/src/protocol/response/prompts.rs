@@ -1,5 +1,4 @@
-//! What a model is asked in each phase. Everything that others wrote stands fenced and capped; the
-//! form that is asked for comes last.
+//! The prompts of each phase. Foreign text is fenced and capped; the requested form comes last.
 
 mod again;
 
@@ -19,8 +18,8 @@ const TEXT_MAX: usize = 20_000;
 const LINE_MAX: usize = 300;
 const LIST_MAX: usize = 200;
 
-/// The form of an answer, with the fields of its phase. What stands in `<…>` keeps a model that
-/// sends it back as it is from having answered.
+/// Returns the form of an answer with the fields of the phase. The placeholders in `<…>` make sure
+/// that an echo of the form is no answer.
 pub(super) fn form(phase: Phase) -> String {
     let data = match phase {
         Phase::Analysis => {
@@ -104,7 +103,7 @@ fn how(phase: Phase) -> String {
     )
 }
 
-/// Asks what there is to do.
+/// Returns the prompt for an analysis.
 pub fn analysis(goal: &str) -> String {
     format!(
         "Look at this project and find out what the work below takes. Change nothing yet. Find its parts, the files that matter, and what could go wrong, and \
@@ -114,13 +113,13 @@ pub fn analysis(goal: &str) -> String {
     )
 }
 
-/// What a list of tasks is asked with.
+/// The parts of the prompt for a task list.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskListPrompt<'a> {
     pub goal: &'a str,
-    /// What the analysis gave; in the model's own words, where only those could be carried.
+    /// The analysis, or the model's own words if only words could be carried.
     pub analysis: Result<&'a Analysis, &'a str>,
-    /// The most tasks that are taken, of what was configured.
+    /// The most tasks accepted by the configuration.
     pub tasks_max: usize,
 }
 
@@ -146,7 +145,7 @@ pub fn task_list(prompt: &TaskListPrompt<'_>) -> String {
     )
 }
 
-/// What a worker is told beside what every agent is told.
+/// The parts of a worker's prompt about a task of a plan.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkerPrompt<'a> {
     pub task: &'a ProposedTask,
@@ -155,7 +154,7 @@ pub struct WorkerPrompt<'a> {
     pub with_progress: bool,
 }
 
-/// The part of a worker's context about its task: its scope, and the blocks that are asked for.
+/// Returns the part of a worker's context about the task: scope, and requested blocks.
 pub fn worker(prompt: &WorkerPrompt<'_>) -> String {
     let task = prompt.task;
     let mut text = format!(
@@ -191,35 +190,35 @@ pub fn worker(prompt: &WorkerPrompt<'_>) -> String {
     text
 }
 
-/// A place in one line. What fences it defuses it.
+/// Returns a path as a single line. The surrounding fence defuses the text.
 fn short(place: &str) -> String {
     let folded: Vec<&str> = place.split_whitespace().collect();
     folded.join(" ").chars().take(LINE_MAX).collect()
 }
 
-/// What one task gave.
+/// The result of a task.
 #[derive(Debug, Clone, Default)]
 pub struct Part {
     /// The model's id, and the atom's.
     pub task_id: String,
     pub atom_id: String,
     pub title: String,
-    /// How its atom ended, as `closed`; and why, if it did not end well.
+    /// The end of the atom, such as `closed`, with the reason of a failure.
     pub ended: String,
     pub summary: String,
-    /// Files that it made or changed.
+    /// Files created or changed.
     pub files: Vec<String>,
-    /// Files that it left in its worktree without committing them, and that folder.
+    /// Files left uncommitted in the worktree, with the folder.
     pub uncommitted: Vec<String>,
     pub workdir: String,
 }
 
-/// What an aggregation is asked with.
+/// The parts of the prompt for an aggregation.
 #[derive(Debug, Clone, Copy)]
 pub struct AggregationPrompt<'a> {
     pub goal: &'a str,
     pub parts: &'a [Part],
-    /// Tasks that gave nothing, a line each.
+    /// Tasks without a result, a line each.
     pub missing: &'a [String],
     /// Bytes for all parts together.
     pub budget: usize,
@@ -287,8 +286,8 @@ pub fn aggregation(prompt: &AggregationPrompt<'_>) -> String {
     text
 }
 
-/// How many bytes each summary gets: short ones what they need, the others equal parts of what is
-/// left.
+/// Divides the bytes among the summaries: short summaries get their full length, the others equal
+/// shares of the rest.
 fn shares(parts: &[Part], budget: usize) -> Vec<usize> {
     let wanted = |part: &Part| {
         part.summary.len() + part.files.iter().map(|file| file.len() + 3).sum::<usize>()
@@ -304,7 +303,7 @@ fn shares(parts: &[Part], budget: usize) -> Vec<usize> {
     shares
 }
 
-/// Asks to look at what a check found, and to name what is to be done about it as tasks.
+/// Returns the prompt about a failed check: find the cause, and propose tasks for the repair.
 pub fn verification(goal: &str, command: &str, output: &str, tasks_max: usize) -> String {
     format!(
         "The work below was done and brought together, but the command that checks it failed. Find out why. Change nothing; name what is to be done as tasks, at most \
@@ -312,7 +311,7 @@ pub fn verification(goal: &str, command: &str, output: &str, tasks_max: usize) -
         tasks_max.clamp(1, TASKS_MAX),
         block(goal, GOAL_MAX),
         block(command, LINE_MAX * 10),
-        // What failed stands at the end.
+        // Failures stand at the end.
         block(crate::text::tail(output, TEXT_MAX), TEXT_MAX),
         how(Phase::TaskList)
     )

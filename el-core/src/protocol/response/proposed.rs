@@ -1,4 +1,4 @@
-//! Tasks as a model proposes them.
+//! Tasks proposed by a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -20,14 +20,14 @@ pub struct TaskList {
     pub extra: Extra,
 }
 
-/// A task as a model proposes it.
+/// A task proposed by a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProposedTask {
-    /// The model's own name for it.
+    /// The model's own name of the task.
     pub id: String,
     pub title: String,
     pub description: String,
-    /// Files and paths that it is about.
+    /// Files and paths of the task.
     #[serde(default)]
     pub scope: Vec<String>,
     /// From 1 to 10, 10 the most important; see [`priority`].
@@ -40,8 +40,8 @@ pub struct ProposedTask {
     pub extra: Extra,
 }
 
-/// The protocol's priority, 1 to 10 with 10 the most important, as ours: 9 and 10 are critical, 1
-/// and 2 backlog. Nothing that is to be done now becomes `someday`.
+/// Maps the protocol's priority (1 to 10, 10 is highest) to ours: 9 and 10 are critical, 1 and 2
+/// backlog. No proposed task becomes `someday`.
 pub fn priority(theirs: Option<u64>) -> Priority {
     theirs
         .and_then(|n| i64::try_from(10_u64.saturating_sub(n.max(1)) / 2).ok())

@@ -1,8 +1,8 @@
-//! Finds the blocks in a text, or in the messages of a stream as they come.
+//! Finds the blocks in a text, or in a stream of messages.
 //!
-//! However the text is cut into pieces, the same blocks are found. Work and memory are linear in
-//! it: a block is tried when an end delimiter has come, and what has to be looked at again is
-//! counted, and bounded by what has been read in all.
+//! The result does not depend on how the text is cut into pieces. Work and memory are linear: a
+//! block is parsed when an end delimiter has come, and repeated reading is counted and bounded by
+//! the total length.
 
 use serde::Serialize;
 
@@ -12,13 +12,13 @@ use super::fault::{Fault, FaultKind};
 use super::json::Stop;
 use super::position::Position;
 
-/// A block that is longer than this is given up.
+/// A longer block is given up.
 pub const BLOCK_MAX: usize = 16 << 20;
 /// So many bytes of the texts around the blocks are kept.
 pub const TEXTS_MAX: usize = 16 << 20;
-/// So many blocks are read; what would be further ones is text.
+/// The most blocks; further blocks count as text.
 pub const BLOCKS_MAX: usize = 10_000;
-/// A long piece is taken in steps of this many bytes.
+/// The bytes of a step through a long piece.
 const STEP: usize = 1 << 20;
 /// Mentions that are remembered.
 const MENTIONS_MAX: usize = 20;
@@ -26,32 +26,31 @@ const MENTIONS_MAX: usize = 20;
 const AGAIN: usize = 64 << 10;
 const AGAIN_FOR_EACH: usize = 4;
 
-/// Everything that was found in a text.
+/// The blocks and texts of a reading.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Reading {
     pub blocks: Vec<Block>,
-    /// One more than there are blocks: what stands before the first, between them, and after the
-    /// last; trimmed.
+    /// Before the first block, between blocks, and after the last; trimmed. There is always one
+    /// more text than there are blocks.
     pub texts: Vec<String>,
-    /// Places where the delimiters are mentioned with no JSON between them. They are part of the
-    /// texts.
+    /// Places that mention the delimiters without JSON. The places are part of the texts.
     pub mentions: Vec<Fault>,
     /// A part of the texts was not kept, or further blocks were not read.
     pub is_cut: bool,
 }
 
 impl Reading {
-    /// Whether there is a block that was meant as an answer.
+    /// Returns true if a block was meant as an answer.
     pub fn found(&self) -> bool {
         !self.blocks.is_empty()
     }
 
-    /// What stands before the first block; all, if there is none.
+    /// Returns the text before the first block; the whole text if there is no block.
     pub fn before(&self) -> &str {
         self.texts.first().map_or("", String::as_str)
     }
 
-    /// What stands after the last block; nothing, if there is none.
+    /// Returns the text after the last block; empty if there is no block.
     pub fn after(&self) -> &str {
         if self.blocks.is_empty() { "" } else { self.texts.last().map_or("", String::as_str) }
     }
@@ -68,13 +67,13 @@ pub fn read(text: &str) -> Reading {
 #[derive(Debug, Default)]
 pub struct Scanner {
     reading: Reading,
-    /// What is not settled yet.
+    /// The unsettled text.
     rest: String,
-    /// Up to here it is.
+    /// The end of the settled part.
     head: usize,
     /// Where `head` is in all that came.
     base: Option<Position>,
-    /// Bytes of `rest` at which a message ended within a block.
+    /// Bytes of `rest` where a message ended within a block.
     seams: Vec<usize>,
     /// The start delimiter at `head`, of a block that is not whole yet.
     open: Option<Delimiter>,
@@ -87,8 +86,7 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// Takes the next piece, which goes on where the last one ended; gives the blocks that it makes
-    /// whole.
+    /// Takes the next piece, directly after the last, and returns the completed blocks.
     pub fn push(&mut self, mut piece: &str) -> &[Block] {
         let known = self.reading.blocks.len();
         while !piece.is_empty() {
@@ -102,11 +100,11 @@ impl Scanner {
         &self.reading.blocks[known..]
     }
 
-    /// Tells that a message ended here, and the next piece begins another. Between blocks that is a
-    /// line end; within one, or within a delimiter, where a model that was cut off goes on in its
-    /// next message, it is nothing, but that a delimiter can begin there.
+    /// Ends a message; the next piece begins a new message. Between blocks, the end is a line end.
+    /// Within a block or a delimiter, a model that was cut off may go on in the next message, so
+    /// the end only allows a delimiter to begin.
     pub fn end_message(&mut self) -> &[Block] {
-        // A delimiter of which there is more than its first signs may go on as well.
+        // A delimiter with more than the first characters may go on too.
         let is_begun = self.rest.len() - self.head > 3;
         if self.open.is_none() && !is_begun {
             return self.push("\n");
@@ -115,12 +113,12 @@ impl Scanner {
         &[]
     }
 
-    /// Whether a block is begun and not ended.
+    /// Returns true if a block is open.
     pub fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Everything, with what can only be told at the end.
+    /// Returns the full reading, with decisions only possible at the end.
     pub fn finish(mut self) -> Reading {
         self.close().0
     }
@@ -144,7 +142,7 @@ impl Scanner {
         }
     }
 
-    /// Between blocks: settles the text up to the next start delimiter. Whether there is one.
+    /// Settles the text up to the next start delimiter. Returns true if there is such a delimiter.
     fn outside(&mut self, is_final: bool) -> bool {
         let mut from = self.head;
         loop {
@@ -175,8 +173,8 @@ impl Scanner {
         }
     }
 
-    /// Within a block: reads it, if it may be whole. Whether it was settled, or is to be tried
-    /// again.
+    /// Reads the open block if possibly complete. Returns true if settled, or if another try is
+    /// due.
     fn inside(&mut self, start: Delimiter, is_final: bool) -> bool {
         if !is_final && !self.next_end() {
             if self.rest.len() - self.head <= BLOCK_MAX {
@@ -283,7 +281,7 @@ impl Scanner {
         }
     }
 
-    /// Drops what is settled, when that is more than what is left.
+    /// Drops the settled text if larger than the rest.
     fn forget(&mut self) {
         if self.head > self.rest.len() / 2 {
             self.rest.drain(..self.head);

@@ -1,5 +1,4 @@
-//! Whether a list of tasks is one that can be worked on: names that are there and there once, and
-//! an order that exists.
+//! Checks of a task list: unique names, existing dependencies, and a possible order.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,10 +7,10 @@ use super::json::short;
 use super::proposed::{self, ProposedTask, TaskList};
 use crate::model::{limits, validate};
 
-/// More tasks than this in one list are refused.
+/// A longer list is refused.
 pub const TASKS_MAX: usize = 1_000;
 
-/// Puts names as they are compared: without spaces around, a dependency once.
+/// Normalises names for comparison: trims spaces, and removes duplicate dependencies.
 pub(super) fn tidy(list: &mut TaskList) {
     let trim = |name: &mut String| *name = name.trim().to_owned();
     for task in &mut list.tasks {
@@ -105,7 +104,7 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
             check.fault(field, format!("\"{}\" stands in the order twice", short(name)), true);
         }
     }
-    // The dependencies are what is obeyed; a hint that goes against them is told, and not followed.
+    // Dependencies are binding; a hint against a dependency is reported and ignored.
     for (n, task) in tasks.iter().enumerate() {
         for name in &task.dependencies {
             let field = format!("tasks[{n}].dependencies");
@@ -156,7 +155,7 @@ fn texts(task: &ProposedTask, n: usize, check: &mut Check) {
     }
 }
 
-/// The names of a circle among the tasks, its first at its end again; `None` if there is none.
+/// Returns the names along a cycle, with the first repeated at the end; `None` without a cycle.
 fn cycle<'a>(tasks: &'a [ProposedTask], places: &HashMap<&str, usize>) -> Option<Vec<&'a str>> {
     let waits_for = |n: usize| {
         tasks[n]
@@ -180,8 +179,8 @@ fn cycle<'a>(tasks: &'a [ProposedTask], places: &HashMap<&str, usize>) -> Option
     Some(names)
 }
 
-/// Nodes in layers, each of which waits for earlier layers only; and those that wait in a circle,
-/// or for one.
+/// Sorts nodes into layers, where each waits only for earlier layers. Also returns the nodes in or
+/// behind a cycle.
 fn order<I: Iterator<Item = usize>>(
     count: usize,
     waits_for: impl Fn(usize) -> I,
@@ -214,9 +213,9 @@ fn order<I: Iterator<Item = usize>>(
     (layers, stuck)
 }
 
-/// The tasks of a list that was checked, in layers by their ids: those of a layer wait only for
-/// tasks of earlier layers. Within a layer they stand by `execution_order`, then by
-/// `parallelizable_groups`, then by priority, then as listed.
+/// Returns the ids of a checked list in layers: the tasks of a layer wait only for earlier layers.
+/// Within a layer, the order is by `execution_order`, then by `parallelizable_groups`, then by
+/// priority, then by position.
 pub fn layers(list: &TaskList) -> Vec<Vec<&str>> {
     let places: HashMap<&str, usize> =
         list.tasks.iter().enumerate().map(|(n, task)| (task.id.as_str(), n)).collect();

@@ -1,37 +1,37 @@
-//! What is handed back where an agent wrote no summary, and a summary as a text.
+//! The fallback for a missing summary, and the text form of a summary.
 
 use super::lines;
 use crate::model::{Deliverable, Summary, SummaryStatus, TestResults};
 use crate::protocol::fence;
 
-/// What is known of a run without its agent's help.
+/// Facts about a run that need no help of the agent.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     pub atom_id: String,
     pub title: String,
-    /// The reason with which the agent closed its work, if it did.
+    /// The agent's closing reason, if any.
     pub close_reason: Option<String>,
-    /// How the run ended and what it took, one sentence each.
+    /// The end and the cost of the run, a sentence each.
     pub record: Vec<String>,
-    /// Files that changed since the run began, those first that are worth most; relative to the
-    /// working folder.
+    /// Files changed since the start of the run, most valuable first; relative to the working
+    /// folder.
     pub changed: Vec<String>,
     /// How many more there are.
     pub changed_more: usize,
-    /// How that is known: `by git`, `by their times`; `None`: it is not known.
+    /// The source of the changes: `by git`, `by their times`; `None`: unknown.
     pub changed_by: Option<&'static str>,
-    /// The last lines of what the agent said, without control codes.
+    /// The last lines of the agent's output, without control codes.
     pub output: String,
-    /// Why its own summary was not taken, if there is one.
+    /// Why the agent's own summary was refused, if there is a summary.
     pub warning: Option<String>,
 }
 
-/// Files that a fallback names as deliverables, as the seed has it.
+/// The most deliverables in a fallback, as in the seed.
 const DELIVERABLES: usize = 4;
-/// Files that it tells of.
+/// The most changed files listed.
 const TOLD: usize = 20;
 
-/// A summary from what is known, marked as partial, and its text.
+/// Makes a summary from the facts, marked as partial, with the text.
 pub fn fallback(facts: &Facts) -> (Summary, String) {
     let mut accomplishments: Vec<String> = Vec::new();
     accomplishments.extend(
@@ -90,7 +90,7 @@ pub fn fallback(facts: &Facts) -> (Summary, String) {
     (summary, text)
 }
 
-/// A summary in the format in which it is asked for.
+/// Renders a summary in the requested format.
 pub fn render(summary: &Summary) -> String {
     let list = |items: &[String]| -> String {
         if items.is_empty() {
@@ -126,8 +126,7 @@ pub fn render(summary: &Summary) -> String {
     )
 }
 
-/// A summary in a few lines, for messages and lists: how it stands, what was done, what was handed
-/// back.
+/// Renders a summary in a few lines, for messages and lists: status, accomplishments, files.
 pub fn in_words(summary: &Summary, lines_max: usize) -> String {
     let mut said: Vec<String> = Vec::new();
     said.push(match summary.status {

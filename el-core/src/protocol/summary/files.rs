@@ -1,6 +1,6 @@
-//! The files that a summary names. The format has ``- `path` - description``; models also leave the
-//! back-ticks out, use tables, links, bold, colons and arrows, write the description first, and
-//! name several files in one line.
+//! The files of a summary. The format has ``- `path` - description``; models also omit back-ticks,
+//! use tables, links, bold, colons and arrows, write the description first, and name several files
+//! in a line.
 
 use super::FILES_MAX;
 use super::headings::Section;
@@ -12,7 +12,7 @@ use crate::model::Deliverable;
 /// Characters of a path and of a description that are kept.
 const PATH_MAX: usize = 4_096;
 const DESCRIPTION_MAX: usize = 500;
-/// What the paths of the template begin with.
+/// The prefix of the template's paths.
 const TEMPLATE: &str = "path/to/";
 
 /// Reads the deliverables: each file once, in the order of the text.
@@ -44,8 +44,8 @@ pub(super) fn read(sections: &Sections<'_>, warnings: &mut Vec<String>) -> Vec<D
     list.found
 }
 
-/// Lines without a mark of a list stand for themselves if they name a file, whatever stands above
-/// them.
+/// Returns lines without a list mark as separate items if a line names a file, whatever the line
+/// above.
 fn separate(lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
     let mut out = Vec::with_capacity(lines.len());
     for line in lines {
@@ -63,7 +63,7 @@ fn separate(lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
 #[derive(Debug, Default)]
 struct Files {
     found: Vec<Deliverable>,
-    /// Where the last item that named files stood, and how many it named.
+    /// The indentation of the last item with files, and the number of files.
     last: Option<(usize, usize)>,
     unread: Vec<String>,
 }
@@ -85,7 +85,7 @@ impl Files {
             }
             return;
         }
-        // Below a file, a text without one tells more of it.
+        // Text below a file, without a path, continues the description.
         if let Some((indent, count)) = self.last
             && item.is_listed
             && item.indent > indent
@@ -105,7 +105,7 @@ impl Files {
         }
     }
 
-    /// A row of a table: the first cell that names a file, and the others as its description.
+    /// Reads a row of a table: the first cell with a path, and the other cells as description.
     fn row(&mut self, text: &str) {
         let cells: Vec<&str> = text.trim_matches('|').split('|').map(str::trim).collect();
         let Some((at, path)) = cells
@@ -130,14 +130,14 @@ impl Files {
         if let Some(known) = self.found.iter_mut().find(|file| file.path == path) {
             known.description = known.description.take().or(description);
         } else if self.found.len() < FILES_MAX * 4 {
-            // A few more than are kept, so that it can be told that there were more; a text full of
-            // them must not be quadratic.
+            // A few more than the limit, so that the caller notices the excess; a text full of
+            // files must not cost quadratic time.
             self.found.push(Deliverable { path, description });
         }
     }
 }
 
-/// What one item names.
+/// The files of an item.
 #[derive(Debug, Default)]
 struct Entry {
     paths: Vec<String>,
@@ -240,7 +240,7 @@ fn span_inside(text: &str) -> Option<Entry> {
     None
 }
 
-/// A text in back-ticks at the beginning, and what follows.
+/// Splits a text into a leading code span and the rest.
 fn span(text: &str) -> Option<(&str, &str)> {
     let ticks = text.bytes().take_while(|b| *b == b'`').count();
     if !(1..=2).contains(&ticks) {
@@ -251,7 +251,7 @@ fn span(text: &str) -> Option<(&str, &str)> {
     Some((&rest[..end], rest[end + ticks..].trim_start_matches('`')))
 }
 
-/// What follows a path, without the mark between.
+/// Returns the description after a path, without the separator.
 fn description(rest: &str) -> String {
     let rest = rest.trim_start_matches(['*', '_']).trim_start();
     let rest = rest.trim_start_matches(['-', '–', '—', ':', '=', '>', '→', '|', ' ']).trim();
@@ -261,8 +261,7 @@ fn description(rest: &str) -> String {
     }
 }
 
-/// A path without what does not belong to it: quotes, `./`, line numbers, an anchor, a full stop at
-/// the end.
+/// Cleans a path: removes quotes, `./`, line numbers, an anchor, and a full stop at the end.
 fn tidy(text: &str) -> String {
     let mut path = text.trim().trim_matches(['"', '\'', '<', '>', '*', '`']).trim();
     if let Some((before, lines)) = path.rsplit_once('#')
@@ -290,7 +289,8 @@ fn tidy(text: &str) -> String {
     lines::cut(&path.replace(['\t', '\n'], " "), PATH_MAX)
 }
 
-/// `Updated README.md` names README.md; `user guide.md` names itself.
+/// Returns the last word after a verb: `Updated README.md` names README.md, but `user guide.md` is
+/// a name as a whole.
 fn last_word_after_a_verb(text: &str) -> &str {
     const VERBS: [&str; 14] = [
         "created",
@@ -318,8 +318,8 @@ fn last_word_after_a_verb(text: &str) -> &str {
     rest
 }
 
-/// Whether a text without back-ticks can be meant as a path: it has a `/`, or an ending, or is one
-/// of the well-known names.
+/// Returns true if a text without back-ticks can be a path: a text with a `/`, or with an ending,
+/// or a well-known name.
 fn is_like_a_path(text: &str) -> bool {
     if text.is_empty()
         || text.len() > PATH_MAX
@@ -355,7 +355,7 @@ fn is_like_a_path(text: &str) -> bool {
     .any(|known| last.eq_ignore_ascii_case(known));
     match words {
         1 => has_ending || is_known || text.contains('/'),
-        // With blanks in it, only an ending tells it from a sentence.
+        // A path with blanks differs from a sentence only by the ending.
         2..=8 => has_ending,
         _ => false,
     }

@@ -1,6 +1,5 @@
-//! Which lines begin a section. The format has `## Key Deliverables`; models also write
-//! `### 3. Key Deliverables (4)`, `**Key Deliverables:**`, `Key Deliverables:` or
-//! `- **Status:** done`.
+//! The headings of sections. The format has `## Key Deliverables`; models also write `### 3. Key
+//! Deliverables (4)`, `**Key Deliverables:**`, `Key Deliverables:` or `- **Status:** done`.
 
 use super::lines::Line;
 use super::status_line::has_status;
@@ -14,9 +13,9 @@ pub(super) enum Section {
     Tests,
     Notes,
     Status,
-    /// A list of all that changed: it stands in for the deliverables where there are none.
+    /// A list of all changes: replaces missing deliverables.
     Changed,
-    /// Words about the whole: they stand in for the accomplishments where there are none.
+    /// A text about the whole: replaces missing accomplishments.
     Overview,
 }
 
@@ -46,7 +45,7 @@ impl Section {
     }
 }
 
-/// What each section is called, longer names before those that they begin with.
+/// The names of each section; a name stands before its own prefixes.
 const NAMES: &[(&str, Section)] = &[
     ("task objective", Section::Objective),
     ("objectives", Section::Objective),
@@ -129,7 +128,7 @@ pub(super) struct Heading<'a> {
     pub(super) section: Option<Section>,
     /// The smaller, the surer: 1 to 6 for headings by `#`, then labels.
     pub(super) rank: u8,
-    /// What follows the name on its line.
+    /// The rest of the line after the name.
     pub(super) rest: &'a str,
 }
 
@@ -137,7 +136,7 @@ pub(super) const BOLD: u8 = 7;
 pub(super) const PLAIN: u8 = 8;
 pub(super) const BULLET: u8 = 9;
 
-/// Reads a line as a heading; `next` is the line below it, which may underline it.
+/// Reads a line as a heading; `next` is the line below, a possible underline.
 pub(super) fn read<'a>(line: Line<'a>, next: Option<Line<'a>>) -> Option<Heading<'a>> {
     if line.is_foreign() || line.text.is_empty() {
         return None;
@@ -179,8 +178,8 @@ fn label(text: &str, rank: u8) -> Option<Heading<'_>> {
     Some(Heading { section: Some(section), rank, rest })
 }
 
-/// The section that this title names, and what follows its name. `loose`: a title may go on in
-/// words that belong to it (`Notes & caveats`).
+/// Returns the section of a title, and the text after the name. `loose`: a title may have more
+/// words (`Notes & caveats`).
 fn name(title: &str, loose: bool) -> Option<(Section, &str)> {
     let title = without_ornaments(title);
     let start: String = title.chars().take(NAME_MAX).map(|c| c.to_ascii_lowercase()).collect();
@@ -189,12 +188,12 @@ fn name(title: &str, loose: bool) -> Option<(Section, &str)> {
         if rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' && !rest.starts_with("__")) {
             return None;
         }
-        // Only ASCII was changed, and one for one.
+        // Lower case changed only ASCII letters, so positions are the same.
         after_name(*section, &title[name.len()..], loose).map(|rest| (*section, rest))
     })
 }
 
-/// What follows a name on its line, if it may follow a name.
+/// Returns the text after a name, if the text may follow a name.
 fn after_name(section: Section, rest: &str, loose: bool) -> Option<&str> {
     let mut rest = rest.trim_start_matches(['*', '_', '`']).trim_start();
     if rest.starts_with('(')
@@ -222,7 +221,7 @@ fn after_name(section: Section, rest: &str, loose: bool) -> Option<&str> {
     (loose && goes_on || is_ornament).then_some("")
 }
 
-/// A title without emphasis, emoji and numbering before it.
+/// Strips leading emphasis, emoji and numbers from a title.
 fn without_ornaments(title: &str) -> &str {
     let title = title.trim_start_matches(|c: char| !c.is_alphanumeric());
     let digits = title.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,21 +1,20 @@
-//! Lists, as people and models write them.
+//! Lists of people and models.
 
 use super::lines::{self, Line};
 
-/// Characters of one item that are kept.
+/// The most characters kept of an item.
 const ITEM_MAX: usize = 1_000;
 
-/// One item of a list, or one paragraph beside it.
+/// An item of a list, or a paragraph beside the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
     pub(super) text: String,
     pub(super) indent: usize,
-    /// It began with a mark of a list.
+    /// Begun with the mark of a list.
     pub(super) is_listed: bool,
 }
 
-/// The items of these lines, nested ones too, in their order. Lines that go on an item are joined
-/// to it.
+/// Returns the items in order, nested items included. Continuation lines are joined to the item.
 pub(super) fn read<'a>(lines: impl Iterator<Item = Line<'a>>) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
     let mut blank = true;
@@ -48,7 +47,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = Line<'a>>) -> Vec<Item> {
     items
 }
 
-/// The texts of the items, without those that say nothing.
+/// Returns the texts of the items, without empty phrases.
 pub(super) fn texts(items: &[Item], warnings: &mut Vec<String>) -> Vec<String> {
     let mut texts = Vec::new();
     for item in items {
@@ -61,7 +60,7 @@ pub(super) fn texts(items: &[Item], warnings: &mut Vec<String>) -> Vec<String> {
     texts
 }
 
-/// What follows the mark of a list: `-`, `*`, `+`, a bullet, a number, a box to be ticked, a tick.
+/// Returns the text after a list mark: `-`, `*`, `+`, a bullet, a number, a checkbox, a tick.
 pub(super) fn bullet(text: &str) -> Option<&str> {
     let first = text.chars().next()?;
     let rest = &text[first.len_utf8()..];
@@ -93,7 +92,7 @@ pub(super) fn bullet(text: &str) -> Option<&str> {
     Some(after)
 }
 
-/// Words that say that there is nothing to say.
+/// Returns true for phrases that mean "nothing to report".
 pub(super) fn is_nothing(text: &str) -> bool {
     let bare = text.trim_matches(|c: char| !c.is_alphanumeric());
     let words = [
@@ -116,7 +115,7 @@ pub(super) fn is_nothing(text: &str) -> bool {
         && !(bare.is_empty() && text.contains('`'))
 }
 
-/// A line of the template that was left as it was: `[Bullet point 1]`.
+/// Returns true for an unchanged line of the template: `[Bullet point 1]`.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     inner.is_some_and(|inner| !inner.contains(['[', ']', '`']) && inner.trim().contains(' '))

@@ -2,15 +2,15 @@
 
 use crate::text::markdown::{LineKind, Markdown};
 
-/// One line, without the blanks around it.
+/// A line, without surrounding blanks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     pub(super) text: &'a str,
     /// Columns before the text.
     pub(super) indent: usize,
-    /// It stands in a fenced block: no heading and no list, whatever it looks like.
+    /// In a fenced block: never a heading or a list.
     pub(super) fenced: bool,
-    /// It is quoted: somebody else's heading, status or file.
+    /// In a quotation: another writer's heading, status or file.
     pub(super) quoted: bool,
 }
 
@@ -19,7 +19,7 @@ impl<'a> Line<'a> {
         Line { text: text.trim(), indent: 0, fenced: false, quoted: false }
     }
 
-    /// It is not the writer's own text.
+    /// Returns true if the line is not the writer's own text.
     pub(super) fn is_foreign(&self) -> bool {
         self.fenced || self.quoted
     }
@@ -45,8 +45,8 @@ fn unquoted(line: &str, kind: LineKind) -> &str {
     }
 }
 
-/// What stands in a fence or a quotation that is around the whole summary, with or without a
-/// sentence before and after it; `None` if there is no such.
+/// Returns the contents of a fence or quotation around the whole summary, with or without a
+/// sentence before and after; `None` without such a wrapper.
 pub(super) fn wrapped(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let said = || lines.iter().filter(|line| !line.trim().is_empty());
@@ -70,7 +70,7 @@ pub(super) fn wrapped(text: &str) -> Option<String> {
         let line = line.trim();
         line.len() >= 3 && (line.bytes().all(|b| b == b'`') || line.bytes().all(|b| b == b'~'))
     };
-    // Without an end it is one all the same.
+    // A fence without an end counts too.
     let last = lines.iter().rposition(closes).filter(|last| *last > first);
     Some(lines[first + 1..last.unwrap_or(lines.len())].join("\n"))
 }

@@ -1,4 +1,4 @@
-//! What a text about tests comes to. Red in any line is red.
+//! The outcome of tests in a text. Red in any line is red.
 
 use super::words::{Colour, colours, fraction, is_denial, is_failure, words};
 use crate::model::TestOutcome;
@@ -6,7 +6,7 @@ use crate::model::TestOutcome;
 /// Characters of a line that are looked at.
 const LOOK: usize = 2_000;
 
-/// Says that there was nothing to run, or that it was not run.
+/// Phrases for missing or skipped tests.
 const NOT_RUN: &[&str] = &[
     "no tests",
     "no test ",
@@ -25,8 +25,8 @@ const NOT_RUN: &[&str] = &[
     "nothing to test",
 ];
 
-/// What a text about tests comes to: any line of failure counts above all, then the first line
-/// that says anything.
+/// Returns the outcome of the tests: any line of failure decides, else the first line with an
+/// outcome.
 pub(super) fn read(text: &str) -> Option<TestOutcome> {
     if text.contains("[OR]") {
         return None;
@@ -112,7 +112,7 @@ impl TestLine {
         }
     }
 
-    /// The line of one test that passed: its name may have any word.
+    /// Returns true for the line of a single passed test: the test's name may contain any word.
     fn is_a_passed_test(&self) -> bool {
         let text = self.text.trim_matches(['-', '*', ' ', '\u{fe0f}', '.']);
         let green = |c: Option<char>| c.and_then(Colour::of) == Some(Colour::Green);

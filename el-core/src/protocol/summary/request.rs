@@ -1,4 +1,4 @@
-//! What an agent is told about the summary that it is to write.
+//! The request for a summary in the context.
 
 use crate::protocol::fence;
 

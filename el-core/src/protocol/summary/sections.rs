@@ -1,4 +1,4 @@
-//! The text as its sections.
+//! The text as sections.
 
 use super::headings::{self, BOLD, BULLET, Heading, Section};
 use super::lines::Line;
@@ -7,11 +7,11 @@ use super::lines::Line;
 #[derive(Debug)]
 pub(super) struct Sections<'a> {
     found: Vec<(Section, Vec<Line<'a>>)>,
-    /// What stands before and between the sections.
+    /// The lines before and between the sections.
     loose: Vec<Line<'a>>,
 }
 
-/// A section that lines go to, and the heading that began it.
+/// An open section, and the heading that began the section.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     at: usize,
@@ -25,7 +25,7 @@ impl<'a> Sections<'a> {
         let headings: Vec<Option<Heading<'_>>> = (0..lines.len()).map(read).collect();
         let opens = Opens::new(&headings);
         let mut sections = Sections { found: Vec::new(), loose: Vec::new() };
-        // The section that the line belongs to; below it, the one that it interrupted.
+        // The open section; below, the interrupted section.
         let mut current: Option<Place> = None;
         let mut outer: Option<Place> = None;
         for (line, heading) in lines.iter().zip(headings) {
@@ -43,7 +43,7 @@ impl<'a> Sections<'a> {
                     current =
                         Some(Place { at: sections.found.len() - 1, rank, indent: line.indent });
                 }
-                // Another heading ends a section unless it is one below it.
+                // Another heading ends the section, unless the heading is of a lower level.
                 Some(Heading { section: None, rank, .. }) => {
                     if current.is_some_and(|place| rank <= place.rank) {
                         current = outer.filter(|place| place.rank < rank);
@@ -53,7 +53,7 @@ impl<'a> Sections<'a> {
                 // A heading below the section's own is no text of it.
                 Some(Heading { rank, .. }) if rank < BOLD => {}
                 _ => {
-                    // A label in a list is its own line and what is below it; the next item belongs
+                    // A label in a list covers the item and the lines below; the next item belongs
                     // to the list again.
                     let is_next =
                         |place: &Place| place.rank == BULLET && line.indent <= place.indent;
@@ -78,7 +78,7 @@ impl<'a> Sections<'a> {
         self.found.is_empty()
     }
 
-    /// It has nothing of a summary but a word like "Summary:".
+    /// Returns true if the text has no more of a summary than a word like "Summary:".
     pub(super) fn are_of_no_summary(&self) -> bool {
         self.found.iter().all(|(section, _)| *section == Section::Overview)
     }
@@ -87,7 +87,7 @@ impl<'a> Sections<'a> {
         self.loose.iter().copied()
     }
 
-    /// The lines of a section; of one that is repeated, all of them, with a blank line between.
+    /// Returns the lines of a section; repeated sections are joined, with a blank line between.
     pub(super) fn of(&self, section: Section) -> impl Iterator<Item = Line<'a>> + '_ {
         self.parts(section).flat_map(|lines| lines.iter().copied().chain([Line::plain("")]))
     }
@@ -113,7 +113,7 @@ impl<'a> Sections<'a> {
         [Section::Deliverables, Section::Changed].into_iter().find(|section| self.has(*section))
     }
 
-    /// Tells what is missing or there more than once.
+    /// Warns about missing and repeated sections.
     pub(super) fn warn(&self, warnings: &mut Vec<String>) {
         if self.is_empty() {
             warnings.push("it has no section of the format".to_owned());
@@ -143,9 +143,9 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// Which headings begin a section. A heading by `#` does if no surer one names the same section; a
-/// label does where the text has no headings by `#`, or none for its section: so a `### Tests` or a
-/// `**Notes:**` inside of another section stays inside where the real section exists.
+/// The headings that begin a section. A `#` heading does, unless a surer heading names the same
+/// section. A label does if the text has no `#` headings, or none for the section. So a `### Tests`
+/// or a `**Notes:**` inside of another section stays inside if the real section exists.
 struct Opens {
     surest: [u8; Section::ALL.len()],
     has_headings: bool,
@@ -164,8 +164,8 @@ impl Opens {
     }
 
     fn opens(&self, section: Section, rank: u8, rest: &str) -> bool {
-        // A status in its own line is one wherever it stands; every other label without emphasis is
-        // just a word in such a text.
+        // A status on a line of its own counts anywhere; every other label without emphasis is only
+        // a word in such a text.
         let is_surely_meant = rank <= BOLD
             || !self.has_headings
             || section == Section::Status && super::status_line::has_status(rest);

@@ -1,4 +1,4 @@
-//! What an agent says of its success: its section, line by line.
+//! The agent's own status, from the status section, line by line.
 
 use super::headings::Section;
 use super::lines::{self, Line};
@@ -9,16 +9,15 @@ use crate::model::SummaryStatus;
 /// Characters of an unread status that are quoted.
 const QUOTE_MAX: usize = 200;
 
-/// What the summary says of its status.
+/// The status of a summary.
 #[derive(Debug, Default)]
 pub(super) struct StatusRead {
     pub(super) status: Option<SummaryStatus>,
-    /// The words, where they are none of the format's.
+    /// The words of an unknown status.
     pub(super) unread: Option<String>,
 }
 
-/// The status that the agent gives itself. Where it gives several, the worst; where it left the
-/// template as it was, none.
+/// Reads the agent's status: the worst of several, and none if the template was left unchanged.
 pub(super) fn read(sections: &Sections<'_>, warnings: &mut Vec<String>) -> StatusRead {
     let mut found: Vec<Option<SummaryStatus>> = Vec::new();
     let mut unread = None;
@@ -45,7 +44,7 @@ pub(super) fn read(sections: &Sections<'_>, warnings: &mut Vec<String>) -> Statu
              {words:?}"
         ));
     }
-    // Worse than "completed" is what cannot be read; worse than that is what is surely not.
+    // An unreadable status is worse than "completed"; a clear failure is worse still.
     let badness = |status: &Option<SummaryStatus>| match status {
         Some(SummaryStatus::Completed) => 0,
         None => 1,
@@ -59,8 +58,8 @@ pub(super) fn read(sections: &Sections<'_>, warnings: &mut Vec<String>) -> Statu
     StatusRead { status, unread: unread.filter(|_| status.is_none()) }
 }
 
-/// The first paragraph of a section, then the lines behind it; code and quotations only where there
-/// is nothing else.
+/// Returns the first paragraph of a section, then the further lines; code and quotations only if
+/// there is no other text.
 fn said<'a>(part: &'a [Line<'a>]) -> Vec<Line<'a>> {
     let own: Vec<Line<'_>> = part.iter().filter(|line| !line.is_foreign()).copied().collect();
     let lines = if own.iter().all(|line| line.text.is_empty()) { part } else { &own };
@@ -74,7 +73,7 @@ fn section_status(lines: &[Line<'_>]) -> Option<SummaryStatus> {
     let mut is_first = true;
     for line in lines {
         if line.text.is_empty() {
-            // What comes after the status is talk, unless it names another one.
+            // Text after the status is talk, unless the text names another status.
             is_first &= worst < Reading::Completed;
             continue;
         }

@@ -1,5 +1,5 @@
-//! What one line says of success. `COMPLETED` is believed only where a line says that and nothing
-//! else: a short list of words, since there are too many ways to say "no".
+//! The status in a line. `COMPLETED` is believed only if the line has no other meaning. The list of
+//! words is short, since there are too many ways to say "no".
 
 use super::words::{Colour, colours, is_denial, is_failure, words};
 
@@ -10,46 +10,46 @@ const LOOK: usize = 2_000;
 const COMPLETED: &str = "\
     completed complete done success successful succeeded finished fertig erledigt \
     abgeschlossen terminé terminée completado completada 完成 已完成 完了";
-/// Words that may stand beside those.
+/// Words allowed beside a status.
 const BESIDE: &str = "\
     the this task tasks work job issue status state result overall final it is was are has \
     have been all everything now fully completely entirely successfully 100% with";
 const PARTIAL: &str = "\
     partial partially partly incomplete wip blocked mostly unfinished";
-/// Words that take something back, wherever they stand.
+/// Words that weaken a status anywhere in the line.
 const DOUBT: &str = "\
     none nothing nobody unable without except excluding but however although though unless \
     until missing remaining remains pending todo tbd skipped untested broken error errors \
     rolled reverted only still yet almost nearly far should might maybe probably hopefully \
     half some most or crash crashed crashes red problem problems";
-/// What there may be none of: `no errors`, `no open points`.
+/// Words that are harmless after "no": `no errors`, `no open points`.
 const HARMLESS_IF_NONE: &str = "\
     error errors issue issues problem problems warning warnings failure failures failed \
     regression regressions blocker blockers remaining open outstanding further follow todo \
     todos missing pending";
 
-/// A word is one of a list that is written as one text.
+/// Returns true if a word is in a list, which is written as a text.
 fn is_in(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
 
-/// What one line says.
+/// The meaning of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reading {
     Silent,
     Completed,
-    /// It takes back what another line may say.
+    /// Weakens the status of another line.
     Doubt,
     Partial,
     Failed,
 }
 
-/// The line says something of success, or that it does not say.
+/// Returns true if the line has a status, or the doubt of a status.
 pub(super) fn has_status(text: &str) -> bool {
     is_template(text) || line_reading(text) != Reading::Silent
 }
 
-/// A line of the template: nobody chose.
+/// Returns true for an unchanged line of the template.
 pub(super) fn is_template(text: &str) -> bool {
     text.contains("[OR]")
         || ["COMPLETED", "PARTIAL", "FAILED"].iter().all(|word| text.contains(word))
@@ -86,7 +86,7 @@ pub(super) fn line_reading(text: &str) -> Reading {
     }
 }
 
-/// The line's first words, or its first sign, are a status.
+/// Returns true if a line begins with the words or the sign of a status.
 pub(super) fn begins_with_status(text: &str) -> bool {
     let text = without_struck_out(text);
     let first = text.trim_start_matches(['*', '_', ' ', '-', '>', '`']);
@@ -103,7 +103,7 @@ fn is_completed(words: &[String]) -> bool {
         && words.iter().all(|word| is_in(COMPLETED, word) || is_in(BESIDE, word))
 }
 
-/// A word of failure that nothing denies (`nothing failed`).
+/// Returns the position of a word of failure without negation (`nothing failed` has none).
 fn failure_at(words: &[&str]) -> Option<usize> {
     (0..words.len()).find(|at| is_failure(words[*at]) && !is_denied(words, *at))
 }
@@ -150,7 +150,7 @@ fn is_part_of_more(words: &[&str], at: usize) -> bool {
     super::words::fraction(words, at).is_some_and(|(part, whole)| part < whole)
 }
 
-/// The parts of a line between dashes, colons and the like, and signs; each as its words.
+/// Splits a line at dashes, colons and the like, and at signs; each part as words.
 fn segments(text: &str) -> Vec<Vec<String>> {
     let mut segments = Vec::new();
     let mut from = 0;

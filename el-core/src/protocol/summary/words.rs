@@ -1,6 +1,6 @@
-//! What words and signs say: shared by the status and the tests.
+//! The meaning of words and signs, for status and tests.
 
-/// What a sign says.
+/// The meaning of a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Colour {
     Green,
@@ -23,7 +23,7 @@ impl Colour {
     }
 }
 
-/// Which signs a line has.
+/// The signs of a line.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Colours {
     pub(super) green: bool,
@@ -31,7 +31,7 @@ pub(super) struct Colours {
     pub(super) red: bool,
 }
 
-/// The signs of a line. One with a zero behind it (`❌ 0`) says nothing.
+/// Returns the signs of a line. A sign before a zero (`❌ 0`) has no meaning.
 pub(super) fn colours(text: &str) -> Colours {
     let mut found = Colours::default();
     for (at, c) in text.char_indices() {

@@ -1,6 +1,6 @@
-//! Names of files that hold keys and credentials. No task and no link brings one of them out.
+//! File names of keys and credentials. No task and no link can release such a file.
 
-/// Folders that hold nothing else.
+/// Folders with only secrets.
 const FOLDERS: &str = "\
     .ssh .gnupg .aws .azure .kube .docker .password-store gcloud";
 const NAMES: &str = "\
@@ -17,7 +17,7 @@ const STEMS: &str = "\
 /// Endings of such data; a program may be called `secrets.rs`.
 const DATA: &str = "\
     json yml yaml toml ini env txt cfg conf properties csv xml";
-/// Of `.env.example` and its kind, which hold the names alone.
+/// Endings of `.env.example` and the like: files with only the names of settings.
 const EXAMPLES: &str = "\
     example sample template dist defaults";
 
@@ -25,7 +25,7 @@ fn listed(list: &str) -> impl Iterator<Item = &str> {
     list.split(' ')
 }
 
-/// A name on the way says that the file holds a secret, in any case of its letters.
+/// Returns true if a name in the path is typical of a secret, in any letter case.
 pub(super) fn is_secret(path: &str) -> bool {
     let path = path.to_lowercase();
     let mut names = path.split('/').rev();

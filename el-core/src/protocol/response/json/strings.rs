@@ -6,7 +6,7 @@ use crate::protocol::response::fault::{FaultKind, Repair};
 
 const NOT_CLOSED: &str = "a text is not closed: its end quote is missing";
 
-/// What surrounds a text.
+/// The quotes around a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Quotes {
     Double,
@@ -16,7 +16,7 @@ enum Quotes {
 }
 
 impl Quotes {
-    /// The quotes that begin a text, and their length.
+    /// Returns the opening quotes and the length in bytes.
     fn begin(rest: &str) -> Option<(Quotes, usize)> {
         let first = rest.chars().next()?;
         let quotes = match first {
@@ -40,7 +40,7 @@ impl Quotes {
 }
 
 impl Parser<'_> {
-    /// A text in quotes, if one begins here.
+    /// Reads a quoted text, if any.
     pub(super) fn quoted(&mut self) -> Outcome<Option<String>> {
         let Some((quotes, len)) = Quotes::begin(&self.text[self.at..]) else { return Ok(None) };
         let from = self.at;
@@ -90,7 +90,7 @@ impl Parser<'_> {
                 }
                 c if c < ' ' => {
                     self.repair(Repair::UnescapedControl, self.at);
-                    // CR LF is one line end, and told as one.
+                    // CR LF is a single line end.
                     if c == '\r' && self.bytes.get(self.at + 1) == Some(&b'\n') {
                         self.at += 1;
                     }
@@ -105,7 +105,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether only spaces are before this place on its line, or in its message.
+    /// Returns true if only spaces precede the position, on the line or in the message.
     fn begins_line(&self) -> bool {
         let mut at = self.at;
         loop {
@@ -119,9 +119,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the quote here ends its text. One that is followed by what can follow a text does;
-    /// another can only belong to the text, which is clear where such quotes stand in pairs around
-    /// something, or are apostrophes. `begin` is where the text begins, `inner` the open quote of a
+    /// Returns true if the quote ends the text. A quote ends the text if the following characters
+    /// can follow a text. Any other quote belongs to the text; that is certain only for pairs of
+    /// quotes and for apostrophes. `begin`: the beginning of the text; `inner`: the open quote of a
     /// pair.
     fn is_last_quote(
         &mut self,
@@ -174,7 +174,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether what stands at `at`, on its line, can follow a text.
+    /// Returns true if the characters at `at` can follow a text on the line.
     fn can_follow_text(&mut self, mut at: usize) -> bool {
         while matches!(self.bytes.get(at), Some(b' ' | b'\t')) {
             at += 1;
@@ -218,7 +218,7 @@ impl Parser<'_> {
                 self.repair(Repair::BadEscape, from);
                 out.push(c);
             }
-            // Elsewhere these mean something, so what is meant here would be a guess.
+            // Other languages have these escapes; a meaning here would be a guess.
             'x' | 'U' | 'N' | '0'..='9' | '\n' | '\r' => {
                 let message =
                     "JSON has no such escape; a backslash in a text is written as two backslashes";

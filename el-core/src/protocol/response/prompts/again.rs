@@ -10,8 +10,8 @@ use crate::protocol::response::delimiter::{END, START};
 
 const FAULTS_MAX: usize = 8_000;
 
-/// Asks for the same answer again, with what was wrong; `None`: there was no block at all. `left`:
-/// how often it will be asked again after this.
+/// Returns the prompt to repeat an answer, with the faults. `faulty` is `None` if there was no
+/// block. `left`: how many more times the question will be repeated.
 pub fn ask_again(phase: Phase, faulty: Option<&Faulty>, left: u32) -> String {
     let mut text = match faulty {
         None => format!(

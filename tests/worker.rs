@@ -22,4 +22,5 @@ mod resources;
 mod rounds;
 mod sessions;
 mod signals;
+mod trust;
 mod views;

@@ -20,8 +20,7 @@ use el_core::model::{
 use el_core::protocol::summary::{self, Facts};
 use el_core::protocol::workspace::{self, Rules};
 
-pub(crate) use self::copy::hash;
-pub use self::copy::sha256;
+pub use self::copy::{hash, sha256};
 pub use self::open::{OpenError, open};
 pub(crate) use self::tail::tail;
 use crate::error_chain::error_chain;

@@ -100,11 +100,18 @@ impl App {
     /// relied on.
     pub(crate) fn settings_for_agents(&self) -> Result<Settings> {
         self.refuse_foreign()?;
-        let settings = self.settings()?.trusted()?;
+        let settings = self.settings()?.reliable()?;
         for problem in settings.problems() {
             self.printer.warn(&problem.to_string());
         }
         Ok(settings)
+    }
+
+    /// Says what of the project's file counts for nothing, since nobody has trusted it.
+    pub(crate) fn warn_of_inert(&self, settings: &Settings) {
+        if let Some(sentence) = settings.inert_sentence() {
+            self.printer.warn(&sentence);
+        }
     }
 
     /// The store, for reading.

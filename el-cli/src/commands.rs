@@ -60,6 +60,7 @@ mod stats;
 mod submit;
 mod supervise;
 mod tasks;
+mod trust;
 mod update;
 mod why;
 mod work;
@@ -116,6 +117,7 @@ pub(crate) enum Command {
     Mailbox(mailbox::Command),
     #[command(subcommand)]
     Config(config::Command),
+    Trust(trust::Args),
     Doctor(doctor::Args),
     Completions(completions::Args),
     Import(import::Args),
@@ -184,6 +186,7 @@ impl Command {
             Command::Cancel(args) => cancel::run(&args, app),
             Command::Retry(args) => retry::run(&args, app),
             Command::Config(command) => config::run(command, app),
+            Command::Trust(args) => trust::run(&args, app),
             Command::Doctor(args) => doctor::run(&args, app),
             Command::Completions(args) => completions::run(&args, app),
             Command::Import(args) => import::run(&args, app),

@@ -22,6 +22,7 @@ mod session;
 mod settings;
 mod setup;
 mod strict_json;
+mod trust;
 
 use args::Parsed;
 use clap::CommandFactory as _;

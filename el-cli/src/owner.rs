@@ -23,11 +23,10 @@ impl Foreign {
     /// Looks at the tracker's folder, its database and its configuration; nothing if they are ours,
     /// or root's.
     pub(crate) fn look(project: &Project) -> Option<Foreign> {
-        let (own, sudo) = (rustix::process::geteuid().as_raw(), std::env::var("SUDO_UID").ok());
         let parts = [project.state.clone(), project.db.clone(), project.config_path()];
         let (path, owner) = parts.into_iter().find_map(|path| {
             let owner = fs::metadata(&path).ok()?.uid();
-            (!is_ours(owner, own, sudo.as_deref())).then_some((path, owner))
+            (!is_own(owner)).then_some((path, owner))
         })?;
         Some(Foreign { path, owner, root: project.root.clone() })
     }
@@ -55,6 +54,12 @@ impl Foreign {
         .with_hint(format!("if you trust whoever that is: el config set --user safe_directories '[\"{root}\"]'"))
         .with_hint("the folders that are in that list already have to be named again; * trusts all")
     }
+}
+
+/// Whether a file of this user is ours, as far as this process goes.
+pub(crate) fn is_own(owner: u32) -> bool {
+    let sudo = std::env::var("SUDO_UID").ok();
+    is_ours(owner, rustix::process::geteuid().as_raw(), sudo.as_deref())
 }
 
 /// Root's files are trusted: root could change this very program. Under sudo, those of who called

@@ -1,16 +1,29 @@
 //! Files that are replaced as a whole or not at all.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 /// Writes a file beside the old one, with its permissions, brings it to the disk, and puts it in
 /// the old one's place. `target` is no link.
 pub(crate) fn replace_file(target: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(target, bytes, 0o666)
+}
+
+/// The same, for a file that only its owner may read.
+pub(crate) fn replace_private(target: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(target, bytes, 0o600)
+}
+
+/// `mode`: of a new file, before the umask.
+fn replace(target: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let folder = target.parent().unwrap_or(Path::new("."));
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let temporary = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = File::create(&temporary).and_then(|mut file| {
+    let mut options = OpenOptions::new();
+    let opened = options.write(true).create(true).truncate(true).mode(mode).open(&temporary);
+    let written = opened.and_then(|mut file| {
         if let Ok(old) = fs::metadata(target) {
             file.set_permissions(old.permissions())?;
         }

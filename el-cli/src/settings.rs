@@ -15,9 +15,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};
+use crate::trust::{Claims, Trust};
 
 pub(crate) mod duration;
 mod file;
+mod inert;
 pub(crate) mod keys;
 mod orchestrate;
 #[cfg(test)]
@@ -86,6 +88,8 @@ pub(crate) struct Settings {
     /// Highest rank first: flags, then the environment.
     given: Vec<Given>,
     project: ConfigFile,
+    /// What the project's file says, and nobody has trusted.
+    inert: Vec<Entry>,
     user: ConfigFile,
     /// The project's folder, against which paths are resolved.
     root: PathBuf,
@@ -95,9 +99,14 @@ impl Settings {
     /// Reads all layers. `root` is the project's folder, `config` its configuration file. Fails at
     /// nothing: what is wrong comes up when it is asked for, or as a [`Problem`].
     pub(crate) fn load(root: &Path, config: &Path) -> Settings {
-        Settings::from_layers(root, config, user_config_path().as_deref(), |variable| {
-            env::var_os(variable).map(|value| value.to_string_lossy().into_owned())
-        })
+        let trust = Trust::of(config);
+        Settings::from_layers(
+            root,
+            config,
+            user_config_path().as_deref(),
+            |claims| trust.holds(claims),
+            |variable| env::var_os(variable).map(|value| value.to_string_lossy().into_owned()),
+        )
     }
 
     /// What holds where nothing is set.
@@ -105,6 +114,7 @@ impl Settings {
         Settings {
             given: Vec::new(),
             project: ConfigFile::default(),
+            inert: Vec::new(),
             user: ConfigFile::default(),
             root: root.to_owned(),
         }
@@ -114,6 +124,7 @@ impl Settings {
         root: &Path,
         config: &Path,
         user: Option<&Path>,
+        is_trusted: impl Fn(&Claims) -> bool,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Settings {
         let given = keys::all()
@@ -128,12 +139,13 @@ impl Settings {
                 })
             })
             .collect();
-        Settings {
-            given,
-            project: ConfigFile::read(config).of_project(),
-            user: user.map(ConfigFile::read).unwrap_or_default(),
-            root: root.to_owned(),
-        }
+        let user = user.map(ConfigFile::read).unwrap_or_default();
+        let mut project = ConfigFile::read(config).of_project();
+        let inert = match is_trusted(&project.claims()) {
+            true => Vec::new(),
+            false => project.take_inert(&user),
+        };
+        Settings { given, project, inert, user, root: root.to_owned() }
     }
 
     /// Adds a flag's value, which outranks everything. `flag` as typed (`--timeout`), `key` the
@@ -152,12 +164,39 @@ impl Settings {
         self.project.problems.iter().chain(&self.user.problems)
     }
 
+    /// What the project's file says, and does not count before somebody trusts it.
+    pub(crate) fn inert(&self) -> &[Entry] {
+        &self.inert
+    }
+
+    /// The names of what does not count, each once, in order.
+    pub(crate) fn inert_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.inert.iter().map(Entry::name).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// One sentence about them, if there are any.
+    pub(crate) fn inert_sentence(&self) -> Option<String> {
+        let names = self.inert_names();
+        let (these, count) = match names.len() {
+            0 => return None,
+            1 => ("this setting", "counts"),
+            _ => ("these settings", "count"),
+        };
+        let path = self.project.path.display();
+        Some(format!(
+            "until you run el trust, {these} of {path} {count} for nothing: {}",
+            names.join(", ")
+        ))
+    }
+
     /// Whether agents may be started by these settings: a file that cannot be read, or a line of
     /// it, may be what bounds them.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line; the others are listed.
-    pub(crate) fn trusted(self) -> Result<Settings> {
+    pub(crate) fn reliable(self) -> Result<Settings> {
         let wrong: Vec<CommandError> =
             [&self.project, &self.user].into_iter().flat_map(faults).collect();
         let listed: Vec<String> =
@@ -413,6 +452,11 @@ pub(crate) fn user_config_path() -> Option<PathBuf> {
     Some(etcetera::choose_base_strategy().ok()?.config_dir().join("el").join("config.toml"))
 }
 
+/// What a project's file asks a person to trust.
+pub(crate) fn claims(config: &Path) -> Claims {
+    ConfigFile::read(config).of_project().claims()
+}
+
 /// What keeps this file from being relied on, in the order of its lines.
 fn faults(file: &ConfigFile) -> Vec<CommandError> {
     let of_lines = file.problems.iter().filter(|problem| problem.is_serious).map(|problem| {
@@ -433,10 +477,7 @@ fn faults(file: &ConfigFile) -> Vec<CommandError> {
 }
 
 fn bad_entry(file: &ConfigFile, entry: &Entry, message: &str) -> CommandError {
-    let name = match &entry.agent {
-        Some(agent) => format!("agents.{agent}.{}", entry.key.name),
-        None => entry.key.name.to_owned(),
-    };
+    let name = entry.name();
     CommandError::config(
         &name,
         format!("{}:{}: {name}: {message}", file.path.display(), entry.line),

@@ -231,6 +231,8 @@ fn every_document_fits_its_schema() {
     c.run("doctor", &[]);
     c.run("config show", &[]);
     c.run("config path", &[]);
+    c.run("trust", &["--show"]);
+    c.run("trust", &["--yes"]);
     c.run("config agents", &[]);
     c.run("config show", &["--changed"]);
     c.run("config get", &["model"]);

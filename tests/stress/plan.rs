@@ -88,6 +88,7 @@ fn prepare(scratch: &Scratch, answers: &Path, rng: &mut Rng, tasks: usize) {
     let config = scratch.state().join("config.toml");
     let path = fs::read_to_string(&config).unwrap().lines().last().unwrap().to_owned();
     fs::write(config, format!("{SETTINGS}{path}\n")).unwrap();
+    scratch.el(&["trust", "--yes"]).data();
     fs::write(project.join("base.txt"), "base\n").unwrap();
     for arguments in [&["init", "-q"][..], &["add", "base.txt"], &["commit", "-q", "-m", "base"]] {
         git(scratch, arguments);

@@ -88,6 +88,7 @@ impl Scratch {
         let agent = env!("CARGO_BIN_EXE_fake-agent");
         let config = format!("{CONFIG}claude_code_path = \"{agent}\"\n");
         fs::write(scratch.state().join("config.toml"), config).unwrap();
+        scratch.el(&["trust", "--yes"]).data();
         scratch
     }
 

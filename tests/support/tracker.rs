@@ -23,7 +23,7 @@ impl TestEnv {
         env
     }
 
-    /// Writes the project's configuration: the quick settings, and these.
+    /// Writes the project's configuration, the quick settings and these, and trusts it.
     pub(crate) fn configure(&self, lines: &str) {
         // TOML takes no key twice.
         let quick = QUICK
@@ -32,6 +32,7 @@ impl TestEnv {
             .collect::<Vec<_>>()
             .join("\n");
         fs::write(self.project(".eluent/config.toml"), format!("{quick}\n{lines}")).unwrap();
+        self.el(&["trust", "--yes"]).ok();
     }
 
     /// Files an atom; its id.

@@ -114,6 +114,7 @@ fn two_trackers_in_worktrees_of_one_repository_leave_each_others_branches_alone(
     second.robot(&["init", "--name", "s", "--nested"]);
     fs::write(second.folder.join(".eluent/config.toml"), "lease = \"5s\"\nclose_grace = \"1s\"\n")
         .unwrap();
+    second.robot(&["trust", "--yes"]);
     let first = env.writer("first.txt", "x");
     second.fill("second", 1);
     env.work(&["--drain", "--isolate", "worktree"]);

@@ -89,7 +89,7 @@ fn is_text(bytes: &[u8], is_cut: bool) -> bool {
 }
 
 /// Returns the SHA-256 of the bytes in hexadecimal, as `sha256sum` prints it.
-pub(crate) fn hash(bytes: &[u8]) -> String {
+pub fn hash(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 

@@ -1,12 +1,13 @@
 //! The configuration: what holds, and where it comes from.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::project::Project;
 use crate::settings::{self, Settings};
+use crate::trust::Trust;
 
 pub(super) mod agents;
 pub(super) mod get;
@@ -74,6 +75,11 @@ impl Place {
         app.project()
             .map(Project::config_path)
             .map_err(|error| error.with_hint("--user changes the user's file, from anywhere"))
+    }
+
+    /// The trust that a change of this file keeps: the user's own needs none.
+    fn trust(&self, path: &Path) -> Option<Trust> {
+        (!self.user).then(|| Trust::of(path))
     }
 }
 

@@ -86,6 +86,8 @@ impl Command {
                 | super::config::Command::Path(_)
                 | super::config::Command::Agents,
             ) => May::Do,
+            Command::Trust(args) if args.only_looks() => May::Do,
+            Command::Trust(_) => May::Not("trust is a person's word"),
             Command::Setup(_) => May::Not("it changes what other programs start"),
             Command::Work(args) if args.only_looks() => May::Do,
             Command::Work(_) => {
@@ -265,6 +267,9 @@ mod tests {
             "el config unset verify",
             "el setup claude",
             "el setup agents",
+            "el trust",
+            "el trust --yes",
+            "el trust --revoke",
             "el work",
             "el work --once",
             "el work --stop",
@@ -286,6 +291,7 @@ mod tests {
         for line in [
             "el work --dry-run",
             "el config show",
+            "el trust --show",
             "el doctor",
             "el discard q5",
             "el export",

@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::output::{sanitize, style};
 use crate::project::{self, Project};
 use crate::replace::replace_file;
+use crate::settings::Settings;
 
 /// Everything in the folder but the configuration stays out of git.
 const GITIGNORE: &str = "# Written by el init. The tracker's state stays on this machine.\n*\n!.gitignore\n!config.toml\n";
@@ -72,6 +73,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let next = page.paint(style::DIM, "next: el create \"what is to be done\"");
         page.line(next);
     })?;
+    app.warn_of_inert(&Settings::load(&project.root, &project.config_path()));
     Ok(Exit::Done)
 }
 

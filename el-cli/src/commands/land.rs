@@ -74,6 +74,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         true => app.settings()?.landing()?,
         false => app.settings_for_agents()?.landing()?,
     };
+    app.warn_of_inert(&app.settings()?);
     let store = app.reader()?;
     let plan = || -> Result<Vec<LandItem>> {
         let branches = atom_branches(&store, &repository, &settings, Some(&onto))?;

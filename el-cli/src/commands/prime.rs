@@ -63,7 +63,13 @@ pub(super) fn tell(app: &App) -> Result<()> {
         return Ok(());
     }
     let primed = ops::prime(&app.reader()?, &app.ctx(), MOST)?;
-    app.printer.emit(&primed, |page| view(page, &primed, app.actor()))?;
+    let inert = app.settings()?.inert_sentence();
+    app.printer.emit(&primed, |page| {
+        view(page, &primed, app.actor());
+        if let Some(sentence) = &inert {
+            page.line(sanitize::line(sentence));
+        }
+    })?;
     Ok(())
 }
 

@@ -207,7 +207,8 @@ fn hand_over(
     let ctx = app.ctx();
     let delegated = ops::delegate(&mut store, &ctx, new, &allowed, &worker::is_there)
         .map_err(|error| refused(error, &allowed))?;
-    let mut warnings = warnings(&delegated);
+    let mut warnings: Vec<String> = settings.inert_sentence().into_iter().collect();
+    warnings.extend(self::warnings(&delegated));
     let started = match (delegated.queue.is_served, app.session()) {
         (true, _) => None,
         (false, None) => background

@@ -221,6 +221,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     // What is wrong is told instead of what would be done.
     worker::preflight(&options)?;
     preflight::tell(app, &options);
+    tell_of_inert(app)?;
     tell_of_folders(app, &options);
     let queue = live::Queue {
         store: app.reader()?,
@@ -284,6 +285,7 @@ fn ensure_all_is_done(summary: &Summary) -> Result<()> {
 
 fn resolve(args: &Args, app: &App) -> Result<Resolved> {
     let settings = args.overrides.apply(app.settings_for_agents()?);
+    app.warn_of_inert(&settings);
     let work = settings.work()?;
     let mut agents = settings.served(&work)?;
     for served in &mut agents {
@@ -390,6 +392,18 @@ fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What counts for nothing, since nobody has trusted it: for programs that read the events.
+pub(super) fn tell_of_inert(app: &App) -> Result<()> {
+    let settings = app.settings()?;
+    let keys = settings.inert_names();
+    let Some(message) = settings.inert_sentence().filter(|_| app.printer.is_robot()) else {
+        return Ok(());
+    };
+    app.printer.json_line(&serde_json::json!({
+        "at": app.now(), "event": "untrusted_settings", "keys": keys, "message": message,
+    }))
 }
 
 /// Before agents start: which folders they share, and what is not committed there.

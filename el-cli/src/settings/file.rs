@@ -77,7 +77,7 @@ impl ConfigFile {
         }
     }
 
-    fn parse(path: &Path, text: &str) -> ConfigFile {
+    pub(super) fn parse(path: &Path, text: &str) -> ConfigFile {
         let mut file = ConfigFile { path: path.to_owned(), ..ConfigFile::default() };
         let (table, errors) = DeTable::parse_recoverable(text);
         file.read_table(text, table.get_ref(), None);

@@ -42,6 +42,39 @@ pub(crate) enum Scope {
     User,
 }
 
+/// What a repository's file may say with a setting before a person has trusted it. A new setting
+/// does not compile without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Names and habits, which count at once.
+    Free,
+    /// A limit, which counts at once where it is no wider than what holds without the file.
+    Limit(Narrower),
+    /// Programs, permissions, costs, places: nothing before `el trust`.
+    Trusted,
+}
+
+/// Which of two values of a limit is the narrower one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Narrower {
+    /// The lower one; unset is no limit.
+    Lower,
+    /// The higher one; unset is no limit.
+    Higher,
+    /// `true`.
+    On,
+    /// The list that has all of the other, and more.
+    Longer,
+    /// The list that has a part of the other. An empty one allows everybody.
+    Shorter,
+}
+
+const LOWER: Class = Class::Limit(Narrower::Lower);
+const HIGHER: Class = Class::Limit(Narrower::Higher);
+const ON: Class = Class::Limit(Narrower::On);
+const LONGER: Class = Class::Limit(Narrower::Longer);
+const SHORTER: Class = Class::Limit(Narrower::Shorter);
+
 #[derive(Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
@@ -49,6 +82,7 @@ pub(crate) struct Key {
     /// As it would be typed. `None`: unset means something of its own, and `""` says so explicitly.
     pub(crate) default: Option<&'static str>,
     pub(crate) scope: Scope,
+    pub(crate) class: Class,
     pub(crate) help: &'static str,
 }
 
@@ -100,9 +134,10 @@ const fn key(
     kind: Kind,
     default: Option<&'static str>,
     scope: Scope,
+    class: Class,
     help: &'static str,
 ) -> Key {
-    Key { name, kind, default, scope, help }
+    Key { name, kind, default, scope, class, help }
 }
 
 pub(crate) const PERMISSION_MODES: &[&str] =

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::keys::{self, Key, Kind, Scope};
+use super::keys::{self, Class, Key, Kind, Narrower, Scope};
 
 const COLUMNS: usize = 100;
 
@@ -17,6 +17,9 @@ settings are written and which place wins.
 Every setting has an environment variable: `EL_` and the name in capitals, such as
 `EL_MAX_ATTEMPTS`. Times are numbers with a unit: `30s`, `15m`, `2h`. A setting without a default is
 unset until somebody sets it.
+
+The last word tells what counts in a project's file that you have not trusted: a free setting, and
+a limit that is no wider than what holds without the file. See [trust.md](trust.md).
 ";
 
 const SCOPES: [(Scope, &str); 4] = [
@@ -44,8 +47,24 @@ fn write_item(page: &mut String, key: &Key) {
         Some("") => "empty by default".to_owned(),
         Some(default) => format!("default `{default}`"),
     };
-    wrap(page, "-", &format!("**`{}`**: {}; {default}.", key.name, values(key.kind)));
+    wrap(
+        page,
+        "-",
+        &format!("**`{}`**: {}; {default}; {}.", key.name, values(key.kind), class(key.class)),
+    );
     wrap(page, " ", &format!("{}.", key.help));
+}
+
+fn class(class: Class) -> &'static str {
+    match class {
+        Class::Free => "free",
+        Class::Trusted => "needs trust",
+        Class::Limit(Narrower::Lower) => "free if it is lower",
+        Class::Limit(Narrower::Higher) => "free if it is higher",
+        Class::Limit(Narrower::On) => "free if it is `true`",
+        Class::Limit(Narrower::Longer) => "free if it has more",
+        Class::Limit(Narrower::Shorter) => "free if it has fewer",
+    }
 }
 
 fn wrap(page: &mut String, first: &str, text: &str) {

@@ -5,6 +5,7 @@ use super::*;
 struct Layers {
     dir: tempfile::TempDir,
     variables: Vec<(&'static str, &'static str)>,
+    is_trusted: bool,
 }
 
 impl Layers {
@@ -12,7 +13,7 @@ impl Layers {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("config.toml"), project).unwrap();
         fs::write(dir.path().join("user.toml"), user).unwrap();
-        Layers { dir, variables: Vec::new() }
+        Layers { dir, variables: Vec::new(), is_trusted: true }
     }
 
     fn variable(mut self, name: &'static str, value: &'static str) -> Layers {
@@ -26,6 +27,7 @@ impl Layers {
             root,
             &root.join("config.toml"),
             Some(&root.join("user.toml")),
+            |_| self.is_trusted,
             |name| {
                 self.variables
                     .iter()
@@ -43,7 +45,26 @@ fn what_is_the_users_own_to_say_no_project_says() {
             .load();
     assert_eq!(settings.safe_directories().unwrap()[0], Path::new("/a"));
     assert_eq!(settings.problems().count(), 1);
-    assert!(settings.trusted().is_err());
+    assert!(settings.reliable().is_err());
+}
+
+#[test]
+fn what_nobody_has_trusted_does_not_count() {
+    let project = "notify = [\"x\"]\nland_mode = \"merge\"\nmax_turns = 5\nmax_attempts = 9\n";
+    let mut layers = Layers::new(project, "notify = [\"mine\"]\n");
+    layers.is_trusted = false;
+    let settings = layers.load();
+    assert_eq!(origin(&settings, "notify", None), ("[\"mine\"]".to_owned(), "user"));
+    assert_eq!(origin(&settings, "land_mode", None), ("merge".to_owned(), "project"));
+    assert_eq!(origin(&settings, "max_turns", None), ("5".to_owned(), "project"));
+    assert_eq!(origin(&settings, "max_attempts", None), ("3".to_owned(), "default"));
+    assert_eq!(settings.inert_names(), ["max_attempts", "notify"]);
+    let sentence = settings.inert_sentence().unwrap();
+    assert!(sentence.contains("el trust") && sentence.ends_with("max_attempts, notify"));
+    layers.is_trusted = true;
+    let settings = layers.load();
+    assert_eq!(origin(&settings, "notify", None), ("[\"x\"]".to_owned(), "project"));
+    assert!(settings.inert_sentence().is_none());
 }
 
 fn origin(settings: &Settings, key: &str, agent: Option<&str>) -> (String, &'static str) {

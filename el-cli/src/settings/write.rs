@@ -4,13 +4,17 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+use el_core::model::Timestamp;
 use toml_edit::{DocumentMut, Item, Table};
 
+use super::file::ConfigFile;
 use super::keys::{Key, Scope};
 use super::value::Value;
 use crate::error::{CommandError, Result};
 use crate::replace::replace_file;
+use crate::trust::Trust;
 
 /// A setting's name on the command line: `model`, or `agents.gendry.model` for one agent.
 #[derive(Debug, Clone)]
@@ -56,12 +60,13 @@ impl Name {
     }
 }
 
-/// Sets a value in the file at `path`, which is made if it is missing.
-pub(crate) fn set(path: &Path, name: &Name, text: &str) -> Result<Value> {
+/// Sets a value in the file at `path`, which is made if it is missing. A file that is trusted stays
+/// so: the person has just said it.
+pub(crate) fn set(path: &Path, name: &Name, text: &str, trust: Option<&Trust>) -> Result<Value> {
     let value = Value::from_text(name.key, text).map_err(|message| {
         CommandError::invalid(name.key.name, format!("{}: {message}", name.key.name))
     })?;
-    edit(path, |document| {
+    edit(path, trust, |document| {
         let item = toml_edit::value(value.to_toml());
         let table = table_mut(document, name.agent.as_deref(), path)?;
         match table.get_mut(name.key.name).and_then(Item::as_value_mut) {
@@ -78,12 +83,12 @@ pub(crate) fn set(path: &Path, name: &Name, text: &str) -> Result<Value> {
     Ok(value)
 }
 
-/// Removes a setting from the file. `false` if it was not there.
-pub(crate) fn unset(path: &Path, name: &Name) -> Result<bool> {
+/// Removes a setting from the file. `false` if it was not there. A file that is trusted stays so.
+pub(crate) fn unset(path: &Path, name: &Name, trust: Option<&Trust>) -> Result<bool> {
     if !path.exists() {
         return Ok(false);
     }
-    edit(path, |document| {
+    edit(path, trust, |document| {
         Ok(table_mut(document, name.agent.as_deref(), path)?.remove(name.key.name).is_some())
     })
 }
@@ -107,7 +112,11 @@ fn table_mut<'d>(
     table.as_table_mut().ok_or_else(|| not_a_table(&format!("agents.{agent}")))
 }
 
-fn edit<T>(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<T>) -> Result<T> {
+fn edit<T>(
+    path: &Path,
+    trust: Option<&Trust>,
+    change: impl FnOnce(&mut DocumentMut) -> Result<T>,
+) -> Result<T> {
     // A configuration may be a link into somebody's dotfiles: the file behind it is what changes.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
@@ -130,8 +139,16 @@ fn edit<T>(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<T>) -> R
         .with_hint("correct that line first; el does not change a file that it cannot read")
     })?;
     let done = change(&mut document)?;
-    replace_file(&target, document.to_string().as_bytes())
+    let after = document.to_string();
+    replace_file(&target, after.as_bytes())
         .map_err(|source| CommandError::file("write", &target, source))?;
+    if let Some(trust) = trust {
+        let claims = |text: &str| ConfigFile::parse(path, text).of_project().claims();
+        let (before, after) = (claims(&text), claims(&after));
+        if before != after && trust.holds(&before) {
+            trust.give(after, Timestamp::from(SystemTime::now()))?;
+        }
+    }
     Ok(done)
 }
 
@@ -148,10 +165,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         fs::write(&path, "# ours\nmodel = \"opus\" # the big one\nbanana = 1\n\n[agents.gendry]\nmax_turns = 3\n").unwrap();
-        set(&path, &name("model"), "haiku").unwrap();
-        set(&path, &name("lease"), "2m").unwrap();
-        set(&path, &name("agents.gendry.model"), "sonnet").unwrap();
-        set(&path, &name("agents.ada.allowed_tools"), "Bash(a,b),Edit").unwrap();
+        set(&path, &name("model"), "haiku", None).unwrap();
+        set(&path, &name("lease"), "2m", None).unwrap();
+        set(&path, &name("agents.gendry.model"), "sonnet", None).unwrap();
+        set(&path, &name("agents.ada.allowed_tools"), "Bash(a,b),Edit", None).unwrap();
         insta::assert_snapshot!(fs::read_to_string(&path).unwrap(), @r#"
         # ours
         model = "haiku" # the big one
@@ -165,8 +182,8 @@ mod tests {
         [agents.ada]
         allowed_tools = ["Bash(a,b)", "Edit"]
         "#);
-        assert!(unset(&path, &name("lease")).unwrap());
-        assert!(!unset(&path, &name("lease")).unwrap());
+        assert!(unset(&path, &name("lease"), None).unwrap());
+        assert!(!unset(&path, &name("lease"), None).unwrap());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
     }
 
@@ -175,11 +192,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("new/config.toml");
         assert_eq!(
-            set(&path, &name("concurrency"), "0").unwrap_err().exit(),
+            set(&path, &name("concurrency"), "0", None).unwrap_err().exit(),
             crate::exit::Exit::Usage
         );
         assert!(!path.exists());
-        set(&path, &name("concurrency"), "4").unwrap();
+        set(&path, &name("concurrency"), "4", None).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "concurrency = 4\n");
     }
 
@@ -188,7 +205,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         fs::write(&path, "model = \"x\"\nlease = \n").unwrap();
-        let error = set(&path, &name("model"), "y").unwrap_err();
+        let error = set(&path, &name("model"), "y", None).unwrap_err();
         assert!(error.message().contains("config.toml:2:"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "model = \"x\"\nlease = \n");
     }

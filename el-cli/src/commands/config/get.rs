@@ -30,7 +30,13 @@ pub(in crate::commands) struct Setting<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = Name::parse(&args.key)?;
-    let resolved = load(app)?.get(name.key, name.agent.as_deref())?;
+    let settings = load(app)?;
+    let resolved = settings.get(name.key, name.agent.as_deref())?;
+    if settings.inert().iter().any(|entry| entry.key.name == name.key.name)
+        && let Some(sentence) = settings.inert_sentence()
+    {
+        app.printer.warn(&sentence);
+    }
     let data = Setting { key: &args.key, resolved: &resolved };
     app.printer
         .emit(&data, |page| page.line(crate::output::sanitize::line(&resolved.value.to_text())))?;

@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         name.may_be_in_project()?;
     }
     let path = args.place.path(app)?;
-    let value = write::set(&path, &name, &args.value)?;
+    let value = write::set(&path, &name, &args.value, args.place.trust(&path).as_ref())?;
     let data = Set { key: &args.key, value: &value, path: &path };
     app.printer.emit(&data, |page| {
         if !page.quiet() {
@@ -60,8 +60,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             ));
         }
     })?;
+    let settings = load(app)?;
+    if !args.place.user && settings.inert().iter().any(|entry| entry.name() == args.key) {
+        let sentence = settings.inert_sentence().unwrap_or_default();
+        app.printer.warn(&sentence);
+        return Ok(Exit::Done);
+    }
     // What something nearer overrides would otherwise look as if it had no effect.
-    if let Ok(resolved) = load(app)?.get(name.key, name.agent.as_deref())
+    if let Ok(resolved) = settings.get(name.key, name.agent.as_deref())
         && resolved.value != value
     {
         app.printer.warn(&format!(

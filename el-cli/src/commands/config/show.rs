@@ -41,7 +41,18 @@ pub(in crate::commands) struct Shown {
     /// Setting → where its value comes from.
     origins: Map<String, Json>,
     agents: Vec<String>,
+    /// What the project's file says and counts for nothing before `el trust`.
+    inert: Vec<Inert>,
     problems: Vec<String>,
+}
+
+/// A setting that nobody has trusted.
+#[derive(Serialize, JsonSchema)]
+struct Inert {
+    key: String,
+    value: Json,
+    /// In the project's file.
+    line: usize,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -53,6 +64,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         .collect();
     let data = data(app, args, &settings, &values);
     app.printer.emit(&data, |page| view(page, app, &values))?;
+    if let Some(sentence) = settings.inert_sentence() {
+        app.printer.warn(&sentence);
+    }
     // One value that cannot be used must not hide the others.
     if !app.printer.is_robot() {
         for error in settings.bad_values() {
@@ -84,6 +98,15 @@ fn data(app: &App, args: &Args, settings: &Settings, values: &[(&Key, Result<Res
         agent: args.agent.clone(),
         config: by_key(&|resolved| json!(resolved.value)),
         origins: by_key(&|resolved| json!(resolved.origin)),
+        inert: settings
+            .inert()
+            .iter()
+            .map(|entry| Inert {
+                key: entry.name(),
+                value: entry.value.as_ref().map_or(Json::Null, |value| json!(value)),
+                line: entry.line,
+            })
+            .collect(),
         agents: settings.agents().into_iter().map(str::to_owned).collect(),
         problems: problems.chain(bad).collect(),
     }

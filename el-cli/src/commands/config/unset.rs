@@ -39,7 +39,7 @@ pub(in crate::commands) struct Unset<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = Name::parse(&args.key)?;
     let path = args.place.path(app)?;
-    let removed = write::unset(&path, &name)?;
+    let removed = write::unset(&path, &name, args.place.trust(&path).as_ref())?;
     app.printer.emit(&Unset { key: &args.key, removed, path: &path }, |page| {
         if !page.quiet() {
             let done = page.paint(style::GOOD, if removed { "Removed" } else { "Unchanged" });

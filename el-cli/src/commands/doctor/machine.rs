@@ -68,7 +68,13 @@ pub(super) fn look(app: &App, place: &Place) -> (Vec<Finding>, Vec<Fact>) {
         message: error.message().to_owned(),
         hint: "el config set KEY VALUE checks a value before it writes it".to_owned(),
     });
-    let mut findings: Vec<Finding> = untidy.chain(bad).collect();
+    let untrusted = settings.inert_sentence().map(|message| Finding {
+        code: "untrusted",
+        serious: false,
+        message,
+        hint: "el trust shows them and asks".to_owned(),
+    });
+    let mut findings: Vec<Finding> = untidy.chain(bad).chain(untrusted).collect();
     let mut needs = needs(app, place);
     // A value that cannot be used is told already.
     needs.retain(|(message, _)| !findings.iter().any(|finding| finding.message == *message));

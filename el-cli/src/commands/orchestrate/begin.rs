@@ -33,6 +33,7 @@ pub(super) struct Began {
 
 pub(super) fn begin(target: &Target, args: &DriveArgs, app: &App) -> Result<Began> {
     let settings = args.overrides.apply(args.plan.apply(app.settings_for_agents()?));
+    app.warn_of_inert(&settings);
     // Whatever is wrong with the configuration is told before anything is filed.
     let mut options = options(args, app, &settings)?;
     el_agents::worker::preflight(&options).map_err(CommandError::from)?;

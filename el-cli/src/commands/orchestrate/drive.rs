@@ -33,6 +33,7 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
     }
     // A check of a process that was killed.
     land_check::sweep(&plan_check_owner(&app.project()?.db, &epic));
+    work::tell_of_inert(app)?;
     work::tell_of_folders(app, &began.options);
     let mut teller = Teller::new(app, &began)?;
     loop {

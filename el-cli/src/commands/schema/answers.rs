@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::commands::{
     artifacts, chat, check_text, comment, completions, config, dep, diff, discard, doctor, export,
     help, history, import, inbox, init, land, mailbox, man, merge_driver, next, orchestrate, phase,
-    queue, review, run, runs, setup, submit, tasks, worktrees,
+    queue, review, run, runs, setup, submit, tasks, trust, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
@@ -57,6 +57,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("runs", of::<List<'_, Run>>()),
     ("runs list", of::<List<'_, Run>>()),
     ("runs show", of::<OneOrMany<'_, runs::show::Shown>>()),
+    ("trust", of::<trust::Asked>()),
     ("config show", of::<config::show::Shown>()),
     ("config path", of::<config::path::Found>()),
     ("config agents", of::<List<'_, config::agents::Row>>()),

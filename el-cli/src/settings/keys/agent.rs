@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Key, Kind, PERMISSION_MODES, SECOND, Scope, key};
+use super::{Class, Key, Kind, LONGER, LOWER, ON, PERMISSION_MODES, SECOND, Scope, key};
 
 pub(super) static KEYS: &[Key] = &[
     key(
@@ -10,6 +10,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Choice(&["claude", "interactive", "command"]),
         Some("claude"),
         Scope::Agent,
+        Class::Trusted,
         "How the agent is run: Claude Code headless, Claude Code on its own screen, or any program",
     ),
     key(
@@ -17,6 +18,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Choice(&["atom", "summary"]),
         Some("atom"),
         Scope::Agent,
+        Class::Trusted,
         "The end of an interactive run: its atom ends; or that, or its summary file appears",
     ),
     key(
@@ -24,6 +26,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Command,
         Some(""),
         Scope::Agent,
+        Class::Trusted,
         "The program and its arguments, for `executor = \"command\"`",
     ),
     key(
@@ -31,6 +34,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Text,
         Some("claude"),
         Scope::Agent,
+        Class::Trusted,
         "Claude Code: a name on PATH, or a path",
     ),
     key(
@@ -38,14 +42,23 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Text,
         None,
         Scope::Agent,
+        Class::Trusted,
         "Words at the head of what the agent is told, before its work item",
     ),
-    key("model", Kind::Text, None, Scope::Agent, "The model; unset leaves it to Claude Code"),
+    key(
+        "model",
+        Kind::Text,
+        None,
+        Scope::Agent,
+        Class::Trusted,
+        "The model; unset leaves it to Claude Code",
+    ),
     key(
         "permission_mode",
         Kind::Choice(PERMISSION_MODES),
         Some("acceptEdits"),
         Scope::Agent,
+        Class::Trusted,
         "Claude Code's permission mode",
     ),
     key(
@@ -53,22 +66,32 @@ pub(super) static KEYS: &[Key] = &[
         Kind::List,
         Some(""),
         Scope::Agent,
+        Class::Trusted,
         "Tools and rules that the agent may use without asking, besides `el` itself",
     ),
-    key("disallowed_tools", Kind::List, Some(""), Scope::Agent, "Tools and rules that are denied"),
+    key(
+        "disallowed_tools",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        LONGER,
+        "Tools and rules that are denied",
+    ),
     key(
         "max_turns",
         Kind::Int { min: 1, max: 100_000 },
         None,
         Scope::Agent,
+        LOWER,
         "Turns after which Claude Code gives up",
     ),
-    key("max_budget_usd", Kind::Amount, None, Scope::Agent, "Dollars for one run"),
+    key("max_budget_usd", Kind::Amount, None, Scope::Agent, LOWER, "Dollars for one run"),
     key(
         "extra_args",
         Kind::List,
         Some(""),
         Scope::Agent,
+        Class::Trusted,
         "Further arguments for the agent's command line",
     ),
     key(
@@ -76,6 +99,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Path,
         None,
         Scope::Agent,
+        Class::Trusted,
         "Where agents work; unset is the project's folder",
     ),
     key(
@@ -83,6 +107,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Bool,
         Some("false"),
         Scope::Agent,
+        Class::Free,
         "Keep tmux sessions and context files after a run",
     ),
     key(
@@ -90,6 +115,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: SECOND },
         Some("1h"),
         Scope::Agent,
+        LOWER,
         "The longest that one run may take",
     ),
     key(
@@ -97,6 +123,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: SECOND },
         Some("20m"),
         Scope::Agent,
+        LOWER,
         "How long an agent may be silent before its run counts as stalled",
     ),
     key(
@@ -104,6 +131,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: Duration::ZERO },
         Some("60s"),
         Scope::Agent,
+        LOWER,
         "How long an agent may finish its last turn after its atom has ended",
     ),
     key(
@@ -111,6 +139,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: SECOND },
         None,
         Scope::Agent,
+        Class::Trusted,
         "Claude Code's time-out for one request (`API_TIMEOUT_MS`)",
     ),
     key(
@@ -118,6 +147,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Int { min: 0, max: 100 },
         None,
         Scope::Agent,
+        Class::Trusted,
         "Claude Code's retries of one request (`CLAUDE_CODE_MAX_RETRIES`)",
     ),
     key(
@@ -125,6 +155,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Command,
         Some(""),
         Scope::Agent,
+        Class::Trusted,
         "A program and its arguments that is told of the end of a run, as JSON on its stdin",
     ),
     key(
@@ -132,6 +163,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: SECOND },
         Some("30s"),
         Scope::Agent,
+        LOWER,
         "How long the notify program may take before it is killed",
     ),
     key(
@@ -139,6 +171,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Bool,
         Some("false"),
         Scope::Agent,
+        ON,
         "Agents hand finished work over for review (`el submit`) instead of closing it",
     ),
     key(
@@ -146,6 +179,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Int { min: 1, max: 256 },
         None,
         Scope::Agent,
+        Class::Trusted,
         "How many things an agent does at a time, over all workers; unset: one, or the \
          concurrency of a worker of its own",
     ),
@@ -154,6 +188,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Command,
         None,
         Scope::Agent,
+        Class::Trusted,
         "A command that checks an agent's work after the agent has closed it; no shell reads it",
     ),
     key(
@@ -161,6 +196,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Bool,
         Some("false"),
         Scope::Agent,
+        ON,
         "An agent cannot close its work while the check of `verify` fails",
     ),
     key(
@@ -168,6 +204,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: SECOND },
         Some("10m"),
         Scope::Agent,
+        LOWER,
         "How long the check may take",
     ),
     key(
@@ -175,6 +212,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Choice(&["worktree", "none"]),
         None,
         Scope::Agent,
+        Class::Trusted,
         "Where runs work: each in a git worktree, or all in one folder; unset: worktrees if \
          several run at a time in a repository, and for what `el run` hands over",
     ),
@@ -183,6 +221,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Text,
         None,
         Scope::Agent,
+        Class::Free,
         "Where branches begin; unset: at the commit that is checked out",
     ),
     key(
@@ -190,6 +229,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::List,
         Some(""),
         Scope::Agent,
+        Class::Trusted,
         "Untracked files that each worktree gets a copy of, such as `.env`",
     ),
     key(
@@ -197,6 +237,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::List,
         Some(""),
         Scope::Agent,
+        Class::Trusted,
         "Untracked files or folders that each worktree gets a link to",
     ),
     key(
@@ -204,6 +245,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Command,
         None,
         Scope::Agent,
+        Class::Trusted,
         "A command that makes a new worktree ready, and the checkout of `land_check`; no shell \
          reads it",
     ),
@@ -212,6 +254,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: SECOND },
         Some("10m"),
         Scope::Agent,
+        LOWER,
         "How long the setup may take",
     ),
     key(
@@ -219,6 +262,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::List,
         Some(""),
         Scope::Agent,
+        Class::Trusted,
         "Variables that the agent gets although they would be stripped; never those that point \
          git at another repository",
     ),
@@ -227,6 +271,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::List,
         Some(""),
         Scope::Agent,
+        LONGER,
         "Variables that the agent does not get; `NAME*` is every name that begins so",
     ),
 ];

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Key, Kind, SECOND, Scope, key};
+use super::{Class, HIGHER, Key, Kind, LOWER, SECOND, SHORTER, Scope, key};
 
 pub(super) static KEYS: &[Key] = &[
     key(
@@ -10,6 +10,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Text,
         Some("claude"),
         Scope::Worker,
+        Class::Trusted,
         "The agent that `el work` runs, or several with commas between",
     ),
     key(
@@ -17,6 +18,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Int { min: 1, max: 256 },
         Some("1"),
         Scope::Worker,
+        LOWER,
         "How many atoms one worker has in work at a time",
     ),
     key(
@@ -24,6 +26,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: Duration::from_secs(5) },
         Some("60s"),
         Scope::Worker,
+        Class::Trusted,
         "How long a run stays alive without a sign of life from its supervisor",
     ),
     key(
@@ -31,6 +34,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Int { min: 1, max: 100 },
         Some("3"),
         Scope::Worker,
+        LOWER,
         "Failed attempts at one atom before it is blocked: one fewer after violations and \
          time-outs, two more after faults of the machine",
     ),
@@ -39,6 +43,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: Duration::ZERO },
         Some("30s"),
         Scope::Worker,
+        HIGHER,
         "The wait before a second attempt; it doubles with each further one",
     ),
     key(
@@ -46,6 +51,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Amount,
         None,
         Scope::Worker,
+        LOWER,
         "Dollars for everything below an epic; `budget_usd` in the epic's metadata outranks it",
     ),
     key(
@@ -53,6 +59,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Amount,
         None,
         Scope::Worker,
+        LOWER,
         "Dollars for all runs of one day (UTC); then claiming pauses until midnight UTC, or \
          until `el work --resume`",
     ),
@@ -61,6 +68,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Amount,
         None,
         Scope::Worker,
+        LOWER,
         "The one-minute load of each core above which no session starts",
     ),
     key(
@@ -68,6 +76,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Int { min: 0, max: 1 << 30 },
         None,
         Scope::Worker,
+        HIGHER,
         "MiB that stay free beside the 256 of a session; the limit of the control group counts",
     ),
     key(
@@ -75,6 +84,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: Duration::ZERO },
         Some("0s"),
         Scope::Worker,
+        HIGHER,
         "The time between the starts of two sessions",
     ),
     key(
@@ -82,6 +92,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Path,
         Some(".eluent/agent-context"),
         Scope::Project,
+        Class::Trusted,
         "Where the context files are written",
     ),
     key(
@@ -89,6 +100,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Path,
         Some(".eluent/summaries"),
         Scope::Project,
+        Class::Trusted,
         "Where agents write the summaries of their work",
     ),
     key(
@@ -96,6 +108,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::List,
         Some(""),
         Scope::Project,
+        SHORTER,
         "Who may hand over tasks with `el run`; empty: everyone",
     ),
     key(
@@ -103,6 +116,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Int { min: 1, max: 100 },
         Some("3"),
         Scope::Project,
+        LOWER,
         "How many tasks may be within each other, each handed over by the agent of the one before",
     ),
     key(
@@ -110,6 +124,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Path,
         Some(".eluent/worktrees"),
         Scope::Project,
+        Class::Trusted,
         "Where the worktrees are",
     ),
     key(
@@ -117,6 +132,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Choice(&["rebase", "merge"]),
         Some("rebase"),
         Scope::Project,
+        Class::Free,
         "How `el land` brings branches in",
     ),
     key(
@@ -124,6 +140,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Text,
         None,
         Scope::Project,
+        Class::Trusted,
         "The branch that `el land` brings work to; unset: the branch that is checked out",
     ),
     key(
@@ -131,6 +148,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Command,
         None,
         Scope::Project,
+        Class::Trusted,
         "A command that must pass before `el land` keeps anything; no shell reads it",
     ),
     key(
@@ -138,6 +156,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: SECOND },
         Some("30m"),
         Scope::Project,
+        LOWER,
         "How long the check may take",
     ),
     key(
@@ -145,6 +164,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Command,
         None,
         Scope::Worker,
+        Class::Trusted,
         "A command that checks the whole at the end of `el orchestrate`; failures become \
          tasks; no shell reads it",
     ),
@@ -153,6 +173,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: SECOND },
         Some("30m"),
         Scope::Worker,
+        LOWER,
         "How long the check may take",
     ),
     key(
@@ -160,6 +181,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Int { min: 0, max: 100 },
         Some("2"),
         Scope::Worker,
+        LOWER,
         "How often the check may fail and be worked on",
     ),
     key(
@@ -167,6 +189,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Int { min: 0, max: 20 },
         Some("2"),
         Scope::Worker,
+        LOWER,
         "How often an agent is asked again for an answer that can be used",
     ),
     key(
@@ -174,6 +197,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Int { min: 1, max: 1000 },
         Some("100"),
         Scope::Worker,
+        LOWER,
         "The most tasks of one plan",
     ),
     key(
@@ -181,6 +205,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Int { min: 1, max: 10 },
         Some("2"),
         Scope::Worker,
+        LOWER,
         "How many orchestrations may be within each other",
     ),
     key(
@@ -188,6 +213,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Time { min: SECOND },
         None,
         Scope::Worker,
+        LOWER,
         "How long an orchestration may take in all, while somebody drives it",
     ),
     key(
@@ -195,6 +221,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Bool,
         Some("true"),
         Scope::Worker,
+        Class::Free,
         "The agents of a plan are asked to report their progress",
     ),
     key(
@@ -202,6 +229,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::List,
         Some(""),
         Scope::User,
+        Class::Trusted,
         "Folders of trusted projects that belong to other users; `*` trusts all",
     ),
     key(
@@ -209,6 +237,7 @@ pub(super) static KEYS: &[Key] = &[
         Kind::Choice(&["normal", "full"]),
         Some("normal"),
         Scope::Project,
+        Class::Free,
         "`full` waits for the disk at every change; `normal` may lose the last changes in a \
          power cut, never the file",
     ),

@@ -1,0 +1,223 @@
+//! A person looks at what a repository's configuration asks for, and trusts it or not.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead as _, IsTerminal as _};
+use std::path::PathBuf;
+
+use el_core::model::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::table::{Cell, Column, Table};
+use crate::output::{sanitize, style, time};
+use crate::settings;
+use crate::trust::{Claims, Trust};
+
+/// Trust what the project's configuration says of programs and permissions
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el trust                   Show it, with what changed since the last time, and ask
+  el trust --show            Only show it
+  el trust --yes             Do not ask: for scripts that know what stands there
+  el trust --revoke          Trust it no longer
+
+A cloned repository's .eluent/config.toml may name programs, and widen what agents may do.
+Such settings count for nothing until you trust them; names and narrower limits count at once.
+The word holds for this folder and for these values, and is kept in your own state folder.
+el config set keeps a trusted file trusted; a change by anything else does not.
+
+Exit codes: 8 in an agent's session, which cannot trust anything.")]
+pub(crate) struct Args {
+    /// Only show what is asked for, and whether it is trusted
+    #[arg(long, conflicts_with_all = ["yes", "revoke"])]
+    show: bool,
+    /// Do not ask
+    #[arg(long, conflicts_with = "revoke")]
+    yes: bool,
+    /// Trust it no longer
+    #[arg(long)]
+    revoke: bool,
+}
+
+impl Args {
+    pub(super) fn only_looks(&self) -> bool {
+        self.show
+    }
+}
+
+/// How a setting stands to what was trusted last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Change {
+    Same,
+    New,
+    Changed,
+    /// It was trusted, and is not asked for any more.
+    Gone,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Row {
+    /// As `el config get` takes it: `notify`, `agents.gendry.command`.
+    key: String,
+    value: Option<String>,
+    /// The value that was trusted.
+    before: Option<String>,
+    change: Change,
+}
+
+/// What the configuration asks for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Asked {
+    /// The project's configuration.
+    path: PathBuf,
+    /// Whether all of it counts.
+    is_trusted: bool,
+    /// When something was trusted last.
+    trusted_at: Option<Timestamp>,
+    settings: Vec<Row>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let path = app.project()?.config_path();
+    let trust = Trust::of(&path);
+    if args.revoke {
+        trust.revoke()?;
+        return tell(app, &asked(app, &trust)?.1, "Revoked");
+    }
+    let (claims, asked) = asked(app, &trust)?;
+    if args.show || asked.is_trusted {
+        return tell(app, &asked, "");
+    }
+    if !args.yes && !is_confirmed(app, &asked)? {
+        return tell(app, &asked, "");
+    }
+    // The very values that were shown: a file that changes meanwhile needs another word.
+    trust.give(claims, app.now())?;
+    let now = Asked { is_trusted: true, trusted_at: Some(app.now()), ..asked };
+    tell(app, &now, "Trusted")
+}
+
+fn asked(app: &App, trust: &Trust) -> Result<(Claims, Asked)> {
+    let path = app.project()?.config_path();
+    let claims = settings::claims(&path);
+    let word = trust.word();
+    let before = word.as_ref().map(|word| &word.claims.settings);
+    let asked = Asked {
+        is_trusted: trust.holds(&claims),
+        trusted_at: word.as_ref().map(|word| word.trusted_at),
+        settings: rows(&claims.settings, before.unwrap_or(&BTreeMap::new())),
+        path,
+    };
+    Ok((claims, asked))
+}
+
+fn rows(now: &BTreeMap<String, String>, before: &BTreeMap<String, String>) -> Vec<Row> {
+    let mut keys: Vec<&String> = now.keys().chain(before.keys()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let row = |key: &String| {
+        let (value, before) = (now.get(key).cloned(), before.get(key).cloned());
+        let change = match (&value, &before) {
+            (Some(value), Some(before)) if value == before => Change::Same,
+            (Some(_), Some(_)) => Change::Changed,
+            (_, None) => Change::New,
+            (None, Some(_)) => Change::Gone,
+        };
+        Row { key: key.clone(), value, before, change }
+    };
+    keys.into_iter().map(row).collect()
+}
+
+fn is_confirmed(app: &App, asked: &Asked) -> Result<bool> {
+    if app.printer.is_robot() || !io::stdin().is_terminal() {
+        return Err(CommandError::usage("this needs a person's word, and nobody can be asked")
+            .with_hint("run it on a terminal, where it shows the settings and asks")
+            .with_hint("el trust --show shows them; --yes says yes in a script"));
+    }
+    let mut page = app.printer.page();
+    view(&mut page, asked);
+    app.printer.write(page.into_text().as_bytes())?;
+    app.printer.note("trust these settings? [y/N]");
+    let mut answer = String::new();
+    io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|source| CommandError::internal("cannot read the answer").with_source(source))?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// `done`: what was done just now, if anything.
+fn tell(app: &App, asked: &Asked, done: &str) -> Result<Exit> {
+    app.printer.emit(asked, |page| {
+        if done.is_empty() {
+            view(page, asked);
+        }
+        if page.quiet() {
+            return;
+        }
+        let path = sanitize::path(&asked.path);
+        let line = match (done, asked.is_trusted, asked.settings.is_empty()) {
+            ("", _, true) => format!("{path} asks for nothing that needs to be trusted"),
+            ("", true, _) => {
+                let when = asked.trusted_at.map(|at| time::relative(app.now(), at));
+                format!("{path} is trusted, since {}", when.unwrap_or_default())
+            }
+            ("", false, _) => format!("{path} is not trusted; el trust asks"),
+            (done, _, _) => format!("{} {path}", page.paint(style::GOOD, done)),
+        };
+        page.line(line);
+    })?;
+    Ok(Exit::Done)
+}
+
+fn view(page: &mut Page, asked: &Asked) {
+    let mut table = Table::new([
+        Column::new("KEY"),
+        Column::new("VALUE").flexible(),
+        Column::new("WAS").spare(1),
+    ]);
+    for row in &asked.settings {
+        let (style, value) = match row.change {
+            Change::Same => (style::PLAIN, row.value.as_deref()),
+            Change::New | Change::Changed => (style::WARNING, row.value.as_deref()),
+            Change::Gone => (style::DIM, Some("(gone)")),
+        };
+        let before = match row.change {
+            Change::Same => "",
+            Change::New if asked.trusted_at.is_some() => "(new)",
+            Change::New => "",
+            Change::Changed | Change::Gone => row.before.as_deref().unwrap_or_default(),
+        };
+        table.row([
+            Cell::styled(style::ID, row.key.as_str()),
+            Cell::styled(style, value.filter(|text| !text.is_empty()).unwrap_or("unset")),
+            Cell::styled(style::DIM, before),
+        ]);
+    }
+    table.print(page);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_since_the_last_word_is_told() {
+        let map = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        };
+        let now = map(&[("a", "1"), ("b", "2"), ("d", "4")]);
+        let before = map(&[("a", "1"), ("b", "0"), ("c", "3")]);
+        let seen: Vec<_> =
+            rows(&now, &before).into_iter().map(|row| (row.key, row.change)).collect();
+        let expected =
+            [("a", Change::Same), ("b", Change::Changed), ("c", Change::Gone), ("d", Change::New)];
+        assert_eq!(seen, expected.map(|(key, change)| (key.to_owned(), change)));
+    }
+}

@@ -1,0 +1,186 @@
+//! What of a repository's file counts before a person has trusted it. A repository is cloned, and
+//! its file could name any program.
+
+use super::file::{ConfigFile, Entry};
+use super::keys::{Class, Key, Narrower};
+use super::value::Value;
+use crate::trust::Claims;
+
+impl Entry {
+    /// As `el config set` takes it: `model`, `agents.gendry.model`.
+    pub(crate) fn name(&self) -> String {
+        match &self.agent {
+            Some(agent) => format!("agents.{agent}.{}", self.key.name),
+            None => self.key.name.to_owned(),
+        }
+    }
+}
+
+impl ConfigFile {
+    /// What a person is asked to trust in this file: everything but names and habits.
+    pub(crate) fn claims(&self) -> Claims {
+        let asks = |entry: &&Entry| entry.key.class != Class::Free;
+        let said = |entry: &Entry| Some((entry.name(), entry.value.as_ref().ok()?.to_text()));
+        Claims { settings: self.entries.iter().filter(asks).filter_map(said).collect() }
+    }
+
+    /// Takes out what does not count in a file that nobody has trusted. A value that cannot be used
+    /// stays: it stops whatever needs it.
+    pub(super) fn take_inert(&mut self, user: &ConfigFile) -> Vec<Entry> {
+        let counts = |entry: &Entry| match (entry.key.class, &entry.value) {
+            (Class::Free, _) | (_, Err(_)) => true,
+            (Class::Trusted, Ok(_)) => false,
+            (Class::Limit(narrower), Ok(value)) => {
+                without(user, entry).is_some_and(|other| is_no_wider(narrower, value, &other))
+            }
+        };
+        let (kept, inert) = std::mem::take(&mut self.entries).into_iter().partition(counts);
+        self.entries = kept;
+        inert
+    }
+}
+
+/// What holds where the project's file says nothing. `None` if that cannot be used.
+fn without(user: &ConfigFile, entry: &Entry) -> Option<Value> {
+    let said = |agent: Option<&str>| {
+        let found =
+            |other: &&Entry| other.key.name == entry.key.name && other.agent.as_deref() == agent;
+        user.entries.iter().find(found)
+    };
+    let own = entry.agent.as_deref().and_then(|agent| said(Some(agent)));
+    match own.or_else(|| said(None)) {
+        Some(found) => found.value.clone().ok(),
+        None => default(entry.key),
+    }
+}
+
+fn default(key: &Key) -> Option<Value> {
+    key.default.map_or(Some(Value::Unset), |text| Value::from_text(key, text).ok())
+}
+
+fn is_no_wider(narrower: Narrower, value: &Value, other: &Value) -> bool {
+    if value == other {
+        return true;
+    }
+    let order = || match (value, other) {
+        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+        (Value::Amount(a), Value::Amount(b)) => a.partial_cmp(b),
+        (Value::Time(a), Value::Time(b)) => Some(a.cmp(b)),
+        _ => None,
+    };
+    let has_all = |of: &Value, whole: &Value| match (of, whole) {
+        (Value::List(of), Value::List(whole)) => of.iter().all(|item| whole.contains(item)),
+        _ => false,
+    };
+    match narrower {
+        Narrower::Lower | Narrower::Higher if *other == Value::Unset => true,
+        Narrower::Lower => order().is_some_and(std::cmp::Ordering::is_le),
+        Narrower::Higher => order().is_some_and(std::cmp::Ordering::is_ge),
+        Narrower::On => *value == Value::Bool(true),
+        Narrower::Longer => has_all(other, value),
+        Narrower::Shorter => match (value, other) {
+            (Value::List(of), Value::List(all)) if all.is_empty() => !of.is_empty(),
+            (Value::List(of), _) => !of.is_empty() && has_all(value, other),
+            _ => false,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::settings::keys;
+
+    /// The names in the project's file that do not count.
+    fn inert(project: &str, user: &str) -> Vec<String> {
+        let user = ConfigFile::parse(Path::new("user.toml"), user);
+        let mut project = ConfigFile::parse(Path::new("config.toml"), project);
+        let mut names: Vec<_> = project.take_inert(&user).iter().map(Entry::name).collect();
+        names.sort();
+        names
+    }
+
+    /// A new setting that names a program or widens what agents may do is not free by mistake.
+    #[test]
+    fn only_names_and_habits_are_free() {
+        let free: Vec<_> =
+            keys::all().filter(|key| key.class == Class::Free).map(|key| key.name).collect();
+        assert_eq!(
+            free,
+            [
+                "preserve_sessions",
+                "worktree_base",
+                "land_mode",
+                "orchestrate_progress",
+                "durability"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_limit_has_a_kind_that_can_be_compared() {
+        use keys::Kind;
+        for key in keys::all() {
+            let Class::Limit(narrower) = key.class else { continue };
+            let fits = match narrower {
+                Narrower::Lower | Narrower::Higher => {
+                    matches!(key.kind, Kind::Int { .. } | Kind::Amount | Kind::Time { .. })
+                }
+                Narrower::On => key.kind == Kind::Bool,
+                Narrower::Longer | Narrower::Shorter => key.kind == Kind::List,
+            };
+            assert!(fits, "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn programs_and_permissions_do_not_count() {
+        let text = "command = [\"x\"]\nallowed_tools = [\"Bash\"]\nland_mode = \"merge\"\n\
+                    [agents.gendry]\nnotify = [\"x\"]\n";
+        assert_eq!(inert(text, ""), ["agents.gendry.notify", "allowed_tools", "command"]);
+    }
+
+    #[test]
+    fn a_limit_counts_if_it_is_no_wider() {
+        let wide = "max_budget_usd = 100.0\nexecution_timeout = \"9h\"\nconcurrency = 8\n\
+                    retry_backoff = \"0s\"\nreview = false\n";
+        assert_eq!(
+            inert(wide, "max_budget_usd = 2.0\nreview = true\n"),
+            ["concurrency", "execution_timeout", "max_budget_usd", "retry_backoff", "review"]
+        );
+        let narrow = "max_budget_usd = 1.0\nexecution_timeout = \"5m\"\nconcurrency = 1\n\
+                      retry_backoff = \"1h\"\nreview = true\n";
+        assert_eq!(inert(narrow, "max_budget_usd = 2.0\n"), [""; 0]);
+        assert_eq!(inert("max_turns = \"\"\n", "max_turns = 5\n"), ["max_turns"]);
+    }
+
+    #[test]
+    fn an_agents_own_limit_outranks_the_general_one() {
+        let own = "[agents.gendry]\nmax_budget_usd = 1.0\n";
+        assert_eq!(
+            inert("[agents.gendry]\nmax_budget_usd = 5.0\n", own),
+            ["agents.gendry.max_budget_usd"]
+        );
+        assert_eq!(inert("[agents.ada]\nmax_budget_usd = 5.0\n", own), [""; 0]);
+    }
+
+    #[test]
+    fn lists_that_deny_may_grow_and_lists_that_allow_may_shrink() {
+        let user = "disallowed_tools = [\"WebFetch\"]\ndelegates = [\"ada\", \"bo\"]\n";
+        let none = "disallowed_tools = []\ndelegates = []\n";
+        assert_eq!(inert(none, user), ["delegates", "disallowed_tools"]);
+        let narrow = "disallowed_tools = [\"Bash\", \"WebFetch\"]\ndelegates = [\"ada\"]\n";
+        assert_eq!(inert(narrow, user), [""; 0]);
+        assert_eq!(inert("delegates = [\"eve\"]\n", user), ["delegates"]);
+        assert_eq!(inert("delegates = [\"eve\"]\n", ""), [""; 0]);
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_used_still_stops_whatever_needs_it() {
+        let mut file = ConfigFile::parse(Path::new("config.toml"), "permission_mode = \"yolo\"\n");
+        assert!(file.take_inert(&ConfigFile::default()).is_empty());
+        assert_eq!(file.entries.len(), 1);
+    }
+}

@@ -1,0 +1,161 @@
+//! A person's word that a repository's configuration may name programs and widen rights. It is kept
+//! in that person's own state, for one project and one content, as direnv does: a clone, another
+//! folder or a changed line needs a new word.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use el_agents::artifacts::hash;
+use el_core::model::Timestamp;
+use etcetera::BaseStrategy as _;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{CommandError, Result};
+use crate::owner;
+use crate::replace::replace_private;
+
+/// What a person is asked to trust.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Claims {
+    /// Setting → value, as `el config get` prints it.
+    pub(crate) settings: BTreeMap<String, String>,
+}
+
+impl Claims {
+    fn is_empty(&self) -> bool {
+        self.settings.is_empty()
+    }
+
+    fn digest(&self) -> String {
+        let text = serde_json::to_vec(self).expect("maps of texts are JSON");
+        hash(&text)
+    }
+}
+
+/// What was trusted, and when.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Word {
+    /// The tracker's folder.
+    path: PathBuf,
+    /// SHA-256 of the claims.
+    digest: String,
+    pub(crate) trusted_at: Timestamp,
+    /// To show what has changed since.
+    pub(crate) claims: Claims,
+}
+
+/// Where the word about one project is kept.
+#[derive(Debug)]
+pub(crate) struct Trust {
+    /// The tracker's folder, without links.
+    project: PathBuf,
+    file: Option<PathBuf>,
+}
+
+impl Trust {
+    /// About the project whose configuration this is.
+    pub(crate) fn of(config: &Path) -> Trust {
+        let folder = config.parent().unwrap_or(config);
+        let project = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let name = hash(project.as_os_str().as_encoded_bytes());
+        let state = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());
+        let file = state.map(|state| state.join("el/trust").join(format!("{}.json", &name[..32])));
+        Trust { project, file }
+    }
+
+    /// The last word. One that cannot be read, is about something else, or that others may have
+    /// written is none.
+    pub(crate) fn word(&self) -> Option<Word> {
+        let file = self.file.as_deref()?;
+        let meta = fs::symlink_metadata(file).ok()?;
+        if !meta.is_file() || !owner::is_own(meta.uid()) || meta.mode() & 0o022 != 0 {
+            return None;
+        }
+        let word: Word = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
+        (word.path == self.project && word.digest == word.claims.digest()).then_some(word)
+    }
+
+    /// Whether these very claims are trusted. Nothing needs no word.
+    pub(crate) fn holds(&self, claims: &Claims) -> bool {
+        claims.is_empty() || self.word().is_some_and(|word| word.digest == claims.digest())
+    }
+
+    /// Trusts these claims, and no longer what was trusted before.
+    pub(crate) fn give(&self, claims: Claims, now: Timestamp) -> Result<()> {
+        let file = self.file.as_deref().ok_or_else(|| {
+            CommandError::config("HOME", "there is no home folder to keep the trust in")
+                .with_hint("set HOME or XDG_STATE_HOME")
+        })?;
+        let digest = claims.digest();
+        let word = Word { path: self.project.clone(), digest, trusted_at: now, claims };
+        let bytes = serde_json::to_vec_pretty(&word).map_err(|source| {
+            CommandError::internal("the trust cannot be written as JSON").with_source(source)
+        })?;
+        let folder = file.parent().unwrap_or(file);
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .and_then(|()| fs::set_permissions(folder, fs::Permissions::from_mode(0o700)))
+            .and_then(|()| replace_private(file, &bytes))
+            .map_err(|source| CommandError::file("write", file, source))
+    }
+
+    /// Forgets what was trusted. `false` if nothing was.
+    pub(crate) fn revoke(&self) -> Result<bool> {
+        let Some(file) = self.file.as_deref() else { return Ok(false) };
+        match fs::remove_file(file) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(source) => Err(CommandError::file("remove", file, source)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claims(value: &str) -> Claims {
+        Claims { settings: [("notify".to_owned(), value.to_owned())].into() }
+    }
+
+    fn trust(dir: &Path) -> Trust {
+        Trust { project: dir.to_owned(), file: Some(dir.join("state/el/trust/x.json")) }
+    }
+
+    #[test]
+    fn a_word_is_about_one_content_and_one_project() {
+        let dir = tempfile::tempdir().unwrap();
+        let trust = trust(dir.path());
+        assert!(trust.holds(&Claims::default()) && !trust.holds(&claims("a")));
+        trust.give(claims("a"), Timestamp::from_micros(0)).unwrap();
+        assert!(trust.holds(&claims("a")) && !trust.holds(&claims("b")));
+        let elsewhere = Trust { project: "/elsewhere".into(), file: trust.file.clone() };
+        assert!(!elsewhere.holds(&claims("a")));
+        trust.give(claims("b"), Timestamp::from_micros(0)).unwrap();
+        assert!(!trust.holds(&claims("a")), "the last word counts");
+        assert!(trust.revoke().unwrap() && !trust.revoke().unwrap());
+        assert!(!trust.holds(&claims("b")));
+    }
+
+    #[test]
+    fn a_word_that_others_may_have_written_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let trust = trust(dir.path());
+        trust.give(claims("a"), Timestamp::from_micros(0)).unwrap();
+        let file = trust.file.clone().unwrap();
+        let mode = |mode| fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+        mode(0o620);
+        assert!(!trust.holds(&claims("a")));
+        mode(0o600);
+        assert!(trust.holds(&claims("a")));
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("\"a\"", "\"b\"")).unwrap();
+        assert!(!trust.holds(&claims("b")), "the digest is of what was shown");
+    }
+}

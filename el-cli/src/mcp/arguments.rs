@@ -1,6 +1,6 @@
-//! The arguments of a call. Strict: a misspelt name must not lose what it was to say. Lenient where
-//! nothing can be mistaken: `null` is absent, one text stands for a list of one, a number may be
-//! written as a text.
+//! The arguments of a call. Unknown names are errors: a misspelt name must not lose its value.
+//! Unambiguous forms are accepted: `null` is absent, a single text is a list of length 1, a number
+//! may be a text.
 
 use std::str::FromStr;
 
@@ -18,7 +18,7 @@ impl Arguments {
         Arguments(map)
     }
 
-    /// Whether it is there and no plain zero.
+    /// Returns true if the argument is present and not a plain zero.
     pub(super) fn asks_for(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(
             |value| !matches!(value, Value::Number(number) if number.as_u64() == Some(0)),
@@ -42,7 +42,7 @@ impl Arguments {
         self.text(name)?.ok_or_else(|| missing(name))
     }
 
-    /// Texts; one alone may stand for itself.
+    /// A list of texts; a single text is a list of length 1.
     pub(super) fn list(&mut self, name: &'static str) -> Result<Vec<String>> {
         let items = match self.take(name) {
             None => return Ok(Vec::new()),
@@ -56,7 +56,7 @@ impl Arguments {
         items.into_iter().map(text).collect()
     }
 
-    /// Atoms, one at least, by the name `ids` or `id`.
+    /// Atom ids, at least a single id, under the name `ids` or `id`.
     pub(super) fn ids(&mut self) -> Result<Vec<String>> {
         let mut ids = self.list("ids")?;
         ids.extend(self.list("id")?);
@@ -78,7 +78,7 @@ impl Arguments {
         self.list(name)?.iter().map(|text| Ok(text.parse()?)).collect()
     }
 
-    /// A number from 0 to 5, or its word.
+    /// A number from 0 to 5, or the word of a priority.
     pub(super) fn priority(&mut self) -> Result<Option<Priority>> {
         self.word("priority")
     }
@@ -111,7 +111,8 @@ impl Arguments {
         }
     }
 
-    /// To be called before anything is done: fails if there is something that nobody asked for.
+    /// Fails if the call has an argument that the tool did not read. Tools call `done` before they
+    /// change anything.
     pub(super) fn done(self, tool: &str) -> Result<()> {
         let Some((name, _)) = self.0.iter().next() else { return Ok(()) };
         let known = super::catalog::parameters(tool);

@@ -1,4 +1,4 @@
-//! A call of a tool while it is done: its world, and its line to the client.
+//! A running call of a tool: the project, and progress reports to the client.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::exit::Exit;
 /// Progress is told at most so often.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
-/// What may end a call before its time.
+/// Flags that end a call early.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stops {
-    /// The client has called it off.
+    /// Set when the client cancels the call.
     pub(super) cancelled: Arc<AtomicBool>,
     /// The server ends.
     pub(super) ending: Arc<AtomicBool>,
@@ -58,22 +58,22 @@ impl Call {
         Call { app, stops, progress, began: Instant::now(), told: Cell::new(None) }
     }
 
-    /// Neither was it called off, nor does the server end.
+    /// Returns true unless the call was cancelled or the server is ending.
     pub(super) fn goes_on(&self) -> bool {
         self.stops.goes_on()
     }
 
-    /// How long it has taken so far.
+    /// Time since the call began.
     pub(super) fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// Tells the client how it stands, if it wants to know and has not just heard. The figure is
-    /// the seconds that it has taken: it only grows, as the protocol asks, and nobody knows of how
-    /// many.
+    /// Sends a progress notification if the client asked for progress and the last notification is
+    /// old enough. The progress value is the elapsed time in seconds: the protocol requires a
+    /// growing number, and the total is unknown.
     pub(super) fn tell(&self, words: impl FnOnce() -> String) {
         let Some(progress) = &self.progress else { return };
-        // Of a call that was called off the client wants to hear nothing more.
+        // The client wants no progress of a cancelled call.
         if self.stops.is_cancelled() || self.told.get().is_some_and(|at| at.elapsed() < TELL_EVERY)
         {
             return;
@@ -88,7 +88,7 @@ impl Call {
     }
 }
 
-/// The end of a call that was called off. Nobody reads it: there is no answer to such a call.
+/// The error that ends a cancelled call. Such a call has no answer, so the text is never shown.
 pub(super) fn called_off() -> CommandError {
     CommandError::new(Exit::Conflict, "cancelled", "the call was called off; nothing was changed")
 }

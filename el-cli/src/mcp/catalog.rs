@@ -1,8 +1,8 @@
-//! The tools as clients get them.
+//! The list of tools as clients receive the list.
 
 use serde_json::Value;
 
-/// Each of its bytes is paid for by every conversation that loads it.
+/// Every conversation that loads the list pays for each byte.
 const LIST: &str = include_str!("tools.json");
 
 pub(super) fn all() -> Value {

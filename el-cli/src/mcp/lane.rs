@@ -1,5 +1,5 @@
-//! The calls, in the order in which they came. What may take long gets a thread of its own once its
-//! turn has come.
+//! Runs calls in order of arrival. A call that may take long moves to a thread of its own when its
+//! turn comes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -20,7 +20,7 @@ use crate::globals::Globals;
 use crate::output::printer::{Format, Printer};
 use crate::output::terminal::ColorWhen;
 
-/// So many calls may wait for something at once.
+/// The greatest number of calls that may wait at once.
 const WAITING_MAX: usize = 64;
 /// So many may be in the queue.
 const QUEUE_MAX: usize = 1_000;
@@ -38,7 +38,7 @@ pub(super) struct Job {
     pub(super) reply: Reply,
 }
 
-/// The calls that are not answered yet, which can be called off.
+/// The unanswered calls, which can be cancelled.
 #[derive(Debug, Default)]
 pub(super) struct Open(Mutex<Vec<(Value, Stops)>>);
 
@@ -52,7 +52,7 @@ impl Open {
         open.retain(|(_, other)| !Arc::ptr_eq(&other.cancelled, &stops.cancelled));
     }
 
-    /// Calls off what has this id; there may be nothing any more.
+    /// Cancels the call with this id, if the call is still unanswered.
     pub(super) fn cancel(&self, id: &Value) {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.iter()
@@ -93,11 +93,11 @@ impl Lane {
         }
         self.open.add(&job.id, &job.stops);
         self.queued.fetch_add(1, Ordering::SeqCst);
-        // It ends only after this entrance is gone.
+        // The thread ends only after this sender is dropped.
         let _ = self.jobs.send(job);
     }
 
-    /// No call comes any more. Waits for those that are there.
+    /// Accepts no more calls, and waits for the calls in the queue.
     pub(super) fn close(self) {
         drop(self.jobs);
         let _ = self.thread.join();
@@ -145,7 +145,7 @@ impl Job {
         self.answer(done);
     }
 
-    /// A call that was called off has no answer, whatever became of it.
+    /// Sends the answer, unless the call was cancelled.
     fn answer(&self, done: Result<String, CommandError>) {
         let answer =
             (!self.stops.is_cancelled()).then(|| tools::answer(&self.id, done, self.version));

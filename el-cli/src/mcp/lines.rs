@@ -1,21 +1,21 @@
-//! Lines from a stream, none of them endless.
+//! Reads lines of limited length from a stream.
 
 use std::io::{self, BufRead};
 
-/// The longest message, in bytes: the longest prompt that the tracker takes fits, however it is
-/// escaped.
+/// The longest message, in bytes. The longest prompt of the tracker fits, however JSON escapes the
+/// text.
 pub(super) const LONGEST: usize = 64 << 20;
 
-/// One line of the input.
+/// A line of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// Without its end.
+    /// The line without its newline.
     Whole(Vec<u8>),
-    /// It had more than the longest; it was read to its end and thrown away.
+    /// The line exceeded the limit; the rest was read and thrown away.
     TooLong,
 }
 
-/// The next line; `None` at the end of the stream. The last one may lack its newline.
+/// Reads the next line. Returns `None` at the end of the stream. The last line may lack a newline.
 pub(super) fn read(from: &mut impl BufRead, longest: usize) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     let (mut is_too_long, mut has_begun) = (false, false);

@@ -1,4 +1,4 @@
-//! Where answers go: to stdout, one by one or, for a batch, together.
+//! Writes answers to stdout, singly or, for a batch, together.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,15 +6,14 @@ use serde_json::Value;
 
 use crate::output::printer::Printer;
 
-/// The client's end of the line. A client that went away is told to whoever asked to know, once and
-/// for all.
+/// Writes messages to the client. A failed write is reported to the listener.
 #[derive(Debug)]
 pub(super) struct Out {
     printer: Printer,
     gone: Box<dyn Gone>,
 }
 
-/// Somebody who wants to know that the client went away.
+/// Learns that the client is gone.
 pub(super) trait Gone: std::fmt::Debug + Send + Sync {
     fn gone(&self);
 }
@@ -24,7 +23,7 @@ impl Out {
         Out { printer, gone }
     }
 
-    /// One message, whole, on a line of its own.
+    /// Writes a whole message on a line of its own.
     pub(super) fn send(&self, message: &Value) {
         if self.printer.json_line(message).is_err() {
             self.gone.gone();
@@ -39,7 +38,7 @@ pub(super) enum Reply {
     InBatch(Arc<Batch>),
 }
 
-/// The answers to a batch, which go out together once the last one is there.
+/// Collects the answers to a batch, and sends them together after the last answer.
 #[derive(Debug)]
 pub(super) struct Batch {
     out: Arc<Out>,
@@ -47,7 +46,8 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// For so many messages, of which each [`Reply::give`]s once, be it nothing.
+    /// A batch of `messages` messages. Each message must call [`Reply::give`] exactly once, with
+    /// `None` for no answer.
     pub(super) fn new(out: Arc<Out>, messages: usize) -> Arc<Batch> {
         Arc::new(Batch { out, state: Mutex::new((messages, Vec::new())) })
     }

@@ -1,4 +1,4 @@
-//! Answers in few words: a row begins with its id, and what is long is cut at a place that is told.
+//! Formats answers in few words: a row begins with its id, and a cut text says where to read on.
 
 use el_core::model::{Atom, InboxMessage, TaskStatus, Timestamp};
 use el_core::ops::Task;
@@ -6,7 +6,7 @@ use el_core::text::head;
 
 use crate::output::{runs, sanitize, time};
 
-/// So many bytes of a text are given at once; a client gives its model little more.
+/// Bytes of a text in a single answer. Clients give their model little more.
 pub(super) const WINDOW: usize = 20_000;
 
 /// `el-q5e6 P1 open bug @gendry [parser]: Fix the parser`.
@@ -26,12 +26,12 @@ pub(super) fn atom(atom: &Atom) -> String {
     row
 }
 
-/// `Closed el-q5e6 P1 …`: what was done, a line for each.
+/// `Closed el-q5e6 P1 …`: a line for each changed atom.
 pub(super) fn did<'a>(verb: &str, atoms: impl IntoIterator<Item = &'a Atom>) -> String {
     atoms.into_iter().map(|one| format!("{verb} {}\n", atom(one))).collect()
 }
 
-/// A list, and below it how many there are if that is more. `more` says how to get them.
+/// A list, followed by the total if the list is cut, and by the way to get the rest.
 pub(super) fn page(rows: &[String], offset: i64, total: i64, nothing: &str) -> String {
     let here = i64::try_from(rows.len()).unwrap_or(i64::MAX);
     let mut text = rows.join("\n");
@@ -88,7 +88,7 @@ pub(super) fn task(task: &Task, position: Option<usize>, now: Timestamp) -> Stri
     )
 }
 
-/// Who said it where and when, about what, and then what.
+/// The author, channel and age of a message, the atom, and the text.
 pub(super) fn message(item: &InboxMessage, now: Timestamp) -> String {
     let said = &item.message;
     let about = said.atom_id.as_ref().map(|id| format!(" about {id}")).unwrap_or_default();
@@ -102,8 +102,8 @@ pub(super) fn message(item: &InboxMessage, now: Timestamp) -> String {
     )
 }
 
-/// A part of a view: a heading, and a text of any origin below it, which cannot be taken for a
-/// heading of its own.
+/// A heading with a text of any origin below. The text is indented, so that no line of the text can
+/// pass for a heading.
 pub(super) fn part(heading: &str, text: Option<&str>) -> String {
     match text.map(str::trim_end).filter(|text| !text.trim().is_empty()) {
         Some(text) => format!("\n{heading}:\n{}", indented(text)),

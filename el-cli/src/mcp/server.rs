@@ -1,5 +1,4 @@
-//! What decides: from messages to answers, until the client, a signal or the end of stdin says that
-//! it is over.
+//! Turns messages into answers until the client leaves, a signal arrives or stdin ends.
 
 use std::io::{self, BufReader, IsTerminal as _};
 use std::sync::Arc;
@@ -30,20 +29,20 @@ use crate::output::terminal::ColorWhen;
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// What a client's model reads before it has called anything.
+/// Instructions for the client's model, sent before any call.
 const INSTRUCTIONS: &str = "\
 el tracks this project's work as atoms. An id such as el-q5e6 may be cut to any unique beginning of its short part. \
 Take work: ready, then claim; read it: show; end it: close with what was done, or update to deferred or wont_do with the reason. \
 File what you find on the way: create. claude_code hands a task to a background agent and returns at once; inbox tells its end. \
 A failed call says what to do next; after stale_run, stop working on that atom.";
 
-/// What the deciding thread hears.
+/// An event for the deciding thread.
 #[derive(Debug)]
 enum Event {
     Line(Line),
-    /// stdin is at its end: the client asks for nothing more, but may still read.
+    /// stdin has ended: the client asks for nothing more, but may still read.
     End,
-    /// Nobody reads any more.
+    /// The client no longer reads.
     Gone,
     Signal,
     /// All calls are done.
@@ -62,7 +61,7 @@ impl Gone for Hangup {
 
 /// Serves until the client has had enough.
 pub(crate) fn serve(app: &App) -> Result<Exit> {
-    // Whatever flags are given: a bug must not be told on stdout, which is the protocol's.
+    // A panic must not write to stdout, which belongs to the protocol, whatever flags are given.
     panic::install(false, app.globals().debug);
     if io::stdin().is_terminal() {
         app.printer.note("this speaks the Model Context Protocol with a program; Ctrl-D ends it");
@@ -94,8 +93,8 @@ pub(crate) fn serve(app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The first signal ends the server as soon as nothing is half-done. A second one does not wait for
-/// that; what was committed by then stands.
+/// The first signal ends the server once no change is half-done. A second signal ends the server at
+/// once; committed changes stand.
 fn hear_signals(events: SyncSender<Event>, asked_to_end: Arc<AtomicBool>) -> io::Result<()> {
     el_agents::end_signal::listen(move || {
         if asked_to_end.swap(true, Ordering::SeqCst) {
@@ -105,7 +104,7 @@ fn hear_signals(events: SyncSender<Event>, asked_to_end: Arc<AtomicBool>) -> io:
             )]
             std::process::exit(Exit::Done.code().into());
         }
-        // Where there is no room for it, the flag is seen at the next event.
+        // If the channel is full, the next event sees the flag.
         let _ = events.try_send(Event::Signal);
         true
     })
@@ -116,7 +115,7 @@ fn read(events: &SyncSender<Event>) {
     loop {
         let event = match lines::read(&mut stdin, lines::LONGEST) {
             Ok(Some(line)) => Event::Line(line),
-            // A terminal that went away, say: there is nothing more to come.
+            // A read error, such as a vanished terminal, ends the input.
             Ok(None) | Err(_) => Event::End,
         };
         let is_end = matches!(event, Event::End);
@@ -133,7 +132,7 @@ struct Server {
     ending: Arc<AtomicBool>,
     /// By a signal.
     asked_to_end: Arc<AtomicBool>,
-    /// What `initialize` has agreed on.
+    /// The version that `initialize` agreed on.
     version: Version,
     globals: Globals,
 }
@@ -156,15 +155,15 @@ impl Server {
                 }
                 Event::End => break,
                 Event::Gone | Event::Signal => {
-                    // Nobody hears of what is still in the queue: it is not begun.
+                    // Queued calls are not begun, since the client no longer reads.
                     self.open.cancel_all();
                     break;
                 }
                 Event::Drained => {}
             }
         }
-        // What waits ends waiting. What writes ends writing: it is a matter of milliseconds, and
-        // then nothing is half-done.
+        // Waiting calls stop waiting. Writing calls finish within milliseconds, and no change stays
+        // half-done.
         self.ending.store(true, Ordering::SeqCst);
         let Server { lane, open, .. } = self;
         let _ = std::thread::Builder::new().spawn(move || {
@@ -226,7 +225,7 @@ impl Server {
                 }
                 match self.request(&id, &method, params, reply) {
                     Ok(Some(result)) => reply.give(Some(wire::result(&id, result))),
-                    // Its answer comes later.
+                    // The answer is sent later.
                     Ok(None) => {}
                     Err(error) => self.wrong(reply, Some(&id), error),
                 }
@@ -245,7 +244,7 @@ impl Server {
         match method {
             "initialize" => self.initialize(&params).map(Some),
             "server/discover" => Ok(Some(discovered())),
-            // It went with the handshake.
+            // `ping` went away with the handshake.
             "ping" if !version.is_stateless() => Ok(Some(json!({}))),
             "tools/list" if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) => Err(
                 WireError::new(INVALID_PARAMS, "There is no such cursor: the list has one page"),
@@ -256,7 +255,7 @@ impl Server {
         }
     }
 
-    /// In which version a request is: by its own words, or by what was agreed on.
+    /// The version of a request: the version that the request names, or else the agreed version.
     fn version_of(&self, method: &str, params: &Map<String, Value>) -> Result<Version, WireError> {
         let meta = params.get("_meta").and_then(Value::as_object);
         let about = |key: &str| meta.and_then(|meta| meta.get(key));

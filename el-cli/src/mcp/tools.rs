@@ -1,4 +1,4 @@
-//! The tools: what a client is told of them, and which function does which.
+//! The tools: their descriptions for clients, and the function behind each tool.
 
 use serde_json::{Value, json};
 
@@ -12,18 +12,19 @@ mod changes;
 mod finding;
 mod tasks;
 
-/// The list does not change while we run.
+/// How long clients may cache the list, in milliseconds. The list does not change while the server
+/// runs.
 pub(super) const FRESH_MS: u64 = 3_600_000;
 pub(super) const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
-/// Where a program finds what the text of a failure says to a model.
+/// The key under which programs find the code of a failure; the text is for models.
 const ERROR_KEY: &str = "el/error";
 
-/// A tool and what does it.
+/// A tool and the function that runs the tool.
 #[derive(Debug)]
 pub(super) struct Tool {
     name: &'static str,
     pub(super) run: fn(&Call, Arguments) -> Result<String>,
-    /// It may wait for something: other calls do not wait for it.
+    /// Returns true if the call may wait for an event. Other calls then run beside that call.
     pub(super) may_take_long: fn(&Arguments) -> bool,
 }
 
@@ -79,7 +80,7 @@ pub(super) fn server_info() -> Value {
     json!({ "name": "el", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// What every result without a handshake says.
+/// Adds the fields that every result without a handshake has.
 fn complete(result: &mut Value) {
     result["resultType"] = "complete".into();
     result["_meta"][SERVER_KEY] = server_info();
@@ -106,7 +107,7 @@ pub(super) fn answer(id: &Value, done: Result<String>, version: Version) -> Valu
     wire::result(id, result)
 }
 
-/// The code, what is wrong, why, and what to do next.
+/// The code, the message, the causes and the hints of an error.
 fn failure(error: &CommandError) -> String {
     let mut text = format!("{} (exit {}): {}", error.code(), error.exit().code(), error.message());
     for cause in error.causes() {

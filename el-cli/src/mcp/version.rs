@@ -1,31 +1,31 @@
-//! The versions of the protocol, and in what they differ for us.
+//! The versions of the protocol, and the differences that matter to `el`.
 
-/// Those that begin with `initialize`, the newest first.
+/// The versions that begin with `initialize`, newest first.
 pub(super) const WITH_HANDSHAKE: [&str; 4] =
     ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/// That without a handshake: each request says which version it is in, and who asks.
+/// The version without a handshake: each request names its version and its client.
 pub(super) const STATELESS: &str = "2026-07-28";
 
-/// A version that we speak.
+/// A supported version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Version(&'static str);
 
 impl Version {
-    /// What holds while nothing was agreed on.
+    /// The version in use before any agreement.
     pub(super) const DEFAULT: Version = Version(WITH_HANDSHAKE[0]);
 
-    /// Exactly this one, if we speak it.
+    /// The version with this very name, if supported.
     pub(super) fn exactly(text: &str) -> Option<Version> {
         Version::all().find(|known| *known == text).map(Version)
     }
 
-    /// The answer to `initialize`: the one that was asked for, or else our newest of those with a
-    /// handshake.
+    /// The version that answers `initialize`: the requested version if supported, or else the
+    /// newest with a handshake.
     pub(super) fn negotiated(asked: &str) -> Version {
         WITH_HANDSHAKE.into_iter().find(|known| *known == asked).map_or(Version::DEFAULT, Version)
     }
 
-    /// All of them, the newest first.
+    /// All versions, newest first.
     pub(super) fn all() -> impl Iterator<Item = &'static str> {
         std::iter::once(STATELESS).chain(WITH_HANDSHAKE)
     }
@@ -38,17 +38,18 @@ impl Version {
         self.0 == STATELESS
     }
 
-    /// Several messages in one array: they came with one version and went with the next.
+    /// Returns true if a message may be an array of messages. A single version had such batches.
     pub(super) fn has_batches(self) -> bool {
         self.0 == "2025-03-26"
     }
 
-    /// A progress notification may say something in words.
+    /// Returns true if a progress notification may carry a text.
     pub(super) fn has_progress_messages(self) -> bool {
         self.0 >= "2025-03-26"
     }
 
-    /// An error about a message whose id is not known has no id, instead of `null`.
+    /// Returns true if an error about a message without a known id omits the id instead of sending
+    /// `null`.
     pub(super) fn leaves_out_unknown_id(self) -> bool {
         self.0 >= "2025-11-25"
     }

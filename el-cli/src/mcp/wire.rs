@@ -10,8 +10,7 @@ pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 pub(super) const INVALID_PARAMS: i64 = -32602;
 pub(super) const UNSUPPORTED_VERSION: i64 = -32022;
 
-/// An error of the protocol: the request itself was wrong. What a tool could not do is a result
-/// instead.
+/// A protocol error: the request itself was wrong. A failure of a tool is a result instead.
 #[derive(Debug, PartialEq)]
 pub(super) struct WireError {
     code: i64,
@@ -30,7 +29,7 @@ impl WireError {
     }
 }
 
-/// What a client may send.
+/// A message from the client.
 #[derive(Debug, PartialEq)]
 pub(super) enum Incoming {
     Request {
@@ -42,16 +41,16 @@ pub(super) enum Incoming {
         method: String,
         params: Map<String, Value>,
     },
-    /// The answer to a request. We make none, so it is nothing to us.
+    /// An answer to a request. The server sends no requests and ignores answers.
     Answer,
-    /// No message, with its id where it has a good one.
+    /// An invalid message, with its id if the id is valid.
     Wrong {
         id: Option<Value>,
         error: WireError,
     },
 }
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Parsed {
     Nothing,
@@ -60,12 +59,12 @@ pub(super) enum Parsed {
     Bad(WireError),
 }
 
-/// Reads a line. Never fails: what is no message is told as such.
+/// Parses a line. Never fails: an invalid message becomes [`Incoming::Wrong`].
 pub(super) fn parse(line: &[u8]) -> Parsed {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Parsed::Nothing;
     }
-    // Bytes that are no UTF-8, and more levels than anybody means, are errors here too.
+    // Invalid UTF-8 and excessive nesting are errors here, too.
     match serde_json::from_slice(line) {
         Err(error) => Parsed::Bad(WireError::new(PARSE_ERROR, format!("Parse error: {error}"))),
         Ok(Value::Array(values)) if values.is_empty() => {
@@ -107,7 +106,7 @@ fn message(value: Value) -> Incoming {
     let params = match object.remove("params") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(params)) => params,
-        // Nobody waits for an answer to a notification.
+        // A notification gets no answer.
         Some(_) if good.is_none() => return Incoming::Answer,
         Some(_) => return wrong(good, INVALID_PARAMS, "\"params\" must be an object"),
     };
@@ -117,7 +116,7 @@ fn message(value: Value) -> Incoming {
     }
 }
 
-/// An id that can be given back as it came: a larger number would come back as another one.
+/// Returns true if the id can be echoed exactly. A larger number would come back changed.
 fn is_id(id: &Value) -> bool {
     id.is_string() || id.is_i64() || id.is_u64()
 }
@@ -127,7 +126,7 @@ pub(super) fn result(id: &Value, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
-/// The answer to a request that was wrong, and to what was no request.
+/// The error message for an invalid request or an invalid message.
 pub(super) fn failure(id: Option<&Value>, error: WireError, version: Version) -> Value {
     let mut body = json!({ "code": error.code, "message": error.message });
     if let Some(data) = error.data {

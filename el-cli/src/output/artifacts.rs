@@ -1,4 +1,4 @@
-//! How what a run handed back looks to a person.
+//! Human output of the artifacts and summaries that runs handed over.
 
 use el_core::model::{Artifact, ArtifactState, Summary, SummaryStatus, TestOutcome};
 
@@ -52,7 +52,7 @@ pub(crate) fn words(summary: &Summary, artifacts: i64) -> String {
     format!("summary {status}{by}, {files}{left}")
 }
 
-/// Files of a worktree that no commit has: they do not land.
+/// Warns of uncommitted files in a worktree, which do not land.
 pub(crate) fn uncommitted(files: usize) -> Option<String> {
     match files {
         0 => None,
@@ -77,7 +77,7 @@ pub(crate) fn summary(page: &mut Page, summary: &Summary) {
     bullets(page, "Notes", &summary.notes, usize::MAX);
 }
 
-/// The most of it, among other things: the verdict, what was done, and the files that it names.
+/// A short summary for a larger view: the verdict, the accomplishments and the named files.
 pub(crate) fn brief(page: &mut Page, summary: &Summary, run: &str, artifacts: i64) {
     let verdict = verdict(page, summary);
     page.line(format!("  {verdict}"));
@@ -147,7 +147,7 @@ pub(crate) fn table(page: &mut Page, artifacts: &[Artifact]) {
     table.print(page);
 }
 
-/// What was not handed over, and why.
+/// The files that were not handed over, each with the reason.
 pub(crate) fn not_sent(page: &mut Page, artifacts: &[Artifact]) {
     for artifact in artifacts {
         let why = artifact.reason.map_or("was not handed over", el_core::model::NotSent::words);

@@ -1,4 +1,4 @@
-//! How atoms look to a person.
+//! Human output of atoms.
 
 use el_core::model::{Atom, Priority, Status, Timestamp};
 
@@ -6,7 +6,7 @@ use super::page::Page;
 use super::table::{Cell, Column, Table};
 use super::{sanitize, style, time};
 
-/// A table of atoms; with `-q` just their ids.
+/// A table of atoms; only the ids with `-q`.
 pub(crate) fn table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
     if page.quiet() {
         for atom in atoms {
@@ -49,13 +49,13 @@ pub(crate) fn table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
     table.print(page);
 }
 
-/// When a back-off ends, of what would be ready but for it.
+/// The end of the back-off of an atom that would be ready otherwise.
 fn again(atom: &Atom, now: Timestamp) -> String {
     let waits = atom.retry_at.filter(|at| *at > now && atom.status == Status::Open);
     waits.map(|at| time::relative(now, at)).unwrap_or_default()
 }
 
-/// `● app-q5e6 Fix the parser`: one atom in a tree or among neighbours, without a newline.
+/// `● app-q5e6 Fix the parser`: an atom in a tree or among neighbours, without a newline.
 pub(crate) fn one_line(page: &Page, status: &str, id: &str, title: &str) -> String {
     let mark = page.paint(style::status(status), style::status_mark(status));
     let title = sanitize::line(title);
@@ -70,7 +70,7 @@ pub(crate) fn priority(page: &Page, priority: Priority) -> String {
     )
 }
 
-/// `Closed app-q5e6 Fix the parser`: what a command did, silenced by `-q`.
+/// `Closed app-q5e6 Fix the parser`: a finished change; silent with `-q`.
 pub(crate) fn did(page: &mut Page, verb: &str, atom: &Atom) {
     if page.quiet() {
         return;

@@ -1,4 +1,4 @@
-//! How an atom's bonds look to a person: by what they mean to it.
+//! Human output of an atom's bonds, grouped by meaning.
 
 use el_core::model::{Bond, BondKind};
 use el_core::ops::Shown;
@@ -6,7 +6,7 @@ use el_core::ops::Shown;
 use super::page::Page;
 use super::{atoms, sanitize, style};
 
-/// What a bond means to an atom, as a heading.
+/// The heading that says how a bond concerns the atom.
 const fn meaning(kind: BondKind, incoming: bool) -> &'static str {
     match (kind, incoming) {
         (BondKind::Blocks, true) => "Blocked by",
@@ -27,12 +27,12 @@ const fn meaning(kind: BondKind, incoming: bool) -> &'static str {
     }
 }
 
-/// Every bond, grouped by meaning; what holds the atom comes first.
+/// All bonds, grouped by meaning; blocking bonds come first.
 pub(crate) fn print(page: &mut Page, shown: &Shown) {
     print_kinds(page, shown, BondKind::ALL.iter().copied());
 }
 
-/// The same for a view that shows the parent and the children in a way of its own.
+/// All bonds but containment, for views that show the parent and the children elsewhere.
 pub(crate) fn print_but_containment(page: &mut Page, shown: &Shown) {
     print_kinds(
         page,

@@ -1,4 +1,4 @@
-//! How comments look to a person.
+//! Human output of comments.
 
 use el_core::model::{Comment, Timestamp};
 

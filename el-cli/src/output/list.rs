@@ -1,4 +1,4 @@
-//! The shape of every list, and how a person is told that something was left out.
+//! The JSON shape of lists, and the line that tells people what was left out.
 
 use el_core::ops::{Page as CorePage, Streamed};
 use schemars::JsonSchema;
@@ -14,9 +14,9 @@ use crate::exit::Exit;
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub(crate) struct List<'a, T> {
-    /// How many are here.
+    /// The number of items here.
     count: usize,
-    /// How many there are.
+    /// The number of items that exist.
     total: usize,
     truncated: bool,
     items: &'a [T],
@@ -56,7 +56,7 @@ impl<'a, T> List<'a, T> {
     }
 }
 
-/// One where one was named, a list where several were.
+/// A single value if a single id was named, a list if several were.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum OneOrMany<'a, T> {
@@ -74,7 +74,7 @@ impl<'a, T> OneOrMany<'a, T> {
     }
 }
 
-/// Prints a list for robots, all of it, one item after the other.
+/// Prints a whole list for robots, item by item.
 pub(crate) fn stream<T: Serialize>(
     printer: &Printer,
     read: impl FnOnce(&mut dyn FnMut(Streamed<T>) -> el_core::Result<()>) -> el_core::Result<()>,
@@ -113,7 +113,7 @@ impl Window {
         self.limit.filter(|limit| *limit > 0).map(i64::from)
     }
 
-    /// Nothing is left out.
+    /// Returns true if nothing is left out.
     pub(crate) fn is_all(&self) -> bool {
         self.limit().is_none() && self.offset == 0
     }

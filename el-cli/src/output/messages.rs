@@ -1,11 +1,11 @@
-//! How messages look to a person.
+//! Human output of messages.
 
 use el_core::model::{Message, Timestamp};
 
 use super::page::Page;
 use super::{sanitize, style, time};
 
-/// `gendry in #general · 3m ago`, then what was said. `is_new` puts a mark before it.
+/// `gendry in #general · 3m ago`, followed by the text. `is_new` puts a mark in front.
 pub(crate) fn print(
     page: &mut Page,
     message: &Message,
@@ -29,7 +29,7 @@ pub(crate) fn print(
     page.paragraph(&message.content, 2);
 }
 
-/// Several, a blank line between them.
+/// Several messages, separated by blank lines.
 pub(crate) fn print_all<'a>(
     page: &mut Page,
     messages: impl Iterator<Item = (&'a Message, bool)>,

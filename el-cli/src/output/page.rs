@@ -17,17 +17,17 @@ impl Page {
         Page { text: String::new(), color, width, quiet }
     }
 
-    /// Columns of the terminal; `None` in a pipe, where nothing is cut or wrapped.
+    /// The columns of the terminal; `None` in a pipe, where nothing is cut or wrapped.
     pub(crate) fn width(&self) -> Option<usize> {
         self.width
     }
 
-    /// `-q`: print the bare answer (ids) and no sentence around it.
+    /// `-q`: print the bare answer (ids) without a sentence.
     pub(crate) fn quiet(&self) -> bool {
         self.quiet
     }
 
-    /// One line. The caller has cleaned what is not our own words ([`sanitize::line`]).
+    /// Adds a line. The caller has sanitized every foreign text ([`sanitize::line`]).
     pub(crate) fn line(&mut self, text: impl AsRef<str>) {
         self.text.push_str(text.as_ref());
         self.text.push('\n');

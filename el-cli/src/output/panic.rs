@@ -1,5 +1,5 @@
-//! A bug in `el` is told in a sentence, to robots in the envelope, and with a backtrace only to
-//! those who ask.
+//! Reports a bug in `el` in a sentence: to robots in the envelope, and with a backtrace only on
+//! request.
 
 use std::backtrace::Backtrace;
 use std::io::Write as _;
@@ -36,7 +36,8 @@ fn report(info: &PanicHookInfo<'_>, robot: bool, debug: bool) {
     let error = CommandError::internal(format!("el has a bug: {what}"))
         .with_detail("place", place.as_str())
         .with_hint("nothing was half-written; please report it with the output of the same command under EL_DEBUG=1");
-    // The streams may be gone, or locked by this very thread's own print: never panic or wait here.
+    // The streams may be closed, or locked by a print of this very thread: never panic or wait
+    // here.
     if robot {
         let _ = std::io::stdout().write_all(&robot::failure(&error));
     } else {

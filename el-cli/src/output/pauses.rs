@@ -4,7 +4,7 @@ use el_core::model::Pause;
 
 use super::{sanitize, time};
 
-/// "Nothing is claimed until 16:40: …", or without a time for one that a person ends.
+/// "Nothing is claimed until 16:40: …"; without a time for a pause that a person ends.
 pub(crate) fn sentence(pause: &Pause) -> String {
     let reason = sanitize::line(&pause.reason);
     match pause.until {

@@ -1,7 +1,7 @@
-//! The only place that writes to stdout and stderr.
+//! The only module that writes to stdout and stderr.
 //!
-//! A command gathers its whole answer and writes it once, under one lock. A reader that went away
-//! (`el list | head`) is no failure: see [`CommandError::is_broken_pipe`].
+//! A command gathers its whole answer and writes the answer once, under a single lock. A reader
+//! that went away (`el list | head`) is no failure: see [`CommandError::is_broken_pipe`].
 
 use std::io::{self, Write as _};
 
@@ -36,12 +36,12 @@ impl Printer {
         self.format == Format::Robot
     }
 
-    /// Whether a person looks at stdout right now.
+    /// Returns true if stdout is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.stdout.width.is_some()
     }
 
-    /// Whether colour may be written to stdout.
+    /// Returns true if stdout may be coloured.
     pub(crate) fn color(&self) -> bool {
         self.stdout.color
     }
@@ -57,7 +57,8 @@ impl Printer {
         Page::new(self.stdout.color, self.stdout.width, self.quiet)
     }
 
-    /// The answer of a command: `data` in the envelope for robots, or what `human` writes.
+    /// Prints the answer of a command: `data` in the envelope for robots, or the page that `human`
+    /// writes.
     pub(crate) fn emit<T: Serialize + ?Sized>(
         &self,
         data: &T,
@@ -78,14 +79,14 @@ impl Printer {
         }
     }
 
-    /// A list for robots whose items come one by one, so that memory does not grow with them. `head`:
+    /// Begins a list for robots whose items come singly, so that memory stays bounded. `head` holds
     /// keys before the list's own, as JSON, each with its comma.
     pub(crate) fn list(&self, head: &str) -> ListWriter<'_> {
         ListWriter { printer: self, out: head.as_bytes().to_vec(), has_items: false }
     }
 
-    /// The answer of a command whose exit code says how the thing itself went: a reader that has
-    /// read enough does not change that.
+    /// Prints the answer of a command whose exit code tells how the work went. A closed pipe does
+    /// not change the exit code.
     pub(crate) fn conclude<T: Serialize + ?Sized>(
         &self,
         data: &T,
@@ -104,7 +105,7 @@ impl Printer {
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(CommandError::from_stdout)
     }
 
-    /// One JSON value on a line of its own, for commands that stream (`el work --robot`).
+    /// Prints a JSON value on a line of its own, for commands that stream (`el work --robot`).
     pub(crate) fn json_line<T: Serialize + ?Sized>(&self, value: &T) -> Result<()> {
         let line = robot::json_line(value).map_err(|source| {
             CommandError::internal("cannot write an event as JSON").with_source(source)
@@ -112,7 +113,7 @@ impl Printer {
         self.write(&line)
     }
 
-    /// Something that the person should know and that stops nothing. Always on stderr.
+    /// Prints a warning to stderr, also with `-q`. The command goes on.
     pub(crate) fn warn(&self, message: &str) {
         let label = paint(self.stderr.color, style::WARNING, "warning:");
         self.complain(&format!("{label} {}\n", sanitize::block(message)));
@@ -125,12 +126,12 @@ impl Printer {
         }
     }
 
-    /// Whether a person watches stderr, and wants to see how far a long step is.
+    /// Returns true if stderr is a terminal and progress is wanted.
     pub(crate) fn shows_progress(&self) -> bool {
         self.format == Format::Human && !self.quiet && self.stderr.width.is_some()
     }
 
-    /// A line on stderr that the next one takes the place of; an empty text clears it. Only where
+    /// Replaces the progress line on stderr; an empty text clears the line. Only if
     /// [`Printer::shows_progress`].
     pub(crate) fn progress(&self, text: &str) {
         self.complain(&format!("\r\x1b[K{text}"));
@@ -139,7 +140,7 @@ impl Printer {
     /// The end of a command that failed: the envelope on stdout, or a short text on stderr.
     pub(crate) fn fail(&self, error: &CommandError) {
         match self.format {
-            // Nothing is left to tell a reader that went away.
+            // A reader that went away needs no report.
             Format::Robot => drop(self.write(&robot::failure(error))),
             Format::Human => self.complain(&self.failure_text(error)),
         }
@@ -179,13 +180,13 @@ impl Printer {
     }
 
     fn complain(&self, text: &str) {
-        // Where stderr itself is gone there is nobody to tell.
+        // If stderr fails too, the report is lost.
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }
 }
 
-/// A list on its way out. A short one is written at once, so that a failure still has stdout for
-/// itself.
+/// A list that is being printed. A short list is written at once, so that a failure still finds
+/// stdout empty.
 #[derive(Debug)]
 pub(crate) struct ListWriter<'a> {
     printer: &'a Printer,
@@ -193,11 +194,11 @@ pub(crate) struct ListWriter<'a> {
     has_items: bool,
 }
 
-/// How much of a list is held before the first of it is written.
+/// The bytes of a list that are held before the first write.
 const HELD: usize = 8 << 20;
 
 impl ListWriter<'_> {
-    /// How many there are, and how many of them will come.
+    /// Announces the total, and the number of items to come.
     pub(crate) fn begin(&mut self, total: i64, count: i64) {
         let head = String::from_utf8_lossy(&self.out).into_owned();
         let is_cut = count < total;

@@ -1,5 +1,5 @@
-//! A bar for a person who waits for a long step. Forty lines of our own: a crate for it would bring
-//! a second way to the terminal.
+//! A progress bar for long steps. The forty lines replace a crate that would write to the terminal
+//! by a path of its own.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// So much of so much is done; a total of 0 is one that nobody knows.
+    /// Shows that `done` of `total` is done; a total of 0 means unknown.
     pub(crate) fn show(&self, done: usize, total: usize) {
         let now = Instant::now();
         if now < self.next.get() || !self.printer.shows_progress() {

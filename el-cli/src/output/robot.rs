@@ -1,4 +1,4 @@
-//! The robot envelope: one JSON document on stdout, whatever happened.
+//! The robot envelope: a single JSON document on stdout, also on failure.
 //!
 //! `{"status":"ok","data":…}` or
 //! `{"status":"error","error":{code,message,hint,details,retryable}}`, then a newline.
@@ -12,7 +12,7 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use super::sanitize::is_deceptive;
 use crate::error::CommandError;
 
-/// The whole of what a command prints.
+/// The whole document that a command prints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub(crate) enum Document<'a, T: ?Sized> {
@@ -26,9 +26,9 @@ pub(crate) struct ErrorBody<'a> {
     /// A stable word for programs.
     code: &'a str,
     message: &'a str,
-    /// What to do next.
+    /// The next thing to do.
     hint: Option<String>,
-    /// What there is to know besides; which keys depends on the code.
+    /// Further facts; the code decides which keys exist.
     details: &'a serde_json::Map<String, serde_json::Value>,
     /// The same call may succeed later.
     retryable: bool,
@@ -52,7 +52,7 @@ pub(crate) fn failure(error: &CommandError) -> Vec<u8> {
     json_line(&document).expect("strings and maps of JSON values always serialize")
 }
 
-/// Appends one JSON value, as [`json_line`] writes it.
+/// Appends a JSON value in the format of [`json_line`].
 pub(super) fn append<T: Serialize + ?Sized>(
     out: &mut Vec<u8>,
     value: &T,
@@ -60,8 +60,8 @@ pub(super) fn append<T: Serialize + ?Sized>(
     value.serialize(&mut Serializer::with_formatter(out, TerminalSafe))
 }
 
-/// One JSON value and a newline. Control characters of the C1 set, DEL and characters that reorder
-/// text are escaped too, so that a robot's output is harmless on a terminal.
+/// A JSON value and a newline. C1 controls, DEL and characters that reorder text are escaped too,
+/// so that robot output is harmless on a terminal.
 pub(crate) fn json_line<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(256);
     append(&mut out, value)?;

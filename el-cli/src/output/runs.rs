@@ -1,4 +1,4 @@
-//! How runs look to a person.
+//! Human output of runs.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use super::page::Page;
 use super::table::{Cell, Column, Table};
 use super::{sanitize, style, time};
 
-/// How a run stands, in a word: its outcome, `cancelling`, `running`, or `silent` when its lease is
-/// over.
+/// The state of a run in a word: its outcome, `cancelling`, `running`, or `silent` after its lease
+/// is over.
 pub(crate) fn state(run: &Run, now: Timestamp) -> &'static str {
     match run.outcome {
         Some(outcome) => outcome.as_str(),
@@ -19,7 +19,7 @@ pub(crate) fn state(run: &Run, now: Timestamp) -> &'static str {
     }
 }
 
-/// How long it took, or has taken.
+/// The time from the start of the run to its end, or to now.
 pub(crate) fn length(run: &Run, now: Timestamp) -> Duration {
     run.ended_at.unwrap_or(now).since(run.started_at)
 }
@@ -29,7 +29,7 @@ pub(crate) fn turns(count: i64) -> String {
     super::count::of(count, "turn")
 }
 
-/// `$0.42`; nothing where the agent reported nothing.
+/// `$0.42`; empty if the agent reported no cost.
 pub(crate) fn cost(micros: i64) -> String {
     if micros <= 0 {
         return String::new();
@@ -49,7 +49,7 @@ pub(crate) fn count(number: i64) -> String {
     }
 }
 
-/// A table of runs of different atoms; with `-q` just their ids.
+/// A table of runs of different atoms; only the ids with `-q`.
 pub(crate) fn table(page: &mut Page, runs: &[Run], now: Timestamp) {
     if page.quiet() {
         for run in runs {
@@ -98,7 +98,7 @@ fn cells(run: &Run, now: Timestamp) -> [Cell; 11] {
     ]
 }
 
-/// The attempts at one atom, one or two lines each.
+/// The attempts at a single atom, in a line or two each.
 pub(crate) fn attempts(page: &mut Page, runs: &[Run], now: Timestamp) {
     let mut table = Table::new([
         Column::new("#"),

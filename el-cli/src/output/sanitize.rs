@@ -1,15 +1,15 @@
-//! Atom text, agent output and file names are data: what a terminal would obey or what would hide
-//! from a reader is taken out before a person sees it.
+//! Makes foreign text safe to show. Atom text, agent output and file names are data: control
+//! sequences and hidden characters are removed before a person sees the text.
 
 use std::borrow::Cow;
 
 use unicode_width::UnicodeWidthStr;
 
-/// An unterminated control string (an OSC without its end) hides at most this much; beyond it only
-/// its introducer is dropped, so that one stray byte cannot swallow a whole text.
+/// The most bytes that an unterminated control string (an OSC without an end) hides. Past the limit
+/// only the introducer is dropped, so that a stray byte cannot swallow a whole text.
 const LONGEST_CONTROL_STRING: usize = 4096;
 
-/// One line of text that is safe to show: control sequences are gone; line breaks and tabs are
+/// Makes a text safe in a single line: control sequences are removed; line breaks and tabs become
 /// spaces.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
     if text.bytes().all(is_plain_byte) {
@@ -19,8 +19,7 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Text of several lines that is safe to show: line breaks (`\n`; `\r\n` and `\r` become it) and
-/// tabs stay.
+/// Makes a text of several lines safe: tabs and line breaks stay; `\r\n` and `\r` become `\n`.
 pub(crate) fn block(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| is_plain_byte(byte) || byte == b'\n' || byte == b'\t') {
         Cow::Borrowed(text)
@@ -29,13 +28,12 @@ pub(crate) fn block(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A path in one line, safe to show.
+/// A path in a single line, safe to show.
 pub(crate) fn path(path: &std::path::Path) -> String {
     line(&path.display().to_string()).into_owned()
 }
 
-/// The text, or as much of it as fits `columns` with `…` at the end. Expects text that [`line()`]
-/// has cleaned.
+/// Cuts the text to `columns`, with `…` at the end. The text must come from [`line()`].
 pub(crate) fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     if text.width() <= columns {
         return Cow::Borrowed(text);
@@ -46,8 +44,7 @@ pub(crate) fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     let mut fits = 0;
     for (start, character) in text.char_indices() {
         let end = start + character.len_utf8();
-        // A column holds few bytes; a cell stuffed with combining marks must not make this
-        // quadratic.
+        // Bounds the work for a cell that is stuffed with combining marks.
         if end > columns * 16 + 64 || text[..end].width() > columns - 1 {
             break;
         }
@@ -56,18 +53,18 @@ pub(crate) fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", text[..fits].trim_end()))
 }
 
-/// The columns that a line takes, whatever colours are in it.
+/// The display width of a line, not counting colour codes.
 pub(crate) fn columns(text: &str) -> usize {
     line(text).width()
 }
 
-/// Printable ASCII needs no look at its meaning.
+/// Returns true for printable ASCII.
 fn is_plain_byte(byte: u8) -> bool {
     (0x20..0x7f).contains(&byte)
 }
 
-/// Characters that reorder or hide the text around them (bidirectional controls, tags, the byte
-/// order mark).
+/// Characters that reorder or hide the surrounding text: bidirectional controls, tags, the byte
+/// order mark.
 pub(crate) fn is_deceptive(character: char) -> bool {
     matches!(character,
         '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
@@ -97,7 +94,8 @@ fn clean(text: &str, multi_line: bool) -> String {
     out
 }
 
-/// What follows an ESC: a CSI sequence, a control string, or intermediates and one final byte.
+/// Skips the rest of an escape sequence: a CSI sequence, a control string, or intermediates and a
+/// final byte.
 fn skip_escape(text: &str) -> &str {
     match text.chars().next() {
         Some('[') => skip_csi(&text[1..]),
@@ -106,14 +104,14 @@ fn skip_escape(text: &str) -> &str {
             let rest = text.trim_start_matches(|c| matches!(c, ' '..='/'));
             match rest.chars().next() {
                 Some('0'..='~') => &rest[1..],
-                // No sequence after all: only the ESC itself goes.
+                // Not a sequence: only the ESC itself is dropped.
                 _ => text,
             }
         }
     }
 }
 
-/// Parameter bytes, intermediate bytes, one final byte.
+/// Skips parameter bytes, intermediate bytes and the final byte.
 fn skip_csi(text: &str) -> &str {
     let rest = text.trim_start_matches(|c| matches!(c, '0'..='?'));
     let rest = rest.trim_start_matches(|c| matches!(c, ' '..='/'));
@@ -123,7 +121,7 @@ fn skip_csi(text: &str) -> &str {
     }
 }
 
-/// Up to BEL, ST or ESC-backslash. Where that end is missing, nothing more is dropped.
+/// Skips to BEL, ST or ESC-backslash. If the end is missing, nothing more is dropped.
 fn skip_string(text: &str) -> &str {
     let mut previous = '\0';
     for (start, character) in text.char_indices() {

@@ -1,5 +1,5 @@
-//! The colours, one for each meaning. Only the sixteen of the terminal's own theme, so that a
-//! person's theme holds.
+//! The colours, each with a single meaning. Only the sixteen colours of the terminal's theme are
+//! used, so that a person's theme applies.
 
 use anstyle::{AnsiColor, Style};
 
@@ -19,7 +19,7 @@ pub(crate) const WARNING: Style = fg(AnsiColor::Yellow);
 pub(crate) const ERROR: Style = fg(AnsiColor::Red).bold();
 pub(crate) const HINT: Style = fg(AnsiColor::Cyan);
 
-/// The colour of a status, by its word.
+/// The colour of a status.
 pub(crate) fn status(word: &str) -> Style {
     match word {
         "open" => fg(AnsiColor::Blue),
@@ -46,7 +46,7 @@ pub(crate) fn status_mark(word: &str) -> &'static str {
     }
 }
 
-/// The colour of a priority: 0 shouts, 1 speaks up, from 3 on it whispers.
+/// The colour of a priority, from loud (0) to dim (3 and more).
 pub(crate) fn priority(level: u8) -> Style {
     match level {
         0 => ERROR,
@@ -56,7 +56,7 @@ pub(crate) fn priority(level: u8) -> Style {
     }
 }
 
-/// The colour of a run's outcome, or of a live run's state, by its word.
+/// The colour of a run's outcome, or of the state of a live run.
 pub(crate) fn outcome(word: &str) -> Style {
     match word {
         "closed" | "review" | "testing" => GOOD,

@@ -1,7 +1,7 @@
-//! Columns that line up, by the width that a terminal gives to each character.
+//! Tables with aligned columns, by the display width of each character.
 //!
-//! On a terminal a table never wraps: first the flexible column shrinks, then columns that can be
-//! spared go, then the flexible column shrinks to nothing readable. In a pipe nothing is cut.
+//! On a terminal a table never wraps. First the flexible column shrinks, then spare columns are
+//! left out, then the flexible column shrinks to nothing readable. In a pipe nothing is cut.
 
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
@@ -10,11 +10,11 @@ use super::page::Page;
 use super::{sanitize, style};
 
 const GAP: usize = 2;
-/// The flexible column gives way to no less than this while another column can be spared.
+/// The least width of the flexible column while another column can be left out.
 const COMFORTABLE: usize = 24;
 const LEAST: usize = 4;
 
-/// A column's heading and its behaviour when room is short.
+/// A column's heading, and its behaviour when space is short.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     heading: &'static str,
@@ -55,7 +55,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// A cell; its text may come from anywhere.
+    /// A cell with a text of any origin.
     pub(crate) fn new(text: impl AsRef<str>) -> Cell {
         Cell::styled(style::PLAIN, text)
     }
@@ -97,7 +97,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Writes the table. A column without a single text in it is left out.
+    /// Prints the table without columns that are empty in every row.
     pub(crate) fn print(&self, page: &mut Page) {
         let widths = self.widths(page.width());
         if self.heading {
@@ -129,7 +129,7 @@ impl Table {
         page.line(line);
     }
 
-    /// The width of each column; `None` for one that is not shown.
+    /// The width of each column; `None` for a hidden column.
     fn widths(&self, room: Option<usize>) -> Vec<Option<usize>> {
         let mut widths: Vec<Option<usize>> = (0..self.columns.len())
             .map(|index| {

@@ -1,4 +1,4 @@
-//! How delegated tasks and the queues of agents look to a person.
+//! Human output of delegated tasks and of the agents' queues.
 
 use el_core::model::{TaskStatus, Timestamp, Verify, VerifyStatus};
 use el_core::ops::{AgentQueue, Place, Task};
@@ -8,7 +8,7 @@ use super::page::Page;
 use super::table::{Cell, Column, Table};
 use super::{atoms, pauses, runs, sanitize, style, time};
 
-/// Waiting tasks of one agent that are listed; the rest is counted.
+/// The number of waiting tasks that are listed for an agent; more are counted.
 const LISTED: usize = 20;
 
 fn colour(status: TaskStatus) -> anstyle::Style {
@@ -22,7 +22,7 @@ fn colour(status: TaskStatus) -> anstyle::Style {
     }
 }
 
-/// A table of tasks; with `-q` just their ids.
+/// A table of tasks; only the ids with `-q`.
 pub(crate) fn table(page: &mut Page, tasks: &[Task], now: Timestamp) {
     if page.quiet() {
         tasks.iter().for_each(|task| page.line(&task.id));
@@ -74,7 +74,7 @@ fn check_colour(status: VerifyStatus) -> anstyle::Style {
     }
 }
 
-/// Everything about a task.
+/// All facts about a task.
 pub(crate) fn view(page: &mut Page, task: &Task, position: Option<usize>, now: Timestamp) {
     if page.quiet() {
         page.line(&task.id);
@@ -86,7 +86,7 @@ pub(crate) fn view(page: &mut Page, task: &Task, position: Option<usize>, now: T
     let priority = atoms::priority(page, task.priority);
     page.line(format!("{status} · {priority} · filed {}", time::relative(now, task.created_at)));
     page.blank();
-    // What waits for another attempt is not under way since the last one began.
+    // A task that waits for another attempt shows no time under way.
     let ended = task.outcome.filter(|_| task.status == TaskStatus::Queued);
     let last = ended.map(|outcome| match &task.detail {
         Some(detail) => format!("{outcome}: {detail}"),
@@ -162,7 +162,7 @@ fn check(check: &Verify) -> String {
     format!("{}: {}{code}{took}{required}", words::join(&check.command), check.status)
 }
 
-/// A task that has ended well, for the one who waited for it.
+/// A task that ended well, for the caller that waited.
 pub(crate) fn ended(page: &mut Page, task: &Task) {
     if page.quiet() {
         page.line(&task.id);
@@ -183,7 +183,7 @@ pub(crate) fn ended(page: &mut Page, task: &Task) {
     }
 }
 
-/// When the turn of a task comes, and what it waits for.
+/// The place of a task in its queue, and the tasks or atoms ahead.
 pub(crate) fn place(page: &mut Page, place: &Place) {
     let id = |page: &Page, id: &str| page.paint(style::ID, id);
     let text = match (place.position, place.executing.first()) {
@@ -208,7 +208,7 @@ pub(crate) fn place(page: &mut Page, place: &Place) {
     }
 }
 
-/// One agent and its queue.
+/// An agent and its queue.
 pub(crate) fn queue(page: &mut Page, queue: &AgentQueue, now: Timestamp) {
     if page.quiet() {
         queue.waiting.iter().for_each(|task| page.line(&task.task_id));

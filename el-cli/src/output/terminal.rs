@@ -1,4 +1,4 @@
-//! What the terminal can do: colour, and how many columns.
+//! Colour support and width of the terminal.
 
 use std::env;
 use std::io::IsTerminal as _;
@@ -18,7 +18,7 @@ pub(crate) enum ColorWhen {
     Never,
 }
 
-/// What the environment says about colour.
+/// The wishes of the environment about colour.
 #[derive(Debug, Clone, Copy, Default)]
 struct ColorHints {
     no_color: bool,
@@ -48,12 +48,12 @@ impl ColorHints {
     }
 }
 
-/// What one of our two output streams can show.
+/// The abilities of stdout or stderr.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminal {
-    /// Whether escape codes for colour may be written.
+    /// True if colour codes may be written.
     pub(crate) color: bool,
-    /// Columns, or `None` when it is no terminal: then nothing is cut.
+    /// The width in columns; `None` if not a terminal, where nothing is cut.
     pub(crate) width: Option<usize>,
 }
 

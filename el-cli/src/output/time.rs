@@ -1,4 +1,4 @@
-//! Times for people: how long ago, how long, and when on this machine's clock.
+//! Times for people: ages, spans, and local times.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// `3m ago`, `in 2d`, `now`; a date once it is more than eight weeks away.
+/// `3m ago`, `in 2d`, `now`; a date if the time is more than eight weeks away.
 pub(crate) fn relative(now: Timestamp, then: Timestamp) -> String {
     let seconds = then.as_secs().saturating_sub(now.as_secs());
     let size = seconds.saturating_abs();
@@ -31,7 +31,7 @@ pub(crate) fn relative(now: Timestamp, then: Timestamp) -> String {
     if seconds < 0 { format!("{text} ago") } else { format!("in {text}") }
 }
 
-/// How long something took: `0.4s`, `42s`, `3m 05s`, `2h 10m`, `3d 4h`.
+/// A span: `0.4s`, `42s`, `3m 05s`, `2h 10m`, `3d 4h`.
 pub(crate) fn span(duration: Duration) -> String {
     let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     match seconds {
@@ -43,7 +43,7 @@ pub(crate) fn span(duration: Duration) -> String {
     }
 }
 
-/// `2026-11-28 09:30 CET` in this machine's zone, or in that of `TZ`.
+/// `2026-11-28 09:30 CET` in the machine's zone, or in the zone of `TZ`.
 pub(crate) fn local(time: Timestamp) -> String {
     match jiff::Timestamp::from_microsecond(time.as_micros()) {
         Ok(stamp) => stamp.to_zoned_datetime(zone()).strftime("%Y-%m-%d %H:%M %Z").to_string(),
@@ -51,12 +51,12 @@ pub(crate) fn local(time: Timestamp) -> String {
     }
 }
 
-/// UTC where the system's zone is not to be had, and called so.
+/// The system's zone, or UTC if the zone is unknown.
 fn zone() -> TimeZone {
     TimeZone::try_system().unwrap_or(TimeZone::UTC)
 }
 
-/// `09:30`, with its date unless that is today's, in this machine's zone.
+/// `09:30` in the machine's zone, with the date if not today.
 pub(crate) fn at(now: Timestamp, time: Timestamp) -> String {
     let (today, then) = (local(now), local(time));
     match then.split_once(' ') {
@@ -65,15 +65,15 @@ pub(crate) fn at(now: Timestamp, time: Timestamp) -> String {
     }
 }
 
-/// Which way a bare span such as `7d` points.
+/// The direction of a bare span such as `7d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Towards {
     Past,
     Future,
 }
 
-/// Reads a time that a person types: RFC 3339, a date, a date and time of this machine's zone,
-/// `today`, `tomorrow`, `yesterday`, or a span (`7d`, `3h`, `in 2d`, `2d ago`).
+/// Parses a time as people type times: RFC 3339, a date, a local date and time, `today`,
+/// `tomorrow`, `yesterday`, or a span (`7d`, `3h`, `in 2d`, `2d ago`).
 pub(crate) fn parse(
     field: &str,
     text: &str,
@@ -90,7 +90,7 @@ pub(crate) fn parse(
     }
 }
 
-/// Whether it is printed as what it is, and can be read again.
+/// Returns true if the time can be printed exactly, and read again.
 fn is_in_calendar(time: Timestamp) -> bool {
     jiff::Timestamp::from_microsecond(time.as_micros()).is_ok()
 }
@@ -136,7 +136,7 @@ fn parse_span(text: &str, now: Timestamp, towards: Towards) -> Option<Timestamp>
         } else {
             (text, towards)
         };
-    // A bare number is a count of nothing here, unlike in the configuration.
+    // A bare number is no span here, unlike in the configuration.
     if !text.ends_with(|c: char| c.is_ascii_alphabetic()) {
         return None;
     }

@@ -6,8 +6,8 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 const NARROWEST: usize = 16;
 
-/// The lines of `text`, none wider than `columns`. A continued line keeps its first line's indent;
-/// a word that is wider than the room is broken. Without `columns` the lines stay as they are.
+/// Wraps a text at `columns`. A continued line keeps the indent of its first line; a word that is
+/// too wide is broken. Without `columns` the lines stay unchanged.
 pub(crate) fn wrap(text: &str, columns: Option<usize>) -> Vec<Cow<'_, str>> {
     let Some(columns) = columns else { return text.lines().map(Cow::Borrowed).collect() };
     let columns = columns.max(NARROWEST);

@@ -1,4 +1,4 @@
-//! What changes atoms: the verbs of the command line, with its rules.
+//! Tools that change atoms, with the rules of the command line.
 
 use el_core::model::{BondKind, Status, Timestamp};
 use el_core::ops::{self, AtomPatch, ClaimNext, NewAtom};
@@ -65,7 +65,7 @@ pub(super) fn claim(call: &Call, mut given: Arguments) -> Result<String> {
 
 pub(super) fn update(call: &Call, mut given: Arguments) -> Result<String> {
     let ids = given.ids()?;
-    // "" empties what can be empty.
+    // An empty text clears a field that can be empty.
     let emptied = |text: String| (!text.trim().is_empty()).then_some(text);
     let patch = AtomPatch {
         title: given.text("title")?,

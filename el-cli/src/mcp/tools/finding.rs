@@ -1,4 +1,4 @@
-//! What only looks, and the inbox.
+//! Tools that read, and the inbox.
 
 use el_core::ops::{self, AssigneeFilter, AtomFilter, InboxFilter, Page, Sort};
 
@@ -64,7 +64,7 @@ pub(super) fn show(call: &Call, mut given: Arguments) -> Result<String> {
     Ok(rows::window(&text, usize::try_from(offset).unwrap_or(usize::MAX)))
 }
 
-/// What reached the caller, oldest first. What was cut off is not marked as read.
+/// Messages for the caller, oldest first. Messages that were cut off are not marked as read.
 pub(super) fn inbox(call: &Call, mut given: Arguments) -> Result<String> {
     let (marks, all) = (given.flag("mark_read")?, given.flag("all")?);
     let limit = limit(&mut given, 20)?;

@@ -43,7 +43,7 @@ pub(super) fn claude_code(call: &Call, mut given: Arguments) -> Result<String> {
     Ok(page.into_text())
 }
 
-/// How it stands, in a row; and if nobody is there to take it, that too.
+/// The state of a task in a row, with a note if no worker is there to take the task.
 fn row(call: &Call, store: &Store, task: &Task) -> Result<String> {
     let now = call.app.now();
     let mut row = rows::task(task, ops::task_position(store, task, now)?, now);
@@ -112,9 +112,8 @@ pub(super) fn result(call: &Call, mut given: Arguments) -> Result<String> {
     Ok(rows::window(&text, usize::try_from(offset).unwrap_or(usize::MAX)))
 }
 
-/// The task when it has ended, or when the time is up, or when there is no more point in waiting.
-/// No transaction is open meanwhile. As with `el run --wait`, a worker that was there and is gone
-/// is replaced.
+/// Waits until the task has ended, the time is up, or waiting has become pointless. Holds no
+/// transaction while waiting. As with `el run --wait`, a vanished worker is replaced.
 fn wait_for_end(call: &Call, store: &Store, id: &str, wait: Duration) -> Result<Task> {
     let mut task = ops::task(store, id)?;
     if !wait.is_zero() {

@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use el_core::model::Phase;
-use el_core::protocol::response::{END, START, Scanner, answer, read};
+use el_core::protocol::response::{END, START, Scanner, read_blocks, select_answer};
 
 const TIMES: usize = 7;
 
@@ -50,7 +50,7 @@ fn measure(text: &str, piece: Option<usize>) -> (Duration, usize) {
     for _ in 0..TIMES {
         let begin = Instant::now();
         let reading = match piece {
-            None => read(black_box(text)),
+            None => read_blocks(black_box(text)),
             Some(len) => {
                 let mut scanner = Scanner::default();
                 let mut rest = text;
@@ -62,7 +62,7 @@ fn measure(text: &str, piece: Option<usize>) -> (Duration, usize) {
                 scanner.finish()
             }
         };
-        black_box(answer(&reading, Phase::TaskList, None));
+        black_box(select_answer(&reading, Phase::TaskList, None));
         least = least.min(begin.elapsed());
         blocks = reading.blocks.len();
     }

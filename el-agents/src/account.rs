@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use el_core::model::Timestamp;
 use el_core::ops;
-use el_core::rules::pause::{Known, Shared, Step, reconcile};
+use el_core::rules::pause::{KnownPause, Shared, Step, reconcile};
 use el_core::{Error, Store};
 use sha2::{Digest, Sha256};
 
@@ -22,10 +22,11 @@ use crate::settings::{AgentSettings, Executor};
 mod tests;
 
 /// The maximum size of a record, in bytes.
-const LONGEST: u64 = 64 << 10;
+const RECORD_MAX: u64 = 64 << 10;
 
 /// The variables that identify the account. The first variable that is set counts.
-const KEYS: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
+const KEY_VARIABLES: [&str; 3] =
+    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
 
 /// An account, and the path of its record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,11 +39,14 @@ pub struct Account {
 impl Account {
     /// Returns the account of an agent with this environment. `None` for a program other than
     /// Claude Code, or without a home.
-    pub fn of(agent: &AgentSettings, environment: &[(OsString, OsString)]) -> Option<Account> {
+    pub fn for_agent(
+        agent: &AgentSettings,
+        environment: &[(OsString, OsString)],
+    ) -> Option<Account> {
         if matches!(agent.executor, Executor::Command(_)) {
             None
         } else {
-            Account::found(&agent.env_strip, &agent.env_pass, environment)
+            Account::from_environment(&agent.env_strip, &agent.env_pass, environment)
         }
     }
 
@@ -52,7 +56,7 @@ impl Account {
     }
 
     /// `strip` names variables that the client does not get, unless `pass` names them.
-    fn found(
+    fn from_environment(
         strip: &[String],
         pass: &[String],
         environment: &[(OsString, OsString)],
@@ -82,14 +86,14 @@ impl Account {
         if let Some(url) = seen("ANTHROPIC_BASE_URL") {
             add("url", url);
         }
-        match KEYS.iter().find_map(|name| seen(name)) {
+        match KEY_VARIABLES.iter().find_map(|name| seen(name)) {
             Some(key) => add("key", key),
             None => match seen("CLAUDE_CONFIG_DIR")
                 .map(PathBuf::from)
                 .or_else(|| Some(home?.join(".claude")))
             {
                 // The same folder under another name is the same account.
-                Some(folder) => add("folder", real(&folder).as_os_str()),
+                Some(folder) => add("folder", resolve_links(&folder).as_os_str()),
                 None => return None,
             },
         }
@@ -105,13 +109,13 @@ impl Account {
     /// # Errors
     /// If the store fails, or the record can be neither read nor written; the project's own pause
     /// holds all the same.
-    pub(crate) fn share(
+    pub(crate) fn reconcile_pause(
         &self,
         store: &mut Store,
         now: Timestamp,
     ) -> Result<Option<String>, ShareError> {
         let own = ops::known_pause(store, &self.fingerprint)?;
-        let (shared, warning) = match self.read() {
+        let (shared, warning) = match self.read_record() {
             Ok(shared) => (shared, None),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 let aside = self.set_aside()?;
@@ -130,13 +134,13 @@ impl Account {
             Step::Nothing => {}
             Step::Adopt(known) => ops::adopt_pause(store, &self.fingerprint, &known)?,
             Step::Clear => ops::clear_pause(store, &self.fingerprint)?,
-            Step::Publish(known) => self.publish(known)?,
+            Step::Publish(known) => self.publish_pause(known)?,
         }
         Ok(warning)
     }
 
-    fn publish(&self, known: Known) -> io::Result<()> {
-        self.change(|shared| {
+    fn publish_pause(&self, known: KnownPause) -> io::Result<()> {
+        self.update_record(|shared| {
             // Another process may have published meanwhile.
             if shared.pause.as_ref().is_none_or(|other| {
                 known.outlasts(other) || shared.cleared_at >= Some(other.learnt_at)
@@ -151,14 +155,14 @@ impl Account {
     ///
     /// # Errors
     /// If the record cannot be written.
-    pub fn clear(&self, now: Timestamp) -> io::Result<()> {
-        self.change(|shared| *shared = Shared { pause: None, cleared_at: Some(now) })
+    pub fn clear_pause(&self, now: Timestamp) -> io::Result<()> {
+        self.update_record(|shared| *shared = Shared { pause: None, cleared_at: Some(now) })
     }
 
-    fn read(&self) -> io::Result<Shared> {
+    fn read_record(&self) -> io::Result<Shared> {
         let invalid = |error: String| io::Error::new(io::ErrorKind::InvalidData, error);
         match fs::metadata(&self.file) {
-            Ok(meta) if !meta.is_file() || meta.len() > LONGEST => {
+            Ok(meta) if !meta.is_file() || meta.len() > RECORD_MAX => {
                 return Err(invalid("it is no small file".to_owned()));
             }
             Ok(_) => {}
@@ -174,9 +178,9 @@ impl Account {
     }
 
     /// Reads, changes and replaces the record under a lock.
-    fn change(&self, change: impl FnOnce(&mut Shared)) -> io::Result<()> {
-        let _lock = self.lock()?;
-        let mut shared = match self.read() {
+    fn update_record(&self, change: impl FnOnce(&mut Shared)) -> io::Result<()> {
+        let _lock = self.lock_record()?;
+        let mut shared = match self.read_record() {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 fs::rename(&self.file, self.file.with_extension("json.bad"))?;
                 Shared::default()
@@ -193,23 +197,23 @@ impl Account {
     }
 
     fn set_aside(&self) -> io::Result<PathBuf> {
-        let _lock = self.lock()?;
+        let _lock = self.lock_record()?;
         let aside = self.file.with_extension("json.bad");
         // Another process may have replaced the record by a good one.
-        if self.read().is_err() {
+        if self.read_record().is_err() {
             fs::rename(&self.file, &aside)?;
         }
         Ok(aside)
     }
 
     /// Held for a small file's replacement.
-    fn lock(&self) -> io::Result<FileLock> {
-        FileLock::wait(&self.file.with_extension("lock"))
+    fn lock_record(&self) -> io::Result<FileLock> {
+        FileLock::acquire_blocking(&self.file.with_extension("lock"))
     }
 }
 
 /// Returns the folder with symbolic links resolved; the folder need not exist.
-fn real(folder: &Path) -> PathBuf {
+fn resolve_links(folder: &Path) -> PathBuf {
     let parent = || {
         let parent = fs::canonicalize(folder.parent()?).ok()?;
         Some(parent.join(folder.file_name()?))

@@ -20,9 +20,9 @@ use el_core::model::{
 use el_core::protocol::summary::{self, Facts};
 use el_core::protocol::workspace::{self, Rules};
 
-pub use self::copy::{hash, sha256};
+pub use self::copy::{sha256, sha256_hex};
 pub use self::open::{OpenError, open};
-pub(crate) use self::tail::tail;
+pub(crate) use self::tail::read_last_lines;
 use crate::error_chain::error_chain;
 use crate::git::{Isolation, OwnWorktree};
 use crate::rundir::{RunDir, RunDirError, private_folder, write_private};
@@ -42,7 +42,7 @@ const OUTPUT_LINES: usize = 40;
 
 /// The input for collecting a run's artifacts.
 #[derive(Debug, Clone)]
-pub(crate) struct Job {
+pub(crate) struct CollectionJob {
     pub(crate) run: Run,
     /// `None` if the atom was deleted.
     pub(crate) atom: Option<Atom>,
@@ -70,15 +70,15 @@ pub(crate) struct Collected {
 
 impl Collected {
     /// Completes a fallback summary with sentences about the end of the run.
-    pub(crate) fn conclude(&mut self, folder: &RunDir, record: Vec<String>) {
+    pub(crate) fn complete_fallback(&mut self, folder: &RunDir, record: Vec<String>) {
         let Some(facts) = &mut self.facts else { return };
         facts.record = record;
-        let (summary, text) = summary::fallback(facts);
+        let (summary, text) = summary::fallback_summary(facts);
         self.summary =
             Summary { uncommitted: std::mem::take(&mut self.summary.uncommitted), ..summary };
         let Some(artifact) = self.artifacts.first_mut() else { return };
         artifact.size = i64::try_from(text.len()).ok();
-        artifact.sha256 = Some(hash(text.as_bytes()));
+        artifact.sha256 = Some(sha256_hex(text.as_bytes()));
         if let Some(file) = &artifact.file
             && let Err(error) = write_private(&folder.path().join(file), text.as_bytes())
         {
@@ -90,16 +90,16 @@ impl Collected {
 }
 
 /// Collects the artifacts. Blocks for some seconds at most.
-pub(crate) fn collect(job: &Job) -> Collected {
+pub(crate) fn collect(job: &CollectionJob) -> Collected {
     let root = PathBuf::from(&job.run.workdir);
     let file = summary_file::summary_file(&job.places, &job.run.atom_id);
-    let rules = rules(job, &root);
+    let rules = deliverable_rules(job, &root);
     let uncommitted = leave_worktree(job, &root);
-    let (mut summary, bytes, facts) = match summary_file::read(&file, job.summary_before) {
-        Ok(bytes) => (summary::parse(&String::from_utf8_lossy(&bytes)), bytes, None),
+    let (mut summary, bytes, facts) = match summary_file::read_summary(&file, job.summary_before) {
+        Ok(bytes) => (summary::parse_summary(&String::from_utf8_lossy(&bytes)), bytes, None),
         Err(why) => {
-            let facts = facts(job, &root, &rules, why.words());
-            let (summary, text) = summary::fallback(&facts);
+            let facts = fallback_facts(job, &root, &rules, why.warning_text());
+            let (summary, text) = summary::fallback_summary(&facts);
             (summary, text.into_bytes(), Some(facts))
         }
     };
@@ -123,23 +123,23 @@ pub(crate) fn collect(job: &Job) -> Collected {
 /// Repairs the run's worktree after the end of all processes: removes the locks of a killed git,
 /// and moves the atom's branch to the work. Returns the uncommitted files; errors of git yield an
 /// empty list.
-fn leave_worktree(job: &Job, root: &Path) -> Vec<String> {
+fn leave_worktree(job: &CollectionJob, root: &Path) -> Vec<String> {
     let Ok(Some(tree)) = OwnWorktree::find(root, &job.run.atom_id) else { return Vec::new() };
     drop(tree.remove_stale_locks(SystemTime::now()));
-    let _ = tree.reclaim();
+    let _ = tree.reclaim_work();
     let Some(isolation) = job.isolation.as_ref().filter(|_| !job.never_ran) else {
         return Vec::new();
     };
     let ours = [isolation.copy.as_slice(), &isolation.link].concat();
-    let names = tree.uncommitted(&ours).unwrap_or_default();
+    let names = tree.uncommitted_files(&ours).unwrap_or_default();
     names.into_iter().take(UNCOMMITTED).collect()
 }
 
 /// Returns the rules that judge the paths of this run's deliverables.
-fn rules(job: &Job, root: &Path) -> Rules {
+fn deliverable_rules(job: &CollectionJob, root: &Path) -> Rules {
     let below = |folder: &Path| {
         // The folder itself, by any name: the last name is removed again.
-        let inside = summary_file::below(&folder.join("x"), root)?;
+        let inside = summary_file::path_below(&folder.join("x"), root)?;
         Some(inside.parent()?.to_str()?.to_owned()).filter(|path| !path.is_empty())
     };
     let state = job.places.database.parent().unwrap_or(Path::new("."));
@@ -150,18 +150,23 @@ fn rules(job: &Job, root: &Path) -> Rules {
     Rules {
         root: root.display().to_string(),
         state: below(state),
-        summaries: below(&summary_file::folder(&job.places)),
+        summaries: below(&summary_file::summaries_folder(&job.places)),
         contexts: below(&job.places.contexts),
         asked: asked.unwrap_or_default(),
     }
 }
 
 /// Gathers the facts about a run whose agent wrote no summary.
-fn facts(job: &Job, root: &Path, rules: &Rules, warning: Option<String>) -> Facts {
+fn fallback_facts(
+    job: &CollectionJob,
+    root: &Path,
+    rules: &Rules,
+    warning: Option<String>,
+) -> Facts {
     let found = if job.never_ran {
         None
     } else {
-        changed::since(root, job.run.started_at, &job.run.atom_id, SEARCH)
+        changed::files_changed_since(root, job.run.started_at, &job.run.atom_id, SEARCH)
     };
     let mut facts = Facts {
         atom_id: job.run.atom_id.clone(),
@@ -169,7 +174,7 @@ fn facts(job: &Job, root: &Path, rules: &Rules, warning: Option<String>) -> Fact
         close_reason: job.atom.as_ref().and_then(|atom| atom.close_reason.clone()),
         output: Some(job.output.clone())
             .filter(|text| !text.is_empty())
-            .unwrap_or_else(|| tail(&job.folder.pane(), OUTPUT_LINES)),
+            .unwrap_or_else(|| read_last_lines(&job.folder.pane(), OUTPUT_LINES)),
         warning,
         ..Facts::default()
     };
@@ -177,7 +182,7 @@ fn facts(job: &Job, root: &Path, rules: &Rules, warning: Option<String>) -> Fact
         facts.changed = found
             .files
             .into_iter()
-            .filter(|path| workspace::judge(path, rules).is_ok_and(|kept| kept == *path))
+            .filter(|path| workspace::judge_path(path, rules).is_ok_and(|kept| kept == *path))
             .collect();
         facts.changed_more = found.more;
         facts.changed_by = Some(found.by);
@@ -186,7 +191,7 @@ fn facts(job: &Job, root: &Path, rules: &Rules, warning: Option<String>) -> Fact
 }
 
 struct Collector<'a> {
-    job: &'a Job,
+    job: &'a CollectionJob,
     root: PathBuf,
     rules: Rules,
     summary: Summary,
@@ -203,10 +208,10 @@ impl Collector<'_> {
         };
         let named =
             Deliverable { path: path.to_owned(), description: Some(description.to_owned()) };
-        let mut artifact = self.artifact(ArtifactKind::Summary, path, &named);
+        let mut artifact = self.new_artifact(ArtifactKind::Summary, path, &named);
         artifact.size = i64::try_from(bytes.len()).ok();
-        artifact.sha256 = Some(hash(bytes));
-        match self.keep(&artifact.name, bytes) {
+        artifact.sha256 = Some(sha256_hex(bytes));
+        match self.store_copy(&artifact.name, bytes) {
             Ok(file) => {
                 artifact.state = ArtifactState::Copied;
                 artifact.file = Some(file);
@@ -220,15 +225,15 @@ impl Collector<'_> {
         let mut refused = Vec::new();
         let mut seen: Vec<String> = Vec::new();
         for named in self.summary.deliverables.clone() {
-            let artifact = match self.judge(&named.path) {
+            let artifact = match self.judge_path(&named.path) {
                 // The summary is handed over in any case.
                 Err(NotSent::OtherSummary) if self.is_own(&named.path, own) => continue,
                 Ok(path) if path == own || seen.contains(&path) => continue,
                 Ok(path) => {
                     seen.push(path.clone());
-                    self.deliverable(&path, &named)
+                    self.collect_deliverable(&path, &named)
                 }
-                Err(why) => self.refused(&named, why, None),
+                Err(why) => self.refused_artifact(&named, why, None),
             };
             if artifact.is_sent() { self.artifacts.push(artifact) } else { refused.push(artifact) }
         }
@@ -240,11 +245,11 @@ impl Collector<'_> {
 
     /// Judges a path. An absolute path may begin with the working folder as configured, or with the
     /// real path of that folder.
-    fn judge(&self, path: &str) -> Result<String, NotSent> {
-        match workspace::judge(path, &self.rules) {
+    fn judge_path(&self, path: &str) -> Result<String, NotSent> {
+        match workspace::judge_path(path, &self.rules) {
             Err(NotSent::Absolute) => {
                 let real = self.root.canonicalize().map_err(|_| NotSent::Absolute)?;
-                workspace::judge(
+                workspace::judge_path(
                     path,
                     &Rules { root: real.display().to_string(), ..self.rules.clone() },
                 )
@@ -254,12 +259,12 @@ impl Collector<'_> {
     }
 
     /// Copies a key deliverable, or refers to the file, or refuses it.
-    fn deliverable(&self, path: &str, named: &Deliverable) -> Artifact {
+    fn collect_deliverable(&self, path: &str, named: &Deliverable) -> Artifact {
         if self.artifacts.len() > DELIVERABLES {
-            return self.refused(named, NotSent::TooMany, None);
+            return self.refused_artifact(named, NotSent::TooMany, None);
         }
         if Instant::now() > self.until {
-            return self.refused(
+            return self.refused_artifact(
                 named,
                 NotSent::Unreadable,
                 Some("there was no time left to copy it".to_owned()),
@@ -268,26 +273,28 @@ impl Collector<'_> {
         let opened = match open(&self.root, path) {
             Ok(opened) => opened,
             Err(OpenError { why, source }) => {
-                return self.refused(named, why, source.map(|error| error.to_string()));
+                return self.refused_artifact(named, why, source.map(|error| error.to_string()));
             }
         };
         // The target of a link is judged: any name can lead to a secret.
         if opened.path != path
-            && let Err(why) = workspace::judge(&opened.path, &self.rules)
+            && let Err(why) = workspace::judge_path(&opened.path, &self.rules)
         {
             let note = format!("it is a link to {}", opened.path);
-            return self.refused(named, why, Some(note));
+            return self.refused_artifact(named, why, Some(note));
         }
-        let mut artifact = self.artifact(ArtifactKind::Deliverable, path, named);
-        let taken = match copy::take(opened.file) {
+        let mut artifact = self.new_artifact(ArtifactKind::Deliverable, path, named);
+        let taken = match copy::read_file(opened.file) {
             Ok(taken) => taken,
-            Err(error) => return self.refused(named, NotSent::Unreadable, Some(error.to_string())),
+            Err(error) => {
+                return self.refused_artifact(named, NotSent::Unreadable, Some(error.to_string()));
+            }
         };
         artifact.size = i64::try_from(taken.size).ok();
         artifact.sha256 = taken.sha256;
         artifact.note = taken.note;
         if let Some(text) = taken.text {
-            match self.keep(&artifact.name, &text) {
+            match self.store_copy(&artifact.name, &text) {
                 Ok(file) => {
                     artifact.state = ArtifactState::Copied;
                     artifact.file = Some(file);
@@ -299,7 +306,7 @@ impl Collector<'_> {
     }
 
     /// Writes a copy into the run's folder and returns the relative path.
-    fn keep(&self, name: &str, bytes: &[u8]) -> Result<String, String> {
+    fn store_copy(&self, name: &str, bytes: &[u8]) -> Result<String, String> {
         let folder = self.job.folder.artifacts();
         let kept = format!("{}-{}", self.artifacts.len() + 1, safe_name(name));
         private_folder(&folder)
@@ -308,7 +315,7 @@ impl Collector<'_> {
         Ok(format!("artifacts/{kept}"))
     }
 
-    fn artifact(&self, kind: ArtifactKind, path: &str, named: &Deliverable) -> Artifact {
+    fn new_artifact(&self, kind: ArtifactKind, path: &str, named: &Deliverable) -> Artifact {
         Artifact {
             record_type: Artifact::RECORD_TYPE,
             run_id: self.job.run.id.clone(),
@@ -326,13 +333,18 @@ impl Collector<'_> {
         }
     }
 
-    fn refused(&self, named: &Deliverable, why: NotSent, note: Option<String>) -> Artifact {
-        let artifact = self.artifact(ArtifactKind::Deliverable, &named.path, named);
+    fn refused_artifact(
+        &self,
+        named: &Deliverable,
+        why: NotSent,
+        note: Option<String>,
+    ) -> Artifact {
+        let artifact = self.new_artifact(ArtifactKind::Deliverable, &named.path, named);
         Artifact { state: ArtifactState::Refused, reason: Some(why), note, ..artifact }
     }
 
     fn is_own(&self, path: &str, own: &str) -> bool {
-        workspace::lexical(path, &self.rules.root).is_ok_and(|path| path == own)
+        workspace::lexical_path(path, &self.rules.root).is_ok_and(|path| path == own)
     }
 }
 

@@ -42,11 +42,11 @@ impl ConfigurationError {
 pub(crate) fn ensure_worktrees_possible(agent: &AgentSettings) -> Result<(), ConfigurationError> {
     let Some(isolation) = &agent.isolation else { return Ok(()) };
     let look = || {
-        git::check_version()?;
-        let repository = Repository::of(&agent.working_directory)?;
-        repository.head()?;
+        git::ensure_version()?;
+        let repository = Repository::open_at(&agent.working_directory)?;
+        repository.head_commit()?;
         match &isolation.base {
-            Some(base) if repository.commit(base)?.is_none() => {
+            Some(base) if repository.resolve_commit(base)?.is_none() => {
                 Err(GitError::NoRevision(base.clone()))
             }
             _ => Ok(()),
@@ -80,7 +80,7 @@ pub fn find_tmux(environment: &[(OsString, OsString)]) -> Result<PathBuf, Config
 ///
 /// # Errors
 /// With field `tmux`.
-pub fn tmux_version(bin: &Path) -> Result<String, ConfigurationError> {
+pub fn check_tmux_version(bin: &Path) -> Result<String, ConfigurationError> {
     let hint = "install tmux 3.0 or newer";
     let output = Command::new(bin).arg("-V").stdin(Stdio::null()).output().map_err(|error| {
         ConfigurationError::new("tmux", format!("{} cannot be run: {error}", bin.display()), hint)
@@ -137,7 +137,7 @@ pub fn find_program(
 ///
 /// # Errors
 /// With field `permission_mode`.
-pub fn permission_mode(
+pub fn ensure_permission_mode(
     mode: Option<&str>,
     environment: &[(OsString, OsString)],
 ) -> Result<(), ConfigurationError> {
@@ -157,7 +157,7 @@ pub fn permission_mode(
 ///
 /// # Errors
 /// With field `working_directory`.
-pub fn working_directory(folder: &Path) -> Result<(), ConfigurationError> {
+pub fn ensure_working_directory(folder: &Path) -> Result<(), ConfigurationError> {
     let error = |what: &str| {
         let message = format!("the working directory {} {what}", folder.display());
         ConfigurationError::new(
@@ -181,19 +181,23 @@ pub fn working_directory(folder: &Path) -> Result<(), ConfigurationError> {
 ///
 /// # Errors
 /// With field `context_directory`.
-pub fn context_directory(folder: &Path) -> Result<(), ConfigurationError> {
-    writable("context_directory", "context files", folder)
+pub fn ensure_context_directory(folder: &Path) -> Result<(), ConfigurationError> {
+    ensure_writable("context_directory", "context files", folder)
 }
 
 /// Makes sure that agents can write summaries to this folder; makes a missing folder.
 ///
 /// # Errors
 /// With field `summaries_directory`.
-pub fn summaries_directory(folder: &Path) -> Result<(), ConfigurationError> {
-    writable("summaries_directory", "summaries", folder)
+pub fn ensure_summaries_directory(folder: &Path) -> Result<(), ConfigurationError> {
+    ensure_writable("summaries_directory", "summaries", folder)
 }
 
-fn writable(field: &'static str, what: &str, folder: &Path) -> Result<(), ConfigurationError> {
+fn ensure_writable(
+    field: &'static str,
+    what: &str,
+    folder: &Path,
+) -> Result<(), ConfigurationError> {
     let error = |cause: &dyn std::fmt::Display| {
         let message = format!("{what} cannot be written to {}: {cause}", folder.display());
         ConfigurationError::new(
@@ -257,26 +261,26 @@ mod tests {
     fn the_installed_tmux_is_found_and_new_enough() {
         let caller: Vec<(OsString, OsString)> = std::env::vars_os().collect();
         let bin = find_tmux(&caller).unwrap();
-        assert!(tmux_version(&bin).unwrap().starts_with("tmux "));
+        assert!(check_tmux_version(&bin).unwrap().starts_with("tmux "));
     }
 
     #[test]
     fn an_old_broken_or_foreign_tmux_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let old = script(folder.path(), "old", "#!/bin/sh\necho tmux 2.9a\n");
-        assert!(tmux_version(&old).unwrap_err().message.contains("2.9a is too old"));
+        assert!(check_tmux_version(&old).unwrap_err().message.contains("2.9a is too old"));
         let other = script(folder.path(), "other", "#!/bin/sh\necho screen 4\n");
-        assert!(tmux_version(&other).unwrap_err().message.contains("screen 4"));
+        assert!(check_tmux_version(&other).unwrap_err().message.contains("screen 4"));
         let fails = script(folder.path(), "fails", "#!/bin/sh\nexit 3\n");
-        assert_eq!(tmux_version(&fails).unwrap_err().field, "tmux");
+        assert_eq!(check_tmux_version(&fails).unwrap_err().field, "tmux");
         assert!(
-            tmux_version(&folder.path().join("none"))
+            check_tmux_version(&folder.path().join("none"))
                 .unwrap_err()
                 .message
                 .contains("cannot be run")
         );
         let master = script(folder.path(), "master", "#!/bin/sh\necho tmux master\n");
-        assert_eq!(tmux_version(&master).unwrap(), "tmux master");
+        assert_eq!(check_tmux_version(&master).unwrap(), "tmux master");
     }
 
     #[test]
@@ -311,10 +315,11 @@ mod tests {
     #[test]
     fn skipping_permissions_is_refused_to_root_alone_and_not_in_a_sandbox() {
         let root = rustix::process::geteuid().is_root();
-        assert_eq!(permission_mode(Some("bypassPermissions"), &[]).is_err(), root);
-        permission_mode(Some("bypassPermissions"), &[("IS_SANDBOX".into(), "1".into())]).unwrap();
-        permission_mode(Some("acceptEdits"), &[]).unwrap();
-        permission_mode(None, &[]).unwrap();
+        assert_eq!(ensure_permission_mode(Some("bypassPermissions"), &[]).is_err(), root);
+        ensure_permission_mode(Some("bypassPermissions"), &[("IS_SANDBOX".into(), "1".into())])
+            .unwrap();
+        ensure_permission_mode(Some("acceptEdits"), &[]).unwrap();
+        ensure_permission_mode(None, &[]).unwrap();
     }
 
     #[test]
@@ -322,22 +327,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
-        working_directory(folder.path()).unwrap();
-        assert!(working_directory(&file).unwrap_err().message.ends_with("is not a folder"));
+        ensure_working_directory(folder.path()).unwrap();
+        assert!(ensure_working_directory(&file).unwrap_err().message.ends_with("is not a folder"));
         assert!(
-            working_directory(&folder.path().join("no"))
+            ensure_working_directory(&folder.path().join("no"))
                 .unwrap_err()
                 .message
                 .ends_with("does not exist")
         );
 
         let contexts = folder.path().join("a/b");
-        context_directory(&contexts).unwrap();
+        ensure_context_directory(&contexts).unwrap();
         assert!(contexts.is_dir());
-        let error = context_directory(&file.join("x")).unwrap_err();
+        let error = ensure_context_directory(&file.join("x")).unwrap_err();
         assert_eq!(error.field, "context_directory");
         // Root may write everywhere except to a read-only file system.
-        let error = context_directory(Path::new("/proc/1/x")).unwrap_err();
+        let error = ensure_context_directory(Path::new("/proc/1/x")).unwrap_err();
         assert_eq!(error.field, "context_directory");
     }
 }

@@ -23,6 +23,6 @@ pub use progress::Progress;
 pub use render::Renderer;
 pub use result::{RunResult, Usage};
 
-pub use settings::settings;
+pub use settings::settings_json;
 pub use stream::{Limit, StreamEvent, parse_line};
-pub use trouble::{Report, Trouble, trouble};
+pub use trouble::{ErrorCause, ErrorReport, classify_error};

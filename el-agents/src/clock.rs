@@ -11,7 +11,7 @@ pub(crate) fn now() -> Timestamp {
 
 /// Time since a fixed moment, including time in suspend. Leases are measured with this clock, so
 /// that a supervisor notices a lease that expired during suspend.
-pub(crate) fn awake_or_not() -> Duration {
+pub(crate) fn time_with_suspend() -> Duration {
     #[cfg(target_os = "linux")]
     let clock = rustix::time::ClockId::Boottime;
     // Elsewhere the monotonic clock is the nearest; on macOS that clock counts suspend.

@@ -63,7 +63,7 @@ pub fn diff_stat(
     since: Option<Timestamp>,
     paths: &[String],
 ) -> Result<DiffStat, NoDiff> {
-    let git = Git::at(folder).until(Instant::now() + LIMIT);
+    let git = Git::at(folder).with_deadline(Instant::now() + LIMIT);
     git.ask(&["rev-parse", "--is-inside-work-tree"])?;
     let base = match since {
         Some(since) => git
@@ -106,7 +106,7 @@ pub fn diff_stat(
             stat.truncated = true;
             break;
         }
-        stat.push(path, lines_of(&folder.join(path)), Some(0));
+        stat.push(path, count_lines(&folder.join(path)), Some(0));
     }
     stat.files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(stat)
@@ -124,7 +124,7 @@ impl DiffStat {
 }
 
 /// Counts the lines of an untracked file; `None` for a binary, large or special file.
-fn lines_of(path: &Path) -> Option<u64> {
+fn count_lines(path: &Path) -> Option<u64> {
     let metadata = std::fs::symlink_metadata(path).ok()?;
     if !metadata.is_file() || metadata.len() > NEW_FILE_MAX {
         return None;

@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 ///
 /// # Errors
 /// If the system refuses the handlers or the thread.
-pub fn listen(mut heard: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
+pub fn spawn_listener(mut heard: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let (mut hangup, mut interrupt, mut terminate) = {
         let _guard = runtime.enter();

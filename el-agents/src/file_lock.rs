@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::poll::poll_until;
 
 /// The pause between two tries for a held lock.
-const AGAIN: Duration = Duration::from_millis(10);
+const TRY_AGAIN: Duration = Duration::from_millis(10);
 
 /// An exclusive lock, held until dropped.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ impl FileLock {
     ///
     /// # Errors
     /// If the file cannot be made or locked.
-    pub fn wait(path: &Path) -> io::Result<FileLock> {
-        let file = open(path)?;
+    pub fn acquire_blocking(path: &Path) -> io::Result<FileLock> {
+        let file = open_lock_file(path)?;
         file.lock()?;
         Ok(FileLock(file))
     }
@@ -35,9 +35,9 @@ impl FileLock {
     ///
     /// # Errors
     /// The same.
-    pub fn within(path: &Path, limit: Duration) -> io::Result<Option<FileLock>> {
-        let file = open(path)?;
-        let taken = poll_until(limit, AGAIN, || match file.try_lock() {
+    pub fn acquire_within(path: &Path, limit: Duration) -> io::Result<Option<FileLock>> {
+        let file = open_lock_file(path)?;
+        let taken = poll_until(limit, TRY_AGAIN, || match file.try_lock() {
             Ok(()) => Some(Ok(())),
             Err(TryLockError::Error(error)) => Some(Err(error)),
             Err(TryLockError::WouldBlock) => None,
@@ -52,7 +52,7 @@ impl FileLock {
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
+fn open_lock_file(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
@@ -78,12 +78,12 @@ mod tests {
     fn one_at_a_time_holds_it() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("below/x.lock");
-        let held = FileLock::wait(&path).unwrap();
+        let held = FileLock::acquire_blocking(&path).unwrap();
         assert!(FileLock::is_held(&path));
-        assert!(FileLock::within(&path, Duration::from_millis(50)).unwrap().is_none());
+        assert!(FileLock::acquire_within(&path, Duration::from_millis(50)).unwrap().is_none());
         drop(held);
         assert!(!FileLock::is_held(&path));
-        assert!(FileLock::within(&path, Duration::ZERO).unwrap().is_some());
+        assert!(FileLock::acquire_within(&path, Duration::ZERO).unwrap().is_some());
     }
 
     #[test]
@@ -91,7 +91,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let pipe = dir.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
-        assert!(FileLock::within(&pipe, Duration::ZERO).is_err());
-        assert!(FileLock::wait(dir.path()).is_err());
+        assert!(FileLock::acquire_within(&pipe, Duration::ZERO).is_err());
+        assert!(FileLock::acquire_blocking(dir.path()).is_err());
     }
 }

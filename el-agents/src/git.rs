@@ -27,15 +27,17 @@ pub use self::advance::{
     AdvanceResult, LandedBranch, advance_branch, find_obstacle, note_landed, recover_move,
     unpublished_submodules,
 };
-pub use self::call::{Git, check_version};
+pub use self::call::{Git, ensure_version};
 pub(crate) use self::environment::is_local_variable;
 pub use self::error::{GitError, HalfMoved};
-pub(crate) use self::given_up::add_all;
+pub(crate) use self::given_up::add_all_arguments;
 pub use self::given_up::{expire_given_up, give_up};
-pub use self::integrate::{JoinResult, Mode, ScratchCheckout};
+pub use self::integrate::{JoinMode, JoinResult, ScratchCheckout};
 pub use self::own::{OwnWorktree, WorkBranch};
 pub use self::repository::{Repository, Worktree, branch_of};
 pub use self::request::{Isolation, WorktreeRequest};
 pub use self::reverted::Revert;
 pub use self::untracked::copy_untracked;
-pub use self::worktree::{Prepared, folder_of_worktrees, prepare, remove};
+pub use self::worktree::{
+    PreparedWorktree, make_worktrees_folder, prepare_worktree, remove_worktree,
+};

@@ -9,7 +9,7 @@ use std::path::Path;
 use el_core::model::{Atom, EndKind, ExitRecord, Run};
 use el_core::ops::{Decided, HandedOver};
 
-use crate::artifacts::{Collected, Job};
+use crate::artifacts::{Collected, CollectionJob};
 use crate::claude::one_line;
 use crate::output::RunOutput;
 use crate::rundir::{LaunchSpec, RunDir, replace_private};
@@ -17,21 +17,21 @@ use crate::settings::Places;
 
 /// Builds the input for collecting a run's artifacts. `launched`: the supervisor's launch spec, if
 /// the run was launched.
-pub(crate) fn job(
+pub(crate) fn collection_job(
     run: Run,
     atom: Option<Atom>,
     exit: &ExitRecord,
     output: &RunOutput,
     places: &Places,
     launched: Option<&LaunchSpec>,
-) -> Job {
+) -> CollectionJob {
     let isolation = launched.and_then(|spec| spec.agent.isolation.clone());
     // The run ended before it had a worktree, so the folder is not its own.
     let is_unplaced = isolation.as_ref().is_some_and(|isolation| {
         let worktrees = isolation.folder.canonicalize();
         !worktrees.is_ok_and(|folder| Path::new(&run.workdir).starts_with(folder))
     });
-    Job {
+    CollectionJob {
         folder: RunDir::new(&places.runs, &run.id),
         places: launched.map_or(places, |spec| &spec.places).clone(),
         summary_before: launched.and_then(|spec| spec.summary_before),
@@ -45,17 +45,17 @@ pub(crate) fn job(
 
 /// Writes the run's documents. Called with the decision, before the store writes the decision.
 /// Returns the hand-over for the store.
-pub(crate) fn publish(
+pub(crate) fn write_documents(
     decided: &Decided<'_>,
     exit: &ExitRecord,
     folder: &RunDir,
     collected: Option<&mut Collected>,
 ) -> Option<HandedOver> {
     let handed = collected.map(|collected| {
-        collected.conclude(folder, record(decided));
+        collected.complete_fallback(folder, describe_run(decided));
         HandedOver { summary: collected.summary.clone(), artifacts: collected.artifacts.clone() }
     });
-    let told = results::Told {
+    let told = results::EndedRun {
         run: decided.run,
         atom: decided.atom,
         exit,
@@ -67,8 +67,8 @@ pub(crate) fn publish(
         folder,
     };
     // A full disk must not keep a run from its end; the store has all of the data.
-    let _ = replace_private(&folder.results(), results::document(&told).as_bytes());
-    let _ = match errors::text(&told) {
+    let _ = replace_private(&folder.results(), results::render_json(&told).as_bytes());
+    let _ = match errors::render_markdown(&told) {
         Some(text) => replace_private(&folder.errors(), text.as_bytes()),
         None => std::fs::remove_file(folder.errors()).map_or(Ok(()), Ok),
     };
@@ -76,7 +76,7 @@ pub(crate) fn publish(
 }
 
 /// Describes the run and its end. Without times, which are in the run's own record.
-fn record(decided: &Decided<'_>) -> Vec<String> {
+fn describe_run(decided: &Decided<'_>) -> Vec<String> {
     let Decided { run, outcome, detail, .. } = decided;
     let agent = one_line(&run.agent, 100);
     vec![

@@ -14,5 +14,5 @@ mod summary;
 mod terminal;
 mod typing;
 
-pub(crate) use front::{Front, Seen, keep_terminal};
+pub(crate) use front::{ScreenDriver, ScreenUpdate, save_terminal};
 pub(crate) use summary::SummaryWatch;

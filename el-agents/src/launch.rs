@@ -68,10 +68,10 @@ impl Launcher {
         preamble: Option<String>,
     ) -> Result<Launcher, ConfigurationError> {
         let tmux = Tmux::discover(&crate::tmux::socket_name(&places.database), &environment)?;
-        check::tmux_version(tmux.bin())?;
+        check::check_tmux_version(tmux.bin())?;
         let program = check_agent(&agent, &places, &environment)?;
-        check::context_directory(&places.contexts)?;
-        check::summaries_directory(&summary_file::folder(&places))?;
+        check::ensure_context_directory(&places.contexts)?;
+        check::ensure_summaries_directory(&summary_file::summaries_folder(&places))?;
         Ok(Launcher { agent, rules, places, tmux, program, environment, preamble })
     }
 
@@ -110,7 +110,7 @@ impl Launcher {
         let own_prompt = Some(agent.system_prompt.clone()).filter(|text| !text.is_empty());
         let folder = RunDir::new(&self.places.runs, &run.id);
         folder.create()?;
-        write_private(&folder.settings(), claude::settings(&self.places.el)?.as_bytes())?;
+        write_private(&folder.settings(), claude::settings_json(&self.places.el)?.as_bytes())?;
         folder.write_environment(&self.child_environment(run))?;
         folder.write_launch(&LaunchSpec {
             run: run.id.clone(),
@@ -120,14 +120,17 @@ impl Launcher {
             program: self.program.clone(),
             rules: self.rules,
             places: self.places.clone(),
-            summary_before: FileStamp::of(&summary_file::summary_file(&self.places, &run.atom_id)),
+            summary_before: FileStamp::of_file(&summary_file::summary_file(
+                &self.places,
+                &run.atom_id,
+            )),
             preamble: self.preamble.clone().or(own_prompt),
         })?;
         let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16)
             .expect("a token is hexadecimal");
         let name = session_name(&run.atom_id, clock::now().as_secs(), random);
         // Known to the store before it is there: whoever has to recover the run finds the session.
-        ops::launched(store, &run.id, &run.token, &name)?;
+        ops::record_launch(store, &run.id, &run.token, &name)?;
         let argv: Vec<OsString> = vec![
             self.places.el.clone().into(),
             "supervise".into(),
@@ -151,7 +154,8 @@ impl Launcher {
             if let Some(folder) = &task.workdir {
                 agent.working_directory = PathBuf::from(folder);
                 agent.isolation = None;
-                check::working_directory(&agent.working_directory).map_err(LaunchError::Folder)?;
+                check::ensure_working_directory(&agent.working_directory)
+                    .map_err(LaunchError::Folder)?;
             }
         }
         Ok(agent)
@@ -222,13 +226,13 @@ pub fn check_agent(
     places: &Places,
     environment: &[(OsString, OsString)],
 ) -> Result<PathBuf, ConfigurationError> {
-    check::working_directory(&agent.working_directory)?;
+    check::ensure_working_directory(&agent.working_directory)?;
     check::ensure_worktrees_possible(agent)?;
     let program = program(agent, environment)?;
     // Values that the agent's command line does not take are found now and not at the first run.
-    drop(claude::settings(&places.el)?);
+    drop(claude::settings_json(&places.el)?);
     if matches!(agent.executor, Executor::Claude | Executor::Interactive) {
-        check::permission_mode(Some(&agent.permission_mode), environment)?;
+        check::ensure_permission_mode(Some(&agent.permission_mode), environment)?;
         drop(claude::argv(&claude_options(
             agent,
             &program,
@@ -332,9 +336,9 @@ impl LaunchSpec {
     /// agent write only where it works, and where it is told.
     fn folders_to_add(&self) -> Vec<PathBuf> {
         let file = summary_file::summary_file(&self.places, &self.atom);
-        match summary_file::below(&file, &self.agent.working_directory) {
+        match summary_file::path_below(&file, &self.agent.working_directory) {
             Some(_) => Vec::new(),
-            None => vec![summary_file::folder(&self.places)],
+            None => vec![summary_file::summaries_folder(&self.places)],
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use el_core::rules::admit::Machine;
 
 /// Reads the figures; some microseconds.
-pub(crate) fn read() -> Machine {
+pub(crate) fn read_figures() -> Machine {
     read_below(Path::new("/"))
 }
 
@@ -18,7 +18,7 @@ fn read_below(root: &Path) -> Machine {
     let load: Option<f64> =
         text("proc/loadavg").and_then(|line| line.split_whitespace().next()?.parse().ok());
     let host = text("proc/meminfo")
-        .and_then(|text| figure(&text, "MemAvailable:"))
+        .and_then(|text| number_after(&text, "MemAvailable:"))
         .map(|kib| kib.saturating_mul(1024));
     let group = text("proc/self/cgroup").and_then(|text| free_in_group(root, &text));
     Machine {
@@ -40,7 +40,7 @@ fn free_in_group(root: &Path, cgroup: &str) -> Option<u64> {
             |file: &str| fs::read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok();
         if let (Some(max), Some(current)) = (number("memory.max"), number("memory.current")) {
             let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
-            let used = current.saturating_sub(figure(&stat, "inactive_file").unwrap_or(0));
+            let used = current.saturating_sub(number_after(&stat, "inactive_file").unwrap_or(0));
             let free = max.saturating_sub(used);
             least = Some(least.map_or(free, |least: u64| least.min(free)));
         }
@@ -52,7 +52,7 @@ fn free_in_group(root: &Path, cgroup: &str) -> Option<u64> {
 }
 
 /// The number behind a word at the head of a line.
-fn figure(text: &str, word: &str) -> Option<u64> {
+fn number_after(text: &str, word: &str) -> Option<u64> {
     let mut words =
         text.lines().find(|line| line.split_whitespace().next() == Some(word))?.split_whitespace();
     words.nth(1)?.parse().ok()
@@ -88,7 +88,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn this_machine_has_figures() {
-        let read = read();
+        let read = read_figures();
         assert!(read.load.is_some() && read.memory.is_some_and(|free| free > 0));
     }
 }

@@ -70,7 +70,7 @@ impl Synced {
             && self.errors.is_empty()
     }
 
-    fn take(&mut self, received: Received) -> usize {
+    fn add_received(&mut self, received: Received) -> usize {
         self.arrived += received.arrived;
         self.notes.extend(received.notes);
         self.problems.extend(received.problems);
@@ -104,7 +104,7 @@ impl Mailbox {
         MailboxFile::ALL
             .iter()
             .filter(|file| **file != MailboxFile::Log)
-            .map(|file| files::fingerprint(&self.path(*file)))
+            .map(|file| files::fingerprint_of(&self.path_of(*file)))
             .collect()
     }
 
@@ -112,7 +112,7 @@ impl Mailbox {
     /// [`Mailbox::sync`].
     pub fn look_back(&mut self) -> Synced {
         let mut synced = Synced::default();
-        self.rescue(&mut synced);
+        self.rescue_late_messages(&mut synced);
         synced
     }
 
@@ -132,23 +132,25 @@ impl Mailbox {
             synced.errors.push(error_chain(&error));
             return Ok(synced);
         }
-        self.rescue(&mut synced);
+        self.rescue_late_messages(&mut synced);
         // All files are taken in before any is written: a report changes the queue too.
         let mut fresh = [false; INCOMING.len()];
         for (at, file) in INCOMING.into_iter().enumerate() {
-            let Ok(Content::Text { text, .. }) = files::read(&self.path(file)) else { continue };
-            if let Ok(document) = Document::parse(&text, file.list()) {
+            let Ok(Content::Text { text, .. }) = files::read_content(&self.path_of(file)) else {
+                continue;
+            };
+            if let Ok(document) = Document::parse(&text, file.list_key()) {
                 fresh[at] = self.take_in(store, actor, file, &document, &mut synced)? > 0;
             }
         }
         for (at, file) in INCOMING.into_iter().enumerate() {
-            let done = self.exchange(store, actor, filter, file, fresh[at], &mut synced);
+            let done = self.sync_file(store, actor, filter, file, fresh[at], &mut synced);
             store_only(done, &mut synced)?;
         }
-        let done = self.exchange(store, actor, filter, MailboxFile::Status, false, &mut synced);
+        let done = self.sync_file(store, actor, filter, MailboxFile::Status, false, &mut synced);
         store_only(done, &mut synced)?;
-        self.rescue(&mut synced);
-        if let Err(error) = self.log(&synced) {
+        self.rescue_late_messages(&mut synced);
+        if let Err(error) = self.append_log(&synced) {
             synced.errors.push(error_chain(&error));
         }
         Ok(synced)
@@ -158,30 +160,30 @@ impl Mailbox {
     ///
     /// # Errors
     /// If the file is not the protocol's document, or cannot be written.
-    pub fn post(&self, file: MailboxFile, message: Value) -> Result<(), MailboxError> {
+    pub fn post_message(&self, file: MailboxFile, message: Value) -> Result<(), MailboxError> {
         self.make_folders()?;
-        let path = self.path(file);
-        let _lock = files::lock(&path)?;
+        let path = self.path_of(file);
+        let _lock = files::lock_file(&path)?;
         for _ in 0..TRIES {
             let content = files::read_settled(&path)?;
-            let text = content.text().unwrap_or_else(|| file.begin());
-            let mut document = Document::parse(text, file.list())
+            let text = content.text().unwrap_or_else(|| file.initial_text());
+            let mut document = Document::parse(text, file.list_key())
                 .map_err(|why| MailboxError::NotADocument { path: path.clone(), why })?;
             document.items.push(message.clone());
-            if files::replace(&path, &content, &document.render())?.is_some() {
+            if files::replace_file(&path, &content, &document.render())?.is_some() {
                 return Ok(());
             }
         }
         Err(MailboxError::Contended(path))
     }
 
-    fn path(&self, file: MailboxFile) -> PathBuf {
-        self.root.join(file.path())
+    fn path_of(&self, file: MailboxFile) -> PathBuf {
+        self.root.join(file.relative_path())
     }
 
     fn make_folders(&self) -> Result<(), FileError> {
         for file in MailboxFile::ALL {
-            files::make_folder_of(&self.path(file))?;
+            files::make_folder_of(&self.path_of(file))?;
         }
         Ok(())
     }
@@ -197,15 +199,15 @@ impl Mailbox {
         let ctx = Ctx { now: clock::now(), actor, session: None };
         Ok(match file {
             MailboxFile::ToDeveloper | MailboxFile::ToTeamLead => {
-                synced.take(ops::mailbox_receive(store, &ctx, file, &document.items)?)
+                synced.add_received(ops::mailbox_receive(store, &ctx, file, &document.items)?)
             }
-            MailboxFile::Queue => synced.take(ops::mailbox_decide(store, &ctx, document)?),
+            MailboxFile::Queue => synced.add_received(ops::mailbox_decide(store, &ctx, document)?),
             MailboxFile::Status | MailboxFile::Log => 0,
         })
     }
 
     /// Synchronises a file under its lock: reads, takes in, merges, and writes after a change.
-    fn exchange(
+    fn sync_file(
         &mut self,
         store: &mut Store,
         actor: &str,
@@ -214,22 +216,24 @@ impl Mailbox {
         mut fresh: bool,
         synced: &mut Synced,
     ) -> Result<(), MailboxError> {
-        let path = self.path(file);
-        let _lock = files::lock(&path)?;
+        let path = self.path_of(file);
+        let _lock = files::lock_file(&path)?;
         for attempt in 0..TRIES {
             // A fast writer goes first, for a growing pause.
             std::thread::sleep(Duration::from_millis(u64::from(attempt * 2)));
-            let (content, mut document) = self.open(file, &path, synced)?;
+            let (content, mut document) = self.open_document(file, &path, synced)?;
             fresh |= self.take_in(store, actor, file, &document, synced)? > 0;
             let ctx = Ctx { now: clock::now(), actor, session: None };
             let tasks = ops::mailbox_outlook(store, &ctx, filter)?;
             let mut changed = content.text().is_none();
             changed |= match file {
-                MailboxFile::ToDeveloper => mailbox::assignments(&mut document, &tasks, ctx.now),
-                MailboxFile::ToTeamLead => mailbox::reports(&mut document, &tasks, ctx.now),
-                MailboxFile::Queue => mailbox::queue(&mut document, &tasks, ctx.now),
+                MailboxFile::ToDeveloper => {
+                    mailbox::merge_assignments(&mut document, &tasks, ctx.now)
+                }
+                MailboxFile::ToTeamLead => mailbox::merge_reports(&mut document, &tasks, ctx.now),
+                MailboxFile::Queue => mailbox::merge_queue(&mut document, &tasks, ctx.now),
                 MailboxFile::Status => {
-                    mailbox::agents(&mut document, &agents(store, &tasks)?, ctx.now)
+                    mailbox::merge_agents(&mut document, &agent_states(store, &tasks)?, ctx.now)
                 }
                 MailboxFile::Log => false,
             };
@@ -242,11 +246,12 @@ impl Mailbox {
                     // Recorded before the messages can be read back.
                     ops::mailbox_sent(store, file, &document.items, ctx.now)?;
                 }
-                let Some(replaced) = files::replace(&path, &content, &document.render())? else {
+                let Some(replaced) = files::replace_file(&path, &content, &document.render())?
+                else {
                     continue;
                 };
-                self.orphans.extend(replaced.map(|handle| Orphan::of(file, handle, &content)));
-                synced.written.push(file.path());
+                self.orphans.extend(replaced.map(|handle| Orphan::new(file, handle, &content)));
+                synced.written.push(file.relative_path());
             }
             if file == MailboxFile::Queue {
                 synced.notes.extend(ops::mailbox_told(store, &tasks)?);
@@ -257,7 +262,7 @@ impl Mailbox {
     }
 
     /// Returns a file's content and document. A file that is no such document is set aside.
-    fn open(
+    fn open_document(
         &mut self,
         file: MailboxFile,
         path: &Path,
@@ -265,23 +270,23 @@ impl Mailbox {
     ) -> Result<(Content, Document), MailboxError> {
         let content = files::read_settled(path)?;
         let parsed = match &content {
-            Content::Missing => Ok(file.begin()),
+            Content::Missing => Ok(file.initial_text()),
             Content::Text { text, .. } => Ok(text.as_str()),
             Content::NotText => Err(NotADocument::NotJson("it is no UTF-8 text".to_owned())),
         };
-        match parsed.and_then(|text| Document::parse(text, file.list())) {
+        match parsed.and_then(|text| Document::parse(text, file.list_key())) {
             Ok(document) => Ok((content, document)),
             Err(why) => {
                 let (aside, handle) = files::set_aside(path, clock::now())?;
                 // A writer may not be done yet.
                 self.orphans
-                    .extend(handle.map(|handle| Orphan::of(file, handle, &Content::Missing)));
+                    .extend(handle.map(|handle| Orphan::new(file, handle, &Content::Missing)));
                 synced.problems.push(format!(
                     "{} was set aside as {}, since {why}",
-                    file.path(),
+                    file.relative_path(),
                     aside.display()
                 ));
-                let begin = Document::parse(file.begin(), file.list())
+                let begin = Document::parse(file.initial_text(), file.list_key())
                     .map_err(|why| MailboxError::NotADocument { path: path.to_owned(), why })?;
                 Ok((Content::Missing, begin))
             }
@@ -290,14 +295,14 @@ impl Mailbox {
 
     /// Looks at the replaced files. Messages written there meanwhile are appended to the new file,
     /// and taken in by the next look.
-    fn rescue(&mut self, synced: &mut Synced) {
+    fn rescue_late_messages(&mut self, synced: &mut Synced) {
         let now = Instant::now();
         for mut orphan in std::mem::take(&mut self.orphans) {
             for message in orphan.late_messages() {
-                match self.post(orphan.file, message) {
+                match self.post_message(orphan.file, message) {
                     Ok(()) => synced.notes.push(format!(
                         "a message written to the old {} was moved to the new one",
-                        orphan.file.path()
+                        orphan.file.relative_path()
                     )),
                     Err(error) => synced.errors.push(error_chain(&error)),
                 }
@@ -309,8 +314,8 @@ impl Mailbox {
     }
 
     /// Appends the actions and problems to the log.
-    fn log(&self, synced: &Synced) -> Result<(), FileError> {
-        let path = self.path(MailboxFile::Log);
+    fn append_log(&self, synced: &Synced) -> Result<(), FileError> {
+        let path = self.path_of(MailboxFile::Log);
         let at = clock::now().to_millis_text();
         let lines =
             synced.notes.iter().map(|note| format!("- {at} {}\n", one_line(note, LINE_MAX)));
@@ -318,7 +323,11 @@ impl Mailbox {
             .problems
             .iter()
             .map(|problem| format!("- {at} **problem**: {}\n", one_line(problem, LINE_MAX)));
-        files::append(&path, MailboxFile::Log.begin(), &lines.chain(problems).collect::<String>())
+        files::append_lines(
+            &path,
+            MailboxFile::Log.initial_text(),
+            &lines.chain(problems).collect::<String>(),
+        )
     }
 }
 
@@ -335,7 +344,7 @@ fn store_only(done: Result<(), MailboxError>, synced: &mut Synced) -> Result<(),
 }
 
 /// Returns the states of the agents that work or have a waiting worker.
-fn agents(store: &Store, tasks: &[TaskState]) -> Result<Vec<AgentState>, Error> {
+fn agent_states(store: &Store, tasks: &[TaskState]) -> Result<Vec<AgentState>, Error> {
     let mut states: Vec<AgentState> = Vec::new();
     for run in ops::live_runs(store)? {
         let task = tasks
@@ -353,7 +362,7 @@ fn agents(store: &Store, tasks: &[TaskState]) -> Result<Vec<AgentState>, Error> 
             since: Some(run.started_at.to_millis_text()),
         });
     }
-    for worker in ops::workers(store)? {
+    for worker in ops::list_workers(store)? {
         if !states.iter().any(|state| state.name == worker.agent) {
             states.push(AgentState {
                 name: worker.agent.clone(),

@@ -16,13 +16,13 @@ use std::time::Duration;
 use el_core::ops::Settled;
 use serde_json::{Value, json};
 
-use crate::process::detach;
+use crate::process::detach_command;
 use crate::rundir::{RunDir, RunDirError, write_private};
 use crate::settings::{AgentSettings, Places};
 
 /// Variables of an agent's session. A command with these variables would act as the finished
 /// session.
-const OF_THE_SESSION: [&str; 4] = ["EL_RUN", "EL_TOKEN", "EL_ATOM", "EL_ACTOR"];
+const SESSION_VARIABLES: [&str; 4] = ["EL_RUN", "EL_TOKEN", "EL_ATOM", "EL_ACTOR"];
 
 /// The reason why no notification was started.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,7 @@ pub(crate) enum NotifyError {
 /// Starts the notification for a newly settled run, if a command is set and there is news. Does not
 /// wait: the returned process ends within the configured time, and a long-lived caller has to reap
 /// that process.
-pub(crate) fn start(
+pub(crate) fn start_notification(
     settled: &Settled,
     agent: &AgentSettings,
     places: &Places,
@@ -56,21 +56,21 @@ pub(crate) fn start(
         .args(["hook", "notify", "--timeout-ms"])
         .arg(agent.notify_timeout.as_millis().to_string());
     command.arg("--").args(&agent.notify);
-    let is_kept = |name: &OsStr| !OF_THE_SESSION.iter().any(|other| name == *other);
+    let is_kept = |name: &OsStr| !SESSION_VARIABLES.iter().any(|other| name == *other);
     command.env_clear().envs(
         environment.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name, value)),
     );
     command
-        .current_dir(project(places))
+        .current_dir(project_folder(places))
         .stdin(File::open(event)?)
         .stdout(log.try_clone()?)
         .stderr(log);
-    detach(&mut command);
+    detach_command(&mut command);
     Ok(Some(command.spawn()?))
 }
 
 /// The project's own folder, where the command runs.
-fn project(places: &Places) -> &Path {
+fn project_folder(places: &Places) -> &Path {
     let state = places.database.parent().unwrap_or(Path::new("/"));
     match (state.file_name(), state.parent()) {
         (Some(name), Some(root)) if name == ".eluent" => root,
@@ -181,7 +181,7 @@ fn keep_beginning(mut from: impl Read, mut to: impl Write) {
 }
 
 /// A line about the command for the run's `notify.log`.
-pub fn note(argv: &[OsString], result: &io::Result<Ended>) {
+pub fn log_result(argv: &[OsString], result: &io::Result<Ended>) {
     let program = argv.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let told = match result {
         Ok(ended) => ended.to_string(),

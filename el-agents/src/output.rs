@@ -34,14 +34,14 @@ pub(crate) struct RunOutput {
 impl RunOutput {
     /// Reads the output from a run's files. A missing or unreadable file is empty. `is_stream`: the
     /// transcript is Claude Code's event stream.
-    pub(crate) fn of(folder: &RunDir, is_stream: bool) -> RunOutput {
-        let mut output = Kept::new(OUTPUT);
-        let mut errors = Kept::new(ERRORS);
-        let transcript = tail(&folder.transcript());
+    pub(crate) fn from_folder(folder: &RunDir, is_stream: bool) -> RunOutput {
+        let mut output = LastLines::new(OUTPUT);
+        let mut errors = LastLines::new(ERRORS);
+        let transcript = read_tail(&folder.transcript());
         if is_stream {
             read_events(&transcript, &mut output, &mut errors);
         } else {
-            for line in lines(&transcript) {
+            for line in clean_lines(&transcript) {
                 if tells_of_an_error(&line) {
                     errors.push(line.clone());
                 }
@@ -50,14 +50,14 @@ impl RunOutput {
         }
         if output.is_empty() {
             // An agent with a screen has no transcript; the pane's log has all output.
-            lines(&tail(&folder.pane())).into_iter().for_each(|line| output.push(line));
+            clean_lines(&read_tail(&folder.pane())).into_iter().for_each(|line| output.push(line));
         }
-        lines(&tail(&folder.stderr())).into_iter().for_each(|line| errors.push(line));
+        clean_lines(&read_tail(&folder.stderr())).into_iter().for_each(|line| errors.push(line));
         RunOutput { output: output.into_text(), error_lines: errors.into_text() }
     }
 }
 
-fn read_events(bytes: &[u8], output: &mut Kept, errors: &mut Kept) {
+fn read_events(bytes: &[u8], output: &mut LastLines, errors: &mut LastLines) {
     let mut renderer = Renderer::new(WIDTH, false);
     let mut splitter = LineSplitter::default();
     let whole = splitter.push(bytes);
@@ -82,7 +82,7 @@ fn read_events(bytes: &[u8], output: &mut Kept, errors: &mut Kept) {
 }
 
 /// Returns the non-empty lines, safe for a terminal.
-fn lines(bytes: &[u8]) -> Vec<String> {
+fn clean_lines(bytes: &[u8]) -> Vec<String> {
     let clean = sanitize(&String::from_utf8_lossy(bytes));
     clean.lines().map(|line| one_line(line, WIDTH)).filter(|line| !line.is_empty()).collect()
 }
@@ -96,7 +96,7 @@ fn tells_of_an_error(line: &str) -> bool {
 }
 
 /// The end of a file, from the beginning of a line.
-fn tail(path: &Path) -> Vec<u8> {
+fn read_tail(path: &Path) -> Vec<u8> {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
         let length = file.metadata()?.len();
@@ -116,15 +116,15 @@ fn tail(path: &Path) -> Vec<u8> {
 }
 
 /// The last lines within bounds.
-struct Kept {
+struct LastLines {
     bounds: Bounds,
     lines: VecDeque<String>,
     bytes: usize,
 }
 
-impl Kept {
-    fn new(bounds: Bounds) -> Kept {
-        Kept { bounds, lines: VecDeque::new(), bytes: 0 }
+impl LastLines {
+    fn new(bounds: Bounds) -> LastLines {
+        LastLines { bounds, lines: VecDeque::new(), bytes: 0 }
     }
 
     fn is_empty(&self) -> bool {
@@ -159,7 +159,7 @@ mod tests {
         folder.create().unwrap();
         std::fs::write(folder.transcript(), transcript).unwrap();
         std::fs::write(folder.stderr(), stderr).unwrap();
-        RunOutput::of(&folder, is_stream)
+        RunOutput::from_folder(&folder, is_stream)
     }
 
     #[test]
@@ -187,7 +187,10 @@ mod tests {
     #[test]
     fn nothing_is_kept_of_what_is_not_there() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(RunOutput::of(&RunDir::new(dir.path(), "run-1"), true), RunOutput::default());
+        assert_eq!(
+            RunOutput::from_folder(&RunDir::new(dir.path(), "run-1"), true),
+            RunOutput::default()
+        );
     }
 
     #[test]

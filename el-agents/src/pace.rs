@@ -25,7 +25,7 @@ impl Pace {
     }
 
     /// How long to wait until the next look.
-    pub(crate) fn wait(&self) -> Duration {
+    pub(crate) fn next_wait(&self) -> Duration {
         self.wait_at(Instant::now())
     }
 

@@ -24,7 +24,9 @@ use other as platform;
 pub use handle::Handle;
 pub(crate) use identity::is_zombie;
 pub use identity::{Liveness, ProcessId};
-pub use spawn::{Session, configure, notice_default_signals};
-pub(crate) use spawn::{close_inherited, detach, is_hangup_ignored};
+pub use spawn::{Session, configure_agent, reset_ignored_signals};
+pub(crate) use spawn::{close_inherited, detach_command, is_hangup_ignored};
 pub use sweep::{EndTree, Ended, end_marked, end_tree, reap_adopted};
-pub use table::{Marker, Process, TreeUsage, become_subreaper, descendants, find_marked, usage};
+pub use table::{
+    Marker, Process, TreeUsage, become_subreaper, descendants, find_marked, tree_usage,
+};

@@ -38,7 +38,7 @@ pub(crate) enum RecoverError {
 }
 
 /// Ends the remaining processes of the run. Blocks meanwhile.
-pub(crate) fn sweep(run: &str) -> Result<(), RecoverError> {
+pub(crate) fn sweep_run(run: &str) -> Result<(), RecoverError> {
     match end_marked(&Marker::new("EL_RUN", run), SWEEP_LIMIT)? {
         Ended::Clean { .. } => Ok(()),
         Ended::Survivors(left) => {
@@ -71,16 +71,16 @@ pub(crate) struct Abandoned {
 
 /// Ends the remains of the run, settles the run, and starts the notification command. Blocks; opens
 /// its own store.
-pub(crate) fn recover(
+pub(crate) fn recover_run(
     abandoned: Abandoned,
     agent: &AgentSettings,
     environment: &[(OsString, OsString)],
 ) -> Result<(), RecoverError> {
     let Abandoned { run, why, tmux, places, durability, rules, preserve } = abandoned;
-    sweep(&run.id)?;
+    sweep_run(&run.id)?;
     let mut store = Store::open(&places.database, durability)?;
     let settled = settle_lost(&mut store, &tmux, &run, &places, &rules, preserve, why)?;
-    tell_lost(&settled, &places, agent, environment);
+    notify_lost(&settled, &places, agent, environment);
     Ok(())
 }
 
@@ -110,10 +110,11 @@ pub(crate) fn settle_lost(
             ..ExitRecord::new(&run.id, kind, clock::now())
         }
     });
-    let kept = RunOutput::of(&folder, run.executor != "command");
-    let atom = ops::brief(store, &run.atom_id).ok();
+    let kept = RunOutput::from_folder(&folder, run.executor != "command");
+    let atom = ops::get_atom(store, &run.atom_id).ok();
     let launched = folder.read_launch().ok();
-    let job = handover::job(run.clone(), atom, &record, &kept, places, launched.as_ref());
+    let job =
+        handover::collection_job(run.clone(), atom, &record, &kept, places, launched.as_ref());
     let mut collected = artifacts::collect(&job);
     let policy = rules.retry_policy();
     let ending = Ending {
@@ -124,7 +125,7 @@ pub(crate) fn settle_lost(
     };
     let ctx = Ctx { now: clock::now(), actor: &run.agent, session: None };
     let settled = ops::settle(store, &ctx, &ending, |decided| {
-        handover::publish(decided, &record, &folder, Some(&mut collected))
+        handover::write_documents(decided, &record, &folder, Some(&mut collected))
     })?;
     if let Some(session) = run.session.as_ref().filter(|_| !preserve) {
         // The session may be gone already. A session that cannot be ended shows a dead pane, or a
@@ -136,7 +137,7 @@ pub(crate) fn settle_lost(
 
 /// Starts the notification command of a settled run, with the settings of its launch, or else the
 /// worker's.
-fn tell_lost(
+fn notify_lost(
     settled: &Settled,
     places: &Places,
     agent: &AgentSettings,
@@ -145,7 +146,7 @@ fn tell_lost(
     let launched = RunDir::new(&places.runs, &settled.run.id).read_launch();
     let agent = launched.as_ref().map_or(agent, |spec| &spec.agent);
     // A failed notification stops no work; the channel has the message.
-    if let Ok(Some(mut child)) = notify::start(settled, agent, places, environment) {
+    if let Ok(Some(mut child)) = notify::start_notification(settled, agent, places, environment) {
         // The child has to be reaped, or would stay in the process table.
         drop(std::thread::spawn(move || child.wait()));
     }

@@ -22,11 +22,11 @@ pub(crate) fn summary_file(places: &Places, atom: &str) -> PathBuf {
         .chars()
         .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
         .collect();
-    folder(places).join(format!("{}.md", safe.trim_start_matches('.')))
+    summaries_folder(places).join(format!("{}.md", safe.trim_start_matches('.')))
 }
 
 /// The folder of the summaries.
-pub(crate) fn folder(places: &Places) -> PathBuf {
+pub(crate) fn summaries_folder(places: &Places) -> PathBuf {
     if places.summaries.as_os_str().is_empty() {
         places.database.parent().unwrap_or(Path::new(".")).join("summaries")
     } else {
@@ -36,20 +36,20 @@ pub(crate) fn folder(places: &Places) -> PathBuf {
 
 /// Returns the path relative to a folder above, with links resolved; `None` if the path lies
 /// elsewhere. The file need not exist.
-pub(crate) fn below(file: &Path, folder: &Path) -> Option<PathBuf> {
-    let real = real(file)?;
+pub(crate) fn path_below(file: &Path, folder: &Path) -> Option<PathBuf> {
+    let real = resolve_folder_links(file)?;
     let relative = real.strip_prefix(folder.canonicalize().ok()?).ok()?;
     (!relative.as_os_str().is_empty()).then(|| relative.to_owned())
 }
 
 /// Resolves the links of the path's folder.
-pub(crate) fn real(file: &Path) -> Option<PathBuf> {
+pub(crate) fn resolve_folder_links(file: &Path) -> Option<PathBuf> {
     Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?))
 }
 
 /// Returns the path for an agent in this folder: relative if possible.
 pub(crate) fn as_seen_from(file: &Path, folder: &Path) -> String {
-    below(file, folder).unwrap_or_else(|| file.to_owned()).display().to_string()
+    path_below(file, folder).unwrap_or_else(|| file.to_owned()).display().to_string()
 }
 
 /// Identifies a state of a file.
@@ -63,7 +63,7 @@ pub(crate) struct FileStamp {
 
 impl FileStamp {
     /// The stamp of the file now; `None` without a file.
-    pub(crate) fn of(path: &Path) -> Option<FileStamp> {
+    pub(crate) fn of_file(path: &Path) -> Option<FileStamp> {
         std::fs::symlink_metadata(path).ok().map(|found| FileStamp::from(&found))
     }
 }
@@ -91,7 +91,7 @@ pub(crate) enum NoSummary {
 
 impl NoSummary {
     /// Returns a sentence for the user; `None` if there is no need for a warning.
-    pub(crate) fn words(self) -> Option<String> {
+    pub(crate) fn warning_text(self) -> Option<String> {
         match self {
             NoSummary::Missing => None,
             NoSummary::Empty => Some("the summary file is empty".to_owned()),
@@ -100,7 +100,7 @@ impl NoSummary {
                     .to_owned(),
             ),
             NoSummary::Refused(why) => {
-                Some(format!("the summary file was not taken: it {}", why.words()))
+                Some(format!("the summary file was not taken: it {}", why.reason_text()))
             }
         }
     }
@@ -108,7 +108,7 @@ impl NoSummary {
 
 /// Reads the summary if this run wrote the file. A link, a pipe or a device does not count.
 /// `before`: the file before the run.
-pub(crate) fn read(path: &Path, before: Option<FileStamp>) -> Result<Vec<u8>, NoSummary> {
+pub(crate) fn read_summary(path: &Path, before: Option<FileStamp>) -> Result<Vec<u8>, NoSummary> {
     let refused = |why| Err(NoSummary::Refused(why));
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -177,14 +177,14 @@ mod tests {
     fn a_summary_counts_if_this_run_wrote_it() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("t-1.md");
-        assert_eq!(read(&file, None), Err(NoSummary::Missing));
+        assert_eq!(read_summary(&file, None), Err(NoSummary::Missing));
         fs::write(&file, " \n").unwrap();
-        assert_eq!(read(&file, None), Err(NoSummary::Empty));
+        assert_eq!(read_summary(&file, None), Err(NoSummary::Empty));
         fs::write(&file, "one").unwrap();
-        let before = FileStamp::of(&file);
-        assert_eq!(read(&file, before), Err(NoSummary::Stale));
+        let before = FileStamp::of_file(&file);
+        assert_eq!(read_summary(&file, before), Err(NoSummary::Stale));
         fs::write(&file, "other").unwrap();
-        assert_eq!(read(&file, before).unwrap(), b"other");
+        assert_eq!(read_summary(&file, before).unwrap(), b"other");
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
         let file = dir.path().join("t-1.md");
         let log = "log\n".repeat(2 << 20);
         fs::write(&file, format!("# Task\n{log}## Status\n❌ FAILED\n")).unwrap();
-        let text = String::from_utf8(read(&file, None).unwrap()).unwrap();
+        let text = String::from_utf8(read_summary(&file, None).unwrap()).unwrap();
         assert!(text.starts_with("# Task\n") && text.ends_with("## Status\n❌ FAILED\n"));
         assert!(text.contains("bytes are left out") && text.len() < 5 << 20);
     }
@@ -205,8 +205,8 @@ mod tests {
         std::os::unix::fs::symlink("/etc/passwd", &link).unwrap();
         fs::create_dir(&folder).unwrap();
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert_eq!(read(&link, None), Err(NoSummary::Refused(NotSent::Link)));
-        assert_eq!(read(&folder, None), Err(NoSummary::Refused(NotSent::Folder)));
-        assert_eq!(read(&pipe, None), Err(NoSummary::Refused(NotSent::NotAFile)));
+        assert_eq!(read_summary(&link, None), Err(NoSummary::Refused(NotSent::Link)));
+        assert_eq!(read_summary(&folder, None), Err(NoSummary::Refused(NotSent::Folder)));
+        assert_eq!(read_summary(&pipe, None), Err(NoSummary::Refused(NotSent::NotAFile)));
     }
 }

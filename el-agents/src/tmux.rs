@@ -95,7 +95,7 @@ impl Tmux {
     #[must_use]
     pub fn new(bin: PathBuf, socket: &str, environment: &[(OsString, OsString)]) -> Self {
         let environment = server_environment(environment);
-        Self { bin, socket: names::safe(socket), environment, timeout: CALL_TIMEOUT }
+        Self { bin, socket: names::safe_socket_name(socket), environment, timeout: CALL_TIMEOUT }
     }
 
     /// The same with another time limit for each call.
@@ -163,24 +163,29 @@ impl Tmux {
         if length > COMMAND_LIMIT {
             return Err(refuse(format!("a command of {length} bytes is too long for tmux")));
         }
-        self.create(name, &words)
+        self.create_session(name, &words)
     }
 
     /// Creates the session. A server that is ending refuses new sessions for a moment, so the call
     /// is repeated.
-    fn create(&self, name: &str, words: &[OsString]) -> Result<SessionIds, SessionError> {
+    fn create_session(&self, name: &str, words: &[OsString]) -> Result<SessionIds, SessionError> {
         self.recall_server();
         let deadline = Instant::now() + self.timeout;
         let mut pause = call::Pause::new();
         let mut asked_before = false;
         loop {
-            let mut command = self.command(words);
+            let mut command = self.build_command(words);
             crate::process::close_inherited(&mut command);
-            let answer =
-                call::run(command, self.timeout).map_err(|error| error.of(name, "create"))?;
+            let answer = call::run(command, self.timeout)
+                .map_err(|error| error.into_error(name, "create"))?;
             if answer.ok {
                 return names::parse_ids(&answer.out).ok_or_else(|| {
-                    SessionError::new(name, "create", Failure::Refused, answer.unexpected())
+                    SessionError::new(
+                        name,
+                        "create",
+                        Failure::Refused,
+                        answer.describe_unexpected(),
+                    )
                 });
             }
             let failure = answer.failure();
@@ -209,7 +214,7 @@ impl Tmux {
         let mut was_told = false;
         while !socket.exists() && Instant::now() < deadline {
             if !was_told {
-                match server::revive(&self.socket, true) {
+                match server::revive_server(&self.socket, true) {
                     server::Revived::Lives { told } => was_told = told,
                     _ => return,
                 }
@@ -238,11 +243,11 @@ impl Tmux {
         if !names::is_safe(name) {
             return Ok(false);
         }
-        match self.ask(name, "end", &["kill-session", "-t", &format!("={name}")])? {
+        match self.ask_server(name, "end", &["kill-session", "-t", &format!("={name}")])? {
             None => Ok(false),
             Some(answer) if answer.ok => Ok(true),
             Some(answer) if answer.failure() == Failure::Missing => Ok(false),
-            Some(answer) => Err(answer.error(name, "end")),
+            Some(answer) => Err(answer.to_error(name, "end")),
         }
     }
 
@@ -270,11 +275,11 @@ impl Tmux {
     fn list_once(&self) -> Result<Vec<SessionInfo>, SessionError> {
         let format = "#{session_id} #{pane_id} #{pane_pid} #{pid} #{pane_dead} \
                       #{session_attached} #{session_created} #{session_name}";
-        match self.ask("", "list", &["list-panes", "-a", "-F", format])? {
+        match self.ask_server("", "list", &["list-panes", "-a", "-F", format])? {
             None => Ok(Vec::new()),
             Some(answer) if answer.ok => Ok(names::parse_list(&answer.out)),
             Some(answer) if answer.failure() == Failure::Missing => Ok(Vec::new()),
-            Some(answer) => Err(answer.error("", "list")),
+            Some(answer) => Err(answer.to_error("", "list")),
         }
     }
 
@@ -282,7 +287,7 @@ impl Tmux {
     ///
     /// # Errors
     /// [`Failure::Missing`] if there is no such session, or tmux could not be asked.
-    pub fn capture(&self, name: &str, lines: usize) -> Result<String, SessionError> {
+    pub fn capture_pane(&self, name: &str, lines: usize) -> Result<String, SessionError> {
         let missing = || {
             SessionError::new(
                 name,
@@ -296,19 +301,19 @@ impl Tmux {
         }
         // The first pane by id: a person may have split the window.
         let listing = ["list-panes", "-s", "-t", &format!("={name}:"), "-F", "#{pane_id}"];
-        let answer = self.ask(name, "capture", &listing)?.ok_or_else(missing)?;
+        let answer = self.ask_server(name, "capture", &listing)?.ok_or_else(missing)?;
         let pane = answer
             .out
             .lines()
             .next()
             .filter(|_| answer.ok)
-            .ok_or_else(|| answer.error(name, "capture"))?;
+            .ok_or_else(|| answer.to_error(name, "capture"))?;
         let start = format!("-{lines}");
         let answer = self
-            .ask(name, "capture", &["capture-pane", "-p", "-J", "-t", pane, "-S", &start])?
+            .ask_server(name, "capture", &["capture-pane", "-p", "-J", "-t", pane, "-S", &start])?
             .ok_or_else(missing)?;
         if !answer.ok {
-            return Err(answer.error(name, "capture"));
+            return Err(answer.to_error(name, "capture"));
         }
         let text: Vec<&str> = answer.out.trim_end().lines().map(str::trim_end).collect();
         Ok(text[text.len().saturating_sub(lines)..].join("\n"))
@@ -321,7 +326,7 @@ impl Tmux {
     pub fn attach_command(&self, name: &str, tmux: Option<&OsStr>) -> Command {
         let target = format!("={name}");
         let mut command = Command::new(&self.bin);
-        command.args(self.base());
+        command.args(self.base_arguments());
         if tmux.is_some_and(|tmux| names::is_same_server(tmux, &self.socket_path())) {
             command.args(["switch-client", "-t", &target]);
         } else {
@@ -339,9 +344,13 @@ impl Tmux {
     /// # Errors
     /// If tmux could not be asked or refused.
     pub fn release_server(&self) -> Result<(), SessionError> {
-        match self.ask("", "release the server of", &["set-option", "-s", "exit-empty", "on"])? {
+        match self.ask_server(
+            "",
+            "release the server of",
+            &["set-option", "-s", "exit-empty", "on"],
+        )? {
             Some(answer) if !answer.ok && answer.failure() != Failure::NoServer => {
-                Err(answer.error("", "release the server of"))
+                Err(answer.to_error("", "release the server of"))
             }
             _ => Ok(()),
         }
@@ -352,13 +361,13 @@ impl Tmux {
     /// # Errors
     /// If tmux could not be asked, or gave no valid answer.
     pub fn server_pid(&self) -> Result<Option<u32>, SessionError> {
-        match self.ask("", "find the server of", &["display-message", "-p", "#{pid}"])? {
+        match self.ask_server("", "find the server of", &["display-message", "-p", "#{pid}"])? {
             None => Ok(None),
             Some(answer) if answer.ok => match answer.out.trim().parse() {
                 Ok(pid) => Ok(Some(pid)),
-                Err(_) => Err(answer.error("", "find the server of")),
+                Err(_) => Err(answer.to_error("", "find the server of")),
             },
-            Some(answer) => Err(answer.error("", "find the server of")),
+            Some(answer) => Err(answer.to_error("", "find the server of")),
         }
     }
 
@@ -372,14 +381,14 @@ impl Tmux {
         folder.join(format!("tmux-{}", rustix::process::getuid().as_raw())).join(&self.socket)
     }
 
-    fn base(&self) -> [&str; 5] {
+    fn base_arguments(&self) -> [&str; 5] {
         ["-u", "-L", &self.socket, "-f", "/dev/null"]
     }
 
-    fn command<W: AsRef<OsStr>>(&self, words: &[W]) -> Command {
+    fn build_command<W: AsRef<OsStr>>(&self, words: &[W]) -> Command {
         let mut command = Command::new(&self.bin);
         command
-            .args(self.base())
+            .args(self.base_arguments())
             .args(words)
             .env_clear()
             .envs(self.environment.iter().map(|(key, value)| (key, value)));
@@ -388,25 +397,26 @@ impl Tmux {
 
     /// Asks a running server. `None` means that certainly no server runs. A living server without
     /// its socket is told to make the socket again.
-    fn ask(
+    fn ask_server(
         &self,
         name: &str,
         operation: &'static str,
         words: &[&str],
     ) -> Result<Option<Answer>, SessionError> {
         let call = || {
-            call::run(self.command(words), self.timeout).map_err(|error| error.of(name, operation))
+            call::run(self.build_command(words), self.timeout)
+                .map_err(|error| error.into_error(name, operation))
         };
         let answer = call()?;
         if answer.ok || answer.failure() != Failure::NoServer {
             return Ok(Some(answer));
         }
-        let refused = answer.refused();
+        let refused = answer.is_refused();
         let deadline = Instant::now() + self.timeout;
         let mut pause = call::Pause::new();
         let (mut answer, mut was_told) = (answer, false);
         loop {
-            match server::revive(&self.socket, refused) {
+            match server::revive_server(&self.socket, refused) {
                 server::Revived::NoServer => return Ok(None),
                 server::Revived::Unknown => return Ok(Some(answer)),
                 server::Revived::Lives { told } => was_told |= told,
@@ -420,7 +430,7 @@ impl Tmux {
                 {
                     return Ok(Some(answer));
                 }
-                if !was_told || server::find(&self.socket).is_empty() {
+                if !was_told || server::find_servers(&self.socket).is_empty() {
                     break;
                 }
             }

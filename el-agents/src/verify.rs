@@ -14,7 +14,7 @@ use el_core::model::{Verify, VerifyStatus, fresh_token};
 use crate::claude::sanitize;
 use crate::clock;
 use crate::git::is_local_variable;
-use crate::process::{Marker, detach, end_marked};
+use crate::process::{Marker, detach_command, end_marked};
 
 /// How much of the end of what it prints is kept, in bytes.
 const OUTPUT_MAX: usize = 8 << 10;
@@ -102,7 +102,7 @@ fn spawn(
         .stdin(Stdio::null())
         .stdout(writer.try_clone()?)
         .stderr(writer);
-    detach(&mut command);
+    detach_command(&mut command);
     Ok((command.spawn()?, reader))
 }
 
@@ -205,7 +205,7 @@ fn last_lines(bytes: &[u8]) -> String {
     if clean.len() <= OUTPUT_MAX {
         return clean;
     }
-    let rest = el_core::text::tail(&clean, OUTPUT_MAX);
+    let rest = el_core::text::tail_bytes(&clean, OUTPUT_MAX);
     let begin = rest.find('\n').map_or(0, |at| at + 1);
     rest[begin..].to_owned()
 }

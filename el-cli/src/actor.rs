@@ -114,7 +114,7 @@ fn name_in(text: &str) -> Result<Option<String>, NotSimple> {
 }
 
 fn ask_git() -> Option<String> {
-    let git = Git::at(Path::new(".")).until(Instant::now() + GIT_DEADLINE);
+    let git = Git::at(Path::new(".")).with_deadline(Instant::now() + GIT_DEADLINE);
     clean(&git.ask(&["config", "--get", "user.name"]).ok()?)
 }
 

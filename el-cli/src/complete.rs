@@ -54,7 +54,8 @@ pub(crate) fn runs() -> ArgValueCompleter {
 /// Names of channels, the one where something was said last first.
 pub(crate) fn channels() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let found = store().and_then(|store| ops::channels(&store, "").ok()).unwrap_or_default();
+        let found =
+            store().and_then(|store| ops::list_channels(&store, "").ok()).unwrap_or_default();
         found
             .into_iter()
             .map(|channel| CompletionCandidate::new(channel.name).help(Some(help(&channel.last))))

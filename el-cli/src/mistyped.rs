@@ -44,7 +44,7 @@ pub(crate) fn named_id(app: &App, word: &str) -> Option<String> {
     let store = app.reader().ok()?;
     let found = match word.to_ascii_lowercase().starts_with("run-") {
         true => ops::resolve_run(&store, word).ok()?,
-        false => ops::resolve(&store, word).ok()?,
+        false => ops::resolve_id(&store, word).ok()?,
     };
     let lower = word.to_ascii_lowercase();
     (found == lower || found.rsplit_once('-').is_some_and(|(_, short)| short == lower))

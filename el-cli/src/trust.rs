@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use el_agents::artifacts::hash;
+use el_agents::artifacts::sha256_hex;
 use el_core::model::Timestamp;
 use etcetera::BaseStrategy as _;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ impl Claims {
 
     fn digest(&self) -> String {
         let text = serde_json::to_vec(self).expect("maps of texts are JSON");
-        hash(&text)
+        sha256_hex(&text)
     }
 }
 
@@ -60,7 +60,7 @@ impl Trust {
     pub(crate) fn of(config: &Path) -> Trust {
         let folder = config.parent().unwrap_or(config);
         let project = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-        let name = hash(project.as_os_str().as_encoded_bytes());
+        let name = sha256_hex(project.as_os_str().as_encoded_bytes());
         let state = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());
         let file = state.map(|state| state.join("el/trust").join(format!("{}.json", &name[..32])));
         Trust { project, file }

@@ -198,7 +198,7 @@ impl Error {
     }
 
     /// Returns true if the same call may succeed later without any other change.
-    pub fn retryable(&self) -> bool {
+    pub fn is_retryable(&self) -> bool {
         matches!(self, Error::Busy { .. } | Error::Paused { .. })
     }
 

@@ -15,7 +15,7 @@ pub mod rules;
 mod store;
 pub mod text;
 
-pub use counted::{counted, times};
+pub use counted::{count_noun, count_times};
 pub use ctx::{Ctx, SessionCredentials};
 pub use error::{Error, Result};
 pub use store::sqlite_version;

@@ -12,7 +12,7 @@ fn environment(pairs: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
 
 fn file(strip: &[&str], pairs: &[(&str, &str)]) -> Option<PathBuf> {
     let strip: Vec<String> = strip.iter().map(|&name| name.to_owned()).collect();
-    Account::found(&strip, &[], &environment(pairs)).map(|account| account.file)
+    Account::from_environment(&strip, &[], &environment(pairs)).map(|account| account.file)
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros((1_800_000_000 + seconds) * 1_000_000)
 }
 
-fn limit(until: i64, learnt_at: i64) -> Known {
-    Known {
+fn limit(until: i64, learnt_at: i64) -> KnownPause {
+    KnownPause {
         kind: PauseKind::UsageLimit,
         until: Some(at(until)),
         learnt_at: at(learnt_at),
@@ -103,11 +103,11 @@ impl World {
     }
 
     fn share(&mut self, which: usize, now: i64) -> Option<String> {
-        self.account.share(&mut self.stores[which], at(now)).unwrap()
+        self.account.reconcile_pause(&mut self.stores[which], at(now)).unwrap()
     }
 
     fn until(&self, which: usize, now: i64) -> Option<Timestamp> {
-        ops::paused(&self.stores[which], at(now)).unwrap().and_then(|pause| pause.until)
+        ops::current_pause(&self.stores[which], at(now)).unwrap().and_then(|pause| pause.until)
     }
 }
 
@@ -117,7 +117,7 @@ fn what_one_project_learns_holds_the_other_until_it_is_cleared_in_either() {
     ops::adopt_pause(&mut world.stores[0], "0123", &limit(100, 0)).unwrap();
     assert_eq!((world.share(0, 1), world.share(1, 2)), (None, None));
     assert_eq!(world.until(1, 3), Some(at(100)));
-    world.account.clear(at(4)).unwrap();
+    world.account.clear_pause(at(4)).unwrap();
     world.share(0, 5);
     world.share(1, 5);
     assert_eq!((world.until(0, 6), world.until(1, 6)), (None, None));
@@ -162,8 +162,8 @@ fn a_record_that_cannot_be_written_leaves_the_projects_own_pause() {
     let mut world = World::new();
     fs::write(world.dir.path().join("state"), "a file where a folder should be").unwrap();
     ops::adopt_pause(&mut world.stores[0], "0123", &limit(100, 0)).unwrap();
-    assert!(world.account.share(&mut world.stores[0], at(1)).is_err());
-    assert!(world.account.clear(at(1)).is_err());
+    assert!(world.account.reconcile_pause(&mut world.stores[0], at(1)).is_err());
+    assert!(world.account.clear_pause(at(1)).is_err());
     assert_eq!(world.until(0, 2), Some(at(100)));
 }
 
@@ -176,12 +176,12 @@ fn of_many_that_tell_at_once_the_longest_pause_stays() {
             scope.spawn(move || {
                 let mut store = Store::create(&dir.join(format!("{n}.db")), "t", at(0)).unwrap();
                 ops::adopt_pause(&mut store, "0123", &limit(100 + n, 0)).unwrap();
-                account.share(&mut store, at(1)).unwrap();
+                account.reconcile_pause(&mut store, at(1)).unwrap();
             });
         }
     });
-    assert_eq!(account.read().unwrap().pause.unwrap().until, Some(at(111)));
+    assert_eq!(account.read_record().unwrap().pause.unwrap().until, Some(at(111)));
     let mut fresh = Store::open(&dir.join("0.db"), Durability::Normal).unwrap();
-    account.share(&mut fresh, at(2)).unwrap();
-    assert_eq!(ops::paused(&fresh, at(2)).unwrap().unwrap().until, Some(at(111)));
+    account.reconcile_pause(&mut fresh, at(2)).unwrap();
+    assert_eq!(ops::current_pause(&fresh, at(2)).unwrap().unwrap().until, Some(at(111)));
 }

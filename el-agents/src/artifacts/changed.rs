@@ -29,7 +29,7 @@ pub(super) struct Changed {
 
 /// Lists existing files below `folder` that changed since `then`. In the atom's worktree, committed
 /// changes are those since the branch began. `None` if the search took longer than `limit`.
-pub(super) fn since(
+pub(super) fn files_changed_since(
     folder: &Path,
     then: Timestamp,
     atom: &str,
@@ -38,10 +38,10 @@ pub(super) fn since(
     let until = Instant::now() + limit;
     let then = UNIX_EPOCH + Duration::from_micros(u64::try_from(then.as_micros()).ok()?);
     let is_in_git = folder.ancestors().any(|above| above.join(".git").exists());
-    let by_git = if is_in_git { git(folder, then, atom, until) } else { None };
+    let by_git = if is_in_git { changed_by_git(folder, then, atom, until) } else { None };
     let (found, by) = match by_git {
         Some(found) => (found, "by git"),
-        None => (walk(folder, then, until)?, "by their times"),
+        None => (walk_folder(folder, then, until)?, "by their times"),
     };
     let mut dated: Vec<(SystemTime, String)> = found
         .into_iter()
@@ -66,12 +66,18 @@ fn changed_at(folder: &Path, path: &str, then: SystemTime) -> Option<SystemTime>
 
 /// Lists the files that git shows as uncommitted, untracked, or committed since `then`. Ignored
 /// files do not count.
-fn git(folder: &Path, then: SystemTime, atom: &str, until: Instant) -> Option<Vec<String>> {
+fn changed_by_git(
+    folder: &Path,
+    then: SystemTime,
+    atom: &str,
+    until: Instant,
+) -> Option<Vec<String>> {
     let seconds = then.duration_since(UNIX_EPOCH).ok()?.as_secs();
     let since = format!("--since=@{seconds}");
-    let new = ask(folder, &["ls-files", "-z", "--others", "--exclude-standard"], until)?;
+    let new =
+        ask_git_for_names(folder, &["ls-files", "-z", "--others", "--exclude-standard"], until)?;
     // Without a commit there is no base to compare with, so staged files count as well.
-    let changed = ask(
+    let changed = ask_git_for_names(
         folder,
         &[
             "diff",
@@ -85,30 +91,37 @@ fn git(folder: &Path, then: SystemTime, atom: &str, until: Instant) -> Option<Ve
         ],
         until,
     )
-    .or_else(|| ask(folder, &["ls-files", "-z", "--cached"], until))?;
+    .or_else(|| ask_git_for_names(folder, &["ls-files", "-z", "--cached"], until))?;
     let words = ["--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff"];
-    let is_own = ask(folder, &["symbolic-ref", "-q", "--short", "HEAD"], until)
+    let is_own = ask_git_for_names(folder, &["symbolic-ref", "-q", "--short", "HEAD"], until)
         .is_some_and(|on| on == [branch_of(atom)]);
-    let own = |base: &str| ask(folder, &[&["diff"], &words[..], &[base, "HEAD"]].concat(), until);
+    let own = |base: &str| {
+        ask_git_for_names(folder, &[&["diff"], &words[..], &[base, "HEAD"]].concat(), until)
+    };
     // The commits below the branch may be as young as the run.
     let own = is_own.then(|| own(&format!("refs/el/base/{atom}"))).flatten();
     let committed = own.or_else(|| {
-        ask(folder, &[&["log"], &words[..], &["--format=", &since, "-n", "200"]].concat(), until)
+        ask_git_for_names(
+            folder,
+            &[&["log"], &words[..], &["--format=", &since, "-n", "200"]].concat(),
+            until,
+        )
     });
     Some([new, changed, committed.unwrap_or_default()].concat())
 }
 
 /// Returns the names in git's answer; `None` if git fails or takes too long. The calls take no
 /// locks and run no program of the repository.
-fn ask(folder: &Path, words: &[&str], until: Instant) -> Option<Vec<String>> {
-    let (bytes, is_cut) = Git::at(folder).until(until).ask_beginning(words, ANSWER_MAX).ok()?;
+fn ask_git_for_names(folder: &Path, words: &[&str], until: Instant) -> Option<Vec<String>> {
+    let (bytes, is_cut) =
+        Git::at(folder).with_deadline(until).ask_beginning(words, ANSWER_MAX).ok()?;
     let names = String::from_utf8(bytes).ok().filter(|_| !is_cut)?;
     Some(names.split(['\0', '\n']).filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }
 
 /// Lists all changed files below, except hidden files, build folders and linked folders. Returns an
 /// incomplete list when the time is up.
-fn walk(folder: &Path, then: SystemTime, until: Instant) -> Option<Vec<String>> {
+fn walk_folder(folder: &Path, then: SystemTime, until: Instant) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut todo = vec![(folder.to_owned(), 0)];
     let mut looked = 0;
@@ -129,14 +142,14 @@ fn walk(folder: &Path, then: SystemTime, until: Instant) -> Option<Vec<String>> 
             } else if kind.is_file()
                 && entry.metadata().is_ok_and(|found| found.modified().is_ok_and(|at| at >= then))
             {
-                found.extend(relative(folder, &entry.path()));
+                found.extend(relative_path(folder, &entry.path()));
             }
         }
     }
     (looked > 0 || folder.is_dir()).then_some(found)
 }
 
-fn relative(folder: &Path, path: &Path) -> Option<String> {
+fn relative_path(folder: &Path, path: &Path) -> Option<String> {
     Some(path.strip_prefix(folder).ok()?.to_str()?.to_owned())
 }
 
@@ -198,10 +211,13 @@ mod tests {
         }
         age(&dir.path().join("old.md"));
         std::os::unix::fs::symlink(dir.path().join("new.md"), dir.path().join("link.md")).unwrap();
-        let found = since(dir.path(), a_minute_ago(), "t-1", LIMIT).unwrap();
+        let found = files_changed_since(dir.path(), a_minute_ago(), "t-1", LIMIT).unwrap();
         assert_eq!(sorted(found.files), ["new.md", "src/deep/new.rs"]);
         assert_eq!((found.more, found.by), (0, "by their times"));
-        assert_eq!(since(&dir.path().join("nowhere"), a_minute_ago(), "t-1", LIMIT), None);
+        assert_eq!(
+            files_changed_since(&dir.path().join("nowhere"), a_minute_ago(), "t-1", LIMIT),
+            None
+        );
     }
 
     #[test]
@@ -227,10 +243,10 @@ mod tests {
         write(&at("sub/committed.md"), "x");
         run_git(dir.path(), &["add", "sub"]);
         run_git(dir.path(), &["commit", "-q", "-m", "two"]);
-        let found = since(dir.path(), a_minute_ago(), "t-1", LIMIT).unwrap();
+        let found = files_changed_since(dir.path(), a_minute_ago(), "t-1", LIMIT).unwrap();
         assert_eq!(found.by, "by git");
         assert_eq!(sorted(found.files), ["edited.md", "new file ü.md", "sub/committed.md"]);
-        let below = since(&at("sub"), a_minute_ago(), "t-1", LIMIT).unwrap();
+        let below = files_changed_since(&at("sub"), a_minute_ago(), "t-1", LIMIT).unwrap();
         assert_eq!(below.files, ["committed.md"]);
     }
 
@@ -241,7 +257,7 @@ mod tests {
         write(&dir.path().join("staged.md"), "x");
         run_git(dir.path(), &["add", "."]);
         write(&dir.path().join("new.md"), "x");
-        let found = since(dir.path(), a_minute_ago(), "t-1", LIMIT).unwrap();
+        let found = files_changed_since(dir.path(), a_minute_ago(), "t-1", LIMIT).unwrap();
         assert_eq!(
             (sorted(found.files), found.by),
             (vec!["new.md".to_owned(), "staged.md".to_owned()], "by git")
@@ -252,7 +268,7 @@ mod tests {
     fn a_git_that_takes_too_long_is_not_waited_for() {
         let dir = tempfile::tempdir().unwrap();
         let began = Instant::now();
-        assert_eq!(ask(dir.path(), &["cat-file", "--batch"], Instant::now()), None);
+        assert_eq!(ask_git_for_names(dir.path(), &["cat-file", "--batch"], Instant::now()), None);
         assert!(began.elapsed() < Duration::from_secs(10));
     }
 }

@@ -23,21 +23,21 @@ pub(super) struct Taken {
 }
 
 /// Reads a file from the beginning.
-pub(super) fn take(mut file: File) -> io::Result<Taken> {
+pub(super) fn read_file(mut file: File) -> io::Result<Taken> {
     let told = file.metadata()?.len();
     let mut start = Vec::new();
     (&mut file).take(COPY_MAX + 1).read_to_end(&mut start)?;
     let read = u64::try_from(start.len()).unwrap_or(u64::MAX);
     let binary = if is_text(&start, read > COPY_MAX) { "" } else { "binary, " };
     if read <= COPY_MAX {
-        let sha256 = Some(hash(&start));
+        let sha256 = Some(sha256_hex(&start));
         let (text, note) = match binary {
             "" => (Some(start), None),
             _ => (None, Some("binary: handed over by reference, not copied".to_owned())),
         };
         return Ok(Taken { size: read, sha256, text, note });
     }
-    let note = format!("{binary}{}: handed over by reference, not copied", size(told));
+    let note = format!("{binary}{}: handed over by reference, not copied", size_in_mib(told));
     if told > HASH_MAX {
         return Ok(Taken {
             size: told,
@@ -69,7 +69,7 @@ pub fn sha256(from: &mut impl Read) -> io::Result<(String, u64)> {
     let mut total = 0;
     loop {
         match from.read(&mut buffer) {
-            Ok(0) => return Ok((hexadecimal(&hasher.finalize()), total)),
+            Ok(0) => return Ok((to_hex(&hasher.finalize()), total)),
             Ok(len) => {
                 hasher.update(&buffer[..len]);
                 total += u64::try_from(len).unwrap_or(0);
@@ -89,15 +89,15 @@ fn is_text(bytes: &[u8], is_cut: bool) -> bool {
 }
 
 /// Returns the SHA-256 of the bytes in hexadecimal, as `sha256sum` prints it.
-pub fn hash(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    to_hex(&Sha256::digest(bytes))
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn size(bytes: u64) -> String {
+fn size_in_mib(bytes: u64) -> String {
     format!("{} MiB", bytes >> 20)
 }
 
@@ -110,7 +110,7 @@ mod tests {
     fn taken(content: &[u8]) -> Taken {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(content).unwrap();
-        take(File::open(file.path()).unwrap()).unwrap()
+        read_file(File::open(file.path()).unwrap()).unwrap()
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
         let content = "é".repeat((3 << 20) / 2);
         let found = taken(content.as_bytes());
         assert_eq!((found.size, found.text), (3 << 20, None));
-        assert_eq!(found.sha256, Some(hash(content.as_bytes())));
+        assert_eq!(found.sha256, Some(sha256_hex(content.as_bytes())));
         assert_eq!(found.note.as_deref(), Some("3 MiB: handed over by reference, not copied"));
     }
 
@@ -149,7 +149,7 @@ mod tests {
     fn what_is_enormous_is_not_even_hashed() {
         let file = tempfile::NamedTempFile::new().unwrap();
         file.as_file().set_len(10 << 30).unwrap();
-        let found = take(File::open(file.path()).unwrap()).unwrap();
+        let found = read_file(File::open(file.path()).unwrap()).unwrap();
         assert_eq!((found.size, found.sha256), (10 << 30, None));
         assert!(found.note.unwrap().ends_with("too large to be hashed"));
     }

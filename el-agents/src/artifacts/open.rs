@@ -21,7 +21,7 @@ const LINKS_MAX: usize = 16;
 
 /// Why a file was not opened.
 #[derive(Debug, thiserror::Error)]
-#[error("it {}", why.words())]
+#[error("it {}", why.reason_text())]
 pub struct OpenError {
     /// The kind.
     pub why: NotSent,
@@ -51,7 +51,7 @@ pub struct Opened {
 pub fn open(root: &Path, path: &str) -> Result<Opened, OpenError> {
     let folder = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     // The open folders from the root to the present folder.
-    let mut way = vec![rustix::fs::open(root, folder, Mode::empty()).map_err(refused)?];
+    let mut way = vec![rustix::fs::open(root, folder, Mode::empty()).map_err(open_error)?];
     let mut names: VecDeque<OsString> = path.split('/').map(OsString::from).collect();
     let mut links = 0;
     // The names of the open folders below the root.
@@ -69,18 +69,18 @@ pub fn open(root: &Path, path: &str) -> Result<Opened, OpenError> {
             _ => {}
         }
         let is_last = names.iter().all(|name| matches!(name.as_bytes(), b"" | b"."));
-        let found = statat(here, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(refused)?;
+        let found = statat(here, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(open_error)?;
         match FileType::from_raw_mode(found.st_mode) {
             FileType::Directory if is_last => return Err(NotSent::Folder.into()),
             FileType::Directory => {
                 let next = openat(here, &name, folder | OFlags::NOFOLLOW, Mode::empty())
-                    .map_err(refused)?;
+                    .map_err(open_error)?;
                 way.push(next);
                 resolved.push(name.to_string_lossy().into_owned());
             }
             FileType::Symlink => {
                 links += 1;
-                let target = readlinkat(here, &name, Vec::new()).map_err(refused)?;
+                let target = readlinkat(here, &name, Vec::new()).map_err(open_error)?;
                 let (from_root, rest) = target_of(root, target.as_bytes())
                     .filter(|_| links <= LINKS_MAX)
                     .ok_or(NotSent::Link)?;
@@ -112,7 +112,7 @@ pub fn open(root: &Path, path: &str) -> Result<Opened, OpenError> {
 fn plain_file(folder: &OwnedFd, name: &OsStr) -> Result<File, OpenError> {
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = File::from(openat(folder, name, flags, Mode::empty()).map_err(refused)?);
+    let file = File::from(openat(folder, name, flags, Mode::empty()).map_err(open_error)?);
     let is_plain = file
         .metadata()
         .map_err(|error| OpenError { why: NotSent::Unreadable, source: Some(error) })?
@@ -151,7 +151,7 @@ fn leads_out(names: &[OsString], depth: usize) -> bool {
     false
 }
 
-fn refused(error: Errno) -> OpenError {
+fn open_error(error: Errno) -> OpenError {
     match error {
         Errno::NOENT | Errno::NOTDIR => NotSent::Missing.into(),
         // The file became a link between two looks.

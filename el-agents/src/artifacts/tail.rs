@@ -12,7 +12,7 @@ const LOOK: u64 = 32 << 10;
 const LINE_MAX: usize = 400;
 
 /// Returns the last `lines` non-empty lines without control codes; empty if there are none.
-pub(crate) fn tail(path: &Path, lines: usize) -> String {
+pub(crate) fn read_last_lines(path: &Path, lines: usize) -> String {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
         let from = file.metadata()?.len().saturating_sub(LOOK);
@@ -43,10 +43,10 @@ mod tests {
     fn the_last_lines_come_without_control_codes() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("pane.log");
-        assert_eq!(tail(&path, 3), "");
+        assert_eq!(read_last_lines(&path, 3), "");
         std::fs::write(&path, "one\n\x1b[31mtwo\x1b[0m\n\n  three  \nfour").unwrap();
-        assert_eq!(tail(&path, 3), "two\n  three\nfour");
+        assert_eq!(read_last_lines(&path, 3), "two\n  three\nfour");
         std::fs::write(&path, format!("{}\nlast\n", "x".repeat(1 << 20))).unwrap();
-        assert_eq!(tail(&path, 3), "last");
+        assert_eq!(read_last_lines(&path, 3), "last");
     }
 }

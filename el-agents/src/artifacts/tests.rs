@@ -12,7 +12,7 @@ use super::*;
 struct World {
     dir: tempfile::TempDir,
     store: Store,
-    job: Job,
+    job: CollectionJob,
 }
 
 impl World {
@@ -61,7 +61,7 @@ impl World {
             el: "/bin/el".into(),
         };
         let folder = RunDir::new(&places.runs, &claimed.run.id);
-        let job = Job {
+        let job = CollectionJob {
             run: claimed.run,
             atom: Some(claimed.atom),
             folder,
@@ -125,7 +125,7 @@ fn the_summary_comes_first_then_the_files_it_names_copied_as_they_are_now() {
     assert_eq!(found.artifacts.iter().map(|a| a.n).collect::<Vec<_>>(), [1, 2, 3]);
     let first = &found.artifacts[1];
     assert_eq!((first.size, first.description.as_deref()), (Some(9), Some("about src/a.rs")));
-    assert_eq!(first.sha256.as_deref(), Some(hash(b"fn a() {}").as_str()));
+    assert_eq!(first.sha256.as_deref(), Some(sha256_hex(b"fn a() {}").as_str()));
     world.write("src/a.rs", "changed later");
     assert_eq!(world.kept(first), "fn a() {}");
     assert!(world.kept(&found.artifacts[0]).contains("✅ COMPLETED"));
@@ -321,7 +321,7 @@ fn an_earlier_attempts_summary_is_not_this_runs() {
     let mut world = World::new("");
     world.summary(&[]);
     world.job.summary_before =
-        FileStamp::of(&summary_file::summary_file(&world.job.places, &world.job.run.atom_id));
+        FileStamp::of_file(&summary_file::summary_file(&world.job.places, &world.job.run.atom_id));
     let found = world.collect();
     assert!(
         found.summary.is_fallback
@@ -352,7 +352,7 @@ fn settle(world: &mut World, exit_code: i32, collected: &mut Collected) -> ops::
     let folder = world.job.folder.clone();
     let ending = ops::Ending::new(&exit, &policy, 0.0);
     ops::settle(&mut world.store, &ctx, &ending, |decided| {
-        crate::handover::publish(decided, &exit, &folder, Some(collected))
+        crate::handover::write_documents(decided, &exit, &folder, Some(collected))
     })
     .unwrap()
 }
@@ -403,7 +403,7 @@ fn a_summary_that_is_made_here_tells_how_the_run_ended() {
     let back = ops::artifacts(&world.store, &settled.run.id).unwrap();
     let text = world.kept(&back.artifacts[0]);
     assert!(text.contains("It ended as failed: the agent exited with code 3"), "{text}");
-    assert_eq!(back.artifacts[0].sha256, Some(hash(text.as_bytes())));
+    assert_eq!(back.artifacts[0].sha256, Some(sha256_hex(text.as_bytes())));
     let summary = back.run.summary.unwrap();
     assert!(summary.is_fallback && summary.notes.iter().any(|note| note.contains("It ended")));
 }

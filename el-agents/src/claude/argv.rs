@@ -90,7 +90,7 @@ pub struct ClaudeOptions {
 pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError> {
     let mut words: Vec<OsString> = vec![options.path.clone().into()];
     if options.interactive {
-        bounds_are_kept(options)?;
+        ensure_bounds_can_be_kept(options)?;
     } else {
         words.push("-p".into());
     }
@@ -98,18 +98,18 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     words.push("--allowedTools".into());
     let commit = if options.may_commit { &COMMIT_RULES[..] } else { &[] };
     let own: Vec<&str> = std::iter::once(OWN_RULE).chain(commit.iter().copied()).collect();
-    words.extend(rules("allowed_tools", &own, &options.allowed_tools)?);
-    words.extend(options.summary_file.as_deref().map(own_files).unwrap_or_default());
+    words.extend(rule_words("allowed_tools", &own, &options.allowed_tools)?);
+    words.extend(options.summary_file.as_deref().map(summary_file_rules).unwrap_or_default());
     words.push("--disallowedTools".into());
-    words.extend(rules("disallowed_tools", &NEVER, &options.disallowed_tools)?);
-    words.extend(options.database.as_deref().map(not_the_trackers).unwrap_or_default());
+    words.extend(rule_words("disallowed_tools", &NEVER, &options.disallowed_tools)?);
+    words.extend(options.database.as_deref().map(tracker_deny_rules).unwrap_or_default());
     for folder in &options.add_dirs {
         let mut word = OsString::from("--add-dir=");
         word.push(folder);
         words.push(word);
     }
     words.push(if options.resume { "--resume" } else { "--session-id" }.into());
-    words.push(value("session_uuid", &options.session_uuid)?);
+    words.push(option_value("session_uuid", &options.session_uuid)?);
     if !options.interactive {
         words.extend(["--output-format", "stream-json", "--verbose"].map(OsString::from));
     }
@@ -118,7 +118,7 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
         ("--model", "model", &options.model),
     ] {
         if let Some(given) = given {
-            words.extend([name.into(), value(field, given)?]);
+            words.extend([name.into(), option_value(field, given)?]);
         }
     }
     if let Some(turns) = options.max_turns {
@@ -154,7 +154,7 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
                 "take it out of the agent's extra_args",
             ));
         }
-        no_nul("extra_args", word)?;
+        ensure_no_nul("extra_args", word)?;
         words.push(word.into());
     }
     Ok(words)
@@ -162,7 +162,7 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
 
 /// Refuses bounds on turns or cost for an interactive agent. The client with a screen counts
 /// neither, and el must not promise a bound that is not kept.
-fn bounds_are_kept(options: &ClaudeOptions) -> Result<(), ConfigurationError> {
+fn ensure_bounds_can_be_kept(options: &ClaudeOptions) -> Result<(), ConfigurationError> {
     for (field, given) in [
         ("max_turns", options.max_turns.is_some()),
         ("max_budget_usd", options.max_budget_usd.is_some()),
@@ -184,8 +184,8 @@ fn bounds_are_kept(options: &ClaudeOptions) -> Result<(), ConfigurationError> {
 /// Returns rules that let the agent read and write the summary file; two slashes begin an absolute
 /// path. A path that would act as a pattern or end the rule gets no rule, so the permission mode
 /// decides. `Edit` stands for all tools that write files.
-fn own_files(file: &Path) -> Vec<OsString> {
-    plain(file)
+fn summary_file_rules(file: &Path) -> Vec<OsString> {
+    rule_paths(file)
         .iter()
         .flat_map(|path| [format!("Edit(/{path})"), format!("Read(/{path})")])
         .map(OsString::from)
@@ -194,24 +194,24 @@ fn own_files(file: &Path) -> Vec<OsString> {
 
 /// Returns rules that forbid the agent to edit the files that govern runs. `acceptEdits` would
 /// allow such edits, since the files lie in the agent's folder.
-fn not_the_trackers(database: &Path) -> Vec<OsString> {
+fn tracker_deny_rules(database: &Path) -> Vec<OsString> {
     let beside = |name: &str, all: &str| {
-        plain(&database.with_file_name(name))
+        rule_paths(&database.with_file_name(name))
             .into_iter()
             .map(move |path| format!("Edit(/{path}{all})"))
             .collect()
     };
-    let own = plain(database).into_iter().map(|path| format!("Edit(/{path}*)")).collect();
+    let own = rule_paths(database).into_iter().map(|path| format!("Edit(/{path}*)")).collect();
     let rules: [Vec<String>; 3] = [beside("config.toml", ""), beside("runs", "/**"), own];
     rules.into_iter().flatten().map(OsString::from).collect()
 }
 
 /// Returns the path as given and with resolved links, if absolute and safe in a rule.
-fn plain(file: &Path) -> Vec<String> {
+fn rule_paths(file: &Path) -> Vec<String> {
     let is_plain = |path: &String| {
         path.starts_with('/') && path.chars().all(|c| c.is_alphanumeric() || "/-_.+@ ".contains(c))
     };
-    let real = crate::summary_file::real(file);
+    let real = crate::summary_file::resolve_folder_links(file);
     let both = [Some(file.to_owned()), real].into_iter().flatten();
     let mut paths: Vec<String> =
         both.filter_map(|path| path.into_os_string().into_string().ok()).filter(is_plain).collect();
@@ -219,14 +219,14 @@ fn plain(file: &Path) -> Vec<String> {
     paths
 }
 
-fn rules(
+fn rule_words(
     field: &'static str,
     own: &[&str],
     given: &[String],
 ) -> Result<Vec<OsString>, ConfigurationError> {
     let mut words: Vec<OsString> = own.iter().map(OsString::from).collect();
     for rule in given {
-        let word = value(field, rule)?;
+        let word = option_value(field, rule)?;
         if !words.contains(&word) {
             words.push(word);
         }
@@ -236,8 +236,8 @@ fn rules(
 
 /// Checks an option's value: an empty value, or a value with a leading `-`, would be read as
 /// something else.
-fn value(field: &'static str, text: &str) -> Result<OsString, ConfigurationError> {
-    no_nul(field, text)?;
+fn option_value(field: &'static str, text: &str) -> Result<OsString, ConfigurationError> {
+    ensure_no_nul(field, text)?;
     if text.trim().is_empty() || text.starts_with('-') {
         let message = format!("{field}: {text:?} would be taken for an option of Claude Code");
         return Err(ConfigurationError::new(
@@ -249,7 +249,7 @@ fn value(field: &'static str, text: &str) -> Result<OsString, ConfigurationError
     Ok(text.into())
 }
 
-fn no_nul(field: &'static str, text: &str) -> Result<(), ConfigurationError> {
+fn ensure_no_nul(field: &'static str, text: &str) -> Result<(), ConfigurationError> {
     if text.contains('\0') {
         let message = format!("{field}: {text:?} holds a NUL, which no program can be given");
         return Err(ConfigurationError::new(field, message, "take it out"));

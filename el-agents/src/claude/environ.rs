@@ -61,9 +61,9 @@ pub fn child_environment(
     caller: impl IntoIterator<Item = (OsString, OsString)>,
     rules: &ChildEnvironment,
 ) -> Vec<(OsString, OsString)> {
-    let passed = |name: &str| rules.pass.iter().any(|pattern| matches(pattern, name));
+    let passed = |name: &str| rules.pass.iter().any(|pattern| matches_pattern(pattern, name));
     let stripped = |name: &str| {
-        FOREIGN.contains(&name) || rules.strip.iter().any(|pattern| matches(pattern, name))
+        FOREIGN.contains(&name) || rules.strip.iter().any(|pattern| matches_pattern(pattern, name))
     };
     let mut environment: std::collections::BTreeMap<OsString, OsString> = caller
         .into_iter()
@@ -93,7 +93,7 @@ pub fn child_environment(
     environment.into_iter().collect()
 }
 
-fn matches(pattern: &str, name: &str) -> bool {
+fn matches_pattern(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => name.starts_with(start),
         None => name == pattern,

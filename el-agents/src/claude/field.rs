@@ -3,16 +3,16 @@
 
 use serde_json::Value;
 
-pub(super) fn text(value: &Value, name: &str) -> Option<String> {
+pub(super) fn text_field(value: &Value, name: &str) -> Option<String> {
     value.get(name)?.as_str().map(str::to_owned)
 }
 
-pub(super) fn boolean(value: &Value, name: &str) -> Option<bool> {
+pub(super) fn boolean_field(value: &Value, name: &str) -> Option<bool> {
     value.get(name)?.as_bool()
 }
 
 /// Reads a whole number of at least 0, also if written as a fraction.
-pub(super) fn number(value: &Value, name: &str) -> Option<u64> {
+pub(super) fn number_field(value: &Value, name: &str) -> Option<u64> {
     let value = value.get(name)?;
     value.as_u64().or_else(|| {
         value.as_f64().filter(|number| (0.0..1e15).contains(number)).map(|number| number as u64)

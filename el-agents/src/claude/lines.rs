@@ -39,17 +39,17 @@ impl LineSplitter {
     pub fn push(&mut self, mut bytes: &[u8]) -> Vec<Line> {
         let mut lines = Vec::new();
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
-            self.keep(&bytes[..end]);
-            lines.push(self.take());
+            self.extend_line(&bytes[..end]);
+            lines.push(self.take_line());
             bytes = &bytes[end + 1..];
         }
-        self.keep(bytes);
+        self.extend_line(bytes);
         lines
     }
 
     /// Ends the stream and returns the text after the last line end, if any.
     pub fn finish(&mut self) -> Option<Line> {
-        (self.length > 0).then(|| self.take())
+        (self.length > 0).then(|| self.take_line())
     }
 
     /// How many lines were too long.
@@ -58,7 +58,7 @@ impl LineSplitter {
         self.too_long
     }
 
-    fn keep(&mut self, bytes: &[u8]) {
+    fn extend_line(&mut self, bytes: &[u8]) {
         self.length = self.length.saturating_add(bytes.len() as u64);
         if self.length <= self.limit as u64 {
             self.line.extend_from_slice(bytes);
@@ -67,7 +67,7 @@ impl LineSplitter {
         }
     }
 
-    fn take(&mut self) -> Line {
+    fn take_line(&mut self) -> Line {
         let length = std::mem::take(&mut self.length);
         let mut line = std::mem::take(&mut self.line);
         if length > self.limit as u64 {

@@ -53,7 +53,7 @@ struct Totals {
 
 impl Progress {
     /// Applies an event. Returns true if a visible value has changed.
-    pub fn apply(&mut self, event: &StreamEvent) -> bool {
+    pub fn apply_event(&mut self, event: &StreamEvent) -> bool {
         let shown = (
             self.turns,
             self.tokens_in,
@@ -61,7 +61,7 @@ impl Progress {
             self.cost_usd_micros,
             self.tool_in_flight,
         );
-        let action = self.take(event);
+        let action = self.update_counts(event);
         let now = (
             self.turns,
             self.tokens_in,
@@ -85,11 +85,11 @@ impl Progress {
         self.settled = Totals::default();
         self.open_messages.clear();
         self.open_tools.clear();
-        self.show();
+        self.refresh_counts();
     }
 
     /// Updates the counts. Returns the current action if the event contains the action.
-    fn take(&mut self, event: &StreamEvent) -> Option<String> {
+    fn update_counts(&mut self, event: &StreamEvent) -> Option<String> {
         match event {
             StreamEvent::Init { .. } => return Some("starting".to_owned()),
             StreamEvent::Text { text, subagent: false } => {
@@ -100,7 +100,7 @@ impl Progress {
                 if self.open_tools.len() < OPEN_TOOLS {
                     self.open_tools.insert(id.clone());
                 }
-                self.show();
+                self.refresh_counts();
                 return Some(if summary.is_empty() {
                     name.clone()
                 } else {
@@ -109,10 +109,10 @@ impl Progress {
             }
             StreamEvent::ToolResult { id, .. } => {
                 self.open_tools.remove(id);
-                self.show();
+                self.refresh_counts();
             }
             StreamEvent::Usage { message_id, usage, subagent } => {
-                self.usage(message_id, *usage, *subagent)
+                self.apply_usage(message_id, *usage, *subagent)
             }
             StreamEvent::ApiRetry { attempt, max_retries, error, .. } => {
                 return Some(format!(
@@ -129,8 +129,8 @@ impl Progress {
             StreamEvent::Interrupted => return Some("interrupted".to_owned()),
             StreamEvent::Result(result) => {
                 self.open_tools.clear();
-                self.result(result);
-                self.show();
+                self.apply_result(result);
+                self.refresh_counts();
                 let ended = if result.is_error {
                     format!("ended with an error: {}", result.message())
                 } else {
@@ -143,7 +143,7 @@ impl Progress {
         None
     }
 
-    fn result(&mut self, result: &RunResult) {
+    fn apply_result(&mut self, result: &RunResult) {
         let sum =
             self.open_messages.iter().fold(self.settled.usage, |sum, (_, usage)| sum.plus(*usage));
         let seen = Totals { usage: sum, ..self.settled };
@@ -175,7 +175,7 @@ impl Progress {
         self.open_messages.clear();
     }
 
-    fn usage(&mut self, message_id: &str, usage: Usage, subagent: bool) {
+    fn apply_usage(&mut self, message_id: &str, usage: Usage, subagent: bool) {
         if let Some((_, known)) = self.open_messages.iter_mut().find(|(id, _)| id == message_id) {
             *known = known.max(usage);
         } else {
@@ -187,7 +187,7 @@ impl Progress {
                 self.settled.usage = self.settled.usage.plus(oldest);
             }
         }
-        self.show();
+        self.refresh_counts();
     }
 
     fn totals(&self) -> Totals {
@@ -201,7 +201,7 @@ impl Progress {
         }
     }
 
-    fn show(&mut self) {
+    fn refresh_counts(&mut self) {
         let totals = self.totals();
         self.turns = totals.turns;
         self.tokens_in = totals.usage.tokens_in;
@@ -221,7 +221,7 @@ mod tests {
     fn applied(lines: &str) -> Progress {
         let mut progress = Progress::default();
         for event in lines.lines().flat_map(|line| parse_line(line.as_bytes())) {
-            progress.apply(&event);
+            progress.apply_event(&event);
         }
         progress
     }
@@ -268,7 +268,7 @@ mod tests {
         progress.next_call();
         assert_eq!(counts(&progress), (2, 300, 40, 2_100));
         for event in [TOOL, RESULT].iter().flat_map(|line| parse_line(line.as_bytes())) {
-            progress.apply(&event);
+            progress.apply_event(&event);
         }
         assert_eq!(counts(&progress), (4, 600, 80, 4_200));
         assert!(!progress.tool_in_flight, "after the result nothing runs");
@@ -299,7 +299,7 @@ mod tests {
         );
         for line in [&other, &result(",\"result_index\":1")] {
             for event in parse_line(line.as_bytes()) {
-                progress.apply(&event);
+                progress.apply_event(&event);
             }
         }
         assert_eq!(
@@ -314,16 +314,16 @@ mod tests {
     fn only_changes_are_reported() {
         let mut progress = Progress::default();
         let event = parse_line(TOOL.as_bytes());
-        assert!(progress.apply(&event[0]));
-        assert!(!progress.apply(&event[0]));
-        assert!(!progress.apply(&StreamEvent::Other { kind: "x".to_owned() }));
+        assert!(progress.apply_event(&event[0]));
+        assert!(!progress.apply_event(&event[0]));
+        assert!(!progress.apply_event(&StreamEvent::Other { kind: "x".to_owned() }));
     }
 
     #[test]
     fn the_action_is_short_and_clean() {
         let text = format!("\n \n\x1b[31m{}\nmore", "long ".repeat(100));
         let mut progress = Progress::default();
-        progress.apply(&StreamEvent::Text { text, subagent: false });
+        progress.apply_event(&StreamEvent::Text { text, subagent: false });
         assert_eq!(progress.action.chars().count(), ACTION);
         assert!(progress.action.starts_with("long long") && progress.action.ends_with('…'));
     }
@@ -337,9 +337,9 @@ mod tests {
             for id in &ids {
                 let usage = Usage { tokens_in: u64::MAX / 3, tokens_out: 1 };
                 let (message_id, subagent) = (id.to_string(), false);
-                progress.apply(&StreamEvent::Usage { message_id, usage, subagent });
+                progress.apply_event(&StreamEvent::Usage { message_id, usage, subagent });
                 let (id, name, summary) = (id.to_string(), "Bash".to_owned(), String::new());
-                progress.apply(&StreamEvent::ToolUse { id, name, summary, subagent });
+                progress.apply_event(&StreamEvent::ToolUse { id, name, summary, subagent });
             }
             prop_assert!(progress.open_messages.len() <= OPEN_MESSAGES);
             prop_assert!(progress.open_tools.len() <= OPEN_TOOLS);

@@ -1,6 +1,6 @@
 //! Renders the event stream for people in the pane.
 
-use el_core::text::{cut, folded, middle_out, one_line, sanitize};
+use el_core::text::{cut_width, fold_line, middle_out, one_line, sanitize};
 
 use super::result::RunResult;
 use super::stream::{Limit, StreamEvent};
@@ -44,18 +44,18 @@ impl Renderer {
                     .as_deref()
                     .map(|version| format!(", Claude Code {version}"))
                     .unwrap_or_default();
-                self.line(DIM, "●", &format!("started: {model}{version}"))
+                self.render_line(DIM, "●", &format!("started: {model}{version}"))
             }
-            StreamEvent::Text { text, subagent } => self.text(text, *subagent),
+            StreamEvent::Text { text, subagent } => self.render_text(text, *subagent),
             StreamEvent::ToolUse { name, summary, subagent, .. } => {
                 let indent = if *subagent { "  " } else { "" };
-                self.line(CYAN, &format!("{indent}▶"), &format!("{name} {summary}"))
+                self.render_line(CYAN, &format!("{indent}▶"), &format!("{name} {summary}"))
             }
             StreamEvent::ToolResult { is_error: true, summary, .. } => {
-                self.line(RED, "  ✗", summary)
+                self.render_line(RED, "  ✗", summary)
             }
             StreamEvent::ToolResult { is_error: false, summary, .. } => {
-                self.line(DIM, "  ✓", summary)
+                self.render_line(DIM, "  ✓", summary)
             }
             StreamEvent::ApiRetry { attempt, max_retries, delay_ms, status, error } => {
                 let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
@@ -63,30 +63,30 @@ impl Renderer {
                 let text = format!(
                     "API: {error}{status}, retry {attempt} of {max_retries} in {seconds} s"
                 );
-                self.line(YELLOW, "…", &text)
+                self.render_line(YELLOW, "…", &text)
             }
-            StreamEvent::ApiError { text, .. } => self.line(RED, "✗", text),
-            StreamEvent::RateLimit(limit) => self.limit(limit),
+            StreamEvent::ApiError { text, .. } => self.render_line(RED, "✗", text),
+            StreamEvent::RateLimit(limit) => self.render_limit(limit),
             StreamEvent::ModelFallback { from, to } => {
-                self.line(YELLOW, "●", &format!("model changed: {from} → {to}"))
+                self.render_line(YELLOW, "●", &format!("model changed: {from} → {to}"))
             }
-            StreamEvent::StopHookFeedback { text } => self.line(YELLOW, "↩", text),
-            StreamEvent::Interrupted => self.line(YELLOW, "■", "interrupted"),
+            StreamEvent::StopHookFeedback { text } => self.render_line(YELLOW, "↩", text),
+            StreamEvent::Interrupted => self.render_line(YELLOW, "■", "interrupted"),
             StreamEvent::TaskStarted { description, .. } => {
-                self.line(DIM, "  ⧗", &format!("still running: {description}"))
+                self.render_line(DIM, "  ⧗", &format!("still running: {description}"))
             }
             StreamEvent::TaskEnded { status, .. } => {
-                self.line(DIM, "  ⧗", &format!("background task {status}"))
+                self.render_line(DIM, "  ⧗", &format!("background task {status}"))
             }
-            StreamEvent::Result(result) => self.result(result),
-            StreamEvent::Garbage { text } => self.line(DIM, "?", text),
+            StreamEvent::Result(result) => self.render_result(result),
+            StreamEvent::Garbage { text } => self.render_line(DIM, "?", text),
             StreamEvent::Thinking | StreamEvent::Usage { .. } | StreamEvent::Other { .. } => {
                 String::new()
             }
         }
     }
 
-    fn text(&self, text: &str, subagent: bool) -> String {
+    fn render_text(&self, text: &str, subagent: bool) -> String {
         let clean = sanitize(text);
         let lines: Vec<&str> = clean.trim_matches('\n').lines().collect();
         let indent = if subagent { "  " } else { "" };
@@ -95,31 +95,31 @@ impl Renderer {
         for (at, line) in lines.iter().enumerate() {
             if left_out > 0 && (FIRST_LINES..FIRST_LINES + left_out).contains(&at) {
                 if at == FIRST_LINES {
-                    shown.push_str(&self.line(DIM, "…", &format!("{left_out} more lines")));
+                    shown.push_str(&self.render_line(DIM, "…", &format!("{left_out} more lines")));
                 }
                 continue;
             }
             let line = format!("{indent}{}", line.replace('\t', "    "));
-            shown.push_str(cut(&line, self.width).trim_end());
+            shown.push_str(cut_width(&line, self.width).trim_end());
             shown.push('\n');
         }
         shown
     }
 
-    fn limit(&mut self, limit: &Limit) -> String {
+    fn render_limit(&mut self, limit: &Limit) -> String {
         let known = self.limit.replace(limit.clone());
         if known.as_ref() == Some(limit) || limit.status == "allowed" {
             return String::new();
         }
         let kind = limit.kind.as_deref().unwrap_or("usage");
         if limit.is_reached() {
-            self.line(RED, "■", &format!("{kind} limit reached"))
+            self.render_line(RED, "■", &format!("{kind} limit reached"))
         } else {
-            self.line(YELLOW, "●", &format!("{kind} limit: {}", limit.status))
+            self.render_line(YELLOW, "●", &format!("{kind} limit: {}", limit.status))
         }
     }
 
-    fn result(&self, result: &RunResult) -> String {
+    fn render_result(&self, result: &RunResult) -> String {
         let cost = result
             .cost_usd_micros
             .map(|micros| format!(", ${:.4}", micros as f64 / 1e6))
@@ -129,23 +129,23 @@ impl Renderer {
             .map(|turns| format!(" after {turns} turn{}", if turns == 1 { "" } else { "s" }))
             .unwrap_or_default();
         let mut shown = if result.is_error {
-            self.line(RED, "✗", &format!("ended{turns}{cost}: {}", result.message()))
+            self.render_line(RED, "✗", &format!("ended{turns}{cost}: {}", result.message()))
         } else {
-            self.line(GREEN, "✓", &format!("finished{turns}{cost}"))
+            self.render_line(GREEN, "✓", &format!("finished{turns}{cost}"))
         };
         if !result.permission_denials.is_empty() {
             let names = result.permission_denials.join(", ");
-            shown.push_str(&self.line(YELLOW, "●", &format!("not permitted: {names}")));
+            shown.push_str(&self.render_line(YELLOW, "●", &format!("not permitted: {names}")));
         }
         shown
     }
 
     /// Renders a coloured mark and a line of text.
-    fn line(&self, colour: &str, mark: &str, text: &str) -> String {
+    fn render_line(&self, colour: &str, mark: &str, text: &str) -> String {
         let width = self.width.saturating_sub(mark.chars().count() + 1);
         // For errors, the end tells more than the middle.
         let text = match colour {
-            RED => middle_out(&folded(text), width),
+            RED => middle_out(&fold_line(text), width),
             _ => one_line(text, width),
         };
         let (begin, end) = if self.colour {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::field::{boolean, number, text};
+use super::field::{boolean_field, number_field, text_field};
 
 /// Token counts of an answer or of many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub struct Usage {
 impl Usage {
     /// Reads `{"input_tokens":…}` or, in a result's `modelUsage`, `{"inputTokens":…}`; missing
     /// counts are 0.
-    pub(super) fn read(value: &Value) -> Self {
+    pub(super) fn from_json(value: &Value) -> Self {
         let sum = |names: &[&str]| {
-            names.iter().filter_map(|name| number(value, name)).fold(0, u64::saturating_add)
+            names.iter().filter_map(|name| number_field(value, name)).fold(0, u64::saturating_add)
         };
         Self {
             tokens_in: sum(&[
@@ -78,7 +78,7 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    pub(super) fn read(value: &Value) -> Self {
+    pub(super) fn from_json(value: &Value) -> Self {
         // A newer client (2.1.332) counts the whole conversation, earlier calls included, and
         // reports the new part separately; an older client (2.1.197) counts the call.
         let new = value.get("model_usage_since_last_result").and_then(Value::as_object);
@@ -90,30 +90,30 @@ impl RunResult {
             value.get("total_cost_usd").and_then(Value::as_f64)
         };
         // `usage` omits subagents and an unfinished last answer.
-        let own = value.get("usage").map(Usage::read).unwrap_or_default();
-        let all = models().map(Usage::read).fold(Usage::default(), Usage::plus);
-        let subtype = text(value, "subtype").unwrap_or_default();
+        let own = value.get("usage").map(Usage::from_json).unwrap_or_default();
+        let all = models().map(Usage::from_json).fold(Usage::default(), Usage::plus);
+        let subtype = text_field(value, "subtype").unwrap_or_default();
         let list = |name: &str| value.get(name).and_then(Value::as_array).into_iter().flatten();
         let mut permission_denials: Vec<String> = Vec::new();
         for denial in list("permission_denials") {
-            let name = text(denial, "tool_name").unwrap_or_else(|| "?".to_owned());
+            let name = text_field(denial, "tool_name").unwrap_or_else(|| "?".to_owned());
             if !permission_denials.contains(&name) {
                 permission_denials.push(name);
             }
         }
         Self {
             // Without the field, the subtype decides.
-            is_error: boolean(value, "is_error").unwrap_or(subtype != "success"),
+            is_error: boolean_field(value, "is_error").unwrap_or(subtype != "success"),
             subtype,
-            api_error_status: number(value, "api_error_status")
+            api_error_status: number_field(value, "api_error_status")
                 .and_then(|status| u16::try_from(status).ok()),
-            terminal_reason: text(value, "terminal_reason"),
-            stop_reason: text(value, "stop_reason"),
-            num_turns: number(value, "num_turns"),
-            cost_usd_micros: total.and_then(micros),
+            terminal_reason: text_field(value, "terminal_reason"),
+            stop_reason: text_field(value, "stop_reason"),
+            num_turns: number_field(value, "num_turns"),
+            cost_usd_micros: total.and_then(dollars_to_micros),
             usage: own.max(all),
             since_last_result: new.is_some(),
-            text: text(value, "result").unwrap_or_default(),
+            text: text_field(value, "result").unwrap_or_default(),
             errors: list("errors").filter_map(|error| error.as_str().map(str::to_owned)).collect(),
             permission_denials,
         }
@@ -132,7 +132,7 @@ impl RunResult {
     }
 }
 
-fn micros(dollars: f64) -> Option<u64> {
+fn dollars_to_micros(dollars: f64) -> Option<u64> {
     let micros = (dollars * 1e6).round();
     // Up to 2^53 a float counts exactly; a larger value is no price.
     (0.0..=9e15).contains(&micros).then_some(micros as u64)
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     fn read(json: &str) -> RunResult {
-        RunResult::read(&serde_json::from_str(json).unwrap())
+        RunResult::from_json(&serde_json::from_str(json).unwrap())
     }
 
     #[test]

@@ -16,7 +16,7 @@ const HOOK_TIMEOUT: u32 = 10;
 ///
 /// # Errors
 /// If the path cannot be written in JSON (not UTF-8), or is not absolute.
-pub fn settings(el: &Path) -> Result<String, ConfigurationError> {
+pub fn settings_json(el: &Path) -> Result<String, ConfigurationError> {
     let error = |what: &str| {
         let message = format!("the path of el, {}, {what}", el.display());
         ConfigurationError::new("el", message, "install el in a folder with a plain name")
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     fn command(el: &str) -> String {
-        let text = settings(Path::new(el)).unwrap();
+        let text = settings_json(Path::new(el)).unwrap();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let hook = &value["hooks"]["Stop"][0]["hooks"][0];
         assert_eq!((hook["type"].as_str(), hook["timeout"].as_u64()), (Some("command"), Some(10)));
@@ -87,9 +87,9 @@ mod tests {
 
     #[test]
     fn a_path_that_cannot_be_told_is_refused() {
-        assert_eq!(settings(Path::new("el")).unwrap_err().field, "el");
+        assert_eq!(settings_json(Path::new("el")).unwrap_err().field, "el");
         assert!(
-            settings(Path::new(std::ffi::OsStr::from_bytes(b"/x\xff/el")))
+            settings_json(Path::new(std::ffi::OsStr::from_bytes(b"/x\xff/el")))
                 .unwrap_err()
                 .message
                 .contains("UTF-8")

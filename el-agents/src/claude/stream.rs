@@ -3,10 +3,10 @@
 //! The format belongs to the client and changes. Missing, new or differently typed fields are
 //! skipped, and no line is an error.
 
-use el_core::text::{folded, middle_out, one_line};
+use el_core::text::{fold_line, middle_out, one_line};
 use serde_json::Value;
 
-use super::field::{boolean, number, text};
+use super::field::{boolean_field, number_field, text_field};
 use super::result::{RunResult, Usage};
 
 /// The maximum length of a text that is only shown, in characters.
@@ -87,68 +87,70 @@ pub fn parse_line(line: &[u8]) -> Vec<StreamEvent> {
     let parsed = serde_json::from_slice(line)
         .or_else(|_| serde_json::from_str(&String::from_utf8_lossy(line)));
     match parsed {
-        Ok(value @ Value::Object(_)) => read(&value),
+        Ok(value @ Value::Object(_)) => parse_object(&value),
         Ok(_) | Err(_) => garbage(),
     }
 }
 
-fn read(value: &Value) -> Vec<StreamEvent> {
-    let kind = text(value, "type").unwrap_or_default();
-    let subtype = text(value, "subtype").unwrap_or_default();
+fn parse_object(value: &Value) -> Vec<StreamEvent> {
+    let kind = text_field(value, "type").unwrap_or_default();
+    let subtype = text_field(value, "subtype").unwrap_or_default();
     match (kind.as_str(), subtype.as_str()) {
-        ("assistant", _) => assistant(value),
-        ("user", _) => user(value),
-        ("result", _) => vec![StreamEvent::Result(Box::new(RunResult::read(value)))],
+        ("assistant", _) => parse_assistant(value),
+        ("user", _) => parse_user(value),
+        ("result", _) => vec![StreamEvent::Result(Box::new(RunResult::from_json(value)))],
         ("rate_limit_event", _) => vec![rate_limit(value)],
         ("system", "init") => vec![StreamEvent::Init {
-            session_id: text(value, "session_id"),
-            model: text(value, "model"),
-            version: text(value, "claude_code_version"),
+            session_id: text_field(value, "session_id"),
+            model: text_field(value, "model"),
+            version: text_field(value, "claude_code_version"),
         }],
         ("system", "api_retry") => vec![StreamEvent::ApiRetry {
-            attempt: number(value, "attempt").unwrap_or(0),
-            max_retries: number(value, "max_retries").unwrap_or(0),
-            delay_ms: number(value, "retry_delay_ms").unwrap_or(0),
-            status: number(value, "error_status").and_then(|status| u16::try_from(status).ok()),
-            error: text(value, "error").unwrap_or_else(|| "unknown".to_owned()),
+            attempt: number_field(value, "attempt").unwrap_or(0),
+            max_retries: number_field(value, "max_retries").unwrap_or(0),
+            delay_ms: number_field(value, "retry_delay_ms").unwrap_or(0),
+            status: number_field(value, "error_status")
+                .and_then(|status| u16::try_from(status).ok()),
+            error: text_field(value, "error").unwrap_or_else(|| "unknown".to_owned()),
         }],
         ("system", "model_fallback") => vec![StreamEvent::ModelFallback {
-            from: text(value, "original_model").unwrap_or_default(),
-            to: text(value, "fallback_model").unwrap_or_default(),
+            from: text_field(value, "original_model").unwrap_or_default(),
+            to: text_field(value, "fallback_model").unwrap_or_default(),
         }],
         ("system", "task_started") => vec![StreamEvent::TaskStarted {
-            id: text(value, "task_id").unwrap_or_default(),
-            description: one_line(&text(value, "description").unwrap_or_default(), SHOWN),
+            id: text_field(value, "task_id").unwrap_or_default(),
+            description: one_line(&text_field(value, "description").unwrap_or_default(), SHOWN),
         }],
         ("system", "task_updated") => {
-            task_ended(value, value.get("patch").and_then(|patch| text(patch, "status")))
+            task_ended(value, value.get("patch").and_then(|patch| text_field(patch, "status")))
         }
-        ("system", "task_notification") => task_ended(value, text(value, "status")),
+        ("system", "task_notification") => task_ended(value, text_field(value, "status")),
         ("", _) => vec![StreamEvent::Garbage { text: one_line(&value.to_string(), SHOWN) }],
         (kind, "") => vec![StreamEvent::Other { kind: kind.to_owned() }],
         (kind, subtype) => vec![StreamEvent::Other { kind: format!("{kind}/{subtype}") }],
     }
 }
 
-fn assistant(value: &Value) -> Vec<StreamEvent> {
+fn parse_assistant(value: &Value) -> Vec<StreamEvent> {
     let Some(message) = value.get("message") else { return Vec::new() };
     let subagent = is_subagent(value);
     let mut events = Vec::new();
-    if let Some(error) = text(value, "error") {
-        let said: Vec<String> = parts(message).filter_map(|part| text(part, "text")).collect();
+    if let Some(error) = text_field(value, "error") {
+        let said: Vec<String> =
+            content_parts(message).filter_map(|part| text_field(part, "text")).collect();
         return vec![StreamEvent::ApiError { error, text: said.join("\n") }];
     }
-    for part in parts(message) {
-        match text(part, "type").as_deref() {
+    for part in content_parts(message) {
+        match text_field(part, "type").as_deref() {
             Some("text") => {
-                let text = text(part, "text").unwrap_or_default();
+                let text = text_field(part, "text").unwrap_or_default();
                 events.push(StreamEvent::Text { text, subagent });
             }
             Some("thinking" | "redacted_thinking") => events.push(StreamEvent::Thinking),
             Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
                 events.push(StreamEvent::ToolUse {
-                    id: text(part, "id").unwrap_or_default(),
-                    name: text(part, "name").unwrap_or_else(|| "?".to_owned()),
+                    id: text_field(part, "id").unwrap_or_default(),
+                    name: text_field(part, "name").unwrap_or_else(|| "?".to_owned()),
                     summary: one_line(
                         &tool_summary(part.get("input").unwrap_or(&Value::Null)),
                         SHOWN,
@@ -159,29 +161,29 @@ fn assistant(value: &Value) -> Vec<StreamEvent> {
             _ => {}
         }
     }
-    if let (Some(message_id), Some(usage)) = (text(message, "id"), message.get("usage")) {
-        events.push(StreamEvent::Usage { message_id, usage: Usage::read(usage), subagent });
+    if let (Some(message_id), Some(usage)) = (text_field(message, "id"), message.get("usage")) {
+        events.push(StreamEvent::Usage { message_id, usage: Usage::from_json(usage), subagent });
     }
     events
 }
 
-fn user(value: &Value) -> Vec<StreamEvent> {
+fn parse_user(value: &Value) -> Vec<StreamEvent> {
     let Some(message) = value.get("message") else { return Vec::new() };
     let subagent = is_subagent(value);
-    let event = |part: &Value| match text(part, "type").as_deref() {
+    let event = |part: &Value| match text_field(part, "type").as_deref() {
         Some("tool_result") => Some(StreamEvent::ToolResult {
-            id: text(part, "tool_use_id").unwrap_or_default(),
-            is_error: boolean(part, "is_error").unwrap_or(false),
+            id: text_field(part, "tool_use_id").unwrap_or_default(),
+            is_error: boolean_field(part, "is_error").unwrap_or(false),
             // The end of a long text is kept, which contains the error.
-            summary: middle_out(&folded(&content(part)), SHOWN),
+            summary: middle_out(&fold_line(&tool_result_text(part)), SHOWN),
             subagent,
         }),
-        Some("text") => said_to_agent(&text(part, "text").unwrap_or_default()),
+        Some("text") => said_to_agent(&text_field(part, "text").unwrap_or_default()),
         _ => None,
     };
     match message.get("content") {
         Some(Value::String(said)) => said_to_agent(said).into_iter().collect(),
-        _ => parts(message).filter_map(event).collect(),
+        _ => content_parts(message).filter_map(event).collect(),
     }
 }
 
@@ -195,21 +197,24 @@ fn said_to_agent(said: &str) -> Option<StreamEvent> {
 
 fn rate_limit(value: &Value) -> StreamEvent {
     let info = value.get("rate_limit_info").filter(|info| info.is_object()).unwrap_or(value);
-    let resets_at = number(info, "resetsAt")
-        .or_else(|| number(info, "resets_at"))
+    let resets_at = number_field(info, "resetsAt")
+        .or_else(|| number_field(info, "resets_at"))
         .and_then(|time| i64::try_from(time).ok());
     StreamEvent::RateLimit(Limit {
-        status: text(info, "status").unwrap_or_default(),
+        status: text_field(info, "status").unwrap_or_default(),
         // Seconds, as observed; a number that can only be milliseconds is converted.
         resets_at: resets_at.map(|time| if time > 100_000_000_000 { time / 1000 } else { time }),
-        kind: text(info, "rateLimitType").or_else(|| text(info, "rate_limit_type")),
+        kind: text_field(info, "rateLimitType").or_else(|| text_field(info, "rate_limit_type")),
     })
 }
 
 fn task_ended(value: &Value, status: Option<String>) -> Vec<StreamEvent> {
     match status {
         Some(status) if !matches!(status.as_str(), "running" | "pending" | "in_progress") => {
-            vec![StreamEvent::TaskEnded { id: text(value, "task_id").unwrap_or_default(), status }]
+            vec![StreamEvent::TaskEnded {
+                id: text_field(value, "task_id").unwrap_or_default(),
+                status,
+            }]
         }
         _ => Vec::new(),
     }
@@ -245,17 +250,17 @@ fn tool_summary(input: &Value) -> String {
 }
 
 /// Returns the text of a tool's answer: a string, or the texts among the parts.
-fn content(part: &Value) -> String {
+fn tool_result_text(part: &Value) -> String {
     match part.get("content") {
         Some(Value::String(said)) => said.clone(),
         Some(Value::Array(parts)) => {
-            parts.iter().filter_map(|part| text(part, "text")).collect::<Vec<_>>().join("\n")
+            parts.iter().filter_map(|part| text_field(part, "text")).collect::<Vec<_>>().join("\n")
         }
         _ => String::new(),
     }
 }
 
-fn parts(message: &Value) -> impl Iterator<Item = &Value> {
+fn content_parts(message: &Value) -> impl Iterator<Item = &Value> {
     message.get("content").and_then(Value::as_array).into_iter().flatten()
 }
 

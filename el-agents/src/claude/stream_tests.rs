@@ -295,7 +295,7 @@ fn take_in(lines: &[Line]) {
     for line in lines {
         let Line::Whole(line) = line else { continue };
         for event in parse_line(line) {
-            progress.apply(&event);
+            progress.apply_event(&event);
             renderer.render(&event);
             assert!(progress.action.chars().count() <= 120);
         }

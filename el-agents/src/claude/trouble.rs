@@ -5,7 +5,7 @@ use el_core::model::{Fault, Refusal};
 
 /// The meaning of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
+pub enum ErrorCause {
     /// The account, or the service: not the agent's.
     Fault(Fault),
     /// The request itself is refused, and would be refused again.
@@ -16,7 +16,7 @@ pub enum Trouble {
 
 /// An error as reported by the client.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Report<'a> {
+pub struct ErrorReport<'a> {
     /// The HTTP status of the API's last answer.
     pub status: Option<u16>,
     /// The client's error code: `authentication_failed`, `billing_error`, `server_error`, …
@@ -66,7 +66,7 @@ const OUTAGES: [&str; 10] = [
 
 /// Reads an error.
 #[must_use]
-pub fn trouble(report: &Report<'_>) -> Trouble {
+pub fn classify_error(report: &ErrorReport<'_>) -> ErrorCause {
     let text = format!("{}\n{}", report.kind, report.text).to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if report.status == Some(413)
@@ -74,9 +74,9 @@ pub fn trouble(report: &Report<'_>) -> Trouble {
         || matches!(report.terminal_reason, "prompt_too_long" | "image_error")
         || has(&PERMANENT)
     {
-        return Trouble::Permanent;
+        return ErrorCause::Permanent;
     }
-    let account = |refusal| Trouble::Fault(Fault::Account { refusal });
+    let account = |refusal| ErrorCause::Fault(Fault::Account { refusal });
     if let Some((refusal, _)) = REFUSALS.iter().find(|(_, words)| has(words)) {
         return account(*refusal);
     }
@@ -85,12 +85,12 @@ pub fn trouble(report: &Report<'_>) -> Trouble {
         Some(402) => account(Refusal::Credit),
         Some(403) => account(Refusal::Access),
         Some(404) => account(Refusal::Model),
-        Some(429) => Trouble::Fault(Fault::UsageLimit { resets_at: None }),
-        Some(408 | 500..=599) => Trouble::Fault(Fault::Outage),
+        Some(429) => ErrorCause::Fault(Fault::UsageLimit { resets_at: None }),
+        Some(408 | 500..=599) => ErrorCause::Fault(Fault::Outage),
         None if has(&["authentication_failed"]) => account(Refusal::Login),
-        None if has(&["rate_limit"]) => Trouble::Fault(Fault::UsageLimit { resets_at: None }),
-        None if has(&OUTAGES) => Trouble::Fault(Fault::Outage),
-        _ => Trouble::Unknown,
+        None if has(&["rate_limit"]) => ErrorCause::Fault(Fault::UsageLimit { resets_at: None }),
+        None if has(&OUTAGES) => ErrorCause::Fault(Fault::Outage),
+        _ => ErrorCause::Unknown,
     }
 }
 
@@ -100,8 +100,8 @@ mod tests {
 
     #[test]
     fn errors_are_read_as_the_client_words_them() {
-        let account = |refusal| Trouble::Fault(Fault::Account { refusal });
-        let outage = Trouble::Fault(Fault::Outage);
+        let account = |refusal| ErrorCause::Fault(Fault::Account { refusal });
+        let outage = ErrorCause::Fault(Fault::Outage);
         for (status, text, expected) in [
             (Some(401), "Invalid API key · Fix external API key", account(Refusal::Login)),
             (Some(401), "Please run /login · API Error: 401", account(Refusal::Login)),
@@ -114,21 +114,22 @@ mod tests {
                 "There's an issue with the selected model (x). It may not exist",
                 account(Refusal::Model),
             ),
-            (Some(413), "Request too large (max 32MB)", Trouble::Permanent),
-            (Some(400), "Prompt is too long", Trouble::Permanent),
+            (Some(413), "Request too large (max 32MB)", ErrorCause::Permanent),
+            (Some(400), "Prompt is too long", ErrorCause::Permanent),
             (Some(500), "API Error: 500 broken", outage),
             (None, "API Error: Repeated 529 Overloaded errors.", outage),
             (None, "API Error: Unable to connect to API (ConnectionRefused)", outage),
             (None, "Request timed out", outage),
-            (Some(400), "API Error: 400 messages.0: bad", Trouble::Unknown),
-            (None, "Reached maximum number of turns (3)", Trouble::Unknown),
+            (Some(400), "API Error: 400 messages.0: bad", ErrorCause::Unknown),
+            (None, "Reached maximum number of turns (3)", ErrorCause::Unknown),
         ] {
-            let report = Report { status, text, ..Report::default() };
-            assert_eq!(trouble(&report), expected, "{status:?} {text}");
+            let report = ErrorReport { status, text, ..ErrorReport::default() };
+            assert_eq!(classify_error(&report), expected, "{status:?} {text}");
         }
-        let refusal = Report { stop_reason: "refusal", ..Report::default() };
-        assert_eq!(trouble(&refusal), Trouble::Permanent);
-        let billing = Report { kind: "billing_error", status: Some(400), ..Report::default() };
-        assert_eq!(trouble(&billing), account(Refusal::Credit));
+        let refusal = ErrorReport { stop_reason: "refusal", ..ErrorReport::default() };
+        assert_eq!(classify_error(&refusal), ErrorCause::Permanent);
+        let billing =
+            ErrorReport { kind: "billing_error", status: Some(400), ..ErrorReport::default() };
+        assert_eq!(classify_error(&billing), account(Refusal::Credit));
     }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::call::{failed_call, retry_while_locked};
 use super::error::HalfMoved;
 use super::files::{Difference, Rollback};
-use super::repository::{Repository, Worktree, changes};
+use super::repository::{Repository, Worktree, status_lines};
 use super::{Git, GitError};
 
 /// The note's name.
@@ -65,13 +65,13 @@ pub fn find_obstacle(
     }
     let git = Git::at(&tree.path);
     let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
-    let changed: Vec<PathBuf> = changes(&git, false, &[])?
+    let changed: Vec<PathBuf> = status_lines(&git, false, &[])?
         .iter()
         .filter_map(|line| line.get(3..).map(PathBuf::from))
         .filter(|path| tree.path.join(path).canonicalize().ok().as_ref() != Some(&own))
         .collect();
     let at = format!("{target} is checked out in {}", tree.path.display());
-    if let Some((what, end)) = under_way(&git)? {
+    if let Some((what, end)) = operation_under_way(&git)? {
         return Ok(Some(format!("{at}, where a {what} is under way; {end} ends it")));
     }
     let noun = if changed.len() == 1 { "file has" } else { "files have" };
@@ -79,14 +79,14 @@ pub fn find_obstacle(
         format!(
             "{at}, where {} {noun} changes that are not committed: {}",
             changed.len(),
-            names(&changed)
+            first_names(&changed)
         )
     }))
 }
 
 /// Returns the operation that a person has begun in a checkout and not ended, with the command that
 /// ends the operation.
-fn under_way(git: &Git) -> Result<Option<(&'static str, &'static str)>, GitError> {
+fn operation_under_way(git: &Git) -> Result<Option<(&'static str, &'static str)>, GitError> {
     let own = PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?);
     let signs = [
         ("MERGE_HEAD", "merge", "git merge --continue or --abort"),
@@ -142,26 +142,26 @@ pub fn recover_move(repository: &Repository, target: &str) -> Result<(), GitErro
         return Ok(());
     };
     let git = Git::at(&tree.path).in_own_checkout();
-    let note = note_of(&git)?;
+    let note = note_path(&git)?;
     let Ok(text) = fs::read_to_string(&note) else { return Ok(()) };
     let words: Vec<&str> = text.lines().collect();
     if words.first() == Some(&target) {
         // Git may still be at work after el was killed.
-        retry_while_locked(|| match locks(&git, target)? {
+        retry_while_locked(|| match find_locks(&git, target)? {
             locks if locks.is_empty() => Ok(()),
             locks => Err(GitError::Left(locks)),
         })?;
     }
     if let [branch, old, new] = words[..]
         && branch == target
-        && repository.tip(target)?.as_deref() == Some(old)
-        && repository.commit(new)?.is_some()
+        && repository.branch_tip(target)?.as_deref() == Some(old)
+        && repository.resolve_commit(new)?.is_some()
     {
         let begun = Move::new(repository, &tree, target, old, new)?;
         return begun.roll_back("an el land was killed while it moved them");
     }
     // The move had ended, or a person has moved on since.
-    forget(&note)
+    remove_note(&note)
 }
 
 /// The arguments of a fast-forward that ignores the configuration. Git may not overwrite ignored
@@ -201,7 +201,7 @@ impl<'a> Move<'a> {
         // The checkout belongs to a person, and so do its hooks.
         let git = Git::at(&tree.path).in_own_checkout().logged_as("el land");
         let difference = Difference::between(&git, old, new)?;
-        let note = note_of(&git)?;
+        let note = note_path(&git)?;
         Ok(Move { repository, git, target, old, new, difference, note })
     }
 
@@ -210,10 +210,10 @@ impl<'a> Move<'a> {
         let held = |why: String| {
             Ok(AdvanceResult::Held(format!("{target} is checked out in {at}: {why}")))
         };
-        if let Some(why) = self.difference.refused()? {
+        if let Some(why) = self.difference.describe_obstacle()? {
             return held(why);
         }
-        match retry_while_locked(|| self.merge()) {
+        match retry_while_locked(|| self.merge_or_roll_back()) {
             Ok(()) => Ok(AdvanceResult::Moved),
             Err(GitError::Failed { said, .. }) => held(said),
             Err(error) => Err(error),
@@ -221,26 +221,26 @@ impl<'a> Move<'a> {
     }
 
     /// Moves the branch and all files, or puts everything back.
-    fn merge(&self) -> Result<(), GitError> {
+    fn merge_or_roll_back(&self) -> Result<(), GitError> {
         // With a lock in the way, git would move the files and then stop.
-        let locks = locks(&self.git, self.target)?;
+        let locks = find_locks(&self.git, self.target)?;
         if let Some(lock) = locks.iter().find(|lock| !lock.ends_with("packed-refs.lock")) {
             return Err(GitError::Locked(format!("{} is there", lock.display())));
         }
-        write(&self.note, &format!("{}\n{}\n{}\n", self.target, self.old, self.new))?;
+        write_note(&self.note, &format!("{}\n{}\n{}\n", self.target, self.old, self.new))?;
         let words = [&MERGE[..], &[self.new]].concat();
         let ran = self.git.run_once(&words, None, usize::MAX);
-        let tip = self.repository.tip(self.target)?;
+        let tip = self.repository.branch_tip(self.target)?;
         // A hook that fails after the move, or a late time-out, does not matter.
         if tip.as_deref() == Some(self.new) {
-            return forget(&self.note);
+            return remove_note(&self.note);
         }
         let error = ran.map_or_else(|error| error, |ran| failed_call(&words, &ran));
         if tip.as_deref() == Some(self.old) {
             self.roll_back(&error.to_string())?;
         } else {
             // The branch has new commits: git refused the fast-forward and moved nothing.
-            forget(&self.note)?;
+            remove_note(&self.note)?;
         }
         Err(error)
     }
@@ -249,8 +249,8 @@ impl<'a> Move<'a> {
     /// why the move failed.
     fn roll_back(&self, why: &str) -> Result<(), GitError> {
         let which = match self.difference.roll_back() {
-            Ok(Rollback::Done) => return forget(&self.note),
-            Ok(Rollback::Changed(paths)) => format!("somebody has changed {}", names(&paths)),
+            Ok(Rollback::Done) => return remove_note(&self.note),
+            Ok(Rollback::Changed(paths)) => format!("somebody has changed {}", first_names(&paths)),
             Err(error) => error.to_string(),
         };
         Err(GitError::from(Box::new(HalfMoved {
@@ -266,7 +266,7 @@ impl<'a> Move<'a> {
 
 /// Lists the locks that hinder a move, or that git holds during a move. The holder of a lock is
 /// unknown, so no lock is removed here.
-fn locks(git: &Git, target: &str) -> Result<Vec<PathBuf>, GitError> {
+fn find_locks(git: &Git, target: &str) -> Result<Vec<PathBuf>, GitError> {
     let names = [
         "index.lock".to_owned(),
         "HEAD.lock".to_owned(),
@@ -283,11 +283,11 @@ fn locks(git: &Git, target: &str) -> Result<Vec<PathBuf>, GitError> {
     Ok(found)
 }
 
-fn note_of(git: &Git) -> Result<PathBuf, GitError> {
+fn note_path(git: &Git) -> Result<PathBuf, GitError> {
     Ok(PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?).join(NOTE))
 }
 
-fn write(note: &Path, text: &str) -> Result<(), GitError> {
+fn write_note(note: &Path, text: &str) -> Result<(), GitError> {
     let write = || {
         let mut file = fs::File::create(note)?;
         file.write_all(text.as_bytes())?;
@@ -296,7 +296,7 @@ fn write(note: &Path, text: &str) -> Result<(), GitError> {
     write().map_err(super::error::file_error("write", note))
 }
 
-fn forget(note: &Path) -> Result<(), GitError> {
+fn remove_note(note: &Path) -> Result<(), GitError> {
     match fs::remove_file(note) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(super::error::file_error("take away", note)(error))
@@ -306,7 +306,7 @@ fn forget(note: &Path) -> Result<(), GitError> {
 }
 
 /// The first few.
-fn names(paths: &[PathBuf]) -> String {
+fn first_names(paths: &[PathBuf]) -> String {
     let first: Vec<String> = paths.iter().take(5).map(|path| path.display().to_string()).collect();
     let more =
         if paths.len() > 5 { format!(" and {} more", paths.len() - 5) } else { String::new() };
@@ -339,16 +339,16 @@ pub fn unpublished_submodules(
     worktree: Option<&Path>,
 ) -> Result<Vec<String>, GitError> {
     let mut found = Vec::new();
-    for (path, commit) in Difference::between(repository.git(), old, new)?.submodules() {
+    for (path, commit) in Difference::between(repository.git(), old, new)?.changed_submodules() {
         let here = |top: &Path| Some(top.join(path)).filter(|folder| folder.join(".git").exists());
         let Some(theirs) = worktree.and_then(here) else { continue };
         let is_here = here(repository.top()).is_some_and(|folder| {
             Git::at(&folder)
-                .maybe(&["cat-file", "-e", &format!("{commit}^{{commit}}")])
+                .ask_optional(&["cat-file", "-e", &format!("{commit}^{{commit}}")])
                 .is_ok_and(|said| said.is_some())
         });
         let is_public = || {
-            let said = Git::at(&theirs).maybe(&["branch", "-r", "--contains", commit]);
+            let said = Git::at(&theirs).ask_optional(&["branch", "-r", "--contains", commit]);
             said.is_ok_and(|said| said.is_some_and(|said| !said.is_empty()))
         };
         if !is_here && !is_public() {

@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The exit status and the output of a program.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct ProgramOutput {
     pub(super) status: ExitStatus,
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: Vec<u8>,
@@ -40,7 +40,7 @@ pub(super) fn run(
     input: Option<&[u8]>,
     limit: Duration,
     max: usize,
-) -> io::Result<Option<Ran>> {
+) -> io::Result<Option<ProgramOutput>> {
     command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     let mut child = command.spawn()?;
@@ -49,8 +49,8 @@ pub(super) fn run(
         // A program that does not read to the end reports its own error.
         std::thread::spawn(move || drop(pipe.write_all(&text)));
     }
-    let stdout = Kept::of(child.stdout.take(), max);
-    let stderr = Kept::of(child.stderr.take(), STDERR_MAX);
+    let stdout = PipeContent::spawn_reader(child.stdout.take(), max);
+    let stderr = PipeContent::spawn_reader(child.stderr.take(), STDERR_MAX);
     let began = Instant::now();
     let mut look = Duration::from_millis(1);
     let status = loop {
@@ -58,19 +58,19 @@ pub(super) fn run(
             break status;
         }
         if began.elapsed() > limit {
-            end(&mut child)?;
+            end_process_group(&mut child)?;
             return Ok(None);
         }
         std::thread::sleep(look);
         look = (look * 2).min(LOOK);
     };
-    let (stdout, stderr) = (stdout.take(), stderr.take());
+    let (stdout, stderr) = (stdout.into_bytes(), stderr.into_bytes());
     let is_cut = stdout.len() >= max;
-    Ok(Some(Ran { status, stdout, stderr, is_cut }))
+    Ok(Some(ProgramOutput { status, stdout, stderr, is_cut }))
 }
 
 /// Ends a child with its process group.
-pub(super) fn end(child: &mut Child) -> io::Result<()> {
+pub(super) fn end_process_group(child: &mut Child) -> io::Result<()> {
     let group = Pid::from_child(child);
     // The child is not reaped yet, so the group is still its own.
     let _ = kill_process_group(group, Signal::TERM);
@@ -94,14 +94,14 @@ fn is_gone(group: Pid) -> bool {
 }
 
 /// The content of a pipe, read on a separate thread.
-struct Kept {
+struct PipeContent {
     bytes: Arc<Mutex<Vec<u8>>>,
     ended: Receiver<()>,
 }
 
-impl Kept {
+impl PipeContent {
     /// Reads until `max` bytes, then closes the pipe, which ends a program that writes more.
-    fn of(pipe: Option<impl Read + Send + 'static>, max: usize) -> Kept {
+    fn spawn_reader(pipe: Option<impl Read + Send + 'static>, max: usize) -> PipeContent {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let (sender, ended) = channel::<()>();
         if let Some(mut pipe) = pipe {
@@ -122,10 +122,10 @@ impl Kept {
                 drop(sender);
             });
         }
-        Kept { bytes, ended }
+        PipeContent { bytes, ended }
     }
 
-    fn take(self) -> Vec<u8> {
+    fn into_bytes(self) -> Vec<u8> {
         // No message is ever sent: the wait ends when the reader ends, or at the limit.
         let _ = self.ended.recv_timeout(REST);
         std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner))

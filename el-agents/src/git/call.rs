@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::GitError;
-use super::bounded::{self, Ran};
+use super::bounded::{self, ProgramOutput};
 use super::environment;
 
 /// Tries while another git holds a lock.
@@ -97,7 +97,7 @@ impl Git {
 
     /// The same where all calls together end by a moment.
     #[must_use]
-    pub fn until(&self, until: Instant) -> Git {
+    pub fn with_deadline(&self, until: Instant) -> Git {
         Git { until: Some(until), ..self.clone() }
     }
 
@@ -112,8 +112,8 @@ impl Git {
         &self.folder
     }
 
-    pub(super) fn command(&self) -> Command {
-        let mut command = environment::program();
+    pub(super) fn base_command(&self) -> Command {
+        let mut command = environment::git_command();
         command
             .env("LC_ALL", "C")
             .env("GIT_TERMINAL_PROMPT", "0")
@@ -216,13 +216,13 @@ impl Git {
         words: &[S],
         input: Option<&[u8]>,
         max: usize,
-    ) -> Result<Ran, GitError> {
-        let what = first(words);
+    ) -> Result<ProgramOutput, GitError> {
+        let what = first_word(words);
         let mut limit = if LONG.contains(&what.as_str()) { LONG_LIMIT } else { SHORT_LIMIT };
         if let Some(until) = self.until {
             limit = limit.min(until.saturating_duration_since(Instant::now()));
         }
-        let mut command = self.command();
+        let mut command = self.base_command();
         command.args(words);
         bounded::run(&mut command, input, limit, max)
             .map_err(GitError::Program)?
@@ -233,7 +233,7 @@ impl Git {
     ///
     /// # Errors
     /// If git cannot be run at all.
-    pub fn maybe<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<Option<String>, GitError> {
+    pub fn ask_optional<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<Option<String>, GitError> {
         match self.ask(words) {
             Ok(text) => Ok(Some(text)),
             Err(GitError::Failed { .. }) => Ok(None),
@@ -249,7 +249,7 @@ const NEEDED: (u32, u32) = (2, 38);
 ///
 /// # Errors
 /// If git is too old, or not installed.
-pub fn check_version() -> Result<(), GitError> {
+pub fn ensure_version() -> Result<(), GitError> {
     let said = Git::at(Path::new(".")).ask(&["--version"])?;
     let version = said.split(' ').nth(2).unwrap_or_default();
     let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());
@@ -275,15 +275,15 @@ pub(super) fn retry_while_locked<T>(
     done()
 }
 
-fn first<S: AsRef<OsStr>>(words: &[S]) -> String {
+fn first_word<S: AsRef<OsStr>>(words: &[S]) -> String {
     words.first().map(|word| word.as_ref().to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// A call that ended badly, as an error.
-pub(super) fn failed_call<S: AsRef<OsStr>>(words: &[S], ran: &Ran) -> GitError {
+pub(super) fn failed_call<S: AsRef<OsStr>>(words: &[S], ran: &ProgramOutput) -> GitError {
     let said = if ran.stderr.is_empty() { &ran.stdout } else { &ran.stderr };
     let said = String::from_utf8_lossy(said).trim().to_owned();
-    refusal_error(first(words), if said.is_empty() { ran.status.to_string() } else { said })
+    refusal_error(first_word(words), if said.is_empty() { ran.status.to_string() } else { said })
 }
 
 /// Builds the error of a refusal. Git's hints are left out, since they are about commands that the
@@ -312,7 +312,7 @@ mod tests {
             format!("alias.hang=!sh -c 'sleep 2; touch {}; sleep 60' & sleep 60", marked.display());
         let began = Instant::now();
         let asked = Git::at(dir.path())
-            .until(began + Duration::from_millis(300))
+            .with_deadline(began + Duration::from_millis(300))
             .ask(&["-c", &alias, "hang"]);
         assert!(matches!(asked, Err(GitError::TimedOut { .. })), "{asked:?}");
         assert!(began.elapsed() < Duration::from_secs(8));

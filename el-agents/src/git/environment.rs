@@ -35,7 +35,7 @@ pub(crate) fn is_local_variable(name: &OsStr) -> bool {
 }
 
 /// Returns a command for git without the local variables.
-pub(super) fn program() -> Command {
+pub(super) fn git_command() -> Command {
     let mut command = Command::new("git");
     for name in LOCAL {
         command.env_remove(name);

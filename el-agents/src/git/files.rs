@@ -41,7 +41,7 @@ enum OnDisk {
 }
 
 impl OnDisk {
-    fn is(&self, wanted: Option<&String>) -> bool {
+    fn matches_blob(&self, wanted: Option<&String>) -> bool {
         match (self, wanted) {
             (OnDisk::Missing, None) => true,
             (OnDisk::Blob(found), Some(wanted)) => found == wanted,
@@ -71,13 +71,13 @@ impl Difference {
     }
 
     /// The submodules that change, each with the new commit.
-    pub(super) fn submodules(&self) -> impl Iterator<Item = (&Path, &str)> {
+    pub(super) fn changed_submodules(&self) -> impl Iterator<Item = (&Path, &str)> {
         let changed = self.files.iter().filter(|file| file.is_submodule);
         changed.filter_map(|file| Some((file.path.as_path(), file.new.as_deref()?)))
     }
 
     /// Returns the reason why the files must not be moved although git would move them.
-    pub(super) fn refused(&self) -> Result<Option<String>, GitError> {
+    pub(super) fn describe_obstacle(&self) -> Result<Option<String>, GitError> {
         // A file in the place of a submodule would delete the repository with all its commits.
         let top = self.git.folder();
         let is_filled = |path: &Path| {
@@ -123,12 +123,12 @@ impl Difference {
         let hidden = self.not_checked_out()?;
         for (file, disk) in self.files.iter().zip(&on_disk) {
             if file.is_submodule
-                || disk.is(file.old.as_ref())
+                || disk.matches_blob(file.old.as_ref())
                 || (*disk == OnDisk::Missing && hidden.contains(&file.path))
             {
                 continue;
             }
-            if disk.is(file.new.as_ref()) || self.is_half_written(file, disk) {
+            if disk.matches_blob(file.new.as_ref()) || self.is_half_written(file, disk) {
                 back.push(file)
             } else {
                 wrong.push(file.path.clone())
@@ -155,7 +155,7 @@ impl Difference {
             wrong.dedup();
             return Ok(Rollback::Changed(wrong));
         }
-        self.git.maybe(&["update-index", "-q", "--refresh"])?;
+        self.git.ask_optional(&["update-index", "-q", "--refresh"])?;
         if !moved.is_empty() {
             // Git writes the index last, so all files were moved.
             self.git.ask(&["read-tree", "-m", "-u", &self.new, &self.old])?;
@@ -172,7 +172,7 @@ impl Difference {
         }
         if !wanted.is_empty() {
             self.git.ask_bytes(&["checkout-index", "-f", "-z", "--stdin"], Some(&wanted))?;
-            self.git.maybe(&["update-index", "-q", "--refresh"])?;
+            self.git.ask_optional(&["update-index", "-q", "--refresh"])?;
         }
         Ok(Rollback::Done)
     }
@@ -245,13 +245,13 @@ pub(super) fn changed_on_disk(git: &Git, paths: &[PathBuf]) -> Result<Vec<PathBu
     let differs = |(_, disk): &(&(PathBuf, String), OnDisk)| *disk != OnDisk::Missing;
     let pairs = entries.iter().zip(found).filter(differs);
     Ok(pairs
-        .filter(|((_, blob), disk)| !disk.is(Some(blob)))
+        .filter(|((_, blob), disk)| !disk.matches_blob(Some(blob)))
         .map(|((path, _), _)| path.clone())
         .collect())
 }
 
 /// The folders of submodules, by the index.
-pub(super) fn submodules(git: &Git) -> Result<Vec<PathBuf>, GitError> {
+pub(super) fn submodule_folders(git: &Git) -> Result<Vec<PathBuf>, GitError> {
     let said = git.ask_bytes(&["ls-files", "-s", "-z"], None)?;
     let lines = said.split(|byte| *byte == 0).filter(|line| line.starts_with(GITLINK.as_bytes()));
     Ok(lines

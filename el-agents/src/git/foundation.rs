@@ -22,7 +22,7 @@ pub(super) fn merge_dependencies(
     let mut committer = None;
     for atom in unmerged_dependencies(repository, base, base, wanted.builds_on)? {
         let branch = branch_of(&atom);
-        let Some(tip) = repository.tip(&branch)? else { continue };
+        let Some(tip) = repository.branch_tip(&branch)? else { continue };
         if repository.contains(&tip, &top)? {
             top = tip;
         } else if !repository.contains(&top, &tip)? {
@@ -61,8 +61,10 @@ pub(super) fn ensure_on_branches(
     builds_on: &[String],
 ) -> Result<(), GitError> {
     for atom in builds_on {
-        let Some(left) = repository.commit(&format!("refs/el/astray/{atom}"))? else { continue };
-        let is_there = match repository.tip(&branch_of(atom))? {
+        let Some(left) = repository.resolve_commit(&format!("refs/el/astray/{atom}"))? else {
+            continue;
+        };
+        let is_there = match repository.branch_tip(&branch_of(atom))? {
             Some(tip) => repository.contains(&tip, &left)?,
             None => false,
         };
@@ -83,7 +85,7 @@ pub(super) fn unmerged_dependencies(
 ) -> Result<Vec<String>, GitError> {
     let mut found = Vec::new();
     for atom in builds_on {
-        let Some(tip) = repository.tip(&branch_of(atom))? else { continue };
+        let Some(tip) = repository.branch_tip(&branch_of(atom))? else { continue };
         if !repository.has_landed(target, atom, &tip)? && !repository.has_work(commit, &tip)? {
             found.push(atom.clone());
         }
@@ -97,7 +99,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn foresee(
+    pub fn merge_in_memory(
         &self,
         ours: &str,
         theirs: &str,

@@ -51,7 +51,7 @@ fn commit_all(
     tip: &str,
     put: &[String],
 ) -> Result<String, GitError> {
-    own.ask(&add_all(put))?;
+    own.ask(&add_all_arguments(put))?;
     let tree = own.ask(&["write-tree"])?;
     let head = own.ask(&["rev-parse", "HEAD"])?;
     if head == tip && tree == own.ask(&["rev-parse", &format!("{tip}^{{tree}}")])? {
@@ -67,7 +67,7 @@ fn commit_all(
 
 /// Returns the arguments that add all files of a worktree to the index, except the files that el
 /// put there.
-pub(crate) fn add_all(put: &[String]) -> Vec<String> {
+pub(crate) fn add_all_arguments(put: &[String]) -> Vec<String> {
     let mut words: Vec<String> = ["add", "--all", "--", "."].map(str::to_owned).to_vec();
     words.extend(put.iter().map(|path| format!(":(exclude,top,literal){path}")));
     words
@@ -82,7 +82,7 @@ pub fn expire_given_up(
     now: i64,
     dry_run: bool,
 ) -> Result<Vec<String>, GitError> {
-    let mut old = repository.refs(KEPT)?;
+    let mut old = repository.refs_below(KEPT)?;
     old.retain(|(name, _)| {
         let since = name.rsplit('/').next().and_then(|text| text.parse::<i64>().ok());
         since.is_some_and(|since| now - since > KEPT_FOR)

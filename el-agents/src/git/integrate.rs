@@ -7,7 +7,7 @@ use super::{Git, GitError};
 
 /// How a branch is brought in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum JoinMode {
     /// Put the branch's commits on top.
     Rebase,
     /// Join the branch by a merge commit.
@@ -49,7 +49,7 @@ impl ScratchCheckout {
         let path = above.join(path.file_name().unwrap_or_default());
         let git = owner.as_committer().in_folder(&path).in_own_checkout();
         let scratch = ScratchCheckout { git, owner, path };
-        scratch.clear();
+        scratch.remove_checkout();
         let add =
             ["worktree", "add", "--quiet", "--force", "--detach"].map(std::ffi::OsString::from);
         let rest = [scratch.path.clone().into_os_string(), at.into()];
@@ -62,7 +62,7 @@ impl ScratchCheckout {
         }
     }
 
-    fn clear(&self) {
+    fn remove_checkout(&self) {
         let words: [&std::ffi::OsStr; 5] = [
             "worktree".as_ref(),
             "remove".as_ref(),
@@ -97,16 +97,16 @@ impl ScratchCheckout {
     ///
     /// # Errors
     /// If git fails otherwise.
-    pub fn join(
+    pub fn join_branch(
         &self,
         head: &str,
         since: Option<&str>,
         tip: &str,
-        mode: Mode,
+        mode: JoinMode,
         message: &str,
     ) -> Result<JoinResult, GitError> {
         let tried = match mode {
-            Mode::Merge => {
+            JoinMode::Merge => {
                 self.check_out(head)?;
                 self.git.ask(&[
                     "merge",
@@ -119,7 +119,7 @@ impl ScratchCheckout {
                     tip,
                 ])
             }
-            Mode::Rebase => {
+            JoinMode::Rebase => {
                 self.check_out(tip)?;
                 let words = [
                     "rebase",
@@ -134,7 +134,8 @@ impl ScratchCheckout {
             }
         };
         if let Err(error) = tried {
-            let files = self.abort(if mode == Mode::Merge { "merge" } else { "rebase" }, head)?;
+            let files =
+                self.abort_step(if mode == JoinMode::Merge { "merge" } else { "rebase" }, head)?;
             return if files.is_empty() { Err(error) } else { Ok(JoinResult::Conflict(files)) };
         }
         Ok(JoinResult::Joined(self.git.ask(&["rev-parse", "HEAD"])?))
@@ -147,7 +148,7 @@ impl ScratchCheckout {
     pub fn bring_back(&self, head: &str, revert: &str) -> Result<JoinResult, GitError> {
         self.check_out(head)?;
         if self.git.ask(&["revert", "--no-edit", revert]).is_err() {
-            let files = self.abort("revert", head)?;
+            let files = self.abort_step("revert", head)?;
             // No conflict: the target has all of the work again.
             return Ok(if files.is_empty() {
                 JoinResult::Joined(head.to_owned())
@@ -159,7 +160,7 @@ impl ScratchCheckout {
     }
 
     /// Aborts a step that failed, and returns the files in conflict.
-    fn abort(&self, what: &str, head: &str) -> Result<Vec<String>, GitError> {
+    fn abort_step(&self, what: &str, head: &str) -> Result<Vec<String>, GitError> {
         let files = self.git.ask(&["diff", "--name-only", "--diff-filter=U", "-z"])?;
         let _ = self.git.ask(&[what, "--abort"]);
         self.check_out(head)?;
@@ -169,6 +170,6 @@ impl ScratchCheckout {
 
 impl Drop for ScratchCheckout {
     fn drop(&mut self) {
-        self.clear();
+        self.remove_checkout();
     }
 }

@@ -13,7 +13,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn locks(&self) -> Result<Vec<PathBuf>, GitError> {
+    pub fn find_locks(&self) -> Result<Vec<PathBuf>, GitError> {
         let words = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
         let common = PathBuf::from(self.git().ask(&words)?);
         let mut found = Vec::new();

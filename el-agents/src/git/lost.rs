@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::files::{changed_on_disk, flagged_entries, submodules};
+use super::files::{changed_on_disk, flagged_entries, submodule_folders};
 use super::repository::is_below;
 use super::{Git, GitError, Worktree, ready};
 
@@ -36,7 +36,7 @@ impl Worktree {
             .map(|path| path.display().to_string())
             .collect();
         let (from_setup, ready_at) = ready::put_by_setup(&git)?;
-        for path in ignored(&git)? {
+        for path in ignored_paths(&git)? {
             let is_from_setup =
                 || from_setup.contains(&path) && !self.is_changed_since(&path, ready_at);
             if !self.is_made_anew(&path, main, put) && !is_from_setup() {
@@ -55,7 +55,7 @@ impl Worktree {
             let has_some = fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some());
             has_some && !folder.join(".git").is_file()
         };
-        Ok(submodules(git)?
+        Ok(submodule_folders(git)?
             .into_iter()
             .filter(is_filled)
             .map(|path| path.join("").display().to_string())
@@ -99,7 +99,9 @@ impl Worktree {
         }
         let git = Git::at(&self.path).in_own_checkout();
         let mut found = Vec::new();
-        for path in ignored(&git)?.into_iter().map(PathBuf::from).chain(submodules(&git)?) {
+        for path in
+            ignored_paths(&git)?.into_iter().map(PathBuf::from).chain(submodule_folders(&git)?)
+        {
             find_repositories(&self.path.join(path), &mut found);
         }
         let place = |folder: &PathBuf| folder.strip_prefix(&self.path).unwrap_or(folder).to_owned();
@@ -173,7 +175,7 @@ fn has_own_commits(folder: &Path, main: &Path) -> bool {
 }
 
 /// Lists the ignored paths; a wholly ignored folder is a single path.
-pub(super) fn ignored(git: &Git) -> Result<Vec<String>, GitError> {
+pub(super) fn ignored_paths(git: &Git) -> Result<Vec<String>, GitError> {
     let said =
         git.ask(&["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"])?;
     Ok(said.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::repository::{branch_of, changes};
+use super::repository::{branch_of, status_lines};
 use super::{Git, GitError};
 
 /// The tracker's own files in a worktree are no work of an agent's.
@@ -77,9 +77,9 @@ impl OwnWorktree {
     ///
     /// # Errors
     /// If git fails.
-    pub fn uncommitted(&self, ours: &[String]) -> Result<Vec<String>, GitError> {
+    pub fn uncommitted_files(&self, ours: &[String]) -> Result<Vec<String>, GitError> {
         // A line has two letters, a space and the name.
-        let lines = changes(&self.git, true, ours)?;
+        let lines = status_lines(&self.git, true, ours)?;
         let names = lines.iter().filter_map(|line| line.get(3..));
         Ok(names.filter(|name| !name.starts_with(NOT_WORK)).map(str::to_owned).collect())
     }
@@ -93,16 +93,16 @@ impl OwnWorktree {
     ///
     /// # Errors
     /// If git fails.
-    pub fn reclaim(&self) -> Result<WorkBranch, GitError> {
+    pub fn reclaim_work(&self) -> Result<WorkBranch, GitError> {
         let branch = format!("refs/heads/{}", branch_of(&self.atom));
-        let on = self.git.maybe(&["symbolic-ref", "-q", "HEAD"])?;
-        let mut tip = self.commit(&branch)?;
+        let on = self.git.ask_optional(&["symbolic-ref", "-q", "HEAD"])?;
+        let mut tip = self.resolve_commit(&branch)?;
         if tip.is_some() && on.as_deref() == Some(branch.as_str()) {
             return Ok(WorkBranch::Own);
         }
-        let on = on.map_or_else(|| "no branch".to_owned(), |name| short(&name).to_owned());
-        let Some(head) = self.commit("HEAD")? else { return Ok(WorkBranch::Apart { on }) };
-        let base = self.commit(&format!("refs/el/base/{}", self.atom))?;
+        let on = on.map_or_else(|| "no branch".to_owned(), |name| short_branch(&name).to_owned());
+        let Some(head) = self.resolve_commit("HEAD")? else { return Ok(WorkBranch::Apart { on }) };
+        let base = self.resolve_commit(&format!("refs/el/base/{}", self.atom))?;
         let is_lost = tip.is_none();
         if is_lost {
             tip = self.last_on_branch(&head, base.as_deref())?;
@@ -114,7 +114,7 @@ impl OwnWorktree {
             Some(from) => self.contains(&head, from)?,
             None => false,
         };
-        if goes_on && !self.is_in_the_middle() && !self.is_checked_out_elsewhere(&branch)? {
+        if goes_on && !self.is_mid_operation() && !self.is_checked_out_elsewhere(&branch)? {
             self.move_branch(&branch, &head, tip.as_deref())?;
             self.git.ask(&["symbolic-ref", "-m", MOVED, "HEAD", &branch])?;
             return Ok(WorkBranch::Reclaimed { from: on });
@@ -132,7 +132,7 @@ impl OwnWorktree {
 
     /// Checks the atom's branch out where no file would be lost by that.
     fn switch_back(&self) -> Result<(), GitError> {
-        if !self.is_in_the_middle() && self.uncommitted(&[])?.is_empty() {
+        if !self.is_mid_operation() && self.uncommitted_files(&[])?.is_empty() {
             // Where git refuses, the worktree stays as the agent left it.
             let _ = self.git.without_hooks().ask(&["switch", "-q", &branch_of(&self.atom)]);
         }
@@ -173,16 +173,16 @@ impl OwnWorktree {
             .collect()
     }
 
-    fn commit(&self, name: &str) -> Result<Option<String>, GitError> {
-        self.git.maybe(&["rev-parse", "-q", "--verify", &format!("{name}^{{commit}}")])
+    fn resolve_commit(&self, name: &str) -> Result<Option<String>, GitError> {
+        self.git.ask_optional(&["rev-parse", "-q", "--verify", &format!("{name}^{{commit}}")])
     }
 
     fn contains(&self, whole: &str, part: &str) -> Result<bool, GitError> {
-        Ok(self.git.maybe(&["merge-base", "--is-ancestor", part, whole])?.is_some())
+        Ok(self.git.ask_optional(&["merge-base", "--is-ancestor", part, whole])?.is_some())
     }
 
     /// Returns true during a rebase or a bisect, which use a HEAD of their own.
-    fn is_in_the_middle(&self) -> bool {
+    fn is_mid_operation(&self) -> bool {
         ["rebase-merge", "rebase-apply", "BISECT_LOG"]
             .iter()
             .any(|name| self.own.join(name).exists())
@@ -195,6 +195,6 @@ impl OwnWorktree {
     }
 }
 
-fn short(name: &str) -> &str {
+fn short_branch(name: &str) -> &str {
     name.strip_prefix("refs/heads/").unwrap_or(name)
 }

@@ -10,18 +10,18 @@ use super::{Git, GitError};
 /// The name of the note. The content lists the ignored files that existed at the end of the setup.
 const READY: &str = "el-ready";
 
-pub(super) fn note(git: &Git) -> Result<PathBuf, GitError> {
+pub(super) fn note_path(git: &Git) -> Result<PathBuf, GitError> {
     Ok(PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?).join(READY))
 }
 
 /// Returns true if el made the worktree ready.
 pub(super) fn is_ready(git: &Git) -> bool {
-    note(git).is_ok_and(|note| note.exists())
+    note_path(git).is_ok_and(|note| note.exists())
 }
 
 /// Returns the ignored files that existed at the end of the setup, and the time of that end.
 pub(super) fn put_by_setup(git: &Git) -> Result<(HashSet<String>, Option<SystemTime>), GitError> {
-    let note = note(git)?;
+    let note = note_path(git)?;
     let paths = fs::read_to_string(&note).unwrap_or_default();
     let paths = paths.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
     Ok((paths, fs::metadata(&note).and_then(|note| note.modified()).ok()))

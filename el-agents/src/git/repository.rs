@@ -37,7 +37,7 @@ impl Repository {
     ///
     /// # Errors
     /// If there is no repository, the repository is bare, or git refuses it.
-    pub fn of(folder: &Path) -> Result<Repository, GitError> {
+    pub fn open_at(folder: &Path) -> Result<Repository, GitError> {
         let git = Git::at(folder);
         match git.ask(&["rev-parse", "--is-bare-repository"]) {
             Err(GitError::Failed { said, .. }) if said.contains("not a git repository") => {
@@ -83,8 +83,8 @@ impl Repository {
     ///
     /// # Errors
     /// If there is no commit yet, or git cannot read the commit.
-    pub fn head(&self) -> Result<String, GitError> {
-        if let Some(commit) = self.commit("HEAD")? {
+    pub fn head_commit(&self) -> Result<String, GitError> {
+        if let Some(commit) = self.resolve_commit("HEAD")? {
             return Ok(commit);
         }
         // Only `git log` distinguishes a branch without a commit from a damaged branch.
@@ -102,7 +102,7 @@ impl Repository {
     /// If HEAD is detached.
     pub fn current_branch(&self) -> Result<String, GitError> {
         // The short form would be "heads/main" if a tag has the same name.
-        let name = self.git.maybe(&["symbolic-ref", "-q", "HEAD"])?;
+        let name = self.git.ask_optional(&["symbolic-ref", "-q", "HEAD"])?;
         let name = name.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned));
         name.ok_or_else(|| GitError::Detached(self.top.clone()))
     }
@@ -111,19 +111,19 @@ impl Repository {
     ///
     /// # Errors
     /// If git cannot be run.
-    pub fn commit(&self, name: &str) -> Result<Option<String>, GitError> {
+    pub fn resolve_commit(&self, name: &str) -> Result<Option<String>, GitError> {
         if name.starts_with('-') {
             return Ok(None);
         }
-        self.git.maybe(&["rev-parse", "-q", "--verify", &format!("{name}^{{commit}}")])
+        self.git.ask_optional(&["rev-parse", "-q", "--verify", &format!("{name}^{{commit}}")])
     }
 
     /// The tip of a branch.
     ///
     /// # Errors
     /// If git cannot be run.
-    pub fn tip(&self, branch: &str) -> Result<Option<String>, GitError> {
-        self.commit(&format!("refs/heads/{branch}"))
+    pub fn branch_tip(&self, branch: &str) -> Result<Option<String>, GitError> {
+        self.resolve_commit(&format!("refs/heads/{branch}"))
     }
 
     /// Where an atom's branch began.
@@ -131,7 +131,7 @@ impl Repository {
     /// # Errors
     /// If git cannot be run.
     pub fn base_of(&self, atom: &str) -> Result<Option<String>, GitError> {
-        self.commit(&format!("refs/el/base/{atom}"))
+        self.resolve_commit(&format!("refs/el/base/{atom}"))
     }
 
     /// Returns the commits that landed an atom's branch at this tip: for each target, and for each
@@ -139,8 +139,8 @@ impl Repository {
     ///
     /// # Errors
     /// If git cannot be run.
-    pub(super) fn brought(&self, atom: &str, tip: &str) -> Result<Vec<String>, GitError> {
-        let notes = self.refs(&format!("refs/el/brought/{atom}/{tip}/"))?;
+    pub(super) fn landed_commits(&self, atom: &str, tip: &str) -> Result<Vec<String>, GitError> {
+        let notes = self.refs_below(&format!("refs/el/brought/{atom}/{tip}/"))?;
         Ok(notes.into_iter().map(|(_, at)| at).collect())
     }
 
@@ -148,7 +148,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub(super) fn refs(&self, below: &str) -> Result<Vec<(String, String)>, GitError> {
+    pub(super) fn refs_below(&self, below: &str) -> Result<Vec<(String, String)>, GitError> {
         let said = self.git.ask(&["for-each-ref", "--format=%(refname) %(objectname)", below])?;
         Ok(said
             .lines()
@@ -162,9 +162,9 @@ impl Repository {
     /// # Errors
     /// If git fails.
     pub(super) fn notes_of(&self, atom: &str) -> Result<Vec<(String, String)>, GitError> {
-        let mut notes = self.refs(&format!("refs/el/brought/{atom}/"))?;
+        let mut notes = self.refs_below(&format!("refs/el/brought/{atom}/"))?;
         for name in ["base", "astray"] {
-            notes.extend(self.refs(&format!("refs/el/{name}/{atom}"))?);
+            notes.extend(self.refs_below(&format!("refs/el/{name}/{atom}"))?);
         }
         Ok(notes)
     }
@@ -178,7 +178,7 @@ impl Repository {
         if self.contains(target, tip)? {
             return Ok(true);
         }
-        for commit in self.brought(atom, tip)? {
+        for commit in self.landed_commits(atom, tip)? {
             if self.contains(target, &commit)? {
                 return Ok(true);
             }
@@ -200,7 +200,7 @@ impl Repository {
     /// If git fails.
     fn is_merge_empty(&self, target: &str, commit: &str) -> Result<bool, GitError> {
         let words = ["merge-tree", "--write-tree", "--no-messages", target, commit];
-        let merged = self.git.maybe(&words)?;
+        let merged = self.git.ask_optional(&words)?;
         let tree = self.git.ask(&["rev-parse", &format!("{target}^{{tree}}")])?;
         Ok(merged.as_deref() == Some(tree.as_str()))
     }
@@ -209,7 +209,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn independent(&self, commits: &[String]) -> Result<Vec<String>, GitError> {
+    pub fn independent_commits(&self, commits: &[String]) -> Result<Vec<String>, GitError> {
         if commits.is_empty() {
             return Ok(Vec::new());
         }
@@ -225,7 +225,7 @@ impl Repository {
     /// # Errors
     /// If git cannot be run.
     pub fn contains(&self, whole: &str, part: &str) -> Result<bool, GitError> {
-        Ok(self.git.maybe(&["merge-base", "--is-ancestor", part, whole])?.is_some())
+        Ok(self.git.ask_optional(&["merge-base", "--is-ancestor", part, whole])?.is_some())
     }
 
     /// Returns true if a commit has everything that another has: all of its commits, or others that
@@ -247,7 +247,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn atoms(&self) -> Result<Vec<String>, GitError> {
+    pub fn atoms_with_branch(&self) -> Result<Vec<String>, GitError> {
         let names = self.git.ask(&["for-each-ref", "--format=%(refname)", "refs/heads/el/"])?;
         Ok(names
             .lines()
@@ -274,7 +274,9 @@ impl Repository {
         for tree in
             self.worktrees()?.into_iter().filter(|tree| !tree.is_missing && tree.branch.is_none())
         {
-            let Some(own) = Git::at(&tree.path).maybe(&["rev-parse", "--absolute-git-dir"])? else {
+            let Some(own) =
+                Git::at(&tree.path).ask_optional(&["rev-parse", "--absolute-git-dir"])?
+            else {
                 continue;
             };
             let names = ["rebase-merge/head-name", "rebase-apply/head-name"]
@@ -303,7 +305,11 @@ impl Repository {
 ///
 /// # Errors
 /// If git fails.
-pub(super) fn changes(git: &Git, untracked: bool, but: &[String]) -> Result<Vec<String>, GitError> {
+pub(super) fn status_lines(
+    git: &Git,
+    untracked: bool,
+    but: &[String],
+) -> Result<Vec<String>, GitError> {
     let all = if untracked { "--untracked-files=all" } else { "--untracked-files=no" };
     let said = git.ask(&["status", "--porcelain", "-z", "--no-renames", all])?;
     let is_ours = |line: &str| {
@@ -328,16 +334,16 @@ impl Worktree {
     ///
     /// # Errors
     /// If git fails.
-    pub fn changes(&self, but: &[String]) -> Result<Vec<String>, GitError> {
-        if self.is_missing { Ok(Vec::new()) } else { changes(&Git::at(&self.path), true, but) }
+    pub fn uncommitted_changes(&self, but: &[String]) -> Result<Vec<String>, GitError> {
+        if self.is_missing { Ok(Vec::new()) } else { status_lines(&Git::at(&self.path), true, but) }
     }
 
     /// The same with all untracked files, for as long as git may look.
     ///
     /// # Errors
     /// If git fails, or takes longer.
-    pub fn changes_until(&self, until: Instant) -> Result<Vec<String>, GitError> {
-        changes(&Git::at(&self.path).until(until), true, &[])
+    pub fn uncommitted_changes_until(&self, until: Instant) -> Result<Vec<String>, GitError> {
+        status_lines(&Git::at(&self.path).with_deadline(until), true, &[])
     }
 }
 

@@ -22,7 +22,12 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn reverts(&self, target: &str, atom: &str, tip: &str) -> Result<Vec<Revert>, GitError> {
+    pub fn find_reverts(
+        &self,
+        target: &str,
+        atom: &str,
+        tip: &str,
+    ) -> Result<Vec<Revert>, GitError> {
         let Some(base) = self.base_of(atom)? else { return Ok(Vec::new()) };
         let grep = format!("--grep=^{SIGN}");
         let range = format!("{base}..{target}");
@@ -60,18 +65,19 @@ impl Repository {
         tip: &str,
         commit: &str,
     ) -> Result<bool, GitError> {
-        if self.commit(commit)?.is_none() {
+        if self.resolve_commit(commit)?.is_none() {
             return Ok(false);
         }
         if self.contains(tip, commit)? {
             return Ok(!self.contains(base, commit)?);
         }
-        if self.refs(&format!("refs/el/brought/{atom}/"))?.iter().any(|(_, at)| at == commit) {
+        if self.refs_below(&format!("refs/el/brought/{atom}/"))?.iter().any(|(_, at)| at == commit)
+        {
             return Ok(true);
         }
         // The commit is a copy of a branch commit if removing the commit makes that branch commit
         // unmerged.
-        let Some(before) = self.commit(&format!("{commit}^"))? else { return Ok(false) };
+        let Some(before) = self.resolve_commit(&format!("{commit}^"))? else { return Ok(false) };
         Ok(self.git().ask(&["cherry", commit, tip])?
             != self.git().ask(&["cherry", &before, tip])?)
     }

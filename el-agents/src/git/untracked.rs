@@ -17,10 +17,10 @@ pub fn copy_untracked(
     link: &[String],
 ) -> Result<(), GitError> {
     for name in copy {
-        put(from, to, name, copy_whole)?;
+        place_untracked(from, to, name, copy_whole)?;
     }
     for name in link {
-        put(from, to, name, |from, to| symlink(from, to))?;
+        place_untracked(from, to, name, |from, to| symlink(from, to))?;
     }
     Ok(())
 }
@@ -28,7 +28,7 @@ pub fn copy_untracked(
 /// Places an untracked file or folder in a worktree. A source that does not exist is skipped, and
 /// an existing target stays. No link in the target path is followed: a branch may have a link where
 /// the main checkout has a folder.
-fn put(
+fn place_untracked(
     from: &Path,
     to: &Path,
     name: &str,

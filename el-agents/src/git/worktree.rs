@@ -11,7 +11,7 @@ use super::{Git, GitError, Worktree, foundation, lost, ready};
 
 /// A worktree that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prepared {
+pub struct PreparedWorktree {
     /// The agent's folder: the worktree, or the project's folder in the worktree.
     pub workdir: PathBuf,
     pub top: PathBuf,
@@ -28,20 +28,21 @@ pub struct Prepared {
 ///
 /// # Errors
 /// If the worktree cannot be made. Nothing is changed then.
-pub fn prepare(
+pub fn prepare_worktree(
     isolation: &Isolation,
     folder: &Path,
     wanted: &WorktreeRequest<'_>,
-) -> Result<Prepared, GitError> {
+) -> Result<PreparedWorktree, GitError> {
     let atom = wanted.atom;
-    let repository = Repository::of(folder)?;
+    let repository = Repository::open_at(folder)?;
     let git = repository.git().without_hooks();
-    let head = repository.head()?;
+    let head = repository.head_commit()?;
     let branch = branch_of(atom);
-    let target = isolation.base.as_deref().map_or(Ok(None), |name| repository.commit(name))?;
+    let target =
+        isolation.base.as_deref().map_or(Ok(None), |name| repository.resolve_commit(name))?;
     let target = target.as_deref().unwrap_or(&head);
     foundation::ensure_on_branches(&repository, target, wanted.builds_on)?;
-    folder_of_worktrees(&isolation.folder)?;
+    make_worktrees_folder(&isolation.folder)?;
     let folder = isolation.folder.canonicalize().map_err(file_error("find", &isolation.folder))?;
     let path = folder.join(atom);
     let known = repository.worktrees()?;
@@ -75,9 +76,9 @@ pub fn prepare(
         if fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
             return Err(GitError::InTheWay(path));
         }
-        add(&repository, isolation, wanted, &path, &head)?;
+        add_worktree(&repository, isolation, wanted, &path, &head)?;
     }
-    let is_new = !ready::note(&Git::at(&path).in_own_checkout())?.exists();
+    let is_new = !ready::note_path(&Git::at(&path).in_own_checkout())?.exists();
     if is_new {
         copy_untracked(repository.top(), &path, &isolation.copy, &isolation.link)?;
     }
@@ -85,30 +86,30 @@ pub fn prepare(
     let below = path.join(prefix);
     let workdir =
         if prefix.as_os_str().is_empty() || !below.is_dir() { path.clone() } else { below };
-    let unmerged = match repository.tip(&branch)? {
+    let unmerged = match repository.branch_tip(&branch)? {
         Some(tip) => {
             foundation::unmerged_dependencies(&repository, &tip, target, wanted.builds_on)?
         }
         None => Vec::new(),
     };
     let unmerged = unmerged.iter().map(|atom| branch_of(atom)).collect();
-    Ok(Prepared { workdir, top: path, branch, is_new, unmerged })
+    Ok(PreparedWorktree { workdir, top: path, branch, is_new, unmerged })
 }
 
-impl Prepared {
+impl PreparedWorktree {
     /// Records that the setup is done, so that a retry skips the setup.
     ///
     /// # Errors
     /// If that cannot be written down.
     pub fn mark_ready(&self) -> Result<(), GitError> {
         let git = Git::at(&self.top).in_own_checkout();
-        let note = ready::note(&git)?;
+        let note = ready::note_path(&git)?;
         // The present ignored files came from el or the setup, and can be made again.
-        fs::write(&note, lost::ignored(&git)?.join("\0")).map_err(file_error("write", &note))
+        fs::write(&note, lost::ignored_paths(&git)?.join("\0")).map_err(file_error("write", &note))
     }
 }
 
-fn add(
+fn add_worktree(
     repository: &Repository,
     isolation: &Isolation,
     wanted: &WorktreeRequest<'_>,
@@ -125,16 +126,16 @@ fn add(
         words.extend(rest.iter().map(Into::into));
         words
     };
-    if repository.tip(&branch)?.is_none() {
+    if repository.branch_tip(&branch)?.is_none() {
         let of_parent = match wanted.parent {
-            Some(parent) => repository.tip(&branch_of(parent))?,
+            Some(parent) => repository.branch_tip(&branch_of(parent))?,
             None => None,
         };
         let base = match (of_parent, &isolation.base) {
             (Some(tip), _) => tip,
-            (None, Some(name)) => {
-                repository.commit(name)?.ok_or_else(|| GitError::NoRevision(name.clone()))?
-            }
+            (None, Some(name)) => repository
+                .resolve_commit(name)?
+                .ok_or_else(|| GitError::NoRevision(name.clone()))?,
             (None, None) => head.to_owned(),
         };
         let base = foundation::merge_dependencies(repository, &base, wanted)?;
@@ -152,7 +153,7 @@ fn add(
 ///
 /// # Errors
 /// If the folder cannot be made.
-pub fn folder_of_worktrees(folder: &Path) -> Result<(), GitError> {
+pub fn make_worktrees_folder(folder: &Path) -> Result<(), GitError> {
     if folder.is_dir() {
         // An existing folder stays as it is.
         return Ok(());
@@ -167,7 +168,7 @@ pub fn folder_of_worktrees(folder: &Path) -> Result<(), GitError> {
 ///
 /// # Errors
 /// If git refuses; then nothing of value was removed.
-pub fn remove(
+pub fn remove_worktree(
     repository: &Repository,
     tree: Option<&Worktree>,
     atom: &str,
@@ -180,8 +181,8 @@ pub fn remove(
         // may hold commits that exist nowhere else, so git is not forced then.
         let is_only_ours = !tree.is_missing
             && !tree.path.join(".gitmodules").exists()
-            && tree.changes(ours)?.is_empty()
-            && !tree.changes(&[])?.is_empty();
+            && tree.uncommitted_changes(ours)?.is_empty()
+            && !tree.uncommitted_changes(&[])?.is_empty();
         let force: &[&std::ffi::OsStr] = if is_only_ours { &["--force".as_ref()] } else { &[] };
         git.ask(
             &[&["worktree".as_ref(), "remove".as_ref()], force, &[tree.path.as_os_str()]].concat(),

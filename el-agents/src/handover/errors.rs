@@ -2,15 +2,15 @@
 
 use el_core::model::SummaryStatus;
 
-use super::results::Told;
-use crate::artifacts::tail;
+use super::results::EndedRun;
+use crate::artifacts::read_last_lines;
 use crate::claude::one_line;
 
 /// Of the agent's last words and errors.
 const LINES: usize = 30;
 
 /// Renders the text; `None` for a run that failed neither by outcome nor by the agent's own words.
-pub(super) fn text(told: &Told<'_>) -> Option<String> {
+pub(super) fn render_markdown(told: &EndedRun<'_>) -> Option<String> {
     let says_so = told.summary.is_some_and(|summary| summary.status == Some(SummaryStatus::Failed));
     if !told.outcome.is_failure() && !told.outcome.is_external() && !says_so {
         return None;
@@ -61,11 +61,11 @@ pub(super) fn text(told: &Told<'_>) -> Option<String> {
         ("The last lines of output", told.folder.pane()),
     ];
     for (heading, path) in last {
-        let lines = tail(&path, LINES);
+        let lines = read_last_lines(&path, LINES);
         if !lines.is_empty() {
             text.push_str(&format!(
                 "\n## {heading}\n\n{}\n",
-                el_core::protocol::fence::block(&lines, 16 << 10)
+                el_core::protocol::fence::fence_block(&lines, 16 << 10)
             ));
         }
     }

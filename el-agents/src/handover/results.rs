@@ -13,7 +13,7 @@ const VERSION: u32 = 1;
 
 /// The data for the documents of a run's end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Told<'a> {
+pub(super) struct EndedRun<'a> {
     pub(super) run: &'a Run,
     pub(super) atom: Option<&'a Atom>,
     pub(super) exit: &'a ExitRecord,
@@ -25,7 +25,7 @@ pub(super) struct Told<'a> {
     pub(super) folder: &'a RunDir,
 }
 
-pub(super) fn document(told: &Told<'_>) -> String {
+pub(super) fn render_json(told: &EndedRun<'_>) -> String {
     let (run, exit) = (told.run, told.exit);
     let ended_at = run.ended_at.unwrap_or(exit.ended_at);
     let duration = ended_at.since(run.started_at).as_millis();
@@ -98,7 +98,7 @@ fn refused_row(artifact: &Artifact) -> Value {
         "path": artifact.path,
         "description": artifact.description,
         "reason": artifact.reason,
-        "message": artifact.reason.map(|reason| format!("{} {}", artifact.path, reason.words())),
+        "message": artifact.reason.map(|reason| format!("{} {}", artifact.path, reason.reason_text())),
         "note": artifact.note,
     })
 }

@@ -29,12 +29,12 @@ pub(crate) struct Conversation {
     file: Option<File>,
     searched: Option<Instant>,
     lines: LineSplitter,
-    told: Told,
+    told: ConversationFacts,
 }
 
 /// The facts of a conversation so far.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct ConversationFacts {
     /// Texts that the client took as a person's.
     pub(crate) prompts: u32,
     /// Millionths of a dollar, as soon as the client has recorded the cost.
@@ -61,18 +61,18 @@ impl Conversation {
             file: None,
             searched: None,
             lines: LineSplitter::default(),
-            told: Told::default(),
+            told: ConversationFacts::default(),
         }
     }
 
-    pub(crate) fn told(&self) -> &Told {
+    pub(crate) fn known_facts(&self) -> &ConversationFacts {
         &self.told
     }
 
     /// Reads the new lines since the last call and returns the messages, as in the event stream.
-    pub(crate) fn read(&mut self, now: Instant) -> Vec<u8> {
+    pub(crate) fn read_new_messages(&mut self, now: Instant) -> Vec<u8> {
         if self.file.is_none() {
-            self.search(now);
+            self.find_file(now);
         }
         let Some(file) = &mut self.file else { return Vec::new() };
         let mut bytes = Vec::new();
@@ -82,7 +82,7 @@ impl Conversation {
         for line in self.lines.push(&bytes) {
             let Line::Whole(line) = line else { continue };
             let Ok(value) = serde_json::from_slice::<Value>(&line) else { continue };
-            if take(&mut self.told, &value) {
+            if apply_line(&mut self.told, &value) {
                 kept.extend_from_slice(&line);
                 kept.push(b'\n');
             }
@@ -92,7 +92,7 @@ impl Conversation {
 
     /// Finds the file by its unique id. The folder's name derives from the working folder, by rules
     /// of the client.
-    fn search(&mut self, now: Instant) {
+    fn find_file(&mut self, now: Instant) {
         if self.searched.is_some_and(|at| now.duration_since(at) < SEARCH) {
             return;
         }
@@ -108,7 +108,7 @@ impl Conversation {
 }
 
 /// Applies a line. Returns true if the line is a message.
-fn take(told: &mut Told, value: &Value) -> bool {
+fn apply_line(told: &mut ConversationFacts, value: &Value) -> bool {
     let is = |name: &str| value.get(name).and_then(Value::as_bool).unwrap_or(false);
     let text = |name: &str| value.get(name).and_then(Value::as_str);
     if is("isSidechain") {
@@ -168,7 +168,7 @@ mod tests {
         let config = tempfile::tempdir().unwrap();
         let mut conversation = Conversation::new(Some(config.path()), "abc");
         let start = Instant::now();
-        assert_eq!(conversation.read(start), b"");
+        assert_eq!(conversation.read_new_messages(start), b"");
         let folder = config.path().join("projects/-some-where");
         std::fs::create_dir_all(&folder).unwrap();
         let mut file = File::create(folder.join("abc.jsonl")).unwrap();
@@ -177,29 +177,33 @@ mod tests {
             r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"yes"}]}}"#;
         let big = r#"{"type":"api-request-shape","shape":"secret prompts"}"#;
         write!(file, "{user}\n{big}\n{}", &said[..20]).unwrap();
-        assert_eq!(conversation.read(start), b"", "it is not searched for at every look");
+        assert_eq!(
+            conversation.read_new_messages(start),
+            b"",
+            "it is not searched for at every look"
+        );
         let later = start + Duration::from_secs(2);
-        assert_eq!(conversation.read(later), format!("{user}\n").as_bytes());
-        assert_eq!(conversation.told().prompts, 1);
+        assert_eq!(conversation.read_new_messages(later), format!("{user}\n").as_bytes());
+        assert_eq!(conversation.known_facts().prompts, 1);
         write!(
             file,
             "{}\n{{\"type\":\"cost-state\",\"totalCostUSD\":0.0123}}\nrubbish\n",
             &said[20..]
         )
         .unwrap();
-        assert_eq!(conversation.read(later), format!("{said}\n").as_bytes());
-        assert_eq!(conversation.told().cost_micros, Some(12_300));
+        assert_eq!(conversation.read_new_messages(later), format!("{said}\n").as_bytes());
+        assert_eq!(conversation.known_facts().cost_micros, Some(12_300));
     }
 
     #[test]
     fn an_error_counts_only_while_it_is_the_last_word() {
-        let mut told = Told::default();
+        let mut told = ConversationFacts::default();
         let line = |text: &str| serde_json::from_str(text).unwrap();
         let failed = line(concat!(
             r#"{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","#,
             r#""apiErrorStatus":429,"message":{"content":[{"type":"text","text":"limit"}]}}"#
         ));
-        take(&mut told, &failed);
+        apply_line(&mut told, &failed);
         assert_eq!(
             told.error,
             Some(ApiError {
@@ -211,17 +215,17 @@ mod tests {
         let on = line(
             r#"{"type":"assistant","message":{"content":[{"type":"text","text":"on I go"}]}}"#,
         );
-        take(&mut told, &on);
+        apply_line(&mut told, &on);
         assert_eq!(told.error, None);
         let result = line(
             r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"x"}]}}"#,
         );
-        take(&mut told, &result);
+        apply_line(&mut told, &result);
         assert_eq!(told.prompts, 0);
     }
 
     #[test]
     fn nowhere_to_look_is_no_error() {
-        assert_eq!(Conversation::new(None, "abc").read(Instant::now()), b"");
+        assert_eq!(Conversation::new(None, "abc").read_new_messages(Instant::now()), b"");
     }
 }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use el_core::model::{EndKind, ExitRecord, Progress};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
-use super::conversation::{Conversation, Told};
+use super::conversation::{Conversation, ConversationFacts};
 use super::history::History;
-use super::screen::{Question, Screen, State};
-use super::terminal::{Job, Terminal, leave};
-use super::typing::{Act, REMEDY, Typing, pasteable};
-use crate::claude::{Report, Trouble, trouble};
+use super::screen::{Question, Screen, ScreenState};
+use super::terminal::{PaneJob, Terminal, exit_client};
+use super::typing::{Act, REMEDY, Typing, sanitize_for_paste};
+use crate::claude::{ErrorCause, ErrorReport, classify_error};
 use crate::process::ProcessId;
 use crate::rundir::write_private;
 use crate::tmux::{OwnPane, PaneLook};
@@ -32,7 +32,7 @@ const BLIND: Duration = Duration::from_secs(60);
 
 /// The news of a look, and of the client's record.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ScreenUpdate {
     /// The screen or the conversation has changed.
     pub(crate) acted: bool,
     /// Lines for the log of the pane.
@@ -43,7 +43,7 @@ pub(crate) struct Seen {
 
 /// A client on the pane's terminal.
 #[derive(Debug)]
-pub(crate) struct Front {
+pub(crate) struct ScreenDriver {
     pane: OwnPane,
     terminal: Terminal,
     conversation: Conversation,
@@ -51,7 +51,7 @@ pub(crate) struct Front {
     /// The file with the text to type.
     typed: PathBuf,
     typing: Option<Typing>,
-    job: Option<Job>,
+    job: Option<PaneJob>,
     screen: Screen,
     text: String,
     attached: u32,
@@ -66,7 +66,7 @@ pub(crate) struct Front {
     failure: Option<String>,
 }
 
-impl Front {
+impl ScreenDriver {
     /// `prompt`: the instruction. `typed`: a file in the run's folder. `environment`: the client's
     /// environment.
     pub(crate) fn new(
@@ -75,9 +75,9 @@ impl Front {
         typed: PathBuf,
         environment: &[(OsString, OsString)],
         conversation: &str,
-    ) -> std::io::Result<Front> {
+    ) -> std::io::Result<ScreenDriver> {
         let now = Instant::now();
-        let mut front = Front {
+        let mut front = ScreenDriver {
             terminal: Terminal::new(pane.clone()),
             pane,
             conversation: Conversation::new(config_folder(environment).as_deref(), conversation),
@@ -85,7 +85,7 @@ impl Front {
             typed,
             typing: None,
             job: None,
-            screen: Screen::read(""),
+            screen: Screen::from_capture(""),
             text: String::new(),
             attached: 0,
             looked: None,
@@ -102,21 +102,24 @@ impl Front {
     }
 
     fn begin_typing(&mut self, text: &str, now: Instant) -> std::io::Result<()> {
-        let text = pasteable(text);
+        let text = sanitize_for_paste(text);
         write_private(&self.typed, text.as_bytes()).map_err(std::io::Error::other)?;
-        self.prompts = self.conversation.told().prompts;
+        self.prompts = self.conversation.known_facts().prompts;
         self.typing = Some(Typing::new(&text, now));
         Ok(())
     }
 
     /// Takes a tick, ten times a second. Never blocks.
-    pub(crate) fn tick(&mut self, now: Instant) -> Seen {
-        let mut seen = Seen { messages: self.conversation.read(now), ..Seen::default() };
+    pub(crate) fn tick(&mut self, now: Instant) -> ScreenUpdate {
+        let mut seen = ScreenUpdate {
+            messages: self.conversation.read_new_messages(now),
+            ..ScreenUpdate::default()
+        };
         seen.acted = !seen.messages.is_empty();
-        match self.terminal.take() {
+        match self.terminal.take_look() {
             Some(Ok(look)) => {
                 self.blind_since = now;
-                self.look(look, &mut seen, now);
+                self.handle_look(look, &mut seen, now);
             }
             Some(Err(_)) if !self.is_submitted && now.duration_since(self.blind_since) > BLIND => {
                 self.failure
@@ -133,38 +136,38 @@ impl Front {
             && (self.job.is_some() || self.looked.is_none_or(|at| now.duration_since(at) >= pause))
         {
             self.looked = Some(now);
-            self.terminal.begin(self.job.take().unwrap_or(Job::Look));
+            self.terminal.begin_job(self.job.take().unwrap_or(PaneJob::Look));
         }
         seen
     }
 
-    fn look(&mut self, look: PaneLook, seen: &mut Seen, now: Instant) {
-        let screen = Screen::read(&look.text);
+    fn handle_look(&mut self, look: PaneLook, seen: &mut ScreenUpdate, now: Instant) {
+        let screen = Screen::from_capture(&look.text);
         seen.acted |= screen.fingerprint != self.screen.fingerprint;
         // Before the client's first screen and after its last, the pane shows other text.
-        if screen.state != State::Unknown {
-            seen.log = self.history.take(&screen.body);
+        if screen.state != ScreenState::Unknown {
+            seen.log = self.history.record_screen(&screen.body);
         }
         self.screen = screen;
         self.text = look.text;
         self.attached = look.attached;
         self.type_on(now);
         let is_idle =
-            matches!(self.screen.state, State::Prompt { busy: false, background: false, .. })
+            matches!(self.screen.state, ScreenState::Prompt { busy: false, background: false, .. })
                 && self.typing.is_none();
         self.idle_since =
             if is_idle && !seen.acted { Some(self.idle_since.unwrap_or(now)) } else { None };
-        let is_asked = matches!(self.screen.state, State::Question(_));
+        let is_asked = matches!(self.screen.state, ScreenState::Question(_));
         self.asked_since = if is_asked { Some(self.asked_since.unwrap_or(now)) } else { None };
     }
 
     fn type_on(&mut self, now: Instant) {
         let Some(typing) = &mut self.typing else { return };
-        let arrived = self.conversation.told().prompts > self.prompts;
-        match typing.step(&self.screen, self.attached > 0, arrived, now) {
+        let arrived = self.conversation.known_facts().prompts > self.prompts;
+        match typing.next_act(&self.screen, self.attached > 0, arrived, now) {
             Act::Nothing => {}
-            Act::Paste => self.job = Some(Job::Paste(self.typed.clone())),
-            Act::Enter => self.job = Some(Job::Enter),
+            Act::Paste => self.job = Some(PaneJob::Paste(self.typed.clone())),
+            Act::Enter => self.job = Some(PaneJob::Enter),
             Act::Sent => {
                 self.typing = None;
                 self.is_submitted = true;
@@ -180,7 +183,7 @@ impl Front {
     }
 
     /// The work could not be given to the client, so the run has not begun; why.
-    pub(crate) fn failure(&self) -> Option<&str> {
+    pub(crate) fn typing_failure(&self) -> Option<&str> {
         self.failure.as_deref().filter(|_| !self.is_submitted)
     }
 
@@ -190,9 +193,9 @@ impl Front {
     }
 
     /// The open question to a person.
-    pub(crate) fn question(&self) -> Option<&Question> {
+    pub(crate) fn open_question(&self) -> Option<&Question> {
         match &self.screen.state {
-            State::Question(question) if self.is_submitted => Some(question),
+            ScreenState::Question(question) if self.is_submitted => Some(question),
             _ => None,
         }
     }
@@ -201,7 +204,7 @@ impl Front {
     pub(crate) fn is_at_prompt(&self) -> bool {
         self.is_submitted
             && self.typing.is_none()
-            && matches!(self.screen.state, State::Prompt { busy: false, .. })
+            && matches!(self.screen.state, ScreenState::Prompt { busy: false, .. })
     }
 
     /// The client has finished: the last turn has ended or a request failed for good, and no person
@@ -217,16 +220,16 @@ impl Front {
             return longer(self.idle_since, IDLE_FINISHED);
         }
         // After an error the client may ask for a decision.
-        let stopped =
-            self.conversation.told().error.is_some() && longer(self.asked_since, ERROR_STANDS);
+        let stopped = self.conversation.known_facts().error.is_some()
+            && longer(self.asked_since, ERROR_STANDS);
         !self.is_attached() && (longer(self.idle_since, IDLE) || stopped)
     }
 
     /// Reminds the client of its atom by a further message. Returns false if the reminders are used
     /// up, or a reminder is useless.
-    pub(crate) fn nudge(&mut self, text: &str, times: u32, now: Instant) -> bool {
+    pub(crate) fn type_nudge(&mut self, text: &str, times: u32, now: Instant) -> bool {
         if self.nudges >= times
-            || self.conversation.told().error.is_some()
+            || self.conversation.known_facts().error.is_some()
             || self.begin_typing(text, now).is_err()
         {
             return false;
@@ -237,24 +240,24 @@ impl Front {
     }
 
     /// The number of reminders.
-    pub(crate) fn nudges(&self) -> u32 {
+    pub(crate) fn nudge_count(&self) -> u32 {
         self.nudges
     }
 
     /// Adds the facts about progress that only the screen and the client's record have.
-    pub(crate) fn tell_progress(&self, progress: &mut Progress) {
-        if let Some(question) = self.question() {
+    pub(crate) fn fill_progress(&self, progress: &mut Progress) {
+        if let Some(question) = self.open_question() {
             progress.action = Some(format!("waiting for a person: {}", question.text));
         }
-        if let Some(cost) = self.conversation.told().cost_micros {
+        if let Some(cost) = self.conversation.known_facts().cost_micros {
             progress.cost_micros = i64::try_from(cost).unwrap_or(i64::MAX);
         }
     }
 
     /// Adds the known facts about the end to the exit record.
-    pub(crate) fn tell(&self, record: &mut ExitRecord) {
-        let Told { error, .. } = self.conversation.told();
-        let waited = self.question().filter(|_| record.end == EndKind::Stalled);
+    pub(crate) fn fill_exit_record(&self, record: &mut ExitRecord) {
+        let ConversationFacts { error, .. } = self.conversation.known_facts();
+        let waited = self.open_question().filter(|_| record.end == EndKind::Stalled);
         if record.end == EndKind::SpawnFailed {
             record.message = self.failure.clone().or_else(|| {
                 let words: Vec<&str> = self.text.lines().map(without_ours).collect();
@@ -270,12 +273,16 @@ impl Front {
             record.api_error_status = error.status;
             record.message = Some(error.text.clone());
             let status = error.status.and_then(|status| u16::try_from(status).ok());
-            let report =
-                Report { status, kind: &error.kind, text: &error.text, ..Report::default() };
-            match trouble(&report) {
-                Trouble::Fault(fault) => record.fault = Some(fault),
-                Trouble::Permanent => record.is_permanent = true,
-                Trouble::Unknown => {}
+            let report = ErrorReport {
+                status,
+                kind: &error.kind,
+                text: &error.text,
+                ..ErrorReport::default()
+            };
+            match classify_error(&report) {
+                ErrorCause::Fault(fault) => record.fault = Some(fault),
+                ErrorCause::Permanent => record.is_permanent = true,
+                ErrorCause::Unknown => {}
             }
         }
     }
@@ -297,25 +304,25 @@ impl Front {
     }
 
     /// Returns the rest of the conversation and of the screen, after the client's end.
-    pub(crate) fn finish(&mut self, now: Instant) -> Seen {
+    pub(crate) fn finish(&mut self, now: Instant) -> ScreenUpdate {
         let mut messages = Vec::new();
         loop {
-            let more = self.conversation.read(now);
+            let more = self.conversation.read_new_messages(now);
             if more.is_empty() {
                 break;
             }
             messages.extend(more);
         }
-        Seen { acted: false, log: self.history.finish(), messages }
+        ScreenUpdate { acted: false, log: self.history.finish(), messages }
     }
 
     /// How the client is to be asked to leave; to be called from a thread that may block.
-    pub(crate) fn farewell(&self, agent: &ProcessId) -> impl FnOnce() + Send + 'static + use<> {
+    pub(crate) fn exit_request(&self, agent: &ProcessId) -> impl FnOnce() + Send + 'static + use<> {
         let (pane, agent) = (self.pane.clone(), agent.clone());
         let is_wanted = self.is_at_prompt();
         move || {
             if is_wanted {
-                leave(&pane, &agent);
+                exit_client(&pane, &agent);
             }
         }
     }
@@ -335,7 +342,7 @@ fn config_folder(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
 }
 
 /// Saves the terminal's settings. The returned function restores them after the client's end.
-pub(crate) fn keep_terminal() -> impl FnOnce() {
+pub(crate) fn save_terminal() -> impl FnOnce() {
     let before: Option<Termios> = tcgetattr(std::io::stdin()).ok();
     move || {
         if let Some(before) = before {

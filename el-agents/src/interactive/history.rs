@@ -14,9 +14,9 @@ pub(crate) struct History {
 
 impl History {
     /// Takes the lines of the next look and returns the lines to write now.
-    pub(crate) fn take(&mut self, lines: &[String]) -> Vec<String> {
+    pub(crate) fn record_screen(&mut self, lines: &[String]) -> Vec<String> {
         let mut new = Vec::new();
-        let shift = shift(&self.last, lines);
+        let shift = scrolled_lines(&self.last, lines);
         // Lines that scrolled away are final.
         new.extend(self.last[..shift].iter().skip(self.written).cloned());
         self.written = self.written.saturating_sub(shift).min(lines.len());
@@ -42,7 +42,7 @@ impl History {
 /// Returns the number of lines that the screen has scrolled: the shift with the most equal lines,
 /// if at least half are equal. Returns all lines if no shift fits: another screen may share some
 /// lines (a ruler, a margin).
-fn shift(old: &[String], new: &[String]) -> usize {
+fn scrolled_lines(old: &[String], new: &[String]) -> usize {
     let fits = |shift: usize| old[shift..].iter().zip(new).filter(|(old, new)| old == new).count();
     let best = (0..old.len())
         .map(|shift| (fits(shift), shift))
@@ -64,7 +64,9 @@ mod tests {
         let mut log = Vec::new();
         for screen in screens {
             log.extend(
-                history.take(&screen.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>()),
+                history.record_screen(
+                    &screen.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>(),
+                ),
             );
         }
         log.extend(history.finish());

@@ -20,7 +20,7 @@ const QUESTION: usize = 100;
 /// A look at the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Screen {
-    pub(crate) state: State,
+    pub(crate) state: ScreenState,
     /// Changes with the content, but not with a clock, a spinner or a blinking cursor.
     pub(crate) fingerprint: u64,
     /// The non-empty lines above the input line, without the spinner and the text at the right
@@ -30,7 +30,7 @@ pub(crate) struct Screen {
 
 /// The use of the screen at this moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ScreenState {
     /// The client is starting or drawing, or the screen is unknown.
     Unknown,
     /// There is an input line.
@@ -49,14 +49,14 @@ pub(crate) enum State {
 /// A question to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Question {
-    pub(crate) kind: Kind,
+    pub(crate) kind: QuestionKind,
     /// The question's text, as a line.
     pub(crate) text: String,
 }
 
 /// The kinds of questions. All but the last come before any work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum QuestionKind {
     /// Trust in the folder.
     Trust,
     /// Use of the key in the environment.
@@ -73,7 +73,7 @@ pub(crate) enum Kind {
 
 impl Screen {
     /// Reads the text of a capture.
-    pub(crate) fn read(text: &str) -> Screen {
+    pub(crate) fn from_capture(text: &str) -> Screen {
         let mut lines: Vec<&str> = text.lines().map(str::trim_end).collect();
         while lines.last().is_some_and(|line| line.is_empty()) {
             lines.pop();
@@ -85,17 +85,17 @@ impl Screen {
         };
         let state = match boxed {
             _ if is_question(below) => {
-                State::Question(question(&lines[lines.len().saturating_sub(TAIL)..]))
+                ScreenState::Question(parse_question(&lines[lines.len().saturating_sub(TAIL)..]))
             }
-            Some((top, bottom)) => prompt(&lines[top + 1..bottom], above, below),
-            None => State::Unknown,
+            Some((top, bottom)) => parse_prompt(&lines[top + 1..bottom], above, below),
+            None => ScreenState::Unknown,
         };
         let body = above
             .iter()
             .filter(|line| !line.is_empty() && !is_spinner(line) && !is_margin(line))
             .map(|line| (*line).to_owned());
         let body = body.collect();
-        Screen { fingerprint: fingerprint(&lines, &state), state, body }
+        Screen { fingerprint: screen_fingerprint(&lines, &state), state, body }
     }
 
     /// Returns the last lines with letters or digits as a single line, for a message about an
@@ -130,7 +130,7 @@ fn after_prompt(line: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim())
 }
 
-fn prompt(inside: &[&str], above: &[&str], below: &[&str]) -> State {
+fn parse_prompt(inside: &[&str], above: &[&str], below: &[&str]) -> ScreenState {
     let mut input: Vec<&str> = inside
         .iter()
         .map(|line| line.trim_matches(|c: char| c.is_whitespace() || c == '│'))
@@ -139,7 +139,7 @@ fn prompt(inside: &[&str], above: &[&str], below: &[&str]) -> State {
     let near = &above[above.len().saturating_sub(SPINNER)..];
     let busy = near.iter().any(|line| is_spinner(line))
         || near.iter().chain(below).any(|line| line.contains("esc to interrupt"));
-    State::Prompt {
+    ScreenState::Prompt {
         input: input.join("\n").trim().to_owned(),
         busy,
         background: below.iter().any(|line| tells_of_background(line)),
@@ -194,21 +194,21 @@ fn is_question(tail: &[&str]) -> bool {
     last.iter().any(chosen) || last.iter().any(|line| line.contains("Enter to confirm"))
 }
 
-fn question(tail: &[&str]) -> Question {
+fn parse_question(tail: &[&str]) -> Question {
     let said = tail.join("\n").to_lowercase();
     let says = |texts: &[&str]| texts.iter().any(|text| said.contains(text));
     let kind = if says(&["trust this folder", "do you trust", "one you trust"]) {
-        Kind::Trust
+        QuestionKind::Trust
     } else if says(&["custom api key"]) {
-        Kind::ApiKey
+        QuestionKind::ApiKey
     } else if says(&["bypass permissions mode"]) && says(&["accept"]) {
-        Kind::Bypass
+        QuestionKind::Bypass
     } else if says(&["login method", "log in with", "paste code here"]) {
-        Kind::Login
+        QuestionKind::Login
     } else if says(&["text style", "choose a theme", "let's get started"]) {
-        Kind::Onboarding
+        QuestionKind::Onboarding
     } else {
-        Kind::Other
+        QuestionKind::Other
     };
     let from = tail.iter().rposition(|line| is_ruler(line)).map_or(0, |at| at + 1);
     let asked = tail[from..].iter().rev().find(|line| line.trim_end().ends_with('?'));
@@ -218,22 +218,22 @@ fn question(tail: &[&str]) -> Question {
     Question { kind, text }
 }
 
-fn fingerprint(lines: &[&str], state: &State) -> u64 {
+fn screen_fingerprint(lines: &[&str], state: &ScreenState) -> u64 {
     let mut hasher = DefaultHasher::new();
     for line in lines {
         if is_spinner(line) {
             // In a spinner, only the token count tells more than time.
-            tokens(line).hash(&mut hasher);
+            token_count(line).hash(&mut hasher);
             continue;
         }
         line.chars().filter(|c| c.is_alphabetic()).for_each(|c| c.hash(&mut hasher));
     }
-    matches!(state, State::Question(_)).hash(&mut hasher);
+    matches!(state, ScreenState::Question(_)).hash(&mut hasher);
     hasher.finish()
 }
 
 /// The number before `tokens`.
-fn tokens(line: &str) -> Option<&str> {
+fn token_count(line: &str) -> Option<&str> {
     let words: Vec<&str> = line.split_whitespace().collect();
     words.windows(2).find(|pair| pair[1].starts_with("tokens")).map(|pair| pair[0])
 }

@@ -6,19 +6,19 @@ use super::*;
 const RULER: &str = "────────────────────────────────────────────────────────────";
 
 fn read(text: &str) -> Screen {
-    Screen::read(&text.replace("RULER", RULER))
+    Screen::from_capture(&text.replace("RULER", RULER))
 }
 
 fn is_prompt(text: &str) -> (String, bool, bool) {
     match read(text).state {
-        State::Prompt { input, busy, background } => (input, busy, background),
+        ScreenState::Prompt { input, busy, background } => (input, busy, background),
         other => panic!("{other:?}"),
     }
 }
 
 fn asked(text: &str) -> Question {
     match read(text).state {
-        State::Question(question) => question,
+        ScreenState::Question(question) => question,
         other => panic!("{other:?}"),
     }
 }
@@ -142,7 +142,10 @@ fn work_in_the_background_is_told_by_the_line_below() {
 #[test]
 fn questions_are_told_apart() {
     let told = [TRUST, KEY, BYPASS, PERMISSION].map(|text| asked(text).kind);
-    assert_eq!(told, [Kind::Trust, Kind::ApiKey, Kind::Bypass, Kind::Other]);
+    assert_eq!(
+        told,
+        [QuestionKind::Trust, QuestionKind::ApiKey, QuestionKind::Bypass, QuestionKind::Other]
+    );
     assert_eq!(asked(PERMISSION).text, "Do you want to proceed?");
     assert_eq!(asked(KEY).text, "Do you want to use this API key?");
 }
@@ -155,9 +158,9 @@ fn a_question_that_the_agent_only_quotes_is_none() {
 
 #[test]
 fn an_empty_screen_and_one_of_another_program_are_unknown() {
-    assert_eq!(read("").state, State::Unknown);
-    assert_eq!(read("$ ls\nCargo.toml\n$ \n").state, State::Unknown);
-    assert_eq!(read("RULER\nRULER\n").state, State::Unknown);
+    assert_eq!(read("").state, ScreenState::Unknown);
+    assert_eq!(read("$ ls\nCargo.toml\n$ \n").state, ScreenState::Unknown);
+    assert_eq!(read("RULER\nRULER\n").state, ScreenState::Unknown);
 }
 
 #[test]
@@ -205,8 +208,8 @@ proptest::proptest! {
         text in "(?s).{0,400}",
         pieces in proptest::collection::vec("[─❯> │╭╰…·a1.\n]{0,30}", 0..12),
     ) {
-        let _ = Screen::read(&text);
-        let screen = Screen::read(&pieces.concat());
-        proptest::prop_assert_eq!(screen.clone(), Screen::read(&pieces.concat()));
+        let _ = Screen::from_capture(&text);
+        let screen = Screen::from_capture(&pieces.concat());
+        proptest::prop_assert_eq!(screen.clone(), Screen::from_capture(&pieces.concat()));
     }
 }

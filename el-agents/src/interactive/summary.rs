@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::summary_file::{FileStamp, read};
+use crate::summary_file::{FileStamp, read_summary};
 
 /// The time for which the file must stay unchanged: an editor may write in pieces.
 const STILL: Duration = Duration::from_secs(2);
@@ -24,23 +24,23 @@ pub(crate) struct SummaryWatch {
 impl SummaryWatch {
     /// Starts before the agent. An existing file counts only after a change.
     pub(crate) fn new(path: PathBuf) -> SummaryWatch {
-        SummaryWatch { before: FileStamp::of(&path), path, seen: None, looked: None }
+        SummaryWatch { before: FileStamp::of_file(&path), path, seen: None, looked: None }
     }
 
     /// Returns the text as soon as the file exists and stays unchanged. A link, a pipe or an empty
     /// file does not count.
-    pub(crate) fn take(&mut self, now: Instant) -> Option<String> {
+    pub(crate) fn poll_summary(&mut self, now: Instant) -> Option<String> {
         if self.looked.is_some_and(|at| now.duration_since(at) < LOOK) {
             return None;
         }
         self.looked = Some(now);
-        let stamp = FileStamp::of(&self.path).filter(|stamp| self.before != Some(*stamp))?;
+        let stamp = FileStamp::of_file(&self.path).filter(|stamp| self.before != Some(*stamp))?;
         match self.seen {
             Some((seen, since)) if seen == stamp => {
                 if now.duration_since(since) < STILL {
                     return None;
                 }
-                read(&self.path, self.before)
+                read_summary(&self.path, self.before)
                     .ok()
                     .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             }
@@ -64,13 +64,13 @@ mod tests {
         let mut summary = SummaryWatch::new(path.clone());
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
-        assert_eq!(summary.take(at(0)), None);
-        assert_eq!(summary.take(at(100)), None, "it has not changed");
+        assert_eq!(summary.poll_summary(at(0)), None);
+        assert_eq!(summary.poll_summary(at(100)), None, "it has not changed");
         std::fs::write(&path, "half").unwrap();
-        assert_eq!(summary.take(at(101)), None);
+        assert_eq!(summary.poll_summary(at(101)), None);
         std::fs::write(&path, "half and half").unwrap();
-        assert_eq!(summary.take(at(104)), None, "it has changed since the last look");
-        assert_eq!(summary.take(at(107)).as_deref(), Some("half and half"));
+        assert_eq!(summary.poll_summary(at(104)), None, "it has changed since the last look");
+        assert_eq!(summary.poll_summary(at(107)).as_deref(), Some("half and half"));
     }
 
     #[test]
@@ -81,7 +81,7 @@ mod tests {
         std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
         let start = Instant::now();
         assert_eq!(
-            (summary.take(start), summary.take(start + Duration::from_secs(9))),
+            (summary.poll_summary(start), summary.poll_summary(start + Duration::from_secs(9))),
             (None, None)
         );
     }

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
-use super::screen::{Screen, State};
+use super::screen::{Screen, ScreenState};
 use crate::poll::poll_until;
 use crate::process::{Handle, ProcessId};
 use crate::tmux::{OwnPane, PaneLook, SessionError};
 
 /// A step to take before the next look.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Job {
+pub(crate) enum PaneJob {
     Look,
     /// Paste the file.
     Paste(PathBuf),
@@ -22,25 +22,25 @@ pub(crate) enum Job {
 /// The thread, from outside.
 #[derive(Debug)]
 pub(crate) struct Terminal {
-    jobs: Sender<Job>,
+    jobs: Sender<PaneJob>,
     looks: Receiver<Result<PaneLook, SessionError>>,
     is_busy: bool,
 }
 
 impl Terminal {
     pub(crate) fn new(pane: OwnPane) -> Terminal {
-        let (jobs, todo) = channel::<Job>();
+        let (jobs, todo) = channel::<PaneJob>();
         let (seen, looks) = channel();
         // The thread ends with the sender; tmux's own time limit bounds a hanging call.
         std::thread::spawn(move || {
             for job in todo {
                 let done = match job {
-                    Job::Look => Ok(()),
+                    PaneJob::Look => Ok(()),
                     // A failed paste shows on the screen: the text is missing.
-                    Job::Paste(file) => {
-                        std::fs::File::open(file).map_or(Ok(()), |file| pane.paste(file))
+                    PaneJob::Paste(file) => {
+                        std::fs::File::open(file).map_or(Ok(()), |file| pane.paste_file(file))
                     }
-                    Job::Enter => pane.press("Enter"),
+                    PaneJob::Enter => pane.press_key("Enter"),
                 };
                 if seen.send(done.and_then(|()| pane.look())).is_err() {
                     return;
@@ -55,12 +55,12 @@ impl Terminal {
         self.is_busy
     }
 
-    pub(crate) fn begin(&mut self, job: Job) {
+    pub(crate) fn begin_job(&mut self, job: PaneJob) {
         self.is_busy = self.jobs.send(job).is_ok();
     }
 
     /// Returns the result of the last job, once.
-    pub(crate) fn take(&mut self) -> Option<Result<PaneLook, SessionError>> {
+    pub(crate) fn take_look(&mut self) -> Option<Result<PaneLook, SessionError>> {
         match self.looks.try_recv() {
             Ok(look) => {
                 self.is_busy = false;
@@ -80,21 +80,21 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Asks a client that waits at its input line to exit, as a person would: types `/exit`, waits
 /// until the word is visible, and presses Enter. Blocks for some seconds. The caller ends the tree
 /// in any case.
-pub(crate) fn leave(pane: &OwnPane, agent: &ProcessId) {
+pub(crate) fn exit_client(pane: &OwnPane, agent: &ProcessId) {
     if pane.type_word("/exit").is_err() {
         return;
     }
     let is_typed = || {
-        let state = pane.look().map(|look| Screen::read(&look.text).state);
-        matches!(state, Ok(State::Prompt { input, .. }) if input == "/exit").then_some(())
+        let state = pane.look().map(|look| Screen::from_capture(&look.text).state);
+        matches!(state, Ok(ScreenState::Prompt { input, .. }) if input == "/exit").then_some(())
     };
     if poll_until(SEEN, LOOK, is_typed).is_none() {
         // The screen has other text or a question: el presses no Enter there.
         return;
     }
-    let entered = pane.press("Enter");
+    let entered = pane.press_key("Enter");
     if let (Ok(()), Ok(Some(handle))) = (entered, Handle::open(agent)) {
         // The wait is also done by the code that ends the tree.
-        let _ = handle.wait(LEAVE);
+        let _ = handle.wait_for_end(LEAVE);
     }
 }

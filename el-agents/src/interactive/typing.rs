@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::screen::{Kind, Screen, State};
+use super::screen::{QuestionKind, Screen, ScreenState};
 use crate::claude::one_line;
 
 /// The time for which the input line must stay unchanged before a paste.
@@ -64,7 +64,7 @@ enum Phase {
 
 impl Typing {
     pub(crate) fn new(text: &str, now: Instant) -> Typing {
-        let compact = compact(text);
+        let compact = letters_and_digits(text);
         let letters = compact.chars().count();
         Typing {
             head: compact.chars().take(24).collect(),
@@ -81,7 +81,7 @@ impl Typing {
 
     /// Decides after a look. `attached`: a person is there and may answer the client's questions.
     /// `arrived`: the client's record shows that the text has arrived.
-    pub(crate) fn step(
+    pub(crate) fn next_act(
         &mut self,
         screen: &Screen,
         attached: bool,
@@ -96,29 +96,31 @@ impl Typing {
             self.since = now;
         }
         match self.phase {
-            Phase::Waiting => self.wait(screen, attached, now),
-            Phase::Pasted(at) => self.pasted(screen, at, now),
-            Phase::Entered(at) => self.entered(screen, at, now),
+            Phase::Waiting => self.wait_for_prompt(screen, attached, now),
+            Phase::Pasted(at) => self.after_paste(screen, at, now),
+            Phase::Entered(at) => self.after_enter(screen, at, now),
         }
     }
 
-    fn wait(&mut self, screen: &Screen, attached: bool, now: Instant) -> Act {
+    fn wait_for_prompt(&mut self, screen: &Screen, attached: bool, now: Instant) -> Act {
         if attached {
             // An attached person can answer and takes the needed time.
             self.began = now;
             self.asked_since = None;
         }
         match &screen.state {
-            State::Prompt { busy: false, .. } if now.duration_since(self.since) >= SETTLED => {
-                return self.paste(now);
+            ScreenState::Prompt { busy: false, .. }
+                if now.duration_since(self.since) >= SETTLED =>
+            {
+                return self.begin_paste(now);
             }
-            State::Question(question) if !attached => {
+            ScreenState::Question(question) if !attached => {
                 let since = *self.asked_since.get_or_insert(now);
                 if now.duration_since(since) >= QUESTION_WAIT {
-                    return Act::Fail(unanswered(question.kind, &question.text));
+                    return Act::Fail(describe_unanswered(question.kind, &question.text));
                 }
             }
-            State::Question(_) => {}
+            ScreenState::Question(_) => {}
             _ => self.asked_since = None,
         }
         if now.duration_since(self.began) > READY_WAIT {
@@ -130,7 +132,7 @@ impl Typing {
         Act::Nothing
     }
 
-    fn paste(&mut self, now: Instant) -> Act {
+    fn begin_paste(&mut self, now: Instant) -> Act {
         if self.pastes >= PASTES {
             return Act::Fail(format!(
                 "the instruction was pasted {PASTES} times and never appeared in the input line"
@@ -141,21 +143,21 @@ impl Typing {
         Act::Paste
     }
 
-    fn pasted(&mut self, screen: &Screen, at: Instant, now: Instant) -> Act {
+    fn after_paste(&mut self, screen: &Screen, at: Instant, now: Instant) -> Act {
         match &screen.state {
-            State::Prompt { input, .. } if self.is_in(input) => {
+            ScreenState::Prompt { input, .. } if self.is_in(input) => {
                 if now.duration_since(at) >= PASTE_PAUSE {
-                    return self.enter(now);
+                    return self.press_enter(now);
                 }
                 Act::Nothing
             }
             _ if now.duration_since(at) < PASTE_WAIT => Act::Nothing,
-            State::Prompt { .. } => self.paste(now),
+            ScreenState::Prompt { .. } => self.begin_paste(now),
             _ => Act::Fail("its input line went away while the instruction was pasted".to_owned()),
         }
     }
 
-    fn enter(&mut self, now: Instant) -> Act {
+    fn press_enter(&mut self, now: Instant) -> Act {
         if self.enters >= ENTERS {
             return Act::Fail(format!(
                 "the instruction stands in the input line, and Enter was pressed {ENTERS} times in \
@@ -167,22 +169,26 @@ impl Typing {
         Act::Enter
     }
 
-    fn entered(&mut self, screen: &Screen, at: Instant, now: Instant) -> Act {
+    fn after_enter(&mut self, screen: &Screen, at: Instant, now: Instant) -> Act {
         match &screen.state {
-            State::Prompt { input, .. } if self.is_in(input) => {
-                if now.duration_since(at) < ENTER_WAIT { Act::Nothing } else { self.enter(now) }
+            ScreenState::Prompt { input, .. } if self.is_in(input) => {
+                if now.duration_since(at) < ENTER_WAIT {
+                    Act::Nothing
+                } else {
+                    self.press_enter(now)
+                }
             }
             // The text left the input line, so it was sent, and may have led to a question already.
-            State::Prompt { .. } | State::Question(_) => Act::Sent,
-            State::Unknown if now.duration_since(at) < READY_WAIT => Act::Nothing,
-            State::Unknown => Act::Fail(
+            ScreenState::Prompt { .. } | ScreenState::Question(_) => Act::Sent,
+            ScreenState::Unknown if now.duration_since(at) < READY_WAIT => Act::Nothing,
+            ScreenState::Unknown => Act::Fail(
                 "its screen is none that is known, after the instruction was sent".to_owned(),
             ),
         }
     }
 
     fn is_in(&self, input: &str) -> bool {
-        let input = compact(input);
+        let input = letters_and_digits(input);
         // A long text is shown as `[Pasted text #1 +44 lines]`.
         input.contains("Pastedtext")
             || (!self.head.is_empty() && (input.contains(&self.head) || input.contains(&self.tail)))
@@ -190,13 +196,13 @@ impl Typing {
 }
 
 /// Letters and digits alone: lines are wrapped, and blanks shown in several ways.
-fn compact(text: &str) -> String {
+fn letters_and_digits(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 /// Returns the text without control characters except line ends and tabs. A paste stands between
 /// two control sequences, so a text with such a sequence could end the paste and press keys.
-pub(crate) fn pasteable(text: &str) -> String {
+pub(crate) fn sanitize_for_paste(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     text.chars()
         .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
@@ -206,14 +212,16 @@ pub(crate) fn pasteable(text: &str) -> String {
 }
 
 /// Explains why a question at the start ends the run, and the remedy.
-fn unanswered(kind: Kind, text: &str) -> String {
+fn describe_unanswered(kind: QuestionKind, text: &str) -> String {
     let what = match kind {
-        Kind::Trust => "it asks whether this folder is trusted",
-        Kind::ApiKey => "it asks whether the ANTHROPIC_API_KEY of the environment is to be used",
-        Kind::Bypass => "it asks to accept the risks of permission mode bypassPermissions",
-        Kind::Login => "it asks how to log in",
-        Kind::Onboarding => "it is started for the first time, and asks for its settings",
-        Kind::Other => {
+        QuestionKind::Trust => "it asks whether this folder is trusted",
+        QuestionKind::ApiKey => {
+            "it asks whether the ANTHROPIC_API_KEY of the environment is to be used"
+        }
+        QuestionKind::Bypass => "it asks to accept the risks of permission mode bypassPermissions",
+        QuestionKind::Login => "it asks how to log in",
+        QuestionKind::Onboarding => "it is started for the first time, and asks for its settings",
+        QuestionKind::Other => {
             return format!(
                 "it asks something that only a person can answer: {}; {REMEDY}",
                 one_line(text, 120)
@@ -235,7 +243,7 @@ mod tests {
 
     /// Plays looks at intervals of `step` and gives each act that is not `Nothing`, with its
     /// second.
-    fn play(screens: impl Fn(u64) -> State, seconds: u64) -> Vec<(u64, Act)> {
+    fn play(screens: impl Fn(u64) -> ScreenState, seconds: u64) -> Vec<(u64, Act)> {
         let start = Instant::now();
         let mut typing = Typing::new(TEXT, start);
         let mut acts = Vec::new();
@@ -247,7 +255,7 @@ mod tests {
             );
             let screen = Screen { state, fingerprint, body: Vec::new() };
             let act =
-                typing.step(&screen, false, false, start + Duration::from_millis(tenth * 100));
+                typing.next_act(&screen, false, false, start + Duration::from_millis(tenth * 100));
             let is_end = matches!(act, Act::Sent | Act::Fail(_));
             if act != Act::Nothing {
                 acts.push((tenth / 10, act));
@@ -259,18 +267,18 @@ mod tests {
         acts
     }
 
-    fn input(text: &str) -> State {
-        State::Prompt { input: text.to_owned(), busy: false, background: false }
+    fn input(text: &str) -> ScreenState {
+        ScreenState::Prompt { input: text.to_owned(), busy: false, background: false }
     }
 
     #[test]
     fn a_text_is_pasted_seen_and_then_sent() {
         let acts = play(
             |second| match second {
-                0..2 => State::Unknown,
+                0..2 => ScreenState::Unknown,
                 2..4 => input("Try \"fix lint errors\""),
                 4..6 => input("[Pasted text #1 +44 lines]"),
-                _ => State::Prompt { input: String::new(), busy: true, background: false },
+                _ => ScreenState::Prompt { input: String::new(), busy: true, background: false },
             },
             60,
         );
@@ -312,10 +320,15 @@ mod tests {
     #[test]
     fn what_is_asked_at_the_start_is_never_answered() {
         let question = |kind| super::super::screen::Question { kind, text: "Do you?".to_owned() };
-        for kind in
-            [Kind::Trust, Kind::ApiKey, Kind::Bypass, Kind::Login, Kind::Onboarding, Kind::Other]
-        {
-            let acts = play(|_| State::Question(question(kind)), 60);
+        for kind in [
+            QuestionKind::Trust,
+            QuestionKind::ApiKey,
+            QuestionKind::Bypass,
+            QuestionKind::Login,
+            QuestionKind::Onboarding,
+            QuestionKind::Other,
+        ] {
+            let acts = play(|_| ScreenState::Question(question(kind)), 60);
             assert!(
                 matches!(&acts[..], [(2, Act::Fail(why))] if why.contains("by hand")),
                 "{acts:?}"
@@ -326,14 +339,14 @@ mod tests {
     #[test]
     fn nothing_is_pressed_once_the_text_is_gone_from_the_input_line() {
         let question = super::super::screen::Question {
-            kind: Kind::Other,
+            kind: QuestionKind::Other,
             text: "Do you want to proceed?".to_owned(),
         };
         let acts = play(
             |second| match second {
                 0 => input(""),
                 1..3 => input("[Pasted text #1 +44 lines]"),
-                _ => State::Question(question.clone()),
+                _ => ScreenState::Question(question.clone()),
             },
             60,
         );
@@ -342,13 +355,13 @@ mod tests {
 
     #[test]
     fn a_client_that_never_shows_its_input_line_fails() {
-        let acts = play(|_| State::Unknown, 200);
+        let acts = play(|_| ScreenState::Unknown, 200);
         assert!(matches!(&acts[..], [(120, Act::Fail(_))]), "{acts:?}");
     }
 
     #[test]
     fn a_text_cannot_end_its_paste() {
         let text = "a\x1b[201~\r!rm -rf x\r\nb\tc\u{9b}201~\u{7}\u{0}\n\n";
-        assert_eq!(pasteable(text), "a[201~\n!rm -rf x\nb\tc201~");
+        assert_eq!(sanitize_for_paste(text), "a[201~\n!rm -rf x\nb\tc201~");
     }
 }

@@ -88,12 +88,12 @@ pub fn atom_branches(
         settings,
         worktrees: repository.worktrees()?,
         folder: folder.unwrap_or_else(|_| settings.worktrees.clone()),
-        target: target.map_or(Ok(None), |name| repository.tip(name))?,
+        target: target.map_or(Ok(None), |name| repository.branch_tip(name))?,
         live: ops::live_runs(store)?.into_iter().map(|run| run.atom_id).collect(),
     };
     let mut found = Vec::new();
-    for atom in repository.atoms()? {
-        if let Some(tip) = repository.tip(&branch_of(&atom))? {
+    for atom in repository.atoms_with_branch()? {
+        if let Some(tip) = repository.branch_tip(&branch_of(&atom))? {
             found.push(search.atom_branch(&atom, tip)?);
         }
     }
@@ -118,7 +118,7 @@ impl Search<'_> {
         let Search { repository, target, .. } = self;
         let branch = branch_of(id);
         let tree = self.worktree_of(id, &branch);
-        let known: Option<Atom> = ops::brief(self.store, id).ok().filter(|found| found.id == id);
+        let known: Option<Atom> = ops::get_atom(self.store, id).ok().filter(|found| found.id == id);
         let base = repository.base_of(id)?;
         let commits = self.own_commits(base.as_deref(), &tip)?;
         let strayed_to = tree
@@ -132,7 +132,7 @@ impl Search<'_> {
         };
         let reverts = match target {
             Some(target) if commits > 0 && strayed_to.is_none() => {
-                repository.reverts(target, id, &tip)?
+                repository.find_reverts(target, id, &tip)?
             }
             _ => Vec::new(),
         };
@@ -148,7 +148,7 @@ impl Search<'_> {
             path: tree.map(|tree| tree.path.clone()),
             missing: tree.is_some_and(|tree| tree.is_missing),
             strayed_to,
-            uncommitted: tree.map_or(Ok(Vec::new()), |tree| tree.changes(put))?,
+            uncommitted: tree.map_or(Ok(Vec::new()), |tree| tree.uncommitted_changes(put))?,
             commits,
             landed: has_landed && taken_back.is_none(),
             taken_back,
@@ -178,7 +178,7 @@ impl Search<'_> {
     fn own_commits(&self, base: Option<&str>, tip: &str) -> Result<usize, GitError> {
         let Some(since) = base.or(self.target.as_deref()) else { return Ok(0) };
         let range = format!("{since}..{tip}");
-        let said = self.repository.git().maybe(&["rev-list", "--count", &range])?;
+        let said = self.repository.git().ask_optional(&["rev-list", "--count", &range])?;
         Ok(said.and_then(|text| text.parse().ok()).unwrap_or(0))
     }
 }
@@ -201,9 +201,9 @@ pub fn resolve_target(repository: &Repository, wanted: Option<&str>) -> Result<S
     if name.starts_with(AGENT_PREFIX) {
         return Err(LandError::AgentBranch(name));
     }
-    if repository.tip(&name)?.is_none() {
+    if repository.branch_tip(&name)?.is_none() {
         // In a repository without commits, the missing commit is the better message.
-        repository.head()?;
+        repository.head_commit()?;
         return Err(GitError::NoRevision(name).into());
     }
     Ok(name)

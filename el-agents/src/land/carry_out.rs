@@ -34,16 +34,16 @@ pub fn carry_out(
     }
     // Better found before a long check than after.
     if let Some(why) = find_obstacle(repository, onto, &context.settings.configuration)? {
-        hold(items, &todo, &why);
+        hold_items(items, &todo, &why);
         return Ok(());
     }
-    let head = repository.tip(onto)?.unwrap_or_default();
+    let head = repository.branch_tip(onto)?.unwrap_or_default();
     let runner = CheckRunner::new(context, format!("{}:land", context.tracker_name()))?;
     let scratch = ScratchCheckout::new(repository, &context.scratch_folder("landing", "")?, &head)?;
     let check = CommitCheck::new(context, repository, runner);
     let mut lander = Lander { store, repository, context, onto, scratch: &scratch, check, items };
-    let ended = lander.run(head, todo);
-    record(lander.store, context, onto, lander.items);
+    let ended = lander.run_rounds(head, todo);
+    record_outcomes(lander.store, context, onto, lander.items);
     match ended {
         Err(LandError::Interrupted) => {
             let left = to_land(lander.items);
@@ -56,7 +56,12 @@ pub fn carry_out(
 
 /// Records the outcome of each branch in the history of its atom. The target has moved already, so
 /// a failure to record is only reported.
-fn record(store: &mut Store, context: &LandContext<'_>, onto: &str, items: &mut [LandItem]) {
+fn record_outcomes(
+    store: &mut Store,
+    context: &LandContext<'_>,
+    onto: &str,
+    items: &mut [LandItem],
+) {
     for item in items {
         let Some(outcome) = item.outcome.in_history() else { continue };
         let tip = item.tip.clone().unwrap_or_default();
@@ -79,7 +84,7 @@ fn record(store: &mut Store, context: &LandContext<'_>, onto: &str, items: &mut 
 ///
 /// # Errors
 /// If git fails.
-pub fn predict(
+pub fn predict_conflicts(
     repository: &Repository,
     settings: &LandSettings,
     onto: &str,
@@ -90,14 +95,14 @@ pub fn predict(
         return Ok(());
     }
     if let Some(why) = find_obstacle(repository, onto, &settings.configuration)? {
-        hold(items, &todo, &why);
+        hold_items(items, &todo, &why);
         return Ok(());
     }
-    let mut top = repository.tip(onto)?.unwrap_or_default();
+    let mut top = repository.branch_tip(onto)?.unwrap_or_default();
     let mut conflicts = Vec::new();
     for at in todo {
         let tip = items[at].tip.clone().unwrap_or_default();
-        match repository.foresee(&top, &tip)? {
+        match repository.merge_in_memory(&top, &tip)? {
             Ok(commit) => top = commit,
             Err(files) => conflicts.push((at, tip, files)),
         }
@@ -113,7 +118,7 @@ pub fn predict(
     Ok(())
 }
 
-fn hold(items: &mut [LandItem], which: &[usize], why: &str) {
+fn hold_items(items: &mut [LandItem], which: &[usize], why: &str) {
     for at in which {
         items[*at].outcome = LandOutcome::Held;
         items[*at].detail = Some(why.to_owned());
@@ -139,10 +144,10 @@ struct Culprit {
 }
 
 impl Lander<'_> {
-    fn run(&mut self, mut head: String, mut todo: Vec<usize>) -> Result<(), LandError> {
+    fn run_rounds(&mut self, mut head: String, mut todo: Vec<usize>) -> Result<(), LandError> {
         let mut is_second_try = false;
         loop {
-            let (chain, conflicts) = self.join(&head, &todo)?;
+            let (chain, conflicts) = self.join_branches(&head, &todo)?;
             let culprit = self.find_culprit(&head, &chain)?;
             let good = &chain[..culprit.as_ref().map_or(chain.len(), |culprit| culprit.link)];
             self.ensure_uninterrupted()?;
@@ -153,7 +158,8 @@ impl Lander<'_> {
                 continue;
             }
             if let Some(mut why) = self.move_target(&mut head, good)? {
-                if let Some(now) = self.repository.tip(self.onto)?.filter(|now| *now != head) {
+                if let Some(now) = self.repository.branch_tip(self.onto)?.filter(|now| *now != head)
+                {
                     // The target has new commits, which the check did not see.
                     if !std::mem::replace(&mut is_second_try, true) {
                         head = now;
@@ -165,7 +171,7 @@ impl Lander<'_> {
                     );
                 }
                 let rest: Vec<usize> = chain.iter().map(|link| link.item).collect();
-                hold(self.items, &rest, &why);
+                hold_items(self.items, &rest, &why);
                 return self.file_conflicts(conflicts);
             }
             let Some(Culprit { link, output }) = culprit else {
@@ -191,7 +197,7 @@ impl Lander<'_> {
         if self.check.runner.is_interrupted() { Err(LandError::Interrupted) } else { Ok(()) }
     }
 
-    fn join(
+    fn join_branches(
         &mut self,
         head: &str,
         todo: &[usize],
@@ -206,12 +212,12 @@ impl Lander<'_> {
     fn find_culprit(&mut self, head: &str, chain: &[Link]) -> Result<Option<Culprit>, LandError> {
         let Some(last) = chain.last() else { return Ok(None) };
         let (scratch, check) = (self.scratch, &mut self.check);
-        let Some(mut output) = check.failure(scratch, &last.commit)? else { return Ok(None) };
-        if let Some(output) = check.failure(scratch, head)? {
+        let Some(mut output) = check.find_failure(scratch, &last.commit)? else { return Ok(None) };
+        if let Some(output) = check.find_failure(scratch, head)? {
             return Err(LandError::TargetFails { onto: self.onto.to_owned(), output });
         }
         let found = find_first_failure(chain.len(), |many| -> Result<bool, LandError> {
-            let said = check.failure(scratch, &chain[many - 1].commit)?;
+            let said = check.find_failure(scratch, &chain[many - 1].commit)?;
             let passed = said.is_none();
             output = said.unwrap_or_else(|| std::mem::take(&mut output));
             Ok(passed)
@@ -227,10 +233,10 @@ impl Lander<'_> {
             let item = &mut self.items[link.item];
             let branch = item.branch.as_deref().unwrap_or_default();
             let tree = self.repository.checkout_of(branch)?;
-            let uncommitted = tree.map_or(Ok(Vec::new()), |tree| tree.changes(put))?;
-            let why = if ops::brief(self.store, &item.atom_id)?.status != Status::Closed {
+            let uncommitted = tree.map_or(Ok(Vec::new()), |tree| tree.uncommitted_changes(put))?;
+            let why = if ops::get_atom(self.store, &item.atom_id)?.status != Status::Closed {
                 "it is not closed any more"
-            } else if self.repository.tip(branch)? != item.tip {
+            } else if self.repository.branch_tip(branch)? != item.tip {
                 "its branch has moved meanwhile"
             } else if !uncommitted.is_empty() {
                 "its worktree has changes now that are not committed"

@@ -1,7 +1,7 @@
 //! Puts branches on top of each other in a scratch checkout.
 
 use super::{LandError, LandItem};
-use crate::git::{GitError, JoinResult, Mode, Repository, ScratchCheckout};
+use crate::git::{GitError, JoinMode, JoinResult, Repository, ScratchCheckout};
 
 /// A branch on top of all earlier branches of the chain.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Conflict {
 pub(super) struct ChainBuilder<'a> {
     pub(super) repository: &'a Repository,
     pub(super) scratch: &'a ScratchCheckout,
-    pub(super) mode: Mode,
+    pub(super) mode: JoinMode,
 }
 
 impl ChainBuilder<'_> {
@@ -44,7 +44,7 @@ impl ChainBuilder<'_> {
             if is_interrupted() {
                 return Err(LandError::Interrupted);
             }
-            match self.join(&top, &items[at])? {
+            match self.join_item(&top, &items[at])? {
                 JoinResult::Joined(commit) => {
                     top.clone_from(&commit);
                     chain.push(Link { item: at, commit });
@@ -64,7 +64,7 @@ impl ChainBuilder<'_> {
         Ok((chain, left))
     }
 
-    fn join(&self, top: &str, item: &LandItem) -> Result<JoinResult, GitError> {
+    fn join_item(&self, top: &str, item: &LandItem) -> Result<JoinResult, GitError> {
         let tip = item.tip.as_deref().unwrap_or_default();
         let mut top = top.to_owned();
         // The newest revert is reverted first.
@@ -81,8 +81,8 @@ impl ChainBuilder<'_> {
         let range = format!("{}..{tip}", since.as_ref().unwrap_or(&top));
         let words = ["rev-list", "--merges", "--max-count=1", &range, "--not", &top];
         let has_merges = !self.repository.git().ask(&words)?.is_empty();
-        let mode = if has_merges { Mode::Merge } else { self.mode };
-        self.scratch.join(&top, since.as_deref(), tip, mode, &message)
+        let mode = if has_merges { JoinMode::Merge } else { self.mode };
+        self.scratch.join_branch(&top, since.as_deref(), tip, mode, &message)
     }
 
     /// Returns the base of a branch if the target has the content of the base as other commits. The

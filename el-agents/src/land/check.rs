@@ -53,14 +53,14 @@ pub enum CheckEnd {
 
 /// Ends the processes that a killed check of this owner left. The caller must be the only process
 /// that runs checks of this owner.
-pub fn sweep(owner: &str) {
+pub fn end_leftovers(owner: &str) {
     // The next check ends processes that cannot be ended now; the plan must not wait for them.
     drop(end_marked(&Marker::new(OWNER, owner), SWEEP_LIMIT));
 }
 
 /// Runs the guard of a check: waits for the end of standard input, then ends the check. A byte on
 /// standard input says that the check has ended well.
-pub fn guard(once: &str) {
+pub fn run_guard(once: &str) {
     let mut said = Vec::new();
     // A read error counts as the end.
     let _ = io::stdin().lock().take(1).read_to_end(&mut said);
@@ -83,7 +83,7 @@ impl Guard {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        process::detach(&mut command);
+        process::detach_command(&mut command);
         Guard(command.spawn().ok())
     }
 }
@@ -111,7 +111,7 @@ impl StopSignals {
     fn listen() -> io::Result<StopSignals> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let signals = runtime.block_on(async {
-            process::notice_default_signals()?;
+            process::reset_ignored_signals()?;
             Ok::<_, io::Error>([
                 signal(SignalKind::interrupt())?,
                 signal(SignalKind::terminate())?,
@@ -152,7 +152,7 @@ impl<'a> CheckRunner<'a> {
     /// # Errors
     /// If signals cannot be listened to.
     pub fn new(context: &'a LandContext<'a>, owner: String) -> Result<CheckRunner<'a>, LandError> {
-        sweep(&owner);
+        end_leftovers(&owner);
         let signals = StopSignals::listen().map_err(LandError::Signals)?;
         Ok(CheckRunner { context, owner, signals })
     }
@@ -166,7 +166,7 @@ impl<'a> CheckRunner<'a> {
     ///
     /// # Errors
     /// If the command cannot be run.
-    pub fn run(
+    pub fn run_command(
         &mut self,
         command: &CheckCommand<'_>,
         folder: &Path,
@@ -175,7 +175,7 @@ impl<'a> CheckRunner<'a> {
         let CheckCommand { key, name, words, limit } = *command;
         let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         let verify = Verify::pending(words.to_vec(), true, limit);
-        let Some(done) = self.watch(&verify, folder, progress) else {
+        let Some(done) = self.watch_command(&verify, folder, progress) else {
             return Ok(CheckEnd::Interrupted);
         };
         let said = done.output.unwrap_or_default();
@@ -194,7 +194,7 @@ impl<'a> CheckRunner<'a> {
     }
 
     /// The record of a check that has ended; `None`: a signal came.
-    fn watch(
+    fn watch_command(
         &mut self,
         verify: &Verify,
         folder: &Path,
@@ -237,12 +237,12 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::git::Mode;
+    use crate::git::JoinMode;
     use crate::land::LandSettings;
 
     fn settings() -> LandSettings {
         LandSettings {
-            mode: Mode::Rebase,
+            mode: JoinMode::Rebase,
             onto: None,
             check: Vec::new(),
             check_limit: Duration::from_secs(20),
@@ -276,7 +276,7 @@ mod tests {
             limit: settings.check_limit,
         };
         let mut runner = CheckRunner::new(&context, owner.to_owned()).unwrap();
-        runner.run(&command, dir.path(), progress).unwrap()
+        runner.run_command(&command, dir.path(), progress).unwrap()
     }
 
     #[test]

@@ -27,7 +27,7 @@ impl<'a> CommitCheck<'a> {
     }
 
     /// Returns the end of the check's output if the commit fails; `None` if the commit passes.
-    pub(super) fn failure(
+    pub(super) fn find_failure(
         &mut self,
         scratch: &ScratchCheckout,
         commit: &str,
@@ -38,12 +38,12 @@ impl<'a> CommitCheck<'a> {
         if let Some(known) = self.known.get(commit) {
             return Ok(known.clone());
         }
-        let said = self.check(scratch, commit)?;
+        let said = self.run_check(scratch, commit)?;
         self.known.insert(commit.to_owned(), said.clone());
         Ok(said)
     }
 
-    fn check(
+    fn run_check(
         &mut self,
         scratch: &ScratchCheckout,
         commit: &str,
@@ -68,7 +68,7 @@ impl<'a> CommitCheck<'a> {
             .into_iter()
             .filter(|command| !command.words.is_empty())
         {
-            match self.runner.run(&command, &folder, &mut |_| {})? {
+            match self.runner.run_command(&command, &folder, &mut |_| {})? {
                 CheckEnd::Passed(_) => {}
                 CheckEnd::Failed(said) => return Ok(Some(said)),
                 CheckEnd::Interrupted => return Err(LandError::Interrupted),

@@ -5,7 +5,7 @@ use el_core::model::{Run, Summary};
 use el_core::ops::{self, RunFilter};
 
 use super::{LandError, LandItem, LandOutcome, LandSettings};
-use crate::git::{Git, GitError, add_all};
+use crate::git::{Git, GitError, add_all_arguments};
 
 /// Commits the changes in the worktree of each uncommitted branch. The summary of the atom's last
 /// run is the message; the repository's hooks run as for any commit. Returns true if a commit was
@@ -22,8 +22,8 @@ pub fn commit_left(
     for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::Uncommitted) {
         let Some(path) = &item.path else { continue };
         let git = Git::at(path).in_own_checkout().as_committer();
-        let message = message(item, last_run(store, &item.atom_id)?.as_ref());
-        let committed = git.ask(&add_all(&settings.put_into_worktrees)).and_then(|_| {
+        let message = commit_message(item, last_run(store, &item.atom_id)?.as_ref());
+        let committed = git.ask(&add_all_arguments(&settings.put_into_worktrees)).and_then(|_| {
             git.ask_with(&["commit", "--quiet", "--cleanup=whitespace", "-F", "-"], Some(&message))
         });
         match committed {
@@ -43,17 +43,17 @@ fn last_run(store: &Store, atom: &str) -> Result<Option<Run>, LandError> {
 }
 
 /// Composes the message: the atom's title, the work of the last run, and the atom's id.
-fn message(item: &LandItem, run: Option<&Run>) -> String {
+fn commit_message(item: &LandItem, run: Option<&Run>) -> String {
     let title = item.title.as_deref().unwrap_or_default();
     let mut parts = vec![format!("{title}\n")];
     if let Some(summary) = run.and_then(|run| run.summary.as_ref()) {
-        parts.extend(describe(summary));
+        parts.extend(summary_parts(summary));
     }
     parts.push(format!("Atom: {}\n", item.atom_id));
     parts.join("\n")
 }
 
-fn describe(summary: &Summary) -> impl Iterator<Item = String> {
+fn summary_parts(summary: &Summary) -> impl Iterator<Item = String> {
     let bullets = |lines: &[String]| lines.iter().map(|line| format!("- {line}\n")).collect();
     let objective = summary.objective.as_ref().map(|text| format!("{text}\n"));
     [objective.unwrap_or_default(), bullets(&summary.accomplishments), bullets(&summary.notes)]
@@ -73,7 +73,7 @@ mod tests {
             ..Summary::default()
         };
         assert_eq!(
-            describe(&summary).collect::<Vec<_>>(),
+            summary_parts(&summary).collect::<Vec<_>>(),
             ["Make it fast\n", "- Cached it\n- Measured it\n"]
         );
     }

@@ -10,7 +10,7 @@ use super::{LandError, LandItem, LandOutcome};
 use crate::git::{GitError, Repository, branch_of};
 
 /// Metadata key of a conflict atom. The value is the id of the atom whose branch is in conflict.
-const KEY: &str = "land_conflict_of";
+const CONFLICT_OF_KEY: &str = "land_conflict_of";
 
 /// The atom of a conflict.
 struct ConflictAtom {
@@ -31,7 +31,7 @@ pub(super) fn file_all(
 ) -> Result<(), LandError> {
     let tip = |items: &[LandItem], at: usize| items[at].tip.clone().unwrap_or_default();
     let tips: Vec<String> = conflicts.iter().map(|conflict| tip(items, conflict.item)).collect();
-    let tops = repository.independent(&tips)?;
+    let tops = repository.independent_commits(&tips)?;
     conflicts.sort_by_key(|conflict| !tops.contains(&tip(items, conflict.item)));
     let mut filed: Vec<usize> = Vec::new();
     for Conflict { item: at, files } in conflicts {
@@ -49,7 +49,7 @@ pub(super) fn file_all(
             detail.push(format!("it comes with {}, which builds on it", items[above].atom_id));
             items[at].conflict_atom = items[above].conflict_atom.clone();
         } else {
-            let conflict = file(store, ctx, &items[at], onto)?;
+            let conflict = file_atom(store, ctx, &items[at], onto)?;
             if conflict.is_closed {
                 detail.push(what_is_left(repository, &conflict.id, &tip(items, at))?);
             }
@@ -63,7 +63,7 @@ pub(super) fn file_all(
 
 /// Says, in words, how a conflict with a closed atom goes on.
 fn what_is_left(repository: &Repository, id: &str, tip: &str) -> Result<String, GitError> {
-    let resolved = repository.tip(&branch_of(id))?;
+    let resolved = repository.branch_tip(&branch_of(id))?;
     let has_it = resolved.map_or(Ok(false), |resolved| repository.contains(&resolved, tip))?;
     Ok(if has_it {
         format!("{id} is closed, and its branch has this one: el land {id} brings in both")
@@ -77,14 +77,14 @@ fn what_is_left(repository: &Repository, id: &str, tip: &str) -> Result<String, 
 
 /// Files the atom, unless an open atom for the conflict exists, or an atom closed for this very
 /// conflict.
-fn file(
+fn file_atom(
     store: &mut Store,
     ctx: &Ctx<'_>,
     item: &LandItem,
     onto: &str,
 ) -> Result<ConflictAtom, LandError> {
     let known = ops::show(store, &item.atom_id)?.neighbours;
-    let of_it = known.iter().filter(|atom| atom.metadata[KEY] == json!(item.atom_id));
+    let of_it = known.iter().filter(|atom| atom.metadata[CONFLICT_OF_KEY] == json!(item.atom_id));
     let is_same = |atom: &Atom| {
         atom.metadata["tip"] == json!(item.tip) && atom.metadata["land_onto"] == json!(onto)
     };
@@ -96,7 +96,7 @@ fn file(
     }
     let branch = item.branch.as_deref().unwrap_or_default();
     // Open work would reopen a parent that is over.
-    let parent = item.parent.as_ref().map(|parent| ops::brief(store, parent)).transpose()?;
+    let parent = item.parent.as_ref().map(|parent| ops::get_atom(store, parent)).transpose()?;
     let parent = parent.filter(|parent| !parent.status.is_over()).map(|parent| parent.id);
     let files: String = item.files.iter().map(|name| format!("- `{name}`\n")).collect();
     let new = NewAtom {
@@ -114,7 +114,7 @@ fn file(
         parent,
         discovered_from: Some(item.atom_id.clone()),
         metadata: Some(
-            json!({ KEY: item.atom_id, "tip": item.tip, "land_onto": onto, "files": item.files }),
+            json!({ CONFLICT_OF_KEY: item.atom_id, "tip": item.tip, "land_onto": onto, "files": item.files }),
         ),
         ..NewAtom::default()
     };

@@ -24,24 +24,24 @@ use std::time::Duration;
 use el_core::{Ctx, SessionCredentials};
 
 pub use self::branch::{AtomBranch, atom_branches, resolve_target};
-pub use self::carry_out::{carry_out, predict};
+pub use self::carry_out::{carry_out, predict_conflicts};
 use self::check::CheckCommand;
 pub use self::commit_left::commit_left;
 pub use self::error::LandError;
-pub use self::plan::{LandItem, LandOutcome, plan};
+pub use self::plan::{LandItem, LandOutcome, plan_landing};
 pub use self::plan_check::{
     PlanBranch, PlanBranches, PlanCheck, PlanCheckEnd, PlanCheckEvent, check_plan, plan_branches,
     plan_check_owner,
 };
 use crate::clock;
 use crate::file_lock::FileLock;
-use crate::git::{GitError, Mode, Repository, folder_of_worktrees};
+use crate::git::{GitError, JoinMode, Repository, make_worktrees_folder};
 use crate::tmux::socket_name;
 
 /// How work is brought in.
 #[derive(Debug, Clone)]
 pub struct LandSettings {
-    pub mode: Mode,
+    pub mode: JoinMode,
     /// The branch that receives the work; `None`: the branch that is checked out.
     pub onto: Option<String>,
     /// The words of the check's command; empty: none.
@@ -102,7 +102,7 @@ impl LandContext<'_> {
     /// Returns the folder of a scratch checkout. Projects may share a worktrees folder, so the name
     /// contains the tracker's name.
     fn scratch_folder(&self, purpose: &str, suffix: &str) -> Result<PathBuf, GitError> {
-        folder_of_worktrees(&self.settings.worktrees)?;
+        make_worktrees_folder(&self.settings.worktrees)?;
         let name = format!(".{purpose}-{}{suffix}", self.tracker_name());
         Ok(self.settings.worktrees.join(name))
     }
@@ -119,9 +119,9 @@ fn project_folder(top: &Path, repository: &Repository) -> PathBuf {
 ///
 /// # Errors
 /// [`LandError::Busy`] if another process holds the lock.
-pub fn lock(state: &Path) -> Result<FileLock, LandError> {
+pub fn lock_landing(state: &Path) -> Result<FileLock, LandError> {
     let path = state.join("land.lock");
-    FileLock::within(&path, Duration::ZERO)
+    FileLock::acquire_within(&path, Duration::ZERO)
         .map_err(|source| LandError::File { doing: "lock", path, source })?
         .ok_or(LandError::Busy)
 }

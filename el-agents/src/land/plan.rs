@@ -91,7 +91,7 @@ pub struct LandItem {
 
 /// Decides about each branch, in the order in which the atoms were closed. `wanted`: ids of atoms;
 /// `None`: every closed atom.
-pub fn plan(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<LandItem> {
+pub fn plan_landing(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<LandItem> {
     let is_wanted =
         |branch: &&AtomBranch| wanted.is_none_or(|wanted| wanted.contains(&branch.atom_id));
     let mut items = Vec::new();
@@ -252,7 +252,10 @@ mod tests {
     }
 
     fn outcomes(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<(String, LandOutcome)> {
-        plan(branches, wanted).into_iter().map(|item| (item.atom_id, item.outcome)).collect()
+        plan_landing(branches, wanted)
+            .into_iter()
+            .map(|item| (item.atom_id, item.outcome))
+            .collect()
     }
 
     #[test]
@@ -296,7 +299,7 @@ mod tests {
             one.taken_back = Some("f".repeat(40));
             one.reverts = vec![Revert { commit: "f".repeat(40), at: 10 }];
             one.reopened_at = reopened.map(|at| Timestamp::from_micros(at * 1_000_000));
-            let item = plan(&[one], Some(&["a".to_owned()])).remove(0);
+            let item = plan_landing(&[one], Some(&["a".to_owned()])).remove(0);
             (item.outcome, item.brings_back.len())
         };
         assert_eq!(reverted(9, None), (LandOutcome::TakenBack, 0));

@@ -9,7 +9,7 @@ use el_core::rules::orchestrate::{Question, Standing};
 use super::check::{CheckCommand, CheckEnd, CheckRunner};
 use super::{LandContext, LandError, project_folder};
 use crate::git::{
-    GitError, JoinResult, Mode, Repository, ScratchCheckout, branch_of, copy_untracked,
+    GitError, JoinMode, JoinResult, Repository, ScratchCheckout, branch_of, copy_untracked,
 };
 
 /// A branch with the work of an atom of a plan.
@@ -41,11 +41,12 @@ pub fn plan_branches<'a>(
 ) -> Result<PlanBranches<'a>, GitError> {
     let branch = |atom: &'a str, list: Option<&str>| -> Result<Option<PlanBranch<'a>>, GitError> {
         let name = branch_of(atom);
-        let is_later = matches!(list.and_then(Question::named), Some(Question::Failures { .. }));
-        let tip = repository.tip(&name)?;
+        let is_later =
+            matches!(list.and_then(Question::from_name), Some(Question::Failures { .. }));
+        let tip = repository.branch_tip(&name)?;
         Ok(tip.map(|tip| PlanBranch { atom, name, tip, is_later }))
     };
-    let name = Question::Aggregation.name();
+    let name = Question::Aggregation.storage_name();
     let aggregation = overview.phases.iter().find(|phase| phase.name == name);
     let atom = aggregation.and_then(|phase| phase.atom_id.as_deref());
     let whole = atom.map_or(Ok(None), |atom| branch(atom, None))?;
@@ -113,7 +114,7 @@ pub fn check_plan(
         words: &overview.settings.check,
         limit: plan.limit,
     };
-    let repository = match Repository::of(plan.folder) {
+    let repository = match Repository::open_at(plan.folder) {
         Ok(repository) => Some(repository),
         Err(GitError::NoRepository(_)) => None,
         Err(error) => return Err(error.into()),
@@ -141,7 +142,7 @@ pub fn check_plan(
     let mut output = String::new();
     for command in commands.iter().filter(|command| !command.words.is_empty()) {
         let mut progress = |elapsed| on_event(PlanCheckEvent::GoesOn(command.words, elapsed));
-        match runner.run(command, &folder, &mut progress)? {
+        match runner.run_command(command, &folder, &mut progress)? {
             CheckEnd::Passed(said) => output = said,
             CheckEnd::Failed(output) => return Ok(PlanCheckEnd::Ended { passed: false, output }),
             CheckEnd::Interrupted => return Ok(PlanCheckEnd::Interrupted),
@@ -175,8 +176,8 @@ fn bring_together<'a>(
     }
     let mut top = match (&whole, plan.base) {
         (Some(whole), _) => whole.tip.clone(),
-        (None, Some(base)) => repository.commit(base)?.unwrap_or_default(),
-        (None, None) => repository.head()?,
+        (None, Some(base)) => repository.resolve_commit(base)?.unwrap_or_default(),
+        (None, None) => repository.head_commit()?,
     };
     let epic = &plan.overview.epic.id;
     let scratch = context.scratch_folder("check", &format!("-{epic}"))?;
@@ -186,7 +187,7 @@ fn bring_together<'a>(
             continue;
         }
         let message = format!("Join {branch} for the check of {epic}");
-        match scratch.join(&top, None, &tip, Mode::Merge, &message)? {
+        match scratch.join_branch(&top, None, &tip, JoinMode::Merge, &message)? {
             JoinResult::Joined(commit) => top = commit,
             JoinResult::Conflict(files) => {
                 let names = files.join("\n");

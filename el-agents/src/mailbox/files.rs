@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use el_core::model::Timestamp;
-use el_core::protocol::mailbox::{Document, MailboxFile, numbered};
+use el_core::protocol::mailbox::{Document, MailboxFile, number_messages};
 use rustix::fs::OFlags;
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ const SIZE_MAX: u64 = 64 << 20;
 const LOCK_LIMIT: Duration = Duration::from_secs(20);
 /// The time for which an empty or half-written file must stay unchanged before the content counts.
 const SETTLED: Duration = Duration::from_millis(500);
-const SETTLING: Duration = Duration::from_millis(25);
+const SETTLE_POLL: Duration = Duration::from_millis(25);
 /// Flags for opening: a pipe or device in the place of a file must not block.
 #[expect(
     clippy::cast_possible_wrap,
@@ -45,7 +45,7 @@ pub enum FileError {
     TooLarge { path: PathBuf },
 }
 
-fn fault(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
+fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
     let path = path.to_owned();
     move |source| FileError::Io { doing, path, source }
 }
@@ -54,24 +54,24 @@ fn fault(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileErro
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fingerprint(Option<(u64, u64, u64, i64, i64)>);
 
-pub(super) fn fingerprint(path: &Path) -> Fingerprint {
+pub(super) fn fingerprint_of(path: &Path) -> Fingerprint {
     Fingerprint(
         fs::metadata(path).ok().map(|m| (m.dev(), m.ino(), m.len(), m.mtime(), m.mtime_nsec())),
     )
 }
 
 /// Locks `<path>.lock`. The lock file is made if missing, and stays.
-pub(super) fn lock(path: &Path) -> Result<FileLock, FileError> {
+pub(super) fn lock_file(path: &Path) -> Result<FileLock, FileError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
     let lock = PathBuf::from(name);
-    match FileLock::within(&lock, LOCK_LIMIT) {
+    match FileLock::acquire_within(&lock, LOCK_LIMIT) {
         Ok(Some(held)) => Ok(held),
         Ok(None) => Err(FileError::Locked { path: lock }),
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
             Err(FileError::NotAFile { path: lock })
         }
-        Err(error) => Err(fault("lock", &lock)(error)),
+        Err(error) => Err(io_error("lock", &lock)(error)),
     }
 }
 
@@ -93,32 +93,32 @@ impl Content {
 }
 
 /// Opens a path for reading without blocking. A pipe is opened too, and recognised by the reader.
-fn open(path: &Path) -> io::Result<File> {
+fn open_without_waiting(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path)
 }
 
 /// Reads the present content of a file.
-pub(super) fn read(path: &Path) -> Result<Content, FileError> {
-    match open(path) {
+pub(super) fn read_content(path: &Path) -> Result<Content, FileError> {
+    match open_without_waiting(path) {
         Ok(mut file) => read_from(&mut file, path),
         // A broken link exists all the same, and must not be replaced.
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
             Err(FileError::NotAFile { path: path.to_owned() })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Content::Missing),
-        Err(error) => Err(fault("read", path)(error)),
+        Err(error) => Err(io_error("read", path)(error)),
     }
 }
 
 fn read_from(file: &mut File, path: &Path) -> Result<Content, FileError> {
-    let metadata = file.metadata().map_err(fault("read", path))?;
+    let metadata = file.metadata().map_err(io_error("read", path))?;
     if !metadata.is_file() {
         return Err(FileError::NotAFile { path: path.to_owned() });
     }
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))
         .and_then(|_| file.take(SIZE_MAX + 1).read_to_end(&mut bytes))
-        .map_err(fault("read", path))?;
+        .map_err(io_error("read", path))?;
     if bytes.len() as u64 > SIZE_MAX {
         return Err(FileError::TooLarge { path: path.to_owned() });
     }
@@ -129,11 +129,11 @@ fn read_from(file: &mut File, path: &Path) -> Result<Content, FileError> {
 /// Reads a file. An empty file, or a file without valid JSON, is read again for a while: a writer
 /// may be at work.
 pub(super) fn read_settled(path: &Path) -> Result<Content, FileError> {
-    let mut content = read(path)?;
+    let mut content = read_content(path)?;
     let mut since = Instant::now();
     while is_unfinished(&content) && since.elapsed() < SETTLED {
-        std::thread::sleep(SETTLING);
-        let now = read(path)?;
+        std::thread::sleep(SETTLE_POLL);
+        let now = read_content(path)?;
         if now != content {
             (content, since) = (now, Instant::now());
         }
@@ -154,7 +154,7 @@ fn is_unfinished(content: &Content) -> bool {
 
 /// Replaces the content that was read by `text`. Returns `None`, without any change, if the file
 /// has changed since; else the old open file, if there was a file.
-pub(super) fn replace(
+pub(super) fn replace_file(
     path: &Path,
     was: &Content,
     text: &str,
@@ -162,7 +162,7 @@ pub(super) fn replace(
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-    let old = open(path).ok();
+    let old = open_without_waiting(path).ok();
     let mode = old
         .as_ref()
         .and_then(|file| file.metadata().ok())
@@ -176,8 +176,8 @@ pub(super) fn replace(
         file.sync_all()
     };
     let swap = || -> Result<bool, FileError> {
-        write().map_err(fault("write", &draft))?;
-        if read(path)? != *was {
+        write().map_err(io_error("write", &draft))?;
+        if read_content(path)? != *was {
             return Ok(false);
         }
         if *was == Content::Missing {
@@ -185,10 +185,10 @@ pub(super) fn replace(
             return match fs::hard_link(&draft, path) {
                 Ok(()) => Ok(true),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-                Err(error) => Err(fault("make", path)(error)),
+                Err(error) => Err(io_error("make", path)(error)),
             };
         }
-        fs::rename(&draft, path).map_err(fault("replace", path))?;
+        fs::rename(&draft, path).map_err(io_error("replace", path))?;
         Ok(true)
     };
     let swapped = swap();
@@ -199,7 +199,7 @@ pub(super) fn replace(
 
 /// Moves a file out of the way, under a name that tells when; gives that, and the file, open.
 pub(super) fn set_aside(path: &Path, now: Timestamp) -> Result<(PathBuf, Option<File>), FileError> {
-    let handle = open(path).ok();
+    let handle = open_without_waiting(path).ok();
     let stamp: String = now.to_millis_text().chars().filter(char::is_ascii_alphanumeric).collect();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut aside = path.with_file_name(format!("{name}.bad-{stamp}"));
@@ -208,12 +208,12 @@ pub(super) fn set_aside(path: &Path, now: Timestamp) -> Result<(PathBuf, Option<
         n += 1;
         aside = path.with_file_name(format!("{name}.bad-{stamp}-{n}"));
     }
-    fs::rename(path, &aside).map_err(fault("set aside", path))?;
+    fs::rename(path, &aside).map_err(io_error("set aside", path))?;
     Ok((aside, handle))
 }
 
 /// Appends lines to a file. A missing file begins with `begin`.
-pub(super) fn append(path: &Path, begin: &str, lines: &str) -> Result<(), FileError> {
+pub(super) fn append_lines(path: &Path, begin: &str, lines: &str) -> Result<(), FileError> {
     let write = || -> io::Result<()> {
         match OpenOptions::new().append(true).create_new(true).open(path) {
             // A single write each, so that concurrent appends keep whole lines.
@@ -229,12 +229,12 @@ pub(super) fn append(path: &Path, begin: &str, lines: &str) -> Result<(), FileEr
             Err(error) => Err(error),
         }
     };
-    write().map_err(fault("write", path))
+    write().map_err(io_error("write", path))
 }
 
 pub(super) fn make_folder_of(path: &Path) -> Result<(), FileError> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(fault("make", folder))
+    fs::create_dir_all(folder).map_err(io_error("make", folder))
 }
 
 /// A file that was replaced or set aside. Another program may have the file open.
@@ -248,13 +248,19 @@ pub(super) struct Orphan {
 }
 
 impl Orphan {
-    pub(super) fn of(file: MailboxFile, handle: File, was: &Content) -> Orphan {
+    pub(super) fn new(file: MailboxFile, handle: File, was: &Content) -> Orphan {
         let items = was
             .text()
-            .and_then(|text| Document::parse(text, file.list()).ok())
+            .and_then(|text| Document::parse(text, file.list_key()).ok())
             .map(|d| d.items)
             .unwrap_or_default();
-        Orphan { file, since: Instant::now(), handle, known: numbered(&items), last: was.clone() }
+        Orphan {
+            file,
+            since: Instant::now(),
+            handle,
+            known: number_messages(&items),
+            last: was.clone(),
+        }
     }
 
     /// Returns the messages that were added after the replacement, each once.
@@ -271,11 +277,11 @@ impl Orphan {
         let Some(document) = now
             .text()
             .filter(|t| !t.trim().is_empty())
-            .and_then(|t| Document::parse(t, self.file.list()).ok())
+            .and_then(|t| Document::parse(t, self.file.list_key()).ok())
         else {
             return Vec::new();
         };
-        let numbers = numbered(&document.items);
+        let numbers = number_messages(&document.items);
         let late: Vec<Value> = document
             .items
             .iter()

@@ -27,7 +27,7 @@ impl World {
     }
 
     fn path(&self, file: MailboxFile) -> PathBuf {
-        self.dir.path().join(file.path())
+        self.dir.path().join(file.relative_path())
     }
 
     fn read(&self, file: MailboxFile) -> Value {
@@ -200,7 +200,7 @@ fn a_hand_over_through_el_reaches_the_team_lead_and_a_decision_in_the_queue_come
     );
     assert_eq!(w.read(MailboxFile::ToDeveloper)["messages"][0]["rejectionReason"], "no tests");
     assert!(w.read(MailboxFile::ToTeamLead)["messages"].as_array().unwrap().is_empty());
-    assert_eq!(ops::comments(&w.store, &id).unwrap().1[0].content, "Rejected: no tests");
+    assert_eq!(ops::list_comments(&w.store, &id).unwrap().1[0].content, "Rejected: no tests");
     assert!(decide(&mut w, "completed", None).problems[0].contains("no step of the protocol"));
     assert_eq!(w.read(MailboxFile::Queue)["tasks"][0]["status"], "pending");
     decide(&mut w, "in_progress", None);
@@ -247,7 +247,9 @@ fn the_error_rules_of_the_protocol_hold() {
     let second = w.atoms().into_iter().find(|a| a.title == "Do task-002").unwrap();
     assert_eq!(second.status, Status::Open);
     assert!(
-        ops::comments(&w.store, &second.id).unwrap().1[0].content.contains("buildResult.output")
+        ops::list_comments(&w.store, &second.id).unwrap().1[0]
+            .content
+            .contains("buildResult.output")
     );
     w.add(MailboxFile::ToTeamLead, failed.clone());
     w.sync();
@@ -387,16 +389,16 @@ fn what_was_written_between_our_read_and_our_write_is_not_lost() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("to-developer.json");
     fs::write(&path, "{\"messages\": []}").unwrap();
-    let was = files::read(&path).unwrap();
+    let was = files::read_content(&path).unwrap();
     fs::write(&path, "{\"messages\": [1]}").unwrap();
-    assert!(files::replace(&path, &was, "{}").unwrap().is_none());
+    assert!(files::replace_file(&path, &was, "{}").unwrap().is_none());
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\"messages\": [1]}");
     // The same text in another file is another file: a writer may have it open.
     fs::write(dir.path().join("other"), "{\"messages\": []}").unwrap();
     fs::rename(dir.path().join("other"), &path).unwrap();
-    assert!(files::replace(&path, &was, "{}").unwrap().is_none());
-    let now = files::read(&path).unwrap();
-    assert!(files::replace(&path, &now, "{}").unwrap().unwrap().is_some());
+    assert!(files::replace_file(&path, &was, "{}").unwrap().is_none());
+    let now = files::read_content(&path).unwrap();
+    assert!(files::replace_file(&path, &now, "{}").unwrap().unwrap().is_some());
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no draft is left behind");
 }
 

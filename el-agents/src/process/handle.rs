@@ -58,13 +58,13 @@ impl Handle {
     ///
     /// # Errors
     /// If the kernel refuses for another reason (another user's process).
-    pub fn signal(&self, signal: Signal) -> io::Result<bool> {
+    pub fn send_signal(&self, signal: Signal) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
         if let Some(pidfd) = &self.pidfd {
-            return sent(rustix::process::pidfd_send_signal(pidfd, signal));
+            return was_sent(rustix::process::pidfd_send_signal(pidfd, signal));
         }
         match (self.id.liveness(), to_pid(self.id.pid)) {
-            (Liveness::Alive, Some(pid)) => sent(kill_process(pid, signal)),
+            (Liveness::Alive, Some(pid)) => was_sent(kill_process(pid, signal)),
             _ => Ok(false),
         }
     }
@@ -74,7 +74,7 @@ impl Handle {
     ///
     /// # Errors
     /// If the kernel refuses to wait.
-    pub fn wait(&self, timeout: Duration) -> io::Result<bool> {
+    pub fn wait_for_end(&self, timeout: Duration) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
         if let Some(pidfd) = &self.pidfd {
             return super::linux::wait_readable(pidfd, std::time::Instant::now() + timeout);
@@ -84,7 +84,7 @@ impl Handle {
     }
 }
 
-fn sent(result: Result<(), Errno>) -> io::Result<bool> {
+fn was_sent(result: Result<(), Errno>) -> io::Result<bool> {
     match result {
         Ok(()) => Ok(true),
         Err(Errno::SRCH) => Ok(false),
@@ -105,16 +105,16 @@ mod tests {
     #[test]
     fn a_handle_signals_and_waits_without_taking_the_exit_status() {
         let mut child = Command::new("sleep").arg("600").spawn().unwrap();
-        let id = ProcessId::of(child.id()).unwrap().unwrap();
+        let id = ProcessId::of_pid(child.id()).unwrap().unwrap();
         let handle = Handle::open(&id).unwrap().unwrap();
-        assert!(!handle.wait(Duration::from_millis(20)).unwrap());
-        assert!(handle.signal(Signal::TERM).unwrap());
-        assert!(handle.wait(Duration::from_secs(20)).unwrap());
+        assert!(!handle.wait_for_end(Duration::from_millis(20)).unwrap());
+        assert!(handle.send_signal(Signal::TERM).unwrap());
+        assert!(handle.wait_for_end(Duration::from_secs(20)).unwrap());
         assert!(Handle::open(&id).unwrap().is_none(), "a zombie cannot be held");
         let status = child.wait().unwrap();
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(15));
-        assert!(!handle.signal(Signal::KILL).unwrap());
-        assert!(handle.wait(Duration::ZERO).unwrap());
+        assert!(!handle.send_signal(Signal::KILL).unwrap());
+        assert!(handle.wait_for_end(Duration::ZERO).unwrap());
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl ProcessId {
     /// # Errors
     /// If `/proc` cannot be read (or `ps` not run).
     pub fn current() -> io::Result<Self> {
-        Self::of(std::process::id())?
+        Self::of_pid(std::process::id())?
             .ok_or_else(|| io::Error::other("this process is not in the process table"))
     }
 
@@ -50,10 +50,10 @@ impl ProcessId {
     ///
     /// # Errors
     /// If the answer is unknown: `/proc` is not readable, or hides the process.
-    pub fn of(pid: u32) -> io::Result<Option<Self>> {
-        match platform::look(pid) {
+    pub fn of_pid(pid: u32) -> io::Result<Option<Self>> {
+        match platform::look_up(pid) {
             Look::Found(process) => {
-                Ok(Some(Self { pid, start: process.start, boot: platform::boot()? }))
+                Ok(Some(Self { pid, start: process.start, boot: platform::boot_identity()? }))
             }
             Look::Gone => Ok(None),
             Look::Unreadable => Err(io::Error::other(format!("cannot look at process {pid}"))),
@@ -64,12 +64,12 @@ impl ProcessId {
     /// earlier boot. A pid of another pid namespace (a container's) is unknown here.
     #[must_use]
     pub fn liveness(&self) -> Liveness {
-        let Ok(here) = platform::boot() else { return Liveness::Unknown };
+        let Ok(here) = platform::boot_identity() else { return Liveness::Unknown };
         match compare_boots(&self.boot, &here) {
             Liveness::Alive => {}
             other => return other,
         }
-        match platform::look(self.pid) {
+        match platform::look_up(self.pid) {
             Look::Found(process) if process.start == self.start && !process.zombie => {
                 Liveness::Alive
             }
@@ -81,7 +81,7 @@ impl ProcessId {
 
 /// Returns true if the process with this pid has ended and only waits to be reaped.
 pub(crate) fn is_zombie(pid: u32) -> bool {
-    matches!(platform::look(pid), Look::Found(process) if process.zombie)
+    matches!(platform::look_up(pid), Look::Found(process) if process.zombie)
 }
 
 /// `Alive`: pids noted `then` mean the same `now`; `Absent`: the machine was started anew;
@@ -113,7 +113,7 @@ mod tests {
     fn this_process_is_alive_and_says_so_twice() {
         let me = ProcessId::current().unwrap();
         assert_eq!(me.pid, std::process::id());
-        assert_eq!(me, ProcessId::of(me.pid).unwrap().unwrap());
+        assert_eq!(me, ProcessId::of_pid(me.pid).unwrap().unwrap());
         assert_eq!(me.liveness(), Liveness::Alive);
     }
 
@@ -143,25 +143,25 @@ mod tests {
     #[test]
     fn a_zombie_and_a_reaped_child_are_absent() {
         let mut child = Command::new("sleep").arg("600").spawn().unwrap();
-        let id = ProcessId::of(child.id()).unwrap().unwrap();
+        let id = ProcessId::of_pid(child.id()).unwrap().unwrap();
         assert_eq!(id.liveness(), Liveness::Alive);
         child.kill().unwrap();
         // Not reaped yet, so the process can only be a zombie.
         let handle = super::super::Handle::open(&id).unwrap();
         if let Some(handle) = handle {
-            assert!(handle.wait(std::time::Duration::from_secs(20)).unwrap());
+            assert!(handle.wait_for_end(std::time::Duration::from_secs(20)).unwrap());
         }
         assert_eq!(id.liveness(), Liveness::Absent);
         assert!(is_zombie(id.pid) && !is_zombie(std::process::id()));
         child.wait().unwrap();
         assert_eq!(id.liveness(), Liveness::Absent);
-        assert_ne!(ProcessId::of(id.pid).unwrap(), Some(id));
+        assert_ne!(ProcessId::of_pid(id.pid).unwrap(), Some(id));
     }
 
     #[test]
     fn pids_that_cannot_be_are_absent() {
         for pid in [0, u32::MAX, i32::MAX as u32] {
-            assert_eq!(ProcessId::of(pid).unwrap(), None, "{pid}");
+            assert_eq!(ProcessId::of_pid(pid).unwrap(), None, "{pid}");
         }
     }
 }

@@ -13,14 +13,14 @@ use super::identity::Look;
 use super::table::{Marker, Process};
 
 /// Boot id and pid namespace, as kept in [`super::ProcessId::boot`].
-pub(super) fn boot() -> io::Result<String> {
+pub(super) fn boot_identity() -> io::Result<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
     let space = fs::read_link("/proc/self/ns/pid")?;
     let inode: String = space.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
     Ok(format!("{}:{inode}", id.trim()))
 }
 
-pub(super) fn look(pid: u32) -> Look {
+pub(super) fn look_up(pid: u32) -> Look {
     let Some(kernel_pid) = to_pid(pid) else { return Look::Gone };
     match fs::read(format!("/proc/{pid}/stat")) {
         Ok(stat) => parse_stat(pid, &stat).map_or(Look::Unreadable, Look::Found),
@@ -33,9 +33,9 @@ pub(super) fn look(pid: u32) -> Look {
     }
 }
 
-pub(super) fn table() -> io::Result<Vec<Process>> {
+pub(super) fn process_table() -> io::Result<Vec<Process>> {
     let mut table = Vec::new();
-    for pid in pids()? {
+    for pid in list_pids()? {
         // A process that ends or is hidden meanwhile is not part of the table.
         if let Some(stat) = read_if_there(format!("/proc/{pid}/stat"))? {
             table.extend(parse_stat(pid, &stat));
@@ -50,12 +50,12 @@ pub(super) fn table() -> io::Result<Vec<Process>> {
 pub(super) fn find_marked(marker: &Marker) -> io::Result<Vec<Process>> {
     let mut found = Vec::new();
     let own = std::process::id();
-    for pid in pids()?.filter(|pid| *pid != own) {
+    for pid in list_pids()?.filter(|pid| *pid != own) {
         let Some(environ) = read_if_there(format!("/proc/{pid}/environ"))? else { continue };
         if !marker.is_in(&environ) {
             continue;
         }
-        if let Look::Found(process) = look(pid)
+        if let Look::Found(process) = look_up(pid)
             && !process.zombie
         {
             found.push(process);
@@ -114,7 +114,7 @@ fn read_if_there(path: String) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-fn pids() -> io::Result<impl Iterator<Item = u32>> {
+fn list_pids() -> io::Result<impl Iterator<Item = u32>> {
     let entries = fs::read_dir("/proc").map_err(|error| {
         if error.kind() == ErrorKind::NotFound {
             io::Error::other("/proc is not mounted")

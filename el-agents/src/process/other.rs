@@ -11,16 +11,16 @@ use rustix::process::Pid;
 use super::identity::Look;
 use super::table::{Marker, Process};
 
-pub(super) fn boot() -> io::Result<String> {
+pub(super) fn boot_identity() -> io::Result<String> {
     let output =
         Command::new("sysctl").args(["-n", "kern.boottime"]).stdin(Stdio::null()).output()?;
     parse_boot(&String::from_utf8_lossy(&output.stdout))
         .ok_or_else(|| io::Error::other("kern.boottime is not readable"))
 }
 
-pub(super) fn look(pid: u32) -> Look {
+pub(super) fn look_up(pid: u32) -> Look {
     let Some(kernel_pid) = to_pid(pid) else { return Look::Gone };
-    match ps(&["-o", COLUMNS, "-p", &pid.to_string()]) {
+    match run_ps(&["-o", COLUMNS, "-p", &pid.to_string()]) {
         Ok(text) => match text.lines().find_map(parse_line) {
             Some(process) => Look::Found(process),
             None => match rustix::process::test_kill_process(kernel_pid) {
@@ -32,8 +32,8 @@ pub(super) fn look(pid: u32) -> Look {
     }
 }
 
-pub(super) fn table() -> io::Result<Vec<Process>> {
-    let table: Vec<Process> = ps(&["-axo", COLUMNS])?.lines().filter_map(parse_line).collect();
+pub(super) fn process_table() -> io::Result<Vec<Process>> {
+    let table: Vec<Process> = run_ps(&["-axo", COLUMNS])?.lines().filter_map(parse_line).collect();
     if table.is_empty() {
         Err(io::Error::other("ps shows no processes, not even this one"))
     } else {
@@ -43,20 +43,20 @@ pub(super) fn table() -> io::Result<Vec<Process>> {
 
 pub(super) fn find_marked(marker: &Marker) -> io::Result<Vec<Process>> {
     let own = std::process::id();
-    let marked: Vec<u32> = ps(&["-axEww", "-o", "pid=,command="])?
+    let marked: Vec<u32> = run_ps(&["-axEww", "-o", "pid=,command="])?
         .lines()
         .filter_map(|line| line.trim_start().split_once(' '))
-        .filter(|(_, command)| holds(marker, command))
+        .filter(|(_, command)| holds_marker(marker, command))
         .filter_map(|(pid, _)| pid.parse().ok())
         .filter(|pid| *pid != own)
         .collect();
-    let mut table = table()?;
+    let mut table = process_table()?;
     table.retain(|process| marked.contains(&process.pid) && !process.zombie);
     Ok(table)
 }
 
 pub(super) fn rss_bytes(pid: u32) -> u64 {
-    let text = ps(&["-o", "rss=", "-p", &pid.to_string()]).unwrap_or_default();
+    let text = run_ps(&["-o", "rss=", "-p", &pid.to_string()]).unwrap_or_default();
     text.trim().parse::<u64>().map_or(0, |kilobytes| kilobytes.saturating_mul(1024))
 }
 
@@ -70,7 +70,7 @@ pub(super) fn to_pid(pid: u32) -> Option<Pid> {
 
 const COLUMNS: &str = "pid=,ppid=,sess=,stat=,time=,lstart=";
 
-fn ps(arguments: &[&str]) -> io::Result<String> {
+fn run_ps(arguments: &[&str]) -> io::Result<String> {
     let mut command = Command::new("ps");
     // `lstart` uses the caller's time zone and language.
     command
@@ -93,7 +93,7 @@ fn parse_boot(text: &str) -> Option<String> {
 /// Returns true if a command line of `ps` holds the marker. The environment follows the arguments
 /// in the same line, so a value with a space would look like two words; marker values have no
 /// spaces.
-fn holds(marker: &Marker, command: &str) -> bool {
+fn holds_marker(marker: &Marker, command: &str) -> bool {
     let pair = format!("{}={}", marker.key, marker.value);
     !marker.key.is_empty()
         && !marker.value.is_empty()
@@ -111,14 +111,14 @@ fn parse_line(line: &str) -> Option<Process> {
         parent: parent.parse().ok()?,
         // macOS prints an address or 0 here, so every process is in "session 0".
         session: session.parse().unwrap_or(0),
-        start: seconds(year, month, day, clock)?,
+        start: parse_start_seconds(year, month, day, clock)?,
         zombie: stat.starts_with('Z'),
-        cpu_ticks: ticks(time)?,
+        cpu_ticks: parse_cpu_ticks(time)?,
     })
 }
 
 /// Converts a UTC date as printed by `ps` to seconds since 1970.
-fn seconds(year: &str, month: &str, day: &str, clock: &str) -> Option<u64> {
+fn parse_start_seconds(year: &str, month: &str, day: &str, clock: &str) -> Option<u64> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
@@ -136,7 +136,7 @@ fn seconds(year: &str, month: &str, day: &str, clock: &str) -> Option<u64> {
 }
 
 /// `[[days-]hours:]minutes:seconds[.hundredths]` in hundredths of a second.
-fn ticks(time: &str) -> Option<u64> {
+fn parse_cpu_ticks(time: &str) -> Option<u64> {
     let (days, clock) = time.split_once('-').unwrap_or(("0", time));
     let (whole, hundredths) = clock.split_once('.').unwrap_or((clock, "0"));
     let mut total = days.parse::<u64>().ok()?.checked_mul(24)?;
@@ -186,10 +186,10 @@ mod tests {
 
     #[test]
     fn cpu_times_of_any_length_are_hundredths() {
-        assert_eq!(ticks("0:00.07"), Some(7));
-        assert_eq!(ticks("01:00:00"), Some(360_000));
-        assert_eq!(ticks("2-00:00:01"), Some((2 * 86_400 + 1) * 100));
-        assert_eq!(ticks("x"), None);
+        assert_eq!(parse_cpu_ticks("0:00.07"), Some(7));
+        assert_eq!(parse_cpu_ticks("01:00:00"), Some(360_000));
+        assert_eq!(parse_cpu_ticks("2-00:00:01"), Some((2 * 86_400 + 1) * 100));
+        assert_eq!(parse_cpu_ticks("x"), None);
     }
 
     #[test]
@@ -204,9 +204,9 @@ mod tests {
     #[test]
     fn the_marker_is_a_word_of_the_line() {
         let marker = Marker::new("EL_RUN", "run-ab");
-        assert!(holds(&marker, "sleep 600 HOME=/h EL_RUN=run-ab PATH=/bin"));
-        assert!(!holds(&marker, "sleep 600 EL_RUN=run-abc"));
-        assert!(!holds(&Marker::new("EL_RUN", ""), "sleep EL_RUN="));
+        assert!(holds_marker(&marker, "sleep 600 HOME=/h EL_RUN=run-ab PATH=/bin"));
+        assert!(!holds_marker(&marker, "sleep 600 EL_RUN=run-abc"));
+        assert!(!holds_marker(&Marker::new("EL_RUN", ""), "sleep EL_RUN="));
     }
 
     #[test]
@@ -216,12 +216,13 @@ mod tests {
             return;
         }
         let own = std::process::id();
-        let process = table().unwrap().into_iter().find(|process| process.pid == own).unwrap();
+        let process =
+            process_table().unwrap().into_iter().find(|process| process.pid == own).unwrap();
         assert_eq!(
             i64::from(process.parent),
             i64::from(rustix::process::getppid().unwrap().as_raw_pid())
         );
-        assert!(matches!(look(own), Look::Found(found) if found.start == process.start));
+        assert!(matches!(look_up(own), Look::Found(found) if found.start == process.start));
         assert!(rss_bytes(own) > 100_000);
     }
 }

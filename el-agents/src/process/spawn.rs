@@ -28,7 +28,7 @@ pub enum Session {
 /// - Do not combine with `process_group`: a group leader cannot open a session, and the spawn
 ///   fails.
 /// - Call [`notice_default_signals`] once before; otherwise the child inherits ignored signals.
-pub fn configure(command: &mut tokio::process::Command, session: Session) {
+pub fn configure_agent(command: &mut tokio::process::Command, session: Session) {
     before_exec(command.as_std_mut(), session == Session::New, true);
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn close_inherited(command: &mut std::process::Command) {
 }
 
 /// Detaches a command: a session of its own, no terminal, and no inherited files.
-pub(crate) fn detach(command: &mut std::process::Command) {
+pub(crate) fn detach_command(command: &mut std::process::Command) {
     before_exec(command, true, false);
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn is_hangup_ignored() -> bool {
 ///
 /// # Panics
 /// Outside of a tokio runtime with enabled drivers.
-pub fn notice_default_signals() -> io::Result<()> {
+pub fn reset_ignored_signals() -> io::Result<()> {
     for kind in
         [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::quit(), SignalKind::terminate()]
     {
@@ -160,7 +160,7 @@ mod tests {
             for (session, own) in [(Session::New, false), (Session::Inherit, true)] {
                 let mut command = Command::new("sleep");
                 command.arg("600").kill_on_drop(true);
-                configure(&mut command, session);
+                configure_agent(&mut command, session);
                 let mut child = command.spawn().unwrap();
                 let pid = child.id().unwrap();
                 let ours = super::super::sweep::own_session();
@@ -177,15 +177,15 @@ mod tests {
             runtime().block_on(async {
                 let mut command = Command::new("sleep");
                 command.arg("600");
-                configure(&mut command, Session::New);
+                configure_agent(&mut command, Session::New);
                 let child = command.spawn().unwrap();
-                let id = ProcessId::of(child.id().unwrap()).unwrap().unwrap();
+                let id = ProcessId::of_pid(child.id().unwrap()).unwrap().unwrap();
                 send.send(Handle::open(&id).unwrap().unwrap()).unwrap();
             });
         });
         let handle = receive.recv_timeout(Duration::from_secs(20)).unwrap();
         assert!(
-            handle.wait(Duration::from_secs(20)).unwrap(),
+            handle.wait_for_end(Duration::from_secs(20)).unwrap(),
             "the child outlived its parent thread"
         );
     }
@@ -206,7 +206,7 @@ mod tests {
                     &format!("if [ -e /dev/fd/{number} ]; then echo yes; else echo no; fi"),
                 ]);
                 if closed {
-                    configure(&mut command, Session::New);
+                    configure_agent(&mut command, Session::New);
                 }
                 let output = command.stdin(Stdio::null()).output().await.unwrap();
                 assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected);
@@ -218,7 +218,7 @@ mod tests {
     fn a_program_that_is_not_there_is_an_error_and_not_a_child() {
         runtime().block_on(async {
             let mut command = Command::new("/nonexistent/agent");
-            configure(&mut command, Session::New);
+            configure_agent(&mut command, Session::New);
             assert_eq!(command.spawn().unwrap_err().kind(), io::ErrorKind::NotFound);
         });
     }
@@ -262,10 +262,10 @@ mod tests {
         };
         let own = ignored(&fs::read_to_string("/proc/self/status").unwrap());
         runtime().block_on(async {
-            notice_default_signals().unwrap();
+            reset_ignored_signals().unwrap();
             let mut command = Command::new("cat");
             command.arg("/proc/self/status");
-            configure(&mut command, Session::New);
+            configure_agent(&mut command, Session::New);
             let output = command.output().await.unwrap();
             fs::write(out, format!("{own} {}", ignored(&String::from_utf8_lossy(&output.stdout))))
                 .unwrap();

@@ -72,12 +72,12 @@ pub fn end_tree(plan: &EndTree<'_>) -> io::Result<Ended> {
         shares_session: plan.shares_session,
         ..Hunt::new(Some(plan.agent.clone()), plan.marker)
     };
-    hunt.look()?;
+    hunt.find_living()?;
     let by_itself = match Handle::open(plan.agent)? {
         None => true,
         Some(_) if plan.grace.is_zero() => false,
         // A failed signal does not stop the kill.
-        Some(agent) => agent.signal(Signal::INT).is_ok() && agent.wait(plan.grace)?,
+        Some(agent) => agent.send_signal(Signal::INT).is_ok() && agent.wait_for_end(plan.grace)?,
     };
     hunt.kill_all(by_itself, plan.limit)
 }
@@ -103,10 +103,10 @@ pub fn reap_adopted(agent: u32) -> usize {
     if matches!(waitid(WaitId::All, ended), Ok(None) | Err(Errno::CHILD)) {
         return 0;
     }
-    platform::table().map_or(0, |table| reap(&table, agent, &HashSet::new()))
+    platform::process_table().map_or(0, |table| reap_zombies(&table, agent, &HashSet::new()))
 }
 
-fn reap(table: &[Process], agent: u32, known: &HashSet<(u32, u64)>) -> usize {
+fn reap_zombies(table: &[Process], agent: u32, known: &HashSet<(u32, u64)>) -> usize {
     let own = std::process::id();
     let session = own_session();
     let ours = |process: &&Process| {
@@ -127,7 +127,7 @@ fn reap(table: &[Process], agent: u32, known: &HashSet<(u32, u64)>) -> usize {
 /// container whose session was opened outside (`docker exec` without a terminal), the leader has no
 /// pid here. The session is then 0 in both, and rustix assumes that no session is 0.
 pub(super) fn own_session() -> u32 {
-    match platform::look(std::process::id()) {
+    match platform::look_up(std::process::id()) {
         Look::Found(process) => process.session,
         Look::Gone | Look::Unreadable => 0,
     }
@@ -162,8 +162,8 @@ impl<'a> Hunt<'a> {
     /// With a subreaper, a look that finds neither misses no process, although the table is not
     /// read at an instant. If a process forked or ended meanwhile, its topmost ancestor below the
     /// subreaper was alive when read, or a zombie, since only the subreaper reaps.
-    fn look(&mut self) -> io::Result<(Vec<Process>, bool)> {
-        let table = platform::table()?;
+    fn find_living(&mut self) -> io::Result<(Vec<Process>, bool)> {
+        let table = platform::process_table()?;
         let own = std::process::id();
         let mut found = Vec::new();
         if let Some(agent) = &self.agent {
@@ -190,7 +190,7 @@ impl<'a> Hunt<'a> {
             moved = found
                 .iter()
                 .any(|process| process.zombie && process.parent == own && process.pid != agent.pid);
-            reap(&table, agent.pid, &self.known);
+            reap_zombies(&table, agent.pid, &self.known);
         }
         found.retain(|process| !process.zombie);
         Ok((found, moved))
@@ -200,7 +200,7 @@ impl<'a> Hunt<'a> {
         let deadline = Instant::now() + limit;
         let mut clean_looks = 0;
         loop {
-            let (mut targets, moved) = self.look()?;
+            let (mut targets, moved) = self.find_living()?;
             if targets.is_empty() {
                 clean_looks = if moved { 0 } else { clean_looks + 1 };
                 // Two looks, for processes that only the marker finds.
@@ -230,17 +230,17 @@ impl<'a> Hunt<'a> {
                     break;
                 }
                 for process in &new {
-                    send(process, Signal::STOP);
+                    signal_process(process, Signal::STOP);
                 }
-                (targets, _) = self.look()?;
+                (targets, _) = self.find_living()?;
             }
             for process in &targets {
-                if send(process, Signal::KILL) {
+                if signal_process(process, Signal::KILL) {
                     self.killed.insert((process.pid, process.start));
                 }
             }
             if Instant::now() >= deadline {
-                let (left, _) = self.look()?;
+                let (left, _) = self.find_living()?;
                 if !left.is_empty() {
                     return Ok(Ended::Survivors(left));
                 }
@@ -252,10 +252,10 @@ impl<'a> Hunt<'a> {
 
 /// Signals exactly the process that was seen; `false` if the process is gone or may not be
 /// signalled.
-fn send(process: &Process, signal: Signal) -> bool {
-    let Ok(boot) = platform::boot() else { return false };
+fn signal_process(process: &Process, signal: Signal) -> bool {
+    let Ok(boot) = platform::boot_identity() else { return false };
     let id = ProcessId { pid: process.pid, start: process.start, boot };
-    matches!(Handle::open(&id), Ok(Some(handle)) if matches!(handle.signal(signal), Ok(true)))
+    matches!(Handle::open(&id), Ok(Some(handle)) if matches!(handle.send_signal(signal), Ok(true)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::super::{Session, become_subreaper, configure, descendants, notice_default_signals};
+use super::super::{
+    Session, become_subreaper, configure_agent, descendants, reset_ignored_signals,
+};
 use super::*;
 
 const LONG: Duration = Duration::from_secs(30);
@@ -18,7 +20,7 @@ fn alone(body: impl AsyncFnOnce(&Path)) {
         runtime.block_on(async {
             // The tests may run with SIGINT ignored, as under `nohup` or `&` in a script; an agent
             // never does.
-            notice_default_signals().unwrap();
+            reset_ignored_signals().unwrap();
             body(Path::new(&folder)).await;
         });
         return;
@@ -57,9 +59,9 @@ async fn agent(
         .current_dir(folder)
         .env("EL_TEST_RUN", folder)
         .stdin(Stdio::null());
-    configure(&mut command, session);
+    configure_agent(&mut command, session);
     let child = command.spawn().unwrap();
-    let id = ProcessId::of(child.id().unwrap()).unwrap().unwrap();
+    let id = ProcessId::of_pid(child.id().unwrap()).unwrap().unwrap();
     wait_for(|| folder.join("ready").exists()).await;
     (child, id)
 }
@@ -260,8 +262,8 @@ fn helpers_of_our_own_are_spared_and_keep_their_status() {
         let mut short = Command::new("sh").args(["-c", "exit 4"]).spawn().unwrap();
         let (mut child, id) =
             agent(folder, Session::New, "touch ready; (setsid true &); exec sleep 600").await;
-        let handle = Handle::open(&ProcessId::of(short.id()).unwrap().unwrap()).unwrap();
-        assert!(handle.is_none_or(|handle| handle.wait(LONG).unwrap()));
+        let handle = Handle::open(&ProcessId::of_pid(short.id()).unwrap().unwrap()).unwrap();
+        assert!(handle.is_none_or(|handle| handle.wait_for_end(LONG).unwrap()));
         reap_adopted(id.pid);
         let ended = end(&id, Some(marker(folder)), Duration::ZERO).await;
         assert!(matches!(ended, Ended::Clean { .. }), "{ended:?}");

@@ -78,15 +78,15 @@ pub fn become_subreaper() -> io::Result<()> {
 /// # Errors
 /// If the process table cannot be read.
 pub fn descendants(root: u32) -> io::Result<Vec<Process>> {
-    Ok(descendants_in(&platform::table()?, root))
+    Ok(descendants_in(&platform::process_table()?, root))
 }
 
 /// Measures CPU and memory of a process and all descendants.
 ///
 /// # Errors
 /// If the process table cannot be read.
-pub fn usage(root: u32) -> io::Result<TreeUsage> {
-    let table = platform::table()?;
+pub fn tree_usage(root: u32) -> io::Result<TreeUsage> {
+    let table = platform::process_table()?;
     let mut tree = descendants_in(&table, root);
     tree.extend(table.iter().find(|process| process.pid == root));
     let mut usage = TreeUsage::default();
@@ -187,7 +187,7 @@ mod tests {
         let deadline = Instant::now() + Duration::from_secs(20);
         let mut first = None;
         let busy = loop {
-            let now = usage(root).unwrap();
+            let now = tree_usage(root).unwrap();
             if now.processes >= 2 {
                 let first = *first.get_or_insert(now.cpu_ticks);
                 if now.cpu_ticks > first {
@@ -204,7 +204,7 @@ mod tests {
         rustix::process::kill_process(busy_child, rustix::process::Signal::KILL).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(usage(root).unwrap().processes, 0);
+        assert_eq!(tree_usage(root).unwrap().processes, 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use tokio::process::{Child, Command};
 
-use crate::process::{ProcessId, Session, configure};
+use crate::process::{ProcessId, Session, configure_agent};
 
 /// A started agent.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) fn start_on_screen(
         Some(term) => drop(command.env("TERM", term)),
         None => {}
     }
-    configure(&mut command, Session::Inherit);
+    configure_agent(&mut command, Session::Inherit);
     spawn(&mut command)
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn start(
 ) -> std::io::Result<Agent> {
     let mut command = command(argv, environment, workdir)?;
     command.stdin(Stdio::from(prompt)).stdout(Stdio::piped()).stderr(Stdio::piped());
-    configure(&mut command, Session::New);
+    configure_agent(&mut command, Session::New);
     spawn(&mut command)
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn start_logged(
 ) -> std::io::Result<Agent> {
     let mut command = command(argv, environment, workdir)?;
     command.stdin(Stdio::null()).stdout(log()?).stderr(log()?);
-    configure(&mut command, Session::New);
+    configure_agent(&mut command, Session::New);
     spawn(&mut command)
 }
 
@@ -82,7 +82,7 @@ fn spawn(command: &mut Command) -> std::io::Result<Agent> {
     let child = command.spawn()?;
     let pid = child.id().ok_or_else(|| std::io::Error::other("the agent has no pid"))?;
     // It cannot be gone: nobody has waited for it yet.
-    let id = ProcessId::of(pid)?
+    let id = ProcessId::of_pid(pid)?
         .ok_or_else(|| std::io::Error::other("the agent's process is not in the process table"))?;
     Ok(Agent { child, id })
 }

@@ -5,8 +5,8 @@ use std::fs::File;
 
 use el_core::Ctx;
 use el_core::model::{EndKind, ExitRecord, Status};
-use el_core::ops::{self, Heard, Reply, RunSignal};
-use el_core::protocol::context::nudge;
+use el_core::ops::{self, AgentAnswer, Reply, RunSignal};
+use el_core::protocol::context::nudge_text;
 
 use super::Supervisor;
 use crate::claude::one_line;
@@ -39,7 +39,7 @@ impl Supervisor {
         let may_go_on = self.may_go_on(record);
         let lease = &mut self.watcher.lease;
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
-        let heard = Heard {
+        let heard = AgentAnswer {
             run: &run,
             token: &token,
             reading: &reading,
@@ -47,7 +47,7 @@ impl Supervisor {
             may_ask_again: may_go_on,
         };
         let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
-        match ops::heard(lease.store(), &ctx, &heard) {
+        match ops::record_answer(lease.store(), &ctx, &heard) {
             Ok(Reply::None) if may_go_on && record.resumes < RESUMES && self.is_left_open() => {
                 let why =
                     "the agent ended without closing its atom; it is sent back once".to_owned();
@@ -95,14 +95,14 @@ impl Supervisor {
     /// A violation: the agent ended by itself, without an error, and its atom is still in progress.
     fn is_left_open(&mut self) -> bool {
         let status =
-            ops::brief(self.watcher.lease.store(), &self.spec.atom).map(|atom| atom.status);
+            ops::get_atom(self.watcher.lease.store(), &self.spec.atom).map(|atom| atom.status);
         matches!(status, Ok(Status::InProgress))
     }
 
     /// What an agent is told that left its atom open.
     pub(super) fn nudge(&mut self) -> String {
         let verify = self.verify();
-        nudge(&self.spec.atom, verify.as_ref())
+        nudge_text(&self.spec.atom, verify.as_ref())
     }
 
     /// Makes ready for another call.
@@ -111,7 +111,7 @@ impl Supervisor {
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
         // For the audit trail; the agent is sent back whether or not it is written.
-        let _ = ops::nudged(lease.store(), &ctx, &run, &token);
+        let _ = ops::record_nudge(lease.store(), &ctx, &run, &token);
         self.watcher.pane.show(&format!("el: {}", again.why));
         self.watcher.reader.next_call();
         let path = self.folder.path().join("nudge.md");

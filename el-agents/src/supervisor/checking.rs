@@ -21,7 +21,7 @@ impl Supervisor {
     pub(super) fn verify(&mut self) -> Option<Verify> {
         let lease = &mut self.watcher.lease;
         let run = lease.run().to_owned();
-        ops::run(lease.store(), &run).ok()?.verify
+        ops::get_run(lease.store(), &run).ok()?.verify
     }
 
     /// Runs the check, if there is one and the agent said that its work is done. The result is part
@@ -44,7 +44,7 @@ impl Supervisor {
         }
         self.watcher.pane.show(&format!(
             "el: the work is checked: {}",
-            one_line(&words::join(&verify.command), 160)
+            one_line(&words::join_command(&verify.command), 160)
         ));
         let result = self.run_check(&verify).await;
         self.watcher.pane.show(&format!("el: the check ended as {}", result.status));

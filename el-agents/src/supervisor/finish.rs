@@ -8,7 +8,7 @@ use el_core::ops::{self, Ending, Settled};
 use el_core::{Ctx, Error};
 
 use super::Supervisor;
-use crate::artifacts::{self, Collected, Job};
+use crate::artifacts::{self, Collected, CollectionJob};
 use crate::claude::one_line;
 use crate::clock;
 use crate::handover;
@@ -42,7 +42,7 @@ impl Supervisor {
             let _ = std::fs::remove_file(context_file(&self.spec.places, &self.spec.atom));
         }
         let is_stream = !matches!(self.spec.agent.executor, Executor::Command(_));
-        let output = RunOutput::of(&self.folder, is_stream);
+        let output = RunOutput::from_folder(&self.folder, is_stream);
         let mut collected = None;
         for _ in 0..SETTLE_TRIES {
             match self.settle(record, &output, &mut collected).await {
@@ -62,10 +62,10 @@ impl Supervisor {
     ) -> Result<Settled, Error> {
         if collected.is_none() {
             let store = self.watcher.lease.store();
-            let run = ops::run(store, &self.spec.run)?;
-            let atom = ops::brief(store, &run.atom_id).ok();
+            let run = ops::get_run(store, &self.spec.run)?;
+            let atom = ops::get_atom(store, &run.atom_id).ok();
             let spec = &self.spec;
-            let job = handover::job(run, atom, record, output, &spec.places, Some(spec));
+            let job = handover::collection_job(run, atom, record, output, &spec.places, Some(spec));
             *collected = Some(self.collect(job).await);
         }
         let collected = collected.as_mut().and_then(Option::as_mut);
@@ -79,13 +79,13 @@ impl Supervisor {
         };
         let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
         ops::settle(self.watcher.lease.store(), &ctx, &ending, |decided| {
-            handover::publish(decided, record, &self.folder, collected)
+            handover::write_documents(decided, record, &self.folder, collected)
         })
     }
 
     /// In a thread of its own, while the heartbeat goes on. A thread that hangs ends with this
     /// process.
-    async fn collect(&mut self, job: Job) -> Option<Collected> {
+    async fn collect(&mut self, job: CollectionJob) -> Option<Collected> {
         let (done, mut collected) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
             // Nobody waits any more if it took too long.
@@ -116,7 +116,7 @@ impl Supervisor {
         }
         // The notification command goes on without us.
         let (agent, places) = (&self.spec.agent, &self.spec.places);
-        if let Err(error) = notify::start(settled, agent, places, &self.environment) {
+        if let Err(error) = notify::start_notification(settled, agent, places, &self.environment) {
             self.watcher.pane.show(&format!("! {error}"));
         }
         let detail = settled.run.detail.as_deref().unwrap_or_default();

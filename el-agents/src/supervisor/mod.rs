@@ -80,7 +80,7 @@ pub fn supervise(database: &Path, run: &str) -> Result<(), SuperviseError> {
         .build()
         .map_err(system("start the runtime"))?;
     runtime.block_on(async {
-        process::notice_default_signals().map_err(system("listen to signals"))?;
+        process::reset_ignored_signals().map_err(system("listen to signals"))?;
         let signals = Signals::new().map_err(system("listen to signals"))?;
         let supervisor = Supervisor::take(database, run, signals)?;
         supervisor.run().await;
@@ -147,7 +147,7 @@ impl Supervisor {
     }
 
     async fn run(mut self) {
-        let title = ops::brief(self.watcher.lease.store(), &self.spec.atom)
+        let title = ops::get_atom(self.watcher.lease.store(), &self.spec.atom)
             .map(|atom| atom.title)
             .unwrap_or_default();
         let spec = &self.spec;
@@ -223,7 +223,7 @@ impl Supervisor {
                 if record.end == EndKind::Hangup {
                     record.message = self.watcher.signals.reason().map(str::to_owned);
                 }
-                let account = Account::of(&self.spec.agent, &self.environment);
+                let account = Account::for_agent(&self.spec.agent, &self.environment);
                 record.account = account.map(|account| account.fingerprint().to_owned());
                 self.watcher.reader.tell(&mut record, self.watcher.began.elapsed());
                 self.watcher.tell_of_screen(&mut record);

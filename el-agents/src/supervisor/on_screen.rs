@@ -17,7 +17,7 @@ use super::screen::OnScreen;
 use super::watch::{CallEnd, Watcher};
 use super::watchdog::EndNow;
 use crate::clock;
-use crate::interactive::{Front, Seen, SummaryWatch, keep_terminal};
+use crate::interactive::{ScreenDriver, ScreenUpdate, SummaryWatch, save_terminal};
 use crate::settings::{Completion, Places};
 use crate::summary_file::summary_file;
 use crate::tmux::{OwnPane, Tmux, socket_name};
@@ -40,14 +40,15 @@ impl Supervisor {
         let (prompt, nudge) = (text(prompt)?, self.nudge());
         let pane = own_pane(&self.spec.places)?;
         let typed = self.folder.path().join("typed.md");
-        let front = Front::new(pane, &prompt, typed, &self.environment, &self.spec.conversation)?;
+        let front =
+            ScreenDriver::new(pane, &prompt, typed, &self.environment, &self.spec.conversation)?;
         let summary = match self.spec.agent.completion {
             Completion::Atom => None,
             Completion::Summary => {
                 Some(SummaryWatch::new(summary_file(&self.spec.places, &self.spec.atom)))
             }
         };
-        let give_back = keep_terminal();
+        let give_back = save_terminal();
         let agent =
             agent::start_on_screen(argv, &self.environment, &self.spec.agent.working_directory)?;
         self.watcher.pane.lend();
@@ -86,12 +87,12 @@ impl Watcher {
     pub(super) fn look_at_screen(&mut self, watch: RunSignal, now: Instant) -> Option<EndNow> {
         let on = self.on_screen.as_mut().filter(|on| !on.is_over)?;
         let seen = on.front.tick(now);
-        let is_attended = on.front.is_attached() && on.front.question().is_some();
+        let is_attended = on.front.is_attached() && on.front.open_question().is_some();
         let text = on
             .summary
             .as_mut()
             .filter(|_| watch == RunSignal::Work)
-            .and_then(|summary| summary.take(now));
+            .and_then(|summary| summary.poll_summary(now));
         let acted = seen.acted;
         self.keep(seen);
         if acted {
@@ -105,7 +106,7 @@ impl Watcher {
         }
         let on = self.on_screen.as_mut()?;
         let end = |kind| Some(EndNow { kind, grace: INTERRUPT_GRACE });
-        if on.front.failure().is_some() {
+        if on.front.typing_failure().is_some() {
             return end(EndKind::SpawnFailed);
         }
         let is_finished = matches!(watch, RunSignal::Finished(_));
@@ -115,11 +116,11 @@ impl Watcher {
         if is_finished {
             return end(EndKind::Finished);
         }
-        if watch == RunSignal::Work && on.front.nudge(&on.nudge, RESUMES, now) {
+        if watch == RunSignal::Work && on.front.type_nudge(&on.nudge, RESUMES, now) {
             let (run, token) = (self.lease.run().to_owned(), self.lease.token().to_owned());
             let ctx = Ctx { now: clock::now(), actor: &on.agent, session: None };
             // For the audit trail; the agent is sent back whether or not it is written.
-            let _ = ops::nudged(self.lease.store(), &ctx, &run, &token);
+            let _ = ops::record_nudge(self.lease.store(), &ctx, &run, &token);
             self.pane.show(
                 "el: the agent ended its turn without closing its atom; it is sent back once",
             );
@@ -128,7 +129,7 @@ impl Watcher {
         end(EndKind::Exited)
     }
 
-    fn keep(&mut self, seen: Seen) {
+    fn keep(&mut self, seen: ScreenUpdate) {
         if !seen.log.is_empty() {
             self.pane.show(&seen.log.join("\n"));
         }
@@ -189,14 +190,14 @@ impl Watcher {
     ) -> Option<impl FnOnce() + Send + 'static + use<>> {
         let is_in_time = !matches!(kind, EndKind::LeaseLost | EndKind::Hangup) && !grace.is_zero();
         let on = self.on_screen.as_ref().filter(|on| is_in_time && !on.is_over)?;
-        Some(on.front.farewell(&agent.id))
+        Some(on.front.exit_request(&agent.id))
     }
 
     /// What the agent's output, or its screen, tell of its progress.
     pub(super) fn progress(&self) -> Progress {
         let mut progress = self.reader.progress();
         if let Some(on) = &self.on_screen {
-            on.front.tell_progress(&mut progress);
+            on.front.fill_progress(&mut progress);
         }
         progress
     }
@@ -204,8 +205,8 @@ impl Watcher {
     /// Writes what only the screen tells into the record of the end.
     pub(super) fn tell_of_screen(&self, record: &mut ExitRecord) {
         if let Some(on) = &self.on_screen {
-            on.front.tell(record);
-            record.resumes += on.front.nudges();
+            on.front.fill_exit_record(record);
+            record.resumes += on.front.nudge_count();
         }
     }
 }

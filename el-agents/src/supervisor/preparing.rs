@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use el_core::model::{EndKind, ExitRecord};
-use el_core::ops::{self, Apart};
+use el_core::ops::{self, BranchConflict};
 use el_core::{Ctx, Error};
 
 use super::agent;
@@ -106,7 +106,7 @@ impl Supervisor {
         let store = self.watcher.lease.store();
         let run = &self.claimed;
         let preamble = preamble(self.spec.preamble.as_deref(), workplace);
-        let mut context = ops::context(store, run, preamble.as_deref())?;
+        let mut context = ops::build_context(store, run, preamble.as_deref())?;
         context.review |= agent.review;
         let summary = summary_file(places, &run.atom_id);
         context.summary_path = Some(as_seen_from(&summary, &agent.working_directory));
@@ -149,7 +149,7 @@ impl Supervisor {
         // As the worker that claimed the run.
         let actor = self.claimed.worker_id.as_deref().unwrap_or(&self.spec.agent.name);
         let ctx = Ctx { now: clock::now(), actor, session: None };
-        let apart = Apart { branch, with, files };
+        let apart = BranchConflict { branch, with, files };
         Ok(match ops::file_joining(store, &ctx, &self.spec.atom, &apart)? {
             None => (String::new(), true),
             Some(known) if !known.is_new && known.atom.status.is_over() => {

@@ -9,8 +9,8 @@ use el_core::protocol::response::Reading;
 
 use super::answer_listener::AnswerListener;
 use crate::claude::{
-    self, Line, LineSplitter, Renderer, RunResult, StreamEvent, Trouble, one_line, parse_line,
-    trouble,
+    self, ErrorCause, Line, LineSplitter, Renderer, RunResult, StreamEvent, classify_error,
+    one_line, parse_line,
 };
 
 /// Longest message that goes into an exit record, in characters.
@@ -146,7 +146,7 @@ impl Reader {
     }
 
     fn event(&mut self, event: &StreamEvent) -> String {
-        self.progress.apply(event);
+        self.progress.apply_event(event);
         if let StreamEvent::Text { text, subagent: false } = event
             && let Some(action) = self.ear.hear_message(text)
         {
@@ -297,7 +297,7 @@ impl Reader {
         } else if record.is_error || (self.result.is_none() && record.exit_code.unwrap_or(0) != 0) {
             let result = self.result.as_ref();
             let word = |value: Option<&String>| value.cloned().unwrap_or_default();
-            let found = trouble(&claude::Report {
+            let found = classify_error(&claude::ErrorReport {
                 status: result.and_then(|result| result.api_error_status),
                 kind: error,
                 stop_reason: &word(result.and_then(|result| result.stop_reason.as_ref())),
@@ -305,9 +305,9 @@ impl Reader {
                 text: record.message.as_deref().unwrap_or_default(),
             });
             match found {
-                Trouble::Fault(fault) => record.fault = Some(fault),
-                Trouble::Permanent => record.is_permanent = true,
-                Trouble::Unknown => {}
+                ErrorCause::Fault(fault) => record.fault = Some(fault),
+                ErrorCause::Permanent => record.is_permanent = true,
+                ErrorCause::Unknown => {}
             }
         }
     }

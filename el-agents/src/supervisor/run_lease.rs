@@ -36,7 +36,7 @@ impl RunLease {
             seen_version: None,
             watch: RunSignal::Work,
             beat_at: Instant::now(),
-            extended_at: clock::awake_or_not(),
+            extended_at: clock::time_with_suspend(),
             written: Progress::default(),
         }
     }
@@ -60,7 +60,7 @@ impl RunLease {
 
     /// Since the lease was last extended.
     pub(crate) fn lease_age(&self) -> Duration {
-        clock::awake_or_not().saturating_sub(self.extended_at)
+        clock::time_with_suspend().saturating_sub(self.extended_at)
     }
 
     /// Looks whether anything changed, and beats when it is time. Called ten times a second, it
@@ -78,7 +78,7 @@ impl RunLease {
     fn look(&mut self) -> Result<(), Error> {
         let version = self.store.data_version()?;
         if self.seen_version != Some(version) {
-            self.watch = ops::watch(&self.store, &self.run, &self.token)?;
+            self.watch = ops::watch_run(&self.store, &self.run, &self.token)?;
             self.seen_version = Some(version);
         }
         Ok(())
@@ -91,7 +91,7 @@ impl RunLease {
         progress: &Progress,
     ) -> Result<(), Error> {
         // Taken before the write: the lease counts from what the store was told.
-        let (clock, instant) = (clock::awake_or_not(), Instant::now());
+        let (clock, instant) = (clock::time_with_suspend(), Instant::now());
         let beat = Beat {
             run_id: &self.run,
             token: &self.token,
@@ -100,7 +100,7 @@ impl RunLease {
             active_at,
             progress,
         };
-        self.watch = ops::beat(&mut self.store, &beat)?;
+        self.watch = ops::extend_lease(&mut self.store, &beat)?;
         self.extended_at = clock;
         self.beat_at = instant;
         self.written = progress.clone();

@@ -1,11 +1,11 @@
 //! What a supervisor knows of an agent that has the pane's terminal to itself.
 
-use crate::interactive::{Front, SummaryWatch};
+use crate::interactive::{ScreenDriver, SummaryWatch};
 
 /// What belongs to an agent on a screen.
 #[derive(Debug)]
 pub(super) struct OnScreen {
-    pub(super) front: Front,
+    pub(super) front: ScreenDriver,
     /// What ends the work beside the atom itself.
     pub(super) summary: Option<SummaryWatch>,
     pub(super) agent: String,

@@ -195,7 +195,7 @@ impl Watcher {
                     if let (Some(EndNow { kind, grace }), None) = (order, &ending) {
                         ending = Some((kind, self.end(&agent, kind, grace, Duration::ZERO)));
                     }
-                    self.look_at = Instant::now() + self.pace.wait();
+                    self.look_at = Instant::now() + self.pace.next_wait();
                 },
             }
         }

@@ -37,7 +37,7 @@ pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseErro
     let folder = RunDir::of_run(database, run);
     let spec = folder.read_launch()?;
     ensure_started_by_supervisor(&store, run)?;
-    let atom = ops::brief(&store, &spec.atom)?;
+    let atom = ops::get_atom(&store, &spec.atom)?;
     let builds_on = ops::builds_on(&store, &atom.id)?;
     let joins = ops::is_joining(&atom) || ops::is_asked(&store, &atom.id)?;
     drop(store);
@@ -68,7 +68,7 @@ pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseErro
 
 /// A session's agent may call `el`; it must not get the setup command run this way.
 fn ensure_started_by_supervisor(store: &Store, run: &str) -> Result<(), SuperviseError> {
-    let supervisor = ops::run(store, run)?.supervisor.map(|stamp| stamp.pid);
+    let supervisor = ops::get_run(store, run)?.supervisor.map(|stamp| stamp.pid);
     let parent = getppid().map(|parent| i64::from(parent.as_raw_nonzero().get()));
     if supervisor.is_some() && supervisor == parent {
         return Ok(());
@@ -89,7 +89,7 @@ fn prepare(
     let wanted =
         WorktreeRequest { atom: &atom.id, parent: atom.parent_id.as_deref(), builds_on, joins };
     let make = || {
-        let prepared = git::prepare(isolation, &agent.working_directory, &wanted)?;
+        let prepared = git::prepare_worktree(isolation, &agent.working_directory, &wanted)?;
         if prepared.is_new {
             run_setup(isolation, &prepared.workdir)?;
             prepared.mark_ready()?;
@@ -133,11 +133,11 @@ async fn end_descendants() {
                 continue;
             }
             is_any = true;
-            if let Ok(Some(id)) = ProcessId::of(child.pid)
+            if let Ok(Some(id)) = ProcessId::of_pid(child.pid)
                 && let Ok(Some(handle)) = Handle::open(&id)
             {
                 // It may have ended just now.
-                let _ = handle.signal(Signal::TERM);
+                let _ = handle.send_signal(Signal::TERM);
             }
         }
         if !is_any {

@@ -42,20 +42,20 @@ impl Answer {
     }
 
     /// The socket exists, but no server listens.
-    pub(super) fn refused(&self) -> bool {
+    pub(super) fn is_refused(&self) -> bool {
         self.err.contains("no server running")
     }
 
     pub(super) fn message(&self) -> String {
         let said = self.err.trim();
-        if said.is_empty() { self.unexpected() } else { said.chars().take(500).collect() }
+        if said.is_empty() { self.describe_unexpected() } else { said.chars().take(500).collect() }
     }
 
-    pub(super) fn unexpected(&self) -> String {
+    pub(super) fn describe_unexpected(&self) -> String {
         format!("tmux answered {:?}", self.out.trim().chars().take(200).collect::<String>())
     }
 
-    pub(super) fn error(&self, session: &str, operation: &'static str) -> SessionError {
+    pub(super) fn to_error(&self, session: &str, operation: &'static str) -> SessionError {
         SessionError::new(session, operation, self.failure(), self.message())
     }
 }
@@ -68,7 +68,7 @@ pub(super) enum Unfinished {
 }
 
 impl Unfinished {
-    pub(super) fn of(self, session: &str, operation: &'static str) -> SessionError {
+    pub(super) fn into_error(self, session: &str, operation: &'static str) -> SessionError {
         let (failure, message) = match self {
             Self::NotRun(error) => (Failure::NotRun, format!("tmux could not be run: {error}")),
             Self::TimedOut(limit) => {
@@ -93,21 +93,21 @@ pub(super) fn run_with_input(
     let deadline = Instant::now() + timeout;
     command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(Unfinished::NotRun)?;
-    let finished = collect(&mut child, deadline);
+    let finished = collect_answer(&mut child, deadline);
     match finished {
         Ok(Some(answer)) => Ok(answer),
         Ok(None) => {
-            discard(child);
+            kill_unfinished(child);
             Err(Unfinished::TimedOut(timeout))
         }
         Err(error) => {
-            discard(child);
+            kill_unfinished(child);
             Err(Unfinished::NotRun(error))
         }
     }
 }
 
-fn collect(child: &mut Child, deadline: Instant) -> io::Result<Option<Answer>> {
+fn collect_answer(child: &mut Child, deadline: Instant) -> io::Result<Option<Answer>> {
     let mut out = child.stdout.take();
     let mut err = child.stderr.take();
     let (mut out_text, mut err_text) = (Vec::new(), Vec::new());
@@ -117,7 +117,7 @@ fn collect(child: &mut Child, deadline: Instant) -> io::Result<Option<Answer>> {
             .extend(out.as_ref().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
         waiting
             .extend(err.as_ref().map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
-        if !wait(&mut waiting, deadline)? {
+        if !wait_readable(&mut waiting, deadline)? {
             return Ok(None);
         }
         let mut ready =
@@ -142,7 +142,7 @@ fn collect(child: &mut Child, deadline: Instant) -> io::Result<Option<Answer>> {
 }
 
 /// Waits until a pipe is readable; `false` if the deadline came first.
-fn wait(waiting: &mut [PollFd<'_>], deadline: Instant) -> io::Result<bool> {
+fn wait_readable(waiting: &mut [PollFd<'_>], deadline: Instant) -> io::Result<bool> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let left = Timespec {
@@ -173,7 +173,7 @@ fn read_some<R: Read>(pipe: &mut Option<R>, text: &mut Vec<u8>) -> io::Result<()
 }
 
 /// Kills an unfinished call and reaps the process on another thread.
-fn discard(mut child: Child) {
+fn kill_unfinished(mut child: Child) {
     // Fails only if the child has ended already.
     let _ = child.kill();
     std::thread::spawn(move || child.wait());

@@ -40,7 +40,7 @@ pub(super) fn is_safe(name: &str) -> bool {
 }
 
 /// Makes a socket's name safe as a file name.
-pub(super) fn safe(name: &str) -> String {
+pub(super) fn safe_socket_name(name: &str) -> String {
     let safe: String = name
         .chars()
         .map(
@@ -135,8 +135,8 @@ mod tests {
         let name = socket_name(Path::new("/home/a/p/.eluent/el.db"));
         assert_eq!(name, socket_name(Path::new("/home/a/p/.eluent/el.db")));
         assert_ne!(name, socket_name(Path::new("/home/a/q/.eluent/el.db")));
-        assert_eq!(safe(&name), name);
-        assert_eq!(safe("../x y"), "---x-y");
+        assert_eq!(safe_socket_name(&name), name);
+        assert_eq!(safe_socket_name("../x y"), "---x-y");
         assert_eq!(name.len(), "el-".len() + 16);
     }
 

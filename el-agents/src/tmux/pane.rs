@@ -58,7 +58,7 @@ impl OwnPane {
             "-t",
             &self.id,
         ];
-        let answer = self.ask("look at", &words, Stdio::null())?;
+        let answer = self.ask_tmux("look at", &words, Stdio::null())?;
         let (head, text) = answer.out.split_once('\n').unwrap_or_default();
         let mut numbers = head.split(' ').map(str::parse::<u32>);
         let (Some(Ok(pid)), Some(Ok(attached))) = (numbers.next(), numbers.next()) else {
@@ -66,7 +66,7 @@ impl OwnPane {
                 &self.id,
                 "look at",
                 Failure::Refused,
-                answer.unexpected(),
+                answer.describe_unexpected(),
             ));
         };
         if pid != self.pid {
@@ -85,9 +85,13 @@ impl OwnPane {
     ///
     /// # Errors
     /// If the file cannot be read, or tmux could not be asked.
-    pub(crate) fn paste(&self, file: File) -> Result<(), SessionError> {
+    pub(crate) fn paste_file(&self, file: File) -> Result<(), SessionError> {
         let buffer = format!("el-{}", self.pid);
-        self.ask("fill the buffer of", &["load-buffer", "-b", &buffer, "-"], Stdio::from(file))?;
+        self.ask_tmux(
+            "fill the buffer of",
+            &["load-buffer", "-b", &buffer, "-"],
+            Stdio::from(file),
+        )?;
         self.if_ours("paste into", &format!("paste-buffer -p -d -b {buffer} -t {}", self.id))
     }
 
@@ -95,7 +99,7 @@ impl OwnPane {
     ///
     /// # Errors
     /// If tmux could not be asked.
-    pub(crate) fn press(&self, key: &'static str) -> Result<(), SessionError> {
+    pub(crate) fn press_key(&self, key: &'static str) -> Result<(), SessionError> {
         self.if_ours("press a key in", &format!("send-keys -t {} {key}", self.id))
     }
 
@@ -115,19 +119,23 @@ impl OwnPane {
     /// single step, so no change can come between. The command has only fixed words and ids.
     fn if_ours(&self, operation: &'static str, command: &str) -> Result<(), SessionError> {
         let condition = format!("#{{==:#{{pane_pid}},{}}}", self.pid);
-        self.ask(operation, &["if-shell", "-F", "-t", &self.id, &condition, command], Stdio::null())
-            .map(drop)
+        self.ask_tmux(
+            operation,
+            &["if-shell", "-F", "-t", &self.id, &condition, command],
+            Stdio::null(),
+        )
+        .map(drop)
     }
 
-    fn ask(
+    fn ask_tmux(
         &self,
         operation: &'static str,
         words: &[&str],
         input: Stdio,
     ) -> Result<Answer, SessionError> {
-        let command = self.tmux.command(words);
+        let command = self.tmux.build_command(words);
         let answer = call::run_with_input(command, input, self.tmux.timeout)
-            .map_err(|error| error.of(&self.id, operation))?;
-        if answer.ok { Ok(answer) } else { Err(answer.error(&self.id, operation)) }
+            .map_err(|error| error.into_error(&self.id, operation))?;
+        if answer.ok { Ok(answer) } else { Err(answer.to_error(&self.id, operation)) }
     }
 }

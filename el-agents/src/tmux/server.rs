@@ -18,17 +18,17 @@ pub(super) enum Revived {
 }
 
 /// Revives the server of a socket name. `refused`: the socket exists, but no server listens.
-pub(super) fn revive(socket: &str, refused: bool) -> Revived {
+pub(super) fn revive_server(socket: &str, refused: bool) -> Revived {
     if !cfg!(target_os = "linux") {
         return if refused { Revived::NoServer } else { Revived::Unknown };
     }
     let (mut starting, mut told, mut hidden) = (false, false, false);
-    for server in find(socket) {
+    for server in find_servers(socket) {
         match Handle::open(&server) {
             // A starting server is about to make its socket; making it again would drop the clients
             // that wait at the first.
             Ok(Some(_)) if is_young(&server) => starting = true,
-            Ok(Some(handle)) => match handle.signal(Signal::USR1) {
+            Ok(Some(handle)) => match handle.send_signal(Signal::USR1) {
                 Ok(is_there) => told |= is_there,
                 Err(_) => hidden = true,
             },
@@ -46,7 +46,7 @@ pub(super) fn revive(socket: &str, refused: bool) -> Revived {
 /// Returns true if a process began less than two seconds ago.
 fn is_young(process: &ProcessId) -> bool {
     let ticks = rustix::param::clock_ticks_per_second().max(1);
-    let now = crate::clock::awake_or_not();
+    let now = crate::clock::time_with_suspend();
     now.saturating_sub(std::time::Duration::from_secs(process.start / ticks))
         < std::time::Duration::from_secs(2)
 }
@@ -54,19 +54,19 @@ fn is_young(process: &ProcessId) -> bool {
 /// Tells a server that a child has ended; `false` if the server could not be told.
 pub(super) fn look_at_children(server: u32) -> bool {
     let handle =
-        ProcessId::of(server).ok().flatten().and_then(|id| Handle::open(&id).ok().flatten());
-    handle.is_some_and(|handle| matches!(handle.signal(Signal::CHILD), Ok(true)))
+        ProcessId::of_pid(server).ok().flatten().and_then(|id| Handle::open(&id).ok().flatten());
+    handle.is_some_and(|handle| matches!(handle.send_signal(Signal::CHILD), Ok(true)))
 }
 
 /// Finds running tmux servers of this socket name. SIGUSR1 would end any other program, so a
 /// process must have both the name that only tmux servers have, and the matching arguments.
-pub(super) fn find(socket: &str) -> Vec<ProcessId> {
+pub(super) fn find_servers(socket: &str) -> Vec<ProcessId> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
     pids.filter_map(|pid| {
         let comm = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
         let words = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-        if is_server(&comm, &words, socket) { ProcessId::of(pid).ok().flatten() } else { None }
+        if is_server(&comm, &words, socket) { ProcessId::of_pid(pid).ok().flatten() } else { None }
     })
     .collect()
 }

@@ -43,14 +43,14 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         // Ends the server by its process if the socket is gone; the server belongs to this test.
-        for server in server::find("el-test") {
+        for server in server::find_servers("el-test") {
             let environ = fs::read(format!("/proc/{}/environ", server.pid)).unwrap_or_default();
             let ours = format!("TMUX_TMPDIR={}", self.folder.path().display());
             if environ.split(|byte| *byte == 0).any(|pair| pair == ours.as_bytes())
                 && let Ok(Some(handle)) = Handle::open(&server)
             {
-                let _ = handle.signal(rustix::process::Signal::TERM);
-                let _ = handle.wait(LONG);
+                let _ = handle.send_signal(rustix::process::Signal::TERM);
+                let _ = handle.wait_for_end(LONG);
             }
         }
     }
@@ -73,7 +73,7 @@ fn a_session_runs_its_command_and_tells_its_ids() {
     let server = Server::new();
     let ids = server.start("eluent-a-1-00000001", "echo hello; exec sleep 600");
     assert_eq!((ids.session_id.as_str(), ids.pane_id.as_str()), ("$0", "%0"));
-    assert_eq!(ProcessId::of(ids.pane_pid).unwrap().unwrap().liveness(), Liveness::Alive);
+    assert_eq!(ProcessId::of_pid(ids.pane_pid).unwrap().unwrap().liveness(), Liveness::Alive);
     assert_eq!(server.tmux.server_pid().unwrap(), Some(ids.server_pid));
     let list = server.tmux.list_sessions().unwrap();
     assert_eq!(list.len(), 1);
@@ -82,7 +82,9 @@ fn a_session_runs_its_command_and_tells_its_ids() {
         ("eluent-a-1-00000001", &ids, false)
     );
     assert!(list[0].created > 1_600_000_000);
-    wait_for("the greeting", || server.tmux.capture("eluent-a-1-00000001", 5).unwrap() == "hello");
+    wait_for("the greeting", || {
+        server.tmux.capture_pane("eluent-a-1-00000001", 5).unwrap() == "hello"
+    });
 }
 
 #[test]
@@ -93,7 +95,11 @@ fn sessions_are_found_and_ended_by_their_whole_name_only() {
     for part in ["tab", "tab-", "t*", "=tab-1", "tab-1:", "$0", "%0"] {
         assert_eq!(server.tmux.session_exists(part), Liveness::Absent, "{part}");
         assert!(!server.tmux.kill_session(part).unwrap(), "{part}");
-        assert_eq!(server.tmux.capture(part, 3).unwrap_err().failure, Failure::Missing, "{part}");
+        assert_eq!(
+            server.tmux.capture_pane(part, 3).unwrap_err().failure,
+            Failure::Missing,
+            "{part}"
+        );
     }
     assert!(server.tmux.kill_session("tab-1").unwrap());
     assert!(!server.tmux.kill_session("tab-1").unwrap());
@@ -195,10 +201,10 @@ fn without_a_server_nothing_is_there_and_nothing_is_started() {
     assert_eq!(server.tmux.session_exists("any"), Liveness::Absent);
     assert_eq!(server.tmux.list_sessions().unwrap(), []);
     assert!(!server.tmux.kill_session("any").unwrap());
-    assert_eq!(server.tmux.capture("any", 3).unwrap_err().failure, Failure::Missing);
+    assert_eq!(server.tmux.capture_pane("any", 3).unwrap_err().failure, Failure::Missing);
     assert_eq!(server.tmux.server_pid().unwrap(), None);
     server.tmux.release_server().unwrap();
-    assert!(server::find("el-test").iter().all(|found| {
+    assert!(server::find_servers("el-test").iter().all(|found| {
         let environ = fs::read(format!("/proc/{}/environ", found.pid)).unwrap_or_default();
         !String::from_utf8_lossy(&environ).contains(&*server.folder.path().to_string_lossy())
     }));
@@ -211,13 +217,14 @@ fn a_preserved_session_keeps_its_last_screen() {
     wait_for("the end of the command", || server.tmux.list_sessions().unwrap()[0].dead);
     assert_eq!(server.tmux.session_exists("kept"), Liveness::Alive);
     // tmux may learn of the death before reading the last output.
-    let whole = || server.tmux.capture("kept", 1000).is_ok_and(|text| text.contains("the end"));
+    let whole =
+        || server.tmux.capture_pane("kept", 1000).is_ok_and(|text| text.contains("the end"));
     wait_for("the last of the output", whole);
-    let text = server.tmux.capture("kept", 1000).unwrap();
+    let text = server.tmux.capture_pane("kept", 1000).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "1", "the scrollback is not whole");
     assert!(lines.contains(&"500"), "{text}");
-    assert_eq!(server.tmux.capture("kept", 2).unwrap().lines().count(), 2);
+    assert_eq!(server.tmux.capture_pane("kept", 2).unwrap().lines().count(), 2);
     assert!(server.tmux.kill_session("kept").unwrap());
 }
 
@@ -306,9 +313,10 @@ fn of_racers_for_one_name_exactly_one_wins() {
 fn a_killed_server_is_no_server_and_starts_again() {
     let server = Server::new();
     let ids = server.start("gone", "exec sleep 600");
-    let handle = Handle::open(&ProcessId::of(ids.server_pid).unwrap().unwrap()).unwrap().unwrap();
-    handle.signal(rustix::process::Signal::KILL).unwrap();
-    assert!(handle.wait(LONG).unwrap());
+    let handle =
+        Handle::open(&ProcessId::of_pid(ids.server_pid).unwrap().unwrap()).unwrap().unwrap();
+    handle.send_signal(rustix::process::Signal::KILL).unwrap();
+    assert!(handle.wait_for_end(LONG).unwrap());
     assert_eq!(server.tmux.session_exists("gone"), Liveness::Absent);
     assert_eq!(server.tmux.list_sessions().unwrap(), []);
     assert_ne!(server.start("new", "exec sleep 600").server_pid, ids.server_pid);
@@ -381,7 +389,7 @@ fn attaching_works_on_a_real_terminal_from_inside_another_tmux() {
     argv.insert(3, socket.into());
     outer.tmux.start_session("outer", &argv, true).unwrap();
     wait_for("the inner screen", || {
-        outer.tmux.capture("outer", 60).unwrap().contains("this is inside")
+        outer.tmux.capture_pane("outer", 60).unwrap().contains("this is inside")
     });
     assert_eq!(server.tmux.list_sessions().unwrap()[0].attached, 1);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use el_core::model::{Run, fresh_run_id, fresh_token, fresh_uuid};
 use el_core::ops::{self, Caps, Check, ClaimRequest, WorkerView};
-use el_core::rules::budget::micros;
+use el_core::rules::budget::usd_to_micros;
 use el_core::{Ctx, Error};
 
 use super::memory::TrackedRun;
@@ -21,25 +21,25 @@ use crate::process::ProcessId;
 const SHARED_FOLDER: usize = 2;
 
 impl State<'_> {
-    pub(super) fn adopt(&mut self, view: &WorkerView, id: &str) {
+    pub(super) fn adopt_run(&mut self, view: &WorkerView, id: &str) {
         let Some(run) = view.live.iter().find(|run| run.id == id) else { return };
         // Another worker may be faster and then has the run.
         if ops::adopt(&mut self.store, id, run.worker_id.as_deref(), &self.id).is_ok() {
-            self.remember(run);
+            self.track_run(run);
             self.listener
                 .report(&Report::Adopted { run: run.id.clone(), atom: run.atom_id.clone() });
         }
     }
 
     /// Claims and launches up to `at_most`; whether any was.
-    pub(super) fn claim(&mut self, at_most: usize, live: usize) -> Result<bool, WorkError> {
+    pub(super) fn claim_atoms(&mut self, at_most: usize, live: usize) -> Result<bool, WorkError> {
         let mut any = false;
         for n in 0..at_most {
             if !self.may_start(live + n) || !self.plan_goes_on()? {
                 break;
             }
             let requests: Vec<ClaimRequest> =
-                self.options.agents.iter().map(|served| self.request(served)).collect();
+                self.options.agents.iter().map(|served| self.claim_request(served)).collect();
             let ctx = Ctx { now: clock::now(), actor: &self.id, session: None };
             let claimed = match ops::claim_best(&mut self.store, &ctx, &requests) {
                 Ok(Some(claimed)) => claimed,
@@ -47,7 +47,7 @@ impl State<'_> {
                 Err(error) => return Err(error.into()),
             };
             any = true;
-            self.started();
+            self.note_start();
             self.summary.claimed += 1;
             let (run, atom) = (claimed.run.id.clone(), claimed.atom.id.clone());
             let launcher = launcher_of(&self.launchers, &claimed.run.agent);
@@ -56,7 +56,8 @@ impl State<'_> {
                     if launcher.agent.isolation.is_none() {
                         self.launch_failures = 0;
                     }
-                    self.remember(&claimed.run).pane = ProcessId::of(ids.pane_pid).ok().flatten();
+                    self.track_run(&claimed.run).pane =
+                        ProcessId::of_pid(ids.pane_pid).ok().flatten();
                     self.listener.report(&Report::Launched {
                         run,
                         atom,
@@ -83,7 +84,7 @@ impl State<'_> {
         agent.isolation.is_some() && Path::new(&run.workdir) == agent.working_directory
     }
 
-    fn request(&self, served: &Served) -> ClaimRequest {
+    fn claim_request(&self, served: &Served) -> ClaimRequest {
         let agent = &served.agent;
         ClaimRequest {
             run_id: fresh_run_id(),
@@ -103,8 +104,8 @@ impl State<'_> {
             review: agent.review,
             filter: self.options.filter.clone(),
             caps: Caps {
-                run: agent.max_budget_usd.and_then(micros),
-                epic: self.options.resources.budget_per_epic.and_then(micros),
+                run: agent.max_budget_usd.and_then(usd_to_micros),
+                epic: self.options.resources.budget_per_epic.and_then(usd_to_micros),
             },
             lease: self.options.rules.lease,
             policy: self.options.rules.retry_policy(),
@@ -116,7 +117,7 @@ impl State<'_> {
     }
 
     /// Tracks the run: from now on this worker reports the end of the run.
-    pub(super) fn remember(&mut self, run: &Run) -> &mut TrackedRun {
+    pub(super) fn track_run(&mut self, run: &Run) -> &mut TrackedRun {
         self.tracked.entry(run.id.clone()).or_default()
     }
 
@@ -126,7 +127,7 @@ impl State<'_> {
         }
         // Read from the store: an agent gets a worktree only after the claim.
         let mut folders: HashMap<String, usize> = HashMap::new();
-        for run in self.tracked.keys().filter_map(|id| ops::run(&self.store, id).ok()) {
+        for run in self.tracked.keys().filter_map(|id| ops::get_run(&self.store, id).ok()) {
             if self.is_unplaced(&run) {
                 continue;
             }

@@ -7,14 +7,14 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::process::detach;
+use crate::process::detach_command;
 use crate::settings::Places;
 
 /// Size in bytes above which the log is renamed before more is written.
 const LOG_MAX: u64 = 1 << 20;
 
 /// Variables of an agent's session. A worker with these variables would act as the session.
-const OF_A_SESSION: [&str; 5] = ["EL_RUN", "EL_TOKEN", "EL_ATOM", "EL_ACTOR", "EL_DB"];
+const SESSION_VARIABLES: [&str; 5] = ["EL_RUN", "EL_TOKEN", "EL_ATOM", "EL_ACTOR", "EL_DB"];
 
 /// The command of a detached worker.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub fn start_detached(worker: &Detached<'_>) -> io::Result<Child> {
     let log = OpenOptions::new().create(true).append(true).mode(0o600).open(worker.log)?;
     let mut command = Command::new(&worker.places.el);
     command.args(worker.arguments);
-    let is_kept = |name: &OsStr| !OF_A_SESSION.iter().any(|other| name == *other);
+    let is_kept = |name: &OsStr| !SESSION_VARIABLES.iter().any(|other| name == *other);
     command.env_clear().envs(
         worker
             .environment
@@ -51,6 +51,6 @@ pub fn start_detached(worker: &Detached<'_>) -> io::Result<Child> {
             .map(|(name, value)| (name, value)),
     );
     command.current_dir(worker.folder).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-    detach(&mut command);
+    detach_command(&mut command);
     command.spawn()
 }

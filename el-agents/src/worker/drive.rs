@@ -35,11 +35,11 @@ const GAP_MAX: Duration = Duration::from_secs(30);
 impl State<'_> {
     /// Takes the plan's next steps if a look is due. Runs before any claim: a step may hold back an
     /// atom that is ready now.
-    pub(super) fn drive(&mut self, now: Timestamp) -> Result<(), WorkError> {
+    pub(super) fn drive_plan(&mut self, now: Timestamp) -> Result<(), WorkError> {
         if self.options.drive.is_none() || !self.is_due()? {
             return Ok(());
         }
-        self.advance(now).map(drop)
+        self.advance_plan(now).map(drop)
     }
 
     fn is_due(&self) -> Result<bool, WorkError> {
@@ -54,14 +54,14 @@ impl State<'_> {
     /// Returns true if the plan permits new work. A person may have ended the plan a moment ago.
     pub(super) fn plan_goes_on(&mut self) -> Result<bool, WorkError> {
         if self.options.drive.is_some() && self.has_plan_changed()? {
-            self.advance(clock::now())?;
+            self.advance_plan(clock::now())?;
         }
         Ok(!self.driven.holds)
     }
 
     /// Reads the plan and takes the possible steps. Returns true if the plan goes on without a
     /// person.
-    fn advance(&mut self, now: Timestamp) -> Result<bool, WorkError> {
+    fn advance_plan(&mut self, now: Timestamp) -> Result<bool, WorkError> {
         let drive = self.options.drive.as_ref().expect("only called where there is one");
         let worked = self
             .driven
@@ -92,7 +92,7 @@ impl State<'_> {
     /// Returns true if no part of the plan goes on. Takes the plan's steps once more first, since a
     /// run's end or a person may have caused a new step.
     pub(super) fn is_plan_at_rest(&mut self, epic: &str) -> Result<bool, WorkError> {
-        if self.is_draining() || !self.advance(clock::now())? {
+        if self.is_draining() || !self.advance_plan(clock::now())? {
             return Ok(true);
         }
         let seen = ops::worker_view(

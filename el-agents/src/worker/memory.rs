@@ -53,7 +53,7 @@ pub(super) struct Starts {
 
 /// The worker's notes about the plan.
 #[derive(Debug, Default)]
-pub(super) struct Driven {
+pub(super) struct PlanMemory {
     pub(super) looked_at: Option<Instant>,
     pub(super) seen_version: Option<i64>,
     /// This worker changed the store since the last look. The version of the data does not show own
@@ -73,7 +73,7 @@ pub(super) fn accounts_of(
 ) -> (Vec<Account>, Vec<Option<String>>) {
     let (mut accounts, mut prints) = (Vec::new(), Vec::new());
     for launcher in launchers {
-        let account = Account::of(&launcher.agent, environment);
+        let account = Account::for_agent(&launcher.agent, environment);
         prints.push(match &account {
             Some(account) => Some(account.fingerprint().to_owned()),
             None if matches!(launcher.agent.executor, Executor::Command(_)) => None,

@@ -158,10 +158,10 @@ pub enum WorkError {
 /// # Errors
 /// The field that is wrong, and the remedy.
 pub fn preflight(options: &WorkOptions) -> Result<(), ConfigurationError> {
-    launchers(options).map(drop)
+    make_launchers(options).map(drop)
 }
 
-fn launchers(options: &WorkOptions) -> Result<Vec<Launcher>, ConfigurationError> {
+fn make_launchers(options: &WorkOptions) -> Result<Vec<Launcher>, ConfigurationError> {
     let launcher = |served: &Served| {
         Launcher::new(
             served.agent.clone(),
@@ -183,7 +183,7 @@ fn launchers(options: &WorkOptions) -> Result<Vec<Launcher>, ConfigurationError>
 /// # Errors
 /// If the configuration is wrong, or the store or tmux fails for good.
 pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summary, WorkError> {
-    let launchers = launchers(options)?;
+    let launchers = make_launchers(options)?;
     let system = |doing| move |source| WorkError::System { doing, source };
     let store = Store::open(&options.places.database, options.durability)?;
     let mut file = DatabaseFile::at(&options.places.database);
@@ -195,19 +195,19 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
         // Under `nohup` this process ignores the end of the terminal; agents start with the default
         // action.
         let is_hangup_ignored = process::is_hangup_ignored();
-        process::notice_default_signals().map_err(system("listen to signals"))?;
+        process::reset_ignored_signals().map_err(system("listen to signals"))?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(system("listen to signals"))?;
         let mut terminate = signal(SignalKind::terminate()).map_err(system("listen to signals"))?;
         let mut hangup = signal(SignalKind::hangup()).map_err(system("listen to signals"))?;
-        let mut state = State::join(store, options, launchers, listener)?;
+        let mut state = State::sign_on(store, options, launchers, listener)?;
         let mut pace = Pace::new(SHORTEST, LONGEST);
         let (mut full_look, mut step_at) = (Instant::now(), Instant::now());
         let (mut interrupts, mut failures) = (0, 0);
         let ended = loop {
             tokio::select! {
-                () = tokio::time::sleep(pace.wait()) => {
+                () = tokio::time::sleep(pace.next_wait()) => {
                     let began = Instant::now();
-                    if let Some(became) = file.loss() {
+                    if let Some(became) = file.find_loss() {
                         break Err(state.end_all(became));
                     }
                     let is_due = full_look.elapsed() >= FULL_LOOK;
@@ -235,19 +235,19 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
                 _ = interrupt.recv() => {
                     interrupts += 1;
                     if interrupts > 1 {
-                        state.detach(StoppedBy::Interrupt);
+                        state.detach_runs(StoppedBy::Interrupt);
                         break Ok(());
                     }
-                    state.drain(StoppedBy::Interrupt);
+                    state.begin_drain(StoppedBy::Interrupt);
                 },
-                _ = terminate.recv() => { state.detach(StoppedBy::Signal); break Ok(()); },
+                _ = terminate.recv() => { state.detach_runs(StoppedBy::Signal); break Ok(()); },
                 _ = hangup.recv(), if !is_hangup_ignored => {
-                    state.detach(StoppedBy::Signal);
+                    state.detach_runs(StoppedBy::Signal);
                     break Ok(());
                 },
             }
         };
-        let summary = state.leave();
+        let summary = state.sign_off();
         ended.map(|()| summary)
     });
     // An unfinished recovery is left to the next worker.
@@ -259,6 +259,6 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
 ///
 /// # Errors
 /// The field that is wrong, and the remedy.
-pub fn preview(options: &WorkOptions) -> Result<Vec<Vec<String>>, ConfigurationError> {
-    launchers(options)?.iter().map(Launcher::preview).collect()
+pub fn preview_commands(options: &WorkOptions) -> Result<Vec<Vec<String>>, ConfigurationError> {
+    make_launchers(options)?.iter().map(Launcher::preview).collect()
 }

@@ -22,7 +22,7 @@ impl State<'_> {
     pub(super) fn share_pause(&mut self, now: Timestamp) {
         let mut messages = Vec::new();
         for account in &self.accounts {
-            match account.share(&mut self.store, now) {
+            match account.reconcile_pause(&mut self.store, now) {
                 Ok(warning) => messages.extend(warning),
                 Err(error) if self.warned_of_account => drop(error),
                 Err(error) => {
@@ -113,7 +113,7 @@ impl State<'_> {
                 options.max_claims == Some(1) && !options.waits
             }
         };
-        let mut holding = view.holding();
+        let mut holding = view.holding_pauses();
         let first = holding.next()?;
         (leaves(first) && holding.all(leaves)).then(|| first.clone())
     }

@@ -9,7 +9,7 @@ use el_core::ops;
 use super::report::Report;
 use super::state::State;
 use super::{WorkError, stop_all};
-use crate::recover::sweep;
+use crate::recover::sweep_run;
 
 /// Interval between two looks at the file.
 const LOOK: Duration = Duration::from_millis(500);
@@ -30,19 +30,19 @@ impl DatabaseFile {
     pub(super) fn at(path: &Path) -> DatabaseFile {
         DatabaseFile {
             path: path.to_owned(),
-            identity: identity(path).ok(),
+            identity: file_identity(path).ok(),
             looked: Instant::now(),
         }
     }
 
     /// Returns "replaced" or "deleted" if the file is no longer the opened file. `None` if the file
     /// is unchanged, or no look is due.
-    pub(super) fn loss(&mut self) -> Option<&'static str> {
+    pub(super) fn find_loss(&mut self) -> Option<&'static str> {
         if self.identity.is_none() || self.looked.elapsed() < LOOK {
             return None;
         }
         self.looked = Instant::now();
-        match identity(&self.path) {
+        match file_identity(&self.path) {
             Ok(found) if Some(found) == self.identity => None,
             Ok(_) => Some("replaced"),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some("deleted"),
@@ -52,7 +52,7 @@ impl DatabaseFile {
     }
 }
 
-fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+fn file_identity(path: &Path) -> std::io::Result<(u64, u64)> {
     std::fs::metadata(path).map(|found| (found.dev(), found.ino()))
 }
 
@@ -77,7 +77,7 @@ impl State<'_> {
         let left = stopped.map_or(live, |stopped| stopped.left);
         // No record of these runs will exist any more; an agent that survives finds no tracker.
         for run in left {
-            let _ = sweep(&run.id);
+            let _ = sweep_run(&run.id);
             let _ = run.session.map(|session| tmux.kill_session(&session));
         }
         WorkError::DatabaseGone { path, became }

@@ -10,7 +10,7 @@ use super::actions::launcher_of;
 use super::memory::{LaunchFailure, Recovery};
 use super::report::Report;
 use super::state::State;
-use crate::recover::{Abandoned, NotLaunched, recover};
+use crate::recover::{Abandoned, NotLaunched, recover_run};
 use crate::rundir::RunDir;
 
 /// Launches that may fail in a row before the worker gives up.
@@ -19,11 +19,11 @@ const LAUNCH_FAILURES: usize = 3;
 const RECOVER_AGAIN: Duration = Duration::from_secs(2);
 
 impl State<'_> {
-    pub(super) fn recover(&mut self, view: &WorkerView, id: &str) {
+    pub(super) fn try_recovery(&mut self, view: &WorkerView, id: &str) {
         let Some(run) = view.live.iter().find(|run| run.id == id) else { return };
         let waits_until = self.tracked.get(id).and_then(|mine| mine.recover_after);
         // A supervisor may have registered since the look.
-        let is_as_seen = ops::run(&self.store, id)
+        let is_as_seen = ops::get_run(&self.store, id)
             .is_ok_and(|fresh| fresh.supervisor == run.supervisor && fresh.session == run.session);
         if is_as_seen && waits_until.is_none_or(|at| at <= Instant::now()) {
             self.begin_recovery(run, None);
@@ -35,7 +35,7 @@ impl State<'_> {
         if self.recoveries.iter().any(|recovery| recovery.run == run.id) {
             return;
         }
-        self.remember(run);
+        self.track_run(run);
         let launcher = launcher_of(&self.launchers, &run.agent);
         let was_launched = why.is_none();
         let abandoned = Abandoned {
@@ -52,7 +52,7 @@ impl State<'_> {
             run: run.id.clone(),
             atom: run.atom_id.clone(),
             was_launched,
-            task: tokio::task::spawn_blocking(move || recover(abandoned, &agent, &environment)),
+            task: tokio::task::spawn_blocking(move || recover_run(abandoned, &agent, &environment)),
         });
     }
 
@@ -87,10 +87,10 @@ impl State<'_> {
             message: why.clone(),
         });
         let failure = LaunchFailure { why: why.clone(), is_own_fault };
-        self.remember(run).launch_failure = Some(failure);
+        self.track_run(run).launch_failure = Some(failure);
         // After a time-out the session may exist. With a registered supervisor all is well; else
         // the session is ended before the run is settled.
-        let fresh = ops::run(&self.store, &run.id)?;
+        let fresh = ops::get_run(&self.store, &run.id)?;
         if fresh.supervisor.is_none() {
             self.begin_recovery(&fresh, Some(NotLaunched { why }));
         }

@@ -122,7 +122,7 @@ pub trait Listener {
 
 impl Summary {
     /// Returns the atoms whose last run failed or left the atom blocked.
-    pub fn unfinished(&self) -> Vec<&str> {
+    pub fn unfinished_atoms(&self) -> Vec<&str> {
         let is_bad = |outcome: Outcome| {
             outcome.is_failure() || outcome.is_external() || outcome == Outcome::Blocked
         };
@@ -134,7 +134,7 @@ impl Summary {
         self.atoms.values().any(|outcome| outcome.is_external())
     }
 
-    pub(super) fn count(&mut self, atom: &str, outcome: Outcome) {
+    pub(super) fn count_outcome(&mut self, atom: &str, outcome: Outcome) {
         self.atoms.insert(atom.to_owned(), outcome);
         match self.outcomes.iter_mut().find(|(known, _)| *known == outcome) {
             Some((_, count)) => *count += 1,

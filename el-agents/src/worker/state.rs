@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use el_core::model::{Pause, Run, Takes, Timestamp, Worker, fresh_short};
 use el_core::ops::{self, AgentView, WorkerView};
-use el_core::rules::budget::micros;
+use el_core::rules::budget::usd_to_micros;
 use el_core::rules::plan::{self, Action, Phase, Snapshot};
 use el_core::{Error, Store};
 
-use super::memory::{Driven, Recovery, Starts, TrackedRun, accounts_of};
+use super::memory::{PlanMemory, Recovery, Starts, TrackedRun, accounts_of};
 use super::report::{Listener, Live, Report, StoppedBy, Summary};
 use super::{WorkError, WorkOptions};
 use crate::account::Account;
@@ -48,7 +48,7 @@ pub(super) struct State<'a> {
     pub(super) starts: Starts,
     pub(super) accounts: Vec<Account>,
     pub(super) warned_of_account: bool,
-    pub(super) driven: Driven,
+    pub(super) driven: PlanMemory,
     pub(super) recoveries: Vec<Recovery>,
 }
 
@@ -63,7 +63,7 @@ fn forget_dead_workers(store: &mut Store, workers: &[Worker]) {
 }
 
 impl<'a> State<'a> {
-    pub(super) fn join(
+    pub(super) fn sign_on(
         mut store: Store,
         options: &'a WorkOptions,
         launchers: Vec<Launcher>,
@@ -88,13 +88,16 @@ impl<'a> State<'a> {
             stop_requested: false,
         };
         ops::worker_join(&mut store, &worker)?;
-        let workers = ops::workers(&store)?;
+        let workers = ops::list_workers(&store)?;
         forget_dead_workers(&mut store, &workers);
         if let Some(drive) = options.drive.as_ref().filter(|drive| !drive.plan_only) {
             ops::share_plan(&mut store, &drive.epic, &id)?;
         }
         ops::set_served_accounts(&mut store, &prints)?;
-        ops::set_budget_per_day(&mut store, options.resources.budget_per_day.and_then(micros))?;
+        ops::set_budget_per_day(
+            &mut store,
+            options.resources.budget_per_day.and_then(usd_to_micros),
+        )?;
         listener.report(&Report::Started {
             worker: id.clone(),
             agent: worker.agent,
@@ -126,7 +129,7 @@ impl<'a> State<'a> {
             starts: Starts::default(),
             accounts,
             warned_of_account: false,
-            driven: Driven::default(),
+            driven: PlanMemory::default(),
             recoveries: Vec::new(),
         })
     }
@@ -145,7 +148,7 @@ impl<'a> State<'a> {
     }
 
     /// Stops claiming and waits for running sessions.
-    pub(super) fn drain(&mut self, by: StoppedBy) {
+    pub(super) fn begin_drain(&mut self, by: StoppedBy) {
         if self.phase == Phase::Working {
             self.phase = Phase::Draining;
             self.summary.stopped_by = Some(by);
@@ -160,7 +163,7 @@ impl<'a> State<'a> {
     }
 
     /// Leaves running sessions to their supervisors.
-    pub(super) fn detach(&mut self, by: StoppedBy) {
+    pub(super) fn detach_runs(&mut self, by: StoppedBy) {
         self.summary.stopped_by.get_or_insert(by);
         let mut running: Vec<String> = self.tracked.keys().cloned().collect();
         running.sort();
@@ -171,7 +174,7 @@ impl<'a> State<'a> {
     }
 
     /// Signs off.
-    pub(super) fn leave(mut self) -> Summary {
+    pub(super) fn sign_off(mut self) -> Summary {
         if self.hold_until.is_some_and(|until| until > Instant::now()) {
             let _ = ops::set_held_back(&mut self.store, None);
         }
@@ -195,44 +198,46 @@ impl<'a> State<'a> {
             let _ = self.store.checkpoint();
         }
         self.share_pause(now);
-        self.drive(now)?;
-        let mut view = self.look(now)?;
+        self.drive_plan(now)?;
+        let mut view = self.read_view(now)?;
         if view.stop_requested {
-            self.drain(StoppedBy::Request);
+            self.begin_drain(StoppedBy::Request);
         }
         forget_dead_workers(&mut self.store, &view.workers);
         self.collect_recoveries().await;
         self.report_finished_runs(&view)?;
         self.report_pauses(&view);
-        let actions = self.plan(&view, now);
+        let actions = self.plan_actions(&view, now);
         let mut claimed = false;
         self.driven.is_stale |= !actions.is_empty();
         if !actions.iter().any(|action| matches!(action, Action::Claim { .. })) {
-            self.no_longer_held();
+            self.clear_held();
         }
         for action in actions {
             match action {
-                Action::Recover { run } => self.recover(&view, &run),
-                Action::Adopt { run } => self.adopt(&view, &run),
-                Action::Claim { at_most } => claimed |= self.claim(at_most, view.live.len())?,
+                Action::Recover { run } => self.try_recovery(&view, &run),
+                Action::Adopt { run } => self.adopt_run(&view, &run),
+                Action::Claim { at_most } => {
+                    claimed |= self.claim_atoms(at_most, view.live.len())?
+                }
             }
         }
         if claimed {
-            view = self.look(clock::now())?;
+            view = self.read_view(clock::now())?;
         }
-        self.show(&view)?;
+        self.show_live(&view)?;
         self.may_leave(&view)
     }
 
-    fn look(&mut self, now: Timestamp) -> Result<WorkerView, Error> {
+    fn read_view(&mut self, now: Timestamp) -> Result<WorkerView, Error> {
         let view =
             ops::worker_view(&self.store, &self.id, &self.agents, &self.options.filter, now)?;
         Ok(view)
     }
 
-    fn plan(&self, view: &WorkerView, now: Timestamp) -> Vec<Action> {
+    fn plan_actions(&self, view: &WorkerView, now: Timestamp) -> Vec<Action> {
         let is_orphan = |worker: &str| !view.workers.iter().any(|w| w.id == worker && is_there(w));
-        let liveness = |run: &Run| match self.liveness(run, now) {
+        let liveness = |run: &Run| match self.run_liveness(run, now) {
             // The worker died before starting a session, so no supervisor will come.
             plan::Liveness::Unknown
                 if run.supervisor.is_none()
@@ -269,10 +274,10 @@ impl<'a> State<'a> {
             agents: &agents,
             claims_left,
         };
-        plan::plan(&snapshot, is_orphan)
+        plan::plan_actions(&snapshot, is_orphan)
     }
 
-    fn liveness(&self, run: &Run, now: Timestamp) -> plan::Liveness {
+    fn run_liveness(&self, run: &Run, now: Timestamp) -> plan::Liveness {
         let known = match &run.supervisor {
             Some(stamp) => process_of(stamp),
             None => self.tracked.get(&run.id).and_then(|mine| mine.pane.clone()),
@@ -299,15 +304,15 @@ impl<'a> State<'a> {
         ended.sort();
         for id in ended {
             let told = self.tracked.remove(&id).and_then(|mine| mine.launch_failure);
-            let run = ops::run(&self.store, &id)?;
+            let run = ops::get_run(&self.store, &id)?;
             let Some(outcome) = run.outcome else { continue };
             let launched = self.count_launch_failure(&run, told);
-            let atom = ops::brief(&self.store, &run.atom_id).ok();
+            let atom = ops::get_atom(&self.store, &run.atom_id).ok();
             let took = run.ended_at.unwrap_or(run.started_at).since(run.started_at);
             if !matches!(launched, Ok(true)) {
                 self.count_failure(&run, outcome, took);
             }
-            self.summary.count(&run.atom_id, outcome);
+            self.summary.count_outcome(&run.atom_id, outcome);
             self.summary.turns += run.progress.turns;
             self.summary.cost_micros += run.progress.cost_micros;
             self.listener.report(&Report::Settled {
@@ -327,13 +332,16 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    fn show(&mut self, view: &WorkerView) -> Result<(), WorkError> {
+    fn show_live(&mut self, view: &WorkerView) -> Result<(), WorkError> {
         if !self.listener.wants_live() {
             return Ok(());
         }
         let ours = view.live.iter().filter(|run| self.tracked.contains_key(&run.id));
         let live: Vec<Live> = ours
-            .map(|run| Live { run: run.clone(), atom: ops::brief(&self.store, &run.atom_id).ok() })
+            .map(|run| Live {
+                run: run.clone(),
+                atom: ops::get_atom(&self.store, &run.atom_id).ok(),
+            })
             .collect();
         self.listener.live(clock::now(), &live);
         Ok(())
@@ -355,7 +363,7 @@ impl<'a> State<'a> {
         if self.phase == Phase::Draining || self.options.takes() == Takes::Some {
             // Explains why nothing, or not everything, was done.
             if self.summary.claimed == 0 || self.summary.has_met_pause() {
-                self.summary.pause = view.holding().next().cloned();
+                self.summary.pause = view.holding_pauses().next().cloned();
             }
             return Ok(true);
         }

@@ -9,7 +9,7 @@ use el_core::{Ctx, Error, Store};
 
 use crate::clock;
 use crate::process::Liveness;
-use crate::recover::{settle_lost, sweep};
+use crate::recover::{settle_lost, sweep_run};
 use crate::settings::{Places, RunRules};
 use crate::supervisor::process_of;
 use crate::tmux::Tmux;
@@ -56,7 +56,7 @@ pub fn stop_all(
         let orphans = live.iter().filter(|run| is_orphan(run, &workers_left));
         for run in orphans {
             // Survivors are tried again until the limit.
-            if sweep(&run.id).is_ok() {
+            if sweep_run(&run.id).is_ok() {
                 let _ = settle_lost(store, tmux, run, places, rules, false, None);
             }
         }
@@ -70,7 +70,7 @@ pub fn stop_all(
 }
 
 fn workers_there(store: &Store) -> Result<Vec<Worker>, Error> {
-    Ok(ops::workers(store)?.into_iter().filter(is_there).collect())
+    Ok(ops::list_workers(store)?.into_iter().filter(is_there).collect())
 }
 
 fn is_orphan(run: &Run, workers: &[Worker]) -> bool {

@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 
 impl Understood {
     fn read_summary(&mut self, text: &str) {
-        let summary = summary::parse(text);
+        let summary = summary::parse_summary(text);
         if let Some(words) = &summary.status_text {
             self.problems.push(format!(
                 "the status is none of COMPLETED, PARTIAL and FAILED, so it counts as not \
@@ -113,7 +113,7 @@ impl Understood {
     }
 
     fn read_response(&mut self, text: &str) {
-        let reading = response::read(text);
+        let reading = response::read_blocks(text);
         for block in &reading.blocks {
             let line = block.at.line;
             let checked = check_block(block);
@@ -126,7 +126,7 @@ impl Understood {
                     self.notes.extend(slight.iter().map(|fault| format!("line {line}: {fault}")));
                 }
                 Err(faulty) => {
-                    let told = faulty.lines();
+                    let told = faulty.fault_lines();
                     self.problems.extend(told.iter().map(|why| format!("line {line}: {why}")));
                 }
             }

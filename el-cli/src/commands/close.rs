@@ -123,7 +123,7 @@ fn tell_freed(app: &App, store: &Store, waiting: &[String], closed: &[Atom]) -> 
     }
     for parent in closed.iter().filter_map(|atom| atom.parent_id.as_ref()) {
         let open = AtomFilter { parent: Some(parent.clone()), ..AtomFilter::default() };
-        let epic = ops::brief(store, parent)?;
+        let epic = ops::get_atom(store, parent)?;
         let is_done = !epic.status.is_over()
             && ops::list(store, &open, Sort::Priority, Some(1), 0, app.now())?.items.is_empty();
         if is_done {
@@ -149,7 +149,7 @@ pub(crate) fn check_first(
     let Some(required) = run.verify.as_ref().filter(|verify| verify.required) else {
         return Ok(());
     };
-    app.printer.note(&format!("checking first: {}", words::join(&required.command)));
+    app.printer.note(&format!("checking first: {}", words::join_command(&required.command)));
     let environment: Vec<_> = std::env::vars_os().collect();
     let result = match verify::start(required, std::path::Path::new(&run.workdir), &environment) {
         Ok(mut running) => loop {
@@ -184,9 +184,9 @@ pub(crate) fn ensure_committed(app: &App, store: &mut Store, ids: &[String]) -> 
 fn own_run(app: &App, store: &Store, ids: &[String]) -> Option<(Run, String)> {
     let session = app.session()?;
     let token = session.token.clone()?;
-    let run = ops::run(store, &session.run).ok().filter(Run::is_live)?;
+    let run = ops::get_run(store, &session.run).ok().filter(Run::is_live)?;
     let is_own = |id: &String| {
-        ops::brief(store, id)
+        ops::get_atom(store, id)
             .is_ok_and(|atom| atom.id == run.atom_id && atom.status != Status::Closed)
     };
     ids.iter().any(is_own).then_some((run, token))

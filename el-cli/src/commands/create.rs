@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             let made = ops::create_many(&mut app.writer()?, &app.ctx(), &list.news)?;
             app.printer.emit(&OneOrMany::Many(List::all(&made)), |page| report(page, &made))?;
             for passed in &list.passed {
-                app.printer.note(&format!("line {}: {}", passed.line, passed.what.words()));
+                app.printer.note(&format!("line {}: {}", passed.line, passed.what.as_text()));
             }
             let ticked = list.ticked;
             if ticked > 0 {

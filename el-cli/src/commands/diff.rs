@@ -50,10 +50,10 @@ pub(super) struct Difference {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.reader()?;
-    let atom = ops::resolve(&store, &args.atom)?;
+    let atom = ops::resolve_id(&store, &args.atom)?;
     let repository = find_repository(app)?;
     let branch = branch_of(&atom);
-    let Some(tip) = repository.tip(&branch)? else {
+    let Some(tip) = repository.branch_tip(&branch)? else {
         return Err(CommandError::not_found(format!(
             "{atom} has no branch {branch}: no run of it had a worktree"
         ))
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     };
     let tree = repository.checkout_of(&branch)?.filter(|tree| !tree.is_missing);
     let uncommitted = match &tree {
-        Some(tree) => tree.changes(&app.settings()?.put_into_worktrees()?)?,
+        Some(tree) => tree.uncommitted_changes(&app.settings()?.put_into_worktrees()?)?,
         None => Vec::new(),
     };
     // With the worktree there, what is not committed counts as well.

@@ -49,7 +49,7 @@ pub(super) struct Report<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut fixed = Vec::new();
     if args.fix {
-        ops::rebuild(&mut app.writer()?)?;
+        ops::rebuild_derived(&mut app.writer()?)?;
         fixed.push("search_index");
     }
     let place = machine::Place::of(app)?;

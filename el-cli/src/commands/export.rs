@@ -161,13 +161,13 @@ fn export(
     })?;
     match format {
         Format::Jsonl | Format::Csv => {}
-        Format::Markdown => buffer = exchange::markdown(&snapshot).into_bytes(),
+        Format::Markdown => buffer = exchange::render_markdown(&snapshot).into_bytes(),
         Format::Dot | Format::Mermaid => {
             let (vertices, edges) = graph(&snapshot);
             let text = if format == Format::Dot {
-                exchange::dot(&vertices, &edges)
+                exchange::render_dot(&vertices, &edges)
             } else {
-                exchange::mermaid(&vertices, &edges)
+                exchange::render_mermaid(&vertices, &edges)
             };
             buffer = text.into_bytes();
         }

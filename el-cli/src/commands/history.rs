@@ -116,7 +116,7 @@ fn stream(app: &App, store: &Store, atom_id: Option<&str>, limit: Option<i64>) -
 
 /// What was said about an atom, if it is still there.
 fn comments(store: &Store, id: &str) -> Result<Vec<Comment>> {
-    match ops::comments(store, id) {
+    match ops::list_comments(store, id) {
         Ok((_, comments)) => Ok(comments),
         Err(el_core::Error::NotFound { .. }) => Ok(Vec::new()),
         Err(error) => Err(error.into()),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use el_agents::{land, notify};
 use el_core::ops::{self, Gate};
-use el_core::protocol::context::nudge;
+use el_core::protocol::context::nudge_text;
 use serde_json::{Value, json};
 
 use super::prime;
@@ -69,10 +69,10 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
             // Where there is no tracker, or a newer one, there is nothing to say.
             let _ = prime::tell(app);
         }
-        Command::GuardCheck { once } => land::check::guard(once),
+        Command::GuardCheck { once } => land::check::run_guard(once),
         Command::Notify { timeout_ms, command } => {
             let result = notify::run_bounded(command, Duration::from_millis(*timeout_ms));
-            notify::note(command, &result);
+            notify::log_result(command, &result);
         }
     }
     Ok(Exit::Done)
@@ -94,7 +94,7 @@ fn stop(app: &App) -> Option<String> {
     let mut store = app.writer().ok()?;
     match ops::stop_gate(&mut store, &app.ctx(), TIMES).ok()? {
         Gate::SendBack { atom_id, verify } => {
-            Some(nudge(&atom_id, verify.as_deref()) + &still_running(&input))
+            Some(nudge_text(&atom_id, verify.as_deref()) + &still_running(&input))
         }
         Gate::Pass => None,
     }
@@ -114,7 +114,7 @@ fn stop_other(app: &App, input: &Value) -> Option<String> {
     if !ops::has_unfinished(&app.reader().ok()?, conversation).ok()? {
         return None;
     }
-    let found = ops::unfinished(&mut app.writer().ok()?, &app.ctx(), conversation).ok()??;
+    let found = ops::take_unfinished(&mut app.writer().ok()?, &app.ctx(), conversation).ok()??;
     let (id, title) = (&found.id, sanitize::line(&found.title));
     Some(format!(
         "You have claimed {id} ({title}), and it is still in progress. If it is done: el close {id} --reason \"what was done\". If it cannot be done \

@@ -85,7 +85,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         .map_or_else(|| "stdin".into(), |name| name.to_string_lossy());
     let mut batch = {
         let progress = Progress::new(&app.printer, "reading");
-        exchange::read(&bytes, tracker, &name, &mut |done, total| progress.show(done, total))
+        exchange::read_records(&bytes, tracker, &name, &mut |done, total| {
+            progress.show(done, total)
+        })
     };
     let is_markdown = tracker == Tracker::Markdown;
     let markdown = is_markdown.then(|| String::from_utf8_lossy(&bytes).into_owned());
@@ -180,7 +182,7 @@ fn tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
                 Err(no_tasks(file, &text))
             }
         }
-        None => exchange::detect(bytes).ok_or_else(|| {
+        None => exchange::detect_tracker(bytes).ok_or_else(|| {
             CommandError::invalid(
                 "from",
                 format!("whose format {file} has cannot be told from its text"),
@@ -193,7 +195,7 @@ fn tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
 /// A document is not made to work by itself.
 fn no_tasks(file: &str, text: &str) -> CommandError {
     let error = CommandError::invalid("file", format!("{file} has no task list (- [ ] title)"));
-    let bullets = exchange::outline::bullets(text);
+    let bullets = exchange::outline::bullet_lines(text);
     match bullets.first() {
         Some(line) => error.with_hint(format!(
             "the plain bullets (the first is in line {line}) become tasks with: \

@@ -218,7 +218,7 @@ fn workplace(app: &App) -> Result<PathBuf> {
         let database =
             database.or_else(|| app.project().ok().map(|project: &Project| project.db.clone()))?;
         let store = Store::open(&database, Durability::Normal).ok()?;
-        let run = ops::run(&store, &run).ok()?;
+        let run = ops::get_run(&store, &run).ok()?;
         fs::canonicalize(run.workdir).ok()
     });
     found.ok_or_else(|| {

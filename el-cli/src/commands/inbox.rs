@@ -53,7 +53,7 @@ pub(super) struct Inbox<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = args.agent.as_deref().unwrap_or(app.actor());
-    let reader = el_core::model::handle(name);
+    let reader = el_core::model::handle_of(name);
     let mut store = if args.mark_read { app.writer()? } else { app.reader()? };
     if args.watch {
         return watch(args, app, &mut store, name);

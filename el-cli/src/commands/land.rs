@@ -65,11 +65,11 @@ pub(super) struct Landing<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    git::check_version()?;
+    git::ensure_version()?;
     let repository = find_repository(app)?;
     let wanted = wanted(args, app)?;
     let onto = target(app, &repository, args.onto.as_deref())?;
-    let _lock = if args.dry_run { None } else { Some(land::lock(&app.project()?.state)?) };
+    let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
     let settings = match args.dry_run {
         true => app.settings()?.landing()?,
         false => app.settings_for_agents()?.landing()?,
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.reader()?;
     let plan = || -> Result<Vec<LandItem>> {
         let branches = atom_branches(&store, &repository, &settings, Some(&onto))?;
-        Ok(land::plan(&branches, wanted.as_deref()))
+        Ok(land::plan_landing(&branches, wanted.as_deref()))
     };
     let mut items = plan()?;
     if args.commit && land::commit_left(&store, &settings, &mut items)? {
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
     }
     if args.dry_run {
-        land::predict(&repository, &settings, &onto, &mut items)?;
+        land::predict_conflicts(&repository, &settings, &onto, &mut items)?;
     } else {
         let environment: Vec<_> = std::env::vars_os().collect();
         let context = LandContext {
@@ -112,7 +112,7 @@ fn wanted(args: &Args, app: &App) -> Result<Option<Vec<String>>> {
         return Ok(None);
     }
     let store = app.reader()?;
-    let ids = args.atoms.iter().map(|text| ops::resolve(&store, text));
+    let ids = args.atoms.iter().map(|text| ops::resolve_id(&store, text));
     Ok(Some(ids.collect::<Result<Vec<_>, _>>()?))
 }
 

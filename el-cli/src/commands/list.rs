@@ -192,8 +192,8 @@ fn below(args: &Args, store: &Store, filter: &AtomFilter, now: Timestamp) -> Res
             ));
         }
     }
-    let id = ops::resolve(store, parent)?;
-    if ops::orchestrated(store)?.iter().any(|epic| epic.id == id) {
+    let id = ops::resolve_id(store, parent)?;
+    if ops::list_orchestrated(store)?.iter().any(|epic| epic.id == id) {
         told.push(format!("el orchestrate show {id} draws the plan"));
     }
     Ok(told)

@@ -99,7 +99,7 @@ fn target(args: &Args, app: &App, store: &Store) -> Result<Run> {
     loop {
         match ops::target_run(store, &args.target) {
             Err(error) if args.follow && error.code() == "no_run" => {
-                let atom = ops::brief(store, &args.target)?;
+                let atom = ops::get_atom(store, &args.target)?;
                 if atom.status.is_over() {
                     return Err(error.into());
                 }
@@ -167,7 +167,7 @@ fn copy(args: &Args, app: &App, source: &Source) -> Result<Run> {
     loop {
         // First whether it has ended, then what is there: what it wrote before its end is then
         // never missed.
-        let run = ops::run(&source.store, &source.run.id)?;
+        let run = ops::get_run(&source.store, &source.run.id)?;
         let last = !args.follow || !run.is_live();
         if file.is_none() {
             file = source.open()?;

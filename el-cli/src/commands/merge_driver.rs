@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         return Err(CommandError::usage("three files are needed: the common origin, ours, theirs"));
     };
     let read = |path: &Path| {
-        fs::File::open(path).and_then(Side::read).map_err(|source| match source.kind() {
+        fs::File::open(path).and_then(Side::index_file).map_err(|source| match source.kind() {
             io::ErrorKind::InvalidData => {
                 CommandError::invalid("file", format!("{} is not UTF-8 text", path.display()))
             }
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     };
     let (base, our_side, theirs) = (read(base)?, read(ours)?, read(theirs)?);
     let conflicts = replace_file(ours, |out| {
-        merge::merge(base, our_side, theirs, out)
+        merge::merge_exports(base, our_side, theirs, out)
             .map_err(|source| CommandError::file("write", ours, source))
     })?;
     let path = args.path.as_deref().unwrap_or(ours);
@@ -192,7 +192,7 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
 /// Git at the top of the checkout in which el was called.
 fn repository() -> Result<Git> {
     let here = crate::project::current_folder()?;
-    Ok(Repository::of(&here).map_err(failed)?.git().clone())
+    Ok(Repository::open_at(&here).map_err(failed)?.git().clone())
 }
 
 fn failed(error: GitError) -> CommandError {

@@ -121,5 +121,5 @@ fn short(text: &str, columns: usize, bytes: usize) -> String {
     if fits.len() <= bytes {
         return fits.into_owned();
     }
-    format!("{}…", el_core::text::head(&fits, bytes).trim_end())
+    format!("{}…", el_core::text::head_bytes(&fits, bytes).trim_end())
 }

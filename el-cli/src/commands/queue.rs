@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             rows.push(Row { queue, max_parallel });
         }
     }
-    let pause = ops::paused(&store, now)?;
+    let pause = ops::current_pause(&store, now)?;
     app.printer.emit(&List::all(&rows), |page| {
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use el_agents::diffstat::{DiffStat, diff_stat};
 use el_core::model::Timestamp;
-use el_core::ops::{self, Waiting};
+use el_core::ops::{self, WaitingReview};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -37,7 +37,7 @@ const DIFFS: usize = 50;
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Row<'a> {
     #[serde(flatten)]
-    waiting: &'a Waiting,
+    waiting: &'a WaitingReview,
     /// `null` where git cannot tell; `diff_note` says why then.
     diff: Option<DiffStat>,
     diff_note: Option<String>,
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 /// Asks git about the files that the report names, or about all if it names none.
-fn row<'a>(waiting: &'a Waiting, root: &Path, with_diff: bool) -> Row<'a> {
+fn row<'a>(waiting: &'a WaitingReview, root: &Path, with_diff: bool) -> Row<'a> {
     if !with_diff {
         return Row {
             waiting,
@@ -91,7 +91,7 @@ fn row<'a>(waiting: &'a Waiting, root: &Path, with_diff: bool) -> Row<'a> {
     }
 }
 
-fn files(waiting: &Waiting) -> Vec<String> {
+fn files(waiting: &WaitingReview) -> Vec<String> {
     let report = waiting.review.as_ref().map(|review| &review.report);
     let lists = ["filesCreated", "filesModified"]
         .map(|key| report.and_then(|r| r.get(key)).and_then(Value::as_array));

@@ -283,7 +283,7 @@ fn task(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<NewT
         (None, None, None) => String::new(),
     };
     let verify = args.verify.as_deref().map(|text| {
-        words::split(text).map_err(|error| {
+        words::split_command(text).map_err(|error| {
             CommandError::invalid("verify", format!("verify: {error}"))
                 .with_hint("for a pipe or a list of commands: --verify \"sh -c '…'\"")
         })
@@ -369,7 +369,7 @@ fn refuse_too_deep(app: &App, settings: &Settings, store: &Store) -> Result<()> 
 /// An agent that can do one thing at a time and waits for a second one waits for ever.
 fn refuse_to_wait_for_itself(app: &App, settings: &Settings, agent: &str) -> Result<()> {
     if let Some(session) = app.session()
-        && ops::run(&app.reader()?, &session.run).is_ok_and(|run| run.agent == agent)
+        && ops::get_run(&app.reader()?, &session.run).is_ok_and(|run| run.agent == agent)
         && settings.agent(agent)?.max_parallel.unwrap_or(1) == 1
     {
         return Err(CommandError::new(

@@ -39,7 +39,7 @@ fn view(page: &mut Page, stats: &Stats) {
         match word.parse::<Priority>() {
             Ok(priority) => (
                 style::priority(priority.value()),
-                format!("P{} {}", priority.value(), priority.word()),
+                format!("P{} {}", priority.value(), priority.as_word()),
             ),
             Err(_) => (style::PLAIN, word.to_owned()),
         }

@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 fn template(args: &Args, app: &App) -> Result<Exit> {
-    let id = ops::resolve(&app.reader()?, &args.id)?;
+    let id = ops::resolve_id(&app.reader()?, &args.id)?;
     let template = CompletionReport::template(&id, app.now());
     let text = serde_json::to_string_pretty(&template).map_err(|source| {
         CommandError::internal("cannot write the report as JSON").with_source(source)

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use el_core::model::{BondKind, Outcome, Run, Status, Timestamp};
 use el_core::ops::{self, Explanation};
-use el_core::rules::budget::usd;
+use el_core::rules::budget::format_usd;
 use el_core::rules::ready::Hold;
 use el_core::text;
 
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 /// Locks in the repository of this project, which keep agents from committing.
 fn locks(app: &App) -> Vec<PathBuf> {
     let repository = super::worktrees::find_repository(app);
-    repository.ok().and_then(|found| found.locks().ok()).unwrap_or_default()
+    repository.ok().and_then(|found| found.find_locks().ok()).unwrap_or_default()
 }
 
 fn view(page: &mut Page, explained: &Explanation, now: Timestamp) {
@@ -67,7 +67,7 @@ fn view(page: &mut Page, explained: &Explanation, now: Timestamp) {
         page.paragraph(&pauses::sentence(pause), 2);
     }
     if let Some(spent) = &explained.spent_budget {
-        let (amount, cap) = (usd(spent.spent_micros), usd(spent.budget_micros));
+        let (amount, cap) = (format_usd(spent.spent_micros), format_usd(spent.budget_micros));
         let text = format!(
             "Its budget is spent: {amount} of the {cap} that {} and what is below it may cost. Raise it (el update {} --metadata \
              '{{\"budget_usd\": …}}', or budget_per_epic), then el reopen what is deferred for it.",

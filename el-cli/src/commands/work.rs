@@ -268,14 +268,14 @@ fn ensure_all_is_done(summary: &Summary) -> Result<()> {
     if let Some(pause) = &summary.pause {
         return Err(pause_error(pause));
     }
-    let unfinished = summary.unfinished();
+    let unfinished = summary.unfinished_atoms();
     if unfinished.is_empty() {
         return Ok(());
     }
     let message = format!(
         "{} of {} failed or blocked: {}",
         unfinished.len(),
-        el_core::counted(summary.atoms.len(), "atom"),
+        el_core::count_noun(summary.atoms.len(), "atom"),
         unfinished.join(", ")
     );
     Err(CommandError::new(Exit::Unfinished, "unfinished", message)
@@ -295,7 +295,7 @@ fn resolve(args: &Args, app: &App) -> Result<Resolved> {
     let mut filter = args.filter.filter(app)?;
     if !args.atoms.is_empty() {
         let store = app.reader()?;
-        let ids = args.atoms.iter().map(|atom| ops::resolve(&store, atom));
+        let ids = args.atoms.iter().map(|atom| ops::resolve_id(&store, atom));
         filter.ids = ids.collect::<el_core::Result<_>>()?;
     }
     Ok(Resolved { work, agents, places, filter })
@@ -371,7 +371,7 @@ fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
 /// A worker beside another may have nothing to do for as long as an agent is busy there: whoever
 /// started it is to know why.
 fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
-    for other in ops::workers(&app.reader()?)?.iter().filter(|other| worker::is_there(other)) {
+    for other in ops::list_workers(&app.reader()?)?.iter().filter(|other| worker::is_there(other)) {
         let since = time::relative(app.now(), other.started_at);
         app.printer.note(&format!(
             "another worker is at it: pid {}, for {}, started {since}; el work --stop ends it",

@@ -62,7 +62,7 @@ pub(super) fn find_repository(app: &App) -> Result<Repository> {
     let settings = app.settings()?;
     let work = settings.work()?;
     let folder = settings.agent(&work.agents[0])?.working_directory;
-    Ok(Repository::of(&folder)?)
+    Ok(Repository::open_at(&folder)?)
 }
 
 /// The branch that work is brought to.

@@ -10,7 +10,7 @@ impl From<Error> for CommandError {
     fn from(error: Error) -> CommandError {
         let exit = exit_of(&error);
         let built = CommandError::new(exit, error.code(), error.to_string())
-            .with_retryable(error.retryable());
+            .with_retryable(error.is_retryable());
         let built = match &error {
             Error::Invalid { field, .. } => built.with_detail("field", *field),
             Error::NotFound { what, id } => built

@@ -2,7 +2,7 @@
 
 use el_core::model::{Atom, InboxMessage, TaskStatus, Timestamp};
 use el_core::ops::Task;
-use el_core::text::head;
+use el_core::text::head_bytes;
 
 use crate::output::{runs, sanitize, time};
 
@@ -118,8 +118,8 @@ fn indented(text: &str) -> String {
 /// A part of a long text, from a byte on, and how to see the rest.
 pub(super) fn window(text: &str, offset: usize) -> String {
     let text = text.trim_end();
-    let from = head(text, offset).len();
-    let to = head(text, from.saturating_add(WINDOW)).len();
+    let from = head_bytes(text, offset).len();
+    let to = head_bytes(text, from.saturating_add(WINDOW)).len();
     match (from, to == text.len()) {
         (0, true) => text.to_owned(),
         (_, true) => format!("{}\n(bytes {from} to {to}: the end)", &text[from..]),

@@ -150,7 +150,8 @@ pub(crate) fn table(page: &mut Page, artifacts: &[Artifact]) {
 /// The files that were not handed over, each with the reason.
 pub(crate) fn not_sent(page: &mut Page, artifacts: &[Artifact]) {
     for artifact in artifacts {
-        let why = artifact.reason.map_or("was not handed over", el_core::model::NotSent::words);
+        let why =
+            artifact.reason.map_or("was not handed over", el_core::model::NotSent::reason_text);
         let note = artifact
             .note
             .as_ref()

@@ -66,7 +66,7 @@ pub(crate) fn one_line(page: &Page, status: &str, id: &str, title: &str) -> Stri
 pub(crate) fn priority(page: &Page, priority: Priority) -> String {
     page.paint(
         style::priority(priority.value()),
-        &format!("P{} {}", priority.value(), priority.word()),
+        &format!("P{} {}", priority.value(), priority.as_word()),
     )
 }
 

@@ -1,7 +1,7 @@
 //! Human output of delegated tasks and of the agents' queues.
 
 use el_core::model::{TaskStatus, Timestamp, Verify, VerifyStatus};
-use el_core::ops::{AgentQueue, Place, Task};
+use el_core::ops::{AgentQueue, QueuePlace, Task};
 use el_core::protocol::words;
 
 use super::page::Page;
@@ -159,7 +159,7 @@ fn check(check: &Verify) -> String {
         .filter(|code| *code != 0)
         .map(|code| format!(" with code {code}"))
         .unwrap_or_default();
-    format!("{}: {}{code}{took}{required}", words::join(&check.command), check.status)
+    format!("{}: {}{code}{took}{required}", words::join_command(&check.command), check.status)
 }
 
 /// A task that ended well, for the caller that waited.
@@ -184,7 +184,7 @@ pub(crate) fn ended(page: &mut Page, task: &Task) {
 }
 
 /// The place of a task in its queue, and the tasks or atoms ahead.
-pub(crate) fn place(page: &mut Page, place: &Place) {
+pub(crate) fn place(page: &mut Page, place: &QueuePlace) {
     let id = |page: &Page, id: &str| page.paint(style::ID, id);
     let text = match (place.position, place.executing.first()) {
         (None, _) => "It is held back; el why says by what.".to_owned(),

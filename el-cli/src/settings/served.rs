@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use el_agents::git::{GitError, Isolation, Mode, Repository};
+use el_agents::git::{GitError, Isolation, JoinMode, Repository};
 use el_agents::land::LandSettings;
 use el_agents::worker::{Resources, Served};
 use el_core::protocol::words;
@@ -119,9 +119,9 @@ impl Settings {
     /// How `el land` brings branches in.
     pub(crate) fn landing(&self) -> Result<LandSettings> {
         let mode = if self.text("land_mode", None)?.as_deref() == Some("merge") {
-            Mode::Merge
+            JoinMode::Merge
         } else {
-            Mode::Rebase
+            JoinMode::Rebase
         };
         Ok(LandSettings {
             mode,
@@ -168,7 +168,7 @@ impl Settings {
     pub(super) fn words(&self, name: &'static str, agent: Option<&str>) -> Result<Vec<String>> {
         let mut words = match self.value(name, agent)? {
             Value::List(words) => words,
-            Value::Text(text) => words::split(&text).map_err(|error| {
+            Value::Text(text) => words::split_command(&text).map_err(|error| {
                 CommandError::internal(format!("{name} was checked when it was read: {error}"))
             })?,
             _ => Vec::new(),
@@ -184,7 +184,7 @@ impl Settings {
 /// without a commit, agents share the folder. All else that git says is an error: agents must not
 /// share a folder because git could not be asked.
 fn may_have_worktrees(folder: &Path) -> Result<bool> {
-    match Repository::of(folder).and_then(|found| found.head()) {
+    match Repository::open_at(folder).and_then(|found| found.head_commit()) {
         Ok(_) => Ok(true),
         Err(GitError::NoRepository(_) | GitError::NoCommit(_)) => Ok(false),
         Err(error) => {

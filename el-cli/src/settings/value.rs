@@ -54,8 +54,8 @@ impl Value {
             Kind::List => below(key, list(trimmed)?),
             Kind::Command if trimmed.starts_with('[') => list(trimmed),
             Kind::Command => {
-                let words =
-                    el_core::protocol::words::split(trimmed).map_err(|error| error.to_string())?;
+                let words = el_core::protocol::words::split_command(trimmed)
+                    .map_err(|error| error.to_string())?;
                 Ok(match key.is_optional() {
                     true => Value::Text(trimmed.to_owned()),
                     false => Value::List(words),

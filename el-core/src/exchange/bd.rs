@@ -3,15 +3,15 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, Parts, Seen, take_id};
+use super::draft::{Draft, RecordIndex, RecordParts, take_id};
 use super::lines::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, IssueType, Name, Status};
 
-pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
+pub(super) fn read_issues(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     let mut batch = Batch::new(Tracker::Bd);
-    let mut seen = Seen::default();
+    let mut seen = RecordIndex::default();
     each_object(bytes, &mut batch, progress, |batch, line, object| {
         match object.get("_type").and_then(Value::as_str) {
             None | Some("issue") => {}
@@ -24,15 +24,15 @@ pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
                 return Ok(());
             }
         }
-        issue(batch, &mut seen, line, object)
+        read_issue(batch, &mut seen, line, object)
     });
-    seen.finish(&mut batch);
+    seen.drop_replaced(&mut batch);
     batch
 }
 
-fn issue(
+fn read_issue(
     batch: &mut Batch,
-    seen: &mut Seen,
+    seen: &mut RecordIndex,
     line: usize,
     mut object: Map<String, Value>,
 ) -> Result<(), String> {
@@ -42,19 +42,19 @@ fn issue(
         object.remove(derived);
     }
     let id = take_id(&mut object)?;
-    seen.take(batch, |notes| one(&mut Draft::new(line, id, object, notes)))
+    seen.read_item(batch, |notes| read_parts(&mut Draft::new(line, id, object, notes)))
 }
 
-fn one(draft: &mut Draft<'_>) -> Result<Parts, String> {
-    let title = draft.title("title")?;
-    let description = description(draft)?;
+fn read_parts(draft: &mut Draft<'_>) -> Result<RecordParts, String> {
+    let title = draft.take_title("title")?;
+    let description = read_description(draft)?;
     let acceptance = draft.long_text("acceptance_criteria")?;
-    let is_template = draft.take("is_template") == Some(Value::Bool(true));
-    let mut status = draft.status("status", status);
+    let is_template = draft.take_field("is_template") == Some(Value::Bool(true));
+    let mut status = draft.take_status("status", map_status);
     let is_work = is_work(draft);
     let mut issue_type = draft.issue_type("issue_type", issue_type);
     if is_template {
-        draft.keep(
+        draft.keep_source(
             "is_template",
             true.into(),
             NoteKind::Approximated,
@@ -63,38 +63,38 @@ fn one(draft: &mut Draft<'_>) -> Result<Parts, String> {
         issue_type = IssueType::Formula;
     }
     if !is_work && status == Status::Open {
-        draft.note(
+        draft.add_note(
             NoteKind::Approximated,
             "an open record that is no work became deferred, so that no worker takes it",
         );
         status = Status::Deferred;
     }
-    let defer_until = draft.time("defer_until");
+    let defer_until = draft.take_time("defer_until");
     // bd hides an open issue until that time; here that is what deferred means.
     if status == Status::Open && defer_until.is_some() {
         status = Status::Deferred;
     }
-    let priority = draft.priority("priority");
-    let labels = draft.labels("labels");
-    let assignee = draft.who("assignee");
-    let created_by = draft.who("created_by");
-    let mut close_reason = draft.reason("close_reason")?;
-    let mut closed_at = draft.time("closed_at");
+    let priority = draft.take_priority("priority");
+    let labels = draft.take_labels("labels");
+    let assignee = draft.take_name("assignee");
+    let created_by = draft.take_name("created_by");
+    let mut close_reason = draft.take_reason("close_reason")?;
+    let mut closed_at = draft.take_time("closed_at");
     if status == Status::Discard {
-        close_reason = close_reason.or(draft.reason("delete_reason")?);
-        closed_at = closed_at.or(draft.time("deleted_at"));
+        close_reason = close_reason.or(draft.take_reason("delete_reason")?);
+        closed_at = closed_at.or(draft.take_time("deleted_at"));
     }
-    let names = match draft.text("external_ref") {
+    let names = match draft.take_text("external_ref") {
         Some(reference) => {
             draft.keep_quietly("external_ref", reference.clone().into());
             vec![Name { source: Tracker::Bd.as_str().to_owned(), alias: reference }]
         }
         None => Vec::new(),
     };
-    let (parent, bonds) = dependencies(draft);
+    let (parent, bonds) = read_dependencies(draft);
     // Some versions name the parent besides.
-    let parent = parent.or(draft.text("parent")).inspect(|_| drop(draft.take("parent")));
-    let comments = comments(draft)?;
+    let parent = parent.or(draft.take_text("parent")).inspect(|_| drop(draft.take_field("parent")));
+    let comments = read_comments(draft)?;
     let record = Record {
         line: draft.line,
         id: draft.id.clone(),
@@ -111,32 +111,32 @@ fn one(draft: &mut Draft<'_>) -> Result<Parts, String> {
         defer_until,
         close_reason,
         created_by,
-        created_at: draft.time("created_at"),
-        updated_at: draft.time("updated_at"),
+        created_at: draft.take_time("created_at"),
+        updated_at: draft.take_time("updated_at"),
         closed_at,
-        metadata: draft.metadata(Tracker::Bd.as_str(), Map::new()),
+        metadata: draft.finish_metadata(Tracker::Bd.as_str(), Map::new()),
     };
     Ok((record, bonds, comments))
 }
 
 /// Returns the description, followed by the texts that bd keeps in separate fields, each under a
 /// heading. An agent has to read all of them.
-fn description(draft: &mut Draft<'_>) -> Result<String, String> {
-    let mut text = draft.text("description").unwrap_or_default();
+fn read_description(draft: &mut Draft<'_>) -> Result<String, String> {
+    let mut text = draft.take_text("description").unwrap_or_default();
     for (key, heading) in
         [("design", "Design"), ("prerequisites", "Prerequisites"), ("notes", "Notes")]
     {
-        if let Some(more) = draft.text(key) {
+        if let Some(more) = draft.take_text(key) {
             if !text.is_empty() {
                 text.push_str("\n\n");
             }
             text.push_str(&format!("## {heading}\n\n{more}"));
         }
     }
-    draft.long("description", &text)
+    draft.check_text("description", &text)
 }
 
-fn status(word: &str) -> Option<(Status, bool)> {
+fn map_status(word: &str) -> Option<(Status, bool)> {
     Some(match word {
         "tombstone" => (Status::Discard, true),
         "hooked" => (Status::InProgress, false),
@@ -170,7 +170,7 @@ fn is_work(draft: &mut Draft<'_>) -> bool {
         "merge-request",
         "memory",
     ];
-    let kind = draft.take("issue_type");
+    let kind = draft.take_field("issue_type");
     let is_work = kind.as_ref().and_then(Value::as_str).is_none_or(|kind| !NO_WORK.contains(&kind));
     if let Some(kind) = kind {
         draft.put_back("issue_type", kind);
@@ -180,7 +180,7 @@ fn is_work(draft: &mut Draft<'_>) -> bool {
 
 /// Maps bd's word to a bond. The first value is true if the issue that names the dependency is the
 /// target, the last if the meaning is exactly the same.
-fn bond(word: &str) -> (bool, BondKind, bool) {
+fn map_bond(word: &str) -> (bool, BondKind, bool) {
     match word.replace('-', "_").as_str() {
         "blocks" | "blocked_by" => (true, BondKind::Blocks, true),
         "parent_child" => (true, BondKind::ParentChild, true),
@@ -194,41 +194,41 @@ fn bond(word: &str) -> (bool, BondKind, bool) {
     }
 }
 
-fn dependencies(draft: &mut Draft<'_>) -> (Option<String>, Vec<RecordBond>) {
+fn read_dependencies(draft: &mut Draft<'_>) -> (Option<String>, Vec<RecordBond>) {
     let mut parent: Option<String> = None;
     let mut bonds = Vec::new();
     let mut kept = Vec::new();
-    for value in draft.list("dependencies") {
+    for value in draft.take_list("dependencies") {
         let text =
             |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let Some(other) = text("depends_on_id") else {
-            draft.note(NoteKind::Kept, "a dependency without 'depends_on_id'");
+            draft.add_note(NoteKind::Kept, "a dependency without 'depends_on_id'");
             kept.push(value);
             continue;
         };
         let word = text("type").unwrap_or("blocks");
-        let (is_target, kind, is_same) = bond(word);
+        let (is_target, kind, is_same) = map_bond(word);
         if !is_same {
-            draft.note(NoteKind::Approximated, format!("dependency '{word}' became related"));
+            draft.add_note(NoteKind::Approximated, format!("dependency '{word}' became related"));
             kept.push(value.clone());
         } else if text("metadata").is_some_and(|more| more.trim() != "{}")
             || text("thread_id").is_some()
         {
-            draft.note(
+            draft.add_note(
                 NoteKind::Kept,
                 "a dependency's 'metadata' and 'thread_id' have no place here",
             );
             kept.push(value.clone());
         }
         if text("created_by").is_some() {
-            draft.note(NoteKind::LeftOut, "who made a dependency");
+            draft.add_note(NoteKind::LeftOut, "who made a dependency");
         }
         if kind == BondKind::ParentChild {
             match &parent {
                 None => parent = Some(other.to_owned()),
                 Some(first) if first == other => {}
                 Some(_) => {
-                    draft.note(NoteKind::LeftOut, "a second parent; the first one holds");
+                    draft.add_note(NoteKind::LeftOut, "a second parent; the first one holds");
                     kept.push(value.clone());
                 }
             }
@@ -239,7 +239,7 @@ fn dependencies(draft: &mut Draft<'_>) -> (Option<String>, Vec<RecordBond>) {
         } else {
             (draft.id.clone(), other.to_owned())
         };
-        let created_at = text("created_at").and_then(super::detect::time);
+        let created_at = text("created_at").and_then(super::detect::parse_time);
         bonds.push(RecordBond {
             line: draft.line,
             owner: draft.id.clone(),
@@ -255,18 +255,18 @@ fn dependencies(draft: &mut Draft<'_>) -> (Option<String>, Vec<RecordBond>) {
     (parent, bonds)
 }
 
-fn comments(draft: &mut Draft<'_>) -> Result<Vec<super::RecordComment>, String> {
+fn read_comments(draft: &mut Draft<'_>) -> Result<Vec<super::RecordComment>, String> {
     let mut comments = Vec::new();
     // Some versions write the number of comments without the comments.
-    let counted = draft.take("comment_count").and_then(|count| count.as_u64()).unwrap_or(0);
-    let values = draft.list("comments");
+    let counted = draft.take_field("comment_count").and_then(|count| count.as_u64()).unwrap_or(0);
+    let values = draft.take_list("comments");
     if counted > values.len() as u64 {
-        draft.note(NoteKind::Remark, "it has more comments than the file holds");
+        draft.add_note(NoteKind::Remark, "it has more comments than the file holds");
     }
     for value in values {
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
-        let at = super::detect::time(text("created_at"));
-        comments.extend(draft.comment(text("author"), text("text"), at, value.get("id"))?);
+        let at = super::detect::parse_time(text("created_at"));
+        comments.extend(draft.make_comment(text("author"), text("text"), at, value.get("id"))?);
     }
     Ok(comments)
 }

@@ -12,16 +12,16 @@ pub(super) struct Clean {
 
 /// Returns a title: a single line within the limit, or `None` if no text is left.
 pub(super) fn title(text: &str) -> Option<Clean> {
-    line(text, limits::TITLE, |c| matches!(c, '\n' | '\r' | '\0'))
+    clean_line(text, limits::TITLE, |c| matches!(c, '\n' | '\r' | '\0'))
 }
 
 /// Returns the name of a person or an agent, or `None` if no text is left.
 pub(super) fn name(text: &str) -> Option<Clean> {
-    line(text, limits::WORD, char::is_control)
+    clean_line(text, limits::WORD, char::is_control)
 }
 
 /// Replaces characters that the store refuses by a space.
-fn line(text: &str, most: usize, is_bad: impl Fn(char) -> bool) -> Option<Clean> {
+fn clean_line(text: &str, most: usize, is_bad: impl Fn(char) -> bool) -> Option<Clean> {
     let mut value = String::with_capacity(text.len());
     for word in text.split(is_bad).map(str::trim).filter(|word| !word.is_empty()) {
         if !value.is_empty() {

@@ -5,9 +5,9 @@ use crate::model::Timestamp;
 
 /// Detects the format from the first record that can be read, or from marks of Markdown. Returns
 /// `None` if the text has no sign of a format.
-pub fn detect(bytes: &[u8]) -> Option<Tracker> {
+pub fn detect_tracker(bytes: &[u8]) -> Option<Tracker> {
     let mut seen = 0;
-    for (_, value) in lines::values(bytes).items {
+    for (_, value) in lines::parse_lines(bytes).items {
         let Ok(Value::Object(object)) = value else { continue };
         let has = |key: &str| object.contains_key(key);
         let kind = object.get("_type").and_then(Value::as_str).unwrap_or_default();
@@ -37,7 +37,7 @@ pub fn detect(bytes: &[u8]) -> Option<Tracker> {
 }
 
 /// Reads a time as other trackers write times: RFC 3339, or a date alone.
-pub(super) fn time(text: &str) -> Option<Timestamp> {
+pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let text = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
     let parsed = Timestamp::parse(&text)
@@ -76,16 +76,16 @@ mod tests {
             ("{\"a\":1}", None),
             ("{broken", None),
         ] {
-            assert_eq!(detect(text.as_bytes()), want, "{text}");
+            assert_eq!(detect_tracker(text.as_bytes()), want, "{text}");
         }
     }
 
     #[test]
     fn times_are_read_as_others_write_them() {
-        assert!(time("2025-12-16T13:26:47.117226-08:00").is_some());
-        assert!(time("2026-08-04T05:47:45.219884793Z").is_some());
-        assert!(time("2025-12-16").is_some() && time("2025-12-16 13:26:47Z").is_some());
-        assert_eq!(time("0001-01-01T00:00:00Z"), None);
-        assert_eq!(time("soon"), None);
+        assert!(parse_time("2025-12-16T13:26:47.117226-08:00").is_some());
+        assert!(parse_time("2026-08-04T05:47:45.219884793Z").is_some());
+        assert!(parse_time("2025-12-16").is_some() && parse_time("2025-12-16 13:26:47Z").is_some());
+        assert_eq!(parse_time("0001-01-01T00:00:00Z"), None);
+        assert_eq!(parse_time("soon"), None);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::detect::time;
+use super::detect::parse_time;
 use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::{NoteKind, Notes, clean};
 use crate::model::{IssueType, Priority, Status, Timestamp, limits};
@@ -30,17 +30,17 @@ impl<'a> Draft<'a> {
         Draft { line, id, notes, object, source: Map::new() }
     }
 
-    pub(super) fn place(&self) -> String {
+    pub(super) fn describe_place(&self) -> String {
         format!("line {} ({})", self.line, self.id)
     }
 
-    pub(super) fn note(&mut self, kind: NoteKind, what: impl Into<String>) {
-        let place = self.place();
+    pub(super) fn add_note(&mut self, kind: NoteKind, what: impl Into<String>) {
+        let place = self.describe_place();
         self.notes.add(kind, what, &place);
     }
 
     /// Takes a field out. `null` counts as absent.
-    pub(super) fn take(&mut self, key: &str) -> Option<Value> {
+    pub(super) fn take_field(&mut self, key: &str) -> Option<Value> {
         self.object.remove(key).filter(|value| !value.is_null())
     }
 
@@ -51,12 +51,12 @@ impl<'a> Draft<'a> {
 
     /// Takes a text out. An empty text counts as absent; a value that is no text is kept and
     /// reported.
-    pub(super) fn text(&mut self, key: &str) -> Option<String> {
-        match self.take(key)? {
+    pub(super) fn take_text(&mut self, key: &str) -> Option<String> {
+        match self.take_field(key)? {
             Value::String(text) => Some(text).filter(|text| !text.is_empty()),
             Value::Number(number) => Some(number.to_string()),
             other => {
-                self.keep(key, other, NoteKind::Kept, format!("field '{key}' is no text"));
+                self.keep_source(key, other, NoteKind::Kept, format!("field '{key}' is no text"));
                 None
             }
         }
@@ -64,12 +64,12 @@ impl<'a> Draft<'a> {
 
     /// Takes the first text out that is present under one of the keys.
     pub(super) fn first_text(&mut self, keys: &[&str]) -> Option<String> {
-        keys.iter().find_map(|key| self.text(key))
+        keys.iter().find_map(|key| self.take_text(key))
     }
 
     /// Takes a list out. A single value counts as a list of length 1.
-    pub(super) fn list(&mut self, key: &str) -> Vec<Value> {
-        match self.take(key) {
+    pub(super) fn take_list(&mut self, key: &str) -> Vec<Value> {
+        match self.take_field(key) {
             None => Vec::new(),
             Some(Value::Array(items)) => items,
             Some(one) => vec![one],
@@ -77,11 +77,11 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes a time out. An unreadable time is kept and reported.
-    pub(super) fn time(&mut self, key: &str) -> Option<Timestamp> {
-        let text = self.text(key)?;
-        let read = time(&text);
+    pub(super) fn take_time(&mut self, key: &str) -> Option<Timestamp> {
+        let text = self.take_text(key)?;
+        let read = parse_time(&text);
         if read.is_none() && !text.starts_with("0001-") {
-            self.keep(
+            self.keep_source(
                 key,
                 Value::String(text),
                 NoteKind::Kept,
@@ -92,7 +92,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Puts a value under `metadata.source` and adds a note.
-    pub(super) fn keep(
+    pub(super) fn keep_source(
         &mut self,
         key: &str,
         value: Value,
@@ -100,7 +100,7 @@ impl<'a> Draft<'a> {
         what: impl Into<String>,
     ) {
         self.keep_quietly(key, value);
-        self.note(kind, what);
+        self.add_note(kind, what);
     }
 
     /// Puts a value under `metadata.source` without a note: a note exists already, or the value is
@@ -110,11 +110,11 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes the title out. A record without a title is an error.
-    pub(super) fn title(&mut self, key: &str) -> Result<String, String> {
-        let text = self.text(key).ok_or("it has no title")?;
+    pub(super) fn take_title(&mut self, key: &str) -> Result<String, String> {
+        let text = self.take_text(key).ok_or("it has no title")?;
         let cleaned = clean::title(&text).ok_or("its title is blank")?;
         if cleaned.is_changed {
-            self.keep(
+            self.keep_source(
                 key,
                 Value::String(text),
                 NoteKind::Approximated,
@@ -126,26 +126,26 @@ impl<'a> Draft<'a> {
 
     /// A long text, blank if there is none.
     pub(super) fn long_text(&mut self, key: &str) -> Result<String, String> {
-        let text = self.text(key).unwrap_or_default();
-        self.long(key, &text)
+        let text = self.take_text(key).unwrap_or_default();
+        self.check_text(key, &text)
     }
 
-    pub(super) fn long(&mut self, key: &str, text: &str) -> Result<String, String> {
-        self.within(key, text, limits::TEXT)
+    pub(super) fn check_text(&mut self, key: &str, text: &str) -> Result<String, String> {
+        self.check_length(key, text, limits::TEXT)
     }
 
     /// A reason for closing.
-    pub(super) fn reason(&mut self, key: &str) -> Result<Option<String>, String> {
-        let Some(text) = self.text(key).filter(|text| !text.trim().is_empty()) else {
+    pub(super) fn take_reason(&mut self, key: &str) -> Result<Option<String>, String> {
+        let Some(text) = self.take_text(key).filter(|text| !text.trim().is_empty()) else {
             return Ok(None);
         };
-        self.within(key, text.trim(), limits::REASON).map(Some)
+        self.check_length(key, text.trim(), limits::REASON).map(Some)
     }
 
-    fn within(&mut self, key: &str, text: &str, most: usize) -> Result<String, String> {
+    fn check_length(&mut self, key: &str, text: &str, most: usize) -> Result<String, String> {
         let cleaned = clean::text(text, most).map_err(|why| format!("{key}: {why}"))?;
         if cleaned.is_changed {
-            self.note(
+            self.add_note(
                 NoteKind::Approximated,
                 format!("a NUL character in '{key}' became \u{fffd}"),
             );
@@ -154,10 +154,10 @@ impl<'a> Draft<'a> {
     }
 
     /// Cleans a name. The original of a changed name is kept and reported.
-    pub(super) fn name(&mut self, key: &str, text: &str) -> Option<String> {
+    pub(super) fn check_name(&mut self, key: &str, text: &str) -> Option<String> {
         let cleaned = clean::name(text)?;
         if cleaned.is_changed {
-            self.keep(
+            self.keep_source(
                 key,
                 Value::String(text.to_owned()),
                 NoteKind::Approximated,
@@ -168,15 +168,15 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes a name out and cleans the name.
-    pub(super) fn who(&mut self, key: &str) -> Option<String> {
-        let text = self.text(key)?;
-        self.name(key, &text)
+    pub(super) fn take_name(&mut self, key: &str) -> Option<String> {
+        let text = self.take_text(key)?;
+        self.check_name(key, &text)
     }
 
     /// Takes labels out, sorted and without duplicates. Originals of changed labels are kept and
     /// reported.
-    pub(super) fn labels(&mut self, key: &str) -> Vec<String> {
-        let values = self.list(key);
+    pub(super) fn take_labels(&mut self, key: &str) -> Vec<String> {
+        let values = self.take_list(key);
         self.labels_of(key, values)
     }
 
@@ -190,7 +190,7 @@ impl<'a> Draft<'a> {
                 Value::Number(number) => number.to_string(),
                 Value::Null => continue,
                 other => {
-                    self.note(NoteKind::Kept, "a label that is no text");
+                    self.add_note(NoteKind::Kept, "a label that is no text");
                     originals.push(other);
                     continue;
                 }
@@ -198,7 +198,7 @@ impl<'a> Draft<'a> {
             match clean::label(&text) {
                 Some(cleaned) => {
                     if cleaned.is_changed {
-                        self.note(
+                        self.add_note(
                             NoteKind::Approximated,
                             format!("label '{text}' became {}", cleaned.value),
                         );
@@ -213,7 +213,7 @@ impl<'a> Draft<'a> {
         labels.sort();
         labels.dedup();
         if labels.len() > limits::LABELS {
-            self.note(NoteKind::Kept, format!("more than {} labels", limits::LABELS));
+            self.add_note(NoteKind::Kept, format!("more than {} labels", limits::LABELS));
             originals.extend(labels.split_off(limits::LABELS).into_iter().map(Value::String));
         }
         if !originals.is_empty() {
@@ -223,8 +223,8 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes the priority out: a number, a word, or `P1`. A value out of range becomes the nearest.
-    pub(super) fn priority(&mut self, key: &str) -> Priority {
-        let Some(value) = self.take(key) else { return Priority::DEFAULT };
+    pub(super) fn take_priority(&mut self, key: &str) -> Priority {
+        let Some(value) = self.take_field(key) else { return Priority::DEFAULT };
         let read = match &value {
             Value::Number(number) => number.as_i64().map(|n| (n.clamp(0, 5), (0..=5).contains(&n))),
             Value::String(text) => {
@@ -235,7 +235,7 @@ impl<'a> Draft<'a> {
         let (level, is_same) = read.unwrap_or((i64::from(Priority::DEFAULT.value()), false));
         if !is_same {
             let what = format!("priority {value} became {level}");
-            self.keep(key, value, NoteKind::Approximated, what);
+            self.keep_source(key, value, NoteKind::Approximated, what);
         }
         Priority::new(level).unwrap_or(Priority::DEFAULT)
     }
@@ -243,18 +243,18 @@ impl<'a> Draft<'a> {
     /// Takes the status out. `map` translates the other tracker's word and tells if the meaning is
     /// the same. An unknown word becomes `deferred` and not `open`, since a worker would start on
     /// an open atom.
-    pub(super) fn status(
+    pub(super) fn take_status(
         &mut self,
         key: &str,
         map: impl Fn(&str) -> Option<(Status, bool)>,
     ) -> Status {
-        let Some(text) = self.text(key) else { return Status::Open };
+        let Some(text) = self.take_text(key) else { return Status::Open };
         let folded = text.trim().to_ascii_lowercase().replace('-', "_");
         let (status, is_same) = map(&folded)
             .or_else(|| folded.parse().ok().map(|same| (same, true)))
             .unwrap_or((Status::Deferred, false));
         if !is_same {
-            self.keep(
+            self.keep_source(
                 key,
                 Value::String(text),
                 NoteKind::Approximated,
@@ -270,13 +270,13 @@ impl<'a> Draft<'a> {
         key: &str,
         map: impl Fn(&str) -> Option<(IssueType, bool)>,
     ) -> IssueType {
-        let Some(text) = self.text(key) else { return IssueType::Task };
+        let Some(text) = self.take_text(key) else { return IssueType::Task };
         let folded = text.trim().to_ascii_lowercase().replace(['-', ' '], "_");
         let (kind, is_same) = map(&folded)
             .or_else(|| folded.parse().ok().map(|same| (same, true)))
             .unwrap_or((IssueType::Task, false));
         if !is_same {
-            self.keep(
+            self.keep_source(
                 key,
                 Value::String(text),
                 NoteKind::Approximated,
@@ -287,7 +287,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Makes a comment, or none from a blank text.
-    pub(super) fn comment(
+    pub(super) fn make_comment(
         &mut self,
         author: &str,
         content: &str,
@@ -297,7 +297,7 @@ impl<'a> Draft<'a> {
         if content.trim().is_empty() {
             return Ok(None);
         }
-        let content = self.long("comment", content)?;
+        let content = self.check_text("comment", content)?;
         let author = clean::name(author).map_or_else(|| "unknown".to_owned(), |name| name.value);
         Ok(Some(RecordComment {
             line: self.line,
@@ -313,10 +313,10 @@ impl<'a> Draft<'a> {
 
     /// Takes the record's metadata out. A value that is no object is kept and reported.
     pub(super) fn own_metadata(&mut self) -> Map<String, Value> {
-        match self.take("metadata") {
+        match self.take_field("metadata") {
             Some(Value::Object(map)) => map,
             Some(other) => {
-                self.keep("metadata", other, NoteKind::Kept, "metadata that is no object");
+                self.keep_source("metadata", other, NoteKind::Kept, "metadata that is no object");
                 Map::new()
             }
             None => Map::new(),
@@ -328,14 +328,14 @@ impl<'a> Draft<'a> {
         for (key, value) in std::mem::take(&mut self.object) {
             if !says_nothing(&value) {
                 let what = format!("field '{key}' has no place here");
-                self.keep(&key, value, NoteKind::Kept, what);
+                self.keep_source(&key, value, NoteKind::Kept, what);
             }
         }
     }
 
     /// Returns `own` with all kept values under `source`, after the tracker and the id of the
     /// record.
-    pub(super) fn metadata(
+    pub(super) fn finish_metadata(
         &mut self,
         tracker: &str,
         mut own: Map<String, Value>,
@@ -391,21 +391,21 @@ pub(super) fn take_id(object: &mut Map<String, Value>) -> Result<String, String>
 
 /// The records of a batch by id.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct RecordIndex {
     index: HashMap<String, usize>,
     /// Lines with a record that a later line replaced.
     replaced: HashSet<usize>,
 }
 
 /// The parts of an item in a file: the record, with bonds and comments.
-pub(super) type Parts = (Record, Vec<RecordBond>, Vec<RecordComment>);
+pub(super) type RecordParts = (Record, Vec<RecordBond>, Vec<RecordComment>);
 
-impl Seen {
+impl RecordIndex {
     /// Reads an item into the batch. Notes of `read` are kept even if `read` refuses the item.
-    pub(super) fn take(
+    pub(super) fn read_item(
         &mut self,
         batch: &mut Batch,
-        read: impl FnOnce(&mut Notes) -> Result<Parts, String>,
+        read: impl FnOnce(&mut Notes) -> Result<RecordParts, String>,
     ) -> Result<(), String> {
         let (record, bonds, comments) = read(&mut batch.notes)?;
         self.push(batch, record);
@@ -441,7 +441,7 @@ impl Seen {
     }
 
     /// Removes the bonds and comments of replaced lines.
-    pub(super) fn finish(self, batch: &mut Batch) {
+    pub(super) fn drop_replaced(self, batch: &mut Batch) {
         if !self.replaced.is_empty() {
             batch.bonds.retain(|bond| !self.replaced.contains(&bond.line));
             batch.comments.retain(|comment| !self.replaced.contains(&comment.line));

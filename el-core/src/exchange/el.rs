@@ -3,24 +3,24 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, Seen, take_id};
+use super::draft::{Draft, RecordIndex, take_id};
 use super::jsonl::FORMAT_VERSION;
 use super::lines::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, Name};
 
-pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
+pub(super) fn read_export(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     let mut batch = Batch::new(Tracker::El);
-    let mut seen = Seen::default();
+    let mut seen = RecordIndex::default();
     each_object(bytes, &mut batch, progress, |batch, line, mut object| {
         match object.remove("_type").as_ref().and_then(Value::as_str) {
-            Some("header") => header(batch, line, &object),
-            Some("atom") => {
-                seen.take(batch, |notes| Ok((atom(line, object, notes)?, Vec::new(), Vec::new())))
-            }
-            Some("bond") => bond(batch, line, &object),
-            Some("comment") => comment(batch, line, &object),
+            Some("header") => read_header(batch, line, &object),
+            Some("atom") => seen.read_item(batch, |notes| {
+                Ok((read_atom(line, object, notes)?, Vec::new(), Vec::new()))
+            }),
+            Some("bond") => read_bond(batch, line, &object),
+            Some("comment") => read_comment(batch, line, &object),
             Some(other) => {
                 let what = format!("a record of the kind '{other}' is not known to this el");
                 batch.notes.add(NoteKind::LeftOut, what, &format!("line {line}"));
@@ -29,11 +29,11 @@ pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
             None => Err("it has no '_type'".to_owned()),
         }
     });
-    seen.finish(&mut batch);
+    seen.drop_replaced(&mut batch);
     batch
 }
 
-fn header(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
+fn read_header(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
     match object.get("version").and_then(Value::as_i64) {
         Some(version) if version > FORMAT_VERSION => Err(format!(
             "the file is of version {version} of the export format; this el reads up to {FORMAT_VERSION}; use a newer el"
@@ -50,7 +50,7 @@ fn header(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result
     }
 }
 
-fn atom(
+fn read_atom(
     line: usize,
     mut object: Map<String, Value>,
     notes: &mut super::Notes,
@@ -60,29 +60,32 @@ fn atom(
     object.remove("run_id");
     object.remove("retry_at");
     let mut draft = Draft::new(line, id, object, notes);
-    let title = draft.title("title")?;
+    let title = draft.take_title("title")?;
     let description = draft.long_text("description")?;
-    let acceptance = match draft.take("acceptance") {
-        Some(Value::String(text)) => Some(draft.long("acceptance", &text)?),
+    let acceptance = match draft.take_field("acceptance") {
+        Some(Value::String(text)) => Some(draft.check_text("acceptance", &text)?),
         Some(other) => {
             draft.put_back("acceptance", other);
             None
         }
         None => None,
     };
-    let status = draft.status("status", |_| None);
+    let status = draft.take_status("status", |_| None);
     let issue_type = draft.issue_type("issue_type", |_| None);
-    let priority = draft.priority("priority");
-    let labels = draft.labels("labels");
-    let assignee = draft.who("assignee");
-    let created_by = draft.who("created_by");
-    let names = draft.list("aliases").iter().filter_map(name).collect();
+    let priority = draft.take_priority("priority");
+    let labels = draft.take_labels("labels");
+    let assignee = draft.take_name("assignee");
+    let created_by = draft.take_name("created_by");
+    let names = draft.take_list("aliases").iter().filter_map(parse_name).collect();
     let metadata = draft.own_metadata();
-    let parent = draft.text("parent_id").map(|id| id.to_ascii_lowercase());
-    let defer_until = draft.time("defer_until");
-    let close_reason = draft.reason("close_reason")?;
-    let (created_at, updated_at, closed_at) =
-        (draft.time("created_at"), draft.time("updated_at"), draft.time("closed_at"));
+    let parent = draft.take_text("parent_id").map(|id| id.to_ascii_lowercase());
+    let defer_until = draft.take_time("defer_until");
+    let close_reason = draft.take_reason("close_reason")?;
+    let (created_at, updated_at, closed_at) = (
+        draft.take_time("created_at"),
+        draft.take_time("updated_at"),
+        draft.take_time("closed_at"),
+    );
     draft.keep_the_rest();
     let id = draft.id.clone();
     let metadata = draft.metadata_if_kept(metadata);
@@ -109,7 +112,7 @@ fn atom(
     })
 }
 
-fn name(value: &Value) -> Option<Name> {
+fn parse_name(value: &Value) -> Option<Name> {
     let text = |key: &str| {
         value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
     };
@@ -121,17 +124,17 @@ fn id_of(object: &Map<String, Value>, key: &str) -> Result<String, String> {
     id.map(str::to_ascii_lowercase).ok_or_else(|| format!("it has no '{key}'"))
 }
 
-fn time(object: &Map<String, Value>, key: &str) -> Option<crate::model::Timestamp> {
-    object.get(key).and_then(Value::as_str).and_then(super::detect::time)
+fn time_field(object: &Map<String, Value>, key: &str) -> Option<crate::model::Timestamp> {
+    object.get(key).and_then(Value::as_str).and_then(super::detect::parse_time)
 }
 
 /// An edge between two atoms; `parent_child` is known to the atom, and is taken from there.
-fn bond(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
+fn read_bond(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
     let (source, target) = (id_of(object, "source_id")?, id_of(object, "target_id")?);
     let word = object.get("dependency_type").and_then(Value::as_str).unwrap_or("blocks");
     let kind: BondKind = word.parse().map_err(|error: crate::Error| error.to_string())?;
     if kind != BondKind::ParentChild {
-        let created_at = time(object, "created_at");
+        let created_at = time_field(object, "created_at");
         batch.bonds.push(RecordBond {
             line,
             owner: target.clone(),
@@ -144,7 +147,7 @@ fn bond(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(
     Ok(())
 }
 
-fn comment(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
+fn read_comment(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
     let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
     if text("content").trim().is_empty() {
         return Err("the comment is blank".to_owned());
@@ -160,7 +163,7 @@ fn comment(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Resul
         author,
         content,
         run_id: Some(text("run_id").to_owned()).filter(|id| !id.is_empty()),
-        created_at: time(object, "created_at"),
+        created_at: time_field(object, "created_at"),
     });
     Ok(())
 }

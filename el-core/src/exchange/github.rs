@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::draft::{Draft, Parts, Seen};
+use super::draft::{Draft, RecordIndex, RecordParts};
 use super::lines::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, IssueType, Name, Priority, Status};
 
-pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
+pub(super) fn read_issues(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     let mut batch = Batch::new(Tracker::Github);
-    let mut seen = Seen::default();
+    let mut seen = RecordIndex::default();
     each_object(bytes, &mut batch, progress, |batch, line, object| {
         let number = object.get("number").and_then(Value::as_i64).ok_or("it has no number")?;
         if object.contains_key("pull_request") {
@@ -18,17 +18,17 @@ pub(super) fn read(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
             batch.notes.add(NoteKind::LeftOut, what, &format!("line {line} (#{number})"));
             return Ok(());
         }
-        seen.take(batch, |notes| {
-            issue(&mut Draft::new(line, format!("#{number}"), object, notes), number)
+        seen.read_item(batch, |notes| {
+            read_issue(&mut Draft::new(line, format!("#{number}"), object, notes), number)
         })
     });
-    contain(&mut batch, &seen);
-    seen.finish(&mut batch);
+    set_parents(&mut batch, &seen);
+    seen.drop_replaced(&mut batch);
     batch
 }
 
 /// Turns each list of sub-issues into the parents of those sub-issues.
-fn contain(batch: &mut Batch, seen: &Seen) {
+fn set_parents(batch: &mut Batch, seen: &RecordIndex) {
     let (inside, bonds): (Vec<_>, Vec<_>) = std::mem::take(&mut batch.bonds)
         .into_iter()
         .partition(|bond| bond.kind == BondKind::ParentChild);
@@ -50,13 +50,13 @@ fn contain(batch: &mut Batch, seen: &Seen) {
     }
 }
 
-fn issue(draft: &mut Draft<'_>, number: i64) -> Result<Parts, String> {
+fn read_issue(draft: &mut Draft<'_>, number: i64) -> Result<RecordParts, String> {
     let url = draft.first_text(&["html_url", "url"]);
-    let repository = url.as_deref().and_then(repository);
+    let repository = url.as_deref().and_then(repository_of);
     draft.id = repository
         .as_deref()
         .map_or_else(|| format!("#{number}"), |repository| format!("{repository}#{number}"));
-    let names = names(draft, number, url.as_deref());
+    let names = other_names(draft, number, url.as_deref());
     if let Some(url) = url {
         draft.keep_quietly("url", url.into());
     }
@@ -70,14 +70,14 @@ fn issue(draft: &mut Draft<'_>, number: i64) -> Result<Parts, String> {
         "reactionGroups",
         "isPinned",
     ] {
-        let value = draft.take(told_elsewhere);
+        let value = draft.take_field(told_elsewhere);
         if told_elsewhere == "isPinned" && value == Some(true.into()) {
             draft.keep_quietly(told_elsewhere, true.into());
         }
     }
-    let title = draft.title("title")?;
+    let title = draft.take_title("title")?;
     let description = draft.long_text("body")?;
-    let state = draft.text("state").unwrap_or_default();
+    let state = draft.take_text("state").unwrap_or_default();
     let reason = draft.first_text(&["stateReason", "state_reason"]).unwrap_or_default();
     let is_closed = state.eq_ignore_ascii_case("closed");
     let not_planned =
@@ -89,24 +89,31 @@ fn issue(draft: &mut Draft<'_>, number: i64) -> Result<Parts, String> {
     };
     let close_reason =
         (is_closed && !reason.is_empty()).then(|| reason.to_ascii_lowercase().replace('_', " "));
-    let labels: Vec<String> = draft.list("labels").iter().filter_map(name_of).collect();
+    let labels: Vec<String> = draft.take_list("labels").iter().filter_map(name_of).collect();
     let issue_type = issue_type(draft, &labels);
-    let priority = labels.iter().find_map(|label| priority(label)).unwrap_or(Priority::DEFAULT);
+    let priority =
+        labels.iter().find_map(|label| label_priority(label)).unwrap_or(Priority::DEFAULT);
     let labels = draft.labels_of("labels", labels.into_iter().map(Value::String).collect());
-    let assignee = assignee(draft);
-    let author = draft.take("author").or_else(|| draft.take("user"));
-    let created_by = author.as_ref().and_then(login).and_then(|who| draft.name("author", &who));
-    if let Some(milestone) = draft.take("milestone") {
+    let assignee = take_assignee(draft);
+    let author = draft.take_field("author").or_else(|| draft.take_field("user"));
+    let created_by =
+        author.as_ref().and_then(login_name).and_then(|who| draft.check_name("author", &who));
+    if let Some(milestone) = draft.take_field("milestone") {
         let title = milestone.get("title").cloned().unwrap_or(milestone);
-        draft.keep("milestone", title, NoteKind::Kept, "field 'milestone' has no place here");
+        draft.keep_source(
+            "milestone",
+            title,
+            NoteKind::Kept,
+            "field 'milestone' has no place here",
+        );
     }
     let parent =
-        draft.take("parent").as_ref().and_then(|value| id_of(value, repository.as_deref()));
-    let bonds = bonds(draft, repository.as_deref());
-    let comments = comments(draft)?;
-    let created_at = draft.time("createdAt").or_else(|| draft.time("created_at"));
-    let updated_at = draft.time("updatedAt").or_else(|| draft.time("updated_at"));
-    let closed_at = draft.time("closedAt").or_else(|| draft.time("closed_at"));
+        draft.take_field("parent").as_ref().and_then(|value| id_of(value, repository.as_deref()));
+    let bonds = read_bonds(draft, repository.as_deref());
+    let comments = read_comments(draft)?;
+    let created_at = draft.take_time("createdAt").or_else(|| draft.take_time("created_at"));
+    let updated_at = draft.take_time("updatedAt").or_else(|| draft.take_time("updated_at"));
+    let closed_at = draft.take_time("closedAt").or_else(|| draft.take_time("closed_at"));
     let record = Record {
         line: draft.line,
         id: draft.id.clone(),
@@ -126,13 +133,13 @@ fn issue(draft: &mut Draft<'_>, number: i64) -> Result<Parts, String> {
         created_at,
         updated_at,
         closed_at,
-        metadata: draft.metadata(Tracker::Github.as_str(), Map::new()),
+        metadata: draft.finish_metadata(Tracker::Github.as_str(), Map::new()),
     };
     Ok((record, bonds, comments))
 }
 
 /// `owner/repo` of an address such as `https://github.com/owner/repo/issues/12`.
-fn repository(url: &str) -> Option<String> {
+fn repository_of(url: &str) -> Option<String> {
     let path = url.split_once("://")?.1.split_once('/')?.1;
     let mut parts = path.strip_prefix("repos/").unwrap_or(path).split('/');
     let (owner, name) = (parts.next()?, parts.next()?);
@@ -141,7 +148,7 @@ fn repository(url: &str) -> Option<String> {
 }
 
 /// Returns the other names of an issue: `#12`, `gh-12` and the address.
-fn names(draft: &Draft<'_>, number: i64, url: Option<&str>) -> Vec<Name> {
+fn other_names(draft: &Draft<'_>, number: i64, url: Option<&str>) -> Vec<Name> {
     let github = Tracker::Github.as_str();
     // Numbers are unique within a repository only.
     let source = draft.id.split_once('#').map_or("", |(repository, _)| repository);
@@ -158,7 +165,7 @@ fn name_of(value: &Value) -> Option<String> {
     value.as_str().or_else(|| value.get("name")?.as_str()).map(str::to_owned)
 }
 
-fn login(value: &Value) -> Option<String> {
+fn login_name(value: &Value) -> Option<String> {
     value
         .as_str()
         .or_else(|| value.get("login")?.as_str())
@@ -168,7 +175,11 @@ fn login(value: &Value) -> Option<String> {
 
 /// Returns GitHub's own issue type, or else the type that a label names.
 fn issue_type(draft: &mut Draft<'_>, labels: &[String]) -> IssueType {
-    let own = draft.take("issueType").or_else(|| draft.take("type")).as_ref().and_then(name_of);
+    let own = draft
+        .take_field("issueType")
+        .or_else(|| draft.take_field("type"))
+        .as_ref()
+        .and_then(name_of);
     let words = own.into_iter().chain(
         labels.iter().map(|label| label.rsplit([':', '/']).next().unwrap_or(label).to_owned()),
     );
@@ -185,7 +196,7 @@ fn issue_type(draft: &mut Draft<'_>, labels: &[String]) -> IssueType {
 }
 
 /// `P1`, `priority: high`, `priority/2`.
-fn priority(label: &str) -> Option<Priority> {
+fn label_priority(label: &str) -> Option<Priority> {
     let label = label.trim().to_ascii_lowercase();
     if let Some(level) = label.strip_prefix('p').and_then(|level| level.parse::<i64>().ok()) {
         return Priority::new(level).ok();
@@ -195,14 +206,15 @@ fn priority(label: &str) -> Option<Priority> {
 }
 
 /// Takes the assignees out. The first becomes the assignee; the others are kept.
-fn assignee(draft: &mut Draft<'_>) -> Option<String> {
-    let mut logins: Vec<String> = draft.list("assignees").iter().filter_map(login).collect();
-    let single = draft.take("assignee").as_ref().and_then(login);
+fn take_assignee(draft: &mut Draft<'_>) -> Option<String> {
+    let mut logins: Vec<String> =
+        draft.take_list("assignees").iter().filter_map(login_name).collect();
+    let single = draft.take_field("assignee").as_ref().and_then(login_name);
     if logins.is_empty() {
         logins.extend(single);
     }
     if logins.len() > 1 {
-        draft.keep(
+        draft.keep_source(
             "assignees",
             json!(logins),
             NoteKind::Approximated,
@@ -210,13 +222,13 @@ fn assignee(draft: &mut Draft<'_>) -> Option<String> {
         );
     }
     let first = logins.into_iter().next()?;
-    draft.name("assignee", &first)
+    draft.check_name("assignee", &first)
 }
 
 /// The id of another issue that a field names.
 fn id_of(value: &Value, repository_of_this: Option<&str>) -> Option<String> {
     let number = value.get("number").and_then(Value::as_i64)?;
-    let own = value.get("url").and_then(Value::as_str).and_then(repository);
+    let own = value.get("url").and_then(Value::as_str).and_then(repository_of);
     Some(
         own.as_deref()
             .or(repository_of_this)
@@ -225,7 +237,7 @@ fn id_of(value: &Value, repository_of_this: Option<&str>) -> Option<String> {
 }
 
 /// `blockedBy` and `blocking`: lists of issues, or objects with such a list under `nodes`.
-fn bonds(draft: &mut Draft<'_>, repository: Option<&str>) -> Vec<RecordBond> {
+fn read_bonds(draft: &mut Draft<'_>, repository: Option<&str>) -> Vec<RecordBond> {
     let mut bonds = Vec::new();
     let kinds = [
         ("blockedBy", true, BondKind::Blocks),
@@ -233,7 +245,7 @@ fn bonds(draft: &mut Draft<'_>, repository: Option<&str>) -> Vec<RecordBond> {
         ("subIssues", false, BondKind::ParentChild),
     ];
     for (key, is_target, kind) in kinds {
-        let Some(value) = draft.take(key) else { continue };
+        let Some(value) = draft.take_field(key) else { continue };
         let items = value
             .get("nodes")
             .and_then(Value::as_array)
@@ -258,25 +270,26 @@ fn bonds(draft: &mut Draft<'_>, repository: Option<&str>) -> Vec<RecordBond> {
 }
 
 /// Takes the comments out, if the file has them. The REST interface gives only a number.
-fn comments(draft: &mut Draft<'_>) -> Result<Vec<RecordComment>, String> {
+fn read_comments(draft: &mut Draft<'_>) -> Result<Vec<RecordComment>, String> {
     let mut comments = Vec::new();
-    match draft.take("comments") {
+    match draft.take_field("comments") {
         Some(Value::Array(items)) => {
             for value in items {
                 let author = value
                     .get("author")
                     .or_else(|| value.get("user"))
-                    .and_then(login)
+                    .and_then(login_name)
                     .unwrap_or_default();
                 let text = |key: &str| value.get(key).and_then(Value::as_str);
-                let at =
-                    text("createdAt").or_else(|| text("created_at")).and_then(super::detect::time);
+                let at = text("createdAt")
+                    .or_else(|| text("created_at"))
+                    .and_then(super::detect::parse_time);
                 let body = text("body").unwrap_or_default();
-                comments.extend(draft.comment(&author, body, at, value.get("id"))?);
+                comments.extend(draft.make_comment(&author, body, at, value.get("id"))?);
             }
         }
         Some(Value::Number(count)) if count.as_i64() != Some(0) => {
-            draft.note(
+            draft.add_note(
                 NoteKind::Remark,
                 "its comments are not in the file (ask for them: --json …,comments)",
             );

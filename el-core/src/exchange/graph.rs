@@ -22,7 +22,7 @@ pub struct Edge {
 /// More of a title makes a picture unreadable.
 const TITLE: usize = 60;
 
-fn short(title: &str) -> String {
+fn short_title(title: &str) -> String {
     let mut text: String =
         title.chars().map(|c| if c.is_control() { ' ' } else { c }).take(TITLE).collect();
     if title.chars().count() > TITLE {
@@ -31,7 +31,7 @@ fn short(title: &str) -> String {
     text
 }
 
-fn color(status: Status) -> &'static str {
+fn status_color(status: Status) -> &'static str {
     match status {
         Status::Open => "#dbeafe",
         Status::InProgress => "#fef3c7",
@@ -44,13 +44,13 @@ fn color(status: Status) -> &'static str {
 }
 
 /// The language of Graphviz: `dot -Tsvg`.
-pub fn dot(vertices: &[Vertex], edges: &[Edge]) -> String {
+pub fn render_dot(vertices: &[Vertex], edges: &[Edge]) -> String {
     let quote = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let mut out = String::from(
         "digraph el {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n",
     );
     for vertex in vertices {
-        let label = format!("{}\n{}", short(&vertex.title), vertex.id);
+        let label = format!("{}\n{}", short_title(&vertex.title), vertex.id);
         // A newline in a quoted text is written as such.
         let label = quote(&label).replace('\n', "\\n");
         let shape =
@@ -58,7 +58,7 @@ pub fn dot(vertices: &[Vertex], edges: &[Edge]) -> String {
         out.push_str(&format!(
             "  {} [label={label}, fillcolor=\"{}\"{shape}];\n",
             quote(&vertex.id),
-            color(vertex.status)
+            status_color(vertex.status)
         ));
     }
     for edge in edges {
@@ -79,12 +79,16 @@ pub fn dot(vertices: &[Vertex], edges: &[Edge]) -> String {
 }
 
 /// A Mermaid flowchart, as GitHub shows in Markdown.
-pub fn mermaid(vertices: &[Vertex], edges: &[Edge]) -> String {
+pub fn render_mermaid(vertices: &[Vertex], edges: &[Edge]) -> String {
     let mut out = String::from("flowchart LR\n");
     let index: std::collections::HashMap<&str, usize> =
         vertices.iter().enumerate().map(|(at, v)| (v.id.as_str(), at)).collect();
     for (at, vertex) in vertices.iter().enumerate() {
-        let label = format!("{}<br/>{}", entities(&short(&vertex.title)), entities(&vertex.id));
+        let label = format!(
+            "{}<br/>{}",
+            escape_entities(&short_title(&vertex.title)),
+            escape_entities(&vertex.id)
+        );
         let (open, close) = if vertex.issue_type.is_abstract() { ("[[", "]]") } else { ("[", "]") };
         out.push_str(&format!("  n{at}{open}\"{label}\"{close}:::{}\n", vertex.status));
     }
@@ -108,14 +112,14 @@ pub fn mermaid(vertices: &[Vertex], edges: &[Edge]) -> String {
     {
         out.push_str(&format!(
             "  classDef {status} fill:{},stroke:#6b7280,color:#111827\n",
-            color(*status)
+            status_color(*status)
         ));
     }
     out
 }
 
 /// Escapes all of Mermaid's special characters as numeric entities.
-fn entities(text: &str) -> String {
+fn escape_entities(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.' | ',' | '…') {
@@ -144,13 +148,13 @@ mod tests {
     fn titles_are_data_in_both_languages() {
         let vertices = [vertex("a-1", "say \"hi\"]; drop\\ <b>\u{1b}[31m"), vertex("a-2", "end")];
         let edges = [Edge { source: "a-1".into(), target: "a-2".into(), kind: BondKind::Blocks }];
-        let dot = dot(&vertices, &edges);
+        let dot = render_dot(&vertices, &edges);
         assert!(
             dot.contains("label=\"say \\\"hi\\\"]; drop\\\\ <b> [31m\\na-1\"")
                 && dot.contains("\"a-1\" -> \"a-2\";"),
             "{dot}"
         );
-        let mermaid = mermaid(&vertices, &edges);
+        let mermaid = render_mermaid(&vertices, &edges);
         assert!(
             mermaid.contains(
                 "n0[\"say #34;hi#34;#93;#59; drop#92; #60;b#62; #91;31m<br/>a-1\"]:::open"

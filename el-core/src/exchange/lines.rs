@@ -28,7 +28,7 @@ pub(super) fn each_object(
     progress: &mut Progress<'_>,
     mut each: impl FnMut(&mut Batch, usize, Map<String, Value>) -> Result<(), String>,
 ) {
-    let values = values(bytes);
+    let values = parse_lines(bytes);
     for (at, (line, value)) in values.items.enumerate() {
         if at % STEP == 0 {
             progress(line, values.lines);
@@ -39,12 +39,12 @@ pub(super) fn each_object(
             Err(why) => Err(why),
         };
         if let Err(why) = done {
-            batch.bad(line, why);
+            batch.add_error(line, why);
         }
     }
 }
 
-pub(super) fn values(bytes: &[u8]) -> Values<'_> {
+pub(super) fn parse_lines(bytes: &[u8]) -> Values<'_> {
     let one = |line, value| Values { items: Box::new(std::iter::once((line, value))), lines: line };
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(bytes.len());
@@ -57,7 +57,7 @@ pub(super) fn values(bytes: &[u8]) -> Values<'_> {
             }
             Ok(value) => return one(1, Ok(value)),
             Err(error) if bytes[start] == b'[' => {
-                return one(error.line().max(1), Err(plain(&error)));
+                return one(error.line().max(1), Err(plain_message(&error)));
             }
             Err(_) => {}
         }
@@ -67,7 +67,7 @@ pub(super) fn values(bytes: &[u8]) -> Values<'_> {
         |(at, line)| {
             let value = std::str::from_utf8(line)
                 .map_err(|error| format!("it is no UTF-8 text (byte {})", error.valid_up_to() + 1));
-            (at, value.and_then(parse))
+            (at, value.and_then(parse_value))
         },
     );
     Values { items: Box::new(items), lines: lines.count() }
@@ -81,17 +81,17 @@ fn first_line_is_partial(bytes: &[u8]) -> bool {
 /// The message for a conflict mark of `git merge`.
 pub const OPEN_CONFLICT: &str = "a merge conflict is not settled here";
 
-fn parse(line: &str) -> Result<Value, String> {
+fn parse_value(line: &str) -> Result<Value, String> {
     serde_json::from_str(line).map_err(|error| {
         if ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|mark| line.starts_with(mark)) {
             return OPEN_CONFLICT.to_owned();
         }
-        plain(&error)
+        plain_message(&error)
     })
 }
 
 /// Returns serde_json's message without the position, since serde_json counts within the line.
-fn plain(error: &serde_json::Error) -> String {
+fn plain_message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     format!("it is no JSON: {}", text.split(" at line ").next().unwrap_or(&text))
 }
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn outline(text: &str) -> Vec<(usize, bool)> {
-        values(text.as_bytes()).items.map(|(line, value)| (line, value.is_ok())).collect()
+        parse_lines(text.as_bytes()).items.map(|(line, value)| (line, value.is_ok())).collect()
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
             [(1, true), (3, false), (4, true)]
         );
         assert_eq!(
-            values(b"\xff\n{}").items.map(|(line, v)| (line, v.is_ok())).collect::<Vec<_>>(),
+            parse_lines(b"\xff\n{}").items.map(|(line, v)| (line, v.is_ok())).collect::<Vec<_>>(),
             [(1, false), (2, true)]
         );
     }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn an_open_merge_conflict_is_named_as_such() {
-        let told: Vec<_> = values(b"<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n")
+        let told: Vec<_> = parse_lines(b"<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n")
             .items
             .filter_map(|(_, v)| v.err())
             .collect();
@@ -138,7 +138,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = values(&bytes).items.count();
+            let _ = parse_lines(&bytes).items.count();
         }
     }
 }

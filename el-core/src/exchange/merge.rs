@@ -45,8 +45,8 @@ impl<R: Read + Seek> Side<R> {
     /// # Errors
     ///
     /// If the file cannot be read; `InvalidData` if the file is not UTF-8.
-    pub fn read(file: R) -> io::Result<Side<R>> {
-        Index::read(file).map(Side)
+    pub fn index_file(file: R) -> io::Result<Side<R>> {
+        Index::index_lines(file).map(Side)
     }
 }
 
@@ -56,7 +56,7 @@ impl<R: Read + Seek> Side<R> {
 /// # Errors
 ///
 /// If a file cannot be read again, or the result cannot be written.
-pub fn merge<R: Read + Seek>(
+pub fn merge_exports<R: Read + Seek>(
     base: Side<R>,
     ours: Side<R>,
     theirs: Side<R>,
@@ -66,9 +66,9 @@ pub fn merge<R: Read + Seek>(
     let mut conflicts = Vec::new();
     for entry in merged_order(&mut ours, &mut theirs) {
         let three = [
-            base.line(entry.hash)?.map(str::to_owned),
-            ours.line(entry.hash)?.map(str::to_owned),
-            theirs.line(entry.hash)?.map(str::to_owned),
+            base.read_line(entry.hash)?.map(str::to_owned),
+            ours.read_line(entry.hash)?.map(str::to_owned),
+            theirs.read_line(entry.hash)?.map(str::to_owned),
         ];
         let [base, ours, theirs] = three.each_ref().map(Option::as_deref);
         write_record(&entry.key, base, ours, theirs, &mut conflicts, out)?;
@@ -82,17 +82,17 @@ fn merged_order<R>(ours: &mut Index<R>, theirs: &mut Index<R>) -> Vec<Entry> {
     let added = std::mem::take(&mut theirs.entries);
     entries.extend(added.into_iter().filter(|entry| !ours.spans.contains_key(&entry.hash)));
     let created = |spans: &HashMap<u128, Span>, atom: &str| {
-        spans.get(&Key::Atom(atom.into()).hash()).and_then(|span| span.created)
+        spans.get(&Key::Atom(atom.into()).stable_hash()).and_then(|span| span.created)
     };
     for (at, entry) in entries.iter_mut().enumerate() {
         entry.at = at;
-        if let Some(atom) = entry.key.atom() {
+        if let Some(atom) = entry.key.atom_id() {
             entry.atom_created = created(&ours.spans, atom)
                 .or_else(|| created(&theirs.spans, atom))
                 .unwrap_or(i64::MAX);
         }
     }
-    entries.sort_unstable_by(|a, b| a.place().cmp(&b.place()));
+    entries.sort_unstable_by(|a, b| a.sort_key().cmp(&b.sort_key()));
     entries
 }
 
@@ -110,14 +110,15 @@ fn write_record(
         (None, Some(only), None) | (None, None, Some(only)) => writeln!(out, "{only}"),
         (Some(base), Some(left), None) | (Some(base), None, Some(left)) => {
             // A bond has nothing that could change.
-            if object(base) == object(left)
+            if parse_object(base) == parse_object(left)
                 || !matches!(key, Key::Atom(_) | Key::Comment { .. } | Key::Other(_))
             {
                 return Ok(());
             }
-            let row = |line: Option<&str>| line.map_or(Value::Null, |line| object(line).into());
+            let row =
+                |line: Option<&str>| line.map_or(Value::Null, |line| parse_object(line).into());
             conflicts.push(Conflict {
-                record: key.name(),
+                record: key.display_name(),
                 field: None,
                 ours: row(ours),
                 theirs: row(theirs),
@@ -132,9 +133,14 @@ fn write_record(
                 return writeln!(out, "{theirs}");
             }
             let before = conflicts.len();
-            let base = base.map(object).unwrap_or_default();
-            let (left, right) =
-                fields::merge(&key.name(), &base, &object(ours), &object(theirs), conflicts);
+            let base = base.map(parse_object).unwrap_or_default();
+            let (left, right) = fields::merge_record(
+                &key.display_name(),
+                &base,
+                &parse_object(ours),
+                &parse_object(theirs),
+                conflicts,
+            );
             let (left, right) = (Value::Object(left).to_string(), Value::Object(right).to_string());
             if conflicts.len() == before {
                 writeln!(out, "{left}")
@@ -154,7 +160,7 @@ fn write_both(out: &mut dyn Write, ours: Option<&str>, theirs: Option<&str>) -> 
 }
 
 /// A line's object; empty for a line that is no record.
-fn object(line: &str) -> Map<String, Value> {
+fn parse_object(line: &str) -> Map<String, Value> {
     serde_json::from_str(line).unwrap_or_default()
 }
 

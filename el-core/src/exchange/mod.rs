@@ -25,14 +25,14 @@ mod read;
 mod record;
 mod tables;
 
-pub use detect::detect;
-pub use graph::{Edge, Vertex, dot, mermaid};
+pub use detect::detect_tracker;
+pub use graph::{Edge, Vertex, render_dot, render_mermaid};
 pub use jsonl::{FORMAT_VERSION, write_jsonl};
 pub use lines::{OPEN_CONFLICT, Progress};
 pub use notes::{Note, NoteKind, Notes};
 pub use plan_field::is_plan;
-pub use read::read;
+pub use read::read_records;
 pub use record::{
     BadLine, Batch, Exported, Piece, Record, RecordBond, RecordComment, Snapshot, Tracker,
 };
-pub use tables::{markdown, write_csv};
+pub use tables::{render_markdown, write_csv};

@@ -54,7 +54,7 @@ pub enum PassedKind {
 }
 
 impl PassedKind {
-    pub const fn words(self) -> &'static str {
+    pub const fn as_text(self) -> &'static str {
         match self {
             PassedKind::UnknownBox => "a box that is neither [ ] nor [x] makes no task",
             PassedKind::BadTask => "a box without a space and a title behind it makes no task",
@@ -82,24 +82,24 @@ impl Outlined {
 }
 
 /// Every heading and task, in order.
-pub fn read(text: &str) -> Outlined {
+pub fn read_outline(text: &str) -> Outlined {
     let markdown = Markdown::read(text);
     let lines: Vec<Line<'_>> = markdown.lines().collect();
     let mut outline = Outline::default();
     let mut rest = lines.as_slice();
     if let Some(end) = front_matter(&lines) {
-        outline.pass(1, PassedKind::FrontMatter);
+        outline.note_passed(1, PassedKind::FrontMatter);
         rest = &lines[end..];
     }
     while let Some((line, below)) = rest.split_first() {
-        rest = outline.line(line, below);
+        rest = outline.take_line(line, below);
     }
     let mut outlined = outline.outlined;
     for item in &mut outlined.items {
         item.text = dedent(&item.text);
     }
     let mut pass = |line, what| outlined.passed.push(Passed { line, what });
-    markdown.comments().iter().for_each(|lines| pass(lines.start, PassedKind::Comment));
+    markdown.comment_lines().iter().for_each(|lines| pass(lines.start, PassedKind::Comment));
     markdown.open_fences().iter().for_each(|line| pass(*line, PassedKind::OpenFence));
     outlined.passed.sort_by_key(|passed| passed.line);
     outlined
@@ -114,7 +114,10 @@ fn front_matter(lines: &[Line<'_>]) -> Option<usize> {
     let end = rest.iter().position(|line| matches!(line.text.trim_end(), "---" | "..."))?;
     let is_key = |line: &Line<'_>| {
         let text = line.text.trim();
-        text.is_empty() || text.contains(':') || text.starts_with(['-', '#']) || line.indent() > 0
+        text.is_empty()
+            || text.contains(':')
+            || text.starts_with(['-', '#'])
+            || line.indent_columns() > 0
     };
     (end > 0 && rest[..end].iter().all(is_key)).then_some(end + 2)
 }
@@ -129,57 +132,57 @@ struct Outline {
 
 impl Outline {
     /// Takes a line, and returns the lines that follow.
-    fn line<'l, 't>(&mut self, line: &Line<'t>, below: &'l [Line<'t>]) -> &'l [Line<'t>] {
+    fn take_line<'l, 't>(&mut self, line: &Line<'t>, below: &'l [Line<'t>]) -> &'l [Line<'t>] {
         let content = line.text.trim_start();
-        let indent = line.indent();
+        let indent = line.indent_columns();
         let continues = self.tasks.last().is_some_and(|(at, _)| indent > *at);
         if line.kind != LineKind::Text {
             if line.kind == LineKind::Fence && !continues {
                 self.tasks.clear();
             }
-            self.describe(line);
+            self.add_description(line);
             return below;
         }
-        match boxed(content) {
+        match parse_checkbox(content) {
             Some(Ok((ticked, title))) => {
-                self.task(line.number, indent, ticked, title);
+                self.add_task(line.number, indent, ticked, title);
                 return below;
             }
             Some(Err(what)) => {
-                self.pass(line.number, what);
+                self.note_passed(line.number, what);
                 if !continues {
                     self.tasks.clear();
                 }
                 if self.open_item().is_some() {
-                    self.describe(line);
+                    self.add_description(line);
                 }
                 return below;
             }
             None => {}
         }
-        if !continues && let Some((level, title)) = heading(line.text) {
-            self.heading(line.number, level, title);
+        if !continues && let Some((level, title)) = parse_heading(line.text) {
+            self.add_heading(line.number, level, title);
             return below;
         }
         if !continues
             && let Some((next, below)) = below.split_first()
-            && let Some(level) = underline(next)
+            && let Some(level) = underline_level(next)
             && indent < 4
             && !content.is_empty()
             && !content.starts_with(['-', '*', '+', '>', '|', '#'])
         {
-            self.heading(line.number, level, content.trim_end());
+            self.add_heading(line.number, level, content.trim_end());
             return below;
         }
         // Text at the margin ends the list.
         if !content.is_empty() && !continues {
             self.tasks.clear();
         }
-        self.describe(line);
+        self.add_description(line);
         below
     }
 
-    fn task(&mut self, line: usize, indent: usize, ticked: bool, title: &str) {
+    fn add_task(&mut self, line: usize, indent: usize, ticked: bool, title: &str) {
         while self.tasks.last().is_some_and(|(at, _)| *at >= indent) {
             self.tasks.pop();
         }
@@ -188,7 +191,7 @@ impl Outline {
         self.push(line, Kind::Task { ticked }, title, parent);
     }
 
-    fn heading(&mut self, line: usize, level: u8, title: &str) {
+    fn add_heading(&mut self, line: usize, level: u8, title: &str) {
         self.tasks.clear();
         while self.headings.last().is_some_and(|(other, _)| *other >= level) {
             self.headings.pop();
@@ -203,7 +206,7 @@ impl Outline {
         self.outlined.items.push(Item { line, kind, title, text, parent });
     }
 
-    fn pass(&mut self, line: usize, what: PassedKind) {
+    fn note_passed(&mut self, line: usize, what: PassedKind) {
         self.outlined.passed.push(Passed { line, what });
     }
 
@@ -212,18 +215,18 @@ impl Outline {
     }
 
     /// Puts a line below the item that is open.
-    fn describe(&mut self, line: &Line<'_>) {
+    fn add_description(&mut self, line: &Line<'_>) {
         if let Some(item) = self.open_item().and_then(|at| self.outlined.items.get_mut(at)) {
             item.text.push_str(line.text);
             item.text.push('\n');
         } else if !line.text.trim().is_empty() {
-            self.pass(line.number, PassedKind::Prose);
+            self.note_passed(line.number, PassedKind::Prose);
         }
     }
 }
 
 /// `# title` to `### title`, at the margin.
-fn heading(line: &str) -> Option<(u8, &str)> {
+fn parse_heading(line: &str) -> Option<(u8, &str)> {
     let rest = line.trim_start_matches('#');
     let level =
         u8::try_from(line.len() - rest.len()).ok().filter(|level| (1..=3).contains(level))?;
@@ -239,7 +242,7 @@ fn heading(line: &str) -> Option<(u8, &str)> {
 }
 
 /// A row of `=` or `-` below a title.
-fn underline(line: &Line<'_>) -> Option<u8> {
+fn underline_level(line: &Line<'_>) -> Option<u8> {
     let text = line.text.trim();
     let is_row = |mark: u8| text.len() >= 3 && text.bytes().all(|b| b == mark);
     match line.kind {
@@ -251,7 +254,7 @@ fn underline(line: &Line<'_>) -> Option<u8> {
 
 /// Reads a checkbox: `- [ ] title`, with `-`, `*`, `+` or a number. Returns an error if the box
 /// makes no task, and `None` if there is no box.
-fn boxed(content: &str) -> Option<Result<(bool, &str), PassedKind>> {
+fn parse_checkbox(content: &str) -> Option<Result<(bool, &str), PassedKind>> {
     let rest = list_item(content)?.strip_prefix('[')?;
     let mut characters = rest.chars();
     let mark = characters.next()?;
@@ -284,7 +287,7 @@ fn list_item(content: &str) -> Option<&str> {
 }
 
 /// The lines of a text that are items of a list without boxes.
-pub fn bullets(text: &str) -> Vec<usize> {
+pub fn bullet_lines(text: &str) -> Vec<usize> {
     let markdown = Markdown::read(text);
     let is_item = |line: &Line<'_>| {
         line.kind == LineKind::Text && list_item(line.text.trim_start()).is_some()
@@ -322,7 +325,7 @@ mod tests {
                 if item.text.is_empty() { String::new() } else { format!(": {}", item.text) };
             format!("{mark} {}{parent}{text}", item.title)
         };
-        read(text).items.iter().map(show).collect()
+        read_outline(text).items.iter().map(show).collect()
     }
 
     #[test]
@@ -367,7 +370,7 @@ mod tests {
     #[test]
     fn whatever_is_passed_over_is_told_with_its_line() {
         let told = |text: &str| {
-            let passed = read(text).passed;
+            let passed = read_outline(text).passed;
             passed.into_iter().map(|passed| (passed.line, passed.what)).collect::<Vec<_>>()
         };
         for mark in ["~", "-", "/", "✓", "?"] {
@@ -386,7 +389,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_panics_and_parents_come_first(text in "([-*#0-9.\\[\\]xX `\t]|[a-zé]|\n){0,200}") {
-            for (at, item) in read(&text).items.iter().enumerate() {
+            for (at, item) in read_outline(&text).items.iter().enumerate() {
                 prop_assert!(item.parent.is_none_or(|parent| parent < at));
                 prop_assert!(!item.title.trim().is_empty());
             }

@@ -11,42 +11,42 @@ use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
 use super::outline::{self, Item, Kind};
-use super::plan_field::field;
+use super::plan_field::field_name;
 use super::record::{Batch, Record, RecordBond};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, IssueType, Status};
 use crate::text;
 
-pub(super) fn read(bytes: &[u8], name: &str) -> Batch {
+pub(super) fn read_plan(bytes: &[u8], name: &str) -> Batch {
     let mut batch = Batch::new(Tracker::Markdown);
     batch.source = format!("{}:{name}", Tracker::Markdown.as_str());
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
         Err(error) => {
             let line = bytes[..error.valid_up_to()].split(|b| *b == b'\n').count();
-            batch.bad(line, "it is no UTF-8 text");
+            batch.add_error(line, "it is no UTF-8 text");
             return batch;
         }
     };
-    let outline = outline::read(text);
+    let outline = outline::read_outline(text);
     let items = outline.items;
     let plan = Plan::new(&items);
     let mut notes = std::mem::take(&mut batch.notes);
     for passed in &outline.passed {
-        notes.add(NoteKind::LeftOut, passed.what.words(), &format!("line {}", passed.line));
+        notes.add(NoteKind::LeftOut, passed.what.as_text(), &format!("line {}", passed.line));
     }
     for (at, item) in items.iter().enumerate() {
         let place = format!("line {}", item.line);
         match &plan.roles[at] {
             Role::Atom => {
                 let mut draft =
-                    Draft::new(item.line, plan.ids[at].clone(), plan.fields(at), &mut notes);
-                match record(&mut draft, &plan, at) {
+                    Draft::new(item.line, plan.ids[at].clone(), plan.item_fields(at), &mut notes);
+                match read_record(&mut draft, &plan, at) {
                     Ok(record) => {
                         batch.records.push(record);
-                        batch.bonds.extend(plan.bonds(at));
+                        batch.bonds.extend(plan.item_bonds(at));
                     }
-                    Err(why) => batch.bad(item.line, why),
+                    Err(why) => batch.add_error(item.line, why),
                 }
             }
             Role::Field => {}
@@ -116,14 +116,14 @@ impl<'a> Plan<'a> {
             }
             Kind::Heading(3)
                 if item.parent.is_some_and(|p| items[p].kind == Kind::Heading(2))
-                    && field(item).is_some() =>
+                    && field_name(item).is_some() =>
             {
                 Role::Field
             }
             Kind::Heading(_) => Role::Atom,
         };
         let roles: Vec<Role> = items.iter().enumerate().map(role).collect();
-        let ids = ids(items, &roles);
+        let ids = item_ids(items, &roles);
         Plan { items, roles, ids, children }
     }
 
@@ -159,25 +159,25 @@ impl<'a> Plan<'a> {
     }
 
     /// Returns the fields of an item as an object.
-    fn fields(&self, at: usize) -> Map<String, Value> {
+    fn item_fields(&self, at: usize) -> Map<String, Value> {
         let item = &self.items[at];
         let mut object = Map::new();
         object.insert("title".to_owned(), item.title.clone().into());
         let mut description = item.text.clone();
         for child in self.children[at].iter().filter(|child| self.roles[**child] == Role::Field) {
             let said = &self.items[*child];
-            match field(said) {
+            match field_name(said) {
                 Some("description" | "design" | "notes") => {
                     if !description.is_empty() {
                         description.push_str("\n\n");
                     }
-                    if field(said) != Some("description") {
+                    if field_name(said) != Some("description") {
                         description.push_str(&format!("## {}\n\n", said.title));
                     }
                     description.push_str(&said.text);
                 }
                 Some("labels") => {
-                    object.insert("labels".to_owned(), json!(words(&said.text)));
+                    object.insert("labels".to_owned(), json!(split_list(&said.text)));
                 }
                 Some("depends") | None => {}
                 Some(key) => {
@@ -190,11 +190,11 @@ impl<'a> Plan<'a> {
     }
 
     /// Returns the bonds of an item: dependencies are titles of other items in the plan, or ids.
-    fn bonds(&self, at: usize) -> Vec<RecordBond> {
+    fn item_bonds(&self, at: usize) -> Vec<RecordBond> {
         let fields = self.children[at].iter().filter(|c| {
-            self.roles[**c] == Role::Field && field(&self.items[**c]) == Some("depends")
+            self.roles[**c] == Role::Field && field_name(&self.items[**c]) == Some("depends")
         });
-        let wanted = fields.flat_map(|child| words(&self.items[*child].text));
+        let wanted = fields.flat_map(|child| split_list(&self.items[*child].text));
         let bond = |text: String| {
             let named = self.items.iter().position(|item| item.title.eq_ignore_ascii_case(&text));
             let source = named
@@ -215,7 +215,7 @@ impl<'a> Plan<'a> {
 }
 
 /// A list with commas, or of lines with bullets.
-fn words(text: &str) -> Vec<String> {
+fn split_list(text: &str) -> Vec<String> {
     text.split([',', '\n'])
         .map(|word| word.trim().trim_start_matches(['-', '*']).trim().trim_matches('`').to_owned())
         .filter(|word| !word.is_empty())
@@ -223,7 +223,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Returns the path of titles of each item; a number tells equal paths apart.
-fn ids(items: &[Item], roles: &[Role]) -> Vec<String> {
+fn item_ids(items: &[Item], roles: &[Role]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::with_capacity(items.len());
     let mut taken: HashMap<String, usize> = HashMap::new();
     for (item, role) in items.iter().zip(roles) {
@@ -233,7 +233,7 @@ fn ids(items: &[Item], roles: &[Role]) -> Vec<String> {
         };
         // A path of titles may be longer than any id should be.
         let path: String =
-            if path.len() > 400 { format!("…{}", text::tail(&path, 400)) } else { path };
+            if path.len() > 400 { format!("…{}", text::tail_bytes(&path, 400)) } else { path };
         let count = if *role == Role::Atom {
             taken.entry(path.clone()).and_modify(|n| *n += 1).or_insert(1)
         } else {
@@ -244,8 +244,8 @@ fn ids(items: &[Item], roles: &[Role]) -> Vec<String> {
     ids
 }
 
-fn record(draft: &mut Draft<'_>, plan: &Plan<'_>, at: usize) -> Result<Record, String> {
-    let title = draft.title("title")?;
+fn read_record(draft: &mut Draft<'_>, plan: &Plan<'_>, at: usize) -> Result<Record, String> {
+    let title = draft.take_title("title")?;
     let description = draft.long_text("description")?;
     let acceptance = draft.long_text("acceptance")?;
     let said = draft.issue_type("issue_type", |_| None);
@@ -258,11 +258,11 @@ fn record(draft: &mut Draft<'_>, plan: &Plan<'_>, at: usize) -> Result<Record, S
         acceptance: Some(acceptance).filter(|text| !text.is_empty()),
         status: if plan.is_done(at) { Status::Closed } else { Status::Open },
         issue_type: if plan.has_children(at) { IssueType::Epic } else { said },
-        priority: draft.priority("priority"),
-        labels: draft.labels("labels"),
+        priority: draft.take_priority("priority"),
+        labels: draft.take_labels("labels"),
         assignee: draft
-            .text("assignee")
-            .and_then(|who| draft.name("assignee", who.trim().trim_start_matches('@'))),
+            .take_text("assignee")
+            .and_then(|who| draft.check_name("assignee", who.trim().trim_start_matches('@'))),
         parent: plan.atom_above(at).map(|parent| plan.ids[parent].clone()),
         defer_until: None,
         close_reason: None,
@@ -270,7 +270,7 @@ fn record(draft: &mut Draft<'_>, plan: &Plan<'_>, at: usize) -> Result<Record, S
         created_at: None,
         updated_at: None,
         closed_at: None,
-        metadata: draft.metadata(Tracker::Markdown.as_str(), Map::new()),
+        metadata: draft.finish_metadata(Tracker::Markdown.as_str(), Map::new()),
     })
 }
 
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     fn outline(text: &str) -> Vec<String> {
-        let batch = read(text.as_bytes(), "plan.md");
+        let batch = read_plan(text.as_bytes(), "plan.md");
         assert!(batch.bad.is_empty(), "{:?}", batch.bad);
         let show = |r: &Record| {
             let parent =
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn fields_below_a_heading_say_something_of_it() {
         let text = "## Fix it\n### Priority\n1\n### Type\nbug\n### Labels\napi, big one\n### Depends on\n- Other\n- bd-9\n### Acceptance Criteria\nIt works.\n## Other\n";
-        let batch = read(text.as_bytes(), "plan.md");
+        let batch = read_plan(text.as_bytes(), "plan.md");
         let first = &batch.records[0];
         assert_eq!(
             (first.priority.value(), first.issue_type, first.labels.join(" ").as_str()),
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn what_is_left_out_is_noted_with_its_line() {
         let text = "Hello\n- [ ] A\n- [~] halfway\n- [ ]no space\n";
-        let notes = read(text.as_bytes(), "plan.md").notes.into_list();
+        let notes = read_plan(text.as_bytes(), "plan.md").notes.into_list();
         let mut lines: Vec<_> = notes.iter().flat_map(|note| note.places.clone()).collect();
         lines.sort();
         assert_eq!(lines, ["line 1", "line 3", "line 4"]);

@@ -17,7 +17,7 @@ const FIELDS: [(&str, &str); 12] = [
     ("blocked by", "depends"),
 ];
 
-pub(super) fn field(item: &Item) -> Option<&'static str> {
+pub(super) fn field_name(item: &Item) -> Option<&'static str> {
     let title = item.title.trim_end_matches(':').to_ascii_lowercase();
     FIELDS.iter().find(|(name, _)| *name == title).map(|(_, key)| *key)
 }
@@ -25,7 +25,7 @@ pub(super) fn field(item: &Item) -> Option<&'static str> {
 /// Returns true if a text is a plan: a text with a task list, or with headings that set fields of
 /// the heading above (`### Priority`). Headings alone make a document.
 pub fn is_plan(text: &str) -> bool {
-    let outline = outline::read(text);
-    let is_field = |item: &Item| item.kind == Kind::Heading(3) && field(item).is_some();
+    let outline = outline::read_outline(text);
+    let is_field = |item: &Item| item.kind == Kind::Heading(3) && field_name(item).is_some();
     outline.has_tasks() || outline.items.iter().any(is_field)
 }

@@ -130,7 +130,7 @@ impl Batch {
         }
     }
 
-    pub(super) fn bad(&mut self, line: usize, message: impl Into<String>) {
+    pub(super) fn add_error(&mut self, line: usize, message: impl Into<String>) {
         self.bad.push(BadLine { line, message: message.into() });
     }
 }

@@ -32,7 +32,7 @@ pub fn write_csv(out: &mut dyn Write, piece: &Piece) -> io::Result<()> {
         atom.labels.join(" "),
         text(&atom.assignee),
         text(&atom.parent_id),
-        blockers(exported).join(" "),
+        blocker_ids(exported).join(" "),
         time(atom.defer_until),
         text(&atom.close_reason),
         atom.created_by.clone(),
@@ -61,7 +61,7 @@ fn csv_cell(text: &str) -> String {
 }
 
 /// The sources of an atom's `blocks` and `waits_for` bonds.
-fn blockers(exported: &Exported) -> Vec<&str> {
+fn blocker_ids(exported: &Exported) -> Vec<&str> {
     let holds =
         |bond: &&Bond| matches!(bond.dependency_type, BondKind::Blocks | BondKind::WaitsFor);
     exported.bonds.iter().filter(holds).map(|bond| bond.source_id.as_str()).collect()
@@ -69,7 +69,7 @@ fn blockers(exported: &Exported) -> Vec<&str> {
 
 /// Renders a Markdown task list: children below parents, finished atoms ticked, descriptions below
 /// items.
-pub fn markdown(snapshot: &Snapshot) -> String {
+pub fn render_markdown(snapshot: &Snapshot) -> String {
     let here: HashSet<&str> =
         snapshot.atoms.iter().map(|exported| exported.atom.id.as_str()).collect();
     let mut children: HashMap<Option<&str>, Vec<&Exported>> = HashMap::new();
@@ -88,7 +88,7 @@ pub fn markdown(snapshot: &Snapshot) -> String {
             if !shown.insert(id) {
                 continue;
             }
-            item(&mut out, exported, depth);
+            render_item(&mut out, exported, depth);
             let below = children.get(&Some(id)).into_iter().flatten().rev();
             todo.extend(below.map(|child| (*child, depth + 1)));
         }
@@ -99,7 +99,7 @@ pub fn markdown(snapshot: &Snapshot) -> String {
 /// Deeper lists are no list any more to a reader of Markdown.
 const DEEPEST: usize = 20;
 
-fn item(out: &mut String, exported: &Exported, depth: usize) {
+fn render_item(out: &mut String, exported: &Exported, depth: usize) {
     let atom = &exported.atom;
     let indent = "  ".repeat(depth.min(DEEPEST));
     let mark = if atom.status.is_over() { "x" } else { " " };
@@ -111,13 +111,17 @@ fn item(out: &mut String, exported: &Exported, depth: usize) {
     if atom.priority != Priority::DEFAULT {
         facts.push(format!("P{}", atom.priority.value()));
     }
-    facts.extend(atom.assignee.iter().map(|who| format!("@{}", plain(who))));
-    facts.extend(atom.labels.iter().map(|label| format!("#{}", plain(label))));
-    let blockers = blockers(exported);
+    facts.extend(atom.assignee.iter().map(|who| format!("@{}", plain_text(who))));
+    facts.extend(atom.labels.iter().map(|label| format!("#{}", plain_text(label))));
+    let blockers = blocker_ids(exported);
     if !blockers.is_empty() {
         facts.push(format!("after {}", blockers.join(", ")));
     }
-    out.push_str(&format!("{indent}- [{mark}] {} ({})\n", plain(&atom.title), facts.join(", ")));
+    out.push_str(&format!(
+        "{indent}- [{mark}] {} ({})\n",
+        plain_text(&atom.title),
+        facts.join(", ")
+    ));
     for line in atom.description.trim_end().lines() {
         let line: String = line
             .chars()
@@ -129,7 +133,7 @@ fn item(out: &mut String, exported: &Exported, depth: usize) {
 }
 
 /// A text in a line of Markdown: no control characters, no tags.
-fn plain(text: &str) -> String {
+fn plain_text(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect::<String>()

@@ -57,7 +57,7 @@ text_enum! {
 
 impl NotSent {
     /// The reason in words, to stand after the path.
-    pub const fn words(self) -> &'static str {
+    pub const fn reason_text(self) -> &'static str {
         match self {
             NotSent::NotAPath => "is not the path of a file",
             NotSent::Absolute => "is an absolute path outside of the working folder",

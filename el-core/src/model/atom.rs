@@ -111,7 +111,7 @@ impl Priority {
     }
 
     /// The word for people.
-    pub fn word(self) -> &'static str {
+    pub fn as_word(self) -> &'static str {
         Self::WORDS[usize::from(self.0)]
     }
 }

@@ -53,7 +53,7 @@ pub struct Channel {
 
 /// Returns the handle for mentions and the inbox: lower case, white space as `-`, only letters,
 /// digits, `-`, `_` and `.`. `Ada Lovelace` becomes `ada-lovelace`.
-pub fn handle(name: &str) -> String {
+pub fn handle_of(name: &str) -> String {
     let words: Vec<String> = name
         .split_whitespace()
         .map(|word| word.chars().filter(|c| is_in_handle(*c)).collect::<String>().to_lowercase())
@@ -70,7 +70,7 @@ pub fn handle(name: &str) -> String {
 /// If no legal character is left.
 pub fn channel_name(text: &str) -> Result<String> {
     let text = text.trim();
-    let name = handle(text.strip_prefix('#').unwrap_or(text));
+    let name = handle_of(text.strip_prefix('#').unwrap_or(text));
     if name.is_empty() {
         return Err(Error::invalid(
             "channel",
@@ -85,7 +85,7 @@ pub fn channel_name(text: &str) -> Result<String> {
 
 /// Returns the channel with the messages about finished runs for a requester.
 pub fn claude_code_channel(agent: &str) -> String {
-    format!("claude-code-{}", handle(agent))
+    format!("claude-code-{}", handle_of(agent))
 }
 
 /// How many a message can reach by mentions.
@@ -93,7 +93,7 @@ const MENTIONS_MAX: usize = 50;
 
 /// Returns the [`handle`]s that a text mentions by `@name`, sorted. An address (`a@b.c`) and an
 /// escaped `\@name` are no mention.
-pub fn mentions(text: &str) -> Vec<String> {
+pub fn mentioned_handles(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut before = ' ';
     let mut rest = text;
@@ -101,7 +101,7 @@ pub fn mentions(text: &str) -> Vec<String> {
         rest = &rest[c.len_utf8()..];
         if c == '@' && !before.is_alphanumeric() && before != '\\' && found.len() < MENTIONS_MAX {
             let length = rest.find(|c: char| !is_in_handle(c)).unwrap_or(rest.len());
-            let name = handle(&rest[..length]);
+            let name = handle_of(&rest[..length]);
             if !name.is_empty() && !found.contains(&name) {
                 found.push(name);
             }
@@ -125,13 +125,13 @@ mod tests {
     #[test]
     fn people_and_agents_are_mentioned_and_addresses_are_not() {
         let text = "@gendry, @Arya: see a@b.c, (@jon.snow) and \\@nobody. @gendry! @ @-";
-        assert_eq!(mentions(text), ["arya", "gendry", "jon.snow"]);
+        assert_eq!(mentioned_handles(text), ["arya", "gendry", "jon.snow"]);
     }
 
     #[test]
     fn a_name_with_spaces_has_a_handle() {
-        assert_eq!(handle(" Ada  Lovelace "), "ada-lovelace");
-        assert_eq!(mentions("@ada-lovelace."), [handle("Ada Lovelace")]);
+        assert_eq!(handle_of(" Ada  Lovelace "), "ada-lovelace");
+        assert_eq!(mentioned_handles("@ada-lovelace."), [handle_of("Ada Lovelace")]);
         assert_eq!(claude_code_channel("Gendry"), "claude-code-gendry");
     }
 
@@ -147,17 +147,17 @@ mod tests {
     proptest! {
         #[test]
         fn a_handle_is_stable_and_mentions_itself(name in ".{0,60}") {
-            let first = handle(&name);
-            prop_assert_eq!(handle(&first), first.clone());
+            let first = handle_of(&name);
+            prop_assert_eq!(handle_of(&first), first.clone());
             prop_assert!(first.chars().all(is_in_handle));
             if first.starts_with(char::is_alphanumeric) {
-                prop_assert_eq!(mentions(&format!("@{first} hello")), vec![first]);
+                prop_assert_eq!(mentioned_handles(&format!("@{first} hello")), vec![first]);
             }
         }
 
         #[test]
         fn any_text_can_be_looked_through(text in "(@|.){0,300}") {
-            prop_assert!(mentions(&text).len() <= MENTIONS_MAX);
+            prop_assert!(mentioned_handles(&text).len() <= MENTIONS_MAX);
         }
     }
 }

@@ -32,7 +32,7 @@ pub use id::{
     fresh_uuid, safe_prefix,
 };
 pub use message::{
-    Channel, InboxMessage, Message, channel_name, claude_code_channel, handle, mentions,
+    Channel, InboxMessage, Message, channel_name, claude_code_channel, handle_of, mentioned_handles,
 };
 pub use name::Name;
 pub use pause::{Pause, PauseKind};

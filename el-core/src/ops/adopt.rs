@@ -15,6 +15,6 @@ pub fn adopt(store: &mut Store, run_id: &str, from: Option<&str>, worker_id: &st
                 format!("{run_id} is another worker's, or over"),
             ));
         }
-        run::set(tx, run_id, "worker_id", &worker_id)
+        run::set_column(tx, run_id, "worker_id", &worker_id)
     })
 }

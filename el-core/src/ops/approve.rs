@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::change::{To, resolved_all, set_status};
+use super::change::{ChangeDetails, resolved_all, set_status};
 use crate::model::{Atom, EventKind, Review, ReviewVerdict, Run, Status, validate};
 use crate::store::{Store, Tx, atom, event, review, run};
 use crate::{Ctx, Error, Result};
@@ -22,7 +22,7 @@ pub fn approve<S: AsRef<str>>(
         let session = run::fence(tx, ctx)?;
         let atoms = resolved_all(tx, ids)?;
         for before in &atoms {
-            waits(session.as_ref(), before)?;
+            ensure_waits_for_review(session.as_ref(), before)?;
             approve_one(tx, ctx, before, reason.as_deref())?;
         }
         atoms.iter().map(|a| atom::get(tx, &a.id)).collect()
@@ -35,25 +35,31 @@ pub(super) fn approve_one(
     before: &Atom,
     reason: Option<&str>,
 ) -> Result<()> {
-    let last = review::last(tx, &before.id)?.filter(|review| review.verdict.is_none());
-    review::decide(tx, ctx, &before.id, ReviewVerdict::Approved, reason)?;
+    let last = review::last_review(tx, &before.id)?.filter(|review| review.verdict.is_none());
+    review::record_verdict(tx, ctx, &before.id, ReviewVerdict::Approved, reason)?;
     // The word comes first: a reason that begins with "fail" would release what waits for a
     // failure.
-    let said = reason.map(str::to_owned).or_else(|| last.as_ref().and_then(summary));
+    let said = reason.map(str::to_owned).or_else(|| last.as_ref().and_then(report_summary));
     let closing = said.map_or_else(|| "Approved".to_owned(), |said| format!("Approved: {said}"));
-    set_status(tx, ctx, before, Status::Closed, To { reason: Some(&closing), ..To::default() })?;
+    set_status(
+        tx,
+        ctx,
+        before,
+        Status::Closed,
+        ChangeDetails { reason: Some(&closing), ..ChangeDetails::default() },
+    )?;
     let data = json!({ "review": last.map(|review| review.id), "reason": reason });
     event::insert(tx, ctx, EventKind::Approved, Some(&before.id), None, &data)
 }
 
 /// Returns the summary of the work from the report, cut to the length of a reason.
-fn summary(review: &Review) -> Option<String> {
+fn report_summary(review: &Review) -> Option<String> {
     let text = review.report.get("summary").and_then(Value::as_str)?.trim();
     if text.is_empty() { None } else { Some(text.chars().take(2_000).collect()) }
 }
 
 /// Refuses a decision about an atom that does not wait for review, or about the caller's own work.
-pub(super) fn waits(session: Option<&Run>, atom: &Atom) -> Result<()> {
+pub(super) fn ensure_waits_for_review(session: Option<&Run>, atom: &Atom) -> Result<()> {
     if session.is_some_and(|session| session.atom_id == atom.id) {
         return Err(Error::Refused(format!(
             "a run cannot review its own work, which is {}",

@@ -1,4 +1,4 @@
-use super::runs::target;
+use super::runs::resolve_target;
 use crate::model::{Artifact, RUN_PREFIX, Run};
 use crate::store::{self, Store, artifact, atom};
 use crate::{Error, Result};
@@ -26,7 +26,7 @@ pub fn artifacts(store: &Store, text: &str) -> Result<HandedBack> {
             if is_run { None } else { artifact::last_run_with_any(tx, &atom::resolve(tx, text)?)? };
         let run = match last {
             Some(id) => store::run::get(tx, &id)?,
-            None => target(tx, text)?,
+            None => resolve_target(tx, text)?,
         };
         let (artifacts, not_sent) =
             artifact::of_run(tx, &run.id)?.into_iter().partition(Artifact::is_sent);
@@ -40,7 +40,7 @@ impl HandedBack {
     /// # Errors
     ///
     /// If no artifact matches, or several do.
-    pub fn find(&self, wanted: &str) -> Result<&Artifact> {
+    pub fn find_artifact(&self, wanted: &str) -> Result<&Artifact> {
         let wanted = wanted.trim();
         let by_number = wanted
             .parse::<i64>()
@@ -62,7 +62,7 @@ impl HandedBack {
             // The summary is always the first; a file of the agent's that is called so comes before
             // that word.
             [] if wanted == "summary" && !self.artifacts.is_empty() => Ok(&self.artifacts[0]),
-            [] => Err(self.missing(wanted)),
+            [] => Err(self.missing_error(wanted)),
             several => Err(Error::Ambiguous {
                 id: wanted.to_owned(),
                 candidates: several
@@ -73,7 +73,7 @@ impl HandedBack {
         }
     }
 
-    fn missing(&self, wanted: &str) -> Error {
+    fn missing_error(&self, wanted: &str) -> Error {
         let refused = self
             .not_sent
             .iter()
@@ -81,7 +81,7 @@ impl HandedBack {
         match refused.and_then(|artifact| Some((artifact, artifact.reason?))) {
             Some((artifact, reason)) => Error::conflict(
                 "not_sent",
-                format!("{} was not handed over: it {}", artifact.path, reason.words()),
+                format!("{} was not handed over: it {}", artifact.path, reason.reason_text()),
             ),
             None => Error::not_found("artifact", wanted),
         }

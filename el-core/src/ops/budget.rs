@@ -2,10 +2,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::change::{To, set_status};
+use super::change::{ChangeDetails, set_status};
 use crate::model::{Atom, CancelMode, EventKind, Progress, Run, Status, Timestamp};
 use crate::model::{Pause, PauseKind};
-use crate::rules::budget::{cap_of, day, is_over, is_spent, next_day, usd};
+use crate::rules::budget::{cap_of, day_number, format_usd, is_over, is_spent, next_day};
 use crate::store::{Store, Tx, atom, budget, comment, event, meta, run};
 use crate::{Ctx, Result};
 
@@ -67,26 +67,29 @@ pub(super) fn day_pause(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
     let number =
         |key| -> Result<Option<i64>> { Ok(meta::get(tx, key)?.and_then(|text| text.parse().ok())) };
     let Some(cap) = number(meta::BUDGET_PER_DAY)? else { return Ok(None) };
-    let today = day(now);
+    let today = day_number(now);
     let spent = budget::spent_on(tx, today)?;
     if !is_spent(spent, cap) || number(meta::BUDGET_LIFTED)? == Some(today) {
         return Ok(None);
     }
-    let reason =
-        format!("{} of the day's budget of {} are spent (budget_per_day)", usd(spent), usd(cap));
+    let reason = format!(
+        "{} of the day's budget of {} are spent (budget_per_day)",
+        format_usd(spent),
+        format_usd(cap)
+    );
     Ok(Some(Pause { until: Some(next_day(now)), reason, kind: PauseKind::Budget }))
 }
 
 /// Records the budgets of a run.
-pub(super) fn keep(tx: &Tx<'_>, run: &str, caps: Caps) -> Result<()> {
-    run::set(tx, run, "budget_micros", &caps.run)?;
-    run::set(tx, run, "epic_budget_micros", &caps.epic)
+pub(super) fn record_caps(tx: &Tx<'_>, run: &str, caps: Caps) -> Result<()> {
+    run::set_column(tx, run, "budget_micros", &caps.run)?;
+    run::set_column(tx, run, "epic_budget_micros", &caps.epic)
 }
 
 /// Adds the cost since the last record, and ends the run if the run or an epic above is over
 /// budget. Runs in the transaction that records the cost. `before` is the run before the change;
 /// `is_working`: no other cause has ended the run.
-pub(super) fn record(
+pub(super) fn record_cost(
     tx: &Tx<'_>,
     before: &Run,
     progress: &Progress,
@@ -98,7 +101,7 @@ pub(super) fn record(
     if more <= 0 {
         return Ok(());
     }
-    budget::add(tx, day(now), more)?;
+    budget::add_spent(tx, day_number(now), more)?;
     let kept = budget::of_run(tx, &before.id)?;
     // Most of the cost is reported after the agent has closed the atom. The run is over by then,
     // but the other runs of the epic must stop.
@@ -107,10 +110,10 @@ pub(super) fn record(
         // A failure of the run, tried again as others are.
         let why = format!(
             "over budget: this run cost {} of the {} that it may cost",
-            usd(progress.cost_micros),
-            usd(cap)
+            format_usd(progress.cost_micros),
+            format_usd(cap)
         );
-        run::set(tx, &before.id, "over_budget", &why)?;
+        run::set_column(tx, &before.id, "over_budget", &why)?;
     }
     let Some((epic, spent, cap)) = spent_epic(tx, &before.atom_id, kept.epic)? else {
         return Ok(());
@@ -125,12 +128,12 @@ pub(super) fn record(
     let why = format!(
         "over budget: {} and what is below it cost {} of {}",
         epic.id,
-        usd(spent),
-        usd(cap)
+        format_usd(spent),
+        format_usd(cap)
     );
-    for run in run::live(tx)? {
+    for run in run::list_live(tx)? {
         let is_below =
-            run.atom_id == epic.id || budget::parents(tx, &run.atom_id)?.contains(&epic.id);
+            run.atom_id == epic.id || budget::parent_ids(tx, &run.atom_id)?.contains(&epic.id);
         let is_ended = run.cancel_requested.is_some()
             || if run.id == before.id {
                 !is_working
@@ -138,7 +141,14 @@ pub(super) fn record(
                 budget::of_run(tx, &run.id)?.over.is_some()
             };
         if is_below && !is_ended {
-            end(tx, &Ctx { now, actor: &run.agent, session: None }, &run, &why, &epic.id, is_held)?;
+            end_run(
+                tx,
+                &Ctx { now, actor: &run.agent, session: None },
+                &run,
+                &why,
+                &epic.id,
+                is_held,
+            )?;
         }
     }
     Ok(())
@@ -146,13 +156,25 @@ pub(super) fn record(
 
 /// Ends a run for cost. The end counts as no failure. Below a held epic, the atom waits for the
 /// epic; else the atom itself is held.
-fn end(tx: &Tx<'_>, ctx: &Ctx<'_>, run: &Run, why: &str, epic: &str, is_held: bool) -> Result<()> {
+fn end_run(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    run: &Run,
+    why: &str,
+    epic: &str,
+    is_held: bool,
+) -> Result<()> {
     let mode = if is_held { CancelMode::Requeue } else { CancelMode::Hold };
-    run::set(tx, &run.id, "over_budget", &why)?;
-    run::set(tx, &run.id, "cancel_requested", &mode.as_str())?;
+    run::set_column(tx, &run.id, "over_budget", &why)?;
+    run::set_column(tx, &run.id, "cancel_requested", &mode.as_str())?;
     let data = json!({ "mode": mode, "reason": why });
     event::insert(tx, ctx, EventKind::CancelRequested, Some(&run.atom_id), Some(&run.id), &data)?;
-    say(tx, ctx, &run.atom_id, &format!("Ended, {why}. {}", way_out(epic, is_held, &run.atom_id)))
+    add_comment(
+        tx,
+        ctx,
+        &run.atom_id,
+        &format!("Ended, {why}. {}", way_out(epic, is_held, &run.atom_id)),
+    )
 }
 
 /// Returns true if an atom may begin. Otherwise holds the epic with the spent budget, or the atom
@@ -160,14 +182,14 @@ fn end(tx: &Tx<'_>, ctx: &Ctx<'_>, run: &Run, why: &str, epic: &str, is_held: bo
 pub(super) fn may_begin(tx: &Tx<'_>, ctx: &Ctx<'_>, wanted: &str, caps: Caps) -> Result<bool> {
     let Some((epic, spent, cap)) = spent_epic(tx, wanted, caps.epic)? else { return Ok(true) };
     if !hold_epic(tx, ctx, &epic, spent, cap)? {
-        set_status(tx, ctx, &atom::get(tx, wanted)?, Status::Deferred, To::default())?;
+        set_status(tx, ctx, &atom::get(tx, wanted)?, Status::Deferred, ChangeDetails::default())?;
         let text = format!(
             "Held: {} of the budget of {} are spent. {}",
-            usd(spent),
-            usd(cap),
+            format_usd(spent),
+            format_usd(cap),
             way_out(&epic.id, false, wanted)
         );
-        say(tx, ctx, wanted, &text)?;
+        add_comment(tx, ctx, wanted, &text)?;
     }
     Ok(false)
 }
@@ -179,14 +201,14 @@ fn way_out(epic: &str, is_held: bool, wanted: &str) -> String {
     )
 }
 
-fn say(tx: &Tx<'_>, ctx: &Ctx<'_>, about: &str, text: &str) -> Result<()> {
+fn add_comment(tx: &Tx<'_>, ctx: &Ctx<'_>, about: &str, text: &str) -> Result<()> {
     let added = comment::insert(tx, ctx, about, text)?;
     event::insert(tx, ctx, EventKind::Commented, Some(about), None, &json!({ "comment": added.id }))
 }
 
 /// Returns the budget that holds an atom. Epics without a budget have the default of the last
 /// claim.
-pub(super) fn spent(tx: &Tx<'_>, atom: &str) -> Result<Option<SpentBudget>> {
+pub(super) fn spent_budget(tx: &Tx<'_>, atom: &str) -> Result<Option<SpentBudget>> {
     let default = budget::last_for_epics(tx)?;
     let found = match spent_at(tx, atom, default)? {
         Some(found) => Some(found),
@@ -200,13 +222,13 @@ pub(super) fn spent(tx: &Tx<'_>, atom: &str) -> Result<Option<SpentBudget>> {
 }
 
 /// Returns the reason why a run was ended for cost.
-pub(super) fn over(tx: &Tx<'_>, run: &str) -> Result<Option<String>> {
+pub(super) fn overrun_reason(tx: &Tx<'_>, run: &str) -> Result<Option<String>> {
     Ok(budget::of_run(tx, run)?.over)
 }
 
 /// Returns the nearest ancestor with a spent budget, the amount spent, and the budget.
 fn spent_epic(tx: &Tx<'_>, atom: &str, default: Option<i64>) -> Result<Option<(Atom, i64, i64)>> {
-    for parent in budget::parents(tx, atom)? {
+    for parent in budget::parent_ids(tx, atom)? {
         let found = spent_at(tx, &parent, default)?;
         if found.is_some() {
             return Ok(found);
@@ -229,14 +251,14 @@ fn hold_epic(tx: &Tx<'_>, ctx: &Ctx<'_>, epic: &Atom, spent: i64, cap: i64) -> R
         return Ok(false);
     }
     if !epic.status.holds_children() {
-        set_status(tx, ctx, epic, Status::Deferred, To::default())?;
+        set_status(tx, ctx, epic, Status::Deferred, ChangeDetails::default())?;
         let text = format!(
             "Held: {} of its budget of {} are spent. {}",
-            usd(spent),
-            usd(cap),
+            format_usd(spent),
+            format_usd(cap),
             way_out(&epic.id, true, &epic.id)
         );
-        say(tx, ctx, &epic.id, &text)?;
+        add_comment(tx, ctx, &epic.id, &text)?;
     }
     Ok(true)
 }

@@ -18,13 +18,13 @@ pub fn builds_on(store: &Store, id: &str) -> Result<Vec<String>> {
     store.read(|tx| {
         let mut seen = HashSet::from([id.to_owned()]);
         // Depth first, without recursion: what is left last comes first.
-        let mut path = vec![(id.to_owned(), before(tx, id, false)?)];
+        let mut path = vec![(id.to_owned(), atoms_before(tx, id, false)?)];
         let mut found = Vec::new();
         while let Some((at, left)) = path.last_mut() {
             match left.pop() {
                 Some(next) => {
                     if seen.len() < LOOK_AT && seen.insert(next.clone()) {
-                        let left = before(tx, &next, true)?;
+                        let left = atoms_before(tx, &next, true)?;
                         path.push((next, left));
                     }
                 }
@@ -43,20 +43,20 @@ pub fn builds_on(store: &Store, id: &str) -> Result<Vec<String>> {
     })
 }
 
-fn before(tx: &Tx<'_>, id: &str, with_children: bool) -> Result<Vec<String>> {
-    let mut before = sources(tx, id)?;
+fn atoms_before(tx: &Tx<'_>, id: &str, with_children: bool) -> Result<Vec<String>> {
+    let mut before = blocking_sources(tx, id)?;
     if with_children {
-        before.extend(atom::children(tx, id)?);
+        before.extend(atom::child_ids(tx, id)?);
     }
     Ok(before)
 }
 
 /// Returns the sources that block an atom or an ancestor.
-pub(super) fn sources(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
+pub(super) fn blocking_sources(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let mut next = Some(id.to_owned());
     while let Some(id) = next.filter(|id| seen.insert(id.clone())) {
-        for edge in bond::touching(tx, &id)? {
+        for edge in bond::list_touching(tx, &id)? {
             if edge.target_id == id
                 && matches!(edge.dependency_type, BondKind::Blocks | BondKind::WaitsFor)
             {

@@ -31,7 +31,7 @@ pub fn cancel(
 ) -> Result<Cancelled> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
-        let found = super::runs::target(tx, target)?;
+        let found = super::runs::resolve_target(tx, target)?;
         if let Some(session) = session.filter(|_| mode == CancelMode::Requeue) {
             may_open(&session, &found.atom_id)?;
             return Err(Error::Refused(format!(
@@ -45,7 +45,7 @@ pub fn cancel(
                 format!("{} ended already, as {}", found.id, found.outcome.map_or("unknown", |o| o.as_str())),
             ));
         }
-        request(tx, ctx, &found, mode, reason)?;
+        request_cancel(tx, ctx, &found, mode, reason)?;
         Ok(Cancelled { run_id: found.id, atom_id: found.atom_id, mode })
     })
 }
@@ -59,15 +59,15 @@ pub fn cancel_all(store: &mut Store, ctx: &Ctx<'_>, mode: CancelMode) -> Result<
     store.write(|tx| {
         run::fence(tx, ctx)?;
         let mut cancelled = Vec::new();
-        for live in run::live(tx)? {
-            request(tx, ctx, &live, mode, None)?;
+        for live in run::list_live(tx)? {
+            request_cancel(tx, ctx, &live, mode, None)?;
             cancelled.push(Cancelled { run_id: live.id, atom_id: live.atom_id, mode });
         }
         Ok(cancelled)
     })
 }
 
-pub(super) fn request(
+pub(super) fn request_cancel(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
     live: &Run,
@@ -77,7 +77,7 @@ pub(super) fn request(
     if live.cancel_requested == Some(mode) {
         return Ok(());
     }
-    run::set(tx, &live.id, "cancel_requested", &mode.as_str())?;
+    run::set_column(tx, &live.id, "cancel_requested", &mode.as_str())?;
     if let Some(reason) = reason {
         comment::insert(tx, ctx, &live.atom_id, &format!("Cancelled: {reason}"))?;
     }

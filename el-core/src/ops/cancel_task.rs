@@ -1,9 +1,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cancel::request;
-use super::change::{To, set_status};
-use super::tasks::{Task, named, of_atom};
+use super::cancel::request_cancel;
+use super::change::{ChangeDetails, set_status};
+use super::tasks::{Task, of_atom, resolve_task};
 use crate::model::{CancelMode, Status, TaskStatus};
 use crate::store::{Store, comment, run};
 use crate::{Ctx, Error, Result};
@@ -33,10 +33,10 @@ pub fn cancel_task(
 ) -> Result<CancelledTask> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let found = named(tx, id)?;
+        let found = resolve_task(tx, id)?;
         let was = match run::live_of(tx, &found.id)? {
             Some(live) => {
-                request(tx, ctx, &live, CancelMode::Hold, reason)?;
+                request_cancel(tx, ctx, &live, CancelMode::Hold, reason)?;
                 TaskStatus::Running
             }
             None if found.status.is_over() => {
@@ -47,7 +47,7 @@ pub fn cancel_task(
             }
             None => {
                 if found.status != Status::Deferred || found.defer_until.is_some() {
-                    set_status(tx, ctx, &found, Status::Deferred, To::default())?;
+                    set_status(tx, ctx, &found, Status::Deferred, ChangeDetails::default())?;
                 }
                 if let Some(reason) = reason {
                     comment::insert(tx, ctx, &found.id, &format!("Cancelled: {reason}"))?;
@@ -55,6 +55,6 @@ pub fn cancel_task(
                 TaskStatus::Queued
             }
         };
-        Ok(CancelledTask { task: of_atom(tx, named(tx, &found.id)?)?, was })
+        Ok(CancelledTask { task: of_atom(tx, resolve_task(tx, &found.id)?)?, was })
     })
 }

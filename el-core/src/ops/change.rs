@@ -10,7 +10,7 @@ use crate::store::{Tx, atom, bond, budget, event, orchestration, review, run};
 use crate::{Ctx, Error, Result};
 
 /// Resolves an id as a person types ids, and reads the atom.
-pub(super) fn resolved(tx: &Tx<'_>, id: &str) -> Result<Atom> {
+pub(super) fn resolve_atom(tx: &Tx<'_>, id: &str) -> Result<Atom> {
     let id = atom::resolve(tx, id)?;
     atom::get(tx, &id)
 }
@@ -142,7 +142,7 @@ pub(super) fn may_close(
     by_setting: bool,
 ) -> Result<()> {
     let Some(session) = session else { return Ok(()) };
-    if atom.status != Status::Closed && orchestration::asks(tx, &atom.id)? {
+    if atom.status != Status::Closed && orchestration::is_question(tx, &atom.id)? {
         return Err(Error::Refused(format!(
             "{} is a question: your answer ends it, in the form that it asks for, as the last thing that you say; no command does",
             atom.id
@@ -179,7 +179,8 @@ fn leave_alone(tx: &Tx<'_>, session: &Run, atom: &Atom) -> Result<()> {
             atom.id
         )));
     }
-    if atom.status.holds_children() && budget::parents(tx, &session.atom_id)?.contains(&atom.id) {
+    if atom.status.holds_children() && budget::parent_ids(tx, &session.atom_id)?.contains(&atom.id)
+    {
         return Err(Error::Refused(format!(
             "{} is {} and holds the work of this session; a person lets it go on",
             atom.id, atom.status
@@ -227,7 +228,7 @@ pub(super) fn may_close_unverified(
 
 /// How a status is to change.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct To<'a> {
+pub(super) struct ChangeDetails<'a> {
     pub(super) reason: Option<&'a str>,
     pub(super) defer_until: Option<Timestamp>,
     pub(super) retry_at: Option<Timestamp>,
@@ -245,7 +246,7 @@ pub(super) fn set_status(
     ctx: &Ctx<'_>,
     before: &Atom,
     status: Status,
-    to: To<'_>,
+    to: ChangeDetails<'_>,
 ) -> Result<()> {
     // The status counts as set by the run only if the atom is the run's own. A change by anyone
     // else outranks the run.
@@ -263,7 +264,7 @@ pub(super) fn set_status(
     };
     if before.status == Status::Review && status != Status::Review {
         // A new status supersedes an undecided hand-over.
-        review::decide(tx, ctx, &before.id, ReviewVerdict::Superseded, to.reason)?;
+        review::record_verdict(tx, ctx, &before.id, ReviewVerdict::Superseded, to.reason)?;
     }
     atom::set_status(tx, &before.id, status, change, ctx.now)?;
     let mut data = json!({ "from": before.status, "to": status });
@@ -285,7 +286,7 @@ pub(super) fn set_status(
 
 /// Marks the targets of `conditional_blocks` as not needed, since the source ended without failing.
 pub(super) fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Result<()> {
-    for bond in bond::touching(tx, source)? {
+    for bond in bond::list_touching(tx, source)? {
         if bond.source_id != source || bond.dependency_type != BondKind::ConditionalBlocks {
             continue;
         }
@@ -299,7 +300,7 @@ pub(super) fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Resul
                 ctx,
                 &target,
                 Status::WontDo,
-                To { reason: Some(&reason), ..To::default() },
+                ChangeDetails { reason: Some(&reason), ..ChangeDetails::default() },
             )?;
         }
     }
@@ -344,7 +345,7 @@ fn waiting_for(tx: &Tx<'_>, vertex: &Vertex) -> Result<Vec<Vertex>> {
     let (targets, family) = match vertex.side {
         Side::Itself => (bond::waiting_for_itself(tx, &vertex.atom)?, Some(vertex.atom.clone())),
         Side::Family => {
-            (bond::waiting_for_family(tx, &vertex.atom)?, atom::parent(tx, &vertex.atom)?)
+            (bond::waiting_for_family(tx, &vertex.atom)?, atom::parent_of(tx, &vertex.atom)?)
         }
     };
     let targets = targets.into_iter().map(|atom| Vertex { atom, side: Side::Itself });

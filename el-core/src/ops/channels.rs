@@ -1,5 +1,5 @@
 use super::Page;
-use crate::model::{Channel, Message, channel_name, handle};
+use crate::model::{Channel, Message, channel_name, handle_of};
 use crate::store::{Store, message};
 use crate::{Error, Result};
 
@@ -9,8 +9,8 @@ use crate::{Error, Result};
 /// # Errors
 ///
 /// If the database cannot be read.
-pub fn channels(store: &Store, reader: &str) -> Result<Vec<Channel>> {
-    store.read(|tx| message::channels(tx, &handle(reader)))
+pub fn list_channels(store: &Store, reader: &str) -> Result<Vec<Channel>> {
+    store.read(|tx| message::list_channels(tx, &handle_of(reader)))
 }
 
 /// Returns the last `limit` messages of a channel after message number `after`, oldest first, with
@@ -19,7 +19,7 @@ pub fn channels(store: &Store, reader: &str) -> Result<Vec<Channel>> {
 /// # Errors
 ///
 /// If the name is no channel's, or the database cannot be read.
-pub fn channel(
+pub fn read_channel(
     store: &Store,
     name: &str,
     after: i64,

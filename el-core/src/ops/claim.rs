@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::change::{To, resolved, set_status};
+use super::change::{ChangeDetails, resolve_atom, set_status};
 use super::list::with_parent;
 use super::{AssigneeFilter, AtomFilter};
 use crate::model::{Atom, EventKind, Status, validate};
@@ -26,7 +26,7 @@ pub fn claim(
 ) -> Result<Atom> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
-        let before = resolved(tx, id)?;
+        let before = resolve_atom(tx, id)?;
         if let Some(own) = &session {
             if own.atom_id == before.id {
                 return Ok(before);
@@ -69,7 +69,7 @@ pub fn claim(
                 format!("{} is not ready; `el why {}` says what holds it", before.id, before.id),
             ));
         }
-        take(tx, ctx, &before, conversation)
+        take_atom(tx, ctx, &before, conversation)
     })
 }
 
@@ -89,7 +89,7 @@ pub struct ClaimNext {
 /// # Errors
 ///
 /// If the actor has no name, or a session of `el work` wants to claim.
-pub fn next(store: &mut Store, ctx: &Ctx<'_>, which: &ClaimNext) -> Result<Option<Atom>> {
+pub fn claim_next(store: &mut Store, ctx: &Ctx<'_>, which: &ClaimNext) -> Result<Option<Atom>> {
     Ok(next_many(store, ctx, which, 1)?.pop())
 }
 
@@ -109,7 +109,7 @@ pub fn next_many(
         let mut filter = with_parent(tx, &which.filter)?;
         filter.assignee.get_or_insert(AssigneeFilter::NobodyOr(actor.clone()));
         let count = Some(i64::from(count));
-        Query::ready(&filter, ctx.now).rows(tx, ready::QUEUE_ORDER, count, 0)
+        Query::ready_at(&filter, ctx.now).fetch_rows(tx, ready::QUEUE_ORDER, count, 0)
     };
     if !which.claim {
         return store.read(pick);
@@ -119,7 +119,7 @@ pub fn next_many(
             return Err(only_its_own(&own.atom_id));
         }
         let conversation = which.conversation.as_deref();
-        pick(tx)?.iter().map(|found| take(tx, ctx, found, conversation)).collect()
+        pick(tx)?.iter().map(|found| take_atom(tx, ctx, found, conversation)).collect()
     })
 }
 
@@ -133,16 +133,21 @@ fn only_its_own(atom: &str) -> Error {
 }
 
 fn is_ready(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &Atom) -> Result<bool> {
-    Query::ready(&AtomFilter::default(), ctx.now).matches(tx, &atom.id)
+    Query::ready_at(&AtomFilter::default(), ctx.now).matches(tx, &atom.id)
 }
 
-fn take(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, conversation: Option<&str>) -> Result<Atom> {
+fn take_atom(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    before: &Atom,
+    conversation: Option<&str>,
+) -> Result<Atom> {
     if before.status == Status::InProgress {
         let owned =
             Atom { assignee: Some(ctx.actor.to_owned()), updated_at: ctx.now, ..before.clone() };
         atom::update_fields(tx, before, &owned)?;
     } else {
-        let to = To { assignee: Some(ctx.actor), ..To::default() };
+        let to = ChangeDetails { assignee: Some(ctx.actor), ..ChangeDetails::default() };
         set_status(tx, ctx, before, Status::InProgress, to)?;
     }
     let mut data = json!({ "assignee": ctx.actor, "was": before.assignee });

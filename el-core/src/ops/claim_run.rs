@@ -3,15 +3,15 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::budget::{self, Caps};
-use super::change::{To, set_status};
+use super::change::{ChangeDetails, set_status};
 use super::list::with_parent;
 use super::pause::{account_pause, begin_probe, is_being_probed, paused_for};
 use super::{AssigneeFilter, AtomFilter};
 use crate::model::{Atom, EventKind, Progress, Run, Status, Verify, validate};
-use crate::rules::retry::{Again, RetryPolicy};
+use crate::rules::retry::{NextStart, RetryPolicy};
 use crate::store::filter::Query;
 use crate::store::{Store, Tx, atom, comment, event, ready, run, worker};
-use crate::{Ctx, Error, Result, counted};
+use crate::{Ctx, Error, Result, count_noun};
 
 /// A worker's request for an atom. The worker makes id and token before the request. If the call
 /// breaks, a look for the run tells whether the claim happened.
@@ -121,7 +121,7 @@ pub fn claim_best(
             let Some((found, request, agent)) = best else { return Ok(None) };
             let ctx = Ctx { actor: agent, ..*ctx };
             if !is_held_back(tx, &ctx, &found, &request.policy)? {
-                return take(tx, &ctx, &found, request, agent).map(Some);
+                return start_run(tx, &ctx, &found, request, agent).map(Some);
             }
         }
     })
@@ -131,19 +131,23 @@ pub fn claim_best(
 /// Returns true if the atom was held, and so is no longer ready.
 fn is_held_back(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, policy: &RetryPolicy) -> Result<bool> {
     let earlier = run::attempts_since(tx, &found.id, atom::fresh_since(tx, &found.id)?)?;
-    match policy.again(&earlier, ctx.now) {
-        Again::Now => return Ok(false),
-        Again::Later(at) => {
-            let to = To { retry_at: Some(at), via: Some("back-off"), ..To::default() };
+    match policy.next_start(&earlier, ctx.now) {
+        NextStart::Now => return Ok(false),
+        NextStart::Later(at) => {
+            let to = ChangeDetails {
+                retry_at: Some(at),
+                via: Some("back-off"),
+                ..ChangeDetails::default()
+            };
             set_status(tx, ctx, found, Status::Open, to)?;
         }
-        Again::Never(attempts) => {
-            set_status(tx, ctx, found, Status::Blocked, To::default())?;
+        NextStart::Never(attempts) => {
+            set_status(tx, ctx, found, Status::Blocked, ChangeDetails::default())?;
             let last = earlier.last().map_or("unknown", |attempt| attempt.outcome.as_str());
             let text = format!(
                 "Given up after {} in a row that were over within a minute and left it ready again at once; the last \
                  ended as {last}. `el retry` gives it fresh attempts.",
-                counted(usize::try_from(attempts).unwrap_or(usize::MAX), "attempt")
+                count_noun(usize::try_from(attempts).unwrap_or(usize::MAX), "attempt")
             );
             let said = comment::insert(tx, ctx, &found.id, &text)?;
             event::insert(
@@ -182,7 +186,7 @@ fn first_for(
     // An epic with a spent budget is held once found, so each round looks at another atom.
     for _ in 0..SPENT_EPICS {
         let Some(found) =
-            Query::ready(&filter, ctx.now).rows(tx, ready::QUEUE_ORDER, Some(1), 0)?.pop()
+            Query::ready_at(&filter, ctx.now).fetch_rows(tx, ready::QUEUE_ORDER, Some(1), 0)?.pop()
         else {
             return Ok(None);
         };
@@ -193,7 +197,7 @@ fn first_for(
     Ok(None)
 }
 
-fn take(
+fn start_run(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
     found: &Atom,
@@ -236,10 +240,10 @@ fn take(
         output: None,
         error_lines: None,
     };
-    set_status(tx, ctx, found, Status::InProgress, To::default())?;
+    set_status(tx, ctx, found, Status::InProgress, ChangeDetails::default())?;
     run::insert(tx, &made)?;
     begin_probe(tx, request.account.as_deref(), &made.id, ctx.now)?;
-    budget::keep(tx, &made.id, request.caps)?;
+    budget::record_caps(tx, &made.id, request.caps)?;
     let data = json!({ "agent": made.agent, "attempt": made.attempt, "worker": made.worker_id });
     event::insert(tx, ctx, EventKind::RunStarted, Some(&found.id), Some(&made.id), &data)?;
     Ok(ClaimedRun { atom: atom::get(tx, &found.id)?, run: made })
@@ -265,9 +269,9 @@ fn check_of(atom: &Atom, check: Option<&Check>) -> Option<Verify> {
 /// # Errors
 ///
 /// If the run is over or the token is not the run's, or the database cannot be written.
-pub fn launched(store: &mut Store, run_id: &str, token: &str, session: &str) -> Result<()> {
+pub fn record_launch(store: &mut Store, run_id: &str, token: &str, session: &str) -> Result<()> {
     store.write(|tx| {
         run::live_with_token(tx, run_id, Some(token))?;
-        run::set(tx, run_id, "session", &session)
+        run::set_column(tx, run_id, "session", &session)
     })
 }

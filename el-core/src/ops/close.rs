@@ -1,8 +1,8 @@
 use serde_json::json;
 
 use super::change::{
-    To, may_close, may_close_unverified, may_set_status, refuse_open_children, resolved_all,
-    set_status, taken_claim,
+    ChangeDetails, may_close, may_close_unverified, may_set_status, refuse_open_children,
+    resolved_all, set_status, taken_claim,
 };
 use crate::model::{Atom, EventKind, Status, validate};
 use crate::store::{Store, atom, comment, event, run};
@@ -21,7 +21,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    pub(super) fn check(&self, atom: &Atom) -> Result<()> {
+    pub(super) fn ensure_status(&self, atom: &Atom) -> Result<()> {
         if self.if_status.is_empty() || self.if_status.contains(&atom.status) {
             return Ok(());
         }
@@ -62,7 +62,7 @@ pub fn close<S: AsRef<str>>(
             if atom.status.is_over() && !found.status.is_over() {
                 continue;
             }
-            guard.check(atom)?;
+            guard.ensure_status(atom)?;
             may_set_status(tx, session.as_ref(), atom, Status::Closed)?;
             may_close(tx, session.as_ref(), atom, guard.review)?;
             may_close_unverified(session.as_ref(), atom, true)?;
@@ -106,7 +106,7 @@ pub fn close<S: AsRef<str>>(
                     ctx,
                     atom,
                     Status::Closed,
-                    To { reason: reason.as_deref(), ..To::default() },
+                    ChangeDetails { reason: reason.as_deref(), ..ChangeDetails::default() },
                 )?,
             }
         }

@@ -1,6 +1,6 @@
-use super::change::{To, may_close, may_close_unverified, may_set_status, set_status};
+use super::change::{ChangeDetails, may_close, may_close_unverified, may_set_status, set_status};
 use crate::model::{Status, Summary, SummaryStatus};
-use crate::protocol::summary::parse;
+use crate::protocol::summary::parse_summary;
 use crate::store::{Store, atom, run};
 use crate::{Ctx, Result};
 
@@ -22,7 +22,7 @@ pub fn close_by_summary(
     summary: &str,
     review: bool,
 ) -> Result<()> {
-    let reason = reason(&parse(summary));
+    let reason = close_reason(&parse_summary(summary));
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let atom = atom::get(tx, id)?;
@@ -37,14 +37,18 @@ pub fn close_by_summary(
             ctx,
             &atom,
             Status::Closed,
-            To { reason: Some(&reason), via: Some("summary file"), ..To::default() },
+            ChangeDetails {
+                reason: Some(&reason),
+                via: Some("summary file"),
+                ..ChangeDetails::default()
+            },
         )
     })
 }
 
 /// Returns the closing reason in the agent's words. For a failure the reason begins with a word
 /// that `conditional_blocks` reads as a failure.
-fn reason(summary: &Summary) -> String {
+fn close_reason(summary: &Summary) -> String {
     let done = if summary.accomplishments.is_empty() {
         summary.objective.clone().unwrap_or_else(|| "see the summary file".to_owned())
     } else {
@@ -70,18 +74,27 @@ mod tests {
                 "# Task Completion Summary\n\n## Accomplishments\n- Parser written\n- Tests added\n\n## Status\n{status}\n"
             )
         };
-        assert_eq!(reason(&parse(&text("✅ COMPLETED"))), "Parser written; Tests added");
-        assert_eq!(reason(&parse(&text("❌ FAILED"))), "failed: Parser written; Tests added");
-        assert_eq!(reason(&parse(&text("⚠️ PARTIAL"))), "partial: Parser written; Tests added");
         assert_eq!(
-            reason(&parse(&text("Unable to complete"))),
+            close_reason(&parse_summary(&text("✅ COMPLETED"))),
+            "Parser written; Tests added"
+        );
+        assert_eq!(
+            close_reason(&parse_summary(&text("❌ FAILED"))),
+            "failed: Parser written; Tests added"
+        );
+        assert_eq!(
+            close_reason(&parse_summary(&text("⚠️ PARTIAL"))),
+            "partial: Parser written; Tests added"
+        );
+        assert_eq!(
+            close_reason(&parse_summary(&text("Unable to complete"))),
             "not completed, its status is unclear (\"Unable to complete\"): Parser written; Tests \
              added"
         );
-        assert_eq!(reason(&parse("done\n")), "done");
-        assert_eq!(reason(&parse("\n")), "see the summary file");
+        assert_eq!(close_reason(&parse_summary("done\n")), "done");
+        assert_eq!(close_reason(&parse_summary("\n")), "see the summary file");
         assert!(
-            reason(&parse(&format!("## Accomplishments\n- {}\n", "x".repeat(9_000))))
+            close_reason(&parse_summary(&format!("## Accomplishments\n- {}\n", "x".repeat(9_000))))
                 .chars()
                 .count()
                 <= REASON

@@ -10,7 +10,7 @@ use crate::{Ctx, Error, Result};
 ///
 /// If the text is blank or too long, an id is unknown or ambiguous, the caller's run is stale, or
 /// the database cannot be written.
-pub fn comment(store: &mut Store, ctx: &Ctx<'_>, id: &str, content: &str) -> Result<Comment> {
+pub fn add_comment(store: &mut Store, ctx: &Ctx<'_>, id: &str, content: &str) -> Result<Comment> {
     let content = validate::text("comment", content)?;
     if content.trim().is_empty() {
         return Err(Error::invalid("comment", "the comment is blank"));
@@ -37,10 +37,10 @@ pub fn comment(store: &mut Store, ctx: &Ctx<'_>, id: &str, content: &str) -> Res
 /// # Errors
 ///
 /// If the id is unknown or ambiguous, or the database cannot be read.
-pub fn comments(store: &Store, id: &str) -> Result<(String, Vec<Comment>)> {
+pub fn list_comments(store: &Store, id: &str) -> Result<(String, Vec<Comment>)> {
     store.read(|tx| {
         let id = atom::resolve(tx, id)?;
-        let comments = store::comment::of(tx, &id)?;
+        let comments = store::comment::list_of(tx, &id)?;
         Ok((id, comments))
     })
 }

@@ -8,11 +8,11 @@ use crate::store::{Store, atom, bond, comment, review, run};
 /// # Errors
 ///
 /// If the database cannot be read.
-pub fn context(store: &Store, of: &Run, preamble: Option<&str>) -> Result<Context> {
+pub fn build_context(store: &Store, of: &Run, preamble: Option<&str>) -> Result<Context> {
     store.read(|tx| {
         let found = atom::get(tx, &of.atom_id)?;
         let mut blockers = Vec::new();
-        for edge in bond::touching(tx, &found.id)? {
+        for edge in bond::list_touching(tx, &found.id)? {
             if edge.target_id == found.id && edge.dependency_type.is_blocking() {
                 blockers.extend(atom::find(tx, &edge.source_id)?);
             }
@@ -22,14 +22,14 @@ pub fn context(store: &Store, of: &Run, preamble: Option<&str>) -> Result<Contex
             attempt: of.attempt,
             parent: found.parent_id.as_deref().map(|id| atom::find(tx, id)).transpose()?.flatten(),
             blockers,
-            comments: comment::of(tx, &found.id)?,
+            comments: comment::list_of(tx, &found.id)?,
             attempts: run::of_atom(tx, &found.id)?.into_iter().filter(|r| r.id != of.id).collect(),
-            rejection: review::last(tx, &found.id)?
+            rejection: review::last_review(tx, &found.id)?
                 .filter(|review| review.verdict == Some(ReviewVerdict::Rejected)),
             review: found.asks_for_review(),
             verify: of.verify.clone(),
             summary_path: None,
-            question: super::orchestrate::question(tx, &found.id)?,
+            question: super::orchestrate::question_text(tx, &found.id)?,
             larger_work: super::orchestrate::larger_work(tx, &found)?,
             preamble: preamble.map(str::to_owned),
             atom: found,

@@ -73,11 +73,11 @@ pub(super) fn create_in(tx: &Tx<'_>, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result<
             );
             return Err(name_position(twice, at, news));
         }
-        made.push(insert(tx, ctx, &prefix, new).map_err(|e| name_position(e, at, news))?);
+        made.push(insert_atom(tx, ctx, &prefix, new).map_err(|e| name_position(e, at, news))?);
     }
     // Edges come last: an atom may refer to a later atom of the batch.
     for (at, (new, atom)) in news.iter().zip(&made).enumerate() {
-        connect(tx, ctx, new, atom, news, &made).map_err(|e| name_position(e, at, news))?;
+        connect_atom(tx, ctx, new, atom, news, &made).map_err(|e| name_position(e, at, news))?;
     }
     made.iter().map(|atom| atom::get(tx, &atom.id)).collect()
 }
@@ -102,7 +102,7 @@ fn name_position(error: Error, at: usize, news: &[NewAtom]) -> Error {
     }
 }
 
-fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Atom> {
+fn insert_atom(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Atom> {
     let mut labels = new.labels.iter().map(|l| validate::label(l)).collect::<Result<Vec<_>>>()?;
     labels.sort();
     labels.dedup();
@@ -119,7 +119,7 @@ fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Ato
     if !metadata.is_object() {
         return Err(Error::invalid("metadata", "metadata is a JSON object"));
     }
-    budget::check(&metadata)?;
+    budget::ensure_valid_budget(&metadata)?;
     let atom = Atom {
         record_type: Atom::RECORD_TYPE,
         id: format!("{prefix}-{}", atom::unused_short(tx)?),
@@ -162,7 +162,7 @@ fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Ato
     Ok(atom)
 }
 
-fn connect(
+fn connect_atom(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
     new: &NewAtom,

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::NewAtom;
 use super::create::create_in;
-use super::explain::around;
+use super::explain::load_surroundings;
 use super::pause::paused_in;
 use super::queue::{AgentQueue, Executing, QueuedTask, of_agent};
 use super::tasks::{Task, of_atom};
@@ -40,14 +40,14 @@ pub struct NewTask {
 pub struct Delegated {
     #[serde(flatten)]
     pub task: Task,
-    pub queue: Place,
+    pub queue: QueuePlace,
     /// How many runs live in the project now.
     pub running: usize,
 }
 
 /// The place of a task in the agent's queue.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Place {
+pub struct QueuePlace {
     /// Counts from 1; `null` if the task is held back.
     pub position: Option<usize>,
     /// The agent's current work.
@@ -109,7 +109,7 @@ pub fn delegate(
         }
         let prompt = validate::prompt(&new.prompt)?;
         let atom = NewAtom {
-            title: new.title.clone().unwrap_or_else(|| task::title(&prompt)),
+            title: new.title.clone().unwrap_or_else(|| task::title_from_prompt(&prompt)),
             description: prompt,
             priority: new.priority,
             labels: new.labels.clone(),
@@ -128,24 +128,25 @@ pub fn delegate(
         };
         let ctx = Ctx { actor: &by, ..*ctx };
         let made = create_in(tx, &ctx, std::slice::from_ref(&atom))?.remove(0);
-        let workers: Vec<Worker> = worker::all(tx)?.into_iter().filter(|w| is_there(w)).collect();
-        let live = run::live(tx)?;
+        let workers: Vec<Worker> =
+            worker::list_workers(tx)?.into_iter().filter(|w| is_there(w)).collect();
+        let live = run::list_live(tx)?;
         let queue = of_agent(tx, &agent, &workers, &live, ctx.now)?;
-        let holds = around(tx, &made)?.holds(&made.id, ctx.now);
+        let holds = load_surroundings(tx, &made)?.find_holds(&made.id, ctx.now);
         let pause = paused_in(tx, ctx.now)?;
         Ok(Delegated {
-            queue: place(queue, &made.id, holds, pause),
+            queue: queue_place(queue, &made.id, holds, pause),
             task: of_atom(tx, made)?,
             running: live.len(),
         })
     })
 }
 
-fn place(queue: AgentQueue, id: &str, holds: Vec<Hold>, pause: Option<Pause>) -> Place {
+fn queue_place(queue: AgentQueue, id: &str, holds: Vec<Hold>, pause: Option<Pause>) -> QueuePlace {
     let at = queue.waiting.iter().position(|waiting| waiting.task_id == id);
     let mut ahead = queue.waiting;
     ahead.truncate(at.unwrap_or(0));
-    Place {
+    QueuePlace {
         position: at.map(|at| at + 1),
         executing: queue.current,
         ahead,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::change::{ensure_no_cycle, ensure_parent_fits, may_change_bounds, resolved};
+use super::change::{ensure_no_cycle, ensure_parent_fits, may_change_bounds, resolve_atom};
 use crate::model::{Atom, Bond, BondKind, EventKind, Status};
 use crate::rules::waits::{self, Edge, Wait};
 use crate::store::{Store, Tx, atom, bond, event, run};
@@ -26,7 +26,7 @@ pub fn dep_add(
 ) -> Result<Bond> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
-        let (source, target) = (resolved(tx, source)?, resolved(tx, target)?);
+        let (source, target) = (resolve_atom(tx, source)?, resolve_atom(tx, target)?);
         if source.id == target.id {
             return Err(Error::conflict(
                 "cycle",
@@ -91,7 +91,7 @@ pub fn dep_remove(
 ) -> Result<Vec<Bond>> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
-        let (source, target) = (resolved(tx, source)?, resolved(tx, target)?);
+        let (source, target) = (resolve_atom(tx, source)?, resolve_atom(tx, target)?);
         if kind.is_none_or(|k| k == BondKind::ParentChild)
             && target.parent_id.as_deref() == Some(&source.id)
         {
@@ -151,7 +151,7 @@ pub fn dep_list(store: &Store, id: &str) -> Result<super::Shown> {
 ///
 /// If the database cannot be read.
 pub fn dep_all(store: &Store) -> Result<Vec<Bond>> {
-    store.read(bond::all)
+    store.read(bond::list_all)
 }
 
 /// An atom in a dependency tree.
@@ -175,15 +175,15 @@ pub struct TreeNode {
 /// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn dep_tree(store: &Store, id: &str, upwards: bool, blocking_only: bool) -> Result<TreeNode> {
     store.read(|tx| {
-        let root = resolved(tx, id)?;
-        unfold(tx, &root, None, upwards, blocking_only, &mut HashSet::new(), 0)
+        let root = resolve_atom(tx, id)?;
+        unfold_tree(tx, &root, None, upwards, blocking_only, &mut HashSet::new(), 0)
     })
 }
 
 /// The depth at which a tree is cut, so that no chain can exhaust the stack.
 const DEEPEST: usize = 200;
 
-fn unfold(
+fn unfold_tree(
     tx: &Tx<'_>,
     atom: &Atom,
     bond: Option<BondKind>,
@@ -195,7 +195,7 @@ fn unfold(
     let is_new = seen.insert(atom.id.clone());
     let mut children = Vec::new();
     if is_new && depth < DEEPEST {
-        for edge in bond::touching(tx, &atom.id)? {
+        for edge in bond::list_touching(tx, &atom.id)? {
             let (here, there) = if upwards {
                 (&edge.target_id, &edge.source_id)
             } else {
@@ -206,7 +206,7 @@ fn unfold(
                 continue;
             }
             if let Some(next) = atom::find(tx, there)? {
-                children.push(unfold(
+                children.push(unfold_tree(
                     tx,
                     &next,
                     Some(kind),
@@ -245,8 +245,8 @@ pub enum GraphIssue {
 /// If the database cannot be read.
 pub fn dep_check(store: &Store) -> Result<Vec<GraphIssue>> {
     store.read(|tx| {
-        let bonds = bond::all(tx)?;
-        let mut issues = cycles(&bonds, &atom::epics(tx)?);
+        let bonds = bond::list_all(tx)?;
+        let mut issues = cycle_issues(&bonds, &atom::abstract_ids(tx)?);
         for bond in bonds.iter().filter(|b| b.dependency_type == BondKind::ConditionalBlocks) {
             let (source, target) =
                 (atom::get(tx, &bond.source_id)?, atom::get(tx, &bond.target_id)?);
@@ -260,7 +260,7 @@ pub fn dep_check(store: &Store) -> Result<Vec<GraphIssue>> {
     })
 }
 
-fn cycles(bonds: &[Bond], epics: &HashSet<String>) -> Vec<GraphIssue> {
+fn cycle_issues(bonds: &[Bond], epics: &HashSet<String>) -> Vec<GraphIssue> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut ids: Vec<&str> = Vec::new();
     let mut number = |id| {
@@ -277,7 +277,7 @@ fn cycles(bonds: &[Bond], epics: &HashSet<String>) -> Vec<GraphIssue> {
             Some(Edge { source, target, wait })
         })
         .collect();
-    waits::cycles(ids.len(), &edges)
+    waits::find_cycles(ids.len(), &edges)
         .into_iter()
         .map(|path| GraphIssue::Cycle {
             path: path.into_iter().map(|at| ids[at].to_owned()).collect(),

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::change::{To, may_set_status, resolved_all, set_status, taken_claim};
+use super::change::{ChangeDetails, may_set_status, resolved_all, set_status, taken_claim};
 use super::{AtomFilter, Sort};
 use crate::model::{Atom, EventKind, Status, validate};
 use crate::store::filter::Query;
@@ -34,7 +34,7 @@ pub fn discard<S: AsRef<str>>(
                 ctx,
                 atom,
                 Status::Discard,
-                To { reason: reason.as_deref(), ..To::default() },
+                ChangeDetails { reason: reason.as_deref(), ..ChangeDetails::default() },
             )?;
         }
         atoms.iter().map(|a| atom::get(tx, &a.id)).collect()
@@ -50,7 +50,7 @@ pub fn discard<S: AsRef<str>>(
 pub fn restore(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
-        let before = super::change::resolved(tx, id)?;
+        let before = super::change::resolve_atom(tx, id)?;
         may_set_status(tx, session.as_ref(), &before, Status::Open)?;
         if before.status != Status::Discard {
             return Err(Error::conflict(
@@ -58,7 +58,13 @@ pub fn restore(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
                 format!("{} is {}, not discarded", before.id, before.status),
             ));
         }
-        set_status(tx, ctx, &before, Status::Open, To { fresh: true, ..To::default() })?;
+        set_status(
+            tx,
+            ctx,
+            &before,
+            Status::Open,
+            ChangeDetails { fresh: true, ..ChangeDetails::default() },
+        )?;
         atom::get(tx, &before.id)
     })
 }
@@ -80,7 +86,8 @@ pub fn prune(
         run::fence(tx, ctx)?;
         let filter = AtomFilter { statuses: vec![Status::Discard], ..AtomFilter::default() };
         let before = ctx.now.minus(older_than);
-        let mut pruned = Query::new(&filter).rows(tx, &Sort::Oldest.sql(ctx.now), None, 0)?;
+        let mut pruned =
+            Query::new(&filter).fetch_rows(tx, &Sort::Oldest.order_sql(ctx.now), None, 0)?;
         pruned.retain(|a| a.closed_at.unwrap_or(a.updated_at) <= before && a.run_id.is_none());
         if !dry_run {
             for atom in &pruned {

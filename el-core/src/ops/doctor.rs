@@ -32,7 +32,7 @@ const STALE_CLAIM: Duration = Duration::from_secs(24 * 3600);
 /// If the database cannot be read.
 pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for line in store.integrity()? {
+    for line in store.check_integrity()? {
         findings.push(Finding {
             code: "integrity",
             serious: true,
@@ -57,7 +57,7 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
         });
     }
     store.read(|tx| {
-        for id in atom::unknown(tx)? {
+        for id in atom::with_unknown_words(tx)? {
             findings.push(Finding {
                 code: "unknown_word",
                 serious: true,
@@ -73,7 +73,7 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
                 hint: "`el doctor --fix` rebuilds it".to_owned(),
             });
         }
-        let miscounted = bond::miscounted(tx)?;
+        let miscounted = bond::find_miscounted(tx)?;
         if !miscounted.is_empty() {
             findings.push(Finding {
                 code: "blocker_count",
@@ -83,7 +83,7 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
             });
         }
         let claimed = AtomFilter { statuses: vec![Status::InProgress], ..AtomFilter::default() };
-        for atom in Query::new(&claimed).rows(tx, &Sort::Oldest.sql(now), None, 0)? {
+        for atom in Query::new(&claimed).fetch_rows(tx, &Sort::Oldest.order_sql(now), None, 0)? {
             if atom.run_id.is_none() && atom.updated_at.plus(STALE_CLAIM) < now {
                 findings.push(Finding {
                     code: "stale_claim",
@@ -97,7 +97,7 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
                 });
             }
         }
-        for live in run::live(tx)? {
+        for live in run::list_live(tx)? {
             if live.lease_until < now {
                 findings.push(Finding {
                     code: "lease_expired",
@@ -117,9 +117,9 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
 /// # Errors
 ///
 /// If the database cannot be written.
-pub fn rebuild(store: &mut Store) -> Result<()> {
+pub fn rebuild_derived(store: &mut Store) -> Result<()> {
     store.write(|tx| {
-        search::rebuild(tx)?;
-        bond::recount(tx)
+        search::rebuild_index(tx)?;
+        bond::recount_blockers(tx)
     })
 }

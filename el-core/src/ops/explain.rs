@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::budget::SpentBudget;
-use super::change::resolved;
+use super::change::resolve_atom;
 use super::pause::paused_in;
 use crate::Result;
 use crate::model::Pause;
@@ -38,19 +38,19 @@ pub struct Explanation {
 /// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn explain(store: &Store, id: &str, now: Timestamp) -> Result<Explanation> {
     store.read(|tx| {
-        let atom = resolved(tx, id)?;
-        let holds = around(tx, &atom)?.holds(&atom.id, now);
+        let atom = resolve_atom(tx, id)?;
+        let holds = load_surroundings(tx, &atom)?.find_holds(&atom.id, now);
         Ok(Explanation {
             ready: holds.is_empty(),
             holds,
             attempts: run::of_atom(tx, &atom.id)?,
-            last_comment: comment::of(tx, &atom.id)?.pop(),
+            last_comment: comment::list_of(tx, &atom.id)?.pop(),
             pause: paused_in(tx, now)?,
             held_back: super::budget::held_back(tx, now)?,
             spent_budget: if atom.status.is_over() {
                 None
             } else {
-                super::budget::spent(tx, &atom.id)?
+                super::budget::spent_budget(tx, &atom.id)?
             },
             atom,
         })
@@ -59,33 +59,33 @@ pub fn explain(store: &Store, id: &str, now: Timestamp) -> Result<Explanation> {
 
 /// Loads the part of the project that decides the atom's readiness: the atom and the ancestors,
 /// their sources, and the descendants of sources that are waited for as a family.
-pub(super) fn around(tx: &Tx<'_>, atom: &Atom) -> Result<Snapshot> {
+pub(super) fn load_surroundings(tx: &Tx<'_>, atom: &Atom) -> Result<Snapshot> {
     let mut snapshot = Snapshot::default();
     let mut seen = HashSet::new();
     let mut next = Some(atom.clone());
     while let Some(atom) = next.filter(|a| seen.insert(a.id.clone())) {
-        for edge in bond::touching(tx, &atom.id)? {
+        for edge in bond::list_touching(tx, &atom.id)? {
             if edge.target_id != atom.id || !edge.dependency_type.is_blocking() {
                 continue;
             }
             if edge.dependency_type == BondKind::WaitsFor {
                 add_below(tx, &edge.source_id, &mut snapshot)?;
             } else {
-                add(tx, &edge.source_id, &mut snapshot)?;
+                add_atom(tx, &edge.source_id, &mut snapshot)?;
             }
             snapshot.bonds.push((edge.source_id, edge.target_id, edge.dependency_type));
         }
         next = atom.parent_id.as_deref().map(|id| atom::get(tx, id)).transpose()?;
         let is_resting_plan = orchestration::is_resting(tx, &atom.id)?;
-        let node = Node { is_resting_plan, ..node(tx, &atom)? };
+        let node = Node { is_resting_plan, ..load_node(tx, &atom)? };
         snapshot.nodes.insert(atom.id.clone(), node);
     }
     Ok(snapshot)
 }
 
-fn add(tx: &Tx<'_>, id: &str, snapshot: &mut Snapshot) -> Result<()> {
+fn add_atom(tx: &Tx<'_>, id: &str, snapshot: &mut Snapshot) -> Result<()> {
     if let Some(atom) = atom::find(tx, id)? {
-        snapshot.nodes.insert(atom.id.clone(), node(tx, &atom)?);
+        snapshot.nodes.insert(atom.id.clone(), load_node(tx, &atom)?);
     }
     Ok(())
 }
@@ -95,14 +95,14 @@ fn add_below(tx: &Tx<'_>, root: &str, snapshot: &mut Snapshot) -> Result<()> {
     let mut todo = vec![root.to_owned()];
     while let Some(id) = todo.pop() {
         if seen.insert(id.clone()) {
-            add(tx, &id, snapshot)?;
-            todo.extend(atom::children(tx, &id)?);
+            add_atom(tx, &id, snapshot)?;
+            todo.extend(atom::child_ids(tx, &id)?);
         }
     }
     Ok(())
 }
 
-pub(super) fn node(tx: &Tx<'_>, atom: &Atom) -> Result<Node> {
+pub(super) fn load_node(tx: &Tx<'_>, atom: &Atom) -> Result<Node> {
     let retry_from = match atom.retry_at {
         Some(_) => atom::retry_from(tx, &atom.id)?,
         None => None,

@@ -31,9 +31,9 @@ fn export_in<E: From<Error>>(
     let query = Query::new(&with_parent(tx, filter)?);
     query.for_each(tx, "a.created_at, a.id", |atom| {
         let exported = Exported {
-            bonds: bond::into(tx, &atom.id)?,
+            bonds: bond::list_into(tx, &atom.id)?,
             comments: comment::by_time(tx, &atom.id)?,
-            names: alias::of(tx, &atom.id)?,
+            names: alias::names_of(tx, &atom.id)?,
             atom,
         };
         each(Piece::Atom(Box::new(exported)))

@@ -36,7 +36,7 @@ pub fn history_each(
             Some(limit) if limit < total => event::before_latest(tx, id.as_deref(), limit)?,
             _ => 0,
         };
-        event::each(tx, id.as_deref(), after, -1, |event| visit(Streamed::Item(event)))
+        event::visit_each(tx, id.as_deref(), after, -1, |event| visit(Streamed::Item(event)))
     })
 }
 
@@ -68,6 +68,6 @@ fn known_id(tx: &Tx<'_>, id: &str) -> Result<String> {
 /// # Errors
 ///
 /// If the database cannot be read.
-pub fn events(store: &Store, after: i64, limit: i64) -> Result<Vec<Event>> {
+pub fn list_events(store: &Store, after: i64, limit: i64) -> Result<Vec<Event>> {
     store.read(|tx| event::list(tx, None, after, limit))
 }

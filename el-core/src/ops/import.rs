@@ -87,11 +87,12 @@ fn run_in(
         .ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
     let Batch { tracker, source, records, bonds, comments, mut notes, .. } = batch;
     let mut steps = Steps::new(3 * records.len() + bonds.len() + comments.len(), progress);
-    let mut planned = identify(tx, &prefix, tracker, &source, records, &mut notes, &mut steps)?;
+    let mut planned =
+        identify_records(tx, &prefix, tracker, &source, records, &mut notes, &mut steps)?;
     let known: HashMap<String, usize> =
         planned.iter().enumerate().map(|(at, p)| (p.record.id.clone(), at)).collect();
     let lookup = Lookup { tx, source: &source, known: &known };
-    let changes = edges::plan(&lookup, &mut planned, bonds, &mut notes)?;
+    let changes = edges::plan_edges(&lookup, &mut planned, bonds, &mut notes)?;
     let mut done = Imported {
         source: source.clone(),
         created: 0,
@@ -105,13 +106,13 @@ fn run_in(
     };
     let mut touched = vec![false; planned.len()];
     for (at, plan) in planned.iter().enumerate() {
-        steps.next();
+        steps.begin_step();
         touched[at] = match &plan.before {
             None => {
-                create(tx, ctx, &source, plan)?;
+                create_atom(tx, ctx, &source, plan)?;
                 false
             }
-            Some(before) => update(tx, ctx, session.as_ref(), before, plan, &mut notes)?,
+            Some(before) => update_atom(tx, ctx, session.as_ref(), before, plan, &mut notes)?,
         };
     }
     // A parent may stand after its children.
@@ -127,18 +128,18 @@ fn run_in(
         }
     }
     for plan in &planned {
-        steps.next();
-        remember(tx, &source, plan)?;
+        steps.begin_step();
+        remember_import(tx, &source, plan)?;
     }
-    edges::write(tx, ctx, &changes, &mut done, &mut steps)?;
-    for (at, owner) in changes.owners() {
+    edges::write_edges(tx, ctx, &changes, &mut done, &mut steps)?;
+    for (at, owner) in changes.changed_records() {
         touched[at] |= owner;
     }
     let mut writer = comments::Writer::new(&lookup, &planned, session.is_none());
     for said in comments {
-        steps.next();
+        steps.begin_step();
         let at = known.get(&said.atom).copied();
-        match writer.write(ctx, said, &mut notes)? {
+        match writer.write_comment(ctx, said, &mut notes)? {
             comments::Written::Added => done.comments_added += 1,
             comments::Written::Edited => done.comments_edited += 1,
             comments::Written::Nothing => continue,
@@ -153,7 +154,7 @@ fn run_in(
             (Some(_), false) => done.unchanged += 1,
         }
     }
-    steps.end();
+    steps.finish_steps();
     done.notes = notes.into_list();
     let data = json!({
         "source": source, "created": done.created, "updated": done.updated, "unchanged": done.unchanged,
@@ -171,7 +172,7 @@ fn note_missing(
     known: &HashMap<String, usize>,
     notes: &mut Notes,
 ) -> Result<()> {
-    for (alias, atom_id) in alias::imported(tx, source)? {
+    for (alias, atom_id) in alias::imported_names(tx, source)? {
         if !known.contains_key(&alias) {
             let what = "an issue of an earlier import is not in this file; its atom stays";
             notes.add(NoteKind::Remark, what, &format!("{alias} ({atom_id})"));
@@ -198,7 +199,7 @@ enum Found {
 
 impl Lookup<'_> {
     /// Whole ids and whole names only: a beginning that happens to fit is another atom.
-    fn find(&self, id: &str) -> Result<Found> {
+    fn find_atom(&self, id: &str) -> Result<Found> {
         if let Some(at) = self.known.get(id) {
             return Ok(Found::Record(*at));
         }
@@ -208,12 +209,12 @@ impl Lookup<'_> {
         if let Some(found) = atom::find(self.tx, &id.to_ascii_lowercase())? {
             return Ok(Found::Atom(found.id));
         }
-        let mut named = alias::exact(self.tx, id)?;
+        let mut named = alias::named_exactly(self.tx, id)?;
         Ok(if named.len() == 1 { Found::Atom(named.remove(0).0) } else { Found::Nothing })
     }
 }
 
-fn identify(
+fn identify_records(
     tx: &Tx<'_>,
     prefix: &str,
     tracker: Tracker,
@@ -225,7 +226,7 @@ fn identify(
     let mut ids = ids::Pool::default();
     let mut planned = Vec::with_capacity(records.len());
     for record in records {
-        steps.next();
+        steps.begin_step();
         let last = alias::find(tx, source, &record.id)?;
         let mut before = last.as_ref().map(|last| atom::get(tx, &last.atom_id)).transpose()?;
         if let Some(other) = before
@@ -248,9 +249,9 @@ fn identify(
         }
         let atom_id = match &before {
             Some(before) => before.id.clone(),
-            None if tracker == Tracker::El && ids.take(tx, &record.id)? => record.id.clone(),
+            None if tracker == Tracker::El && ids.take_id(tx, &record.id)? => record.id.clone(),
             None => {
-                let id = ids.fresh(tx, prefix)?;
+                let id = ids.fresh_id(tx, prefix)?;
                 if tracker == Tracker::El {
                     let place = format!("line {} ({})", record.line, record.id);
                     notes.add(
@@ -275,7 +276,7 @@ fn identify(
     Ok(planned)
 }
 
-fn create(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str, plan: &Planned) -> Result<()> {
+fn create_atom(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str, plan: &Planned) -> Result<()> {
     let record = &plan.record;
     let created_at = record.created_at.unwrap_or(ctx.now);
     let updated_at = record.updated_at.or(record.created_at).unwrap_or(ctx.now);
@@ -311,7 +312,7 @@ fn create(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str, plan: &Planned) -> Result<()
 }
 
 /// Applies the file's changes since the last import. Returns true if the atom changed.
-fn update(
+fn update_atom(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
     session: Option<&Run>,
@@ -319,7 +320,7 @@ fn update(
     plan: &Planned,
     notes: &mut Notes,
 ) -> Result<bool> {
-    let after = fields::merged(before, plan, notes);
+    let after = fields::merge_fields(before, plan, notes);
     if after == *before {
         return Ok(false);
     }
@@ -351,7 +352,7 @@ fn update(
     for label in &after.labels {
         crate::store::label::add(tx, &before.id, label)?;
     }
-    let mut changes = super::update::difference(before, &after);
+    let mut changes = super::update::changed_fields(before, &after);
     for key in ["status", "close_reason", "defer_until", "parent_id"] {
         changes.shift_remove(key);
     }
@@ -404,15 +405,15 @@ fn bond_event(
 }
 
 /// Records the imported state and the names of the atom.
-fn remember(tx: &Tx<'_>, source: &str, plan: &Planned) -> Result<()> {
+fn remember_import(tx: &Tx<'_>, source: &str, plan: &Planned) -> Result<()> {
     let told: Vec<_> = plan.bonds.iter().map(edges::Ends::as_words).collect();
     let imported = alias::Imported {
         atom_id: plan.atom_id.clone(),
-        fields: Some(fields::hashes(plan)),
+        fields: Some(fields::hash_fields(plan)),
         bonds: (!told.is_empty()).then(|| json!(told).to_string()),
     };
     if plan.last.as_ref() != Some(&imported) {
-        alias::put(tx, source, &plan.record.id, &imported)?;
+        alias::put_import(tx, source, &plan.record.id, &imported)?;
     }
     for name in &plan.record.names {
         // A file of bd with a name of its own keeps its own names.

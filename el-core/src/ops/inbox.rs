@@ -1,5 +1,5 @@
 use super::Page;
-use crate::model::{InboxMessage, handle};
+use crate::model::{InboxMessage, handle_of};
 use crate::store::{Store, message, run};
 use crate::{Ctx, Error, Result};
 
@@ -20,10 +20,10 @@ pub struct InboxFilter<'a> {
 ///
 /// If the reader's name is not legal, or the database cannot be read.
 pub fn inbox(store: &Store, filter: &InboxFilter<'_>) -> Result<Page<InboxMessage>> {
-    let reader = reader(filter.reader)?;
+    let reader = reader_handle(filter.reader)?;
     store.read(|tx| {
         let (items, total) =
-            message::inbox(tx, &reader, filter.unread_only, filter.after, filter.limit)?;
+            message::list_inbox(tx, &reader, filter.unread_only, filter.after, filter.limit)?;
         Ok(Page { items, total })
     })
 }
@@ -43,7 +43,7 @@ pub fn last_message(store: &Store) -> Result<i64> {
 ///
 /// If a number is no message's, the caller's run is stale, or the database cannot be written.
 pub fn mark_read(store: &mut Store, ctx: &Ctx<'_>, of: &str, messages: &[i64]) -> Result<usize> {
-    let reader = reader(of)?;
+    let reader = reader_handle(of)?;
     store.write(|tx| {
         run::fence(tx, ctx)?;
         let mut marked = 0;
@@ -54,8 +54,8 @@ pub fn mark_read(store: &mut Store, ctx: &Ctx<'_>, of: &str, messages: &[i64]) -
     })
 }
 
-fn reader(name: &str) -> Result<String> {
-    let reader = handle(name);
+fn reader_handle(name: &str) -> Result<String> {
+    let reader = handle_of(name);
     if reader.is_empty() {
         return Err(Error::invalid(
             "agent",

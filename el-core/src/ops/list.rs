@@ -17,7 +17,8 @@ pub fn list(
     offset: i64,
     now: Timestamp,
 ) -> Result<Page<Atom>> {
-    store.read(|tx| page(tx, &Query::new(&with_parent(tx, filter)?), sort, limit, offset, now))
+    store
+        .read(|tx| query_page(tx, &Query::new(&with_parent(tx, filter)?), sort, limit, offset, now))
 }
 
 /// Returns atoms that match the filter and are ready at `now`, in the order of the queue.
@@ -34,7 +35,7 @@ pub fn ready(
     now: Timestamp,
 ) -> Result<Page<Atom>> {
     store.read(|tx| {
-        page(tx, &Query::ready(&with_parent(tx, filter)?, now), sort, limit, offset, now)
+        query_page(tx, &Query::ready_at(&with_parent(tx, filter)?, now), sort, limit, offset, now)
     })
 }
 
@@ -60,11 +61,11 @@ pub fn list_each(
     store.read(|tx| {
         let query = Query::new(&with_parent(tx, filter)?);
         visit(Streamed::Total(query.count(tx)?))?;
-        query.visit_atoms(tx, &sort.sql(now), |atom| visit(Streamed::Item(atom)))
+        query.visit_atoms(tx, &sort.order_sql(now), |atom| visit(Streamed::Item(atom)))
     })
 }
 
-fn page(
+fn query_page(
     tx: &Tx<'_>,
     query: &Query,
     sort: Sort,
@@ -72,7 +73,7 @@ fn page(
     offset: i64,
     now: Timestamp,
 ) -> Result<Page<Atom>> {
-    let items = query.rows(tx, &sort.sql(now), limit, offset)?;
+    let items = query.fetch_rows(tx, &sort.order_sql(now), limit, offset)?;
     let seen = i64::try_from(items.len()).unwrap_or(i64::MAX);
     // Counting is a second walk: only when the page may not be all there is.
     let total = if limit.is_none_or(|limit| seen < limit) && (offset == 0 || seen > 0) {

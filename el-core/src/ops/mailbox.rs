@@ -6,15 +6,15 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::approve::approve_one;
-use super::change::{To, set_status};
+use super::change::{ChangeDetails, set_status};
 use super::create::{NewAtom, create_in};
 use super::reject::reject_one;
 use super::submit::hand_over;
 use super::{AtomFilter, Sort};
 use crate::model::{Atom, EventKind, Review, ReviewVerdict, Status, Timestamp, validate};
 use crate::protocol::mailbox::{
-    Assignment, Decision, Document, MailboxFile, TaskState, TaskStatus, decisions, digest,
-    numbered, read_assignment, task_of, type_of,
+    Assignment, Decision, Document, MailboxFile, TaskState, TaskStatus, message_digest,
+    number_messages, read_assignment, read_decisions, task_of, type_of,
 };
 use crate::protocol::report::{CompletionReport, in_one_line};
 use crate::store::filter::Query;
@@ -47,17 +47,22 @@ pub fn mailbox_receive(
     store.write(|tx| {
         refuse_session(tx, ctx)?;
         let mut received = Received::default();
-        for (message, (hash, nth)) in messages.iter().zip(numbered(messages)) {
-            if !mailbox::see(tx, file.name(), &hash, nth, ctx.now)? {
+        for (message, (hash, nth)) in messages.iter().zip(number_messages(messages)) {
+            if !mailbox::mark_seen(tx, file.store_name(), &hash, nth, ctx.now)? {
                 continue;
             }
             received.arrived += 1;
             match (file, type_of(message)) {
                 (MailboxFile::ToDeveloper, "task_assignment") => {
-                    assigned(tx, &Ctx { actor: TEAM_LEAD, ..*ctx }, message, &mut received)?;
+                    receive_assignment(
+                        tx,
+                        &Ctx { actor: TEAM_LEAD, ..*ctx },
+                        message,
+                        &mut received,
+                    )?;
                 }
                 (MailboxFile::ToTeamLead, "completion_report") => {
-                    reported(tx, &Ctx { actor: DEVELOPER, ..*ctx }, message, &mut received)?;
+                    receive_report(tx, &Ctx { actor: DEVELOPER, ..*ctx }, message, &mut received)?;
                 }
                 (_, other) => {
                     let other = if other.is_empty() {
@@ -65,9 +70,10 @@ pub fn mailbox_receive(
                     } else {
                         format!("type '{}'", other.escape_debug())
                     };
-                    received
-                        .problems
-                        .push(format!("{}: a message of {other} is left as it is", file.name()));
+                    received.problems.push(format!(
+                        "{}: a message of {other} is left as it is",
+                        file.store_name()
+                    ));
                 }
             }
         }
@@ -83,7 +89,7 @@ pub fn mailbox_receive(
 pub fn mailbox_decide(store: &mut Store, ctx: &Ctx<'_>, queue: &Document) -> Result<Received> {
     store.write(|tx| {
         refuse_session(tx, ctx)?;
-        let (wanted, problems) = decisions(queue, &states(tx, ctx.now)?);
+        let (wanted, problems) = read_decisions(queue, &task_states(tx, ctx.now)?);
         let mut received = Received { arrived: wanted.len(), problems, ..Received::default() };
         let ctx = Ctx { actor: TEAM_LEAD, ..*ctx };
         for decision in wanted {
@@ -105,7 +111,8 @@ pub fn mailbox_decide(store: &mut Store, ctx: &Ctx<'_>, queue: &Document) -> Res
                 Decision::Begin { .. }
                     if before.status == Status::Open && before.run_id.is_none() =>
                 {
-                    let to = To { assignee: Some(DEVELOPER), ..To::default() };
+                    let to =
+                        ChangeDetails { assignee: Some(DEVELOPER), ..ChangeDetails::default() };
                     set_status(tx, &ctx, &before, Status::InProgress, to)?;
                     let data = json!({ "assignee": DEVELOPER, "was": before.assignee });
                     event::insert(tx, &ctx, EventKind::Claimed, Some(&before.id), None, &data)?;
@@ -130,7 +137,12 @@ pub fn mailbox_outlook(
 ) -> Result<Vec<TaskState>> {
     let is_new = |tx: &Tx<'_>| -> Result<Vec<String>> {
         let filter = super::list::with_parent(tx, filter)?;
-        let ready = Query::ready(&filter, ctx.now).rows(tx, &Sort::Oldest.sql(ctx.now), None, 0)?;
+        let ready = Query::ready_at(&filter, ctx.now).fetch_rows(
+            tx,
+            &Sort::Oldest.order_sql(ctx.now),
+            None,
+            0,
+        )?;
         let mut new = Vec::new();
         for atom in ready {
             if mailbox::task_of(tx, &atom.id)?.is_none() {
@@ -141,16 +153,16 @@ pub fn mailbox_outlook(
     };
     // Writing is worth a lock only if there is something to write.
     if store.read(is_new)?.is_empty() {
-        return store.read(|tx| states(tx, ctx.now));
+        return store.read(|tx| task_states(tx, ctx.now));
     }
     store.write(|tx| {
         for id in is_new(tx)? {
             // Another program may have given a task the name of one of our atoms.
-            if mailbox::task(tx, &id)?.is_none() {
+            if mailbox::find_task(tx, &id)?.is_none() {
                 mailbox::add_task(tx, &id, &id)?;
             }
         }
-        states(tx, ctx.now)
+        task_states(tx, ctx.now)
     })
 }
 
@@ -166,8 +178,8 @@ pub fn mailbox_sent(
     now: Timestamp,
 ) -> Result<()> {
     store.write(|tx| {
-        for (hash, nth) in numbered(messages) {
-            mailbox::see(tx, file.name(), &hash, nth, now)?;
+        for (hash, nth) in number_messages(messages) {
+            mailbox::mark_seen(tx, file.store_name(), &hash, nth, now)?;
         }
         Ok(())
     })
@@ -220,7 +232,7 @@ fn refuse_session(tx: &Tx<'_>, ctx: &Ctx<'_>) -> Result<()> {
 /// Returns the atom of a task, by the name in the mailbox or by the atom's id. An id makes the atom
 /// a task.
 fn atom_of(tx: &Tx<'_>, task_id: &str) -> Result<Option<Atom>> {
-    match mailbox::task(tx, task_id)? {
+    match mailbox::find_task(tx, task_id)? {
         Some(task) => atom::find(tx, &task.atom_id),
         None => {
             let found = atom::find(tx, &task_id.to_ascii_lowercase())?;
@@ -239,11 +251,11 @@ fn atom_of(tx: &Tx<'_>, task_id: &str) -> Result<Option<Atom>> {
 /// again.
 const LOOKED_AFTER: Duration = Duration::from_secs(24 * 3600);
 
-fn states(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<TaskState>> {
+fn task_states(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<TaskState>> {
     let mut states = Vec::new();
-    for task in mailbox::tasks(tx, now.minus(LOOKED_AFTER))? {
+    for task in mailbox::list_tasks(tx, now.minus(LOOKED_AFTER))? {
         let Some(atom) = atom::find(tx, &task.atom_id)? else { continue };
-        let last = review::last(tx, &atom.id)?;
+        let last = review::last_review(tx, &atom.id)?;
         let has_report = |review: &Review| !review.report.is_null();
         let waits = last.as_ref().filter(|review| review.verdict.is_none() && has_report(review));
         states.push(TaskState {
@@ -254,7 +266,7 @@ fn states(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<TaskState>> {
             decided: last
                 .as_ref()
                 .filter(|review| review.verdict.is_some())
-                .map(|review| digest(&review.report)),
+                .map(|review| message_digest(&review.report)),
             rejection: last
                 .as_ref()
                 .filter(|review| review.verdict == Some(ReviewVerdict::Rejected))
@@ -266,7 +278,12 @@ fn states(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<TaskState>> {
 }
 
 /// Receives an assignment: creates an atom, or gives new instructions to an existing atom.
-fn assigned(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received) -> Result<()> {
+fn receive_assignment(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    message: &Value,
+    received: &mut Received,
+) -> Result<()> {
     let assignment = match read_assignment(message) {
         Ok(assignment) => assignment,
         Err(problem) => {
@@ -339,7 +356,13 @@ fn assigned_again(
                 .push(format!("{task} was assigned again, which rejects what was handed over"));
         }
         status if status.is_over() => {
-            set_status(tx, ctx, before, Status::Open, To { fresh: true, ..To::default() })?;
+            set_status(
+                tx,
+                ctx,
+                before,
+                Status::Open,
+                ChangeDetails { fresh: true, ..ChangeDetails::default() },
+            )?;
             received.notes.push(format!("{task} was assigned again and is open"));
         }
         Status::InProgress => {
@@ -378,7 +401,12 @@ fn report_missing_instructions(
 }
 
 /// A report: the atom waits for review.
-fn reported(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received) -> Result<()> {
+fn receive_report(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    message: &Value,
+    received: &mut Received,
+) -> Result<()> {
     let task = task_of(message).unwrap_or("a task without a name").to_owned();
     let known = match task_of(message) {
         Some(id) => atom_of(tx, id)?,
@@ -397,7 +425,7 @@ fn reported(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received
     }
     let before = match known {
         Some(atom) => atom,
-        None => unassigned(tx, ctx, &task, received)?,
+        None => file_unassigned(tx, ctx, &task, received)?,
     };
     if before.status.is_over() {
         received.problems.push(format!(
@@ -406,7 +434,7 @@ fn reported(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received
         ));
         return Ok(());
     }
-    let last = review::last(tx, &before.id)?;
+    let last = review::last_review(tx, &before.id)?;
     if before.status == Status::Review && last.is_some_and(|review| review.report == *message) {
         return Ok(());
     }
@@ -423,7 +451,12 @@ fn reported(tx: &Tx<'_>, ctx: &Ctx<'_>, message: &Value, received: &mut Received
 }
 
 /// Files a report about an unassigned task as an atom, so that a person sees the report.
-fn unassigned(tx: &Tx<'_>, ctx: &Ctx<'_>, task: &str, received: &mut Received) -> Result<Atom> {
+fn file_unassigned(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    task: &str,
+    received: &mut Received,
+) -> Result<Atom> {
     let title: String = format!("Report without an assignment: {task}")
         .chars()
         .filter(|c| !c.is_control())

@@ -66,21 +66,21 @@ pub use budget::{Caps, SpentBudget, set_budget_per_day, set_held_back};
 pub use builds_on::builds_on;
 pub use cancel::{Cancelled, cancel, cancel_all};
 pub use cancel_task::{CancelledTask, cancel_task};
-pub use channels::{channel, channels};
-pub use claim::{ClaimNext, claim, next, next_many};
-pub use claim_run::{Check, ClaimRequest, ClaimedRun, claim_best, claim_run, launched};
+pub use channels::{list_channels, read_channel};
+pub use claim::{ClaimNext, claim, claim_next, next_many};
+pub use claim_run::{Check, ClaimRequest, ClaimedRun, claim_best, claim_run, record_launch};
 pub use close::{Guard, close};
 pub use close_by_summary::close_by_summary;
-pub use comment::{comment, comments};
-pub use context::context;
+pub use comment::{add_comment, list_comments};
+pub use context::build_context;
 pub use create::{NewAtom, create, create_many};
-pub use delegate::{Delegated, NewTask, Place, delegate, delegation_depth};
+pub use delegate::{Delegated, NewTask, QueuePlace, delegate, delegation_depth};
 pub use dep::{GraphIssue, TreeNode, dep_add, dep_all, dep_check, dep_list, dep_remove, dep_tree};
 pub use discard::{discard, prune, restore};
-pub use doctor::{Finding, doctor, rebuild};
+pub use doctor::{Finding, doctor, rebuild_derived};
 pub use explain::{Explanation, explain};
 pub use export::export;
-pub use history::{events, history, history_each, history_id};
+pub use history::{history, history_each, history_id, list_events};
 pub use import::{Imported, import};
 pub use inbox::{InboxFilter, inbox, last_message, mark_read};
 pub use list::{Streamed, list, list_each, ready};
@@ -88,13 +88,13 @@ pub use mailbox::{
     Received, mailbox_decide, mailbox_outlook, mailbox_receive, mailbox_sent, mailbox_told,
 };
 pub use orchestrate::{
-    Advanced, AnswerFault, Apart, Begin, CheckView, DroppedView, Goal, Heard, Joining, Overview,
-    PhaseView, PlanSettings, Reply, TaskView, Tries, advance, answer_faults, begin_orchestration,
-    file_joining, heard, is_asked, is_below_running, is_joining, orchestrated, overview,
-    record_whole_check, rehearse_supply, share_plan, supply,
+    Advanced, AgentAnswer, AnswerFault, Begin, BranchConflict, CheckView, DroppedView, Goal,
+    Joining, Overview, PhaseView, PlanSettings, Reply, TaskView, Tries, advance, answer_faults,
+    begin_orchestration, file_joining, is_asked, is_below_running, is_joining, list_orchestrated,
+    plan_overview, record_answer, record_whole_check, rehearse_supply, share_plan, supply_answer,
 };
 pub use pause::{
-    NO_ACCOUNT, adopt_pause, clear_pause, known_pause, paused, resume, set_served_accounts,
+    NO_ACCOUNT, adopt_pause, clear_pause, current_pause, known_pause, resume, set_served_accounts,
 };
 pub use place_run::place_run;
 pub use post::{NewMessage, post};
@@ -105,21 +105,24 @@ pub use reject::{reject, reject_all};
 pub use release::release;
 pub use reopen::reopen;
 pub use retry::{retry, retry_all};
-pub use reviews::{Waiting, reviews, reviews_of};
-pub use runs::{RunFilter, attempts, resolve_run, run, runs, runs_each, target_run};
+pub use reviews::{WaitingReview, reviews, reviews_of};
+pub use runs::{RunFilter, get_run, list_attempts, resolve_run, runs, runs_each, target_run};
 pub use search::search;
 pub use settle::{Decided, Ending, HandedOver, Settled, SettledBy, settle};
-pub use show::{Dependencies, Shown, brief, resolve, show};
+pub use show::{Dependencies, Shown, get_atom, resolve_id, show};
 pub use stats::stats;
 pub use stop_gate::{Gate, stop_gate};
 pub use submit::{Submitted, submit};
-pub use supervise::{Beat, RunSignal, beat, nudged, register_supervisor, set_agent_pid, watch};
-pub use tasks::{Task, TaskFilter, task, task_position, tasks};
+pub use supervise::{
+    Beat, RunSignal, extend_lease, record_nudge, register_supervisor, set_agent_pid, watch_run,
+};
+pub use tasks::{Task, TaskFilter, get_task, list_tasks, task_position};
 pub use uncommitted::remind_of_uncommitted;
-pub use unfinished::{has_unfinished, unfinished};
+pub use unfinished::{has_unfinished, take_unfinished};
 pub use update::{AtomPatch, Updated, update};
 pub use verify::record_verify;
 pub use worker::{
-    AgentView, OUTLOOK_MAX, Outlook, WorkerView, live_runs, outlook, request_stop, worker_beat,
-    worker_join, worker_leave, worker_leave_if_idle, worker_retires, worker_view, workers,
+    AgentView, OUTLOOK_MAX, Outlook, WorkerView, list_workers, live_runs, queue_outlook,
+    request_stop, worker_beat, worker_join, worker_leave, worker_leave_if_idle, worker_retires,
+    worker_view,
 };

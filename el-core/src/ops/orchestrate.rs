@@ -24,14 +24,14 @@ use serde::{Deserialize, Serialize};
 use crate::rules::orchestrate::Settings;
 
 pub use advance::{Advanced, advance, record_whole_check};
-pub use begin::{Begin, Goal, begin_orchestration, orchestrated, share_plan};
-pub use heard::{AnswerFault, Heard, Reply, answer_faults, heard, is_asked};
-pub use joining::{Apart, Joining, file_joining, is_joining};
+pub use begin::{Begin, Goal, begin_orchestration, list_orchestrated, share_plan};
+pub use heard::{AgentAnswer, AnswerFault, Reply, answer_faults, is_asked, record_answer};
+pub use joining::{BranchConflict, Joining, file_joining, is_joining};
 pub use overview::{
-    CheckView, DroppedView, Overview, PhaseView, TaskView, Tries, is_below_running, overview,
+    CheckView, DroppedView, Overview, PhaseView, TaskView, Tries, is_below_running, plan_overview,
 };
-pub(super) use prompt::{larger_work, question};
-pub use supply::{rehearse_supply, supply};
+pub(super) use prompt::{larger_work, question_text};
+pub use supply::{rehearse_supply, supply_answer};
 
 /// The settings of an orchestration; stored with the epic, so that the plan goes on in the same
 /// way.
@@ -72,7 +72,7 @@ impl Default for PlanSettings {
 }
 
 impl PlanSettings {
-    fn rules(&self, plan_only: bool, budget: Option<i64>) -> Settings {
+    fn to_rules(&self, plan_only: bool, budget: Option<i64>) -> Settings {
         Settings {
             asks_again: self.asks_again,
             plan_only,

@@ -1,7 +1,7 @@
 use super::budget::day_pause;
 use crate::model::{Pause, Progress, Run, Timestamp};
-use crate::rules::budget::day;
-use crate::rules::pause::Known;
+use crate::rules::budget::day_number;
+use crate::rules::pause::KnownPause;
 use crate::store::{Store, Tx, meta, run};
 use crate::{Error, Result};
 
@@ -13,7 +13,7 @@ pub const NO_ACCOUNT: &str = "none";
 /// # Errors
 ///
 /// If the store fails.
-pub fn paused(store: &Store, now: Timestamp) -> Result<Option<Pause>> {
+pub fn current_pause(store: &Store, now: Timestamp) -> Result<Option<Pause>> {
     store.read(|tx| paused_in(tx, now))
 }
 
@@ -26,14 +26,14 @@ pub fn paused(store: &Store, now: Timestamp) -> Result<Option<Pause>> {
 pub fn resume(store: &mut Store, now: Timestamp, lift_budget: bool) -> Result<Option<Pause>> {
     store.write(|tx| {
         let mut was = paused_in(tx, now)?;
-        for (account, known) in all(tx)? {
-            if was.is_none() && known.holds(now) {
-                was = Some(known.pause());
+        for (account, known) in known_pauses(tx)? {
+            if was.is_none() && known.holds_at(now) {
+                was = Some(known.to_pause());
             }
-            forget(tx, &account)?;
+            forget_pause(tx, &account)?;
         }
         if lift_budget && day_pause(tx, now)?.is_some() {
-            meta::set(tx, meta::BUDGET_LIFTED, &day(now).to_string())?;
+            meta::set(tx, meta::BUDGET_LIFTED, &day_number(now).to_string())?;
         }
         Ok(was)
     })
@@ -45,7 +45,7 @@ pub fn resume(store: &mut Store, now: Timestamp, lift_budget: bool) -> Result<Op
 ///
 /// If the store fails.
 pub fn clear_pause(store: &mut Store, account: &str) -> Result<()> {
-    store.write(|tx| forget(tx, account))
+    store.write(|tx| forget_pause(tx, account))
 }
 
 /// Returns the recorded pause of an account, even if the pause has ended.
@@ -53,7 +53,7 @@ pub fn clear_pause(store: &mut Store, account: &str) -> Result<()> {
 /// # Errors
 ///
 /// If the store fails.
-pub fn known_pause(store: &Store, account: &str) -> Result<Option<Known>> {
+pub fn known_pause(store: &Store, account: &str) -> Result<Option<KnownPause>> {
     store.read(|tx| known_in(tx, Some(account)))
 }
 
@@ -61,7 +61,7 @@ pub fn known_pause(store: &Store, account: &str) -> Result<Option<Known>> {
 ///
 /// # Errors
 /// If the store fails.
-pub fn adopt_pause(store: &mut Store, account: &str, known: &Known) -> Result<()> {
+pub fn adopt_pause(store: &mut Store, account: &str, known: &KnownPause) -> Result<()> {
     store.write(|tx| pause_in(tx, Some(account), known))
 }
 
@@ -77,16 +77,16 @@ pub fn set_served_accounts(store: &mut Store, accounts: &[Option<String>]) -> Re
     store.write(|tx| meta::set(tx, meta::ACCOUNTS, &text))
 }
 
-fn key(account: Option<&str>) -> String {
+fn meta_key(account: Option<&str>) -> String {
     format!("{}{}", meta::PAUSE, account.unwrap_or(NO_ACCOUNT))
 }
 
-fn forget(tx: &Tx<'_>, account: &str) -> Result<()> {
-    meta::remove(tx, &key(Some(account)))
+fn forget_pause(tx: &Tx<'_>, account: &str) -> Result<()> {
+    meta::remove(tx, &meta_key(Some(account)))
 }
 
 /// Returns every account with a recorded pause.
-fn all(tx: &Tx<'_>) -> Result<Vec<(String, Known)>> {
+fn known_pauses(tx: &Tx<'_>) -> Result<Vec<(String, KnownPause)>> {
     let found = meta::beginning_with(tx, meta::PAUSE)?;
     // An unreadable record counts as none.
     Ok(found
@@ -95,8 +95,8 @@ fn all(tx: &Tx<'_>) -> Result<Vec<(String, Known)>> {
         .collect())
 }
 
-pub(super) fn known_in(tx: &Tx<'_>, account: Option<&str>) -> Result<Option<Known>> {
-    Ok(meta::get(tx, &key(account))?.and_then(|text| serde_json::from_str(&text).ok()))
+pub(super) fn known_in(tx: &Tx<'_>, account: Option<&str>) -> Result<Option<KnownPause>> {
+    Ok(meta::get(tx, &meta_key(account))?.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
 pub(super) fn paused_in(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
@@ -104,8 +104,11 @@ pub(super) fn paused_in(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
         .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or_default();
     if served.is_empty() {
-        let held = all(tx)?.into_iter().map(|(_, known)| known).filter(|known| known.holds(now));
-        return Ok(longest(held.map(|known| known.pause()).chain(day_pause(tx, now)?)));
+        let held = known_pauses(tx)?
+            .into_iter()
+            .map(|(_, known)| known)
+            .filter(|known| known.holds_at(now));
+        return Ok(longest_pause(held.map(|known| known.to_pause()).chain(day_pause(tx, now)?)));
     }
     paused_for(tx, &served, now)
 }
@@ -116,7 +119,7 @@ pub(super) fn paused_for(
     accounts: &[Option<String>],
     now: Timestamp,
 ) -> Result<Option<Pause>> {
-    let mut held: Option<Known> = None;
+    let mut held: Option<KnownPause> = None;
     for account in accounts {
         let Some(known) = account_pause(tx, account.as_deref(), now)? else {
             return day_pause(tx, now);
@@ -126,7 +129,7 @@ pub(super) fn paused_for(
             held = Some(known);
         }
     }
-    Ok(longest(held.map(|known| known.pause()).into_iter().chain(day_pause(tx, now)?)))
+    Ok(longest_pause(held.map(|known| known.to_pause()).into_iter().chain(day_pause(tx, now)?)))
 }
 
 /// Returns the pause of an account. A program without an account has no pause.
@@ -134,30 +137,30 @@ pub(super) fn account_pause(
     tx: &Tx<'_>,
     account: Option<&str>,
     now: Timestamp,
-) -> Result<Option<Known>> {
+) -> Result<Option<KnownPause>> {
     match account {
-        Some(_) => Ok(known_in(tx, account)?.filter(|known| known.holds(now))),
+        Some(_) => Ok(known_in(tx, account)?.filter(|known| known.holds_at(now))),
         None => Ok(None),
     }
 }
 
 /// Returns the pause that ends last, since claiming goes on only then.
-fn longest(pauses: impl Iterator<Item = Pause>) -> Option<Pause> {
+fn longest_pause(pauses: impl Iterator<Item = Pause>) -> Option<Pause> {
     pauses.max_by_key(|pause| pause.until.map_or(i64::MAX, Timestamp::as_micros))
 }
 
 /// Pauses the account; a pause that reaches further stands.
-pub(super) fn pause_in(tx: &Tx<'_>, account: Option<&str>, known: &Known) -> Result<()> {
+pub(super) fn pause_in(tx: &Tx<'_>, account: Option<&str>, known: &KnownPause) -> Result<()> {
     match known_in(tx, account)? {
         Some(standing) if standing.outlasts(known) => Ok(()),
-        _ => keep(tx, account, known),
+        _ => store_pause(tx, account, known),
     }
 }
 
-fn keep(tx: &Tx<'_>, account: Option<&str>, known: &Known) -> Result<()> {
+fn store_pause(tx: &Tx<'_>, account: Option<&str>, known: &KnownPause) -> Result<()> {
     let text = serde_json::to_string(known)
         .map_err(|source| Error::invalid("pause", source.to_string()))?;
-    meta::set(tx, &key(account), &text)
+    meta::set(tx, &meta_key(account), &text)
 }
 
 /// Returns true if a run of the account tests now whether the service is back. Other claims wait
@@ -176,7 +179,9 @@ pub(super) fn begin_probe(
     now: Timestamp,
 ) -> Result<()> {
     match known_in(tx, account)?.filter(|known| known.is_probed(now)) {
-        Some(known) => keep(tx, account, &Known { probe: Some(run.to_owned()), ..known }),
+        Some(known) => {
+            store_pause(tx, account, &KnownPause { probe: Some(run.to_owned()), ..known })
+        }
         None => Ok(()),
     }
 }
@@ -187,9 +192,9 @@ pub(super) fn note_answer(tx: &Tx<'_>, before: &Run, progress: &Progress) -> Res
     if before.progress.tokens_out > 0 || progress.tokens_out == 0 {
         return Ok(());
     }
-    for (account, known) in all(tx)? {
+    for (account, known) in known_pauses(tx)? {
         if known.probe.as_deref() == Some(before.id.as_str()) {
-            forget(tx, &account)?;
+            forget_pause(tx, &account)?;
         }
     }
     Ok(())

@@ -9,6 +9,6 @@ use crate::store::{Store, run};
 pub fn place_run(store: &mut Store, run_id: &str, token: &str, workdir: &str) -> Result<()> {
     store.write(|tx| {
         run::live_with_token(tx, run_id, Some(token))?;
-        run::set(tx, run_id, "workdir", &workdir)
+        run::set_column(tx, run_id, "workdir", &workdir)
     })
 }

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::model::{EventKind, Message, channel_name, handle, mentions, validate};
+use crate::model::{EventKind, Message, channel_name, handle_of, mentioned_handles, validate};
 use crate::store::message::NewRow;
 use crate::store::{self, Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result};
@@ -36,7 +36,7 @@ pub fn post(store: &mut Store, ctx: &Ctx<'_>, new: &NewMessage) -> Result<Messag
             Some(id) => Some(atom::resolve(tx, id)?),
             None => session.as_ref().map(|run| run.atom_id.clone()),
         };
-        let posted = insert(
+        let posted = insert_message(
             tx,
             ctx,
             &channel,
@@ -54,7 +54,7 @@ pub fn post(store: &mut Store, ctx: &Ctx<'_>, new: &NewMessage) -> Result<Messag
 
 /// Inserts a message, and delivers the message to the names in `to` and to the names in the text.
 #[expect(clippy::too_many_arguments, reason = "each is one column of the row")]
-pub(super) fn insert(
+pub(super) fn insert_message(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
     channel: &str,
@@ -64,8 +64,8 @@ pub(super) fn insert(
     atom: Option<&str>,
     run: Option<&str>,
 ) -> Result<Message> {
-    let mut readers = mentions(content);
-    readers.extend(to.iter().map(|name| handle(name)).filter(|name| !name.is_empty()));
+    let mut readers = mentioned_handles(content);
+    readers.extend(to.iter().map(|name| handle_of(name)).filter(|name| !name.is_empty()));
     readers.sort();
     readers.dedup();
     store::message::insert(

@@ -50,12 +50,12 @@ pub fn prime(store: &Store, ctx: &Ctx<'_>, most: i64) -> Result<Primed> {
             assignee: Some(AssigneeFilter::NobodyOr(ctx.actor.to_owned())),
             ..AtomFilter::default()
         };
-        let free = Query::ready(&free, ctx.now);
+        let free = Query::ready_at(&free, ctx.now);
         Ok(Primed {
             own,
-            in_progress: mine.rows(tx, ready::QUEUE_ORDER, Some(most), 0)?,
+            in_progress: mine.fetch_rows(tx, ready::QUEUE_ORDER, Some(most), 0)?,
             in_progress_total: mine.count(tx)?,
-            ready: free.rows(tx, ready::QUEUE_ORDER, Some(most), 0)?,
+            ready: free.fetch_rows(tx, ready::QUEUE_ORDER, Some(most), 0)?,
             ready_total: free.count_up_to(tx, COUNTED)?,
         })
     })

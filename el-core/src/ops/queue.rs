@@ -69,8 +69,9 @@ pub fn queue(
     is_there: &dyn Fn(&Worker) -> bool,
 ) -> Result<Vec<AgentQueue>> {
     store.read(|tx| {
-        let workers: Vec<Worker> = worker::all(tx)?.into_iter().filter(|w| is_there(w)).collect();
-        let live = run::live(tx)?;
+        let workers: Vec<Worker> =
+            worker::list_workers(tx)?.into_iter().filter(|w| is_there(w)).collect();
+        let live = run::list_live(tx)?;
         let tasks = atom::assignees_of_tasks(tx)?;
         let mut names: Vec<&String> = Vec::new();
         let mut seen = HashSet::new();
@@ -101,10 +102,10 @@ pub(super) fn of_agent(
     let own = AssigneeFilter::Is(agent.to_owned());
     let whose = if takes_all { AssigneeFilter::NobodyOr(agent.to_owned()) } else { own.clone() };
     let filter = AtomFilter { assignee: Some(whose), ..AtomFilter::default() };
-    let ready = Query::ready(&filter, now).rows(tx, ready::QUEUE_ORDER, None, 0)?;
+    let ready = Query::ready_at(&filter, now).fetch_rows(tx, ready::QUEUE_ORDER, None, 0)?;
     let open =
         AtomFilter { assignee: Some(own), statuses: vec![Status::Open], ..AtomFilter::default() };
-    let mut held = Query::new(&open).rows(tx, ready::QUEUE_ORDER, None, 0)?;
+    let mut held = Query::new(&open).fetch_rows(tx, ready::QUEUE_ORDER, None, 0)?;
     let waiting: HashSet<&str> = ready.iter().map(|atom| atom.id.as_str()).collect();
     held.retain(|atom| !waiting.contains(atom.id.as_str()));
     let mut current = Vec::new();
@@ -133,13 +134,13 @@ pub(super) fn of_agent(
         queued_tasks: ready.len(),
         waiting: ready.into_iter().enumerate().map(|(at, atom)| row(Some(at + 1), atom)).collect(),
         held: held.into_iter().map(|atom| row(None, atom)).collect(),
-        is_served: serving.iter().any(|w| serves(w)),
+        is_served: serving.iter().any(|w| is_serving(w)),
         workers: serving.into_iter().map(|w| w.id.clone()).collect(),
         current,
     })
 }
 
 /// Returns true if a live worker can be relied on to take tasks assigned to the agents.
-pub(super) fn serves(worker: &Worker) -> bool {
+pub(super) fn is_serving(worker: &Worker) -> bool {
     worker.takes != Takes::Some && !worker.stop_requested
 }

@@ -1,7 +1,7 @@
 use serde_json::json;
 
-use super::approve::waits;
-use super::change::{To, resolved_all, set_status};
+use super::approve::ensure_waits_for_review;
+use super::change::{ChangeDetails, resolved_all, set_status};
 use crate::model::{Atom, EventKind, ReviewVerdict, Status, validate};
 use crate::store::{Store, Tx, atom, comment, event, review, run};
 use crate::{Ctx, Result};
@@ -32,7 +32,7 @@ pub fn reject_all<S: AsRef<str>>(
         let session = run::fence(tx, ctx)?;
         let atoms = resolved_all(tx, ids)?;
         for before in &atoms {
-            waits(session.as_ref(), before)?;
+            ensure_waits_for_review(session.as_ref(), before)?;
             reject_one(tx, ctx, before, &reason)?;
         }
         atoms.iter().map(|before| atom::get(tx, &before.id)).collect()
@@ -40,13 +40,19 @@ pub fn reject_all<S: AsRef<str>>(
 }
 
 pub(super) fn reject_one(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, reason: &str) -> Result<()> {
-    if !review::decide(tx, ctx, &before.id, ReviewVerdict::Rejected, Some(reason))? {
+    if !review::record_verdict(tx, ctx, &before.id, ReviewVerdict::Rejected, Some(reason))? {
         // It was put into review by hand, without a report: the decision is kept all the same.
         review::insert(tx, ctx, &before.id, &serde_json::Value::Null)?;
-        review::decide(tx, ctx, &before.id, ReviewVerdict::Rejected, Some(reason))?;
+        review::record_verdict(tx, ctx, &before.id, ReviewVerdict::Rejected, Some(reason))?;
     }
     let said = comment::insert(tx, ctx, &before.id, &format!("Rejected: {reason}"))?;
-    set_status(tx, ctx, before, Status::Open, To { fresh: true, ..To::default() })?;
+    set_status(
+        tx,
+        ctx,
+        before,
+        Status::Open,
+        ChangeDetails { fresh: true, ..ChangeDetails::default() },
+    )?;
     let data = json!({ "reason": reason, "comment": said.id });
     event::insert(tx, ctx, EventKind::Rejected, Some(&before.id), None, &data)
 }

@@ -1,7 +1,7 @@
 use serde_json::json;
 
-use super::cancel::request;
-use super::change::{To, resolved, set_status, taken_claim};
+use super::cancel::request_cancel;
+use super::change::{ChangeDetails, resolve_atom, set_status, taken_claim};
 use crate::model::{Atom, CancelMode, EventKind, Status};
 use crate::store::{Store, atom, event, run};
 use crate::{Ctx, Error, Result};
@@ -16,7 +16,7 @@ use crate::{Ctx, Error, Result};
 pub fn release(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool) -> Result<Atom> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
-        let before = resolved(tx, id)?;
+        let before = resolve_atom(tx, id)?;
         if before.status.is_over() {
             return Err(Error::conflict("over", format!("{} is {}", before.id, before.status)));
         }
@@ -31,11 +31,11 @@ pub fn release(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool) -> Resul
         }
         taken_claim(ctx, session.as_ref(), &before, force)?;
         if let Some(live) = run::live_of(tx, &before.id)? {
-            request(tx, ctx, &live, CancelMode::Requeue, None)?;
+            request_cancel(tx, ctx, &live, CancelMode::Requeue, None)?;
         } else if before.status == Status::InProgress {
             let freed = Atom { assignee: None, updated_at: ctx.now, ..before.clone() };
             atom::update_fields(tx, &before, &freed)?;
-            set_status(tx, ctx, &before, Status::Open, To::default())?;
+            set_status(tx, ctx, &before, Status::Open, ChangeDetails::default())?;
             event::insert(tx, ctx, EventKind::Released, Some(&before.id), None, &json!({ "was": before.assignee }))?;
         }
         atom::get(tx, &before.id)

@@ -1,4 +1,4 @@
-use super::change::{To, may_set_status, resolved_all, set_status};
+use super::change::{ChangeDetails, may_set_status, resolved_all, set_status};
 use crate::model::{Atom, Status};
 use crate::store::{Store, atom, run};
 use crate::{Ctx, Error, Result};
@@ -27,7 +27,13 @@ pub fn reopen<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S]) -> Res
                         ),
                     ));
                 }
-                _ => set_status(tx, ctx, atom, Status::Open, To { fresh: true, ..To::default() })?,
+                _ => set_status(
+                    tx,
+                    ctx,
+                    atom,
+                    Status::Open,
+                    ChangeDetails { fresh: true, ..ChangeDetails::default() },
+                )?,
             }
         }
         atoms.iter().map(|a| atom::get(tx, &a.id)).collect()

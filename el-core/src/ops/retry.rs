@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::change::{To, may_set_status, resolved_all, set_status};
+use super::change::{ChangeDetails, may_set_status, resolved_all, set_status};
 use crate::model::{Atom, EventKind, Run, Status};
 use crate::store::{Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result};
@@ -63,7 +63,13 @@ fn retry_one(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom) -
                 ),
             ));
         }
-        _ => set_status(tx, ctx, before, Status::Open, To { fresh: true, ..To::default() })?,
+        _ => set_status(
+            tx,
+            ctx,
+            before,
+            Status::Open,
+            ChangeDetails { fresh: true, ..ChangeDetails::default() },
+        )?,
     }
     event::insert(tx, ctx, EventKind::Retried, Some(&before.id), None, &json!({}))
 }

@@ -9,7 +9,7 @@ use crate::store::{Store, review, run};
 
 /// An atom that waits for review: the atom's own row with more keys.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Waiting {
+pub struct WaitingReview {
     #[serde(flatten)]
     pub atom: Atom,
     /// The hand-over; `null` if someone set the status without a report.
@@ -25,20 +25,21 @@ pub struct Waiting {
 /// # Errors
 ///
 /// If the filter names an unknown atom, or the database cannot be read.
-pub fn reviews(store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Vec<Waiting>> {
+pub fn reviews(store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Vec<WaitingReview>> {
     store.read(|tx| {
         let filter =
             AtomFilter { statuses: vec![Status::Review], ..super::list::with_parent(tx, filter)? };
         let mut waiting = Vec::new();
-        for atom in Query::new(&filter).rows(tx, &Sort::Priority.sql(now), None, 0)? {
-            let review = review::last(tx, &atom.id)?.filter(|review| review.verdict.is_none());
+        for atom in Query::new(&filter).fetch_rows(tx, &Sort::Priority.order_sql(now), None, 0)? {
+            let review =
+                review::last_review(tx, &atom.id)?.filter(|review| review.verdict.is_none());
             let by = review.as_ref().and_then(|review| review.run_id.clone());
             let run = match by {
                 Some(id) => run::find(tx, &id)?,
                 None => run::of_atom(tx, &atom.id)?.pop(),
             };
             let waiting_since = review.as_ref().map_or(atom.updated_at, |review| review.created_at);
-            waiting.push(Waiting { atom, review, run, waiting_since });
+            waiting.push(WaitingReview { atom, review, run, waiting_since });
         }
         waiting.sort_by_key(|one| one.waiting_since);
         Ok(waiting)

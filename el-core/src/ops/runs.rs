@@ -41,7 +41,7 @@ pub fn runs_each(
         let atom = filter.atom.as_deref().map(|id| atom::resolve(tx, id)).transpose()?;
         let which = (atom.as_deref(), filter.live_only, filter.outcome);
         visit(Streamed::Total(store::run::count(tx, which)?))?;
-        store::run::each(tx, which, None, |run| visit(Streamed::Item(run)))
+        store::run::visit_each(tx, which, None, |run| visit(Streamed::Item(run)))
     })
 }
 
@@ -50,7 +50,7 @@ pub fn runs_each(
 /// # Errors
 ///
 /// If there is no such run, or the database cannot be read.
-pub fn run(store: &Store, id: &str) -> Result<Run> {
+pub fn get_run(store: &Store, id: &str) -> Result<Run> {
     store.read(|tx| store::run::get(tx, id))
 }
 
@@ -68,7 +68,7 @@ pub fn resolve_run(store: &Store, text: &str) -> Result<String> {
 /// # Errors
 ///
 /// If the id is unknown or ambiguous, or the database cannot be read.
-pub fn attempts(store: &Store, atom: &str) -> Result<Vec<Run>> {
+pub fn list_attempts(store: &Store, atom: &str) -> Result<Vec<Run>> {
     store.read(|tx| store::run::of_atom(tx, &atom::resolve(tx, atom)?))
 }
 
@@ -79,10 +79,10 @@ pub fn attempts(store: &Store, atom: &str) -> Result<Vec<Run>> {
 ///
 /// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn target_run(store: &Store, text: &str) -> Result<Run> {
-    store.read(|tx| target(tx, text))
+    store.read(|tx| resolve_target(tx, text))
 }
 
-pub(super) fn target(tx: &Tx<'_>, text: &str) -> Result<Run> {
+pub(super) fn resolve_target(tx: &Tx<'_>, text: &str) -> Result<Run> {
     if text.trim().to_ascii_lowercase().starts_with(&format!("{RUN_PREFIX}-")) {
         let id = store::run::resolve(tx, text)?;
         return store::run::get(tx, &id);

@@ -18,7 +18,7 @@ pub fn search(
         return Err(Error::invalid("query", "there is nothing to search for"));
     }
     store.read(|tx| {
-        let (items, total) = store::search::find(tx, text, include_over, limit)?;
+        let (items, total) = store::search::search_atoms(tx, text, include_over, limit)?;
         Ok(Page { items, total })
     })
 }

@@ -1,17 +1,17 @@
 use serde_json::json;
 
 use super::budget;
-use super::change::{To, set_status};
+use super::change::{ChangeDetails, set_status};
 use super::pause::{known_in, note_answer, pause_in};
-use super::supervise::{RunSignal, look};
+use super::supervise::{RunSignal, run_signal};
 use crate::model::{
     Artifact, Atom, EventKind, ExitRecord, Message, Outcome, Progress, Run, Stamp, Status, Summary,
-    Timestamp, claude_code_channel, handle,
+    Timestamp, claude_code_channel, handle_of,
 };
 use crate::protocol::{notice, report, summary};
-use crate::rules::orchestrate::contradiction;
+use crate::rules::orchestrate::find_contradiction;
 use crate::rules::retry::RetryPolicy;
-use crate::rules::verdict::{AtomChange, Facts, Verdict, decide};
+use crate::rules::verdict::{AtomChange, Facts, Verdict, decide_verdict};
 use crate::store::{Store, Tx, artifact, atom, comment, event, review, run};
 use crate::{Ctx, Error, Result};
 
@@ -112,13 +112,13 @@ pub fn settle(
             run = record_progress(tx, &run, progress, ctx.now)?;
         }
         let found = atom::find(tx, &run.atom_id)?;
-        let verdict = verdict(tx, &run, ctx.now, ending)?;
+        let verdict = verdict_of(tx, &run, ctx.now, ending)?;
         let will_be = found.as_ref().map(|atom| verdict.atom.applied_to(atom));
         let (outcome, detail) = (verdict.outcome, verdict.detail.as_str());
         let decided = Decided { run: &run, atom: will_be.as_ref(), outcome, detail };
         let handed = publish(&decided);
         record_hand_over(tx, &mut run, ending, handed)?;
-        run::end(tx, ending.exit, ctx.now, outcome, detail)?;
+        run::record_end(tx, ending.exit, ctx.now, outcome, detail)?;
         let mut data = json!({ "outcome": outcome, "detail": detail, "attempt": run.attempt });
         if let Some(summary) = &run.summary {
             data["summary"] = json!(summary.status);
@@ -137,8 +137,11 @@ pub fn settle(
             tell_contradiction(tx, ctx, &ended, atom)?;
         }
         let is_tried_again = matches!(verdict.atom, AtomChange::Reopen { .. });
-        let message =
-            if is_tried_again { None } else { Some(tell(tx, ctx, &ended, atom.as_ref())?) };
+        let message = if is_tried_again {
+            None
+        } else {
+            Some(notify_requester(tx, ctx, &ended, atom.as_ref())?)
+        };
         Ok(Settled { run: ended, atom, outcome, was_settled: false, message })
     })
 }
@@ -156,10 +159,10 @@ fn ensure_may_settle(run: &Run, by: SettledBy<'_>) -> Result<()> {
 /// Records the last figures, and ends this run or others if over budget. Returns the run after the
 /// change.
 fn record_progress(tx: &Tx<'_>, before: &Run, progress: &Progress, now: Timestamp) -> Result<Run> {
-    let is_working = look(tx, &before.id, &before.token)? == RunSignal::Work;
+    let is_working = run_signal(tx, &before.id, &before.token)? == RunSignal::Work;
     run::heartbeat(tx, &before.id, now, before.lease_until, None, progress)?;
     note_answer(tx, before, progress)?;
-    budget::record(tx, before, progress, now, is_working)?;
+    budget::record_cost(tx, before, progress, now, is_working)?;
     run::get(tx, &before.id)
 }
 
@@ -172,12 +175,12 @@ fn record_hand_over(
 ) -> Result<()> {
     for (column, text) in [("output", ending.output), ("error_lines", ending.error_lines)] {
         if !text.is_empty() {
-            run::set(tx, &run.id, column, &text)?;
+            run::set_column(tx, &run.id, column, &text)?;
         }
     }
     let Some(HandedOver { summary, artifacts }) = handed else { return Ok(()) };
     let text = serde_json::to_string(&summary).expect("a summary has string keys only");
-    run::set(tx, &run.id, "summary", &text)?;
+    run::set_column(tx, &run.id, "summary", &text)?;
     artifact::replace(tx, &run.id, &artifacts)?;
     run.artifacts = i64::try_from(artifacts.iter().filter(|each| each.is_sent()).count())
         .expect("a run hands over few files");
@@ -194,19 +197,23 @@ fn change_atom(
 ) -> Result<()> {
     match change {
         AtomChange::Keep => Ok(()),
-        AtomChange::Reopen { retry_at } => {
-            set_status(tx, ctx, found, Status::Open, To { retry_at: *retry_at, ..To::default() })
-        }
-        AtomChange::Hold => set_status(tx, ctx, found, Status::Deferred, To::default()),
+        AtomChange::Reopen { retry_at } => set_status(
+            tx,
+            ctx,
+            found,
+            Status::Open,
+            ChangeDetails { retry_at: *retry_at, ..ChangeDetails::default() },
+        ),
+        AtomChange::Hold => set_status(tx, ctx, found, Status::Deferred, ChangeDetails::default()),
         AtomChange::Block { comment } => {
-            set_status(tx, ctx, found, Status::Blocked, To::default())?;
-            say(tx, ctx, &found.id, run, comment)
+            set_status(tx, ctx, found, Status::Blocked, ChangeDetails::default())?;
+            comment_on_end(tx, ctx, &found.id, run, comment)
         }
     }
 }
 
 /// A comment that tells of a run's end.
-fn say(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, run: &str, text: &str) -> Result<()> {
+fn comment_on_end(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, run: &str, text: &str) -> Result<()> {
     let added = comment::insert(tx, ctx, atom, text)?;
     let data = json!({ "comment": added.id });
     event::insert(tx, ctx, EventKind::Commented, Some(atom), Some(run), &data)
@@ -216,18 +223,19 @@ fn say(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, run: &str, text: &str) -> Result<
 /// not the report.
 fn tell_contradiction(tx: &Tx<'_>, ctx: &Ctx<'_>, ended: &Run, atom: &Atom) -> Result<()> {
     let Some(said) = &ended.completion else { return Ok(()) };
-    let Some(words) = contradiction(said.status, atom.status, atom.close_reason.as_deref()) else {
+    let Some(words) = find_contradiction(said.status, atom.status, atom.close_reason.as_deref())
+    else {
         return Ok(());
     };
     let text = format!("A contradiction: {words}. The status stands.");
-    say(tx, ctx, &atom.id, &ended.id, &text)
+    comment_on_end(tx, ctx, &atom.id, &ended.id, &text)
 }
 
-fn verdict(tx: &Tx<'_>, run: &Run, now: Timestamp, ending: &Ending<'_>) -> Result<Verdict> {
-    let status = atom::status(tx, &run.atom_id)?;
+fn verdict_of(tx: &Tx<'_>, run: &Run, now: Timestamp, ending: &Ending<'_>) -> Result<Verdict> {
+    let status = atom::status_of(tx, &run.atom_id)?;
     let fresh_since = atom::fresh_since(tx, &run.atom_id)?;
-    let over = budget::over(tx, &run.id)?;
-    Ok(decide(&Facts {
+    let over = budget::overrun_reason(tx, &run.id)?;
+    Ok(decide_verdict(&Facts {
         atom: status.map(|(status, by_run)| (status, by_run.as_deref() == Some(run.id.as_str()))),
         exit: ending.exit,
         began: run.started_at,
@@ -242,13 +250,18 @@ fn verdict(tx: &Tx<'_>, run: &Run, now: Timestamp, ending: &Ending<'_>) -> Resul
 }
 
 /// Sends the requester a message about the end of a run, in the requester's channel.
-fn tell(tx: &Tx<'_>, ctx: &Ctx<'_>, ended: &Run, atom: Option<&Atom>) -> Result<Message> {
-    let to = requester(ended, atom);
+fn notify_requester(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    ended: &Run,
+    atom: Option<&Atom>,
+) -> Result<Message> {
+    let to = requester_of(ended, atom);
     let channel = claude_code_channel(&to);
     let summary = handed_back(tx, ended)?;
-    let text = notice::completion(&to, ended, atom, summary.as_deref());
+    let text = notice::completion_text(&to, ended, atom, summary.as_deref());
     // The names that the summary mentions get the message too.
-    super::post::insert(
+    super::post::insert_message(
         tx,
         ctx,
         &channel,
@@ -262,16 +275,16 @@ fn tell(tx: &Tx<'_>, ctx: &Ctx<'_>, ended: &Run, atom: Option<&Atom>) -> Result<
 
 /// Returns the requester: the actor who delegated the task, or else who created the atom. If the
 /// atom is gone, only the agent is known.
-fn requester(ended: &Run, atom: Option<&Atom>) -> String {
+fn requester_of(ended: &Run, atom: Option<&Atom>) -> String {
     let delegated = atom.and_then(|a| a.delegation.as_ref()).map(|task| task.by.as_str());
     let names = [delegated, atom.map(|a| a.created_by.as_str()), Some(ended.agent.as_str())];
-    let found = names.into_iter().flatten().find(|name| !handle(name).is_empty());
+    let found = names.into_iter().flatten().find(|name| !handle_of(name).is_empty());
     found.unwrap_or("unknown").to_owned()
 }
 
 /// Returns the hand-over as a text: the report of a review, or else the agent's summary.
 pub(super) fn handed_back(tx: &Tx<'_>, ended: &Run) -> Result<Option<String>> {
-    let report = review::last(tx, &ended.atom_id)?
+    let report = review::last_review(tx, &ended.atom_id)?
         .filter(|review| review.run_id.as_deref() == Some(ended.id.as_str()));
     let own = || {
         ended

@@ -41,7 +41,7 @@ pub fn show(store: &Store, id: &str) -> Result<Shown> {
         let id = atom::resolve(tx, id)?;
         let atom = atom::get(tx, &id)?;
         let (outgoing, incoming): (Vec<Bond>, Vec<Bond>) =
-            bond::touching(tx, &id)?.into_iter().partition(|b| b.source_id == id);
+            bond::list_touching(tx, &id)?.into_iter().partition(|b| b.source_id == id);
         let mut neighbours = Vec::new();
         for other in
             outgoing.iter().map(|b| &b.target_id).chain(incoming.iter().map(|b| &b.source_id))
@@ -51,9 +51,9 @@ pub fn show(store: &Store, id: &str) -> Result<Shown> {
         Ok(Shown {
             atom,
             dependencies: Dependencies { outgoing, incoming },
-            comments: comment::of(tx, &id)?,
+            comments: comment::list_of(tx, &id)?,
             runs: run::of_atom(tx, &id)?,
-            aliases: alias::of(tx, &id)?,
+            aliases: alias::names_of(tx, &id)?,
             reviews: review::of_atom(tx, &id)?,
             neighbours,
         })
@@ -65,8 +65,8 @@ pub fn show(store: &Store, id: &str) -> Result<Shown> {
 /// # Errors
 ///
 /// If the id is unknown or ambiguous, or the database cannot be read.
-pub fn brief(store: &Store, id: &str) -> Result<Atom> {
-    store.read(|tx| super::change::resolved(tx, id))
+pub fn get_atom(store: &Store, id: &str) -> Result<Atom> {
+    store.read(|tx| super::change::resolve_atom(tx, id))
 }
 
 /// Resolves a text to a whole id.
@@ -74,6 +74,6 @@ pub fn brief(store: &Store, id: &str) -> Result<Atom> {
 /// # Errors
 ///
 /// If the id is unknown or ambiguous, or the database cannot be read.
-pub fn resolve(store: &Store, text: &str) -> Result<String> {
+pub fn resolve_id(store: &Store, text: &str) -> Result<String> {
     store.read(|tx| atom::resolve(tx, text))
 }

@@ -12,12 +12,12 @@ use crate::store::{Store, stats};
 pub fn stats(store: &Store, now: Timestamp) -> Result<Stats> {
     store.read(|tx| {
         Ok(Stats {
-            total: stats::atoms(tx)?,
-            ready: Query::ready(&AtomFilter::default(), now).count(tx)?,
+            total: stats::count_atoms(tx)?,
+            ready: Query::ready_at(&AtomFilter::default(), now).count(tx)?,
             by_status: stats::atoms_by_status(tx)?,
             by_type: stats::atoms_by_type(tx)?,
             by_priority: stats::live_atoms_by_priority(tx)?,
-            runs: stats::runs(tx)?,
+            runs: stats::count_runs(tx)?,
             pause: paused_in(tx, now)?,
         })
     })

@@ -31,7 +31,7 @@ pub fn stop_gate(store: &mut Store, ctx: &Ctx<'_>, times: i64) -> Result<Gate> {
             Ok(None) | Err(Error::StaleRun { .. }) => return Ok(Gate::Pass),
             Err(other) => return Err(other),
         };
-        let status = atom::status(tx, &live.atom_id)?.map(|(status, _)| status);
+        let status = atom::status_of(tx, &live.atom_id)?.map(|(status, _)| status);
         if status != Some(Status::InProgress)
             || live.stop_blocks >= times
             || live.cancel_requested.is_some()
@@ -39,10 +39,10 @@ pub fn stop_gate(store: &mut Store, ctx: &Ctx<'_>, times: i64) -> Result<Gate> {
             return Ok(Gate::Pass);
         }
         // The answer ends the atom after the turn.
-        if orchestration::asks(tx, &live.atom_id)? {
+        if orchestration::is_question(tx, &live.atom_id)? {
             return Ok(Gate::Pass);
         }
-        run::set(tx, &live.id, "stop_blocks", &(live.stop_blocks + 1))?;
+        run::set_column(tx, &live.id, "stop_blocks", &(live.stop_blocks + 1))?;
         event::insert(
             tx,
             ctx,

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::change::{To, may_set_status, resolved, set_status};
+use super::change::{ChangeDetails, may_set_status, resolve_atom, set_status};
 use crate::model::{Atom, EventKind, Review, Status};
 use crate::protocol::report::{CompletionReport, FieldProblem};
 use crate::store::{Store, Tx, atom, event, mailbox, review, run};
@@ -27,7 +27,7 @@ pub fn submit(store: &mut Store, ctx: &Ctx<'_>, id: &str, report: &str) -> Resul
         CompletionReport::parse(report).map_err(|problems| Error::Report { problems })?;
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
-        let before = resolved(tx, id)?;
+        let before = resolve_atom(tx, id)?;
         may_set_status(tx, session.as_ref(), &before, Status::Review)?;
         if !is_about(tx, &report, &before)? {
             let message =
@@ -65,7 +65,7 @@ pub(super) fn hand_over(
 ) -> Result<Submitted> {
     let made = review::insert(tx, ctx, &before.id, report)?;
     if before.status != Status::Review {
-        set_status(tx, ctx, before, Status::Review, To::default())?;
+        set_status(tx, ctx, before, Status::Review, ChangeDetails::default())?;
     }
     let build = report.pointer("/buildResult/status").cloned().unwrap_or(Value::Null);
     event::insert(

@@ -71,7 +71,7 @@ pub fn register_supervisor(
 pub fn set_agent_pid(store: &mut Store, run_id: &str, token: &str, pid: i64) -> Result<()> {
     store.write(|tx| {
         run::live_with_token(tx, run_id, Some(token))?;
-        run::set(tx, run_id, "agent_pid", &pid)
+        run::set_column(tx, run_id, "agent_pid", &pid)
     })
 }
 
@@ -80,10 +80,10 @@ pub fn set_agent_pid(store: &mut Store, run_id: &str, token: &str, pid: i64) -> 
 /// # Errors
 ///
 /// If the run is over or the token is not the run's, or the database cannot be written.
-pub fn nudged(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str) -> Result<()> {
+pub fn record_nudge(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str) -> Result<()> {
     store.write(|tx| {
         let live = run::live_with_token(tx, run_id, Some(token))?;
-        run::set(tx, run_id, "resumes", &(live.resumes + 1))?;
+        run::set_column(tx, run_id, "resumes", &(live.resumes + 1))?;
         event::insert(
             tx,
             ctx,
@@ -100,9 +100,9 @@ pub fn nudged(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str) -> Re
 /// # Errors
 ///
 /// If the database cannot be written.
-pub fn beat(store: &mut Store, beat: &Beat<'_>) -> Result<RunSignal> {
+pub fn extend_lease(store: &mut Store, beat: &Beat<'_>) -> Result<RunSignal> {
     store.write(|tx| {
-        let said = look(tx, beat.run_id, beat.token)?;
+        let said = run_signal(tx, beat.run_id, beat.token)?;
         if said == RunSignal::Over {
             return Ok(said);
         }
@@ -116,9 +116,9 @@ pub fn beat(store: &mut Store, beat: &Beat<'_>) -> Result<RunSignal> {
             beat.progress,
         )?;
         super::pause::note_answer(tx, &before, beat.progress)?;
-        super::budget::record(tx, &before, beat.progress, beat.now, said == RunSignal::Work)?;
+        super::budget::record_cost(tx, &before, beat.progress, beat.now, said == RunSignal::Work)?;
         // The new cost may have ended the run.
-        look(tx, beat.run_id, beat.token)
+        run_signal(tx, beat.run_id, beat.token)
     })
 }
 
@@ -127,23 +127,23 @@ pub fn beat(store: &mut Store, beat: &Beat<'_>) -> Result<RunSignal> {
 /// # Errors
 ///
 /// If the database cannot be read.
-pub fn watch(store: &Store, run_id: &str, token: &str) -> Result<RunSignal> {
-    store.read(|tx| look(tx, run_id, token))
+pub fn watch_run(store: &Store, run_id: &str, token: &str) -> Result<RunSignal> {
+    store.read(|tx| run_signal(tx, run_id, token))
 }
 
-pub(super) fn look(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<RunSignal> {
+pub(super) fn run_signal(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<RunSignal> {
     let found = match run::live_with_token(tx, run_id, Some(token)) {
         Ok(found) => found,
         Err(Error::StaleRun { .. }) => return Ok(RunSignal::Over),
         Err(other) => return Err(other),
     };
-    let Some((status, by_run)) = atom::status(tx, &found.atom_id)? else {
+    let Some((status, by_run)) = atom::status_of(tx, &found.atom_id)? else {
         return Ok(RunSignal::Superseded);
     };
     let by_this_run = by_run.as_deref() == Some(run_id);
     let on = match found.cancel_requested {
         Some(mode) => RunSignal::Cancelled(mode),
-        None if super::budget::over(tx, run_id)?.is_some() => RunSignal::OverBudget,
+        None if super::budget::overrun_reason(tx, run_id)?.is_some() => RunSignal::OverBudget,
         None => RunSignal::Work,
     };
     Ok(match status {

@@ -70,10 +70,10 @@ impl Task {
 /// # Errors
 ///
 /// If the database cannot be read.
-pub fn tasks(store: &Store, filter: &TaskFilter) -> Result<Page<Task>> {
+pub fn list_tasks(store: &Store, filter: &TaskFilter) -> Result<Page<Task>> {
     store.read(|tx| {
         let mut rows = Vec::new();
-        for found in atom::delegated(tx, filter.agent.as_deref())? {
+        for found in atom::list_delegated(tx, filter.agent.as_deref())? {
             let task = of_atom(tx, found)?;
             if filter.statuses.is_empty() || filter.statuses.contains(&task.status) {
                 rows.push(task);
@@ -96,8 +96,8 @@ pub fn tasks(store: &Store, filter: &TaskFilter) -> Result<Page<Task>> {
 /// # Errors
 ///
 /// If the id is unknown or ambiguous, or the database cannot be read.
-pub fn task(store: &Store, id: &str) -> Result<Task> {
-    store.read(|tx| of_atom(tx, named(tx, id)?))
+pub fn get_task(store: &Store, id: &str) -> Result<Task> {
+    store.read(|tx| of_atom(tx, resolve_task(tx, id)?))
 }
 
 /// Returns the position of a waiting task in the agent's queue, from 1; `None` if the task is held
@@ -121,7 +121,7 @@ pub fn task_position(store: &Store, task: &Task, now: Timestamp) -> Result<Optio
     })
 }
 
-pub(super) fn named(tx: &Tx<'_>, text: &str) -> Result<Atom> {
+pub(super) fn resolve_task(tx: &Tx<'_>, text: &str) -> Result<Atom> {
     if text.trim().to_ascii_lowercase().starts_with(&format!("{RUN_PREFIX}-")) {
         let found = run::get(tx, &run::resolve(tx, text)?)?;
         return atom::get(tx, &found.atom_id);
@@ -131,7 +131,7 @@ pub(super) fn named(tx: &Tx<'_>, text: &str) -> Result<Atom> {
 
 pub(super) fn of_atom(tx: &Tx<'_>, atom: Atom) -> Result<Task> {
     let last = run::last_of(tx, &atom.id)?;
-    let status = task::status(&atom, last.as_ref());
+    let status = task::task_status(&atom, last.as_ref());
     let own = atom.delegation.as_ref();
     let summary = match &last {
         Some(run) if !run.is_live() => handed_back(tx, run)?,

@@ -20,7 +20,11 @@ pub fn has_unfinished(store: &Store, conversation: &str) -> Result<bool> {
 /// # Errors
 ///
 /// If the database cannot be written.
-pub fn unfinished(store: &mut Store, ctx: &Ctx<'_>, conversation: &str) -> Result<Option<Atom>> {
+pub fn take_unfinished(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    conversation: &str,
+) -> Result<Option<Atom>> {
     store.write(|tx| {
         let Some(id) = event::claimed_by(tx, conversation)? else { return Ok(None) };
         let data = json!({ "by": "stop hook", "conversation": conversation });

@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::change::{
-    To, ensure_epic_waits_for_nothing_of_its_own, ensure_parent_fits, may_change_bounds, may_close,
-    may_close_unverified, may_lift_review, may_set_status, refuse_open_children, resolved_all,
-    set_status, taken_claim,
+    ChangeDetails, ensure_epic_waits_for_nothing_of_its_own, ensure_parent_fits, may_change_bounds,
+    may_close, may_close_unverified, may_lift_review, may_set_status, refuse_open_children,
+    resolved_all, set_status, taken_claim,
 };
 use super::close::Guard;
 use crate::model::{
@@ -77,7 +77,7 @@ pub fn update<S: AsRef<str>>(
         for found in &atoms {
             // Read again, since earlier ids of this call may have changed the atom.
             let before = &atom::get(tx, &found.id)?;
-            guard.check(before)?;
+            guard.ensure_status(before)?;
             let ended_by_this_call = before.status.is_over() && !found.status.is_over();
             let change = status_change(before, patch, reason.as_deref())
                 .filter(|(status, _)| !(ended_by_this_call && status.is_over()));
@@ -94,7 +94,7 @@ pub fn update<S: AsRef<str>>(
                     &json!({ "was": owner }),
                 )?;
             }
-            let changes = fields(tx, ctx, session.as_ref(), before, patch)?;
+            let changes = apply_fields(tx, ctx, session.as_ref(), before, patch)?;
             if !changes.is_empty() {
                 event::insert(
                     tx,
@@ -134,7 +134,7 @@ pub fn update<S: AsRef<str>>(
                 set_status(tx, ctx, before, status, to)?;
             }
             let atom = atom::get(tx, &before.id)?;
-            let changes = difference(before, &atom);
+            let changes = changed_fields(before, &atom);
             done.push(Updated { atom, changes });
         }
         for atom in atoms
@@ -178,7 +178,7 @@ fn status_change<'a>(
     before: &Atom,
     patch: &'a AtomPatch,
     reason: Option<&'a str>,
-) -> Option<(Status, To<'a>)> {
+) -> Option<(Status, ChangeDetails<'a>)> {
     let date = patch.defer_until.flatten();
     let status = match (patch.status, date) {
         (Some(status), _) => status,
@@ -195,11 +195,11 @@ fn status_change<'a>(
     }
     let fresh = status == Status::Open;
     let defer_until = if status == Status::Deferred { date } else { None };
-    Some((status, To { reason, defer_until, fresh, ..To::default() }))
+    Some((status, ChangeDetails { reason, defer_until, fresh, ..ChangeDetails::default() }))
 }
 
 /// Applies all changes but the status. Returns the changes.
-fn fields(
+fn apply_fields(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
     session: Option<&Run>,
@@ -253,7 +253,7 @@ fn fields(
     may_lift_review(session, before, &after)?;
     may_change_bounds(session, before, &after)?;
     if before.metadata != after.metadata {
-        budget::check(&after.metadata)?;
+        budget::ensure_valid_budget(&after.metadata)?;
     }
     if after.labels.len() > limits::LABELS {
         return Err(Error::invalid(
@@ -261,7 +261,7 @@ fn fields(
             format!("an atom has at most {} labels", limits::LABELS),
         ));
     }
-    let changes = difference(before, &after);
+    let changes = changed_fields(before, &after);
     if !changes.is_empty() {
         after.updated_at = ctx.now;
         atom::update_fields(tx, before, &after)?;
@@ -293,7 +293,7 @@ fn fields(
 /// Fields that follow from others, and are not told as changes.
 const CONSEQUENCES: [&str; 3] = ["updated_at", "closed_at", "run_id"];
 
-pub(super) fn difference(before: &Atom, after: &Atom) -> Map<String, Value> {
+pub(super) fn changed_fields(before: &Atom, after: &Atom) -> Map<String, Value> {
     let row = |atom: &Atom| serde_json::to_value(atom).expect("an atom has string keys only");
     let (before, after) = (row(before), row(after));
     let (Value::Object(before), Value::Object(after)) = (before, after) else { return Map::new() };

@@ -49,12 +49,12 @@ impl WorkerView {
     }
 
     /// The pauses that hold work back: of each agent that has some.
-    pub fn holding(&self) -> impl Iterator<Item = &Pause> {
+    pub fn holding_pauses(&self) -> impl Iterator<Item = &Pause> {
         self.agents.iter().filter(|agent| agent.has_work()).filter_map(|a| a.pause.as_ref())
     }
 
     /// Returns the pause if every agent is paused: the pause that ends first.
-    pub fn pause(&self) -> Option<&Pause> {
+    pub fn full_pause(&self) -> Option<&Pause> {
         if self.agents.iter().any(|agent| agent.pause.is_none()) {
             return None;
         }
@@ -90,7 +90,7 @@ pub fn worker_beat(store: &mut Store, id: &str, now: Timestamp) -> Result<()> {
 pub fn worker_leave(store: &mut Store, id: &str) -> Result<usize> {
     store.write(|tx| {
         store::worker::remove(tx, id)?;
-        Ok(store::worker::all(tx)?.len())
+        Ok(store::worker::list_workers(tx)?.len())
     })
 }
 
@@ -109,8 +109,8 @@ pub fn request_stop(store: &mut Store) -> Result<usize> {
 /// # Errors
 ///
 /// If the database cannot be read.
-pub fn workers(store: &Store) -> Result<Vec<Worker>> {
-    store.read(store::worker::all)
+pub fn list_workers(store: &Store) -> Result<Vec<Worker>> {
+    store.read(store::worker::list_workers)
 }
 
 /// Returns every live run, oldest first.
@@ -119,7 +119,7 @@ pub fn workers(store: &Store) -> Result<Vec<Worker>> {
 ///
 /// If the database cannot be read.
 pub fn live_runs(store: &Store) -> Result<Vec<Run>> {
-    store.read(run::live)
+    store.read(run::list_live)
 }
 
 /// Returns the view of the worker `id`. `agents` pairs each agent with an account, if the agent has
@@ -136,16 +136,16 @@ pub fn worker_view(
     now: Timestamp,
 ) -> Result<WorkerView> {
     store.read(|tx| {
-        let workers = store::worker::all(tx)?;
+        let workers = store::worker::list_workers(tx)?;
         let day = day_pause(tx, now)?;
         let agents = agents.iter().map(|(agent, account)| {
             let known = account_pause(tx, account.as_deref(), now)?;
             let (has_ready, next_retry_at) = work_for(tx, agent, filter, now)?;
-            let pause = day.clone().or_else(|| known.map(|known| known.pause()));
+            let pause = day.clone().or_else(|| known.map(|known| known.to_pause()));
             Ok(AgentView { has_ready, next_retry_at, pause })
         });
         Ok(WorkerView {
-            live: run::live(tx)?,
+            live: run::list_live(tx)?,
             stop_requested: workers.iter().any(|w| w.id == id && w.stop_requested),
             workers,
             agents: agents.collect::<Result<_>>()?,
@@ -162,7 +162,7 @@ fn work_for(
 ) -> Result<(bool, Option<Timestamp>)> {
     let mut filter = with_parent(tx, filter)?;
     filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.to_owned()));
-    let has_ready = Query::ready(&filter, now).is_any(tx)?;
+    let has_ready = Query::ready_at(&filter, now).is_any(tx)?;
     let waiting = AtomFilter { statuses: vec![Status::Open], ..filter };
     Ok((has_ready, Query::new(&waiting).next_retry(tx, now)?))
 }
@@ -187,7 +187,7 @@ pub const OUTLOOK_MAX: i64 = 1_000;
 /// # Errors
 ///
 /// If the store cannot be read, or the filter names an unknown atom.
-pub fn outlook(
+pub fn queue_outlook(
     store: &Store,
     agents: &[String],
     filter: &AtomFilter,
@@ -205,7 +205,7 @@ pub fn outlook(
             };
             let mut filter = filter.clone();
             filter.assignee.get_or_insert(whose);
-            outlook.ready += Query::ready(&filter, now).count_up_to(tx, OUTLOOK_MAX)?;
+            outlook.ready += Query::ready_at(&filter, now).count_up_to(tx, OUTLOOK_MAX)?;
             let waiting = AtomFilter { statuses: vec![Status::Open], ..filter };
             outlook.backing_off += Query::new(&waiting).backing_off(tx, now)?;
             let retry_at = Query::new(&waiting).next_retry(tx, now)?;

@@ -6,8 +6,10 @@ mod document;
 mod merge;
 mod task;
 
-pub use document::{Document, NotADocument, canonical, digest, numbered};
-pub use merge::{AgentState, agents, assignments, decisions, queue, reports};
+pub use document::{Document, NotADocument, canonical_text, message_digest, number_messages};
+pub use merge::{
+    AgentState, merge_agents, merge_assignments, merge_queue, merge_reports, read_decisions,
+};
 pub use task::{
     Assignment, Decision, TaskState, TaskStatus, assignment_of, read_assignment, task_of, type_of,
 };
@@ -33,7 +35,7 @@ impl MailboxFile {
     ];
 
     /// Returns the path from the project's folder.
-    pub const fn path(self) -> &'static str {
+    pub const fn relative_path(self) -> &'static str {
         match self {
             MailboxFile::ToDeveloper => ".claude-orchestrator/tasks/messages/to-developer.json",
             MailboxFile::ToTeamLead => ".claude-orchestrator/tasks/messages/to-team-lead.json",
@@ -44,7 +46,7 @@ impl MailboxFile {
     }
 
     /// Returns the file's name in the store.
-    pub const fn name(self) -> &'static str {
+    pub const fn store_name(self) -> &'static str {
         match self {
             MailboxFile::ToDeveloper => "to-developer",
             MailboxFile::ToTeamLead => "to-team-lead",
@@ -55,7 +57,7 @@ impl MailboxFile {
     }
 
     /// The key of the list that the file is about.
-    pub const fn list(self) -> &'static str {
+    pub const fn list_key(self) -> &'static str {
         match self {
             MailboxFile::ToDeveloper | MailboxFile::ToTeamLead => "messages",
             MailboxFile::Queue => "tasks",
@@ -64,7 +66,7 @@ impl MailboxFile {
     }
 
     /// Returns the contents of a new file.
-    pub const fn begin(self) -> &'static str {
+    pub const fn initial_text(self) -> &'static str {
         match self {
             MailboxFile::ToDeveloper | MailboxFile::ToTeamLead => {
                 "{\n  \"messages\": [],\n  \"lastRead\": null\n}\n"

@@ -101,7 +101,7 @@ impl CompletionReport {
     /// Every field that does not fit.
     pub fn parse(text: &str) -> Result<(CompletionReport, Value), Vec<FieldProblem>> {
         let value: Value = serde_json::from_str(text)
-            .map_err(|error| vec![problem("report", format!("it is not JSON: {error}"))])?;
+            .map_err(|error| vec![field_problem("report", format!("it is not JSON: {error}"))])?;
         Ok((CompletionReport::from_value(&value)?, value))
     }
 
@@ -111,18 +111,18 @@ impl CompletionReport {
     /// Every field that does not fit.
     pub fn from_value(value: &Value) -> Result<CompletionReport, Vec<FieldProblem>> {
         let Some(map) = value.as_object() else {
-            return Err(vec![problem("report", "a report is a JSON object")]);
+            return Err(vec![field_problem("report", "a report is a JSON object")]);
         };
         let mut check = Check { problems: Vec::new() };
-        check.exactly(map, "type", "completion_report");
-        check.exactly(map, "status", "awaiting_review");
-        let task_id = check.text(map, "taskId", limits::WORD);
-        let platform = check.word(map, "platform", &PLATFORMS);
-        let summary = check.text(map, "summary", limits::TEXT);
-        let files_created = check.files(map, "filesCreated");
-        let files_modified = check.files(map, "filesModified");
+        check.check_exact(map, "type", "completion_report");
+        check.check_exact(map, "status", "awaiting_review");
+        let task_id = check.read_text(map, "taskId", limits::WORD);
+        let platform = check.read_word(map, "platform", &PLATFORMS);
+        let summary = check.read_text(map, "summary", limits::TEXT);
+        let files_created = check.read_files(map, "filesCreated");
+        let files_modified = check.read_files(map, "filesModified");
         let build_result = check.build_result(map);
-        let timestamp = check.time(map, "timestamp");
+        let timestamp = check.read_time(map, "timestamp");
         match (task_id, platform, summary, files_created, files_modified, build_result, timestamp) {
             (
                 Some(task_id),
@@ -166,7 +166,7 @@ impl CompletionReport {
     }
 
     /// Returns every file in the report, without duplicates.
-    pub fn files(&self) -> Vec<&str> {
+    pub fn named_files(&self) -> Vec<&str> {
         let mut files: Vec<&str> =
             self.files_created.iter().chain(&self.files_modified).map(String::as_str).collect();
         files.sort_unstable();
@@ -212,7 +212,7 @@ pub fn in_words(report: &Value) -> Option<String> {
     if parts.is_empty() { None } else { Some(parts.join("\n")) }
 }
 
-fn problem(field: impl Into<String>, message: impl Into<String>) -> FieldProblem {
+fn field_problem(field: impl Into<String>, message: impl Into<String>) -> FieldProblem {
     FieldProblem { field: field.into(), message: message.into() }
 }
 
@@ -221,58 +221,77 @@ struct Check {
 }
 
 impl Check {
-    fn wrong<T>(&mut self, field: &str, message: impl Into<String>) -> Option<T> {
-        self.problems.push(problem(field, message));
+    fn add_problem<T>(&mut self, field: &str, message: impl Into<String>) -> Option<T> {
+        self.problems.push(field_problem(field, message));
         None
     }
 
-    fn exactly(&mut self, map: &Map<String, Value>, field: &str, want: &str) {
+    fn check_exact(&mut self, map: &Map<String, Value>, field: &str, want: &str) {
         match map.get(field) {
             Some(Value::String(text)) if text == want => {}
-            None => drop(self.wrong::<()>(field, format!("it is missing; it must be \"{want}\""))),
-            Some(other) => drop(
-                self.wrong::<()>(field, format!("it must be \"{want}\", not {}", shown(other))),
+            None => {
+                drop(self.add_problem::<()>(field, format!("it is missing; it must be \"{want}\"")))
+            }
+            Some(other) => drop(self.add_problem::<()>(
+                field,
+                format!("it must be \"{want}\", not {}", show_value(other)),
+            )),
+        }
+    }
+
+    fn read_text(&mut self, map: &Map<String, Value>, field: &str, max: usize) -> Option<String> {
+        match map.get(field) {
+            Some(Value::String(text)) if text.trim().is_empty() => {
+                self.add_problem(field, "it is blank")
+            }
+            Some(Value::String(text)) if text.len() > max => {
+                self.add_problem(field, format!("it has more than {max} bytes"))
+            }
+            Some(Value::String(text)) if text.contains('\0') => {
+                self.add_problem(field, "it has a NUL character")
+            }
+            Some(Value::String(text)) => Some(text.trim().to_owned()),
+            None => self.add_problem(field, "it is missing"),
+            Some(other) => {
+                self.add_problem(field, format!("a text is needed, not {}", show_value(other)))
+            }
+        }
+    }
+
+    fn read_word(
+        &mut self,
+        map: &Map<String, Value>,
+        field: &str,
+        words: &[&str],
+    ) -> Option<String> {
+        match map.get(field) {
+            Some(Value::String(text)) if words.contains(&text.as_str()) => Some(text.clone()),
+            None => {
+                self.add_problem(field, format!("it is missing; it is one of {}", words.join(", ")))
+            }
+            Some(other) => self.add_problem(
+                field,
+                format!("it is one of {}, not {}", words.join(", "), show_value(other)),
             ),
         }
     }
 
-    fn text(&mut self, map: &Map<String, Value>, field: &str, max: usize) -> Option<String> {
-        match map.get(field) {
-            Some(Value::String(text)) if text.trim().is_empty() => self.wrong(field, "it is blank"),
-            Some(Value::String(text)) if text.len() > max => {
-                self.wrong(field, format!("it has more than {max} bytes"))
-            }
-            Some(Value::String(text)) if text.contains('\0') => {
-                self.wrong(field, "it has a NUL character")
-            }
-            Some(Value::String(text)) => Some(text.trim().to_owned()),
-            None => self.wrong(field, "it is missing"),
-            Some(other) => self.wrong(field, format!("a text is needed, not {}", shown(other))),
-        }
-    }
-
-    fn word(&mut self, map: &Map<String, Value>, field: &str, words: &[&str]) -> Option<String> {
-        match map.get(field) {
-            Some(Value::String(text)) if words.contains(&text.as_str()) => Some(text.clone()),
-            None => self.wrong(field, format!("it is missing; it is one of {}", words.join(", "))),
-            Some(other) => self
-                .wrong(field, format!("it is one of {}, not {}", words.join(", "), shown(other))),
-        }
-    }
-
-    fn files(&mut self, map: &Map<String, Value>, field: &str) -> Option<Vec<String>> {
+    fn read_files(&mut self, map: &Map<String, Value>, field: &str) -> Option<Vec<String>> {
         let items = match map.get(field) {
             Some(Value::Array(items)) => items,
             None => {
-                return self.wrong(field, "it is missing; it is a list of paths, and may be empty");
+                return self
+                    .add_problem(field, "it is missing; it is a list of paths, and may be empty");
             }
             Some(other) => {
-                return self
-                    .wrong(field, format!("a list of paths is needed, not {}", shown(other)));
+                return self.add_problem(
+                    field,
+                    format!("a list of paths is needed, not {}", show_value(other)),
+                );
             }
         };
         if items.len() > FILES_MAX {
-            return self.wrong(
+            return self.add_problem(
                 field,
                 format!("{} files are more than the {FILES_MAX} that fit", items.len()),
             );
@@ -283,11 +302,13 @@ impl Check {
             match item {
                 Value::String(path) => match bad_path(path) {
                     None => files.push(path.clone()),
-                    Some(why) => drop(self.wrong::<()>(&name, why)),
+                    Some(why) => drop(self.add_problem::<()>(&name, why)),
                 },
                 other => {
-                    let _ =
-                        self.wrong::<()>(&name, format!("a path is needed, not {}", shown(other)));
+                    let _ = self.add_problem::<()>(
+                        &name,
+                        format!("a path is needed, not {}", show_value(other)),
+                    );
                 }
             }
         }
@@ -297,10 +318,15 @@ impl Check {
     fn build_result(&mut self, map: &Map<String, Value>) -> Option<BuildResult> {
         let build = match map.get("buildResult") {
             Some(Value::Object(build)) => build,
-            None => return self.wrong("buildResult", "it is missing; it says how the build ended"),
-            Some(other) => {
+            None => {
                 return self
-                    .wrong("buildResult", format!("an object is needed, not {}", shown(other)));
+                    .add_problem("buildResult", "it is missing; it says how the build ended");
+            }
+            Some(other) => {
+                return self.add_problem(
+                    "buildResult",
+                    format!("an object is needed, not {}", show_value(other)),
+                );
             }
         };
         let words = BuildStatus::ALL.map(|(word, _)| word);
@@ -311,8 +337,8 @@ impl Check {
         {
             Some((_, status)) => *status,
             None => {
-                let given = build.get("status").map_or("nothing".to_owned(), shown);
-                return self.wrong(
+                let given = build.get("status").map_or("nothing".to_owned(), show_value);
+                return self.add_problem(
                     "buildResult.status",
                     format!("it is one of {}, not {given}", words.join(", ")),
                 );
@@ -321,7 +347,7 @@ impl Check {
         let was_run = matches!(status, BuildStatus::Success | BuildStatus::Failed);
         let command = self.optional_text(build, "command");
         if was_run && command.as_deref().is_none_or(str::is_empty) {
-            self.wrong::<()>(
+            self.add_problem::<()>(
                 "buildResult.command",
                 format!("a build that ended as {} has a command", status.as_str()),
             );
@@ -329,18 +355,18 @@ impl Check {
         let errors = match build.get("errors") {
             None | Some(Value::Null) if !was_run => None,
             None | Some(Value::Null) => {
-                self.wrong("buildResult.errors", "it is missing; it is the number of errors")
+                self.add_problem("buildResult.errors", "it is missing; it is the number of errors")
             }
             Some(value) => match value.as_u64() {
                 Some(count) => Some(count),
-                None => self.wrong(
+                None => self.add_problem(
                     "buildResult.errors",
-                    format!("a whole number from 0 on is needed, not {}", shown(value)),
+                    format!("a whole number from 0 on is needed, not {}", show_value(value)),
                 ),
             },
         };
         if status == BuildStatus::Success && errors.is_some_and(|count| count > 0) {
-            self.wrong::<()>(
+            self.add_problem::<()>(
                 "buildResult.errors",
                 "a build with errors is no success; say \"failed\", with the output",
             );
@@ -349,7 +375,10 @@ impl Check {
         if status == BuildStatus::Failed
             && output.as_deref().is_none_or(|text| text.trim().is_empty())
         {
-            self.wrong::<()>("buildResult.output", "a failed build is reported with its output");
+            self.add_problem::<()>(
+                "buildResult.output",
+                "a failed build is reported with its output",
+            );
         }
         let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         Some(BuildResult { status, command: filled(command), errors, output: filled(output) })
@@ -361,18 +390,18 @@ impl Check {
             Some(Value::String(text)) if text.len() <= limits::TEXT && !text.contains('\0') => {
                 Some(text.trim_end().to_owned())
             }
-            Some(other) => self.wrong(
+            Some(other) => self.add_problem(
                 &format!("buildResult.{field}"),
-                format!("a text is needed, not {}", shown(other)),
+                format!("a text is needed, not {}", show_value(other)),
             ),
         }
     }
 
-    fn time(&mut self, map: &Map<String, Value>, field: &str) -> Option<Timestamp> {
+    fn read_time(&mut self, map: &Map<String, Value>, field: &str) -> Option<Timestamp> {
         match map.get(field) {
             Some(Value::String(text)) => match Timestamp::parse(text) {
                 Ok(time) => Some(time),
-                Err(_) => self.wrong(
+                Err(_) => self.add_problem(
                     field,
                     format!(
                         "'{}' is no ISO 8601 time, such as 2024-01-01T00:00:00.000Z",
@@ -380,10 +409,11 @@ impl Check {
                     ),
                 ),
             },
-            None => self.wrong(field, "it is missing; it is an ISO 8601 time"),
-            Some(other) => {
-                self.wrong(field, format!("an ISO 8601 time is needed, not {}", shown(other)))
-            }
+            None => self.add_problem(field, "it is missing; it is an ISO 8601 time"),
+            Some(other) => self.add_problem(
+                field,
+                format!("an ISO 8601 time is needed, not {}", show_value(other)),
+            ),
         }
     }
 }
@@ -404,7 +434,7 @@ fn bad_path(path: &str) -> Option<String> {
     None
 }
 
-fn shown(value: &Value) -> String {
+fn show_value(value: &Value) -> String {
     let text = value.to_string();
     let short: String = text.chars().take(60).collect();
     if short.len() < text.len() { format!("{short}…") } else { short }

@@ -21,21 +21,21 @@ mod scanner;
 mod tasks;
 
 pub use crate::model::Completion;
-pub use answer::{Answer, Faulty, Good, answer, check_block};
+pub use answer::{Answer, Faulty, Good, check_block, select_answer};
 pub use block::Block;
 pub use check::FieldFault;
 pub use delimiter::{END, START};
-pub use fallback::{Carried, Signal, fallback, signal};
+pub use fallback::{FallbackAnswer, Signal, carried_answer, read_signal};
 pub use fault::{Fault, FaultKind, Repair, Repaired};
-pub use phases::{Aggregation, Analysis, Component, Conflict, Payload, Progress, check};
+pub use phases::{Aggregation, Analysis, Component, Conflict, Payload, Progress, check_payload};
 pub use position::Position;
 pub use prompts::{
-    AggregationPrompt, Part, TaskListPrompt, WorkerPrompt, aggregation, analysis, ask_again,
-    task_list, verification, worker,
+    AggregationPrompt, Part, TaskListPrompt, WorkerPrompt, aggregation_prompt, analysis_prompt,
+    ask_again, task_list, verification_prompt, worker_prompt,
 };
-pub use proposed::{ProposedTask, TaskList, priority};
-pub use scanner::{BLOCK_MAX, BLOCKS_MAX, Reading, Scanner, TEXTS_MAX, read};
-pub use tasks::{TASKS_MAX, layers};
+pub use proposed::{ProposedTask, TaskList, map_priority};
+pub use scanner::{BLOCK_MAX, BLOCKS_MAX, Reading, Scanner, TEXTS_MAX, read_blocks};
+pub use tasks::{TASKS_MAX, task_layers};
 
 /// Seconds between two progress reports that are asked for, at the least.
 pub const PROGRESS_EVERY_S: u64 = 10;

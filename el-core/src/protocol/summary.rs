@@ -17,9 +17,9 @@ mod status;
 mod status_line;
 mod words;
 
-pub use fallback::{Facts, fallback, in_words, render};
+pub use fallback::{Facts, fallback_summary, in_words, render_summary};
 use headings::Section;
-pub use request::request;
+pub use request::request_summary;
 use sections::Sections;
 
 use crate::model::{Summary, SummaryStatus, TestResults};
@@ -40,7 +40,7 @@ const TEXT_MAX: usize = 4_000;
 const WARNINGS_MAX: usize = 20;
 
 /// Reads a summary.
-pub fn parse(text: &str) -> Summary {
+pub fn parse_summary(text: &str) -> Summary {
     parse_within(text, WRAPPINGS_MAX)
 }
 
@@ -51,21 +51,21 @@ fn parse_within(text: &str, wrappings: usize) -> Summary {
     }
     let (head, tail) = text::head_and_tail(text, READ_MAX);
     let (head, tail) = (Markdown::read(head), Markdown::read(tail));
-    let mut lines = lines::of(&head);
+    let mut lines = lines::prose_lines(&head);
     if !tail.is_empty() {
-        lines.extend(lines::of(&tail));
+        lines.extend(lines::prose_lines(&tail));
     }
-    let sections = Sections::find(&lines);
+    let sections = Sections::find_sections(&lines);
     if wrappings > 0
         && sections.are_of_no_summary()
-        && let Some(inner) = lines::wrapped(text)
+        && let Some(inner) = lines::unwrap_fence(text)
     {
         let inner = parse_within(&inner, wrappings - 1);
         if inner.objective.is_some() && !inner.accomplishments.is_empty() {
             return inner;
         }
     }
-    let mut summary = read(&sections);
+    let mut summary = read_sections(&sections);
     if !tail.is_empty() {
         let cut = "it is very long; its middle was not read";
         summary.warnings.insert(0, cut.to_owned());
@@ -79,40 +79,42 @@ fn parse_within(text: &str, wrappings: usize) -> Summary {
     summary
 }
 
-fn read(sections: &Sections<'_>) -> Summary {
+fn read_sections(sections: &Sections<'_>) -> Summary {
     let mut warnings = Vec::new();
-    sections.warn(&mut warnings);
+    sections.warn_missing(&mut warnings);
     let mut summary = Summary {
-        objective: prose(sections, Section::Objective),
-        accomplishments: list(sections, sections.accomplishments(), &mut warnings),
-        deliverables: files::read(sections, &mut warnings),
-        notes: list(sections, Some(Section::Notes), &mut warnings),
-        tests: tests(sections),
+        objective: read_prose(sections, Section::Objective),
+        accomplishments: read_list(sections, sections.accomplishments_section(), &mut warnings),
+        deliverables: files::read_deliverables(sections, &mut warnings),
+        notes: read_list(sections, Some(Section::Notes), &mut warnings),
+        tests: read_tests(sections),
         ..Summary::default()
     };
     if sections.is_empty() {
-        summary.accomplishments = items::texts(&items::read(sections.loose()), &mut warnings);
-        cap(&mut summary.accomplishments, "paragraphs", &mut warnings);
+        summary.accomplishments =
+            items::item_texts(&items::read_items(sections.loose_lines()), &mut warnings);
+        cap_list(&mut summary.accomplishments, "paragraphs", &mut warnings);
     }
-    let status = status::read(sections, &mut warnings);
+    let status = status::read_status(sections, &mut warnings);
     (summary.status, summary.status_text) = (status.status, status.unread);
     warnings.truncate(WARNINGS_MAX);
     summary.warnings = warnings;
     summary
 }
 
-fn list(
+fn read_list(
     sections: &Sections<'_>,
     section: Option<Section>,
     warnings: &mut Vec<String>,
 ) -> Vec<String> {
     let Some(section) = section else { return Vec::new() };
-    let mut texts = items::texts(&items::read(sections.of(section)), warnings);
-    cap(&mut texts, section.title(), warnings);
+    let mut texts =
+        items::item_texts(&items::read_items(sections.section_lines(section)), warnings);
+    cap_list(&mut texts, section.title(), warnings);
     texts
 }
 
-fn cap(texts: &mut Vec<String>, what: &str, warnings: &mut Vec<String>) {
+fn cap_list(texts: &mut Vec<String>, what: &str, warnings: &mut Vec<String>) {
     if texts.len() > ITEMS_MAX {
         warnings.push(format!("{what}: only the first {ITEMS_MAX} of {} are kept", texts.len()));
         texts.truncate(ITEMS_MAX);
@@ -120,10 +122,10 @@ fn cap(texts: &mut Vec<String>, what: &str, warnings: &mut Vec<String>) {
 }
 
 /// Returns a section as running text, blank lines included.
-fn prose(sections: &Sections<'_>, section: Section) -> Option<String> {
+fn read_prose(sections: &Sections<'_>, section: Section) -> Option<String> {
     let mut text = String::new();
     let mut blank = false;
-    for line in sections.of(section) {
+    for line in sections.section_lines(section) {
         if line.text.is_empty() || lines::is_rule(line.text) {
             blank = true;
             continue;
@@ -140,12 +142,12 @@ fn prose(sections: &Sections<'_>, section: Section) -> Option<String> {
             break;
         }
     }
-    Some(lines::cut(&text, TEXT_MAX)).filter(|text| !text.is_empty())
+    Some(lines::cut_text(&text, TEXT_MAX)).filter(|text| !text.is_empty())
 }
 
-fn tests(sections: &Sections<'_>) -> Option<TestResults> {
-    let text = prose(sections, Section::Tests)?;
-    Some(TestResults { outcome: outcome::read(&text), text })
+fn read_tests(sections: &Sections<'_>) -> Option<TestResults> {
+    let text = read_prose(sections, Section::Tests)?;
+    Some(TestResults { outcome: outcome::read_outcome(&text), text })
 }
 
 #[cfg(test)]

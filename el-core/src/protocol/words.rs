@@ -28,7 +28,7 @@ pub enum WordsError {
 /// # Errors
 ///
 /// If the command is blank, has an open quote or a trailing backslash, or needs a shell.
-pub fn split(text: &str) -> Result<Vec<String>, WordsError> {
+pub fn split_command(text: &str) -> Result<Vec<String>, WordsError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut rest = text.chars();
@@ -78,7 +78,7 @@ fn double_quoted(rest: &mut std::str::Chars<'_>, into: &mut String) -> Result<()
 }
 
 /// Joins words as a person would type the command; [`split`] returns the same words.
-pub fn join(words: &[String]) -> String {
+pub fn join_command(words: &[String]) -> String {
     let quoted = |word: &String| {
         let is_plain = !word.is_empty()
             && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@%".contains(c));
@@ -104,7 +104,7 @@ mod tests {
             (r#"grep "\$x \n""#, vec!["grep", "$x \\n"]),
             ("pytest tests/*.py a#b", vec!["pytest", "tests/*.py", "a#b"]),
         ] {
-            assert_eq!(split(text).unwrap(), want, "{text}");
+            assert_eq!(split_command(text).unwrap(), want, "{text}");
         }
     }
 
@@ -127,20 +127,20 @@ mod tests {
             ("'' x", WordsError::Empty),
             ("a '\0'", WordsError::Nul),
         ] {
-            assert_eq!(split(text), Err(want), "{text}");
+            assert_eq!(split_command(text), Err(want), "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn nothing_makes_it_panic(text in "(.|\n){0,200}") {
-            let _ = split(&text);
+            let _ = split_command(&text);
         }
 
         #[test]
         fn what_is_joined_is_split_again(words in prop::collection::vec("[^\0]{0,12}", 1..6)) {
             prop_assume!(!words[0].is_empty());
-            prop_assert_eq!(split(&join(&words)).unwrap(), words);
+            prop_assert_eq!(split_command(&join_command(&words)).unwrap(), words);
         }
     }
 }

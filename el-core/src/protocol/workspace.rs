@@ -31,9 +31,9 @@ pub struct Rules {
 /// # Errors
 ///
 /// Why such a path is never handed back, whatever file exists.
-pub fn judge(path: &str, rules: &Rules) -> Result<String, NotSent> {
-    let relative = lexical(path, &rules.root)?;
-    match excluded(&relative, rules) {
+pub fn judge_path(path: &str, rules: &Rules) -> Result<String, NotSent> {
+    let relative = lexical_path(path, &rules.root)?;
+    match exclusion_reason(&relative, rules) {
         Some(why @ (NotSent::TrackerState | NotSent::Secret)) => Err(why),
         Some(why) if !is_asked_for(&relative, &rules.asked) => Err(why),
         _ => Ok(relative),
@@ -45,7 +45,7 @@ pub fn judge(path: &str, rules: &Rules) -> Result<String, NotSent> {
 /// # Errors
 ///
 /// If the text is no path, or leaves the folder.
-pub fn lexical(path: &str, root: &str) -> Result<String, NotSent> {
+pub fn lexical_path(path: &str, root: &str) -> Result<String, NotSent> {
     if path.trim().is_empty()
         || path.len() > PATH_MAX
         || path.contains(char::is_control)
@@ -82,7 +82,7 @@ pub fn lexical(path: &str, root: &str) -> Result<String, NotSent> {
 }
 
 /// Returns why a file is excluded unless asked for.
-fn excluded(path: &str, rules: &Rules) -> Option<NotSent> {
+fn exclusion_reason(path: &str, rules: &Rules) -> Option<NotSent> {
     let below = |folder: &Option<String>| {
         folder.as_deref().is_some_and(|folder| {
             path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -219,7 +219,7 @@ pub fn is_asked_for(path: &str, text: &str) -> bool {
     let mut names = path.split('/').peekable();
     while let Some(name) = names.next() {
         let is_file = names.peek().is_none();
-        if mentions(text, name, !is_file) {
+        if mentions_name(text, name, !is_file) {
             return true;
         }
     }
@@ -227,7 +227,7 @@ pub fn is_asked_for(path: &str, text: &str) -> bool {
 }
 
 /// Returns true if a text contains the name as a whole word; for a folder, with a slash.
-fn mentions(text: &str, name: &str, is_folder: bool) -> bool {
+fn mentions_name(text: &str, name: &str, is_folder: bool) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let mut after = text[at + name.len()..].chars();

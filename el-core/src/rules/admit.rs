@@ -61,9 +61,9 @@ pub fn may_start_session(
     held_idle: Option<Duration>,
 ) -> Admission {
     let young = since_starts.iter().filter(|since| **since < SETTLING).count();
-    let held = interval(limits, since_starts)
-        .or_else(|| load(limits, machine, young))
-        .or_else(|| memory(limits, machine, young));
+    let held = interval_hold(limits, since_starts)
+        .or_else(|| load_hold(limits, machine, young))
+        .or_else(|| memory_hold(limits, machine, young));
     match held {
         None => Admission::Start,
         Some(held) if held_idle.is_some_and(|idle| idle >= LONGEST_IDLE) => {
@@ -73,12 +73,12 @@ pub fn may_start_session(
     }
 }
 
-fn interval(limits: &Limits, since_starts: &[Duration]) -> Option<Held> {
+fn interval_hold(limits: &Limits, since_starts: &[Duration]) -> Option<Held> {
     let left = limits.start_interval.checked_sub(*since_starts.iter().min()?)?;
     (!left.is_zero()).then_some(Held::Interval { left })
 }
 
-fn load(limits: &Limits, machine: &Machine, young: usize) -> Option<Held> {
+fn load_hold(limits: &Limits, machine: &Machine, young: usize) -> Option<Held> {
     let (max, is) = (limits.max_load?, machine.load?);
     // Each keeps about one core busy that the average does not tell of yet.
     let young = f64::from(u32::try_from(young).unwrap_or(u32::MAX))
@@ -86,7 +86,7 @@ fn load(limits: &Limits, machine: &Machine, young: usize) -> Option<Held> {
     (is + young > max).then_some(Held::Load { is: is + young, max })
 }
 
-fn memory(limits: &Limits, machine: &Machine, young: usize) -> Option<Held> {
+fn memory_hold(limits: &Limits, machine: &Machine, young: usize) -> Option<Held> {
     let (min, free) = (limits.min_memory?, machine.memory?);
     let young = u64::try_from(young).unwrap_or(u64::MAX).saturating_add(1);
     let needed = min.saturating_add(SESSION_BYTES.saturating_mul(young));

@@ -13,13 +13,13 @@ pub const EPIC_KEY: &str = "budget_usd";
 
 /// Returns the day of a time, counted from the epoch in UTC. All workers and machines share the
 /// border between two days, and no change of clocks moves the border.
-pub fn day(at: Timestamp) -> i64 {
+pub fn day_number(at: Timestamp) -> i64 {
     at.as_micros().div_euclid(DAY)
 }
 
 /// When the day of a moment is over.
 pub fn next_day(at: Timestamp) -> Timestamp {
-    Timestamp::from_micros(day(at).saturating_add(1).saturating_mul(DAY))
+    Timestamp::from_micros(day_number(at).saturating_add(1).saturating_mul(DAY))
 }
 
 /// Returns true if the budget is used up, so that no new work may begin.
@@ -36,7 +36,7 @@ pub fn is_over(spent: i64, cap: i64) -> bool {
 /// Returns the budget of everything below an atom: the atom's own, or for an epic without a budget
 /// the default. A value that is no amount counts as unset.
 pub fn cap_of(issue_type: IssueType, metadata: &Value, default: Option<i64>) -> Option<i64> {
-    match metadata.get(EPIC_KEY).and_then(amount) {
+    match metadata.get(EPIC_KEY).and_then(parse_amount) {
         Some(own) => Some(own),
         None if issue_type == IssueType::Epic => default,
         None => None,
@@ -44,13 +44,13 @@ pub fn cap_of(issue_type: IssueType, metadata: &Value, default: Option<i64>) -> 
 }
 
 /// Reads an amount in millionths from the metadata; `None` if the value is no amount.
-fn amount(value: &Value) -> Option<i64> {
+fn parse_amount(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.trim().trim_start_matches('$').parse().ok(),
         _ => None,
     }
-    .and_then(micros)
+    .and_then(usd_to_micros)
 }
 
 /// Checks metadata before a write: an illegal budget would bound nothing.
@@ -58,9 +58,9 @@ fn amount(value: &Value) -> Option<i64> {
 /// # Errors
 ///
 /// If the budget is no amount.
-pub fn check(metadata: &Value) -> Result<()> {
+pub fn ensure_valid_budget(metadata: &Value) -> Result<()> {
     match metadata.get(EPIC_KEY) {
-        Some(value) if amount(value).is_none() => Err(Error::invalid(
+        Some(value) if parse_amount(value).is_none() => Err(Error::invalid(
             "metadata",
             format!("{EPIC_KEY} is an amount of US dollars, such as 20 or 2.50, and not {value}"),
         )),
@@ -69,13 +69,13 @@ pub fn check(metadata: &Value) -> Result<()> {
 }
 
 /// Converts US dollars to millionths; `None` if the number is no amount.
-pub fn micros(usd: f64) -> Option<i64> {
+pub fn usd_to_micros(usd: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "bounded just before")]
     (usd.is_finite() && (0.0..=1e12).contains(&usd)).then(|| (usd * 1e6).round() as i64)
 }
 
 /// Formats an amount: `$1.50`, with more digits below a cent.
-pub fn usd(micros: i64) -> String {
+pub fn format_usd(micros: i64) -> String {
     let (sign, abs) = (if micros < 0 { "-" } else { "" }, micros.unsigned_abs());
     let (dollars, rest) = (abs / 1_000_000, abs % 1_000_000);
     if rest.is_multiple_of(10_000) {
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn amounts_read_as_people_write_them() {
         assert_eq!(
-            [usd(0), usd(1_500_000), usd(1_234_500), usd(-20_000)],
+            [format_usd(0), format_usd(1_500_000), format_usd(1_234_500), format_usd(-20_000)],
             ["$0.00", "$1.50", "$1.2345", "-$0.02"]
         );
     }
@@ -121,7 +121,7 @@ mod tests {
         fn a_moment_lies_within_its_day(at in -4_000_000_000_000_000_i64..4_000_000_000_000_000) {
             let at = Timestamp::from_micros(at);
             prop_assert!(next_day(at) > at && next_day(at).as_micros() - at.as_micros() <= DAY);
-            prop_assert_eq!(day(next_day(at)), day(at) + 1);
+            prop_assert_eq!(day_number(next_day(at)), day_number(at) + 1);
         }
 
         #[test]

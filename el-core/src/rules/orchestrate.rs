@@ -8,7 +8,7 @@
 
 mod work;
 
-pub use work::{Member, Standing, Work, contradiction, work};
+pub use work::{Member, Standing, Work, find_contradiction, sort_members};
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl Default for Settings {
 
 /// The state of a question.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub enum Asking {
+pub enum QuestionState {
     /// Not asked yet.
     #[default]
     Nothing,
@@ -77,7 +77,7 @@ pub struct Listed {
 
 /// A task list, and the progress of filing the list.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Filing {
+pub struct FilingState {
     pub tasks: Vec<Listed>,
     /// The model's ids of tasks with an atom.
     pub filed: HashSet<String>,
@@ -91,19 +91,19 @@ pub struct Round {
     /// `None`: the command did not end, or the result was not recorded.
     pub passed: Option<bool>,
     /// The state of the question about the failed check.
-    pub asking: Asking,
-    pub filing: Filing,
+    pub asking: QuestionState,
+    pub filing: FilingState,
 }
 
 /// The full record of an epic's orchestration.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Flow {
-    pub analysis: Asking,
-    pub task_list: Asking,
-    pub filing: Filing,
+pub struct PlanSnapshot {
+    pub analysis: QuestionState,
+    pub task_list: QuestionState,
+    pub filing: FilingState,
     /// The work below the epic: filed tasks, and atoms that a person added.
     pub members: Vec<Member>,
-    pub aggregation: Asking,
+    pub aggregation: QuestionState,
     pub rounds: Vec<Round>,
     /// The number of orchestrations around this orchestration.
     pub depth: u32,
@@ -138,7 +138,7 @@ impl Question {
 
     /// Returns the name under which the question is stored. An epic has a single question of each
     /// name.
-    pub fn name(self) -> String {
+    pub fn storage_name(self) -> String {
         match self {
             Question::Failures { round } => format!("{FAILURES}{round}"),
             other => other.phase().to_string(),
@@ -146,7 +146,7 @@ impl Question {
     }
 
     /// The question of a name.
-    pub fn named(name: &str) -> Option<Question> {
+    pub fn from_name(name: &str) -> Option<Question> {
         match name {
             "analysis" => Some(Question::Analysis),
             "task_list" => Some(Question::TaskList),
@@ -187,7 +187,7 @@ pub enum Step {
 }
 
 /// Returns the key of a task's atom. The key is unique within an epic.
-pub fn key(epic: &str, round: Option<usize>, task: &str) -> String {
+pub fn task_key(epic: &str, round: Option<usize>, task: &str) -> String {
     match round {
         None => format!("{epic}/task/{task}"),
         Some(round) => format!("{epic}/check-{round}/{task}"),
@@ -195,7 +195,7 @@ pub fn key(epic: &str, round: Option<usize>, task: &str) -> String {
 }
 
 /// Describes how a list exceeds the limits, in words for the model.
-pub fn beyond(tasks: usize, settings: &Settings) -> Option<String> {
+pub fn exceeded_limits(tasks: usize, settings: &Settings) -> Option<String> {
     (tasks > settings.tasks_max).then(|| {
         format!(
             "`tasks`: has {tasks} tasks, and at most {} are taken; cut the work into fewer",
@@ -205,7 +205,7 @@ pub fn beyond(tasks: usize, settings: &Settings) -> Option<String> {
 }
 
 /// Returns the next step. Total: every record has a next step.
-pub fn next(flow: &Flow, settings: &Settings) -> Step {
+pub fn next_step(flow: &PlanSnapshot, settings: &Settings) -> Step {
     if flow.depth > settings.depth_max {
         let why = format!(
             "it is the orchestration number {} within others, and {} are allowed",
@@ -213,10 +213,10 @@ pub fn next(flow: &Flow, settings: &Settings) -> Step {
         );
         return Step::Stop { question: None, why };
     }
-    let mut step = decide(flow, settings);
+    let mut step = decide_step(flow, settings);
     // Running work is awaited and results stay, but no new work begins.
     let begins = matches!(step, Step::Ask { .. } | Step::File { .. } | Step::Check { .. });
-    if let Some(why) = spent(flow, settings).filter(|_| begins || is_about_to_start(&step)) {
+    if let Some(why) = spent_reason(flow, settings).filter(|_| begins || is_about_to_start(&step)) {
         step = Step::Stop { question: None, why };
     }
     step
@@ -229,9 +229,10 @@ fn is_about_to_start(step: &Step) -> bool {
 
 /// Returns why no new work may begin: the budget or the time of the plan is used up. Running work
 /// goes on.
-pub fn spent(flow: &Flow, settings: &Settings) -> Option<String> {
+pub fn spent_reason(flow: &PlanSnapshot, settings: &Settings) -> Option<String> {
     if let Some(budget) = settings.budget.filter(|budget| flow.spent >= *budget) {
-        let usd = |micros: u64| super::budget::usd(i64::try_from(micros).unwrap_or(i64::MAX));
+        let usd =
+            |micros: u64| super::budget::format_usd(i64::try_from(micros).unwrap_or(i64::MAX));
         return Some(format!(
             "its budget is used up: {} of {} are spent",
             usd(flow.spent),
@@ -246,23 +247,23 @@ pub fn spent(flow: &Flow, settings: &Settings) -> Option<String> {
     ))
 }
 
-fn decide(flow: &Flow, settings: &Settings) -> Step {
+fn decide_step(flow: &PlanSnapshot, settings: &Settings) -> Step {
     // A list that a person supplied needs no analysis.
-    if flow.task_list != Asking::Data
-        && let Some(step) = asking(&flow.analysis, Question::Analysis)
+    if flow.task_list != QuestionState::Data
+        && let Some(step) = asking_step(&flow.analysis, Question::Analysis)
     {
         return step;
     }
-    if let Some(step) = asking(&flow.task_list, Question::TaskList) {
+    if let Some(step) = asking_step(&flow.task_list, Question::TaskList) {
         return step;
     }
-    if let Some(step) = filing(&flow.filing, None) {
+    if let Some(step) = filing_step(&flow.filing, None) {
         return step;
     }
     if settings.plan_only {
         return Step::PlanFiled;
     }
-    let work = work(&flow.members);
+    let work = sort_members(&flow.members);
     // While the check's failures are worked on, or are still to be filed, the aggregation is done
     // already.
     if work.is_moving() {
@@ -275,18 +276,18 @@ fn decide(flow: &Flow, settings: &Settings) -> Step {
         };
         return Step::Stop { question: None, why };
     }
-    if let Some(step) = asking(&flow.aggregation, Question::Aggregation) {
+    if let Some(step) = asking_step(&flow.aggregation, Question::Aggregation) {
         return step;
     }
     if let Some(rounds) = settings.check_rounds
-        && let Some(step) = check(flow, rounds)
+        && let Some(step) = check_step(flow, rounds)
     {
         return step;
     }
     Step::Done { missing: work.missing }
 }
 
-fn check(flow: &Flow, rounds: u32) -> Option<Step> {
+fn check_step(flow: &PlanSnapshot, rounds: u32) -> Option<Step> {
     let Some((last, round)) = flow.rounds.last().zip(flow.rounds.len().checked_sub(1)) else {
         return Some(Step::Check { round: 0 });
     };
@@ -298,14 +299,14 @@ fn check(flow: &Flow, rounds: u32) -> Option<Step> {
     if u32::try_from(round).is_ok_and(|round| round >= rounds) {
         return Some(Step::Stop {
             question: None,
-            why: format!("the check failed {}", crate::times(round + 1)),
+            why: format!("the check failed {}", crate::count_times(round + 1)),
         });
     }
-    if let Some(step) = asking(&last.asking, Question::Failures { round }) {
+    if let Some(step) = asking_step(&last.asking, Question::Failures { round }) {
         return Some(step);
     }
     // Their work was awaited with all the other work.
-    Some(filing(&last.filing, Some(round)).unwrap_or(Step::Check { round: round + 1 }))
+    Some(filing_step(&last.filing, Some(round)).unwrap_or(Step::Check { round: round + 1 }))
 }
 
 /// Decides after an unusable answer, the last of `asked` answers: ask again in the same
@@ -315,16 +316,16 @@ pub fn asks_left(asked: u32, settings: &Settings) -> Option<u32> {
 }
 
 /// `None`: there is an answer.
-fn asking(asking: &Asking, question: Question) -> Option<Step> {
+fn asking_step(asking: &QuestionState, question: Question) -> Option<Step> {
     Some(match asking {
-        Asking::Data | Asking::Carried => return None,
-        Asking::Nothing => Step::Ask { question },
-        Asking::Pending => Step::AwaitAnswer { question },
-        Asking::Stopped { why } => Step::Stop { question: Some(question), why: why.clone() },
+        QuestionState::Data | QuestionState::Carried => return None,
+        QuestionState::Nothing => Step::Ask { question },
+        QuestionState::Pending => Step::AwaitAnswer { question },
+        QuestionState::Stopped { why } => Step::Stop { question: Some(question), why: why.clone() },
     })
 }
 
-fn filing(filing: &Filing, round: Option<usize>) -> Option<Step> {
+fn filing_step(filing: &FilingState, round: Option<usize>) -> Option<Step> {
     if filing.is_filed {
         return None;
     }
@@ -334,7 +335,7 @@ fn filing(filing: &Filing, round: Option<usize>) -> Option<Step> {
 
 /// Returns the tasks without an atom, each after the dependencies. Missing dependencies and cycles
 /// hold nothing: lists with such faults are refused before.
-fn left_to_file(filing: &Filing) -> Vec<String> {
+fn left_to_file(filing: &FilingState) -> Vec<String> {
     let mut placed: HashSet<&str> = HashSet::new();
     let mut order = Vec::new();
     let place_of: std::collections::HashMap<&str, usize> =

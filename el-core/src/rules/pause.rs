@@ -17,7 +17,7 @@ const SHORTEST_OUTAGE: Duration = Duration::from_secs(1);
 /// The record of an account's pause. The record of an outage stays after the pause, until the
 /// service has answered: the next pause lasts longer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Known {
+pub struct KnownPause {
     pub kind: PauseKind,
     /// `None`: until a person says so.
     pub until: Option<Timestamp>,
@@ -31,15 +31,15 @@ pub struct Known {
     pub probe: Option<String>,
 }
 
-impl Known {
+impl KnownPause {
     /// Returns true if the pause holds claims now. A pause beyond the longest possible comes from a
     /// wrong clock and does not count.
-    pub fn holds(&self, now: Timestamp) -> bool {
+    pub fn holds_at(&self, now: Timestamp) -> bool {
         self.until.is_none_or(|until| until > now && until <= now.plus(LONGEST))
     }
 
     /// Returns true if the pause ends later than the other.
-    pub fn outlasts(&self, other: &Known) -> bool {
+    pub fn outlasts(&self, other: &KnownPause) -> bool {
         match (self.until, other.until) {
             (None, until) => until.is_some(),
             (Some(_), None) => false,
@@ -49,11 +49,11 @@ impl Known {
 
     /// Returns true if the service may be back: a single run at a time tests the service.
     pub fn is_probed(&self, now: Timestamp) -> bool {
-        self.kind == PauseKind::Outage && !self.holds(now)
+        self.kind == PauseKind::Outage && !self.holds_at(now)
     }
 
     /// Returns the pause for people and programs.
-    pub fn pause(&self) -> Pause {
+    pub fn to_pause(&self) -> Pause {
         Pause { until: self.until, reason: self.reason.clone(), kind: self.kind }
     }
 }
@@ -61,12 +61,12 @@ impl Known {
 /// Returns the record after a run that the service failed. `known`: the record before. A run that
 /// began before the outage was known changes nothing; each later run doubles the wait.
 pub fn after_outage(
-    known: Option<&Known>,
+    known: Option<&KnownPause>,
     began: Timestamp,
     now: Timestamp,
     policy: &RetryPolicy,
     message: &str,
-) -> Known {
+) -> KnownPause {
     let before = known.filter(|known| known.kind == PauseKind::Outage);
     if let Some(known) = before.filter(|known| began < known.learnt_at) {
         return known.clone();
@@ -74,8 +74,8 @@ pub fn after_outage(
     let strikes = before.map_or(0, |known| known.strikes).saturating_add(1);
     // Even where atoms are tried again at once, a service that is down is not asked all the time.
     let policy = RetryPolicy { base: policy.base.max(SHORTEST_OUTAGE), ..*policy };
-    let wait = policy.wait(strikes - 1).max(SHORTEST_OUTAGE);
-    Known {
+    let wait = policy.wait_after(strikes - 1).max(SHORTEST_OUTAGE);
+    KnownPause {
         kind: PauseKind::Outage,
         until: Some(now.plus(wait)),
         learnt_at: now,
@@ -89,7 +89,7 @@ pub fn after_outage(
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
     #[serde(default)]
-    pub pause: Option<Known>,
+    pub pause: Option<KnownPause>,
     /// When a person last ended the pause: older records are void.
     #[serde(default)]
     pub cleared_at: Option<Timestamp>,
@@ -100,20 +100,20 @@ pub struct Shared {
 pub enum Step {
     Nothing,
     /// Another project recorded a pause: the pause holds this project too.
-    Adopt(Known),
+    Adopt(KnownPause),
     /// This project has a new pause: share the pause.
-    Publish(Known),
+    Publish(KnownPause),
     /// A person ended the pause, perhaps in another project.
     Clear,
 }
 
 /// Decides. Carrying the step out leads to [`Step::Nothing`], so two projects never pass a pause
 /// back and forth.
-pub fn reconcile(own: Option<&Known>, shared: &Shared, now: Timestamp) -> Step {
-    let is_void = |known: &Known| {
+pub fn reconcile(own: Option<&KnownPause>, shared: &Shared, now: Timestamp) -> Step {
+    let is_void = |known: &KnownPause| {
         shared.cleared_at.filter(|at| *at <= now).is_some_and(|at| at >= known.learnt_at)
     };
-    let holds = |known: &&Known| known.holds(now);
+    let holds = |known: &&KnownPause| known.holds_at(now);
     if own.is_some_and(is_void) {
         return Step::Clear;
     }
@@ -139,8 +139,8 @@ mod tests {
         Timestamp::from_micros(NOW + seconds * 1_000_000)
     }
 
-    fn limit(until: Option<i64>, learnt: i64) -> Known {
-        Known {
+    fn limit(until: Option<i64>, learnt: i64) -> KnownPause {
+        KnownPause {
             kind: if until.is_some() { PauseKind::UsageLimit } else { PauseKind::Account },
             until: until.map(at),
             learnt_at: at(learnt),
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    fn known() -> impl Strategy<Value = Option<Known>> {
+    fn known() -> impl Strategy<Value = Option<KnownPause>> {
         let until = prop::option::weighted(0.8, -20_i64..2_000_000);
         prop::option::of((until, -50_i64..50).prop_map(|(until, learnt)| limit(until, learnt)))
     }
@@ -184,7 +184,7 @@ mod tests {
                 match reconcile(own.as_ref(), &shared, now) {
                     Step::Nothing => {}
                     Step::Adopt(known) => {
-                        prop_assert!(known.holds(now));
+                        prop_assert!(known.holds_at(now));
                         own = Some(known);
                     }
                     Step::Publish(known) => shared.pause = Some(known),

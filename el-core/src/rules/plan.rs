@@ -54,7 +54,7 @@ pub enum Action {
 /// out is not asked for again.
 ///
 /// `is_orphan` says of a run's worker id whether that worker is gone.
-pub fn plan(snapshot: &Snapshot<'_>, is_orphan: impl Fn(&str) -> bool) -> Vec<Action> {
+pub fn plan_actions(snapshot: &Snapshot<'_>, is_orphan: impl Fn(&str) -> bool) -> Vec<Action> {
     let mut actions = Vec::new();
     let mut mine = 0;
     for (run, liveness) in snapshot.live {
@@ -149,7 +149,7 @@ mod tests {
             agents: &[("claude", usize::MAX)],
             claims_left: None,
         };
-        plan(&snapshot, |worker| worker == "dead")
+        plan_actions(&snapshot, |worker| worker == "dead")
     }
 
     #[test]
@@ -202,13 +202,13 @@ mod tests {
             agents: &[("claude", usize::MAX)],
             claims_left: Some(4),
         };
-        assert_eq!(plan(&base, |_| false), [Action::Claim { at_most: 4 }]);
+        assert_eq!(plan_actions(&base, |_| false), [Action::Claim { at_most: 4 }]);
         for idle in [
             Snapshot { agents: &[], ..base.clone() },
             Snapshot { claims_left: Some(0), ..base.clone() },
             Snapshot { phase: Phase::Draining, ..base.clone() },
         ] {
-            assert_eq!(plan(&idle, |_| false), []);
+            assert_eq!(plan_actions(&idle, |_| false), []);
         }
     }
 
@@ -226,7 +226,7 @@ mod tests {
                 agents,
                 claims_left: None,
             };
-            plan(&snapshot, |_| false)
+            plan_actions(&snapshot, |_| false)
         };
         assert_eq!(claims(&[("claude", 1), ("gendry", 1)]), []);
         assert_eq!(

@@ -77,7 +77,7 @@ pub fn has_failed(status: Status, close_reason: Option<&str>) -> bool {
 impl Snapshot {
     /// Returns every reason that holds `id` back at `now`; empty means ready. An atom outside of
     /// the snapshot has no holds.
-    pub fn holds(&self, id: &str, now: Timestamp) -> Vec<Hold> {
+    pub fn find_holds(&self, id: &str, now: Timestamp) -> Vec<Hold> {
         let Some(node) = self.nodes.get(id) else { return Vec::new() };
         let mut holds = Vec::new();
         match node.status {
@@ -96,7 +96,7 @@ impl Snapshot {
         if let Some(run) = &node.live_run {
             holds.push(Hold::Running { run: run.clone() });
         }
-        self.blockers(id, None, &mut holds);
+        self.add_blockers(id, None, &mut holds);
         let mut seen = HashSet::from([id]);
         let mut parent = node.parent.as_deref();
         while let Some(id) = parent.filter(|id| seen.insert(id)) {
@@ -109,13 +109,13 @@ impl Snapshot {
             if node.is_resting_plan {
                 holds.push(Hold::Plan { epic: id.to_owned() });
             }
-            self.blockers(id, Some(id), &mut holds);
+            self.add_blockers(id, Some(id), &mut holds);
             parent = node.parent.as_deref();
         }
         holds
     }
 
-    fn blockers(&self, target: &str, via: Option<&str>, holds: &mut Vec<Hold>) {
+    fn add_blockers(&self, target: &str, via: Option<&str>, holds: &mut Vec<Hold>) {
         for (source, _, bond) in self.bonds.iter().filter(|(_, t, _)| t == target) {
             let Some(node) = self.nodes.get(source) else { continue };
             let is_live = match bond {
@@ -145,13 +145,13 @@ impl Snapshot {
     }
 
     fn has_live_descendant(&self, id: &str) -> bool {
-        self.below(id).iter().skip(1).any(|(_, node)| !node.status.is_over())
+        self.nodes_below(id).iter().skip(1).any(|(_, node)| !node.status.is_over())
     }
 
     /// Returns a live run of an atom, or also of a descendant.
     fn at_work(&self, id: &str, with_children: bool) -> Option<(&str, &str)> {
         let looked_at = if with_children {
-            self.below(id)
+            self.nodes_below(id)
         } else {
             self.nodes.get_key_value(id).into_iter().collect()
         };
@@ -159,7 +159,7 @@ impl Snapshot {
     }
 
     /// Returns an atom and all descendants, without duplicates.
-    fn below(&self, id: &str) -> Vec<(&String, &Node)> {
+    fn nodes_below(&self, id: &str) -> Vec<(&String, &Node)> {
         let mut children: HashMap<&String, Vec<(&String, &Node)>> = HashMap::new();
         for (id, node) in &self.nodes {
             if let Some(parent) = &node.parent {

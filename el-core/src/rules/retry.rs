@@ -48,14 +48,14 @@ impl RetryPolicy {
     /// Decides after an attempt that ended as `outcome`. `earlier`: the outcomes of earlier
     /// attempts since the last fresh start. `jitter`, from 0 to 1, spreads the wait over the upper
     /// half, so that atoms that failed together do not return together.
-    pub fn next(&self, outcome: Outcome, earlier: &[Outcome], jitter: f64) -> Next {
-        let same = alike(outcome, earlier).saturating_add(1);
+    pub fn next_attempt(&self, outcome: Outcome, earlier: &[Outcome], jitter: f64) -> Next {
+        let same = count_alike(outcome, earlier).saturating_add(1);
         if same >= self.attempts_of(outcome) {
             return Next::GiveUp(same);
         }
         let failed =
             u32::try_from(earlier.iter().filter(|o| o.is_failure()).count()).unwrap_or(u32::MAX);
-        let full = self.wait(failed);
+        let full = self.wait_after(failed);
         let jitter = if jitter.is_finite() { jitter.clamp(0.0, 1.0) } else { 1.0 };
         Next::Retry(full.mul_f64(0.5 + jitter / 2.0))
     }
@@ -63,7 +63,7 @@ impl RetryPolicy {
 
 /// Whether a ready atom may begin again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
+pub enum NextStart {
     Now,
     /// Not before the time.
     Later(Timestamp),
@@ -82,7 +82,7 @@ impl RetryPolicy {
     /// `earlier`: the attempts since the last fresh start, oldest first. Failures do not count here
     /// ([`RetryPolicy::next`] decides about failures), nor do attempts ended by a person, the
     /// account, the service or the machine.
-    pub fn again(&self, earlier: &[Attempt], now: Timestamp) -> Again {
+    pub fn next_start(&self, earlier: &[Attempt], now: Timestamp) -> NextStart {
         let is_free = |outcome: Outcome| {
             outcome.is_failure() || outcome.is_external() || outcome == Outcome::Cancelled
         };
@@ -100,46 +100,48 @@ impl RetryPolicy {
             } else {
                 0
             };
-            free_at = (round > 0).then(|| attempt.ended.plus(self.wait(round - 1)));
+            free_at = (round > 0).then(|| attempt.ended.plus(self.wait_after(round - 1)));
         }
         match free_at {
             Some(at) if now <= at.plus(AT_ONCE) => {
                 if round >= self.failures.max(1) {
-                    Again::Never(round)
+                    NextStart::Never(round)
                 } else if now < at {
-                    Again::Later(at)
+                    NextStart::Later(at)
                 } else {
-                    Again::Now
+                    NextStart::Now
                 }
             }
-            _ => Again::Now,
+            _ => NextStart::Now,
         }
     }
 
     /// Returns the number of attempts with this outcome after which the atom is given up.
     pub fn attempts_of(&self, outcome: Outcome) -> u32 {
-        Kind::of(outcome).limit(self).max(1)
+        Kind::of_outcome(outcome).attempt_limit(self).max(1)
     }
 
     /// Returns the wait of an atom after an interruption from outside, by the number of earlier
     /// interruptions. There is no wait the first time.
     pub fn after_interruption(&self, earlier: &[Outcome]) -> Duration {
         let before = earlier.iter().filter(|o| **o == Outcome::Interrupted).count();
-        before
-            .checked_sub(1)
-            .map_or(Duration::ZERO, |waits| self.wait(u32::try_from(waits).unwrap_or(u32::MAX)))
+        before.checked_sub(1).map_or(Duration::ZERO, |waits| {
+            self.wait_after(u32::try_from(waits).unwrap_or(u32::MAX))
+        })
     }
 
     /// The whole wait after as many earlier waits.
-    pub(super) fn wait(&self, earlier: u32) -> Duration {
+    pub(super) fn wait_after(&self, earlier: u32) -> Duration {
         self.base.saturating_mul(2_u32.saturating_pow(earlier.min(20))).min(self.cap)
     }
 }
 
 /// Counts the attempts that failed in the same way as `outcome`.
-pub fn alike(outcome: Outcome, attempts: &[Outcome]) -> u32 {
-    let same =
-        attempts.iter().filter(|o| o.is_failure() && Kind::of(**o) == Kind::of(outcome)).count();
+pub fn count_alike(outcome: Outcome, attempts: &[Outcome]) -> u32 {
+    let same = attempts
+        .iter()
+        .filter(|o| o.is_failure() && Kind::of_outcome(**o) == Kind::of_outcome(outcome))
+        .count();
     u32::try_from(same).unwrap_or(u32::MAX)
 }
 
@@ -152,7 +154,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(outcome: Outcome) -> Kind {
+    fn of_outcome(outcome: Outcome) -> Kind {
         match outcome {
             Outcome::Violation => Kind::Violation,
             Outcome::TimedOut => Kind::Timeout,
@@ -161,7 +163,7 @@ impl Kind {
         }
     }
 
-    fn limit(self, policy: &RetryPolicy) -> u32 {
+    fn attempt_limit(self, policy: &RetryPolicy) -> u32 {
         match self {
             Kind::Failure => policy.failures,
             Kind::Violation => policy.violations,
@@ -181,19 +183,19 @@ mod tests {
     fn each_kind_of_failure_has_its_own_count() {
         let policy = RetryPolicy::default();
         assert!(matches!(
-            policy.next(Outcome::Violation, &[Outcome::Failed, Outcome::TimedOut], 0.5),
+            policy.next_attempt(Outcome::Violation, &[Outcome::Failed, Outcome::TimedOut], 0.5),
             Next::Retry(_)
         ));
         assert_eq!(
-            policy.next(Outcome::Violation, &[Outcome::Failed, Outcome::Violation], 0.5),
+            policy.next_attempt(Outcome::Violation, &[Outcome::Failed, Outcome::Violation], 0.5),
             Next::GiveUp(2)
         );
         assert_eq!(
-            policy.next(Outcome::Failed, &[Outcome::Failed, Outcome::Stalled], 0.5),
+            policy.next_attempt(Outcome::Failed, &[Outcome::Failed, Outcome::Stalled], 0.5),
             Next::GiveUp(3)
         );
         assert!(matches!(
-            policy.next(Outcome::Lost, &[Outcome::Lost, Outcome::Lost], 0.5),
+            policy.next_attempt(Outcome::Lost, &[Outcome::Lost, Outcome::Lost], 0.5),
             Next::Retry(_)
         ));
     }
@@ -202,7 +204,7 @@ mod tests {
     fn what_is_no_failure_does_not_lengthen_the_wait() {
         let policy = RetryPolicy::default();
         assert_eq!(
-            policy.next(Outcome::Failed, &[Outcome::UsageLimit, Outcome::Cancelled], 1.0),
+            policy.next_attempt(Outcome::Failed, &[Outcome::UsageLimit, Outcome::Cancelled], 1.0),
             Next::Retry(policy.base)
         );
     }
@@ -234,12 +236,16 @@ mod tests {
             Outcome::Blocked,
         ] {
             let (once, now) = rounds(&[(1, outcome)], 0);
-            assert_eq!(policy.again(&once, now), Again::Later(seconds(31)), "{outcome}");
-            assert_eq!(policy.again(&once, seconds(31)), Again::Now, "{outcome}");
+            assert_eq!(policy.next_start(&once, now), NextStart::Later(seconds(31)), "{outcome}");
+            assert_eq!(policy.next_start(&once, seconds(31)), NextStart::Now, "{outcome}");
             let (twice, now) = rounds(&[(1, outcome); 2], 30);
-            assert_eq!(policy.again(&twice, now), Again::Later(seconds(32 + 60)), "{outcome}");
+            assert_eq!(
+                policy.next_start(&twice, now),
+                NextStart::Later(seconds(32 + 60)),
+                "{outcome}"
+            );
             let (thrice, now) = rounds(&[(1, outcome); 3], 60);
-            assert_eq!(policy.again(&thrice, now), Again::Never(3), "{outcome}");
+            assert_eq!(policy.next_start(&thrice, now), NextStart::Never(3), "{outcome}");
         }
     }
 
@@ -247,9 +253,13 @@ mod tests {
     fn an_attempt_that_takes_its_time_or_begins_later_is_no_round() {
         let policy = RetryPolicy::default();
         let (long, now) = rounds(&[(61, Outcome::Deferred); 9], 0);
-        assert_eq!(policy.again(&long, now), Again::Now);
+        assert_eq!(policy.next_start(&long, now), NextStart::Now);
         let (polls, now) = rounds(&[(5, Outcome::Deferred); 9], 600);
-        assert_eq!(policy.again(&polls, now), Again::Now, "put off for ten minutes each time");
+        assert_eq!(
+            policy.next_start(&polls, now),
+            NextStart::Now,
+            "put off for ten minutes each time"
+        );
         let (others, now) = rounds(
             &[
                 (1, Outcome::Failed),
@@ -259,8 +269,12 @@ mod tests {
             ],
             0,
         );
-        assert_eq!(policy.again(&others, now), Again::Now, "they have their own counts, or none");
-        assert_eq!(policy.again(&[], now), Again::Now);
+        assert_eq!(
+            policy.next_start(&others, now),
+            NextStart::Now,
+            "they have their own counts, or none"
+        );
+        assert_eq!(policy.next_start(&[], now), NextStart::Now);
     }
 
     proptest! {
@@ -269,10 +283,10 @@ mod tests {
             let policy = RetryPolicy { failures: most, ..RetryPolicy::default() };
             let (mut made, mut now) = (Vec::new(), seconds(0));
             for length in took {
-                match policy.again(&made, now) {
-                    Again::Now => {}
-                    Again::Later(at) => { prop_assert!(at > now && at <= now.plus(policy.cap)); now = at; }
-                    Again::Never(count) => { prop_assert_eq!(count, most); return Ok(()); }
+                match policy.next_start(&made, now) {
+                    NextStart::Now => {}
+                    NextStart::Later(at) => { prop_assert!(at > now && at <= now.plus(policy.cap)); now = at; }
+                    NextStart::Never(count) => { prop_assert_eq!(count, most); return Ok(()); }
                 }
                 let ended = now.plus(Duration::from_secs(length));
                 made.push(Attempt { started: now, ended, outcome: Outcome::Superseded });
@@ -285,7 +299,7 @@ mod tests {
         fn a_wait_is_bounded_and_an_atom_is_given_up_in_the_end(count in 0_usize..40, jitter in any::<f64>()) {
             let policy = RetryPolicy::default();
             let earlier = vec![Outcome::Failed; count];
-            match policy.next(Outcome::Failed, &earlier, jitter) {
+            match policy.next_attempt(Outcome::Failed, &earlier, jitter) {
                 Next::Retry(wait) => prop_assert!(wait >= policy.base / 2 && wait <= policy.cap),
                 Next::GiveUp(_) => prop_assert!(count >= 2),
             }

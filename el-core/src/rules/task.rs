@@ -4,7 +4,7 @@ use super::ready::has_failed;
 use crate::model::{Atom, Outcome, Run, Status, TaskStatus};
 
 /// Returns the state of a task. `last`: the live run, or the last run.
-pub fn status(atom: &Atom, last: Option<&Run>) -> TaskStatus {
+pub fn task_status(atom: &Atom, last: Option<&Run>) -> TaskStatus {
     if atom.run_id.is_some() {
         return TaskStatus::Running;
     }
@@ -34,7 +34,7 @@ const TITLE: usize = 80;
 
 /// Makes a title from a prompt: the first line with text, without marks of headings and lists, cut
 /// at the end of a word.
-pub fn title(prompt: &str) -> String {
+pub fn title_from_prompt(prompt: &str) -> String {
     let said = |line: &str| {
         // A heading may be closed as it was opened, after a space.
         let open = line.trim_end().trim_end_matches('#');
@@ -78,17 +78,17 @@ mod tests {
             ("  \n\t", "Delegated task"),
             ("a\u{1b}[31mb", "a [31mb"),
         ] {
-            assert_eq!(title(prompt), want, "{prompt:?}");
+            assert_eq!(title_from_prompt(prompt), want, "{prompt:?}");
         }
-        let long = title(&"word ".repeat(100));
+        let long = title_from_prompt(&"word ".repeat(100));
         assert!(long.ends_with("word…") && long.chars().count() <= TITLE, "{long}");
-        assert_eq!(title(&"x".repeat(500)).chars().count(), TITLE);
+        assert_eq!(title_from_prompt(&"x".repeat(500)).chars().count(), TITLE);
     }
 
     proptest! {
         #[test]
         fn every_prompt_gives_a_legal_title(prompt in "\\PC{0,400}|(.|\n){0,400}") {
-            let title = title(&prompt.replace('\0', ""));
+            let title = title_from_prompt(&prompt.replace('\0', ""));
             prop_assert!(validate::title(&title).is_ok(), "{title:?}");
         }
     }

@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use crate::counted;
+use crate::count_noun;
 use crate::model::{
     Atom, CancelMode, EndKind, ExitRecord, Fault, Outcome, PauseKind, Refusal, Status, Timestamp,
 };
 
-use super::pause::{Known, after_outage};
+use super::pause::{KnownPause, after_outage};
 use super::retry::{Next, RetryPolicy};
 
 /// The facts of a verdict.
@@ -20,7 +20,7 @@ pub struct Facts<'a> {
     /// When the run began.
     pub began: Timestamp,
     /// The recorded pause of the run's account.
-    pub known: Option<&'a Known>,
+    pub known: Option<&'a KnownPause>,
     pub cancel: Option<CancelMode>,
     /// The budget that the run overspent, in words.
     pub over_budget: Option<&'a str>,
@@ -40,7 +40,7 @@ pub struct Verdict {
     pub detail: String,
     pub atom: AtomChange,
     /// The new pause of the run's account.
-    pub pause: Option<Known>,
+    pub pause: Option<KnownPause>,
 }
 
 /// The change to the atom.
@@ -78,14 +78,14 @@ const LONGEST_PAUSE_S: u64 = 8 * 24 * 3600;
 const AFTER_OTHERS: Duration = Duration::from_secs(3);
 
 /// Decides. Total: every combination has a verdict.
-pub fn decide(facts: &Facts<'_>) -> Verdict {
+pub fn decide_verdict(facts: &Facts<'_>) -> Verdict {
     let keep =
         |outcome, detail: String| Verdict { outcome, detail, atom: AtomChange::Keep, pause: None };
     let Some((status, by_this_run)) = facts.atom else {
         return keep(Outcome::Deleted, "the atom was removed while the run was on".to_owned());
     };
     if status != Status::InProgress {
-        return match said(status).filter(|_| by_this_run) {
+        return match reported_outcome(status).filter(|_| by_this_run) {
             Some(outcome) => keep(outcome, format!("the agent set it to {status}")),
             None => keep(
                 Outcome::Superseded,
@@ -111,13 +111,13 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
     match facts.exit.fault {
         Some(Fault::UsageLimit { resets_at }) => return usage_limit(facts, resets_at),
         Some(Fault::Account { refusal }) => return account_error(facts, refusal),
-        Some(Fault::Outage) => return outage(facts),
+        Some(Fault::Outage) => return outage_verdict(facts),
         None => {}
     }
     if facts.exit.end == EndKind::Hangup {
-        return interrupted(facts);
+        return interrupted_verdict(facts);
     }
-    let (outcome, detail) = match (failure(facts.exit), facts.over_budget) {
+    let (outcome, detail) = match (failed_outcome(facts.exit), facts.over_budget) {
         ((Outcome::Failed | Outcome::Violation, _), Some(why)) => {
             (Outcome::Failed, with_message(facts.exit, why))
         }
@@ -129,19 +129,19 @@ pub fn decide(facts: &Facts<'_>) -> Verdict {
         );
         return Verdict { outcome, detail, atom: AtomChange::Block { comment }, pause: None };
     }
-    let atom = match facts.policy.next(outcome, facts.earlier, facts.jitter) {
+    let atom = match facts.policy.next_attempt(outcome, facts.earlier, facts.jitter) {
         Next::Retry(wait) => AtomChange::Reopen { retry_at: Some(facts.now.plus(wait)) },
         Next::GiveUp(attempts) => AtomChange::Block {
             comment: format!(
                 "Given up after {} that ended as {outcome}; the last: {detail}. `el retry` gives it fresh attempts.",
-                counted(usize::try_from(attempts).unwrap_or(usize::MAX), "attempt")
+                count_noun(usize::try_from(attempts).unwrap_or(usize::MAX), "attempt")
             ),
         },
     };
     Verdict { outcome, detail, atom, pause: None }
 }
 
-fn said(status: Status) -> Option<Outcome> {
+fn reported_outcome(status: Status) -> Option<Outcome> {
     match status {
         Status::Closed => Some(Outcome::Closed),
         Status::Deferred => Some(Outcome::Deferred),
@@ -168,23 +168,23 @@ fn usage_limit(facts: &Facts<'_>, resets_at: Option<Timestamp>) -> Verdict {
         _ => facts.now.plus(seconds(UNKNOWN_LIMIT_PAUSE_S)),
     };
     let detail = format!("the account's usage limit was reached; paused until {until}");
-    external(facts, Outcome::UsageLimit, detail, PauseKind::UsageLimit, Some(until))
+    external_verdict(facts, Outcome::UsageLimit, detail, PauseKind::UsageLimit, Some(until))
 }
 
 fn account_error(facts: &Facts<'_>, refusal: Refusal) -> Verdict {
     let what = with_message(facts.exit, "the account cannot be used");
     let detail = format!("{what}. To go on, {}; then run el work --resume", refusal.remedy());
-    external(facts, Outcome::AccountError, detail, PauseKind::Account, None)
+    external_verdict(facts, Outcome::AccountError, detail, PauseKind::Account, None)
 }
 
-fn external(
+fn external_verdict(
     facts: &Facts<'_>,
     outcome: Outcome,
     detail: String,
     kind: PauseKind,
     until: Option<Timestamp>,
 ) -> Verdict {
-    let pause = Known {
+    let pause = KnownPause {
         kind,
         until,
         learnt_at: facts.now,
@@ -198,7 +198,7 @@ fn external(
 
 /// Makes the verdict of an outage. The atom returns a little after the others, so that the probe is
 /// not always the same atom.
-fn outage(facts: &Facts<'_>) -> Verdict {
+fn outage_verdict(facts: &Facts<'_>) -> Verdict {
     let detail = with_message(facts.exit, "the service failed");
     let known = after_outage(facts.known, facts.began, facts.now, facts.policy, &detail);
     let retry_at = known.until.map(|until| until.max(facts.now).plus(AFTER_OTHERS));
@@ -210,7 +210,7 @@ fn outage(facts: &Facts<'_>) -> Verdict {
     }
 }
 
-fn interrupted(facts: &Facts<'_>) -> Verdict {
+fn interrupted_verdict(facts: &Facts<'_>) -> Verdict {
     let wait = facts.policy.after_interruption(facts.earlier);
     Verdict {
         outcome: Outcome::Interrupted,
@@ -226,7 +226,7 @@ fn with_message(exit: &ExitRecord, what: &str) -> String {
     message.map_or_else(|| what.to_owned(), |m| format!("{what}: {m}"))
 }
 
-fn failure(exit: &ExitRecord) -> (Outcome, String) {
+fn failed_outcome(exit: &ExitRecord) -> (Outcome, String) {
     let with = |what: &str| with_message(exit, what);
     match exit.end {
         EndKind::TimedOut => (Outcome::TimedOut, with("its time was up")),
@@ -281,7 +281,7 @@ mod tests {
         earlier: &[Outcome],
     ) -> Verdict {
         let policy = &RetryPolicy::default();
-        decide(&Facts {
+        decide_verdict(&Facts {
             atom,
             exit,
             began: now(),
@@ -430,20 +430,23 @@ mod tests {
             jitter: 0.5,
             now: now(),
         };
-        let own = decide(&facts(&record, None));
+        let own = decide_verdict(&facts(&record, None));
         assert_eq!(
             (own.outcome, own.detail.as_str()),
             (Outcome::Failed, "over budget: Reached maximum budget ($1)")
         );
         assert!(matches!(own.atom, AtomChange::Reopen { retry_at: Some(_) }));
-        let epics = decide(&facts(&record, Some(CancelMode::Requeue)));
+        let epics = decide_verdict(&facts(&record, Some(CancelMode::Requeue)));
         assert_eq!(
             (epics.outcome, epics.atom),
             (Outcome::Cancelled, AtomChange::Reopen { retry_at: None })
         );
         assert!(epics.detail.starts_with("over budget"), "{}", epics.detail);
         // What else ended it stands.
-        assert_eq!(decide(&facts(&exit(EndKind::SupervisorLost), None)).outcome, Outcome::Lost);
+        assert_eq!(
+            decide_verdict(&facts(&exit(EndKind::SupervisorLost), None)).outcome,
+            Outcome::Lost
+        );
     }
 
     proptest! {
@@ -453,7 +456,7 @@ mod tests {
             record.is_error = is_error;
             record.exit_code = code;
             let earlier = vec![Outcome::Failed; count];
-            let got = decide(&Facts { atom: Some((Status::InProgress, false)), exit: &record, began: now(), known: None, cancel: None, over_budget: None, earlier: &earlier, policy: &RetryPolicy::default(), jitter, now: now() });
+            let got = decide_verdict(&Facts { atom: Some((Status::InProgress, false)), exit: &record, began: now(), known: None, cancel: None, over_budget: None, earlier: &earlier, policy: &RetryPolicy::default(), jitter, now: now() });
             prop_assert!(got.atom != AtomChange::Keep);
             prop_assert!(got.outcome.is_failure() || got.outcome == Outcome::Interrupted);
         }

@@ -46,32 +46,33 @@ const BUDGET: usize = 100_000_000;
 /// Each atom `a` has two vertices: `2a` is the atom, and `2a + 1` means "a descendant is not over".
 /// The targets of `waits_for` wait for the second, and edges lead from each child's second vertex
 /// to the parent's. So the graph stays as small as the project, however deep the families.
-pub fn refused(atoms: usize, held: &[Edge], new: &[Edge]) -> Vec<usize> {
-    let graph = Graph::of(atoms, held.iter().chain(new));
-    let component = graph.components();
-    let in_a_cycle =
-        |edge: &Edge| arcs(edge).any(|(from, to)| from == to || component[from] == component[to]);
+pub fn refused_edges(atoms: usize, held: &[Edge], new: &[Edge]) -> Vec<usize> {
+    let graph = Graph::from_edges(atoms, held.iter().chain(new));
+    let component = graph.component_numbers();
+    let in_a_cycle = |edge: &Edge| {
+        edge_arcs(edge).any(|(from, to)| from == to || component[from] == component[to])
+    };
     if !new.iter().any(in_a_cycle) {
         return Vec::new();
     }
     // Add the certain edges first, then the suspects one by one.
     let mut graph =
-        Graph::of(atoms, held.iter().chain(new.iter().filter(|edge| !in_a_cycle(edge))));
+        Graph::from_edges(atoms, held.iter().chain(new.iter().filter(|edge| !in_a_cycle(edge))));
     let mut refused = Vec::new();
     let mut search = Search { seen: vec![0; atoms * 2], round: 0, budget: BUDGET };
     for (at, edge) in new.iter().enumerate().filter(|(_, edge)| in_a_cycle(edge)) {
         let mut added = 0;
         let is_fine = edge.source != edge.target
-            && arcs(edge).all(|(from, to)| {
+            && edge_arcs(edge).all(|(from, to)| {
                 let is_free = !search.reaches(&graph, &component, to, from);
                 if is_free {
-                    graph.add((from, to));
+                    graph.add_arc((from, to));
                     added += 1;
                 }
                 is_free
             });
         if !is_fine {
-            arcs(edge).take(added).for_each(|(from, _)| graph.undo(from));
+            edge_arcs(edge).take(added).for_each(|(from, _)| graph.undo_arc(from));
             refused.push(at);
         }
     }
@@ -80,9 +81,9 @@ pub fn refused(atoms: usize, held: &[Edge], new: &[Edge]) -> Vec<usize> {
 
 /// Returns a cycle for every group of atoms that wait for each other: the atoms along the cycle,
 /// both ends included. The time is proportional to the edges and the cycles found.
-pub fn cycles(atoms: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
-    let graph = Graph::of(atoms, edges);
-    let component = graph.components();
+pub fn find_cycles(atoms: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
+    let graph = Graph::from_edges(atoms, edges);
+    let component = graph.component_numbers();
     let mut told = vec![false; component.len()];
     let mut cycles = Vec::new();
     let mut before = vec![usize::MAX; component.len()];
@@ -109,7 +110,7 @@ pub fn cycles(atoms: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
     cycles
 }
 
-fn arcs(edge: &Edge) -> impl Iterator<Item = (usize, usize)> {
+fn edge_arcs(edge: &Edge) -> impl Iterator<Item = (usize, usize)> {
     let (source, target) = (edge.source * 2, edge.target * 2);
     let (first, second) = match edge.wait {
         Wait::Hold => ((source, target), None),
@@ -125,13 +126,13 @@ struct Graph {
 
 impl Graph {
     /// Two vertices for each atom, and the arcs of the edges.
-    fn of<'a>(atoms: usize, edges: impl IntoIterator<Item = &'a Edge>) -> Graph {
+    fn from_edges<'a>(atoms: usize, edges: impl IntoIterator<Item = &'a Edge>) -> Graph {
         let mut graph = Graph { next: vec![Vec::new(); atoms * 2] };
         for atom in 0..atoms {
-            graph.add((atom * 2, atom * 2 + 1));
+            graph.add_arc((atom * 2, atom * 2 + 1));
         }
         for edge in edges {
-            arcs(edge).for_each(|arc| graph.add(arc));
+            edge_arcs(edge).for_each(|arc| graph.add_arc(arc));
         }
         graph
     }
@@ -159,18 +160,18 @@ impl Graph {
         None
     }
 
-    fn add(&mut self, (from, to): (usize, usize)) {
+    fn add_arc(&mut self, (from, to): (usize, usize)) {
         self.next[from].push(to);
     }
 
     /// Removes the arc added last from the vertex.
-    fn undo(&mut self, from: usize) {
+    fn undo_arc(&mut self, from: usize) {
         self.next[from].pop();
     }
 
     /// Returns the number of the strongly connected component of each vertex (Tarjan's algorithm,
     /// without recursion).
-    fn components(&self) -> Vec<usize> {
+    fn component_numbers(&self) -> Vec<usize> {
         const NONE: usize = usize::MAX;
         let count = self.next.len();
         let (mut index, mut low, mut component) =
@@ -272,7 +273,7 @@ mod tests {
             edge(2, 3, Wait::Hold),
             edge(3, 3, Wait::Hold),
         ];
-        assert_eq!(refused(4, &held, &new), [1, 3]);
+        assert_eq!(refused_edges(4, &held, &new), [1, 3]);
     }
 
     #[test]
@@ -284,7 +285,7 @@ mod tests {
             edge(2, 3, Wait::Tree),
             edge(3, 4, Wait::Hold),
         ];
-        assert_eq!(cycles(5, &edges), [vec![0, 1, 0], vec![2, 3, 2]]);
+        assert_eq!(find_cycles(5, &edges), [vec![0, 1, 0], vec![2, 3, 2]]);
     }
 
     #[test]
@@ -296,17 +297,20 @@ mod tests {
 
     #[test]
     fn a_parent_cannot_wait_for_its_child_nor_a_member_for_its_family() {
-        assert_eq!(refused(2, &[edge(0, 1, Wait::Contain)], &[edge(1, 0, Wait::Hold)]), [0]);
-        assert_eq!(refused(2, &[edge(0, 1, Wait::Contain)], &[edge(0, 1, Wait::Tree)]), [0]);
+        assert_eq!(refused_edges(2, &[edge(0, 1, Wait::Contain)], &[edge(1, 0, Wait::Hold)]), [0]);
+        assert_eq!(refused_edges(2, &[edge(0, 1, Wait::Contain)], &[edge(0, 1, Wait::Tree)]), [0]);
         assert_eq!(
-            refused(
+            refused_edges(
                 3,
                 &[edge(0, 1, Wait::Tree)],
                 &[edge(2, 0, Wait::Contain), edge(1, 2, Wait::Hold)]
             ),
             [1]
         );
-        assert_eq!(refused(2, &[edge(0, 1, Wait::Contain)], &[edge(1, 0, Wait::Contain)]), [0]);
+        assert_eq!(
+            refused_edges(2, &[edge(0, 1, Wait::Contain)], &[edge(1, 0, Wait::Contain)]),
+            [0]
+        );
     }
 
     /// The definition that single writes go by, over the same edges.
@@ -342,15 +346,15 @@ mod tests {
             raw in prop::collection::vec((0_usize..7, 0_usize..7, prop::sample::select(vec![Wait::Hold, Wait::Tree, Wait::Contain])), 0..14)
         ) {
             let new: Vec<Edge> = raw.into_iter().map(|(s, t, w)| edge(s, t, w)).collect();
-            let refused = refused(7, &[], &new);
+            let refused = refused_edges(7, &[], &new);
             let kept: Vec<Edge> = new.iter().enumerate().filter(|(at, _)| !refused.contains(at)).map(|(_, e)| *e).collect();
             prop_assert!(!has_cycle(7, &kept));
-            prop_assert!(cycles(7, &kept).is_empty());
+            prop_assert!(find_cycles(7, &kept).is_empty());
             for at in refused {
                 let mut with: Vec<Edge> = kept.clone();
                 with.push(new[at]);
                 prop_assert!(has_cycle(7, &with));
-                prop_assert!(!cycles(7, &with).is_empty());
+                prop_assert!(!find_cycles(7, &with).is_empty());
             }
         }
     }

@@ -32,7 +32,12 @@ pub(crate) fn find(tx: &Tx<'_>, source: &str, alias: &str) -> Result<Option<Impo
 }
 
 /// Records the imported state under the name.
-pub(crate) fn put(tx: &Tx<'_>, source: &str, alias: &str, imported: &Imported) -> Result<()> {
+pub(crate) fn put_import(
+    tx: &Tx<'_>,
+    source: &str,
+    alias: &str,
+    imported: &Imported,
+) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO aliases (source, alias, atom_id, imported, bonds) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (source, alias) DO UPDATE SET atom_id = ?3, imported = ?4, bonds = ?5",
@@ -45,7 +50,7 @@ pub(crate) fn put(tx: &Tx<'_>, source: &str, alias: &str, imported: &Imported) -
 }
 
 /// Returns all names that were imported from the source, with atoms.
-pub(crate) fn imported(tx: &Tx<'_>, source: &str) -> Result<Vec<(String, String)>> {
+pub(crate) fn imported_names(tx: &Tx<'_>, source: &str) -> Result<Vec<(String, String)>> {
     let sql = "SELECT alias, atom_id FROM aliases
                WHERE source = ?1 AND imported IS NOT NULL ORDER BY alias";
     let mut statement = tx.prepare_cached(sql).doing("read names")?;
@@ -63,26 +68,26 @@ pub(crate) fn add_name(tx: &Tx<'_>, name: &Name, atom: &str) -> Result<()> {
 }
 
 /// Returns id and title of the atoms with this name in any tracker. Case is ignored.
-pub(crate) fn exact(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, String)>> {
-    candidates(tx, "n.alias = ?1 COLLATE NOCASE", name)
+pub(crate) fn named_exactly(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, String)>> {
+    matching_names(tx, "n.alias = ?1 COLLATE NOCASE", name)
 }
 
 /// A shorter beginning of a name says too little.
 const BEGINNING_MIN: usize = 4;
 
 /// Returns id and title of the atoms with a name that starts with `name`.
-pub(crate) fn beginning(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, String)>> {
+pub(crate) fn named_beginning(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, String)>> {
     if name.len() < BEGINNING_MIN {
         return Ok(Vec::new());
     }
-    candidates(
+    matching_names(
         tx,
         "n.alias >= ?1 COLLATE NOCASE AND n.alias < ?1 || char(1114111) COLLATE NOCASE",
         name,
     )
 }
 
-fn candidates(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(String, String)>> {
+fn matching_names(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(String, String)>> {
     let sql = format!(
         "SELECT DISTINCT a.id, a.title FROM aliases n JOIN atoms a ON a.id = n.atom_id WHERE {condition} ORDER BY a.seq LIMIT ?2"
     );
@@ -96,7 +101,7 @@ fn candidates(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(String, S
 
 /// Returns the atom's names in other trackers. A name from an export of `el` is included only if
 /// different from the id.
-pub(crate) fn of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Name>> {
+pub(crate) fn names_of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Name>> {
     let sql = "SELECT source, alias FROM aliases WHERE atom_id = ?1 AND alias <> atom_id
                ORDER BY source, alias";
     let mut statement = tx.prepare_cached(sql).doing("read names")?;

@@ -93,7 +93,7 @@ pub(crate) fn get(tx: &Tx<'_>, id: &str) -> Result<Atom> {
 }
 
 /// Returns the status of an atom and the run that set the status.
-pub(crate) fn status(tx: &Tx<'_>, id: &str) -> Result<Option<(Status, Option<String>)>> {
+pub(crate) fn status_of(tx: &Tx<'_>, id: &str) -> Result<Option<(Status, Option<String>)>> {
     let found: Option<(String, Option<String>)> = tx
         .prepare_cached("SELECT status, status_by_run FROM atoms WHERE id = ?1")
         .and_then(|mut s| s.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional())
@@ -102,7 +102,7 @@ pub(crate) fn status(tx: &Tx<'_>, id: &str) -> Result<Option<(Status, Option<Str
 }
 
 /// Returns the atoms with a word that this `el` does not know.
-pub(crate) fn unknown(tx: &Tx<'_>) -> Result<Vec<String>> {
+pub(crate) fn with_unknown_words(tx: &Tx<'_>) -> Result<Vec<String>> {
     let list = |words: &mut dyn Iterator<Item = &'static str>| {
         words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(",")
     };
@@ -132,12 +132,12 @@ pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
     if let Some(id) = exact {
         return Ok(id);
     }
-    if let Some(id) = one_of(wanted, alias::exact(tx, wanted)?)? {
+    if let Some(id) = one_of(wanted, alias::named_exactly(tx, wanted)?)? {
         return Ok(id);
     }
     match resolve_short(tx, wanted, &lower) {
         Err(Error::NotFound { what, id }) => {
-            one_of(wanted, alias::beginning(tx, wanted)?)?.ok_or(Error::NotFound { what, id })
+            one_of(wanted, alias::named_beginning(tx, wanted)?)?.ok_or(Error::NotFound { what, id })
         }
         other => other,
     }
@@ -376,7 +376,7 @@ pub(crate) fn retry_from(tx: &Tx<'_>, id: &str) -> Result<Option<Timestamp>> {
 }
 
 /// The parent of an atom.
-pub(crate) fn parent(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
+pub(crate) fn parent_of(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
     tx.prepare_cached("SELECT parent_id FROM atoms WHERE id = ?1")
         .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
         .doing("read a parent")
@@ -384,7 +384,7 @@ pub(crate) fn parent(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
 }
 
 /// Returns the ids of all abstract atoms. An abstract atom is over only when all descendants are.
-pub(crate) fn epics(tx: &Tx<'_>) -> Result<HashSet<String>> {
+pub(crate) fn abstract_ids(tx: &Tx<'_>) -> Result<HashSet<String>> {
     let mut statement = tx
         .prepare("SELECT id FROM atoms WHERE issue_type IN ('epic','formula')")
         .doing("look for epics")?;
@@ -393,7 +393,7 @@ pub(crate) fn epics(tx: &Tx<'_>) -> Result<HashSet<String>> {
 }
 
 /// Id and parent of every atom.
-pub(crate) fn parents(tx: &Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
+pub(crate) fn all_parents(tx: &Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
     let mut statement =
         tx.prepare("SELECT id, parent_id FROM atoms ORDER BY seq").doing("read parents")?;
     let rows =
@@ -439,7 +439,7 @@ pub(crate) fn fresh_since(tx: &Tx<'_>, id: &str) -> Result<Timestamp> {
 }
 
 /// The ids of the direct children.
-pub(crate) fn children(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
+pub(crate) fn child_ids(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare_cached("SELECT id FROM atoms WHERE parent_id = ?1 ORDER BY seq")
         .doing("read children")?;
@@ -448,7 +448,7 @@ pub(crate) fn children(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
 }
 
 /// Returns the delegated tasks, newest first, optionally only those of an assignee.
-pub(crate) fn delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<Atom>> {
+pub(crate) fn list_delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<Atom>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM atoms a WHERE a.delegated_by IS NOT NULL AND (?1 IS NULL OR a.assignee = ?1) ORDER BY a.seq DESC"
     );

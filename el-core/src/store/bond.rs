@@ -30,7 +30,7 @@ pub(crate) fn remove(
     target: &str,
     kind: Option<BondKind>,
 ) -> Result<Vec<Bond>> {
-    let found: Vec<Bond> = touching(tx, target)?
+    let found: Vec<Bond> = list_touching(tx, target)?
         .into_iter()
         .filter(|b| {
             b.source_id == source
@@ -50,8 +50,8 @@ pub(crate) fn remove(
 }
 
 /// Every bond that the atom is an end of, containment included; oldest first.
-pub(crate) fn touching(tx: &Tx<'_>, atom: &str) -> Result<Vec<Bond>> {
-    select(
+pub(crate) fn list_touching(tx: &Tx<'_>, atom: &str) -> Result<Vec<Bond>> {
+    query_bonds(
         tx,
         "SELECT source_id, target_id, kind, created_at FROM bonds WHERE target_id = ?1
          UNION ALL SELECT source_id, target_id, kind, created_at FROM bonds WHERE source_id = ?1
@@ -63,8 +63,8 @@ pub(crate) fn touching(tx: &Tx<'_>, atom: &str) -> Result<Vec<Bond>> {
 }
 
 /// The bonds into an atom, without containment, by source and kind.
-pub(crate) fn into(tx: &Tx<'_>, target: &str) -> Result<Vec<Bond>> {
-    select(
+pub(crate) fn list_into(tx: &Tx<'_>, target: &str) -> Result<Vec<Bond>> {
+    query_bonds(
         tx,
         "SELECT source_id, target_id, kind, created_at FROM bonds WHERE target_id = ?1
          ORDER BY source_id, kind",
@@ -73,8 +73,8 @@ pub(crate) fn into(tx: &Tx<'_>, target: &str) -> Result<Vec<Bond>> {
 }
 
 /// Every bond of the project, containment included.
-pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Bond>> {
-    select(
+pub(crate) fn list_all(tx: &Tx<'_>) -> Result<Vec<Bond>> {
+    query_bonds(
         tx,
         "SELECT source_id, target_id, kind, created_at FROM bonds
          UNION ALL SELECT parent_id, id, 'parent_child', created_at FROM atoms WHERE parent_id IS NOT NULL ORDER BY 4, 1, 2",
@@ -85,7 +85,7 @@ pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Bond>> {
 /// Returns the atoms that wait for this atom alone: targets of blocking bonds, unless the atom is
 /// an epic, and children, since a blocked parent holds the children.
 pub(crate) fn waiting_for_itself(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
-    ids(
+    query_ids(
         tx,
         "SELECT b.target_id FROM bonds b CROSS JOIN atoms s ON s.id = b.source_id
          WHERE b.source_id = ?1 AND b.kind IN ('blocks','conditional_blocks')
@@ -98,7 +98,7 @@ pub(crate) fn waiting_for_itself(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>>
 /// Returns the atoms that wait for this atom and all descendants: targets of `waits_for`, and of
 /// every blocking bond of an epic.
 pub(crate) fn waiting_for_family(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
-    ids(
+    query_ids(
         tx,
         "SELECT b.target_id FROM bonds b CROSS JOIN atoms s ON s.id = b.source_id
          WHERE b.source_id = ?1 AND (b.kind = 'waits_for'
@@ -107,13 +107,13 @@ pub(crate) fn waiting_for_family(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>>
     )
 }
 
-fn ids(tx: &Tx<'_>, sql: &str, atom: &str) -> Result<Vec<String>> {
+fn query_ids(tx: &Tx<'_>, sql: &str, atom: &str) -> Result<Vec<String>> {
     let mut statement = tx.prepare_cached(sql).doing("follow bonds")?;
     let rows = statement.query_map([atom], |row| row.get(0)).doing("follow bonds")?;
     rows.collect::<rusqlite::Result<_>>().doing("follow bonds")
 }
 
-fn select(tx: &Tx<'_>, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Bond>> {
+fn query_bonds(tx: &Tx<'_>, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Bond>> {
     let mut statement = tx.prepare_cached(sql).doing("read bonds")?;
     let rows = statement.query_map(params, from_row).doing("read bonds")?;
     rows.collect::<rusqlite::Result<Vec<_>>>().doing("read bonds")?.into_iter().collect()
@@ -138,7 +138,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Bond>> {
 
 /// Returns atoms with a wrong count of live `blocks` bonds. Only a write that bypasses the triggers
 /// can cause a wrong count.
-pub(crate) fn miscounted(tx: &Tx<'_>) -> Result<Vec<String>> {
+pub(crate) fn find_miscounted(tx: &Tx<'_>) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare(
             "SELECT a.id FROM atoms a WHERE a.blocked_by <> (
@@ -151,7 +151,7 @@ pub(crate) fn miscounted(tx: &Tx<'_>) -> Result<Vec<String>> {
 }
 
 /// Counts the live `blocks` bonds of every atom anew.
-pub(crate) fn recount(tx: &Tx<'_>) -> Result<()> {
+pub(crate) fn recount_blockers(tx: &Tx<'_>) -> Result<()> {
     tx.execute(
         "UPDATE atoms SET blocked_by = (
            SELECT count(*) FROM bonds b JOIN atoms s ON s.id = b.source_id

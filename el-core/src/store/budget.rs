@@ -13,7 +13,7 @@ pub(crate) struct RunBudget {
 }
 
 /// Adds an amount to the spending of a day.
-pub(crate) fn add(tx: &Tx<'_>, day: i64, micros: i64) -> Result<()> {
+pub(crate) fn add_spent(tx: &Tx<'_>, day: i64, micros: i64) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO spend (day, cost_micros) VALUES (?1, ?2) ON CONFLICT (day) DO UPDATE SET cost_micros = cost_micros + ?2",
     )
@@ -52,7 +52,7 @@ pub(crate) fn last_for_epics(tx: &Tx<'_>) -> Result<Option<i64>> {
 }
 
 /// Returns the ids of an atom's ancestors, nearest first.
-pub(crate) fn parents(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
+pub(crate) fn parent_ids(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare_cached(
             "WITH RECURSIVE up (id, depth) AS (

@@ -9,7 +9,7 @@ thread_local! {
 
 /// Sleeps 0.2 to 1.2 ms between tries. SQLite's own back-off climbs to 100 ms and starves the first
 /// writer: with eight writers, the worst wait was 1–2 s; here the worst wait is 0.1–0.3 s.
-pub(super) fn wait(tries: i32) -> bool {
+pub(super) fn wait_and_retry(tries: i32) -> bool {
     let now = Instant::now();
     let since = if tries == 0 { now } else { WAITING_SINCE.get().unwrap_or(now) };
     WAITING_SINCE.set(Some(since));

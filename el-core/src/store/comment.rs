@@ -45,7 +45,7 @@ pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
 
 /// Replaces the text of a comment on an atom. Returns false if there is no such comment or the text
 /// is the same.
-pub(crate) fn edit(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
+pub(crate) fn replace_text(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
     let edited = tx
         .prepare_cached(
             "UPDATE comments SET content = ?3
@@ -60,7 +60,7 @@ pub(crate) fn edit(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
 
 /// The comments on an atom, by time and id.
 pub(crate) fn by_time(tx: &Tx<'_>, atom: &str) -> Result<Vec<Comment>> {
-    select(
+    query_comments(
         tx,
         "SELECT id, atom_id, author, content, run_id, created_at FROM comments
          WHERE atom_id = ?1 ORDER BY created_at, id",
@@ -69,15 +69,15 @@ pub(crate) fn by_time(tx: &Tx<'_>, atom: &str) -> Result<Vec<Comment>> {
 }
 
 /// Oldest first.
-pub(crate) fn of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Comment>> {
-    select(
+pub(crate) fn list_of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Comment>> {
+    query_comments(
         tx,
         "SELECT id, atom_id, author, content, run_id, created_at FROM comments WHERE atom_id = ?1 ORDER BY seq",
         params![atom],
     )
 }
 
-fn select(tx: &Tx<'_>, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Comment>> {
+fn query_comments(tx: &Tx<'_>, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Comment>> {
     let mut statement = tx.prepare_cached(sql).doing("read comments")?;
     let rows = statement
         .query_map(params, |row| {

@@ -140,12 +140,18 @@ fn a_plans_status_grows_with_its_tasks_and_no_faster() {
                 json!({ "id": format!("t{n}"), "title": format!("Chapter {n}"), "description": "d", "dependencies": before })
             })
             .collect();
-        ops::supply(&mut store, &ctx(), &epic, Question::TaskList, &json!({ "tasks": list }))
-            .unwrap();
+        ops::supply_answer(
+            &mut store,
+            &ctx(),
+            &epic,
+            Question::TaskList,
+            &json!({ "tasks": list }),
+        )
+        .unwrap();
         ops::advance(&mut store, &ctx(), &epic, true, Duration::ZERO).unwrap();
         let layers = tasks.div_ceil(20);
         store.steps(|store| {
-            let overview = ops::overview(store, &epic).unwrap();
+            let overview = ops::plan_overview(store, &epic).unwrap();
             assert_eq!(
                 (overview.tasks.len(), overview.tasks[tasks - 1].layer + 1),
                 (tasks, layers)
@@ -232,8 +238,8 @@ fn hot_verbs(size: Size) -> Vec<(&'static str, u64)> {
         ("runs", store.steps(|s| drop(ops::runs(s, &of_one).unwrap()))),
         ("runs live", store.steps(|s| drop(ops::live_runs(s).unwrap()))),
         ("create", store.steps(|s| drop(ops::create(s, &ctx(), &new()).unwrap()))),
-        ("next", store.steps(|s| drop(ops::next(s, &ctx(), &Default::default()).unwrap()))),
-        ("claim", store.steps(|s| assert!(ops::next(s, &ctx(), &claim).unwrap().is_some()))),
+        ("next", store.steps(|s| drop(ops::claim_next(s, &ctx(), &Default::default()).unwrap()))),
+        ("claim", store.steps(|s| assert!(ops::claim_next(s, &ctx(), &claim).unwrap().is_some()))),
         (
             "update",
             store.steps(|s| {
@@ -288,7 +294,7 @@ fn a_change_writes_few_pages() {
     let patch = ops::AtomPatch { add_labels: vec!["api".into()], ..ops::AtomPatch::default() };
     let claim = ops::ClaimNext { claim: true, ..ops::ClaimNext::default() };
     let changed = pages(&mut |s| drop(ops::update(s, &ctx(), &["el-r9"], &patch, &guard).unwrap()));
-    let claimed = pages(&mut |s| drop(ops::next(s, &ctx(), &claim).unwrap()));
+    let claimed = pages(&mut |s| drop(ops::claim_next(s, &ctx(), &claim).unwrap()));
     let closed = pages(&mut |s| drop(ops::close(s, &ctx(), &["el-r8"], None, &guard).unwrap()));
     assert!(changed <= 8 && claimed <= 12 && closed <= 8, "{changed} {claimed} {closed} pages");
 }

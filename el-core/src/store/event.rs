@@ -25,7 +25,7 @@ pub(crate) fn insert(
 /// `limit`.
 pub(crate) fn list(tx: &Tx<'_>, atom: Option<&str>, after: i64, limit: i64) -> Result<Vec<Event>> {
     let mut events = Vec::new();
-    each(tx, atom, after, limit, |event| {
+    visit_each(tx, atom, after, limit, |event| {
         events.push(event);
         Ok(())
     })?;
@@ -51,7 +51,7 @@ pub(crate) fn before_latest(tx: &Tx<'_>, atom: Option<&str>, count: i64) -> Resu
 }
 
 /// Visits the events of [`list`] in order, in constant memory.
-pub(crate) fn each(
+pub(crate) fn visit_each(
     tx: &Tx<'_>,
     atom: Option<&str>,
     after: i64,

@@ -109,12 +109,12 @@ impl Query {
             ready_at: None,
             driving: None,
         };
-        query.filter(filter);
+        query.add_filter(filter);
         query
     }
 
     /// Returns a query for the atoms ready at `now`.
-    pub(crate) fn ready(filter: &AtomFilter, now: Timestamp) -> Query {
+    pub(crate) fn ready_at(filter: &AtomFilter, now: Timestamp) -> Query {
         let conditions = vec![ready::READY.to_owned()];
         let values = vec![(":now".to_owned(), now.as_micros().into())];
         // A query for an agent's own atoms does not scan the atoms of others.
@@ -130,11 +130,11 @@ impl Query {
             ready_at: Some(now),
             driving: filter.below.clone(),
         };
-        query.filter(&AtomFilter { include_over: true, ..filter.clone() });
+        query.add_filter(&AtomFilter { include_over: true, ..filter.clone() });
         query
     }
 
-    fn filter(&mut self, filter: &AtomFilter) {
+    fn add_filter(&mut self, filter: &AtomFilter) {
         let is_not_over = Status::ALL.iter().all(|s| s.is_over() != filter.statuses.contains(s));
         if (filter.statuses.is_empty() && !filter.include_over) || is_not_over {
             self.conditions.push(NOT_OVER.to_owned());
@@ -166,7 +166,7 @@ impl Query {
             );
         }
         for label in &filter.labels {
-            let name = self.bind(label.clone().into());
+            let name = self.bind_value(label.clone().into());
             self.conditions.push(format!(
                 "EXISTS (SELECT 1 FROM labels l WHERE l.atom_id = a.id AND l.label = {name})"
             ));
@@ -174,16 +174,18 @@ impl Query {
         match &filter.assignee {
             None => {}
             Some(AssigneeFilter::Nobody) => self.conditions.push("a.assignee IS NULL".to_owned()),
-            Some(AssigneeFilter::Is(who)) => self.compare("a.assignee =", who.clone().into()),
+            Some(AssigneeFilter::Is(who)) => {
+                self.add_comparison("a.assignee =", who.clone().into())
+            }
             Some(AssigneeFilter::NobodyOr(who)) => {
-                self.nobody_or = Some(self.bind(who.clone().into()));
+                self.nobody_or = Some(self.bind_value(who.clone().into()));
             }
         }
         if let Some(parent) = &filter.parent {
-            self.compare("a.parent_id =", parent.clone().into());
+            self.add_comparison("a.parent_id =", parent.clone().into());
         }
         if let Some(top) = &filter.below {
-            let name = self.bind(top.clone().into());
+            let name = self.bind_value(top.clone().into());
             self.conditions.push(format!(
                 "a.id IN (WITH RECURSIVE below (id) AS (
                    SELECT id FROM atoms WHERE parent_id = {name} UNION SELECT c.id FROM atoms c JOIN below ON c.parent_id = below.id
@@ -198,7 +200,7 @@ impl Query {
                 .push("EXISTS (SELECT 1 FROM questions q WHERE q.atom_id = a.id)".to_owned());
         }
         for word in filter.text.iter().flat_map(|text| text.split_whitespace()) {
-            let name = self.bind(word.to_owned().into());
+            let name = self.bind_value(word.to_owned().into());
             self.conditions
                 .push(format!("(instr(lower(a.title), lower({name})) > 0 OR instr(lower(a.description), lower({name})) > 0)"));
         }
@@ -209,29 +211,29 @@ impl Query {
             ("a.updated_at <", filter.updated_before),
         ] {
             if let Some(time) = time {
-                self.compare(comparison, time.as_micros().into());
+                self.add_comparison(comparison, time.as_micros().into());
             }
         }
     }
 
-    fn bind(&mut self, value: Value) -> String {
+    fn bind_value(&mut self, value: Value) -> String {
         let name = format!(":v{}", self.values.len());
         self.values.push((name.clone(), value));
         name
     }
 
-    fn compare(&mut self, left: &str, value: Value) {
-        let name = self.bind(value);
+    fn add_comparison(&mut self, left: &str, value: Value) {
+        let name = self.bind_value(value);
         self.conditions.push(format!("{left} {name}"));
     }
 
     fn any_of(&mut self, column: &str, values: impl Iterator<Item = Value>) {
-        let names: Vec<String> = values.map(|v| self.bind(v)).collect();
+        let names: Vec<String> = values.map(|v| self.bind_value(v)).collect();
         self.conditions.push(format!("{column} IN ({})", names.join(",")));
     }
 
     fn none_of(&mut self, column: &str, values: impl Iterator<Item = Value>) {
-        let names: Vec<String> = values.map(|v| self.bind(v)).collect();
+        let names: Vec<String> = values.map(|v| self.bind_value(v)).collect();
         self.conditions.push(format!("{column} NOT IN ({})", names.join(",")));
     }
 
@@ -241,10 +243,10 @@ impl Query {
             .nobody_or
             .as_ref()
             .map(|name| format!("(a.assignee IS NULL OR a.assignee = {name})"));
-        self.part(self.index, whose)
+        self.queue_part(self.index, whose)
     }
 
-    fn part(&self, index: Option<&str>, whose: Option<String>) -> String {
+    fn queue_part(&self, index: Option<&str>, whose: Option<String>) -> String {
         let index = index.map_or_else(String::new, |name| format!(" INDEXED BY {name}"));
         let conditions: Vec<&str> =
             self.conditions.iter().chain(&whose).map(String::as_str).collect();
@@ -259,12 +261,12 @@ impl Query {
     /// Builds `SELECT columns FROM atoms a …`. Ready atoms of nobody or of an agent are read from
     /// two parts of the queue. SQLite merges both parts if `ORDER BY` asks for the order of the
     /// queue.
-    fn select(&self, columns: &str) -> String {
+    fn select_sql(&self, columns: &str) -> String {
         match &self.nobody_or {
             Some(name) if self.index == Some(OF_ALL) => {
                 ["a.assignee IS NULL".to_owned(), format!("a.assignee = {name}")]
                     .map(|whose| {
-                        format!("SELECT {columns} {}", self.part(Some(OF_ONE), Some(whose)))
+                        format!("SELECT {columns} {}", self.queue_part(Some(OF_ONE), Some(whose)))
                     })
                     .join(" UNION ALL ")
             }
@@ -272,7 +274,7 @@ impl Query {
         }
     }
 
-    fn params(&self) -> Vec<(&str, &dyn rusqlite::ToSql)> {
+    fn bound_params(&self) -> Vec<(&str, &dyn rusqlite::ToSql)> {
         self.values
             .iter()
             .map(|(name, value)| (name.as_str(), value as &dyn rusqlite::ToSql))
@@ -281,7 +283,7 @@ impl Query {
 
     /// Calls `visit` with each row of `sql` until `visit` returns false. Column `parent` holds the
     /// atom's parent.
-    fn each(
+    fn visit_sql(
         &self,
         tx: &Tx<'_>,
         sql: &str,
@@ -292,12 +294,12 @@ impl Query {
         let mut parents =
             self.ready_at.map(|now| Parents::new(tx, now, self.driving.as_deref())).transpose()?;
         let mut statement = tx.prepare_cached(sql).doing(doing)?;
-        let mut rows = statement.query(&*self.params()).doing(doing)?;
+        let mut rows = statement.query(&*self.bound_params()).doing(doing)?;
         while let Some(row) = rows.next().doing(doing)? {
             if let Some(parents) = &mut parents {
                 let parent = row.get_ref(parent).doing(doing)?;
                 let parent = parent.as_str_or_null().unwrap_or_default();
-                if parents.hold(parent)? {
+                if parents.hold_children(parent)? {
                     continue;
                 }
             }
@@ -314,14 +316,14 @@ impl Query {
         }
         let sql = format!("SELECT count(*) {}", self.from());
         tx.prepare_cached(&sql)
-            .and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0)))
+            .and_then(|mut s| s.query_row(&*self.bound_params(), |row| row.get(0)))
             .doing("count atoms")
     }
 
     /// How many there are, counted no further than `most`.
     pub(crate) fn count_up_to(&self, tx: &Tx<'_>, most: i64) -> Result<i64> {
         let mut count = 0;
-        self.each(tx, &self.select("a.parent_id"), 0, "count atoms", |_| {
+        self.visit_sql(tx, &self.select_sql("a.parent_id"), 0, "count atoms", |_| {
             count += 1;
             Ok(count < most)
         })?;
@@ -335,18 +337,18 @@ impl Query {
 
     /// Returns true if the atom with this whole id matches.
     pub(crate) fn matches(mut self, tx: &Tx<'_>, id: &str) -> Result<bool> {
-        self.compare("a.id =", id.to_owned().into());
+        self.add_comparison("a.id =", id.to_owned().into());
         self.is_any(tx)
     }
 
     /// Returns the earliest end of the back-offs that run at `now`.
     pub(crate) fn next_retry(mut self, tx: &Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>> {
-        self.compare("a.retry_at >", now.as_micros().into());
-        self.compare("a.retry_from - 60000000 <=", now.as_micros().into());
+        self.add_comparison("a.retry_at >", now.as_micros().into());
+        self.add_comparison("a.retry_from - 60000000 <=", now.as_micros().into());
         let sql = format!("SELECT min(a.retry_at) {}", self.from());
         let micros: Option<i64> = tx
             .prepare_cached(&sql)
-            .and_then(|mut s| s.query_row(&*self.params(), |row| row.get(0)))
+            .and_then(|mut s| s.query_row(&*self.bound_params(), |row| row.get(0)))
             .doing("look for the next retry")?;
         Ok(micros.map(Timestamp::from_micros))
     }
@@ -360,7 +362,7 @@ impl Query {
     ) -> Result<(), E> {
         let sql = format!("SELECT {} {} ORDER BY {order}", atom::COLUMNS, self.from());
         let mut statement = tx.prepare_cached(&sql).doing("list atoms")?;
-        let mut rows = statement.query(&*self.params()).doing("list atoms")?;
+        let mut rows = statement.query(&*self.bound_params()).doing("list atoms")?;
         while let Some(row) = rows.next().doing("list atoms")? {
             each(atom::from_row(row).doing("list atoms")??)?;
         }
@@ -369,13 +371,13 @@ impl Query {
 
     /// Counts the back-offs that run at `now`.
     pub(crate) fn backing_off(mut self, tx: &Tx<'_>, now: Timestamp) -> Result<i64> {
-        self.compare("a.retry_at >", now.as_micros().into());
-        self.compare("a.retry_from - 60000000 <=", now.as_micros().into());
+        self.add_comparison("a.retry_at >", now.as_micros().into());
+        self.add_comparison("a.retry_from - 60000000 <=", now.as_micros().into());
         self.count(tx)
     }
 
     /// The atoms, in `order` (a fixed fragment of SQL), from `offset` on, at most `limit`.
-    pub(crate) fn rows(
+    pub(crate) fn fetch_rows(
         &self,
         tx: &Tx<'_>,
         order: &str,
@@ -383,7 +385,7 @@ impl Query {
         offset: i64,
     ) -> Result<Vec<Atom>> {
         let mut atoms = Vec::new();
-        self.visit(tx, order, limit, offset, |row| {
+        self.visit_rows(tx, order, limit, offset, |row| {
             atoms.push(atom::from_row(row).doing("list atoms")??);
             Ok(())
         })?;
@@ -397,11 +399,11 @@ impl Query {
         order: &str,
         mut visit: impl FnMut(Atom) -> Result<()>,
     ) -> Result<()> {
-        self.visit(tx, order, None, 0, |row| visit(atom::from_row(row).doing("list atoms")??))
+        self.visit_rows(tx, order, None, 0, |row| visit(atom::from_row(row).doing("list atoms")??))
     }
 
     /// Visits the rows of [`Query::rows`] as [`atom::COLUMNS`], in constant memory.
-    fn visit(
+    fn visit_rows(
         &self,
         tx: &Tx<'_>,
         order: &str,
@@ -422,12 +424,12 @@ impl Query {
             None => format!(" LIMIT {} OFFSET {offset}", limit.unwrap_or(-1)),
         };
         let sql = if order == ready::QUEUE_ORDER {
-            let select = self.select(&format!("{}, a.seq AS seq", atom::COLUMNS));
+            let select = self.select_sql(&format!("{}, a.seq AS seq", atom::COLUMNS));
             format!("{select} ORDER BY priority, created_at, seq{page}")
         } else {
             format!("SELECT {} {} ORDER BY {order}{page}", atom::COLUMNS, self.from())
         };
-        self.each(tx, &sql, atom::PARENT_COLUMN, "list atoms", |row| {
+        self.visit_sql(tx, &sql, atom::PARENT_COLUMN, "list atoms", |row| {
             if to_skip > 0 {
                 to_skip -= 1;
                 return Ok(true);
@@ -441,7 +443,7 @@ impl Query {
 
 impl Sort {
     /// The fragment for `ORDER BY`; `now` is needed by [`Sort::Hybrid`] alone.
-    pub(crate) fn sql(self, now: Timestamp) -> String {
+    pub(crate) fn order_sql(self, now: Timestamp) -> String {
         match self {
             Sort::Priority => ready::QUEUE_ORDER.to_owned(),
             Sort::Oldest => "a.created_at, a.seq".to_owned(),

@@ -18,7 +18,7 @@ fn from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Task> {
     Ok(Task { task_id: row.get(0)?, atom_id: row.get(1)?, told: row.get(2)? })
 }
 
-pub(crate) fn task(tx: &Tx<'_>, task_id: &str) -> Result<Option<Task>> {
+pub(crate) fn find_task(tx: &Tx<'_>, task_id: &str) -> Result<Option<Task>> {
     tx.prepare_cached("SELECT task_id, atom_id, told FROM mailbox_tasks WHERE task_id = ?1")
         .and_then(|mut s| s.query_row([task_id], from_row).optional())
         .doing("look a task up")
@@ -33,7 +33,7 @@ pub(crate) fn task_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Task>> {
 
 /// Returns the tasks, oldest atom first. Excluded are tasks reported as over that have not changed
 /// since `since`.
-pub(crate) fn tasks(tx: &Tx<'_>, since: Timestamp) -> Result<Vec<Task>> {
+pub(crate) fn list_tasks(tx: &Tx<'_>, since: Timestamp) -> Result<Vec<Task>> {
     let mut statement = tx
         .prepare_cached(
             "SELECT t.task_id, t.atom_id, t.told FROM mailbox_tasks t JOIN atoms a ON a.id = t.atom_id
@@ -62,7 +62,13 @@ pub(crate) fn set_told(tx: &Tx<'_>, task_id: &str, told: &str) -> Result<()> {
 
 /// Marks the n-th message of this content in the file as handled. Returns true if the message was
 /// new.
-pub(crate) fn see(tx: &Tx<'_>, file: &str, hash: &str, nth: i64, now: Timestamp) -> Result<bool> {
+pub(crate) fn mark_seen(
+    tx: &Tx<'_>,
+    file: &str,
+    hash: &str,
+    nth: i64,
+    now: Timestamp,
+) -> Result<bool> {
     let changed = tx
         .prepare_cached(
             "INSERT OR IGNORE INTO mailbox_seen (file, hash, nth, at) VALUES (?1, ?2, ?3, ?4)",

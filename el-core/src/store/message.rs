@@ -94,7 +94,7 @@ pub(crate) fn of_channel(
 }
 
 /// Returns every channel, the channel with the latest message first.
-pub(crate) fn channels(tx: &Tx<'_>, reader: &str) -> Result<Vec<Channel>> {
+pub(crate) fn list_channels(tx: &Tx<'_>, reader: &str) -> Result<Vec<Channel>> {
     let mut statement = tx
         .prepare_cached(
             "SELECT c.channel, c.n, m.author, m.created_at, substr(m.content, 1, 400),
@@ -121,7 +121,7 @@ pub(crate) fn channels(tx: &Tx<'_>, reader: &str) -> Result<Vec<Channel>> {
 }
 
 /// Returns the reader's messages after message number `after`, newest first, with the total count.
-pub(crate) fn inbox(
+pub(crate) fn list_inbox(
     tx: &Tx<'_>,
     reader: &str,
     unread_only: bool,

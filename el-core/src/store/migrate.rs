@@ -16,7 +16,7 @@ pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 /// `elt1` as a big-endian number: marks files of `el` among other SQLite files.
 pub(super) const APPLICATION_ID: i64 = 0x656c_7431;
 
-pub(super) fn version(conn: &Connection) -> Result<i64> {
+pub(super) fn read_version(conn: &Connection) -> Result<i64> {
     conn.query_row("PRAGMA user_version", [], |row| row.get(0)).doing("read its version")
 }
 
@@ -26,24 +26,24 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<()> {
     let tx = conn
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .doing("begin a migration")?;
-    let found = version(&tx)?;
+    let found = read_version(&tx)?;
     if found > SCHEMA_VERSION {
         return Err(Error::NewerDatabase { path: path.to_owned(), found, known: SCHEMA_VERSION });
     }
-    apply(&tx, found)?;
+    apply_missing(&tx, found)?;
     tx.commit().doing("commit a migration")
 }
 
 /// Creates the schema in an empty database and calls `fill` in the same transaction. Returns false
 /// if another process created the schema first.
-pub(super) fn create(
+pub(super) fn create_schema(
     conn: &mut Connection,
     path: &Path,
     fill: impl FnOnce(&Tx<'_>) -> Result<()>,
 ) -> Result<bool> {
     let tx =
         conn.transaction_with_behavior(TransactionBehavior::Immediate).doing("begin the schema")?;
-    if version(&tx)? != 0 {
+    if read_version(&tx)? != 0 {
         return Ok(false);
     }
     let has_tables: bool = tx
@@ -53,13 +53,13 @@ pub(super) fn create(
         let why = "it belongs to another program".to_owned();
         return Err(Error::NotADatabase { path: path.to_owned(), why });
     }
-    apply(&tx, 0)?;
+    apply_missing(&tx, 0)?;
     fill(&tx)?;
     tx.commit().doing("commit the schema")?;
     Ok(true)
 }
 
-fn apply(tx: &Tx<'_>, found: i64) -> Result<()> {
+fn apply_missing(tx: &Tx<'_>, found: i64) -> Result<()> {
     for step in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         tx.execute_batch(step).doing("migrate")?;
     }
@@ -105,7 +105,7 @@ mod tests {
             let path = dir.path().join("el.db");
             database_of(version, &path);
             let store = Store::open(&path, Durability::Normal).unwrap();
-            assert!(store.integrity().unwrap().is_empty(), "version {version}");
+            assert!(store.check_integrity().unwrap().is_empty(), "version {version}");
             let all = AtomFilter { include_over: true, ..AtomFilter::default() };
             assert!(ops::list(&store, &all, Sort::Oldest, None, 0, now).unwrap().total >= 8);
             let child = ops::show(&store, "old-0002").unwrap();

@@ -57,7 +57,7 @@ impl Store {
             return Err(Error::NoDatabase { path: path.to_owned() });
         }
         let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, durability)?;
-        let found = migrate::version(&conn).map_err(|error| not_ours(path, error))?;
+        let found = migrate::read_version(&conn).map_err(|error| not_ours(path, error))?;
         // Another program's version may be the same number.
         let application_id: i64 =
             conn.query_row("PRAGMA application_id", [], |row| row.get(0)).doing("read its mark")?;
@@ -92,11 +92,11 @@ impl Store {
             let message = format!("there is an el database at {} already", path.display());
             Error::conflict("exists", message)
         };
-        if migrate::version(&conn).map_err(|error| not_ours(path, error))? != 0 {
+        if migrate::read_version(&conn).map_err(|error| not_ours(path, error))? != 0 {
             return Err(exists());
         }
         conn.pragma_update(None, "journal_mode", "WAL").doing("switch to write-ahead logging")?;
-        let is_new = migrate::create(&mut conn, path, |tx| {
+        let is_new = migrate::create_schema(&mut conn, path, |tx| {
             meta::set(tx, meta::PREFIX, prefix)?;
             meta::set(tx, meta::CREATED_AT, &now.as_micros().to_string())
         })?;
@@ -137,7 +137,7 @@ impl Store {
     /// # Errors
     ///
     /// If SQLite fails.
-    pub fn integrity(&self) -> Result<Vec<String>> {
+    pub fn check_integrity(&self) -> Result<Vec<String>> {
         let collect = |sql: &str| -> rusqlite::Result<Vec<String>> {
             let mut statement = self.conn.prepare(sql)?;
             let columns = statement.column_count();
@@ -225,7 +225,7 @@ const BULK_CACHE_KIB: i64 = 64 * 1024;
 fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Connection> {
     let mut conn =
         Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).doing("open")?;
-    conn.busy_handler(Some(busy::wait)).doing("set its busy handler")?;
+    conn.busy_handler(Some(busy::wait_and_retry)).doing("set its busy handler")?;
     // A checkpoint at every close would cost each call four waits for the disk, and hold an
     // exclusive lock: a process that is stopped just then would block all others. Commits still
     // checkpoint, each time that the log has grown, and so does the end of a process that leaves a

@@ -50,7 +50,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    const fn word(self) -> &'static str {
+    const fn as_word(self) -> &'static str {
         match self {
             State::Open => "open",
             State::Data => "data",
@@ -103,7 +103,7 @@ pub(crate) fn find(tx: &Tx<'_>, epic: &str) -> Result<Option<Orchestration>> {
 }
 
 /// Every epic that is orchestrated, newest first.
-pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<String>> {
+pub(crate) fn list_epics(tx: &Tx<'_>) -> Result<Vec<String>> {
     let sql = "SELECT epic_id FROM orchestrations ORDER BY started_at DESC, epic_id";
     let mut statement = tx.prepare_cached(sql).doing("read orchestrations")?;
     let rows = statement.query_map([], |row| row.get(0)).doing("read orchestrations")?;
@@ -111,7 +111,7 @@ pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<String>> {
 }
 
 /// Inserts an orchestration, or changes the settings.
-pub(crate) fn put(
+pub(crate) fn put_settings(
     tx: &Tx<'_>,
     epic: &str,
     depth: u32,
@@ -165,7 +165,7 @@ pub(crate) fn set_ended(tx: &Tx<'_>, epic: &str, at: Option<Timestamp>) -> Resul
 const COLUMNS: &str =
     "epic_id, name, atom_id, state, data, fault, answered_by, run_id, answered_at, is_filed";
 
-fn asked(row: &Row<'_>) -> rusqlite::Result<Asked> {
+fn read_asked(row: &Row<'_>) -> rusqlite::Result<Asked> {
     let state: String = row.get(3)?;
     Ok(Asked {
         epic_id: row.get(0)?,
@@ -173,7 +173,7 @@ fn asked(row: &Row<'_>) -> rusqlite::Result<Asked> {
         atom_id: row.get(2)?,
         state: [State::Data, State::Carried]
             .into_iter()
-            .find(|known| known.word() == state)
+            .find(|known| known.as_word() == state)
             .unwrap_or(State::Open),
         data: row.get::<_, Option<String>>(4)?.and_then(|text| serde_json::from_str(&text).ok()),
         fault: row.get(5)?,
@@ -185,22 +185,22 @@ fn asked(row: &Row<'_>) -> rusqlite::Result<Asked> {
 }
 
 /// The questions of an epic.
-pub(crate) fn questions(tx: &Tx<'_>, epic: &str) -> Result<Vec<Asked>> {
+pub(crate) fn list_questions(tx: &Tx<'_>, epic: &str) -> Result<Vec<Asked>> {
     let sql = format!("SELECT {COLUMNS} FROM questions WHERE epic_id = ?1 ORDER BY name");
     let mut statement = tx.prepare_cached(&sql).doing("read questions")?;
-    let rows = statement.query_map([epic], asked).doing("read questions")?;
+    let rows = statement.query_map([epic], read_asked).doing("read questions")?;
     rows.collect::<rusqlite::Result<_>>().doing("read questions")
 }
 
 /// The question that an atom asks.
 pub(crate) fn question_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Asked>> {
     tx.prepare_cached(&format!("SELECT {COLUMNS} FROM questions WHERE atom_id = ?1"))
-        .and_then(|mut s| s.query_row([atom], asked).optional())
+        .and_then(|mut s| s.query_row([atom], read_asked).optional())
         .doing("read a question")
 }
 
 /// A question that an atom asks from now on; an answer that there was counts no more.
-pub(crate) fn ask(tx: &Tx<'_>, epic: &str, name: &str, atom: &str) -> Result<()> {
+pub(crate) fn record_question(tx: &Tx<'_>, epic: &str, name: &str, atom: &str) -> Result<()> {
     tx.execute(
         "INSERT INTO questions (epic_id, name, atom_id) VALUES (?1, ?2, ?3) ON CONFLICT (epic_id, name) DO UPDATE SET atom_id = ?3, state = 'open', data = NULL, fault = NULL, answered_by = NULL, run_id = NULL,
            answered_at = NULL, is_filed = 0",
@@ -211,7 +211,7 @@ pub(crate) fn ask(tx: &Tx<'_>, epic: &str, name: &str, atom: &str) -> Result<()>
 }
 
 /// Records an answer. The tasks of a list then remain to be filed.
-pub(crate) fn answer(
+pub(crate) fn record_answer(
     tx: &Tx<'_>,
     epic: &str,
     name: &str,
@@ -222,7 +222,7 @@ pub(crate) fn answer(
         "INSERT INTO questions (epic_id, name, state, data, answered_by, run_id, answered_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT (epic_id, name) DO UPDATE SET state = ?3, data = ?4, fault = NULL, answered_by = ?5, run_id = ?6, answered_at = ?7,
            is_filed = 0",
-        params![epic, name, answer.state.word(), answer.data.to_string(), answer.by, answer.run, now.as_micros()],
+        params![epic, name, answer.state.as_word(), answer.data.to_string(), answer.by, answer.run, now.as_micros()],
     )
     .doing("keep an answer")?;
     Ok(())
@@ -239,7 +239,7 @@ pub(crate) fn set_fault(tx: &Tx<'_>, epic: &str, name: &str, fault: &str) -> Res
 }
 
 /// Returns the faults of the answers to a question, newest first: time, run and text.
-pub(crate) fn faults(
+pub(crate) fn list_faults(
     tx: &Tx<'_>,
     epic: &str,
     name: &str,
@@ -266,7 +266,7 @@ pub(crate) fn set_filed(tx: &Tx<'_>, epic: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn plan(tx: &Tx<'_>, epic: &str, planned: &Planned) -> Result<()> {
+pub(crate) fn record_planned(tx: &Tx<'_>, epic: &str, planned: &Planned) -> Result<()> {
     tx.execute(
         "INSERT INTO planned_tasks (epic_id, list, task_id, atom_id) VALUES (?1, ?2, ?3, ?4)",
         [epic, &planned.list, &planned.task_id, &planned.atom_id],
@@ -276,7 +276,7 @@ pub(crate) fn plan(tx: &Tx<'_>, epic: &str, planned: &Planned) -> Result<()> {
 }
 
 /// All tasks that were ever filed for an epic.
-pub(crate) fn planned(tx: &Tx<'_>, epic: &str) -> Result<Vec<Planned>> {
+pub(crate) fn list_planned(tx: &Tx<'_>, epic: &str) -> Result<Vec<Planned>> {
     let sql = "SELECT list, task_id, atom_id FROM planned_tasks WHERE epic_id = ?1 ORDER BY list, task_id";
     let mut statement = tx.prepare_cached(sql).doing("read planned tasks")?;
     let rows = statement
@@ -315,7 +315,7 @@ pub(crate) fn put_check(tx: &Tx<'_>, epic: &str, check: &WholeCheck) -> Result<(
 }
 
 /// Returns the checks in order.
-pub(crate) fn checks(tx: &Tx<'_>, epic: &str) -> Result<Vec<WholeCheck>> {
+pub(crate) fn list_checks(tx: &Tx<'_>, epic: &str) -> Result<Vec<WholeCheck>> {
     let sql =
         "SELECT round, passed, output, at FROM whole_checks WHERE epic_id = ?1 ORDER BY round";
     let mut statement = tx.prepare_cached(sql).doing("read checks")?;
@@ -348,7 +348,7 @@ fn of_below<T>(
 }
 
 /// Returns the descendants of an epic, in the order of filing.
-pub(crate) fn below(tx: &Tx<'_>, epic: &str) -> Result<Vec<String>> {
+pub(crate) fn atoms_below(tx: &Tx<'_>, epic: &str) -> Result<Vec<String>> {
     of_below(
         tx,
         epic,
@@ -393,7 +393,7 @@ pub(crate) fn is_part(tx: &Tx<'_>, atom: &str) -> Result<bool> {
 }
 
 /// Returns true if an atom asks a question, of any orchestration.
-pub(crate) fn asks(tx: &Tx<'_>, atom: &str) -> Result<bool> {
+pub(crate) fn is_question(tx: &Tx<'_>, atom: &str) -> Result<bool> {
     tx.prepare_cached("SELECT 1 FROM questions WHERE atom_id = ?1")
         .and_then(|mut s| s.exists([atom]))
         .doing("read a question")

@@ -129,7 +129,7 @@ impl<'t> Parents<'t> {
     }
 
     /// Returns true if `parent` or an ancestor of `parent` holds the children.
-    pub(crate) fn hold(&mut self, parent: Option<&str>) -> Result<bool> {
+    pub(crate) fn hold_children(&mut self, parent: Option<&str>) -> Result<bool> {
         let Some(parent) = parent else { return Ok(false) };
         if let Some(known) = self.holding.get(parent) {
             return Ok(*known);

@@ -30,7 +30,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Review> {
 
 /// Records a hand-over. A hand-over that still waits is superseded.
 pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, report: &Value) -> Result<Review> {
-    decide(tx, ctx, atom, ReviewVerdict::Superseded, None)?;
+    record_verdict(tx, ctx, atom, ReviewVerdict::Superseded, None)?;
     let review = Review {
         record_type: Review::RECORD_TYPE,
         id: model::fresh_uuid(),
@@ -53,7 +53,7 @@ pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, report: &Value) -> 
 }
 
 /// Decides the waiting hand-over of an atom. Returns false if no hand-over waits.
-pub(crate) fn decide(
+pub(crate) fn record_verdict(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
     atom: &str,
@@ -70,7 +70,7 @@ pub(crate) fn decide(
 }
 
 /// The last hand-over of an atom.
-pub(crate) fn last(tx: &Tx<'_>, atom: &str) -> Result<Option<Review>> {
+pub(crate) fn last_review(tx: &Tx<'_>, atom: &str) -> Result<Option<Review>> {
     tx.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM reviews w WHERE w.atom_id = ?1 ORDER BY w.seq DESC LIMIT 1"
     ))

@@ -106,13 +106,13 @@ pub(crate) fn insert(tx: &Tx<'_>, run: &Run) -> Result<()> {
     Ok(())
 }
 
-fn one(tx: &Tx<'_>, condition: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Option<Run>> {
+fn query_one(tx: &Tx<'_>, condition: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Option<Run>> {
     tx.prepare_cached(&format!("SELECT {COLUMNS} FROM runs r WHERE {condition}"))
         .and_then(|mut s| s.query_row(params, from_row).optional())
         .doing("read a run")
 }
 
-fn many(tx: &Tx<'_>, tail: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Run>> {
+fn query_many(tx: &Tx<'_>, tail: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Run>> {
     let mut statement =
         tx.prepare_cached(&format!("SELECT {COLUMNS} FROM runs r {tail}")).doing("read runs")?;
     let rows = statement.query_map(params, from_row).doing("read runs")?;
@@ -120,7 +120,7 @@ fn many(tx: &Tx<'_>, tail: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<
 }
 
 pub(crate) fn find(tx: &Tx<'_>, id: &str) -> Result<Option<Run>> {
-    one(tx, "r.id = ?1", &[&id])
+    query_one(tx, "r.id = ?1", &[&id])
 }
 
 pub(crate) fn get(tx: &Tx<'_>, id: &str) -> Result<Run> {
@@ -129,42 +129,44 @@ pub(crate) fn get(tx: &Tx<'_>, id: &str) -> Result<Run> {
 
 /// The live run of an atom.
 pub(crate) fn live_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Run>> {
-    one(tx, "r.atom_id = ?1 AND r.outcome IS NULL", &[&atom])
+    query_one(tx, "r.atom_id = ?1 AND r.outcome IS NULL", &[&atom])
 }
 
 /// Returns the run of the tmux session with exactly this name.
 pub(crate) fn of_session(tx: &Tx<'_>, session: &str) -> Result<Option<Run>> {
-    one(tx, "r.session = ?1", &[&session])
+    query_one(tx, "r.session = ?1", &[&session])
 }
 
 /// Every run of an atom, oldest first.
 pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<Run>> {
-    many(tx, "WHERE r.atom_id = ?1 ORDER BY r.seq", &[&atom])
+    query_many(tx, "WHERE r.atom_id = ?1 ORDER BY r.seq", &[&atom])
 }
 
 /// Returns the runs of each atom, oldest first. Atoms without a run have no entry.
 pub(crate) fn of_atoms(tx: &Tx<'_>, atoms: &[&str]) -> Result<HashMap<String, Vec<Run>>> {
     let ids = serde_json::to_string(atoms).expect("a list of texts is JSON");
     let mut runs: HashMap<String, Vec<Run>> = HashMap::new();
-    for run in
-        many(tx, "WHERE r.atom_id IN (SELECT value FROM json_each(?1)) ORDER BY r.seq", &[&ids])?
-    {
+    for run in query_many(
+        tx,
+        "WHERE r.atom_id IN (SELECT value FROM json_each(?1)) ORDER BY r.seq",
+        &[&ids],
+    )? {
         runs.entry(run.atom_id.clone()).or_default().push(run);
     }
     Ok(runs)
 }
 
 /// Every run that has not ended, oldest first.
-pub(crate) fn live(tx: &Tx<'_>) -> Result<Vec<Run>> {
-    many(tx, "INDEXED BY runs_live WHERE r.outcome IS NULL ORDER BY r.seq", &[])
+pub(crate) fn list_live(tx: &Tx<'_>) -> Result<Vec<Run>> {
+    query_many(tx, "INDEXED BY runs_live WHERE r.outcome IS NULL ORDER BY r.seq", &[])
 }
 
 /// A filter of runs: the atom, only live runs, the outcome.
-type Which<'a> = (Option<&'a str>, bool, Option<Outcome>);
+type RunQuery<'a> = (Option<&'a str>, bool, Option<Outcome>);
 
 /// Builds only the conditions that are set: a condition like `?1 IS NULL OR …` would defeat the
 /// index.
-fn condition((atom, live_only, outcome): Which<'_>) -> String {
+fn condition_sql((atom, live_only, outcome): RunQuery<'_>) -> String {
     let of_atom = if atom.is_some() { "r.atom_id = ?1" } else { "?1 IS NULL" };
     let live = if live_only { "?2 AND r.outcome IS NULL" } else { "NOT ?2" };
     let ended = if outcome.is_some() { "r.outcome = ?3" } else { "?3 IS NULL" };
@@ -174,8 +176,8 @@ fn condition((atom, live_only, outcome): Which<'_>) -> String {
 }
 
 /// How many there are.
-pub(crate) fn count(tx: &Tx<'_>, which: Which<'_>) -> Result<i64> {
-    let sql = format!("SELECT count(*) FROM runs r {}", condition(which));
+pub(crate) fn count(tx: &Tx<'_>, which: RunQuery<'_>) -> Result<i64> {
+    let sql = format!("SELECT count(*) FROM runs r {}", condition_sql(which));
     let outcome = which.2.map(Outcome::as_str);
     tx.prepare_cached(&sql)
         .and_then(|mut s| s.query_row(params![which.0, which.1, outcome], |row| row.get(0)))
@@ -183,14 +185,16 @@ pub(crate) fn count(tx: &Tx<'_>, which: Which<'_>) -> Result<i64> {
 }
 
 /// Visits the runs, newest first.
-pub(crate) fn each(
+pub(crate) fn visit_each(
     tx: &Tx<'_>,
-    which: Which<'_>,
+    which: RunQuery<'_>,
     limit: Option<i64>,
     mut visit: impl FnMut(Run) -> Result<()>,
 ) -> Result<()> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM runs r {} ORDER BY r.seq DESC LIMIT ?4", condition(which));
+    let sql = format!(
+        "SELECT {COLUMNS} FROM runs r {} ORDER BY r.seq DESC LIMIT ?4",
+        condition_sql(which)
+    );
     let outcome = which.2.map(Outcome::as_str);
     let mut statement = tx.prepare_cached(&sql).doing("read runs")?;
     let mut rows = statement
@@ -203,9 +207,13 @@ pub(crate) fn each(
 }
 
 /// Newest first, and how many there are without the limit.
-pub(crate) fn list(tx: &Tx<'_>, which: Which<'_>, limit: Option<i64>) -> Result<(Vec<Run>, i64)> {
+pub(crate) fn list(
+    tx: &Tx<'_>,
+    which: RunQuery<'_>,
+    limit: Option<i64>,
+) -> Result<(Vec<Run>, i64)> {
     let mut runs = Vec::new();
-    each(tx, which, limit, |run| {
+    visit_each(tx, which, limit, |run| {
         runs.push(run);
         Ok(())
     })?;
@@ -349,7 +357,7 @@ pub(crate) fn set_supervisor(
 }
 
 /// Sets a column of a run. `column` is a fixed name.
-pub(crate) fn set(
+pub(crate) fn set_column(
     tx: &Tx<'_>,
     id: &str,
     column: &'static str,
@@ -362,7 +370,7 @@ pub(crate) fn set(
 
 /// Keeps the result of the run's check.
 pub(crate) fn set_verify(tx: &Tx<'_>, id: &str, verify: &Verify) -> Result<()> {
-    set(tx, id, "verify", &verify_text(verify))
+    set_column(tx, id, "verify", &verify_text(verify))
 }
 
 fn verify_text(verify: &Verify) -> String {
@@ -378,7 +386,7 @@ pub(crate) fn live_count(tx: &Tx<'_>, agent: &str) -> Result<i64> {
 
 /// The last run of an atom, live or not.
 pub(crate) fn last_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Run>> {
-    one(tx, "r.atom_id = ?1 ORDER BY r.seq DESC LIMIT 1", &[&atom])
+    query_one(tx, "r.atom_id = ?1 ORDER BY r.seq DESC LIMIT 1", &[&atom])
 }
 
 /// How many runs an atom has had.
@@ -389,7 +397,7 @@ pub(crate) fn count_of(tx: &Tx<'_>, atom: &str) -> Result<i64> {
 }
 
 /// Writes the end of a run once: an ended run is not changed.
-pub(crate) fn end(
+pub(crate) fn record_end(
     tx: &Tx<'_>,
     exit: &ExitRecord,
     now: Timestamp,

@@ -6,17 +6,17 @@ use crate::model::Atom;
 /// Full-text search over titles, descriptions and acceptance, best match first. Every word must
 /// occur; the last word may be a prefix. Words are quoted, so operators of the index's query
 /// language have no effect.
-pub(crate) fn find(
+pub(crate) fn search_atoms(
     tx: &Tx<'_>,
     text: &str,
     include_over: bool,
     limit: Option<i64>,
 ) -> Result<(Vec<Atom>, i64)> {
     let signs = with_signs(text);
-    if quoted(text).is_none() || !signs.is_empty() {
+    if quote_words(text).is_none() || !signs.is_empty() {
         return find_signs(tx, text, &signs, include_over, limit);
     }
-    let Some(query) = quoted(text) else { return Ok((Vec::new(), 0)) };
+    let Some(query) = quote_words(text) else { return Ok((Vec::new(), 0)) };
     let over =
         if include_over { "" } else { " AND a.status NOT IN ('closed','wont_do','discard')" };
     // A single pass ranks and counts; only the rows of the page are read.
@@ -64,7 +64,7 @@ fn find_signs(
             )
         })
         .collect();
-    if let Some(query) = quoted(text) {
+    if let Some(query) = quote_words(text) {
         values.push(query);
         let at = values.len();
         conditions.push(format!("a.seq IN (SELECT rowid FROM search WHERE search MATCH ?{at})"));
@@ -132,13 +132,13 @@ pub(crate) fn in_bulk<T>(tx: &Tx<'_>, work: impl FnOnce() -> Result<T>) -> Resul
 }
 
 /// Makes the index anew from the atoms.
-pub(crate) fn rebuild(tx: &Tx<'_>) -> Result<()> {
+pub(crate) fn rebuild_index(tx: &Tx<'_>) -> Result<()> {
     tx.execute("INSERT INTO search (search) VALUES ('rebuild')", [])
         .doing("rebuild the search index")?;
     Ok(())
 }
 
-fn quoted(text: &str) -> Option<String> {
+fn quote_words(text: &str) -> Option<String> {
     let words: Vec<String> = text
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -149,7 +149,7 @@ fn quoted(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{quoted, with_signs};
+    use super::{quote_words, with_signs};
 
     #[test]
     fn signs_that_mean_something_are_kept() {
@@ -159,11 +159,11 @@ mod tests {
 
     #[test]
     fn what_people_type_is_quoted() {
-        assert_eq!(quoted("a OR b").as_deref(), Some("\"a\" \"OR\" \"b\"*"));
+        assert_eq!(quote_words("a OR b").as_deref(), Some("\"a\" \"OR\" \"b\"*"));
         assert_eq!(
-            quoted("it's \"x\" NEAR(y)").as_deref(),
+            quote_words("it's \"x\" NEAR(y)").as_deref(),
             Some("\"it\" \"s\" \"x\" \"NEAR\" \"y\"*")
         );
-        assert_eq!(quoted(" *-\" "), None);
+        assert_eq!(quote_words(" *-\" "), None);
     }
 }

@@ -5,29 +5,32 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::{Counts, RunStats};
 
-pub(crate) fn atoms(tx: &Tx<'_>) -> Result<i64> {
+pub(crate) fn count_atoms(tx: &Tx<'_>) -> Result<i64> {
     tx.query_row("SELECT count(*) FROM atoms", [], |row| row.get(0)).doing("count atoms")
 }
 
 pub(crate) fn atoms_by_status(tx: &Tx<'_>) -> Result<Counts> {
-    counts(tx, "SELECT status, count(*) FROM atoms GROUP BY status ORDER BY status")
+    query_counts(tx, "SELECT status, count(*) FROM atoms GROUP BY status ORDER BY status")
 }
 
 pub(crate) fn atoms_by_type(tx: &Tx<'_>) -> Result<Counts> {
-    counts(tx, "SELECT issue_type, count(*) FROM atoms GROUP BY issue_type ORDER BY issue_type")
+    query_counts(
+        tx,
+        "SELECT issue_type, count(*) FROM atoms GROUP BY issue_type ORDER BY issue_type",
+    )
 }
 
 /// Of the atoms that are not over.
 pub(crate) fn live_atoms_by_priority(tx: &Tx<'_>) -> Result<Counts> {
-    counts(
+    query_counts(
         tx,
         "SELECT CAST(priority AS TEXT), count(*) FROM atoms
          WHERE status NOT IN ('closed','wont_do','discard') GROUP BY priority ORDER BY priority",
     )
 }
 
-pub(crate) fn runs(tx: &Tx<'_>) -> Result<RunStats> {
-    let by_outcome = counts(
+pub(crate) fn count_runs(tx: &Tx<'_>) -> Result<RunStats> {
+    let by_outcome = query_counts(
         tx,
         "SELECT outcome, count(*) FROM runs WHERE outcome IS NOT NULL
          GROUP BY outcome ORDER BY outcome",
@@ -54,7 +57,7 @@ pub(crate) fn runs(tx: &Tx<'_>) -> Result<RunStats> {
     .doing("count runs")
 }
 
-fn counts(tx: &Tx<'_>, sql: &str) -> Result<Counts> {
+fn query_counts(tx: &Tx<'_>, sql: &str) -> Result<Counts> {
     let mut statement = tx.prepare(sql).doing("count")?;
     let rows = statement
         .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))

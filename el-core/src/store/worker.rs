@@ -55,7 +55,7 @@ pub(crate) fn is_stopping(tx: &Tx<'_>, id: &str) -> Result<bool> {
         .doing("look whether a worker is to stop")
 }
 
-pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Worker>> {
+pub(crate) fn list_workers(tx: &Tx<'_>) -> Result<Vec<Worker>> {
     let mut statement = tx
         .prepare_cached(
             "SELECT id, pid, start, boot, agent, concurrency, started_at, heartbeat_at, stop_requested, agents, takes

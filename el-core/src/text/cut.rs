@@ -1,7 +1,7 @@
 //! Texts made shorter.
 
 /// The first bytes of a text, at most `max`, up to the end of a character.
-pub fn head(text: &str, max: usize) -> &str {
+pub fn head_bytes(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -10,7 +10,7 @@ pub fn head(text: &str, max: usize) -> &str {
 }
 
 /// The last bytes of a text, at most `max`, from the beginning of a character.
-pub fn tail(text: &str, max: usize) -> &str {
+pub fn tail_bytes(text: &str, max: usize) -> &str {
     let mut start = text.len().saturating_sub(max);
     while !text.is_char_boundary(start) {
         start += 1;
@@ -24,7 +24,7 @@ pub fn head_and_tail(text: &str, max: usize) -> (&str, &str) {
     if text.len() <= max {
         return (text, "");
     }
-    let (head, tail) = (head(text, max / 2), tail(text, max / 2));
+    let (head, tail) = (head_bytes(text, max / 2), tail_bytes(text, max / 2));
     let head = head.rfind('\n').map_or(head, |at| &head[..=at]);
     let tail = tail.find('\n').map_or(tail, |at| &tail[at + 1..]);
     (head, tail)
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn a_text_is_cut_between_characters_and_lines() {
         assert_eq!(
-            (head("aé", 2), tail("éa", 2), head("a", 9), tail("a", 9)),
+            (head_bytes("aé", 2), tail_bytes("éa", 2), head_bytes("a", 9), tail_bytes("a", 9)),
             ("a", "a", "a", "a")
         );
         assert_eq!(head_and_tail("a\nb\nc\nd\n", 20), ("a\nb\nc\nd\n", ""));

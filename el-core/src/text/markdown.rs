@@ -35,7 +35,7 @@ pub enum LineKind {
 
 impl<'a> Line<'a> {
     /// Columns of white space before the text.
-    pub fn indent(&self) -> usize {
+    pub fn indent_columns(&self) -> usize {
         let mut columns = 0;
         for c in self.text.chars() {
             match c {
@@ -77,7 +77,7 @@ impl<'a> Markdown<'a> {
             Cow::Borrowed(text)
         };
         let mut found = Found::default();
-        found.read(&text);
+        found.read_events(&text);
         let mut counter = LineCounter { text: &text, at: 0, line: 1 };
         let mut lines_of =
             |at: &Range<usize>| counter.line_at(at.start)..counter.line_at(at.end) + 1;
@@ -86,7 +86,7 @@ impl<'a> Markdown<'a> {
         let open_fences = found.open_fences.iter().map(|at| counter.line_at(*at)).collect();
         let mut markdown = Markdown { marks: found.marks, comments, open_fences, text };
         if !found.comments.is_empty() {
-            markdown.text = Cow::Owned(blank(&markdown.text, &found.comments));
+            markdown.text = Cow::Owned(blank_out(&markdown.text, &found.comments));
         }
         markdown
     }
@@ -115,7 +115,7 @@ impl<'a> Markdown<'a> {
     }
 
     /// The numbers of the lines that each comment takes.
-    pub fn comments(&self) -> &[Range<usize>] {
+    pub fn comment_lines(&self) -> &[Range<usize>] {
         &self.comments
     }
 
@@ -133,7 +133,7 @@ struct Found {
 }
 
 impl Found {
-    fn read(&mut self, text: &str) {
+    fn read_events(&mut self, text: &str) {
         let mut from = 0;
         for _ in 0..RESTARTS_MAX {
             match self.read_from(text, from) {
@@ -161,7 +161,7 @@ impl Found {
                         self.marks.push(Mark { bytes: bytes.start..end, kind: LineKind::Fence });
                         return line.map(|_| end + 1);
                     }
-                    self.fenced(text, bytes);
+                    self.add_fenced(text, bytes);
                 }
                 Event::Start(Tag::BlockQuote(_)) if bytes.start >= quote_end => {
                     quote_end = bytes.end;
@@ -181,7 +181,7 @@ impl Found {
         None
     }
 
-    fn fenced(&mut self, text: &str, bytes: Range<usize>) {
+    fn add_fenced(&mut self, text: &str, bytes: Range<usize>) {
         let block = &text[bytes.clone()];
         let first = bytes.start + block.find('\n').unwrap_or(block.len());
         let body = block.trim_end();
@@ -213,7 +213,7 @@ fn is_closed(block: &str) -> bool {
 }
 
 /// Replaces the parts by blanks.
-fn blank(text: &str, parts: &[Range<usize>]) -> String {
+fn blank_out(text: &str, parts: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for part in parts {
@@ -279,7 +279,7 @@ mod tests {
     fn comments_and_quotations_are_told() {
         assert_eq!(kinds("a\n\n<!--\n- b\n-->\nc <!-- d -->"), "t    t");
         assert_eq!(
-            Markdown::read("a\n\n<!--\n- b\n-->\n").comments(),
+            Markdown::read("a\n\n<!--\n- b\n-->\n").comment_lines(),
             std::slice::from_ref(&(3..6))
         );
         assert_eq!(kinds("> a\n> ```\n> b\n> ```\n\nc"), "qqqq t");

@@ -5,5 +5,5 @@ mod cut;
 pub mod markdown;
 mod sanitize;
 
-pub use cut::{head, head_and_tail, middle_out, tail};
-pub use sanitize::{cut, folded, one_line, sanitize};
+pub use cut::{head_and_tail, head_bytes, middle_out, tail_bytes};
+pub use sanitize::{cut_width, fold_line, one_line, sanitize};

@@ -32,17 +32,17 @@ pub fn sanitize(text: &str) -> String {
 pub fn one_line(text: &str, width: usize) -> String {
     // Only as much as can be seen is looked at; control codes take little of it.
     let start: String = text.chars().take(width.saturating_mul(8).saturating_add(256)).collect();
-    cut(&folded(&start), width)
+    cut_width(&fold_line(&start), width)
 }
 
 /// Returns the text as a single line of any length: sanitised, white space folded.
 #[must_use]
-pub fn folded(text: &str) -> String {
+pub fn fold_line(text: &str) -> String {
     sanitize(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// At most `width` characters; the last is `…` if there were more.
-pub fn cut(line: &str, width: usize) -> String {
+pub fn cut_width(line: &str, width: usize) -> String {
     if line.chars().count() <= width {
         return line.to_owned();
     }

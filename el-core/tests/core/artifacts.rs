@@ -93,14 +93,14 @@ fn one_file_is_found_by_number_path_name_or_word_and_never_by_a_guess() {
         ("2", "src/a.md"),
         ("doc/a.md", "doc/a.md"),
     ] {
-        assert_eq!(back.find(wanted).unwrap().path, path, "{wanted}");
+        assert_eq!(back.find_artifact(wanted).unwrap().path, path, "{wanted}");
     }
     assert!(
-        matches!(back.find("a.md").unwrap_err(), Error::Ambiguous { candidates, .. } if candidates.len() == 2)
+        matches!(back.find_artifact("a.md").unwrap_err(), Error::Ambiguous { candidates, .. } if candidates.len() == 2)
     );
-    assert_eq!(back.find("../x.md").unwrap_err().code(), "not_sent");
+    assert_eq!(back.find_artifact("../x.md").unwrap_err().code(), "not_sent");
     for wanted in ["4", "9", "a", "", "md"] {
-        assert_eq!(back.find(wanted).unwrap_err().code(), "not_found", "{wanted:?}");
+        assert_eq!(back.find_artifact(wanted).unwrap_err().code(), "not_found", "{wanted:?}");
     }
 }
 

@@ -228,7 +228,7 @@ fn a_prompt_of_any_size_reaches_the_agent_whole() {
     let id = hand_over(&mut p, &new_task("claude", &prompt)).task.id;
     let claimed = p.claim().unwrap();
     assert_eq!(claimed.atom.id, id);
-    let context = ops::context(&p.store, &claimed.run, None).unwrap().render();
+    let context = ops::build_context(&p.store, &claimed.run, None).unwrap().render();
     assert!(context.len() > prompt.len() && context.contains("the very end"));
     let ctx = p.person();
     let blank =
@@ -314,7 +314,7 @@ fn work_whose_check_is_required_is_not_closed_before_it_passed() {
     assert_eq!(around.code(), "verify_failed", "a change of the status runs no check");
     close(&mut p).unwrap();
     end(&mut p, &claimed.run.id);
-    let task = ops::task(&p.store, &id).unwrap();
+    let task = ops::get_task(&p.store, &id).unwrap();
     assert_eq!(
         (task.status, task.verify.unwrap().status),
         (TaskStatus::Completed, VerifyStatus::Passed)
@@ -339,7 +339,7 @@ fn a_person_closes_what_he_likes_and_other_endings_need_no_check() {
     let patch = AtomPatch { status: Some(Status::Deferred), ..AtomPatch::default() };
     ops::update(&mut p.store, &ctx, &[&by_agent], &patch, &Guard::default()).unwrap();
     end(&mut p, &claimed.run.id);
-    assert_eq!(ops::task(&p.store, &by_agent).unwrap().status, TaskStatus::Deferred);
+    assert_eq!(ops::get_task(&p.store, &by_agent).unwrap().status, TaskStatus::Deferred);
 }
 
 #[test]
@@ -362,13 +362,13 @@ fn a_task_is_called_off_whether_it_waits_or_runs() {
         (TaskStatus::Running, running.as_str(), TaskStatus::Running)
     );
     assert_eq!(
-        ops::run(&p.store, &claimed.run.id).unwrap().cancel_requested,
+        ops::get_run(&p.store, &claimed.run.id).unwrap().cancel_requested,
         Some(CancelMode::Hold)
     );
     let exit = ExitRecord::new(&claimed.run.id, EndKind::Cancelled, p.now);
     let policy = RetryPolicy::default();
     ops::settle(&mut p.store, &ctx, &Ending::new(&exit, &policy, 0.5), |_| None).unwrap();
-    assert_eq!(ops::task(&p.store, &running).unwrap().status, TaskStatus::Cancelled);
+    assert_eq!(ops::get_task(&p.store, &running).unwrap().status, TaskStatus::Cancelled);
     assert!(p.claim().is_none(), "nothing of it is taken up again by itself");
     ops::retry(&mut p.store, &ctx, &waiting).unwrap();
     assert_eq!(p.claim().unwrap().atom.id, waiting);
@@ -385,7 +385,7 @@ fn what_is_recorded_of_a_task_is_in_its_row() {
     ops::set_agent_pid(&mut p.store, &claimed.run.id, &claimed.run.token, 4711).unwrap();
     let ctx = p.person();
     ops::cancel_task(&mut p.store, &ctx, &ended, None).unwrap();
-    let page = ops::tasks(&p.store, &TaskFilter::default()).unwrap();
+    let page = ops::list_tasks(&p.store, &TaskFilter::default()).unwrap();
     assert_eq!(
         page.items.iter().map(|t| t.id.as_str()).collect::<Vec<_>>(),
         [&id, &ended],
@@ -394,7 +394,7 @@ fn what_is_recorded_of_a_task_is_in_its_row() {
     assert_eq!(page.items[0].pid, Some(4711));
     ops::close(&mut p.store, &ctx, &[&id], Some("All done"), &Guard::default()).unwrap();
     end(&mut p, &claimed.run.id);
-    let row = serde_json::to_value(ops::task(&p.store, &claimed.run.id).unwrap()).unwrap();
+    let row = serde_json::to_value(ops::get_task(&p.store, &claimed.run.id).unwrap()).unwrap();
     for (key, want) in [
         ("id", id.as_str()),
         ("agent", "claude"),
@@ -410,5 +410,5 @@ fn what_is_recorded_of_a_task_is_in_its_row() {
     assert_eq!((&row["exit_code"], &row["pid"]), (&0.into(), &serde_json::Value::Null));
     assert!(row["started_at"].is_string() && row["completed_at"].is_string());
     let only = TaskFilter { statuses: vec![TaskStatus::Cancelled], ..TaskFilter::default() };
-    assert_eq!(ops::tasks(&p.store, &only).unwrap().total, 1);
+    assert_eq!(ops::list_tasks(&p.store, &only).unwrap().total, 1);
 }

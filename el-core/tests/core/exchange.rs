@@ -46,7 +46,7 @@ impl Project {
         tracker: Tracker,
         dry_run: bool,
     ) -> Result<Imported, Error> {
-        let batch = exchange::read(text.as_bytes(), tracker, "plan.md", &mut |_, _| {});
+        let batch = exchange::read_records(text.as_bytes(), tracker, "plan.md", &mut |_, _| {});
         assert_eq!(batch.bad, [], "{text}");
         let ctx = self.person();
         ops::import(&mut self.store, &ctx, batch, dry_run, &mut |_, _| {})
@@ -97,14 +97,14 @@ fn a_rehearsal_tells_the_same_and_changes_nothing() {
 fn ids_of_the_other_tracker_find_their_atoms_in_every_verb() {
     let mut p = Project::new();
     p.import(BD, Tracker::Bd);
-    let second = ops::resolve(&p.store, "bd-1.2").unwrap();
+    let second = ops::resolve_id(&p.store, "bd-1.2").unwrap();
     assert!(second.starts_with("el-"));
-    assert_eq!(ops::resolve(&p.store, "BD-1.2").unwrap(), second);
+    assert_eq!(ops::resolve_id(&p.store, "BD-1.2").unwrap(), second);
     assert!(
-        matches!(ops::resolve(&p.store, "bd-1.").unwrap_err(), Error::Ambiguous { candidates, .. } if candidates.len() == 2)
+        matches!(ops::resolve_id(&p.store, "bd-1.").unwrap_err(), Error::Ambiguous { candidates, .. } if candidates.len() == 2)
     );
     assert!(
-        matches!(ops::resolve(&p.store, "d-1.2").unwrap_err(), Error::NotFound { .. }),
+        matches!(ops::resolve_id(&p.store, "d-1.2").unwrap_err(), Error::NotFound { .. }),
         "never in the middle"
     );
     let ctx = p.person();
@@ -124,7 +124,7 @@ fn what_was_done_here_stands_and_what_changed_there_comes() {
         .replace("[\"api\"]", "[\"api\",\"web\"]");
     let told = p.import(&newer, Tracker::Bd);
     assert_eq!((told.updated, told.unchanged), (1, 2));
-    let atom = ops::brief(&p.store, "bd-1.2").unwrap();
+    let atom = ops::get_atom(&p.store, "bd-1.2").unwrap();
     assert_eq!(
         (atom.title.as_str(), atom.status, atom.labels.join(" ").as_str()),
         ("Second, renamed", Status::Closed, "api web")
@@ -148,7 +148,7 @@ fn of_two_changes_to_one_field_ours_stands_and_a_note_says_so() {
             1,
         );
         let told = p.import(&there, Tracker::Bd);
-        assert_eq!(ops::brief(&p.store, "bd-1").unwrap().title, "Here");
+        assert_eq!(ops::get_atom(&p.store, "bd-1").unwrap().title, "Here");
         assert!(
             told.notes.iter().any(|n| n.kind == NoteKind::Conflict && n.what.contains("title")),
             "{:?}",
@@ -157,7 +157,7 @@ fn of_two_changes_to_one_field_ours_stands_and_a_note_says_so() {
         // Somebody comments there later: the title that changed there before does not come back.
         let commented = there.replacen(updated_at, "2031-01-01T00:00:00Z", 1);
         p.import(&commented, Tracker::Bd);
-        assert_eq!(ops::brief(&p.store, "bd-1").unwrap().title, "Here");
+        assert_eq!(ops::get_atom(&p.store, "bd-1").unwrap().title, "Here");
     }
 }
 
@@ -191,7 +191,7 @@ fn an_issue_that_is_gone_from_the_file_stays_and_a_note_says_so() {
     let note = told.notes.iter().find(|note| note.what.contains("not in this file")).unwrap();
     assert_eq!((note.kind, note.count), (NoteKind::Remark, 1));
     assert!(note.places[0].starts_with("bd-1.2 ("), "{:?}", note.places);
-    assert_eq!(ops::brief(&p.store, "bd-1.2").unwrap().status, Status::Open);
+    assert_eq!(ops::get_atom(&p.store, "bd-1.2").unwrap().status, Status::Open);
 }
 
 #[test]
@@ -244,11 +244,11 @@ fn bonds_that_cannot_be_are_left_out_kept_and_told() {
         ]
     );
     assert_eq!(ops::dep_check(&p.store).unwrap(), []);
-    let kept = ops::brief(&p.store, "bd-b").unwrap().metadata["source"]["left_out"].clone();
+    let kept = ops::get_atom(&p.store, "bd-b").unwrap().metadata["source"]["left_out"].clone();
     assert_eq!(kept.as_array().unwrap().len(), 2, "{kept}");
     assert_eq!(
         ops::show(&p.store, "bd-c").unwrap().atom.parent_id,
-        Some(ops::resolve(&p.store, "bd-p").unwrap())
+        Some(ops::resolve_id(&p.store, "bd-p").unwrap())
     );
     let again = p.import(&text, Tracker::Bd);
     assert_eq!((again.unchanged, again.bonds_added), (4, 0), "{:?}", again.notes);
@@ -261,11 +261,11 @@ fn ids_of_another_project_are_not_mistaken_for_those_that_were_imported_before()
     let other = BD.replace("2025-12-01T00:00:00Z", "2024-01-01T00:00:00Z");
     let error = p.try_import(&other, Tracker::Bd, false).unwrap_err();
     assert_eq!(error.code(), "other_project");
-    let mut batch = exchange::read(other.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
+    let mut batch = exchange::read_records(other.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
     batch.source = "bd:other".to_owned();
     let ctx = p.person();
     assert_eq!(ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap().created, 3);
-    assert!(matches!(ops::resolve(&p.store, "bd-1.1").unwrap_err(), Error::Ambiguous { .. }));
+    assert!(matches!(ops::resolve_id(&p.store, "bd-1.1").unwrap_err(), Error::Ambiguous { .. }));
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn an_import_in_a_session_is_fenced() {
     let credentials = crate::support::session(&claimed);
     p.settle(&claimed.run.id, 1);
     let ctx = el_core::Ctx { session: Some(&credentials), ..p.person() };
-    let batch = exchange::read(BD.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
+    let batch = exchange::read_records(BD.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
     let error = ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap_err();
     assert!(matches!(error, Error::StaleRun { .. }), "{error}");
 }
@@ -298,8 +298,9 @@ fn a_file_of_thousands_of_atoms_and_bonds_is_checked_as_a_whole() {
     let mut steps = Vec::new();
     let ctx = p.person();
     let mut lines = Vec::new();
-    let batch =
-        exchange::read(text.as_bytes(), Tracker::Bd, "", &mut |at, of| lines.push((at, of)));
+    let batch = exchange::read_records(text.as_bytes(), Tracker::Bd, "", &mut |at, of| {
+        lines.push((at, of))
+    });
     assert_eq!(
         lines,
         [(1, 3_001), (513, 3_001), (1_025, 3_001), (1_537, 3_001), (2_049, 3_001), (2_561, 3_001)]
@@ -329,8 +330,8 @@ fn types_that_no_worker_may_take_are_held() {
     );
     let told = p.import(text, Tracker::Bd);
     assert_eq!((told.created, p.ready()), (3, vec![]));
-    assert_eq!(ops::brief(&p.store, "b-2").unwrap().issue_type, IssueType::Formula);
-    assert_eq!(ops::brief(&p.store, "b-1").unwrap().metadata["source"]["sender"], "ann");
+    assert_eq!(ops::get_atom(&p.store, "b-2").unwrap().issue_type, IssueType::Formula);
+    assert_eq!(ops::get_atom(&p.store, "b-1").unwrap().metadata["source"]["sender"], "ann");
     assert!(told.notes.iter().any(|n| n.what.contains("'memory'")));
 }
 
@@ -345,7 +346,7 @@ fn bonds_point_where_the_other_tracker_means_them() {
     );
     let told = p.import(text, Tracker::Bd);
     let (one, two) =
-        (ops::resolve(&p.store, "b-1").unwrap(), ops::resolve(&p.store, "b-2").unwrap());
+        (ops::resolve_id(&p.store, "b-1").unwrap(), ops::resolve_id(&p.store, "b-2").unwrap());
     let mut found: Vec<_> = ops::dep_all(&p.store)
         .unwrap()
         .into_iter()

@@ -12,7 +12,7 @@ use el_core::{Ctx, Error, SessionCredentials};
 use crate::support::{LEASE, Project, person, request, session};
 
 fn status(project: &Project, id: &str) -> Status {
-    ops::brief(&project.store, id).unwrap().status
+    ops::get_atom(&project.store, id).unwrap().status
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn an_atom_is_claimed_once_and_closed_by_its_run() {
     let ctx = Ctx { session: Some(&credentials), actor: "claude", ..p.person() };
     ops::close(&mut p.store, &ctx, &[&id], Some("done"), &Guard::default()).unwrap();
     assert_eq!(
-        ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
+        ops::watch_run(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
         RunSignal::Finished(Status::Closed)
     );
     let settled = p.settle(&claimed.run.id, 0);
@@ -62,7 +62,7 @@ fn a_settled_run_can_change_nothing_any_more() {
     let refusals = [
         ops::close(&mut p.store, &ctx, &[&id], None, &Guard::default()).unwrap_err(),
         ops::close(&mut p.store, &ctx, &[&other], None, &Guard::default()).unwrap_err(),
-        ops::comment(&mut p.store, &ctx, &id, "late").unwrap_err(),
+        ops::add_comment(&mut p.store, &ctx, &id, "late").unwrap_err(),
         ops::create(&mut p.store, &ctx, &ops::NewAtom { title: "x".into(), ..Default::default() })
             .unwrap_err(),
         ops::discard(&mut p.store, &ctx, &[&id], None).unwrap_err(),
@@ -113,7 +113,7 @@ fn what_a_person_does_to_an_atom_stands_and_ends_its_run() {
         let patch = AtomPatch { status: Some(to), ..AtomPatch::default() };
         ops::update(&mut p.store, &person(p.now), &[&id], &patch, &Guard::default()).unwrap();
         assert_eq!(
-            ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
+            ops::watch_run(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
             RunSignal::Superseded,
             "{to}"
         );
@@ -132,7 +132,10 @@ fn an_agent_that_reports_blocked_works_on_and_its_exit_then_is_no_violation() {
     let ctx = Ctx { session: Some(&credentials), ..p.person() };
     let patch = AtomPatch { status: Some(Status::Blocked), ..AtomPatch::default() };
     ops::update(&mut p.store, &ctx, &[&id], &patch, &Guard::default()).unwrap();
-    assert_eq!(ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(), RunSignal::Work);
+    assert_eq!(
+        ops::watch_run(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
+        RunSignal::Work
+    );
     let settled = p.settle(&claimed.run.id, 0);
     assert_eq!(settled.outcome, Outcome::Blocked);
     assert_eq!(status(&p, &id), Status::Blocked);
@@ -151,7 +154,7 @@ fn violations_are_retried_after_a_wait_and_then_blocked_with_a_reason() {
     assert_eq!(claimed.run.attempt, 2);
     p.settle(&claimed.run.id, 0);
     assert_eq!(status(&p, &id), Status::Blocked);
-    let (_, comments) = ops::comments(&p.store, &id).unwrap();
+    let (_, comments) = ops::list_comments(&p.store, &id).unwrap();
     assert!(comments[0].content.contains("violation"), "{}", comments[0].content);
 
     ops::retry(&mut p.store, &person(p.now), &id).unwrap();
@@ -170,7 +173,7 @@ fn a_cancelled_atom_is_held_and_a_requeued_one_is_ready() {
     let claimed = p.claim().unwrap();
     ops::cancel(&mut p.store, &person(p.now), &id, CancelMode::Hold, Some("wrong branch")).unwrap();
     assert_eq!(
-        ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
+        ops::watch_run(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
         RunSignal::Cancelled(CancelMode::Hold)
     );
     assert_eq!(p.settle(&claimed.run.id, 0).outcome, Outcome::Cancelled);
@@ -226,13 +229,13 @@ fn a_supervisor_that_comes_too_late_or_second_is_refused() {
         active_at: Some(p.now),
         progress: &progress,
     };
-    assert_eq!(ops::beat(&mut p.store, &beat).unwrap(), RunSignal::Work);
+    assert_eq!(ops::extend_lease(&mut p.store, &beat).unwrap(), RunSignal::Work);
     p.settle(run, 0);
-    assert_eq!(ops::beat(&mut p.store, &beat).unwrap(), RunSignal::Over);
+    assert_eq!(ops::extend_lease(&mut p.store, &beat).unwrap(), RunSignal::Over);
     let late =
         ops::register_supervisor(&mut p.store, run, token, &stamp, p.now, LEASE).unwrap_err();
     assert!(matches!(late, Error::StaleRun { .. }));
-    assert_eq!(ops::run(&p.store, run).unwrap().progress.turns, 3);
+    assert_eq!(ops::get_run(&p.store, run).unwrap().progress.turns, 3);
 }
 
 #[test]
@@ -300,7 +303,7 @@ fn an_atom_that_is_gone_ends_its_run_as_deleted() {
     raw.pragma_update(None, "foreign_keys", true).unwrap();
     raw.execute("DELETE FROM atoms WHERE id = ?1", [&id]).unwrap();
     assert_eq!(
-        ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
+        ops::watch_run(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
         RunSignal::Superseded
     );
     assert_eq!(p.settle(&claimed.run.id, 0).outcome, Outcome::Deleted);

@@ -52,14 +52,14 @@ fn channels_are_listed_with_the_last_word_first() {
     post(&mut p, "one", "a\nb @ann");
     post(&mut p, "two", "c");
     post(&mut p, "one", "d\n\ne");
-    let channels = ops::channels(&p.store, "ann").unwrap();
+    let channels = ops::list_channels(&p.store, "ann").unwrap();
     let told: Vec<_> =
         channels.iter().map(|c| (c.name.as_str(), c.messages, c.unread, c.last.as_str())).collect();
     assert_eq!(told, [("one", 2, 1, "d e"), ("two", 1, 0, "c")]);
-    let (name, page) = ops::channel(&p.store, "#ONE", 0, Some(1)).unwrap();
+    let (name, page) = ops::read_channel(&p.store, "#ONE", 0, Some(1)).unwrap();
     assert_eq!((name.as_str(), page.total, page.items[0].content.as_str()), ("one", 2, "d\n\ne"));
     assert!(matches!(
-        ops::channel(&p.store, "three", 0, None).unwrap_err(),
+        ops::read_channel(&p.store, "three", 0, None).unwrap_err(),
         Error::NotFound { what: "channel", .. }
     ));
 }
@@ -140,7 +140,7 @@ fn an_attempt_that_is_tried_again_is_told_when_it_is_given_up() {
         let Some(claimed) = p.claim() else { break };
         p.settle(&claimed.run.id, 3);
     }
-    assert_eq!(ops::brief(&p.store, &id).unwrap().status, Status::Blocked);
+    assert_eq!(ops::get_atom(&p.store, &id).unwrap().status, Status::Blocked);
     let told = inbox(&p, "ann");
     assert_eq!(told.len(), 1);
     assert!(

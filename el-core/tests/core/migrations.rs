@@ -49,7 +49,7 @@ fn what_is_no_database_of_ours_is_refused() {
     drop(raw);
     // Its version says nothing of whose it is; a query then fails, and nothing is written.
     let opened = Store::open(&path, Durability::Normal);
-    assert!(opened.is_err() || el_core::ops::workers(&opened.unwrap()).is_err());
+    assert!(opened.is_err() || el_core::ops::list_workers(&opened.unwrap()).is_err());
 }
 
 /// Each moment at which `create` may be killed: the log is cut after each of its pages.
@@ -103,5 +103,5 @@ fn creating_twice_is_refused_and_changes_nothing() {
     let error =
         Store::create(&p.dir.path().join("el.db"), "other", Timestamp::from_micros(0)).unwrap_err();
     assert_eq!(error.code(), "exists");
-    assert_eq!(el_core::ops::resolve(&p.reopen(), &id).unwrap(), id);
+    assert_eq!(el_core::ops::resolve_id(&p.reopen(), &id).unwrap(), id);
 }

@@ -215,7 +215,7 @@ fn money_that_is_used_up_begins_nothing_new() {
         active_at: None,
         progress: &progress,
     };
-    ops::beat(&mut plan.p.store, &beat).unwrap();
+    ops::extend_lease(&mut plan.p.store, &beat).unwrap();
     plan.say(&asked, &block(Question::Analysis, &analysis()), 0, true);
     plan.end(&asked);
     let Step::Stop { question: None, why } = plan.advance() else {

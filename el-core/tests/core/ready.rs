@@ -78,7 +78,7 @@ proptest! {
             prop_assert_eq!(explained.ready, ready.contains(id), "{} {:?} {:?}", id, explained.atom.status, explained.holds);
         }
         prop_assert_eq!(ops::dep_check(&p.store).unwrap().iter().filter(|i| matches!(i, ops::GraphIssue::Cycle { .. })).count(), 0);
-        prop_assert!(p.store.integrity().unwrap().is_empty());
+        prop_assert!(p.store.check_integrity().unwrap().is_empty());
     }
 }
 
@@ -123,7 +123,7 @@ fn a_fallback_is_released_by_failure_and_not_needed_after_success() {
     let other = p.create("other fallback");
     ops::dep_add(&mut p.store, &person, &b, &other, BondKind::ConditionalBlocks).unwrap();
     ops::close(&mut p.store, &person, &[&b], Some("done"), &Guard::default()).unwrap();
-    let other = ops::brief(&p.store, &other).unwrap();
+    let other = ops::get_atom(&p.store, &other).unwrap();
     assert_eq!(other.status, Status::WontDo);
     assert!(other.close_reason.unwrap().contains("not needed"));
 }
@@ -191,7 +191,7 @@ fn a_deferred_atom_wakes_at_its_date() {
     let until = p.now.plus(Duration::from_secs(60));
     let patch = AtomPatch { defer_until: Some(Some(until)), ..AtomPatch::default() };
     ops::update(&mut p.store, &person(p.now), &[&id], &patch, &Guard::default()).unwrap();
-    assert_eq!(ops::brief(&p.store, &id).unwrap().status, Status::Deferred);
+    assert_eq!(ops::get_atom(&p.store, &id).unwrap().status, Status::Deferred);
     assert!(p.ready().is_empty());
     p.now = until;
     assert_eq!(p.ready(), [id]);

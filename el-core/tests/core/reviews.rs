@@ -34,7 +34,7 @@ fn submitted() -> (Project, String, ClaimedRun) {
 fn a_hand_over_ends_the_run_and_waits() {
     let (mut p, id, claimed) = submitted();
     assert_eq!(
-        ops::watch(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
+        ops::watch_run(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
         RunSignal::Finished(Status::Review)
     );
     let settled = p.settle(&claimed.run.id, 0);
@@ -81,7 +81,7 @@ fn a_report_that_does_not_fit_changes_nothing_and_names_every_field() {
         panic!()
     };
     assert_eq!(problems[0].field, "taskId");
-    assert_eq!(ops::brief(&p.store, &id).unwrap().status, Status::Open);
+    assert_eq!(ops::get_atom(&p.store, &id).unwrap().status, Status::Open);
     ops::submit(&mut p.store, &person, &id, &report(&id.to_uppercase()).to_string()).unwrap();
     ops::close(&mut p.store, &person, &[&id], None, &Guard::default()).unwrap();
     assert_eq!(
@@ -108,7 +108,7 @@ fn an_approval_closes_and_releases_nobody_who_waits_for_a_failure() {
     let closed = ops::approve(&mut p.store, &person, &[&id], None).unwrap();
     assert_eq!(closed[0].status, Status::Closed);
     assert_eq!(closed[0].close_reason.as_deref(), Some("Approved: Fail-safe parser"));
-    assert_eq!(ops::brief(&p.store, &only_if_failed).unwrap().status, Status::WontDo);
+    assert_eq!(ops::get_atom(&p.store, &only_if_failed).unwrap().status, Status::WontDo);
     assert_eq!(
         ops::approve(&mut p.store, &person, &[&id], None).unwrap_err().code(),
         "not_in_review"
@@ -132,7 +132,7 @@ fn a_rejection_reaches_the_next_attempt_which_is_a_fresh_one() {
     assert_eq!((open.status, open.retry_at), (Status::Open, None));
     p.wait(std::time::Duration::from_secs(1));
     let second = p.claim().expect("it can be tried at once");
-    let text = ops::context(&p.store, &second.run, None).unwrap().render();
+    let text = ops::build_context(&p.store, &second.run, None).unwrap().render();
     assert!(text.contains("## Rejected") && text.contains("ann rejected it"), "{text}");
     let rejected = &text[text.find("## Rejected").unwrap()..];
     assert!(rejected.contains("No test covers offsets.\n\\@/etc/passwd"), "{rejected}");
@@ -180,7 +180,7 @@ fn work_that_is_to_be_reviewed_is_not_closed_by_who_did_it() {
         let new = NewAtom { title: "one".into(), labels, metadata, ..NewAtom::default() };
         let id = ops::create(&mut p.store, &person, &new).unwrap().id;
         let claimed = p.claim().unwrap();
-        let context = ops::context(&p.store, &claimed.run, None).unwrap();
+        let context = ops::build_context(&p.store, &claimed.run, None).unwrap();
         assert_eq!(context.review, !by_setting);
         assert_eq!(
             context.render().contains(&format!("el submit {id} --report FILE")),
@@ -214,7 +214,7 @@ fn what_was_put_into_review_without_a_report_can_be_decided() {
     p.wait(std::time::Duration::from_secs(1));
     let claimed = p.claim().unwrap();
     assert!(
-        ops::context(&p.store, &claimed.run, None)
+        ops::build_context(&p.store, &claimed.run, None)
             .unwrap()
             .render()
             .contains("where is the report?")

@@ -122,7 +122,7 @@ fn an_atom_that_agents_reopen_again_and_again_meets_the_back_off_and_is_given_up
         let ctx = Ctx { session: Some(&credentials), actor: "claude", ..p.person() };
         ops::reopen(&mut p.store, &ctx, &[&id]).unwrap();
         assert!(!round(&mut p, &id), "not at once");
-        let at = ops::brief(&p.store, &id).unwrap().retry_at.unwrap();
+        let at = ops::get_atom(&p.store, &id).unwrap().retry_at.unwrap();
         waits.push(at.since(p.now).as_secs_f64().round());
         p.now = at;
         assert!(round(&mut p, &id));
@@ -132,8 +132,8 @@ fn an_atom_that_agents_reopen_again_and_again_meets_the_back_off_and_is_given_up
     ops::retry(&mut p.store, &ctx, &id).unwrap_err();
     ops::reopen(&mut p.store, &ctx, &[&id]).unwrap();
     assert!(!round(&mut p, &id));
-    assert_eq!(ops::brief(&p.store, &id).unwrap().status, Status::Blocked);
-    let (_, said) = ops::comments(&p.store, &id).unwrap();
+    assert_eq!(ops::get_atom(&p.store, &id).unwrap().status, Status::Blocked);
+    let (_, said) = ops::list_comments(&p.store, &id).unwrap();
     assert!(said.last().unwrap().content.contains("Given up after 3 attempts"), "{said:?}");
     // A person gives it fresh attempts.
     let ctx = p.person();

@@ -18,17 +18,20 @@ fn an_id_is_found_by_any_unique_beginning_and_never_by_its_middle() {
         short[..3].to_owned(),
         format!("EL-{}", &short[..2]),
     ] {
-        assert_eq!(ops::resolve(&p.store, &text).unwrap(), id, "{text}");
+        assert_eq!(ops::resolve_id(&p.store, &text).unwrap(), id, "{text}");
     }
     assert!(
         matches!(
-            ops::resolve(&p.store, &short[1..]),
+            ops::resolve_id(&p.store, &short[1..]),
             Err(Error::NotFound { .. }) | Err(Error::Ambiguous { .. })
         ) || short[1..] == short[..3]
     );
-    assert!(matches!(ops::resolve(&p.store, "").unwrap_err(), Error::Invalid { field: "id", .. }));
-    assert!(matches!(ops::resolve(&p.store, "other-abcd").unwrap_err(), Error::NotFound { .. }));
-    assert!(matches!(ops::resolve(&p.store, "%").unwrap_err(), Error::NotFound { .. }));
+    assert!(matches!(
+        ops::resolve_id(&p.store, "").unwrap_err(),
+        Error::Invalid { field: "id", .. }
+    ));
+    assert!(matches!(ops::resolve_id(&p.store, "other-abcd").unwrap_err(), Error::NotFound { .. }));
+    assert!(matches!(ops::resolve_id(&p.store, "%").unwrap_err(), Error::NotFound { .. }));
 }
 
 #[test]
@@ -41,7 +44,7 @@ fn an_ambiguous_id_names_the_candidates() {
         .map(first)
         .find(|c| ids.iter().filter(|id| first(id) == *c).count() > 1)
         .expect("33 ids share a first character");
-    let error = ops::resolve(&p.store, &shared.to_string()).unwrap_err();
+    let error = ops::resolve_id(&p.store, &shared.to_string()).unwrap_err();
     let Error::Ambiguous { candidates, .. } = error else { panic!("{error}") };
     assert!(candidates.len() > 1 && candidates.iter().all(|(id, _)| first(id) == shared));
 }
@@ -92,7 +95,7 @@ fn closing_again_is_no_error_and_the_first_reason_stands() {
     let again =
         ops::close(&mut p.store, &person, &[&id], Some("second"), &Guard::default()).unwrap();
     assert_eq!(again[0].close_reason.as_deref(), Some("first"));
-    assert_eq!(ops::comments(&p.store, &id).unwrap().1[0].content, "second");
+    assert_eq!(ops::list_comments(&p.store, &id).unwrap().1[0].content, "second");
     let (_, events) = ops::history(&p.store, &id).unwrap();
     ops::close(&mut p.store, &person, &[&id], Some("first"), &Guard::default()).unwrap();
     assert_eq!(ops::history(&p.store, &id).unwrap().1.len(), events.len());
@@ -229,10 +232,10 @@ fn a_claim_is_one_persons_until_it_is_released() {
     ops::release(&mut p.store, &bob, &id, true).unwrap();
     let which = ops::ClaimNext { claim: true, ..Default::default() };
     assert_eq!(
-        ops::next(&mut p.store, &bob, &which).unwrap().unwrap().assignee.as_deref(),
+        ops::claim_next(&mut p.store, &bob, &which).unwrap().unwrap().assignee.as_deref(),
         Some("bob")
     );
-    assert!(ops::next(&mut p.store, &person, &which).unwrap().is_none());
+    assert!(ops::claim_next(&mut p.store, &person, &which).unwrap().is_none());
 }
 
 #[test]
@@ -262,7 +265,7 @@ fn what_was_discarded_can_be_restored_until_it_is_pruned() {
     let person = crate::support::person(p.now);
     assert_eq!(ops::prune(&mut p.store, &person, day, true).unwrap().len(), 1);
     assert_eq!(ops::prune(&mut p.store, &person, day, false).unwrap().len(), 1);
-    assert!(matches!(ops::brief(&p.store, &a), Err(Error::NotFound { .. })));
+    assert!(matches!(ops::get_atom(&p.store, &a), Err(Error::NotFound { .. })));
     assert_eq!(p.ready(), [b]);
     assert!(!ops::history(&p.store, &a).unwrap().1.is_empty(), "its history stays");
 }
@@ -318,7 +321,7 @@ fn thirty_threads_writing_at_once_lose_nothing() {
                 }
                 let which = ops::ClaimNext { claim: true, ..Default::default() };
                 let mut mine = Vec::new();
-                while let Some(atom) = ops::next(&mut store, &ctx, &which).unwrap() {
+                while let Some(atom) = ops::claim_next(&mut store, &ctx, &which).unwrap() {
                     mine.push(atom.id);
                 }
                 mine

@@ -62,7 +62,7 @@ pub(in crate::commands) struct Answer<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let found = ops::artifacts(&app.reader()?, &args.target)?;
-    let artifact = found.find(&args.wanted)?;
+    let artifact = found.find_artifact(&args.wanted)?;
     let folder = app.project()?.state.join("runs").join(&found.run.id);
     let (mut file, source) = source(artifact, &found.run, &folder)?;
     if let Some(output) = args.output.as_deref().filter(|path| *path != Path::new("-")) {
@@ -128,13 +128,13 @@ fn source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, PathBu
     }
     let path = Path::new(&run.workdir).join(&artifact.path);
     let named = sanitize::line(&artifact.path).into_owned();
-    let relative = el_core::protocol::workspace::lexical(&artifact.path, &run.workdir)
-        .map_err(|why| CommandError::not_found(format!("{named} {}", why.words())))?;
+    let relative = el_core::protocol::workspace::lexical_path(&artifact.path, &run.workdir)
+        .map_err(|why| CommandError::not_found(format!("{named} {}", why.reason_text())))?;
     let mut file = open(Path::new(&run.workdir), &relative)
         .map_err(|error| {
             CommandError::not_found(format!(
                 "{named} was handed over by reference, and now {}",
-                error.why.words()
+                error.why.reason_text()
             ))
             .with_detail("path", path.display().to_string())
         })?

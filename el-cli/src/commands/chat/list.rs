@@ -17,7 +17,7 @@ Examples:
 pub(crate) struct Args {}
 
 pub(super) fn run(app: &App) -> Result<Exit> {
-    let channels = ops::channels(&app.reader()?, app.actor())?;
+    let channels = ops::list_channels(&app.reader()?, app.actor())?;
     let list = List::all(&channels);
     let now = app.now();
     app.printer.emit(&list, |page| {

@@ -38,7 +38,7 @@ pub(in crate::commands) struct Viewed<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let limit = args.limit.filter(|limit| *limit > 0).map(i64::from);
-    let (channel, found) = ops::channel(&app.reader()?, &args.channel, args.after, limit)?;
+    let (channel, found) = ops::read_channel(&app.reader()?, &args.channel, args.after, limit)?;
     let viewed = Viewed { channel: &channel, list: List::page(&found) };
     let now = app.now();
     app.printer.emit(&viewed, |page| {

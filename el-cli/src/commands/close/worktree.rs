@@ -78,6 +78,6 @@ fn left(app: &App, run: &Run) -> std::result::Result<Option<(WorkBranch, Vec<Str
         return Ok(None);
     };
     let ours = app.settings().and_then(|settings| settings.put_into_worktrees());
-    let branch = tree.reclaim()?;
-    Ok(Some((branch, tree.uncommitted(&ours.unwrap_or_default())?)))
+    let branch = tree.reclaim_work()?;
+    Ok(Some((branch, tree.uncommitted_files(&ours.unwrap_or_default())?)))
 }

@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Some(author) = &args.author {
         ctx.actor = author;
     }
-    let added = ops::comment(&mut app.writer()?, &ctx, &args.id, &text)?;
+    let added = ops::add_comment(&mut app.writer()?, &ctx, &args.id, &text)?;
     app.printer.emit(&added, |page| {
         if !page.quiet() {
             let line = format!(

@@ -30,7 +30,7 @@ pub(in crate::commands) struct Said<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let (atom_id, said) = ops::comments(&app.reader()?, &args.id)?;
+    let (atom_id, said) = ops::list_comments(&app.reader()?, &args.id)?;
     let data = Said { atom_id: &atom_id, list: List::all(&said) };
     app.printer.emit(&data, |page| {
         if said.is_empty() && !page.quiet() {

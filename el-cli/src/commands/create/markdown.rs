@@ -19,7 +19,7 @@ pub(super) struct TaskList {
 }
 
 pub(super) fn read(text: &str) -> TaskList {
-    let Outlined { items, passed } = outline::read(text);
+    let Outlined { items, passed } = outline::read_outline(text);
     // Where in the result an item is; what is ticked, and what is no task, is nowhere.
     let mut places: Vec<Option<usize>> = Vec::with_capacity(items.len());
     let mut news: Vec<NewAtom> = Vec::new();

@@ -67,8 +67,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let tree = ops::dep_tree(&app.reader()?, &args.id, args.up, args.blocking_only)?;
     let content = match args.format {
         Format::Tree => None,
-        Format::Mermaid => Some(graph(&tree, args.up, exchange::mermaid)),
-        Format::Dot => Some(graph(&tree, args.up, exchange::dot)),
+        Format::Mermaid => Some(graph(&tree, args.up, exchange::render_mermaid)),
+        Format::Dot => Some(graph(&tree, args.up, exchange::render_dot)),
     };
     let direction = if args.up { Direction::Up } else { Direction::Down };
     let data = Tree {

@@ -98,9 +98,9 @@ pub(super) fn look(app: &App, place: &Place) -> (Vec<Finding>, Vec<Fact>) {
 fn git_locks(settings: &Settings) -> Vec<Finding> {
     let agents = settings.known_agents().into_iter().filter_map(|name| settings.agent(&name).ok());
     let folders: BTreeSet<_> = agents.map(|agent| agent.working_directory).collect();
-    let repositories = folders.iter().filter_map(|folder| Repository::of(folder).ok());
+    let repositories = folders.iter().filter_map(|folder| Repository::open_at(folder).ok());
     let locks: BTreeSet<_> =
-        repositories.flat_map(|found| found.locks().unwrap_or_default()).collect();
+        repositories.flat_map(|found| found.find_locks().unwrap_or_default()).collect();
     let told = |lock: PathBuf| Finding {
         code: "git_lock",
         serious: false,
@@ -148,7 +148,7 @@ fn needs(app: &App, place: &Place) -> Vec<(String, String)> {
     let Ok(work) = settings.work() else { return Vec::new() };
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let told = |error: ConfigurationError| (error.message, error.hint);
-    let tmux = check::find_tmux(&environment).and_then(|bin| check::tmux_version(&bin)).err();
+    let tmux = check::find_tmux(&environment).and_then(|bin| check::check_tmux_version(&bin)).err();
     let mut needs: Vec<_> = tmux.map(told).into_iter().collect();
     if place.project.is_none() {
         return needs;

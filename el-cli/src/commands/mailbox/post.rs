@@ -54,11 +54,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         Which::ToDeveloper => MailboxFile::ToDeveloper,
         Which::ToTeamLead => MailboxFile::ToTeamLead,
     };
-    Mailbox::new(&app.project()?.root).post(file, message).map_err(failure)?;
-    let data = Appended { file: file.path() };
+    Mailbox::new(&app.project()?.root).post_message(file, message).map_err(failure)?;
+    let data = Appended { file: file.relative_path() };
     app.printer.emit(&data, |page| {
         if !page.quiet() {
-            let line = format!("{} {}", page.paint(style::GOOD, "Appended to"), file.path());
+            let line =
+                format!("{} {}", page.paint(style::GOOD, "Appended to"), file.relative_path());
             page.line(line);
         }
     })?;

@@ -72,7 +72,7 @@ fn existing(
     id: &str,
 ) -> Result<(Atom, bool)> {
     let store = app.reader()?;
-    let known: Option<Overview> = match ops::overview(&store, id) {
+    let known: Option<Overview> = match ops::plan_overview(&store, id) {
         Ok(overview) => Some(overview),
         Err(error) if !target.is_resumed && error.code() == "not_orchestrated" => None,
         Err(error) => return Err(error.into()),
@@ -91,7 +91,7 @@ fn existing(
     // What the epic says itself outranks the configuration, and a flag outranks both.
     let is_said = match &known {
         Some(_) => true,
-        None => ops::brief(&store, id)?.metadata.get(EPIC_KEY).is_some(),
+        None => ops::get_atom(&store, id)?.metadata.get(EPIC_KEY).is_some(),
     };
     let budget_usd = if args.plan.budget.is_some() || !is_said { budget(settings)? } else { None };
     drop(store);

@@ -15,7 +15,7 @@ pub(super) fn add(overview: &Overview, folder: &Path, mut ending: Ending) -> Res
     if ending.state != State::Done {
         return Ok(ending);
     }
-    let Ok(repository) = Repository::of(folder) else { return Ok(ending) };
+    let Ok(repository) = Repository::open_at(folder) else { return Ok(ending) };
     let PlanBranches { whole, tasks } = plan_branches(&repository, overview)?;
     if let Some(whole) = &whole {
         let mut left_out = Vec::new();

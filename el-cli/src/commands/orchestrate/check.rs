@@ -16,7 +16,7 @@ pub(super) fn run(
     round: usize,
 ) -> Result<PlanCheckEnd> {
     let epic = &began.epic.id;
-    let overview = ops::overview(&app.reader()?, epic)?;
+    let overview = ops::plan_overview(&app.reader()?, epic)?;
     let agent = &began.options.agents[0].agent;
     let settings = began.settings.landing()?;
     let context = LandContext {
@@ -33,11 +33,11 @@ pub(super) fn run(
         base: agent.isolation.as_ref().and_then(|isolation| isolation.base.as_deref()),
         limit: began.settings.whole_check_limit()?,
     };
-    let check = words::join(&overview.settings.check);
+    let check = words::join_command(&overview.settings.check);
     let ended = check_plan(&context, &plan, &mut |event| match event {
         PlanCheckEvent::Begins(folder) => teller.check_begins(round, &check, folder),
         PlanCheckEvent::GoesOn(command, elapsed) => {
-            teller.check_goes_on(&words::join(command), elapsed);
+            teller.check_goes_on(&words::join_command(command), elapsed);
         }
     });
     teller.finish();

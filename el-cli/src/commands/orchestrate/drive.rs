@@ -32,7 +32,7 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
         return end(app, &began, None, None);
     }
     // A check of a process that was killed.
-    land_check::sweep(&plan_check_owner(&app.project()?.db, &epic));
+    land_check::end_leftovers(&plan_check_owner(&app.project()?.db, &epic));
     work::tell_of_inert(app)?;
     work::tell_of_folders(app, &began.options);
     let mut teller = Teller::new(app, &began)?;
@@ -78,7 +78,7 @@ fn end(
     stopped_by: Option<StoppedBy>,
 ) -> Result<Exit> {
     let (epic, plan_only) = (began.epic.id.as_str(), began.plan_only);
-    let overview = ops::overview(&app.reader()?, epic)?;
+    let overview = ops::plan_overview(&app.reader()?, epic)?;
     let step = step.unwrap_or_else(|| overview.next.clone());
     let ending =
         stopped_by.map_or_else(|| judge(&overview, &step), |by| Ending::broken_off(&overview, by));

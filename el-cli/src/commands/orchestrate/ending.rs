@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use el_agents::worker::StoppedBy;
-use el_core::counted;
+use el_core::count_noun;
 use el_core::ops::{Overview, TaskView};
-use el_core::rules::budget::usd;
+use el_core::rules::budget::format_usd;
 use el_core::rules::orchestrate::{Question, Standing, Step, Work};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -220,7 +220,11 @@ fn used_up(overview: &Overview) -> Option<Ending> {
         let (spent, budget) = (spent(overview), overview.budget_micros.unwrap_or_default());
         (
             State::BudgetUsedUp,
-            format!("its budget is used up: {} of {} are spent", usd(spent), usd(budget)),
+            format!(
+                "its budget is used up: {} of {} are spent",
+                format_usd(spent),
+                format_usd(budget)
+            ),
             "--budget USD",
         )
     } else {
@@ -240,7 +244,7 @@ fn used_up(overview: &Overview) -> Option<Ending> {
 
 fn plan(overview: &Overview) -> String {
     let layers = overview.tasks.iter().map(|task| task.layer + 1).max().unwrap_or(0);
-    format!("{} in {}", counted(overview.tasks.len(), "task"), counted(layers, "layer"))
+    format!("{} in {}", count_noun(overview.tasks.len(), "task"), count_noun(layers, "layer"))
 }
 
 fn done(overview: &Overview, missing: &[String]) -> Ending {
@@ -262,7 +266,7 @@ fn done(overview: &Overview, missing: &[String]) -> Ending {
         .as_deref()
         .map_or_else(String::new, |reason| format!(": {reason}"));
     let mut next = vec![format!("el show {epic}")];
-    let aggregation = Question::Aggregation.name();
+    let aggregation = Question::Aggregation.storage_name();
     let last = overview
         .phases
         .iter()
@@ -274,7 +278,7 @@ fn done(overview: &Overview, missing: &[String]) -> Ending {
 
 fn unanswered(overview: &Overview, question: Question, why: &str) -> Ending {
     let epic = overview.epic.id.as_str();
-    let phase = words::phase(&question.name());
+    let phase = words::phase(&question.storage_name());
     let says = format!("{epic} stopped: there is no {phase} that can be used. {}", sentence(why));
     let atom = atom_of(overview, question);
     let mut next = Vec::new();
@@ -291,7 +295,7 @@ fn unanswered(overview: &Overview, question: Question, why: &str) -> Ending {
 }
 
 fn atom_of(overview: &Overview, question: Question) -> Option<&str> {
-    let name = question.name();
+    let name = question.storage_name();
     overview
         .phases
         .iter()
@@ -372,7 +376,7 @@ fn awaits(overview: &Overview, work: &Work) -> Ending {
 
 fn awaits_answer(overview: &Overview, question: Question) -> Ending {
     let epic = overview.epic.id.as_str();
-    let phase = words::phase(&question.name());
+    let phase = words::phase(&question.storage_name());
     let atom = atom_of(overview, question).unwrap_or(epic);
     let says = format!("{epic} waits for the {phase}, which {atom} asks for and nobody here takes");
     let next = [format!("el why {atom}"), words::command_of(epic, question), resume(epic)];

@@ -24,7 +24,7 @@ impl From<Goal> for Target {
 }
 
 pub(super) fn to_resume(args: &ResumeArgs, app: &App) -> Result<Target> {
-    let id = ops::resolve(&app.reader()?, &args.epic)?;
+    let id = ops::resolve_id(&app.reader()?, &args.epic)?;
     Ok(Target { goal: Goal::Atom(id), is_resumed: true })
 }
 
@@ -56,7 +56,7 @@ fn atom(one: &str, app: &App) -> Result<Target> {
     if one.is_empty() {
         return Err(missing());
     }
-    match ops::resolve(&app.reader()?, one) {
+    match ops::resolve_id(&app.reader()?, one) {
         Ok(id) => Ok(Goal::Atom(id).into()),
         Err(el_core::Error::NotFound { .. }) => {
             ensure_no_command(one, None, app)?;

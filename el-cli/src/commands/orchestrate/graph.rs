@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use el_core::ops::{Overview, PhaseView};
-use el_core::protocol::words::join;
+use el_core::protocol::words::join_command;
 use el_core::rules::orchestrate::Question;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -73,7 +73,7 @@ impl Drawing<'_> {
                 phase.atom_id.as_deref().unwrap_or_default(),
                 self.told(phase),
             ));
-            if Question::named(&phase.name) == Some(Question::TaskList)
+            if Question::from_name(&phase.name) == Some(Question::TaskList)
                 && !overview.tasks.is_empty()
             {
                 let (done, all) = (words::done(overview), overview.tasks.len());
@@ -90,7 +90,7 @@ impl Drawing<'_> {
                 Place::Waiting.look(),
                 "check".to_owned(),
                 "",
-                vec![join(&overview.settings.check)],
+                vec![join_command(&overview.settings.check)],
             ));
         }
         let wide = rows.iter().map(|(_, name, ..)| name.width()).max().unwrap_or(0);
@@ -155,7 +155,7 @@ impl Drawing<'_> {
         }
         page.blank();
         page.heading("Checks");
-        let command = sanitize::line(&join(&overview.settings.check)).into_owned();
+        let command = sanitize::line(&join_command(&overview.settings.check)).into_owned();
         for check in &overview.checks {
             let (place, word) =
                 if check.passed { (Place::Done, "passed") } else { (Place::Failed, "failed") };

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use el_core::counted;
+use el_core::count_noun;
 use el_core::model::Timestamp;
 use el_core::ops::{Overview, TaskView};
 use el_core::rules::orchestrate::Question;
@@ -71,7 +71,7 @@ impl Drawing<'_> {
             let text = format!(
                 "{} of {} not shown one by one; --all shows all",
                 hidden,
-                counted(self.overview.tasks.len(), "task")
+                count_noun(self.overview.tasks.len(), "task")
             );
             let text = page.paint(style::DIM, &text);
             page.line(text);
@@ -96,7 +96,7 @@ impl Drawing<'_> {
         if matches!(place, Place::Failed | Place::Blocked | Place::Deferred) {
             let held = self.held_by(task);
             if !held.is_empty() {
-                note(page, &format!("holds {}: {}", counted(held.len(), "task"), names(&held)));
+                note(page, &format!("holds {}: {}", count_noun(held.len(), "task"), names(&held)));
             }
         }
     }
@@ -159,7 +159,7 @@ impl Drawing<'_> {
 fn layers(overview: &Overview) -> Vec<Layer<'_>> {
     let mut layers: BTreeMap<(Option<usize>, usize), Vec<&TaskView>> = BTreeMap::new();
     for task in &overview.tasks {
-        let place = match task.list.as_deref().and_then(Question::named) {
+        let place = match task.list.as_deref().and_then(Question::from_name) {
             Some(Question::Failures { round }) => (Some(round), 0),
             _ => (None, task.layer + 1),
         };
@@ -212,7 +212,7 @@ fn heading(page: &mut Page, layer: &Layer<'_>) {
     let counts = match counts.as_slice() {
         [(place, 1)] => format!("1 task, {}", place.word()),
         [(place, many)] => format!("{many} tasks, all {}", place.word()),
-        counts => format!("{}: {}", counted(layer.tasks.len(), "task"), listed(counts)),
+        counts => format!("{}: {}", count_noun(layer.tasks.len(), "task"), listed(counts)),
     };
     let counts = fitted(page, &format!(" · {counts}"), name.width());
     let line = format!("{}{}", page.paint(style::TITLE, &name), page.paint(style::DIM, &counts));

@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_millis(500);
 /// Held for as long as this process drives the epic's plan.
 pub(super) fn take(app: &App, epic: &str) -> Result<FileLock> {
     let path = path(app, epic)?;
-    let locked = FileLock::within(&path, LIMIT)
+    let locked = FileLock::acquire_within(&path, LIMIT)
         .map_err(|source| CommandError::file("lock", &path, source))?;
     locked.ok_or_else(|| {
         CommandError::new(

@@ -1,6 +1,6 @@
 use el_core::model::Timestamp;
 use el_core::ops::{self, Overview};
-use el_core::rules::budget::usd;
+use el_core::rules::budget::format_usd;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -95,7 +95,7 @@ pub(super) fn show(args: &Args, app: &App) -> Result<Exit> {
 }
 
 fn one(args: &Args, app: &App, epic: &str) -> Result<Exit> {
-    let overview = ops::overview(&app.reader()?, epic)?;
+    let overview = ops::plan_overview(&app.reader()?, epic)?;
     let driven = lock::is_taken(app, &overview.epic.id);
     let ending = standing(&overview, driven);
     let status = Status { ending: &ending, driven, overview: &overview };
@@ -125,8 +125,8 @@ pub(super) fn list(app: &App) -> Result<Exit> {
     use el_core::rules::orchestrate::Standing;
     let store = app.reader()?;
     let mut items = Vec::new();
-    for epic in ops::orchestrated(&store)? {
-        let overview = ops::overview(&store, &epic.id)?;
+    for epic in ops::list_orchestrated(&store)? {
+        let overview = ops::plan_overview(&store, &epic.id)?;
         let driven = lock::is_taken(app, &epic.id);
         let count =
             |standing| overview.tasks.iter().filter(|task| task.standing == standing).count();
@@ -171,7 +171,7 @@ fn table(page: &mut Page, items: &[Item], now: Timestamp) {
         let spent = if item.spent_micros == 0 {
             String::new()
         } else {
-            usd(i64::try_from(item.spent_micros).unwrap_or(i64::MAX))
+            format_usd(i64::try_from(item.spent_micros).unwrap_or(i64::MAX))
         };
         table.row([
             Cell::styled(style::ID, &item.epic_id),
@@ -190,8 +190,10 @@ pub(super) fn figures(overview: &Overview) -> String {
     let mut parts = Vec::new();
     let spent = i64::try_from(overview.spent_micros).unwrap_or(i64::MAX);
     match overview.budget_micros {
-        Some(budget) => parts.push(format!("{} of {} spent", usd(spent), usd(budget))),
-        None if spent > 0 => parts.push(format!("{} spent", usd(spent))),
+        Some(budget) => {
+            parts.push(format!("{} of {} spent", format_usd(spent), format_usd(budget)))
+        }
+        None if spent > 0 => parts.push(format!("{} spent", format_usd(spent))),
         None => {}
     }
     let worked = time::span(std::time::Duration::from_secs(overview.worked_s));

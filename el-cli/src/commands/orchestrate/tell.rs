@@ -69,7 +69,7 @@ impl<'a> Teller<'a> {
     pub(super) fn new(app: &'a App, began: &Began) -> Result<Teller<'a>> {
         let store = app.reader()?;
         let epic = began.epic.id.clone();
-        let overview = ops::overview(&store, &epic)?;
+        let overview = ops::plan_overview(&store, &epic)?;
         let told = overview
             .phases
             .iter()
@@ -166,11 +166,11 @@ impl<'a> Teller<'a> {
 
     /// A step, and what was answered since the last one.
     fn step(&mut self, step: &Step) {
-        let Ok(overview) = ops::overview(&self.store, &self.epic) else { return };
+        let Ok(overview) = ops::plan_overview(&self.store, &self.epic) else { return };
         let mut lines = self.answers(&overview);
         match step {
             Step::AwaitAnswer { question } => {
-                let name = question.name();
+                let name = question.storage_name();
                 let atom = overview
                     .phases
                     .iter()

@@ -1,6 +1,6 @@
 //! The words that the views of a plan share.
 
-use el_core::counted;
+use el_core::count_noun;
 use el_core::ops::{Overview, PhaseView};
 use el_core::rules::orchestrate::{Question, Standing};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::place::Place;
 
 /// A phase's name for people.
 pub(in crate::commands) fn phase(name: &str) -> String {
-    match Question::named(name) {
+    match Question::from_name(name) {
         Some(Question::TaskList) => "list of tasks".to_owned(),
         Some(Question::Failures { round }) => format!("tasks of check {round}"),
         _ => name.to_owned(),
@@ -31,7 +31,7 @@ pub(in crate::commands) fn command_of(epic: &str, question: Question) -> String 
 pub(super) fn result(phase: &PhaseView, overview: &Overview) -> String {
     let Some(data) = &phase.data else { return String::new() };
     let text = |key: &str| data.get(key).and_then(Value::as_str).map(str::to_owned);
-    match Question::named(&phase.name) {
+    match Question::from_name(&phase.name) {
         Some(Question::TaskList | Question::Failures { .. }) => tasks(&phase.name, data, overview),
         Some(Question::Aggregation) => {
             text("summary").or_else(|| text("status")).unwrap_or_default()
@@ -49,12 +49,12 @@ fn tasks(list: &str, data: &Value, overview: &Overview) -> String {
         .map(|task| task.layer)
         .collect();
     if filed.is_empty() {
-        return counted(data.get("tasks").and_then(Value::as_array).map_or(0, Vec::len), "task");
+        return count_noun(data.get("tasks").and_then(Value::as_array).map_or(0, Vec::len), "task");
     }
     let mut layers = filed.clone();
     layers.sort_unstable();
     layers.dedup();
-    format!("{} in {}", counted(filed.len(), "task"), counted(layers.len(), "layer"))
+    format!("{} in {}", count_noun(filed.len(), "task"), count_noun(layers.len(), "layer"))
 }
 
 /// How many tasks gave their result.

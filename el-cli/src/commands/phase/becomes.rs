@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use el_core::counted;
+use el_core::count_noun;
 use el_core::ops::Overview;
 use el_core::protocol::response::{Payload, ProposedTask, TaskList};
 use el_core::rules::orchestrate::Question;
@@ -37,7 +37,7 @@ impl Becomes {
     /// `before`: how the plan stands without it. `None`: it is no list of tasks.
     pub(super) fn of(before: &Overview, question: Question, payload: &Payload) -> Option<Becomes> {
         let Payload::TaskList(list) = payload else { return None };
-        let name = question.name();
+        let name = question.storage_name();
         let atoms: HashMap<&str, &str> = before
             .tasks
             .iter()
@@ -100,7 +100,7 @@ impl Becomes {
         let mut lines = Vec::new();
         let (new, kept, changed) = (self.new.len(), self.kept.len(), self.changed.len());
         if new > 0 {
-            lines.push(format!("{} {} new, and filed {when}", counted(new, "task"), are(new)));
+            lines.push(format!("{} {} new, and filed {when}", count_noun(new, "task"), are(new)));
         }
         if kept > 0 {
             let have = if kept == 1 {
@@ -108,7 +108,7 @@ impl Becomes {
             } else {
                 "have atoms, which stay as they are"
             };
-            lines.push(format!("{} {have}", counted(kept, "task")));
+            lines.push(format!("{} {have}", count_noun(kept, "task")));
         }
         if changed > 0 {
             let say = if changed == 1 { "says" } else { "say" };
@@ -121,7 +121,7 @@ impl Becomes {
         if left > 0 {
             lines.push(format!(
                 "{} {} in the list no more and {}: {}; el discard takes out",
-                counted(left, "task"),
+                count_noun(left, "task"),
                 are(left),
                 stay(left),
                 atoms(&self.left)
@@ -135,7 +135,7 @@ impl Becomes {
             };
             lines.push(format!(
                 "{} {was}: {}; el reopen brings back",
-                counted(discarded, "task"),
+                count_noun(discarded, "task"),
                 atoms(&self.discarded)
             ));
         }

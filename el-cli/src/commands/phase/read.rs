@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use el_core::model::Phase;
 use el_core::protocol::response::{
-    Answer, END, FaultKind, FieldFault, Payload, Reading, Repair, START, answer, check, read,
+    Answer, END, FaultKind, FieldFault, Payload, Reading, Repair, START, check_payload,
+    read_blocks, select_answer,
 };
 use el_core::text::markdown::{Line, LineKind, Markdown};
 use serde_json::{Value, json};
@@ -51,7 +52,7 @@ pub(super) fn data(text: &str, phase: Phase) -> Result<Given> {
 }
 
 fn checked(phase: Phase, data: &Value) -> Result<Given> {
-    match check(phase, data) {
+    match check_payload(phase, data) {
         (Some(payload), slight) => {
             Ok(Given { payload, left_out: lines(&slight), repaired: Vec::new() })
         }
@@ -62,8 +63,8 @@ fn checked(phase: Phase, data: &Value) -> Result<Given> {
 /// What a model said, as it was copied: it is read as an agent's answer is, and the same slips are
 /// put right.
 fn pasted(text: &str, phase: Phase, error: &serde_json::Error) -> Result<Given> {
-    let mut reading = read(text);
-    let mut found = answer(&reading, phase, None);
+    let mut reading = read_blocks(text);
+    let mut found = select_answer(&reading, phase, None);
     if let (Answer::NotFound, Some(at)) = (&found, text.find('{')) {
         // As many line ends as stand before it, so that a place in it is told by its line in the
         // file.
@@ -82,22 +83,23 @@ fn pasted(text: &str, phase: Phase, error: &serde_json::Error) -> Result<Given> 
             object(rest)
         };
         let lines = "\n".repeat(before.matches('\n').count());
-        reading = read(&format!("{START}{lines}{piece}\n{END}"));
+        reading = read_blocks(&format!("{START}{lines}{piece}\n{END}"));
         if reading
             .blocks
             .iter()
             .any(|block| block.fault.as_ref().is_some_and(|fault| fault.kind == FaultKind::NoPhase))
         {
-            reading =
-                read(&format!("{START}{lines}{{\"phase\":\"{phase}\",\"data\":{piece}}}\n{END}"));
+            reading = read_blocks(&format!(
+                "{START}{lines}{{\"phase\":\"{phase}\",\"data\":{piece}}}\n{END}"
+            ));
         }
-        found = answer(&reading, phase, None);
+        found = select_answer(&reading, phase, None);
     }
     match found {
         Answer::Good(good) => {
             Ok(Given { left_out: lines(&good.slight), repaired: repaired(&reading, good.block), payload: good.payload })
         }
-        Answer::Faulty(faulty) => Err(refused(phase, &faulty.fields, faulty.lines())),
+        Answer::Faulty(faulty) => Err(refused(phase, &faulty.fields, faulty.fault_lines())),
         Answer::NotFound => Err(CommandError::invalid("file", format!("file: it is no JSON ({error})"))
             .with_hint(format!("it is to hold the data of {phase} as a JSON object, or a block that begins with {START}"))),
     }

@@ -72,15 +72,15 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         _ => Value::Null,
     };
     let mut store = app.writer()?;
-    let before = ops::overview(&store, &args.which.epic)?;
+    let before = ops::plan_overview(&store, &args.which.epic)?;
     if !args.supersede {
         nobody_answers(&before, question)?;
     }
     let tasks = Becomes::of(&before, question, &given.payload);
-    let put = if args.dry_run { ops::rehearse_supply } else { ops::supply };
+    let put = if args.dry_run { ops::rehearse_supply } else { ops::supply_answer };
     let (epic, also) = put(&mut store, &app.ctx(), &args.which.epic, question, &data)?;
     left_out.extend(also.into_iter().filter(|line| !left_out.contains(line)).collect::<Vec<_>>());
-    let overview = ops::overview(&store, &epic.id)?;
+    let overview = ops::plan_overview(&store, &epic.id)?;
     let driven = is_driven(app, &epic.id);
     let ending = orchestrate::status::standing(&overview, driven);
     let answer = Supplied {
@@ -100,7 +100,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         let done = page.paint(style::GOOD, if args.dry_run { "Would set" } else { "Set" });
         let id = page.paint(style::ID, &epic.id);
-        page.line(format!("{done} the {} of {id}", orchestrate::phase(&question.name())));
+        page.line(format!("{done} the {} of {id}", orchestrate::phase(&question.storage_name())));
         let told = [("repaired", &given.repaired), ("left out", &left_out)];
         for (what, line) in
             told.iter().flat_map(|(what, lines)| lines.iter().map(move |line| (what, line)))
@@ -122,9 +122,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 /// that a list makes needless.
 fn nobody_answers(before: &Overview, question: Question) -> Result<()> {
     let epic = &before.epic.id;
-    let mut ended = vec![question.name()];
+    let mut ended = vec![question.storage_name()];
     if question == Question::TaskList {
-        ended.push(Question::Analysis.name());
+        ended.push(Question::Analysis.storage_name());
     }
     let Some(phase) =
         before.phases.iter().find(|phase| phase.state == "running" && ended.contains(&phase.name))

@@ -42,9 +42,9 @@ pub(in crate::commands) struct Shown<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let question = args.which.question()?;
-    let overview = ops::overview(&app.reader()?, &args.which.epic)?;
+    let overview = ops::plan_overview(&app.reader()?, &args.which.epic)?;
     let epic = &overview.epic.id;
-    let name = question.name();
+    let name = question.storage_name();
     let faults = ops::answer_faults(&app.reader()?, epic, question)?;
     let now = app.now();
     let told = |fault: &AnswerFault| {

@@ -83,7 +83,7 @@ impl Background {
     /// other, and all but the first find its worker.
     pub(super) fn start(&self, store: &Store) -> Result<Option<Started>> {
         let lock_path = self.state.join("worker.lock");
-        let lock = FileLock::wait(&lock_path)
+        let lock = FileLock::acquire_blocking(&lock_path)
             .map_err(|source| CommandError::file("lock", &lock_path, source))?;
         if is_served(store, &self.agent)? {
             return Ok(None);
@@ -130,5 +130,5 @@ pub(crate) fn is_served(store: &Store, agent: &str) -> Result<bool> {
             && worker.agents.iter().any(|name| name == agent)
             && worker::is_there(worker)
     };
-    Ok(ops::workers(store)?.iter().any(serves))
+    Ok(ops::list_workers(store)?.iter().any(serves))
 }

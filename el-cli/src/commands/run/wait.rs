@@ -41,7 +41,7 @@ fn follow(app: &App, store: &Store, background: &Background, id: &str) -> Result
         let is_due = looked.is_none_or(|at| at.elapsed() >= SECOND);
         if version != Some(now) || is_due {
             version = Some(now);
-            let task = ops::task(store, id)?;
+            let task = ops::get_task(store, id)?;
             if !task.status.is_under_way() {
                 line.clear(app)?;
                 return Ok(task);
@@ -74,7 +74,7 @@ pub(super) fn abandoned<'a>(app: &App, store: &Store, task: &'a Task) -> Result<
             // Its supervisor settles it by itself; a run that is silent for a lease has none.
             task.run_id
                 .as_deref()
-                .and_then(|run| ops::run(store, run).ok())
+                .and_then(|run| ops::get_run(store, run).ok())
                 .is_some_and(|run| run.lease_until < app.now())
         }
         _ => false,

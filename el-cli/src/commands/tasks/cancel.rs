@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut store = app.writer()?;
     // All are there, or none is called off.
     for id in &args.ids {
-        ops::task(&store, id)?;
+        ops::get_task(&store, id)?;
     }
     let ctx = app.ctx();
     let ids = args.ids.iter();

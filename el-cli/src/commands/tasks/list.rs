@@ -28,7 +28,7 @@ pub(super) fn run(args: &ListArgs, app: &App) -> Result<Exit> {
         statuses: args.status.clone(),
         limit: args.limit.filter(|limit| *limit > 0),
     };
-    let found = ops::tasks(&app.reader()?, &filter)?;
+    let found = ops::list_tasks(&app.reader()?, &filter)?;
     let list = List::page(&found);
     app.printer.emit(&list, |page| {
         tasks::table(page, &found.items, app.now());

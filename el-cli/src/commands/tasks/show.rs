@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let now = app.now();
     let mut shown = Vec::new();
     for id in &args.ids {
-        let task = ops::task(&store, id)?;
+        let task = ops::get_task(&store, id)?;
         let position = ops::task_position(&store, &task, now)?;
         shown.push(Placed { task, position });
     }

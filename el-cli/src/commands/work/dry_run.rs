@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::output::{atoms, pauses, sanitize, style};
 
 pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
-    let calls = worker::preview(options)?;
+    let calls = worker::preview_commands(options)?;
     let store = app.reader()?;
     let now = app.now();
     let mut queue: Vec<Atom> = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
     queue.retain(|atom| seen.insert(atom.id.clone()));
     let ready = queue.len();
     queue.truncate(options.max_claims.unwrap_or(usize::MAX));
-    let pause = ops::paused(&store, now)?;
+    let pause = ops::current_pause(&store, now)?;
     let agents: Vec<_> = options.agents.iter().map(|served| &served.agent).collect();
     let data = json!({
         "agent": agents.first(), "command": calls.first(), "agents": agents, "commands": calls,

@@ -48,9 +48,9 @@ pub(crate) fn remarks(agents: &[Served], at_once: usize) -> Vec<String> {
 
 /// The files of a checkout that no commit has, in words. What git cannot tell is not told.
 pub(crate) fn uncommitted(folder: &Path) -> Option<String> {
-    let repository = Repository::of(folder).ok()?;
+    let repository = Repository::open_at(folder).ok()?;
     let tree = Worktree { path: repository.top().to_owned(), ..Worktree::default() };
-    let lines = tree.changes_until(Instant::now() + LIMIT).ok()?;
+    let lines = tree.uncommitted_changes_until(Instant::now() + LIMIT).ok()?;
     let files: Vec<_> = lines
         .iter()
         // A line is two letters, a space and the name.

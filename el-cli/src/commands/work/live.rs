@@ -108,7 +108,7 @@ impl<'a> Listener<'a> {
     /// `7 of 20 · $0.42 · 3 ready · 2 back off, next in 17s`.
     fn outlook(&self, running: &[Live], now: Timestamp) -> Option<String> {
         let queue = self.queue.as_ref()?;
-        let found = ops::outlook(&queue.store, &queue.agents, &queue.filter, now).ok()?;
+        let found = ops::queue_outlook(&queue.store, &queue.agents, &queue.filter, now).ok()?;
         let left = usize::try_from(found.ready + found.backing_off).unwrap_or(usize::MAX);
         let more = if found.ready >= OUTLOOK_MAX { "+" } else { "" };
         let total = self.ended.saturating_add(running.len()).saturating_add(left);

@@ -25,12 +25,12 @@ pub(super) fn clear(app: &App, resolved: &Resolved) -> Result<Resumed> {
     let mut accounts: Vec<Account> = resolved
         .agents
         .iter()
-        .filter_map(|served| Account::of(&served.agent, &environment))
+        .filter_map(|served| Account::for_agent(&served.agent, &environment))
         .collect();
     accounts.dedup();
     // First the others: a project that is cleared alone would learn of the pause again.
     for account in &accounts {
-        account.clear(now).map_err(|source| {
+        account.clear_pause(now).map_err(|source| {
             CommandError::internal(
                 "the record of the account cannot be written; nothing was changed",
             )

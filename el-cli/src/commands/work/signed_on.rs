@@ -38,7 +38,7 @@ pub(crate) fn signed_on(
     let pid = child.id();
     let until = Instant::now() + SIGN_ON;
     loop {
-        let workers = ops::workers(store)?;
+        let workers = ops::list_workers(store)?;
         let is_it = |w: &&Worker| w.process.pid == i64::from(pid) && worker::is_there(w);
         if let Some(found) = workers.iter().find(is_it) {
             return Ok(Started { pid, worker_id: Some(found.id.clone()), log });

@@ -34,7 +34,7 @@ pub(super) fn run(app: &App) -> Result<Exit> {
     let store = app.reader()?;
     let mut live = ops::live_runs(&store)?;
     let mut workers = Vec::new();
-    for worker in ops::workers(&store)?.into_iter().filter(worker::is_there) {
+    for worker in ops::list_workers(&store)?.into_iter().filter(worker::is_there) {
         let is_its = |run: &mut Run| run.worker_id.as_deref() == Some(&worker.id);
         let runs = live.extract_if(.., is_its).collect();
         workers.push(Row { worker, runs });

@@ -1,6 +1,6 @@
 //! What a worker's runs left to be brought in: the last line of `el work`.
 
-use el_agents::land::{LandItem, LandOutcome, atom_branches, plan};
+use el_agents::land::{LandItem, LandOutcome, atom_branches, plan_landing};
 use el_agents::worker::WorkOptions;
 
 use super::live::Listener;
@@ -44,5 +44,5 @@ fn left(app: &App) -> Result<Vec<LandItem>> {
     let settings = app.settings()?.landing()?;
     let onto = target(app, &repository, None)?;
     let branches = atom_branches(&app.reader()?, &repository, &settings, Some(&onto))?;
-    Ok(plan(&branches, None))
+    Ok(plan_landing(&branches, None))
 }

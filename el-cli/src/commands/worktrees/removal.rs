@@ -91,7 +91,8 @@ impl Removal {
     /// Takes it away. Git has the last word: whatever changed since the look, it refuses to lose.
     pub(super) fn remove<'a>(&self, branch: &'a AtomBranch) -> Option<Kept<'a>> {
         let (tree, put) = (self.checkout_of(branch), &self.settings.put_into_worktrees);
-        let removed = git::remove(&self.repository, tree, &branch.atom_id, &branch.tip, put);
+        let removed =
+            git::remove_worktree(&self.repository, tree, &branch.atom_id, &branch.tip, put);
         let error = removed.err()?;
         Some(Kept { branch, reason: error.to_string(), would_lose: Vec::new() })
     }

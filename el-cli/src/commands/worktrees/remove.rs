@@ -43,7 +43,7 @@ pub(in crate::commands) struct Removed<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.reader()?;
-    let atom = ops::resolve(&store, &args.atom)?;
+    let atom = ops::resolve_id(&store, &args.atom)?;
     let removal = Removal::new(app)?;
     let found = find_branches(app, &store, &removal.repository)?;
     let Some(branch) = found.iter().find(|branch| branch.atom_id == atom) else {

@@ -45,7 +45,7 @@ pub(super) fn claim(call: &Call, mut given: Arguments) -> Result<String> {
         Some(id) => {
             Some(ops::claim(&mut store, &ctx, &id, false, session::conversation().as_deref())?)
         }
-        None => ops::next(
+        None => ops::claim_next(
             &mut store,
             &ctx,
             &ClaimNext {
@@ -114,7 +114,7 @@ pub(super) fn close(call: &Call, mut given: Arguments) -> Result<String> {
 pub(super) fn comment(call: &Call, mut given: Arguments) -> Result<String> {
     let (id, text) = (given.needed("id")?, given.needed("text")?);
     given.done("comment")?;
-    let added = ops::comment(&mut call.app.writer()?, &call.app.ctx(), &id, &text)?;
+    let added = ops::add_comment(&mut call.app.writer()?, &call.app.ctx(), &id, &text)?;
     Ok(format!("Commented on {}", added.parent_id))
 }
 

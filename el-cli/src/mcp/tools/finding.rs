@@ -93,7 +93,7 @@ pub(super) fn inbox(call: &Call, mut given: Arguments) -> Result<String> {
     };
     let nothing = if all { "nothing" } else { "nothing unread" };
     let text = if texts.is_empty() {
-        format!("{nothing} for {}", el_core::model::handle(reader))
+        format!("{nothing} for {}", el_core::model::handle_of(reader))
     } else {
         texts.concat()
     };

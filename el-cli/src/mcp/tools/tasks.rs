@@ -60,12 +60,12 @@ pub(super) fn status(call: &Call, mut given: Arguments) -> Result<String> {
     given.done("claude_code_status")?;
     let store = call.app.reader()?;
     if let Some(id) = id {
-        return row(call, &store, &ops::task(&store, &id)?);
+        return row(call, &store, &ops::get_task(&store, &id)?);
     }
     let under_way: Vec<TaskStatus> =
         TaskStatus::ALL.iter().copied().filter(|status| status.is_under_way()).collect();
     let found =
-        ops::tasks(&store, &TaskFilter { agent: None, statuses: under_way, limit: Some(50) })?;
+        ops::list_tasks(&store, &TaskFilter { agent: None, statuses: under_way, limit: Some(50) })?;
     let rows =
         found.items.iter().map(|task| row(call, &store, task)).collect::<Result<Vec<_>>>()?;
     Ok(match rows.len() {
@@ -92,7 +92,7 @@ pub(super) fn result(call: &Call, mut given: Arguments) -> Result<String> {
     if let Some(check) = &task.verify {
         text.push_str(&format!(
             "Check {}: {}\n",
-            sanitize::line(&words::join(&check.command)),
+            sanitize::line(&words::join_command(&check.command)),
             check.status
         ));
     }
@@ -115,7 +115,7 @@ pub(super) fn result(call: &Call, mut given: Arguments) -> Result<String> {
 /// Waits until the task has ended, the time is up, or waiting has become pointless. Holds no
 /// transaction while waiting. As with `el run --wait`, a vanished worker is replaced.
 fn wait_for_end(call: &Call, store: &Store, id: &str, wait: Duration) -> Result<Task> {
-    let mut task = ops::task(store, id)?;
+    let mut task = ops::get_task(store, id)?;
     if !wait.is_zero() {
         run::may_wait_for(&call.app, &task)?;
     }
@@ -127,7 +127,7 @@ fn wait_for_end(call: &Call, store: &Store, id: &str, wait: Duration) -> Result<
         if version != seen || call.elapsed() - looked >= SECOND {
             seen = version;
             looked = call.elapsed();
-            task = ops::task(store, id)?;
+            task = ops::get_task(store, id)?;
             run::keep_served(&call.app, store, &task)?;
             let now = call.app.now();
             call.tell(|| rows::task(&task, None, now));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Conflict, is_over};
-use crate::exchange::detect::time;
+use crate::exchange::detect::parse_time;
 
 /// Fields that belong together: the status of one side with the reason of the other would be made
 /// up.
@@ -11,7 +11,7 @@ const STANDING: [&str; 4] = ["status", "close_reason", "closed_at", "defer_until
 
 /// Merges a record and returns a version for each side. The versions differ only if there is a
 /// conflict.
-pub(super) fn merge(
+pub(super) fn merge_record(
     name: &str,
     base: &Map<String, Value>,
     ours: &Map<String, Value>,
@@ -23,8 +23,8 @@ pub(super) fn merge(
     for key in keys.filter(|key| !STANDING.contains(&key.as_str()) || !ours.contains_key("status"))
     {
         let three = [base.get(key), ours.get(key), theirs.get(key)];
-        match field(key, three) {
-            Field::Same(value) => put(key, value, &mut left, &mut right),
+        match merge_field(key, three) {
+            Field::Same(value) => put_field(key, value, &mut left, &mut right),
             Field::Object => {
                 let empty = Map::new();
                 let object = |value: Option<&Value>| {
@@ -32,7 +32,7 @@ pub(super) fn merge(
                 };
                 let [base, ours, theirs] = three.map(object);
                 let before = conflicts.len();
-                let (l, r) = merge(name, &base, &ours, &theirs, conflicts);
+                let (l, r) = merge_record(name, &base, &ours, &theirs, conflicts);
                 for conflict in &mut conflicts[before..] {
                     conflict.field = conflict.field.take().map(|field| format!("{key}.{field}"));
                 }
@@ -40,19 +40,19 @@ pub(super) fn merge(
                 right.insert(key.clone(), Value::Object(r));
             }
             Field::Differs => {
-                conflicts.push(conflict(name, key, ours.get(key), theirs.get(key)));
+                conflicts.push(field_conflict(name, key, ours.get(key), theirs.get(key)));
                 left.extend(ours.get(key).map(|value| (key.clone(), value.clone())));
                 right.extend(theirs.get(key).map(|value| (key.clone(), value.clone())));
             }
         }
     }
     if ours.contains_key("status") {
-        standing(name, base, ours, theirs, conflicts, &mut left, &mut right);
+        merge_status(name, base, ours, theirs, conflicts, &mut left, &mut right);
     }
     (in_order_of(ours, left), in_order_of(ours, right))
 }
 
-fn put(
+fn put_field(
     key: &str,
     value: Option<Value>,
     left: &mut Map<String, Value>,
@@ -64,7 +64,7 @@ fn put(
     }
 }
 
-fn conflict(name: &str, key: &str, ours: Option<&Value>, theirs: Option<&Value>) -> Conflict {
+fn field_conflict(name: &str, key: &str, ours: Option<&Value>, theirs: Option<&Value>) -> Conflict {
     let value = |side: Option<&Value>| side.cloned().unwrap_or(Value::Null);
     Conflict {
         record: name.to_owned(),
@@ -82,7 +82,7 @@ enum Field {
     Differs,
 }
 
-fn field(key: &str, [base, ours, theirs]: [Option<&Value>; 3]) -> Field {
+fn merge_field(key: &str, [base, ours, theirs]: [Option<&Value>; 3]) -> Field {
     if ours == theirs || theirs == base {
         return Field::Same(ours.cloned());
     }
@@ -90,33 +90,32 @@ fn field(key: &str, [base, ours, theirs]: [Option<&Value>; 3]) -> Field {
         return Field::Same(theirs.cloned());
     }
     match (key, ours, theirs) {
-        ("updated_at", Some(o), Some(t)) => Field::Same(Some(later(o, t).clone())),
+        ("updated_at", Some(o), Some(t)) => Field::Same(Some(later_value(o, t).clone())),
         // Of a bond or a record that both sides made: the first moment.
         ("created_at", Some(o), Some(t)) => {
-            Field::Same(Some(if later(o, t) == o { t } else { o }.clone()))
+            Field::Same(Some(if later_value(o, t) == o { t } else { o }.clone()))
         }
         ("version", Some(Value::Number(o)), Some(Value::Number(t))) => {
             Field::Same(Some(Value::Number(if o.as_f64() < t.as_f64() { t } else { o }.clone())))
         }
-        (_, Some(Value::Array(o)), Some(Value::Array(t))) => Field::Same(Some(Value::Array(set(
-            base.and_then(Value::as_array).map_or(&[][..], Vec::as_slice),
-            o,
-            t,
-        )))),
+        (_, Some(Value::Array(o)), Some(Value::Array(t))) => Field::Same(Some(Value::Array(
+            merge_set(base.and_then(Value::as_array).map_or(&[][..], Vec::as_slice), o, t),
+        ))),
         (_, Some(Value::Object(_)), Some(Value::Object(_))) => Field::Object,
         _ => Field::Differs,
     }
 }
 
-fn later<'a>(a: &'a Value, b: &'a Value) -> &'a Value {
-    let moment =
-        |value: &Value| value.as_str().and_then(time).map_or(i64::MIN, |time| time.as_micros());
+fn later_value<'a>(a: &'a Value, b: &'a Value) -> &'a Value {
+    let moment = |value: &Value| {
+        value.as_str().and_then(parse_time).map_or(i64::MIN, |time| time.as_micros())
+    };
     if moment(b) > moment(a) { b } else { a }
 }
 
 /// Merges a list as a set (labels, aliases): additions and removals of both sides apply. Texts are
 /// sorted, as in an export.
-fn set(base: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> {
+fn merge_set(base: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> {
     let stays =
         |item: &&Value| ours.contains(item) && theirs.contains(item) || !base.contains(item);
     let mut merged: Vec<Value> = ours.iter().filter(stays).cloned().collect();
@@ -129,7 +128,7 @@ fn set(base: &[Value], ours: &[Value], theirs: &[Value]) -> Vec<Value> {
 }
 
 /// Merges status, reason and dates as a unit.
-fn standing(
+fn merge_status(
     name: &str,
     base: &Map<String, Value>,
     ours: &Map<String, Value>,
@@ -150,7 +149,7 @@ fn standing(
     } else if o == b {
         Some(theirs)
     } else {
-        settled(base, ours, theirs)
+        status_winner(base, ours, theirs)
     };
     match winner {
         Some(side) => {
@@ -158,7 +157,12 @@ fn standing(
             take(side, right);
         }
         None => {
-            conflicts.push(conflict(name, "status", ours.get("status"), theirs.get("status")));
+            conflicts.push(field_conflict(
+                name,
+                "status",
+                ours.get("status"),
+                theirs.get("status"),
+            ));
             take(ours, left);
             take(theirs, right);
         }
@@ -167,7 +171,7 @@ fn standing(
 
 /// Chooses the status if both sides changed the status. A side that finished the work wins over a
 /// side that went on. If both finished the work in the same way, the earlier reason wins.
-fn settled<'a>(
+fn status_winner<'a>(
     base: &Map<String, Value>,
     ours: &'a Map<String, Value>,
     theirs: &'a Map<String, Value>,
@@ -179,7 +183,7 @@ fn settled<'a>(
         let closed =
             |side: &'a Map<String, Value>| side.get("closed_at").cloned().unwrap_or(Value::Null);
         let (o, t) = (closed(ours), closed(theirs));
-        let ours_is_first = later(&o, &t) != &o || o == t || t == nothing;
+        let ours_is_first = later_value(&o, &t) != &o || o == t || t == nothing;
         return Some(if ours_is_first { ours } else { theirs });
     }
     match (is_over(base.get("status")), over) {

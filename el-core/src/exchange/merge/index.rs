@@ -29,7 +29,7 @@ pub(super) struct Entry {
 impl Entry {
     /// Returns the position in an export: first the header; then each atom by creation time and id,
     /// followed by bonds and comments; unknown lines last, in file order.
-    pub(super) fn place(&self) -> impl Ord + '_ {
+    pub(super) fn sort_key(&self) -> impl Ord + '_ {
         let (part, rank, within) = match &self.key {
             Key::Header => (0, 0, (0, "", "")),
             Key::Atom(_) => (1, 0, (0, "", "")),
@@ -37,7 +37,7 @@ impl Entry {
             Key::Comment { id, .. } => (1, 2, (self.created, &**id, "")),
             Key::Other(_) | Key::Opaque(_) => (2, 0, (0, "", "")),
         };
-        let atom = self.key.atom().map(|atom| (self.atom_created, atom));
+        let atom = self.key.atom_id().map(|atom| (self.atom_created, atom));
         (part, atom, rank, within, self.at)
     }
 }
@@ -55,7 +55,7 @@ pub(super) struct Index<R> {
 }
 
 impl<R: Read + Seek> Index<R> {
-    pub(super) fn read(file: R) -> io::Result<Index<R>> {
+    pub(super) fn index_lines(file: R) -> io::Result<Index<R>> {
         let mut index = Index {
             file: BufReader::with_capacity(1 << 16, file),
             position: 0,
@@ -71,18 +71,18 @@ impl<R: Read + Seek> Index<R> {
                 return Ok(index);
             }
             index.position += read as u64;
-            index.add(offset)?;
+            index.add_line(offset)?;
         }
     }
 
     /// Adds the line that was just read.
-    fn add(&mut self, offset: u64) -> io::Result<()> {
-        let line = text(&self.line)?.trim_end();
+    fn add_line(&mut self, offset: u64) -> io::Result<()> {
+        let line = as_utf8(&self.line)?.trim_end();
         if line.is_empty() {
             return Ok(());
         }
-        let (key, created) = Key::read(line);
-        let hash = key.hash();
+        let (key, created) = Key::from_line(line);
+        let hash = key.stable_hash();
         let span = Span { offset, length: line.len(), created };
         match self.spans.entry(hash) {
             Slot::Occupied(mut slot) => {
@@ -98,7 +98,7 @@ impl<R: Read + Seek> Index<R> {
     }
 
     /// Reads the line with the key again.
-    pub(super) fn line(&mut self, hash: u128) -> io::Result<Option<&str>> {
+    pub(super) fn read_line(&mut self, hash: u128) -> io::Result<Option<&str>> {
         let Some(&Span { offset, length, .. }) = self.spans.get(&hash) else { return Ok(None) };
         // Lines come mostly in the file's own order: a short way forward stays in the buffer.
         match i64::try_from(offset).ok().zip(i64::try_from(self.position).ok()) {
@@ -108,11 +108,11 @@ impl<R: Read + Seek> Index<R> {
         self.line.resize(length, 0);
         self.file.read_exact(&mut self.line)?;
         self.position = offset + length as u64;
-        text(&self.line).map(Some)
+        as_utf8(&self.line).map(Some)
     }
 }
 
-fn text(bytes: &[u8]) -> io::Result<&str> {
+fn as_utf8(bytes: &[u8]) -> io::Result<&str> {
     std::str::from_utf8(bytes)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the file is not UTF-8 text"))
 }

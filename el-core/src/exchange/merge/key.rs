@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::exchange::detect::time;
+use crate::exchange::detect::parse_time;
 
 /// The record that a line is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ struct Head {
 }
 
 impl Head {
-    fn read(line: &str) -> Option<Head> {
+    fn from_line(line: &str) -> Option<Head> {
         if !line.starts_with('{') {
             return None;
         }
@@ -68,9 +68,9 @@ impl Head {
 
 impl Key {
     /// Returns the key of a line, and the creation time of the record in microseconds.
-    pub(super) fn read(line: &str) -> (Key, Option<i64>) {
-        let Some(head) = Head::read(line) else { return (Key::Opaque(line.into()), None) };
-        let created = head.created_at.as_deref().and_then(time).map(|time| time.as_micros());
+    pub(super) fn from_line(line: &str) -> (Key, Option<i64>) {
+        let Some(head) = Head::from_line(line) else { return (Key::Opaque(line.into()), None) };
+        let created = head.created_at.as_deref().and_then(parse_time).map(|time| time.as_micros());
         let key = match &*head._type {
             "header" => Key::Header,
             "atom" => Key::Atom(head.id.unwrap_or_default()),
@@ -92,7 +92,7 @@ impl Key {
     }
 
     /// Returns a number for the key. Two keys share a number with a chance of 2⁻¹²⁸.
-    pub(super) fn hash(&self) -> u128 {
+    pub(super) fn stable_hash(&self) -> u128 {
         let half = |salt: u8| {
             let mut hasher = DefaultHasher::new();
             (salt, self).hash(&mut hasher);
@@ -102,7 +102,7 @@ impl Key {
     }
 
     /// The atom that the record belongs to.
-    pub(super) fn atom(&self) -> Option<&str> {
+    pub(super) fn atom_id(&self) -> Option<&str> {
         match self {
             Key::Atom(atom) | Key::Bond { target: atom, .. } | Key::Comment { atom, .. } => {
                 Some(atom)
@@ -112,7 +112,7 @@ impl Key {
     }
 
     /// The record's name in messages.
-    pub(super) fn name(&self) -> String {
+    pub(super) fn display_name(&self) -> String {
         match self {
             Key::Header => "the header".to_owned(),
             Key::Atom(id) => id.to_string(),

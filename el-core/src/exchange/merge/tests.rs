@@ -19,9 +19,9 @@ struct Merged {
 }
 
 fn merge(base: &str, ours: &str, theirs: &str) -> Merged {
-    let side = |text: &str| Side::read(io::Cursor::new(text.to_owned())).unwrap();
+    let side = |text: &str| Side::index_file(io::Cursor::new(text.to_owned())).unwrap();
     let mut out = Vec::new();
-    let conflicts = super::merge(side(base), side(ours), side(theirs), &mut out).unwrap();
+    let conflicts = super::merge_exports(side(base), side(ours), side(theirs), &mut out).unwrap();
     Merged { text: String::from_utf8(out).unwrap(), conflicts }
 }
 

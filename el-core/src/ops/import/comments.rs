@@ -26,14 +26,14 @@ impl<'a> Writer<'a> {
         Writer { lookup, planned, may_edit, written: HashSet::new() }
     }
 
-    pub(super) fn write(
+    pub(super) fn write_comment(
         &mut self,
         ctx: &Ctx<'_>,
         said: RecordComment,
         notes: &mut Notes,
     ) -> Result<Written> {
         let tx = self.lookup.tx;
-        let parent_id = match self.lookup.find(&said.atom)? {
+        let parent_id = match self.lookup.find_atom(&said.atom)? {
             Found::Record(at) => self.planned[at].atom_id.clone(),
             Found::Atom(id) => id,
             Found::Nothing => {
@@ -57,7 +57,7 @@ impl<'a> Writer<'a> {
         };
         let done = if comment::insert_as_is(tx, &made)? {
             Written::Added
-        } else if self.may_edit && comment::edit(tx, &made)? {
+        } else if self.may_edit && comment::replace_text(tx, &made)? {
             Written::Edited
         } else {
             return Ok(Written::Nothing);

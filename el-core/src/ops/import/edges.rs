@@ -31,7 +31,7 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Returns the records with changed bonds.
-    pub(super) fn owners(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
+    pub(super) fn changed_records(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
         self.add
             .iter()
             .filter_map(|(owner, ..)| *owner)
@@ -41,7 +41,7 @@ impl Changes {
 }
 
 /// Resolves the ends of every bond and parent, and leaves out impossible edges.
-pub(super) fn plan(
+pub(super) fn plan_edges(
     lookup: &Lookup<'_>,
     planned: &mut [Planned],
     bonds: Vec<RecordBond>,
@@ -49,21 +49,21 @@ pub(super) fn plan(
 ) -> Result<Changes> {
     find_parents(lookup, planned, notes)?;
     let mut new = find_bonds(lookup, planned, bonds, notes)?;
-    let present: HashSet<Ends> = bond::all(lookup.tx)?
+    let present: HashSet<Ends> = bond::list_all(lookup.tx)?
         .into_iter()
         .map(|b| Ends { source: b.source_id, target: b.target_id, kind: b.dependency_type })
         .collect();
-    let remove = removed(planned, &new, &present);
+    let remove = removed_bonds(planned, &new, &present);
     new.retain(|bond| !present.contains(&bond.ends) && !was_removed_here(planned, bond));
     let parents = parents_to_be(lookup.tx, planned)?;
-    let epics = atom::epics(lookup.tx)?;
+    let epics = atom::abstract_ids(lookup.tx)?;
     leave_cycles_out(planned, &mut new, &present, &remove, &parents, epics, notes);
     let add = new.into_iter().map(|bond| (bond.owner, bond.ends, bond.created_at)).collect();
     Ok(Changes { add, remove })
 }
 
 /// A bond of the file with resolved ends.
-struct New {
+struct NewBond {
     owner: Option<usize>,
     ends: Ends,
     created_at: Option<Timestamp>,
@@ -74,7 +74,7 @@ struct New {
 fn find_parents(lookup: &Lookup<'_>, planned: &mut [Planned], notes: &mut Notes) -> Result<()> {
     for at in 0..planned.len() {
         let Some(parent) = planned[at].record.parent.clone() else { continue };
-        planned[at].parent = match lookup.find(&parent)? {
+        planned[at].parent = match lookup.find_atom(&parent)? {
             Found::Record(other) => Some(planned[other].atom_id.clone()),
             Found::Atom(id) => Some(id),
             Found::Nothing => {
@@ -97,13 +97,13 @@ fn find_bonds(
     planned: &mut [Planned],
     bonds: Vec<RecordBond>,
     notes: &mut Notes,
-) -> Result<Vec<New>> {
+) -> Result<Vec<NewBond>> {
     let mut new = Vec::with_capacity(bonds.len());
     let mut seen = HashSet::new();
     for told in bonds {
         let owner = lookup.known.get(&told.owner).copied();
         let end = |id: &str| -> Result<Option<String>> {
-            Ok(match lookup.find(id)? {
+            Ok(match lookup.find_atom(id)? {
                 Found::Record(at) => Some(planned[at].atom_id.clone()),
                 Found::Atom(id) => Some(id),
                 Found::Nothing => None,
@@ -117,7 +117,7 @@ fn find_bonds(
                     if let Some(owner) = owner {
                         planned[owner].bonds.push(ends.clone());
                     }
-                    new.push(New { owner, ends, created_at: told.created_at, told });
+                    new.push(NewBond { owner, ends, created_at: told.created_at, told });
                 }
                 continue;
             }
@@ -169,7 +169,11 @@ fn last_told(plan: &Planned) -> Vec<Ends> {
 }
 
 /// Bonds that the last import brought and the file has no more.
-fn removed(planned: &[Planned], new: &[New], present: &HashSet<Ends>) -> Vec<(usize, Ends)> {
+fn removed_bonds(
+    planned: &[Planned],
+    new: &[NewBond],
+    present: &HashSet<Ends>,
+) -> Vec<(usize, Ends)> {
     let told: HashSet<&Ends> = new.iter().map(|bond| &bond.ends).collect();
     let gone = |(at, plan): (usize, &Planned)| {
         let gone = last_told(plan)
@@ -182,7 +186,7 @@ fn removed(planned: &[Planned], new: &[New], present: &HashSet<Ends>) -> Vec<(us
 
 /// Returns true if the last import brought the bond and a person removed the bond since. The
 /// removal stands.
-fn was_removed_here(planned: &[Planned], bond: &New) -> bool {
+fn was_removed_here(planned: &[Planned], bond: &NewBond) -> bool {
     bond.owner.is_some_and(|at| {
         planned[at].last.is_some() && last_told(&planned[at]).contains(&bond.ends)
     })
@@ -193,7 +197,7 @@ fn parents_to_be(
     tx: &Tx<'_>,
     planned: &[Planned],
 ) -> Result<HashMap<String, (String, Option<usize>)>> {
-    let mut parents: HashMap<String, (String, Option<usize>)> = atom::parents(tx)?
+    let mut parents: HashMap<String, (String, Option<usize>)> = atom::all_parents(tx)?
         .into_iter()
         .filter_map(|(id, parent)| Some((id, (parent?, None))))
         .collect();
@@ -210,7 +214,7 @@ fn parents_to_be(
 /// Leaves out edges that would make an atom wait for itself.
 fn leave_cycles_out(
     planned: &mut [Planned],
-    new: &mut Vec<New>,
+    new: &mut Vec<NewBond>,
     present: &HashSet<Ends>,
     remove: &[(usize, Ends)],
     parents: &HashMap<String, (String, Option<usize>)>,
@@ -261,25 +265,25 @@ fn leave_cycles_out(
             None => held.push(edge),
             Some(at) => {
                 fresh.push(edge);
-                whose.push(Whose::Parent(*at));
+                whose.push(BondOwner::Parent(*at));
             }
         }
     }
     for (at, bond) in new.iter().enumerate() {
         if let Some(edge) = edge(&bond.ends.source, &bond.ends.target, bond.ends.kind) {
             fresh.push(edge);
-            whose.push(Whose::Bond(at));
+            whose.push(BondOwner::Bond(at));
         }
     }
     for (at, _, edge) in of_new_epics {
         fresh.push(edge);
-        whose.push(Whose::Epic(at));
+        whose.push(BondOwner::Epic(at));
     }
     let atoms = numbers.len();
     let mut out = HashSet::new();
-    for refused in waits::refused(atoms, &held, &fresh) {
+    for refused in waits::refused_edges(atoms, &held, &fresh) {
         match whose[refused] {
-            Whose::Parent(at) => {
+            BondOwner::Parent(at) => {
                 let (parent, own) = (
                     planned[at].record.parent.clone().unwrap_or_default(),
                     planned[at].record.id.clone(),
@@ -288,7 +292,7 @@ fn leave_cycles_out(
                     planned[at].before.as_ref().and_then(|before| before.parent_id.clone());
                 leave_out(&mut planned[at], (&parent, &own, BondKind::ParentChild), CYCLE, notes);
             }
-            Whose::Epic(at) => {
+            BondOwner::Epic(at) => {
                 let plan = &mut planned[at];
                 if let Some(before) = &plan.before {
                     plan.record.issue_type = before.issue_type;
@@ -296,7 +300,7 @@ fn leave_cycles_out(
                 let place = format!("line {} ({})", plan.record.line, plan.record.id);
                 notes.add(NoteKind::LeftOut, format!("a type 'epic' {CYCLE}"), &place);
             }
-            Whose::Bond(at) => {
+            BondOwner::Bond(at) => {
                 let bond = &new[at];
                 out.insert(at);
                 if let Some(owner) = bond.owner {
@@ -327,7 +331,7 @@ fn leave_cycles_out(
 
 const CYCLE: &str = "that would make an atom wait for itself";
 
-enum Whose {
+enum BondOwner {
     Parent(usize),
     Bond(usize),
     /// A bond of an atom that becomes an epic.
@@ -335,7 +339,7 @@ enum Whose {
 }
 
 /// Writes the bonds and the events.
-pub(super) fn write(
+pub(super) fn write_edges(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
     changes: &Changes,
@@ -354,7 +358,7 @@ pub(super) fn write(
         }
     }
     for (_, ends, created_at) in &changes.add {
-        steps.next();
+        steps.begin_step();
         if bond::add(tx, &ends.source, &ends.target, ends.kind, created_at.unwrap_or(ctx.now))? {
             done.bonds_added += 1;
             bond_event(tx, ctx, EventKind::BondAdded, (&ends.source, &ends.target, ends.kind))?;

@@ -36,11 +36,11 @@ const FIELDS: [Field; 10] = [
 ];
 
 /// The hashes of a record's fields, eight characters each.
-pub(super) fn hashes(plan: &Planned) -> String {
-    FIELDS.iter().map(|field| hash(&theirs(plan, *field))).collect()
+pub(super) fn hash_fields(plan: &Planned) -> String {
+    FIELDS.iter().map(|field| hash_text(&value_in_file(plan, *field))).collect()
 }
 
-fn hash(text: &str) -> String {
+fn hash_text(text: &str) -> String {
     // FNV-1a: the hash only has to stay the same in every version; no attacker gains by a
     // collision.
     let full = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -49,7 +49,7 @@ fn hash(text: &str) -> String {
     format!("{:08x}", (full >> 32) ^ (full & 0xffff_ffff))
 }
 
-fn words(standing: (model::Status, Option<&str>, Option<Timestamp>)) -> String {
+fn status_text(standing: (model::Status, Option<&str>, Option<Timestamp>)) -> String {
     let (status, reason, until) = standing;
     format!(
         "{status}\u{0}{}\u{0}{}",
@@ -59,32 +59,34 @@ fn words(standing: (model::Status, Option<&str>, Option<Timestamp>)) -> String {
 }
 
 /// The record's value, as a text.
-fn theirs(plan: &Planned, field: Field) -> String {
+fn value_in_file(plan: &Planned, field: Field) -> String {
     let record = &plan.record;
     match field {
         Field::Title => record.title.clone(),
         Field::Description => record.description.clone(),
         Field::Acceptance => record.acceptance.clone().unwrap_or_default(),
         Field::Standing => {
-            words((record.status, record.close_reason.as_deref(), record.defer_until))
+            status_text((record.status, record.close_reason.as_deref(), record.defer_until))
         }
         Field::Type => record.issue_type.to_string(),
         Field::Priority => record.priority.value().to_string(),
         Field::Labels => record.labels.join(","),
         Field::Assignee => record.assignee.clone().unwrap_or_default(),
         Field::Parent => plan.parent.clone().unwrap_or_default(),
-        Field::Metadata => canonical(&record.metadata),
+        Field::Metadata => canonical_json(&record.metadata),
     }
 }
 
 /// Returns the atom's value as a text. Of the metadata, only the keys of the record count; other
 /// keys do not come from the file.
-fn ours(atom: &Atom, plan: &Planned, field: Field) -> String {
+fn value_here(atom: &Atom, plan: &Planned, field: Field) -> String {
     match field {
         Field::Title => atom.title.clone(),
         Field::Description => atom.description.clone(),
         Field::Acceptance => atom.acceptance.clone().unwrap_or_default(),
-        Field::Standing => words((atom.status, atom.close_reason.as_deref(), atom.defer_until)),
+        Field::Standing => {
+            status_text((atom.status, atom.close_reason.as_deref(), atom.defer_until))
+        }
         Field::Type => atom.issue_type.to_string(),
         Field::Priority => atom.priority.value().to_string(),
         Field::Labels => atom.labels.join(","),
@@ -93,17 +95,19 @@ fn ours(atom: &Atom, plan: &Planned, field: Field) -> String {
         Field::Metadata => {
             let own = atom.metadata.as_object();
             if plan.owns_metadata {
-                return own.map_or_else(String::new, canonical);
+                return own.map_or_else(String::new, canonical_json);
             }
             let keys = plan.record.metadata.keys();
-            canonical(&keys.filter_map(|key| Some((key.clone(), own?.get(key)?.clone()))).collect())
+            canonical_json(
+                &keys.filter_map(|key| Some((key.clone(), own?.get(key)?.clone()))).collect(),
+            )
         }
     }
 }
 
 /// Renders a value the same way, whatever the order of the keys.
-fn canonical(map: &Map<String, Value>) -> String {
-    fn write(value: &Value, out: &mut String) {
+fn canonical_json(map: &Map<String, Value>) -> String {
+    fn write_value(value: &Value, out: &mut String) {
         match value {
             Value::Object(map) => {
                 let mut keys: Vec<_> = map.iter().collect();
@@ -112,7 +116,7 @@ fn canonical(map: &Map<String, Value>) -> String {
                 for (key, value) in keys {
                     out.push_str(&Value::String(key.clone()).to_string());
                     out.push(':');
-                    write(value, out);
+                    write_value(value, out);
                     out.push(',');
                 }
                 out.push('}');
@@ -120,7 +124,7 @@ fn canonical(map: &Map<String, Value>) -> String {
             Value::Array(items) => {
                 out.push('[');
                 for item in items {
-                    write(item, out);
+                    write_value(item, out);
                     out.push(',');
                 }
                 out.push(']');
@@ -132,7 +136,7 @@ fn canonical(map: &Map<String, Value>) -> String {
     for (key, value) in map.iter().collect::<std::collections::BTreeMap<_, _>>() {
         out.push_str(key);
         out.push('\u{0}');
-        write(value, &mut out);
+        write_value(value, &mut out);
         out.push('\u{0}');
     }
     out
@@ -149,8 +153,8 @@ pub(super) fn is_taken(
         return (false, false);
     }
     match last {
-        Some(last) if hash(theirs) == last => (false, false),
-        Some(last) if hash(ours) == last => (true, false),
+        Some(last) if hash_text(theirs) == last => (false, false),
+        Some(last) if hash_text(ours) == last => (true, false),
         // Both changed it: work that was done here is never undone by a file.
         Some(_) => (false, true),
         // Never imported under this name: the atom came another way.
@@ -159,28 +163,30 @@ pub(super) fn is_taken(
 }
 
 /// Returns the atom after the import.
-pub(super) fn merged(before: &Atom, plan: &Planned, notes: &mut Notes) -> Atom {
+pub(super) fn merge_fields(before: &Atom, plan: &Planned, notes: &mut Notes) -> Atom {
     let record = &plan.record;
     let mut after = before.clone();
     let file_is_newer = record.updated_at.is_none_or(|at| at > before.updated_at);
     let last = plan.last.as_ref().and_then(|last| last.fields.as_deref());
     for (at, field) in FIELDS.iter().enumerate() {
         let last = last.and_then(|last| last.get(at * 8..at * 8 + 8));
-        let (theirs, ours) = (theirs(plan, *field), ours(before, plan, *field));
+        let (theirs, ours) = (value_in_file(plan, *field), value_here(before, plan, *field));
         let (take, both) = is_taken(last, &ours, &theirs, file_is_newer);
         if both {
-            let what =
-                format!("{} changed here and in the file; the value here stands", name(*field));
+            let what = format!(
+                "{} changed here and in the file; the value here stands",
+                field_name(*field)
+            );
             notes.add(NoteKind::Conflict, what, &format!("line {} ({})", record.line, before.id));
         }
         if take {
-            set(&mut after, plan, *field);
+            set_field(&mut after, plan, *field);
         }
     }
     after
 }
 
-fn name(field: Field) -> &'static str {
+fn field_name(field: Field) -> &'static str {
     match field {
         Field::Title => "title",
         Field::Description => "description",
@@ -195,7 +201,7 @@ fn name(field: Field) -> &'static str {
     }
 }
 
-fn set(after: &mut Atom, plan: &Planned, field: Field) {
+fn set_field(after: &mut Atom, plan: &Planned, field: Field) {
     let record = &plan.record;
     match field {
         Field::Title => after.title.clone_from(&record.title),

@@ -10,28 +10,28 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    fn taken(&mut self, tx: &Tx<'_>) -> Result<&mut BTreeSet<String>> {
+    fn taken_ids(&mut self, tx: &Tx<'_>) -> Result<&mut BTreeSet<String>> {
         if self.taken.is_none() {
             let short = |(id, _): (String, Option<String>)| {
                 id.rsplit_once('-').map_or(id.clone(), |(_, short)| short.to_owned())
             };
-            self.taken = Some(atom::parents(tx)?.into_iter().map(short).collect());
+            self.taken = Some(atom::all_parents(tx)?.into_iter().map(short).collect());
         }
         Ok(self.taken.get_or_insert_default())
     }
 
     /// Takes another project's id as it is, if the form is legal and the short part is free.
-    pub(super) fn take(&mut self, tx: &Tx<'_>, id: &str) -> Result<bool> {
+    pub(super) fn take_id(&mut self, tx: &Tx<'_>, id: &str) -> Result<bool> {
         let Some((prefix, short)) = id.rsplit_once('-') else { return Ok(false) };
         let is_ours = model::safe_prefix(prefix) == prefix
             && (model::SHORT_MIN..=16).contains(&short.len())
             && model::canonical_short(short).as_deref() == Some(short);
-        Ok(is_ours && self.taken(tx)?.insert(short.to_owned()))
+        Ok(is_ours && self.taken_ids(tx)?.insert(short.to_owned()))
     }
 
     /// Returns a new id. The short part is no beginning of another short part, nor the reverse.
-    pub(super) fn fresh(&mut self, tx: &Tx<'_>, prefix: &str) -> Result<String> {
-        let taken = self.taken(tx)?;
+    pub(super) fn fresh_id(&mut self, tx: &Tx<'_>, prefix: &str) -> Result<String> {
+        let taken = self.taken_ids(tx)?;
         for len in model::SHORT_MIN..=12 {
             for _ in 0..4 {
                 let short = model::fresh_short(len);

@@ -18,7 +18,7 @@ impl<'a, 'p> Steps<'a, 'p> {
     }
 
     /// Counts a step that begins now.
-    pub(super) fn next(&mut self) {
+    pub(super) fn begin_step(&mut self) {
         if self.done.is_multiple_of(BETWEEN) {
             (self.progress)(self.done, self.total);
         }
@@ -26,7 +26,7 @@ impl<'a, 'p> Steps<'a, 'p> {
     }
 
     /// Reports all steps as done, unneeded steps included.
-    pub(super) fn end(&mut self) {
+    pub(super) fn finish_steps(&mut self) {
         (self.progress)(self.total, self.total);
     }
 }

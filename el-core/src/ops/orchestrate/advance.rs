@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use super::conclude::conclude;
 use super::file;
-use super::flow::{Loaded, known, load};
-use crate::rules::orchestrate::{Step, next, spent};
+use super::flow::{LoadedPlan, load_orchestration, load_plan};
+use crate::rules::orchestrate::{Step, next_step, spent_reason};
 use crate::store::orchestration::{self, WholeCheck};
 use crate::store::{Store, run};
 use crate::{Ctx, Error, Result};
@@ -42,30 +42,32 @@ pub fn advance(
 ) -> Result<Advanced> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let id = known(tx, epic)?.0.id;
+        let id = load_orchestration(tx, epic)?.0.id;
         orchestration::add_worked(tx, &id, i64::try_from(worked.as_micros()).unwrap_or(i64::MAX))?;
         for _ in 0..STEPS_MAX {
-            let loaded = load(tx, &id)?;
-            if let Some(why) = held(&loaded) {
+            let loaded = load_plan(tx, &id)?;
+            if let Some(why) = held_reason(&loaded) {
                 return Ok(Advanced { step: Step::Stop { question: None, why }, used_up: None });
             }
-            let settings = loaded.settings.rules(plan_only, loaded.budget);
-            let step = next(&loaded.flow, &settings);
+            let settings = loaded.settings.to_rules(plan_only, loaded.budget);
+            let step = next_step(&loaded.flow, &settings);
             if !matches!(step, Step::Done { .. }) && loaded.own.ended_at.is_some() {
                 orchestration::set_ended(tx, &id, None)?;
             }
             match step {
                 Step::AwaitAnswer { question } if file::bind_anew(tx, ctx, &loaded, question)? => {}
-                Step::Ask { question } => file::ask(tx, ctx, &loaded, question)?,
-                Step::File { round, tasks } => file::tasks(tx, ctx, &loaded, round, &tasks)?,
+                Step::Ask { question } => file::file_question(tx, ctx, &loaded, question)?,
+                Step::File { round, tasks } => file::file_tasks(tx, ctx, &loaded, round, &tasks)?,
                 Step::MarkFiled { round } => {
-                    orchestration::set_filed(tx, &id, &file::list_of(round).name())?
+                    orchestration::set_filed(tx, &id, &file::list_of(round).storage_name())?
                 }
                 Step::Done { missing } => {
                     conclude(tx, ctx, &loaded, &missing)?;
                     return Ok(Advanced { step: Step::Done { missing }, used_up: None });
                 }
-                step => return Ok(Advanced { step, used_up: spent(&loaded.flow, &settings) }),
+                step => {
+                    return Ok(Advanced { step, used_up: spent_reason(&loaded.flow, &settings) });
+                }
             }
         }
         Err(Error::conflict(
@@ -76,19 +78,19 @@ pub fn advance(
 }
 
 /// Returns why nothing below the epic goes on, whatever the next step is.
-pub(super) fn held(loaded: &Loaded) -> Option<String> {
+pub(super) fn held_reason(loaded: &LoadedPlan) -> Option<String> {
     let epic = &loaded.epic;
-    let settings = loaded.settings.rules(false, loaded.budget);
+    let settings = loaded.settings.to_rules(false, loaded.budget);
     let what = if epic.status.holds_children() {
         // Money that is used up defers its epic.
-        let spent =
-            spent(&loaded.flow, &settings).map_or_else(String::new, |spent| format!(" ({spent})"));
+        let spent = spent_reason(&loaded.flow, &settings)
+            .map_or_else(String::new, |spent| format!(" ({spent})"));
         format!("{spent}, which holds everything below it")
     } else if !epic.status.is_over() {
         return None;
     } else if loaded.own.ended_at.is_none() {
         ", and was not brought to its end".to_owned()
-    } else if !matches!(next(&loaded.flow, &settings), Step::Done { .. }) {
+    } else if !matches!(next_step(&loaded.flow, &settings), Step::Done { .. }) {
         ", and something below it is not over".to_owned()
     } else {
         return None;
@@ -111,10 +113,10 @@ pub fn record_whole_check(
     passed: bool,
     output: &str,
 ) -> Result<()> {
-    let output = crate::text::tail(output, OUTPUT_MAX).to_owned();
+    let output = crate::text::tail_bytes(output, OUTPUT_MAX).to_owned();
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let id = known(tx, epic)?.0.id;
+        let id = load_orchestration(tx, epic)?.0.id;
         let check = WholeCheck { round, passed, output, at: ctx.now };
         orchestration::put_check(tx, &id, &check)
     })

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::super::change::{resolved, taken_claim};
+use super::super::change::{resolve_atom, taken_claim};
 use super::super::create::{NewAtom, create_in};
 use super::PlanSettings;
 use crate::model::{Atom, EventKind, IssueType};
@@ -37,10 +37,10 @@ pub fn begin_orchestration(store: &mut Store, ctx: &Ctx<'_>, begin: &Begin) -> R
         run::fence(tx, ctx)?;
         let epic = match &begin.goal {
             Goal::Words(words) => create_in(tx, ctx, &[epic_of(words)])?.remove(0),
-            Goal::Atom(id) => existing(tx, ctx, id)?,
+            Goal::Atom(id) => existing_epic(tx, ctx, id)?,
         };
         let mut depth = 1;
-        for parent in budget::parents(tx, &epic.id)? {
+        for parent in budget::parent_ids(tx, &epic.id)? {
             if let Some(outer) = orchestration::find(tx, &parent)? {
                 depth = outer.depth + 1;
                 break;
@@ -58,13 +58,20 @@ pub fn begin_orchestration(store: &mut Store, ctx: &Ctx<'_>, begin: &Begin) -> R
         if let Some(usd) = begin.budget_usd {
             let mut metadata = epic.metadata.clone();
             metadata[EPIC_KEY] = json!(usd);
-            change(tx, ctx, &epic, &Atom { metadata, ..epic.clone() }, "metadata", &epic.metadata)?;
+            record_change(
+                tx,
+                ctx,
+                &epic,
+                &Atom { metadata, ..epic.clone() },
+                "metadata",
+                &epic.metadata,
+            )?;
         }
         let settings =
             serde_json::to_string(&begin.settings).expect("settings have string keys only");
         let before = orchestration::find(tx, &epic.id)?.map(|known| known.settings);
         if before.as_ref() != Some(&settings) {
-            orchestration::put(tx, &epic.id, depth, &settings, ctx.now)?;
+            orchestration::put_settings(tx, &epic.id, depth, &settings, ctx.now)?;
             let data = json!({ "settings": begin.settings, "depth": depth });
             event::insert(tx, ctx, EventKind::Orchestrated, Some(&epic.id), None, &data)?;
         }
@@ -72,8 +79,8 @@ pub fn begin_orchestration(store: &mut Store, ctx: &Ctx<'_>, begin: &Begin) -> R
     })
 }
 
-fn existing(tx: &Tx<'_>, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
-    let found = resolved(tx, id)?;
+fn existing_epic(tx: &Tx<'_>, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
+    let found = resolve_atom(tx, id)?;
     if found.status.is_over() {
         return Err(Error::conflict(
             "over",
@@ -87,7 +94,7 @@ fn existing(tx: &Tx<'_>, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
         ));
     }
     taken_claim(ctx, None, &found, false)?;
-    if orchestration::asks(tx, &found.id)? {
+    if orchestration::is_question(tx, &found.id)? {
         return Err(Error::conflict(
             "asks",
             format!(
@@ -100,12 +107,12 @@ fn existing(tx: &Tx<'_>, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
         return Ok(found);
     }
     let epic = Atom { issue_type: IssueType::Epic, ..found.clone() };
-    change(tx, ctx, &found, &epic, "issue_type", &json!(found.issue_type))?;
+    record_change(tx, ctx, &found, &epic, "issue_type", &json!(found.issue_type))?;
     Ok(epic)
 }
 
 /// Writes changed fields of an epic with an event; `field` names the change.
-fn change(
+fn record_change(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
     before: &Atom,
@@ -132,7 +139,7 @@ fn change(
 /// rest becomes the description.
 fn epic_of(words: &str) -> NewAtom {
     let words = words.trim();
-    let title = task::title(words);
+    let title = task::title_from_prompt(words);
     let (first, rest) = words.split_once('\n').unwrap_or((words, ""));
     // A heading in the first line is only a heading of the text.
     let is_whole = first.trim_matches(['#', ' ', '\t', '\r']) == title.trim_matches('#');
@@ -160,9 +167,9 @@ pub fn share_plan(store: &mut Store, epic: &str, worker: &str) -> Result<()> {
 /// # Errors
 ///
 /// If the database cannot be read.
-pub fn orchestrated(store: &Store) -> Result<Vec<Atom>> {
+pub fn list_orchestrated(store: &Store) -> Result<Vec<Atom>> {
     store.read(|tx| {
-        let ids = orchestration::all(tx)?;
+        let ids = orchestration::list_epics(tx)?;
         Ok(ids
             .iter()
             .map(|id| atom::find(tx, id))

@@ -2,9 +2,9 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::super::change::{To, set_status};
+use super::super::change::{ChangeDetails, set_status};
 use super::super::post;
-use super::flow::Loaded;
+use super::flow::LoadedPlan;
 use crate::model::{Atom, CompletionStatus, EventKind, Status, claude_code_channel};
 use crate::protocol::response::Aggregation;
 use crate::rules::orchestrate::Question;
@@ -21,32 +21,44 @@ const OUTPUT_MAX: usize = 16 << 10;
 pub(super) fn conclude(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
-    loaded: &Loaded,
+    loaded: &LoadedPlan,
     missing: &[String],
 ) -> Result<()> {
     let epic = &loaded.epic;
-    let data = loaded.asked(Question::Aggregation).and_then(|asked| asked.data.clone());
+    let data = loaded.asked_question(Question::Aggregation).and_then(|asked| asked.data.clone());
     let result: Option<Aggregation> = data.and_then(|data| serde_json::from_value(data).ok());
     if loaded.own.ended_at.is_none() {
-        tell(tx, ctx, epic, &in_words(loaded, result.as_ref(), missing), !missing.is_empty())?;
+        send_result(
+            tx,
+            ctx,
+            epic,
+            &in_words(loaded, result.as_ref(), missing),
+            !missing.is_empty(),
+        )?;
         orchestration::set_ended(tx, &epic.id, Some(ctx.now))?;
     }
     let has_failed =
-        result.as_ref().and_then(Aggregation::outcome) == Some(CompletionStatus::Failed);
+        result.as_ref().and_then(Aggregation::completion_status) == Some(CompletionStatus::Failed);
     if missing.is_empty() && !has_failed && !epic.status.is_over() {
-        let reason = reason(result.as_ref());
+        let reason = close_reason(result.as_ref());
         set_status(
             tx,
             ctx,
             &atom::get(tx, &epic.id)?,
             Status::Closed,
-            To { reason: Some(&reason), ..To::default() },
+            ChangeDetails { reason: Some(&reason), ..ChangeDetails::default() },
         )?;
     }
     Ok(())
 }
 
-fn tell(tx: &Tx<'_>, ctx: &Ctx<'_>, epic: &Atom, text: &str, is_missing: bool) -> Result<()> {
+fn send_result(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    epic: &Atom,
+    text: &str,
+    is_missing: bool,
+) -> Result<()> {
     let added = comment::insert(tx, ctx, &epic.id, text)?;
     event::insert(
         tx,
@@ -63,7 +75,7 @@ fn tell(tx: &Tx<'_>, ctx: &Ctx<'_>, epic: &Atom, text: &str, is_missing: bool) -
         "is brought together"
     };
     let message = format!("{} ({}) {what}.\n\n{text}", epic.id, epic.title);
-    post::insert(
+    post::insert_message(
         tx,
         ctx,
         &claude_code_channel(to),
@@ -76,7 +88,7 @@ fn tell(tx: &Tx<'_>, ctx: &Ctx<'_>, epic: &Atom, text: &str, is_missing: bool) -
     Ok(())
 }
 
-fn reason(result: Option<&Aggregation>) -> String {
+fn close_reason(result: Option<&Aggregation>) -> String {
     let summary = result
         .and_then(|result| result.summary.as_deref())
         .unwrap_or("its tasks were brought together");
@@ -89,7 +101,7 @@ fn reason(result: Option<&Aggregation>) -> String {
     }
 }
 
-fn in_words(loaded: &Loaded, result: Option<&Aggregation>, missing: &[String]) -> String {
+fn in_words(loaded: &LoadedPlan, result: Option<&Aggregation>, missing: &[String]) -> String {
     let mut text = String::from("## Result");
     if let Some(result) = result {
         let _ = write!(text, "\n\n**Status:** {}", result.status);
@@ -114,7 +126,7 @@ fn in_words(loaded: &Loaded, result: Option<&Aggregation>, missing: &[String]) -
             });
         }
         if let Some(merged) = &result.merged_output {
-            let shown = crate::text::head(merged, OUTPUT_MAX);
+            let shown = crate::text::head_bytes(merged, OUTPUT_MAX);
             let _ = write!(text, "\n\n### Content\n\n{shown}");
             if shown.len() < merged.len() {
                 let _ =

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::super::create::{NewAtom, create_in};
-use super::flow::Loaded;
-use super::heard::command;
+use super::flow::LoadedPlan;
+use super::heard::supply_command;
 use crate::model::{Atom, BondKind, EventKind, limits};
-use crate::protocol::response::{ProposedTask, TaskList, layers, priority};
-use crate::rules::orchestrate::{Question, key, work};
+use crate::protocol::response::{ProposedTask, TaskList, map_priority, task_layers};
+use crate::rules::orchestrate::{Question, sort_members, task_key};
 use crate::store::orchestration::{self, Planned};
 use crate::store::{Tx, atom, bond, event};
 use crate::{Ctx, Result};
@@ -23,7 +23,12 @@ pub(super) fn list_of(round: Option<usize>) -> Question {
 }
 
 /// Files the atom that asks.
-pub(super) fn ask(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, question: Question) -> Result<()> {
+pub(super) fn file_question(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    loaded: &LoadedPlan,
+    question: Question,
+) -> Result<()> {
     let epic = &loaded.epic;
     let what = match question {
         Question::Analysis => "Look at what it takes",
@@ -31,30 +36,30 @@ pub(super) fn ask(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded, question: Questio
         Question::Aggregation => "Bring the results together",
         Question::Failures { .. } => "Look into the failed check",
     };
-    let blocked_by = told(tx, loaded, question)?;
+    let blocked_by = question_sources(tx, loaded, question)?;
     let new = NewAtom {
         title: format!("{what}: {}", epic.title).chars().take(limits::TITLE).collect(),
         description: format!(
             "A question of the plan of {}. Its run is told the whole question, and its answer ends it. A person answers instead with `{}`.",
             epic.id,
-            command(&epic.id, question)
+            supply_command(&epic.id, question)
         ),
         priority: Some(epic.priority),
         parent: Some(epic.id.clone()),
         blocked_by,
-        metadata: Some(json!({ KEY: { "epic": epic.id, "asks": question.name() } })),
+        metadata: Some(json!({ KEY: { "epic": epic.id, "asks": question.storage_name() } })),
         ..NewAtom::default()
     };
     let made = create_in(tx, ctx, &[new])?.remove(0);
-    orchestration::ask(tx, &epic.id, &question.name(), &made.id)
+    orchestration::record_question(tx, &epic.id, &question.storage_name(), &made.id)
 }
 
 /// Returns the atoms whose results a question includes. All are over, so the bonds hold nobody, and
 /// the question's worktree begins with their branches.
-fn told(tx: &Tx<'_>, loaded: &Loaded, question: Question) -> Result<Vec<String>> {
+fn question_sources(tx: &Tx<'_>, loaded: &LoadedPlan, question: Question) -> Result<Vec<String>> {
     match question {
-        Question::Aggregation => Ok(work(&loaded.flow.members).done),
-        Question::Failures { .. } => checked(tx, loaded),
+        Question::Aggregation => Ok(sort_members(&loaded.flow.members).done),
+        Question::Failures { .. } => checked_atoms(tx, loaded),
         Question::Analysis | Question::TaskList => Ok(Vec::new()),
     }
 }
@@ -65,10 +70,10 @@ fn told(tx: &Tx<'_>, loaded: &Loaded, question: Question) -> Result<Vec<String>>
 pub(super) fn bind_anew(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
-    loaded: &Loaded,
+    loaded: &LoadedPlan,
     question: Question,
 ) -> Result<bool> {
-    let asking = loaded.asked(question).and_then(|asked| asked.atom_id.as_deref());
+    let asking = loaded.asked_question(question).and_then(|asked| asked.atom_id.as_deref());
     let Some(asking) = asking
         .map(|id| atom::find(tx, id))
         .transpose()?
@@ -77,8 +82,8 @@ pub(super) fn bind_anew(
     else {
         return Ok(false);
     };
-    let told = told(tx, loaded, question)?;
-    let edges = bond::touching(tx, &asking.id)?;
+    let told = question_sources(tx, loaded, question)?;
+    let edges = bond::list_touching(tx, &asking.id)?;
     let bound: Vec<&str> = edges
         .iter()
         .filter(|edge| edge.target_id == asking.id && edge.dependency_type == BondKind::Blocks)
@@ -107,22 +112,22 @@ pub(super) fn bind_anew(
 }
 
 /// Creates the atoms of listed tasks that have no atom yet, all or none.
-pub(super) fn tasks(
+pub(super) fn file_tasks(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
-    loaded: &Loaded,
+    loaded: &LoadedPlan,
     round: Option<usize>,
     tasks: &[String],
 ) -> Result<()> {
     let question = list_of(round);
-    let list = loaded.list(question).unwrap_or_else(|| TaskList {
+    let list = loaded.task_list(question).unwrap_or_else(|| TaskList {
         tasks: Vec::new(),
         total_tasks: None,
         parallelizable_groups: Vec::new(),
         execution_order: Vec::new(),
         extra: serde_json::Map::new(),
     });
-    let name = question.name();
+    let name = question.storage_name();
     let known: HashMap<&str, &str> = loaded
         .planned
         .iter()
@@ -131,31 +136,39 @@ pub(super) fn tasks(
         .collect();
     // Tasks after a failed check build on the aggregated work.
     let base = match question {
-        Question::Failures { .. } => checked(tx, loaded)?,
+        Question::Failures { .. } => checked_atoms(tx, loaded)?,
         _ => Vec::new(),
     };
     let mut news = Vec::new();
     // Atoms of the same moment are ordered by creation, so the model's order counts.
-    for id in layers(&list).into_iter().flatten().filter(|id| tasks.iter().any(|task| task == id)) {
+    for id in
+        task_layers(&list).into_iter().flatten().filter(|id| tasks.iter().any(|task| task == id))
+    {
         let Some(task) = list.tasks.iter().find(|task| task.id == *id) else { continue };
         let mut blocked_by = Vec::new();
         for name in &task.dependencies {
             match known.get(name.as_str()) {
                 // A task that a person removed holds nobody.
                 Some(atom_id) => blocked_by.extend(atom::find(tx, atom_id)?.map(|found| found.id)),
-                None => blocked_by.push(key(&loaded.epic.id, round, name)),
+                None => blocked_by.push(task_key(&loaded.epic.id, round, name)),
             }
         }
         blocked_by.extend(base.iter().cloned());
         news.push((
             task.id.clone(),
-            new(&loaded.epic, task, &name, key(&loaded.epic.id, round, &task.id), blocked_by),
+            new_task_atom(
+                &loaded.epic,
+                task,
+                &name,
+                task_key(&loaded.epic.id, round, &task.id),
+                blocked_by,
+            ),
         ));
     }
     let (ids, news): (Vec<String>, Vec<NewAtom>) = news.into_iter().unzip();
     let made = create_in(tx, ctx, &news)?;
     for (task_id, made) in ids.into_iter().zip(made) {
-        orchestration::plan(
+        orchestration::record_planned(
             tx,
             &loaded.epic.id,
             &Planned { list: name.clone(), task_id, atom_id: made.id },
@@ -166,14 +179,15 @@ pub(super) fn tasks(
 
 /// Returns the atoms that the check covered, all over: the aggregation, or else the tasks, and the
 /// tasks of earlier failures.
-fn checked(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<String>> {
-    let aggregation = loaded.asked(Question::Aggregation).and_then(|asked| asked.atom_id.clone());
+fn checked_atoms(tx: &Tx<'_>, loaded: &LoadedPlan) -> Result<Vec<String>> {
+    let aggregation =
+        loaded.asked_question(Question::Aggregation).and_then(|asked| asked.atom_id.clone());
     let aggregation = aggregation
         .map(|id| atom::find(tx, &id))
         .transpose()?
         .flatten()
         .filter(|found| found.status.is_over());
-    let first = Question::TaskList.name();
+    let first = Question::TaskList.storage_name();
     let list_of = |id: &String| {
         loaded
             .planned
@@ -183,7 +197,7 @@ fn checked(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<String>> {
     };
     let mut checked: Vec<String> = aggregation.iter().map(|found| found.id.clone()).collect();
     checked.extend(
-        work(&loaded.flow.members)
+        sort_members(&loaded.flow.members)
             .done
             .into_iter()
             .filter(|id| aggregation.is_none() || list_of(id).is_some_and(|list| list != first)),
@@ -191,7 +205,7 @@ fn checked(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<String>> {
     Ok(checked)
 }
 
-fn new(
+fn new_task_atom(
     epic: &Atom,
     task: &ProposedTask,
     list: &str,
@@ -216,7 +230,7 @@ fn new(
         key: Some(key),
         title: task.title.clone(),
         description: task.description.clone(),
-        priority: Some(priority(task.priority)),
+        priority: Some(map_priority(task.priority)),
         parent: Some(epic.id.clone()),
         blocked_by,
         metadata: Some(json!({ KEY: own })),

@@ -3,12 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use super::super::change::resolved;
+use super::super::change::resolve_atom;
 use super::PlanSettings;
 use crate::model::{Atom, Phase, Status};
 use crate::protocol::response::TaskList;
 use crate::rules::budget::cap_of;
-use crate::rules::orchestrate::{Asking, Filing, Flow, Listed, Member, Question, Round};
+use crate::rules::orchestrate::{
+    FilingState, Listed, Member, PlanSnapshot, Question, QuestionState, Round,
+};
 use crate::store::orchestration::{Asked, Orchestration, Planned, State, WholeCheck};
 use crate::store::{Tx, atom, bond, budget, orchestration};
 use crate::{Error, Result};
@@ -18,7 +20,7 @@ const ASKS: &str = "/orchestration/asks";
 
 /// The complete record of an epic.
 #[derive(Debug, Clone)]
-pub(super) struct Loaded {
+pub(super) struct LoadedPlan {
     pub(super) epic: Atom,
     pub(super) own: Orchestration,
     pub(super) settings: PlanSettings,
@@ -29,12 +31,12 @@ pub(super) struct Loaded {
     pub(super) atoms: Vec<Atom>,
     /// The budget of the plan, in millionths of a US dollar.
     pub(super) budget: Option<i64>,
-    pub(super) flow: Flow,
+    pub(super) flow: PlanSnapshot,
 }
 
 /// Returns the epic and the orchestration. Refuses an atom that is not orchestrated.
-pub(super) fn known(tx: &Tx<'_>, id: &str) -> Result<(Atom, Orchestration)> {
-    let epic = resolved(tx, id)?;
+pub(super) fn load_orchestration(tx: &Tx<'_>, id: &str) -> Result<(Atom, Orchestration)> {
+    let epic = resolve_atom(tx, id)?;
     match orchestration::find(tx, &epic.id)? {
         Some(own) => Ok((epic, own)),
         None => {
@@ -46,22 +48,22 @@ pub(super) fn known(tx: &Tx<'_>, id: &str) -> Result<(Atom, Orchestration)> {
 }
 
 /// Loads the record of an epic.
-pub(super) fn load(tx: &Tx<'_>, id: &str) -> Result<Loaded> {
-    let (epic, own) = known(tx, id)?;
+pub(super) fn load_plan(tx: &Tx<'_>, id: &str) -> Result<LoadedPlan> {
+    let (epic, own) = load_orchestration(tx, id)?;
     let settings: PlanSettings = serde_json::from_str(&own.settings).unwrap_or_default();
-    let asked = orchestration::questions(tx, &epic.id)?;
-    let planned = orchestration::planned(tx, &epic.id)?;
-    let checks = orchestration::checks(tx, &epic.id)?;
-    let (atoms, members) = members(tx, &epic.id)?;
+    let asked = orchestration::list_questions(tx, &epic.id)?;
+    let planned = orchestration::list_planned(tx, &epic.id)?;
+    let checks = orchestration::list_checks(tx, &epic.id)?;
+    let (atoms, members) = load_members(tx, &epic.id)?;
     let spent = budget::spent_below(tx, &epic.id)?;
-    let mut loaded = Loaded {
+    let mut loaded = LoadedPlan {
         budget: cap_of(epic.issue_type, &epic.metadata, None),
-        flow: Flow {
+        flow: PlanSnapshot {
             depth: own.depth,
             spent: u64::try_from(spent).unwrap_or_default(),
             elapsed: Duration::from_micros(u64::try_from(own.worked).unwrap_or_default()),
             members,
-            ..Flow::default()
+            ..PlanSnapshot::default()
         },
         epic,
         own,
@@ -71,19 +73,22 @@ pub(super) fn load(tx: &Tx<'_>, id: &str) -> Result<Loaded> {
         checks,
         atoms,
     };
-    loaded.flow.analysis = loaded.asking(tx, Question::Analysis)?;
-    loaded.flow.task_list = loaded.asking(tx, Question::TaskList)?;
-    loaded.flow.filing = loaded.filing(Question::TaskList);
-    loaded.flow.aggregation = loaded.asking(tx, Question::Aggregation)?;
-    if loaded.flow.aggregation == Asking::Data && loaded.is_outdated(tx)? {
-        loaded.flow.aggregation = Asking::default();
+    loaded.flow.analysis = loaded.asking_state(tx, Question::Analysis)?;
+    loaded.flow.task_list = loaded.asking_state(tx, Question::TaskList)?;
+    loaded.flow.filing = loaded.filing_state(Question::TaskList);
+    loaded.flow.aggregation = loaded.asking_state(tx, Question::Aggregation)?;
+    if loaded.flow.aggregation == QuestionState::Data && loaded.is_outdated(tx)? {
+        loaded.flow.aggregation = QuestionState::default();
     }
-    for round in 0..loaded.rounds() {
+    for round in 0..loaded.count_rounds() {
         let question = Question::Failures { round };
         let passed =
             loaded.checks.iter().find(|check| check.round == round).map(|check| check.passed);
-        let round =
-            Round { passed, asking: loaded.asking(tx, question)?, filing: loaded.filing(question) };
+        let round = Round {
+            passed,
+            asking: loaded.asking_state(tx, question)?,
+            filing: loaded.filing_state(question),
+        };
         loaded.flow.rounds.push(round);
     }
     Ok(loaded)
@@ -91,8 +96,8 @@ pub(super) fn load(tx: &Tx<'_>, id: &str) -> Result<Loaded> {
 
 /// Loads the work below an epic. A nested plan counts as one piece of work, whatever is below.
 /// Questions, of this plan or of a nested plan, are no work.
-fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
-    let below = orchestration::below(tx, epic)?
+fn load_members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
+    let below = orchestration::atoms_below(tx, epic)?
         .iter()
         .map(|id| atom::get(tx, id))
         .collect::<Result<Vec<_>>>()?;
@@ -160,47 +165,51 @@ fn members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
     Ok((atoms, members))
 }
 
-impl Loaded {
+impl LoadedPlan {
     /// Returns the record of a question.
-    pub(super) fn asked(&self, question: Question) -> Option<&Asked> {
-        let name = question.name();
+    pub(super) fn asked_question(&self, question: Question) -> Option<&Asked> {
+        let name = question.storage_name();
         self.asked.iter().find(|asked| asked.name == name)
     }
 
     /// The tasks of a list that was answered.
-    pub(super) fn list(&self, question: Question) -> Option<TaskList> {
+    pub(super) fn task_list(&self, question: Question) -> Option<TaskList> {
         let asked = self
-            .asked(question)
+            .asked_question(question)
             .filter(|asked| asked.state == State::Data && question.phase() == Phase::TaskList)?;
         serde_json::from_value(asked.data.clone()?).ok()
     }
 
-    fn rounds(&self) -> usize {
-        let asked = self.asked.iter().filter_map(|asked| match Question::named(&asked.name) {
+    fn count_rounds(&self) -> usize {
+        let asked = self.asked.iter().filter_map(|asked| match Question::from_name(&asked.name) {
             Some(Question::Failures { round }) => Some(round + 1),
             _ => None,
         });
         self.checks.iter().map(|check| check.round + 1).chain(asked).max().unwrap_or(0)
     }
 
-    fn asking(&self, tx: &Tx<'_>, question: Question) -> Result<Asking> {
-        let Some(asked) = self.asked(question) else { return Ok(Asking::default()) };
+    fn asking_state(&self, tx: &Tx<'_>, question: Question) -> Result<QuestionState> {
+        let Some(asked) = self.asked_question(question) else {
+            return Ok(QuestionState::default());
+        };
         let found = asked.atom_id.as_deref().map(|id| atom::find(tx, id)).transpose()?.flatten();
         // A person who opens an answered question again wants another answer.
         let is_open = asked.state == State::Open
             || found.as_ref().is_some_and(|found| !found.status.is_over());
         Ok(match (asked.state, &asked.atom_id) {
-            (_, Some(id)) if is_open => open(found.as_ref(), id, asked.fault.as_deref()),
-            (State::Data, _) => Asking::Data,
-            (State::Carried, _) => Asking::Carried,
-            (State::Open, _) => Asking::Nothing,
+            (_, Some(id)) if is_open => {
+                unanswered_state(found.as_ref(), id, asked.fault.as_deref())
+            }
+            (State::Data, _) => QuestionState::Data,
+            (State::Carried, _) => QuestionState::Carried,
+            (State::Open, _) => QuestionState::Nothing,
         })
     }
 
-    fn filing(&self, question: Question) -> Filing {
-        let name = question.name();
-        let Some(list) = self.list(question) else { return Filing::default() };
-        Filing {
+    fn filing_state(&self, question: Question) -> FilingState {
+        let name = question.storage_name();
+        let Some(list) = self.task_list(question) else { return FilingState::default() };
+        FilingState {
             tasks: list
                 .tasks
                 .into_iter()
@@ -212,21 +221,22 @@ impl Loaded {
                 .filter(|planned| planned.list == name)
                 .map(|planned| planned.task_id.clone())
                 .collect(),
-            is_filed: self.asked(question).is_some_and(|asked| asked.is_filed),
+            is_filed: self.asked_question(question).is_some_and(|asked| asked.is_filed),
         }
     }
 
     /// Returns true if the results were aggregated before all of the present results existed. An
     /// aggregation by a person stands. Tasks of failed checks come later and do not count.
     fn is_outdated(&self, tx: &Tx<'_>) -> Result<bool> {
-        let Some(asked) = self.asked(Question::Aggregation).filter(|asked| asked.run_id.is_some())
+        let Some(asked) =
+            self.asked_question(Question::Aggregation).filter(|asked| asked.run_id.is_some())
         else {
             return Ok(false);
         };
         let Some(id) = &asked.atom_id else { return Ok(false) };
         let told: HashSet<String> =
-            bond::touching(tx, id)?.into_iter().map(|edge| edge.source_id).collect();
-        let main = Question::TaskList.name();
+            bond::list_touching(tx, id)?.into_iter().map(|edge| edge.source_id).collect();
+        let main = Question::TaskList.storage_name();
         let list_of: HashMap<&str, &str> =
             self.planned.iter().map(|p| (p.atom_id.as_str(), p.list.as_str())).collect();
         Ok(self.flow.members.iter().any(|member| {
@@ -237,8 +247,8 @@ impl Loaded {
 }
 
 /// Returns the state of a question without an answer, by the question's atom.
-fn open(found: Option<&Atom>, id: &str, fault: Option<&str>) -> Asking {
-    let why = |what: String| Asking::Stopped {
+fn unanswered_state(found: Option<&Atom>, id: &str, fault: Option<&str>) -> QuestionState {
+    let why = |what: String| QuestionState::Stopped {
         why: fault.map_or_else(|| what.clone(), |fault| format!("{what}; {fault}")),
     };
     match found {
@@ -251,7 +261,7 @@ fn open(found: Option<&Atom>, id: &str, fault: Option<&str>) -> Asking {
                 why(format!("{id}, which asks it, is deferred"))
             }
             Status::Blocked => why(format!("{id}, which asks it, is blocked")),
-            _ => Asking::Pending,
+            _ => QuestionState::Pending,
         },
     }
 }

@@ -2,21 +2,21 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::super::change::{To, set_status};
+use super::super::change::{ChangeDetails, set_status};
 use super::PlanSettings;
 use crate::model::{Atom, EventKind, Phase, Run, Status, Timestamp};
 use crate::protocol::response::{
-    Answer as Told, Carried, Completion, Faulty, FieldFault, Good, Payload, Reading, answer,
-    ask_again, fallback,
+    Answer as Told, Completion, FallbackAnswer, Faulty, FieldFault, Good, Payload, Reading,
+    ask_again, carried_answer, select_answer,
 };
-use crate::rules::orchestrate::{Question, asks_left, beyond};
+use crate::rules::orchestrate::{Question, asks_left, exceeded_limits};
 use crate::store::orchestration::{self, Answer, Asked, State};
 use crate::store::{Store, Tx, atom, comment, event, run};
-use crate::{Ctx, Error, Result, SessionCredentials, counted, times};
+use crate::{Ctx, Error, Result, SessionCredentials, count_noun, count_times};
 
 /// The output of an agent in one call.
 #[derive(Debug, Clone, Copy)]
-pub struct Heard<'a> {
+pub struct AgentAnswer<'a> {
     pub run: &'a str,
     pub token: &'a str,
     pub reading: &'a Reading,
@@ -61,7 +61,7 @@ pub struct AnswerFault {
 /// If the atom is not orchestrated, the id is unknown or ambiguous, or the database cannot be read.
 pub fn answer_faults(store: &Store, epic: &str, question: Question) -> Result<Vec<AnswerFault>> {
     store.read(|tx| {
-        let found = orchestration::faults(tx, epic, &question.name(), FAULTS)?;
+        let found = orchestration::list_faults(tx, epic, &question.storage_name(), FAULTS)?;
         Ok(found
             .into_iter()
             .rev()
@@ -76,7 +76,7 @@ pub fn answer_faults(store: &Store, epic: &str, question: Question) -> Result<Ve
 ///
 /// If the database cannot be read.
 pub fn is_asked(store: &Store, atom: &str) -> Result<bool> {
-    store.read(|tx| orchestration::asks(tx, atom))
+    store.read(|tx| orchestration::is_question(tx, atom))
 }
 
 /// Records the output of an agent's call that ended well. A good answer to a question ends the
@@ -86,7 +86,7 @@ pub fn is_asked(store: &Store, atom: &str) -> Result<bool> {
 /// # Errors
 ///
 /// If the run is not live, or the database cannot be written.
-pub fn heard(store: &mut Store, ctx: &Ctx<'_>, heard: &Heard<'_>) -> Result<Reply> {
+pub fn record_answer(store: &mut Store, ctx: &Ctx<'_>, heard: &AgentAnswer<'_>) -> Result<Reply> {
     let session =
         SessionCredentials { run: heard.run.to_owned(), token: Some(heard.token.to_owned()) };
     let ctx = Ctx { session: Some(&session), ..*ctx };
@@ -94,10 +94,10 @@ pub fn heard(store: &mut Store, ctx: &Ctx<'_>, heard: &Heard<'_>) -> Result<Repl
         let live = run::live_with_token(tx, heard.run, Some(heard.token))?;
         let Some(found) = atom::find(tx, &live.atom_id)? else { return Ok(Reply::None) };
         let Some(asked) = orchestration::question_of(tx, &found.id)? else {
-            completion(tx, &ctx, &live, heard.reading)?;
+            record_completion(tx, &ctx, &live, heard.reading)?;
             return Ok(Reply::None);
         };
-        let question = Question::named(&asked.name).ok_or_else(|| Error::Corrupt {
+        let question = Question::from_name(&asked.name).ok_or_else(|| Error::Corrupt {
             table: "questions",
             why: format!("'{}' is the name of no question", asked.name),
         })?;
@@ -108,28 +108,28 @@ pub fn heard(store: &mut Store, ctx: &Ctx<'_>, heard: &Heard<'_>) -> Result<Repl
             orchestration::find(tx, &asked.epic_id)?.map(|own| own.settings).unwrap_or_default();
         let settings: PlanSettings = serde_json::from_str(&settings).unwrap_or_default();
         let exchange =
-            Exchange { tx, ctx: &ctx, live: &live, atom: &found, asked: &asked, question };
-        match answer(heard.reading, question.phase(), None) {
+            QuestionContext { tx, ctx: &ctx, live: &live, atom: &found, asked: &asked, question };
+        match select_answer(heard.reading, question.phase(), None) {
             Told::Good(good) => match too_many(&good, &settings) {
-                None => exchange.keep(&good),
-                Some(faulty) => exchange.fault(heard, Some(&faulty), &settings),
+                None => exchange.accept_answer(&good),
+                Some(faulty) => exchange.record_fault(heard, Some(&faulty), &settings),
             },
-            Told::Faulty(faulty) => exchange.fault(heard, Some(&faulty), &settings),
-            Told::NotFound => exchange.fault(heard, None, &settings),
+            Told::Faulty(faulty) => exchange.record_fault(heard, Some(&faulty), &settings),
+            Told::NotFound => exchange.record_fault(heard, None, &settings),
         }
     })
 }
 
 fn too_many(good: &Good, settings: &PlanSettings) -> Option<Faulty> {
     let Payload::TaskList(list) = &good.payload else { return None };
-    let message = beyond(list.tasks.len(), &settings.rules(false, None))?;
+    let message = exceeded_limits(list.tasks.len(), &settings.to_rules(false, None))?;
     let message = message.strip_prefix("`tasks`: ").unwrap_or(&message).to_owned();
     let fields = vec![FieldFault { field: "tasks".to_owned(), message, is_grave: true }];
     Some(Faulty { block: Some(good.block), fault: None, fields })
 }
 
 /// A question and the run that answers the question.
-struct Exchange<'a> {
+struct QuestionContext<'a> {
     tx: &'a Tx<'a>,
     ctx: &'a Ctx<'a>,
     live: &'a Run,
@@ -138,20 +138,26 @@ struct Exchange<'a> {
     question: Question,
 }
 
-impl Exchange<'_> {
-    fn keep(&self, good: &Good) -> Result<Reply> {
+impl QuestionContext<'_> {
+    fn accept_answer(&self, good: &Good) -> Result<Reply> {
         let data = data_of(&good.payload);
         let slight: Vec<String> = good.slight.iter().map(ToString::to_string).collect();
         let mut told = json!({ "question": self.asked.name, "came": "data" });
         if !slight.is_empty() {
             told["left_out"] = json!(slight);
         }
-        self.end(State::Data, &data, &said(&good.payload), &told)
+        self.end_question(State::Data, &data, &answer_line(&good.payload), &told)
     }
 
-    fn end(&self, state: State, data: &Value, reason: &str, told: &Value) -> Result<Reply> {
+    fn end_question(
+        &self,
+        state: State,
+        data: &Value,
+        reason: &str,
+        told: &Value,
+    ) -> Result<Reply> {
         let answer = Answer { state, data, by: self.ctx.actor, run: Some(&self.live.id) };
-        orchestration::answer(
+        orchestration::record_answer(
             self.tx,
             &self.asked.epic_id,
             &self.asked.name,
@@ -166,21 +172,22 @@ impl Exchange<'_> {
             Some(&self.live.id),
             told,
         )?;
-        let to = To { reason: Some(reason), via: Some("answer"), ..To::default() };
+        let to =
+            ChangeDetails { reason: Some(reason), via: Some("answer"), ..ChangeDetails::default() };
         set_status(self.tx, self.ctx, self.atom, Status::Closed, to)?;
         Ok(Reply::Kept)
     }
 
-    fn fault(
+    fn record_fault(
         &self,
-        heard: &Heard<'_>,
+        heard: &AgentAnswer<'_>,
         faulty: Option<&Faulty>,
         settings: &PlanSettings,
     ) -> Result<Reply> {
         let phase = self.question.phase();
         let words = faulty.map_or_else(
             || "its answer had no block that could be read".to_owned(),
-            |faulty| faulty.lines().join(" "),
+            |faulty| faulty.fault_lines().join(" "),
         );
         orchestration::set_fault(self.tx, &self.asked.epic_id, &self.asked.name, &words)?;
         let told = json!({ "question": self.asked.name, "came": "faulty", "why": words });
@@ -192,23 +199,24 @@ impl Exchange<'_> {
             Some(&self.live.id),
             &told,
         )?;
-        let rules = settings.rules(false, None);
+        let rules = settings.to_rules(false, None);
         let asked = if heard.may_ask_again { heard.asked_again + 1 } else { rules.asks_again + 1 };
         if let Some(left) = asks_left(asked, &rules) {
             return Ok(Reply::AskAgain { prompt: ask_again(phase, faulty, left) });
         }
         let said = heard.reading.texts.join("\n");
-        if let Some(Carried::Analysis { summary }) = fallback(&said, phase) {
+        if let Some(FallbackAnswer::Analysis { summary }) = carried_answer(&said, phase) {
             let told = json!({ "question": self.asked.name, "came": "carried" });
-            return self.end(
+            return self.end_question(
                 State::Carried,
                 &json!({ "words": summary }),
                 "answered in words, without the form",
                 &told,
             );
         }
-        set_status(self.tx, self.ctx, self.atom, Status::Blocked, To::default())?;
-        let faults = orchestration::faults(self.tx, &self.asked.epic_id, &self.asked.name, FAULTS)?;
+        set_status(self.tx, self.ctx, self.atom, Status::Blocked, ChangeDetails::default())?;
+        let faults =
+            orchestration::list_faults(self.tx, &self.asked.epic_id, &self.asked.name, FAULTS)?;
         let faults = faults
             .iter()
             .rev()
@@ -220,9 +228,9 @@ impl Exchange<'_> {
              `{}`; then `el orchestrate resume {}` goes on.",
             phase.as_str().replace('_', " "),
             self.asked.epic_id,
-            times(usize::try_from(heard.asked_again).unwrap_or(usize::MAX).saturating_add(1)),
+            count_times(usize::try_from(heard.asked_again).unwrap_or(usize::MAX).saturating_add(1)),
             self.atom.id,
-            command(&self.asked.epic_id, self.question),
+            supply_command(&self.asked.epic_id, self.question),
             self.asked.epic_id
         );
         let added = comment::insert(self.tx, self.ctx, &self.atom.id, &text)?;
@@ -240,7 +248,7 @@ impl Exchange<'_> {
 }
 
 /// Returns the command with which a person answers a question.
-pub(super) fn command(epic: &str, question: Question) -> String {
+pub(super) fn supply_command(epic: &str, question: Question) -> String {
     let round = match question {
         Question::Failures { round } => format!(" --round {round}"),
         _ => String::new(),
@@ -257,10 +265,10 @@ pub(super) fn data_of(payload: &Payload) -> Value {
 }
 
 /// Returns the answer in one line.
-pub(super) fn said(payload: &Payload) -> String {
+pub(super) fn answer_line(payload: &Payload) -> String {
     let text = match payload {
         Payload::Analysis(analysis) => analysis.summary.clone(),
-        Payload::TaskList(list) => counted(list.tasks.len(), "task"),
+        Payload::TaskList(list) => count_noun(list.tasks.len(), "task"),
         Payload::Aggregation(result) => {
             result.summary.clone().unwrap_or_else(|| result.status.clone())
         }
@@ -271,15 +279,15 @@ pub(super) fn said(payload: &Payload) -> String {
 
 /// Records a worker's completion report for a task of a plan. Without a block, the report is taken
 /// from the worker's words.
-fn completion(tx: &Tx<'_>, ctx: &Ctx<'_>, live: &Run, reading: &Reading) -> Result<()> {
+fn record_completion(tx: &Tx<'_>, ctx: &Ctx<'_>, live: &Run, reading: &Reading) -> Result<()> {
     let Some((_, planned)) = orchestration::planned_as(tx, &live.atom_id)? else { return Ok(()) };
-    let completion = match answer(reading, Phase::Completion, Some(&planned.task_id)) {
+    let completion = match select_answer(reading, Phase::Completion, Some(&planned.task_id)) {
         Told::Good(good) => match good.payload {
             Payload::Completion(completion) => Some(completion),
             _ => None,
         },
         Told::Faulty(faulty) => {
-            let why = faulty.lines().join(" ");
+            let why = faulty.fault_lines().join(" ");
             let text = format!("The completion block of {} could not be read. {why}", live.id);
             let added = comment::insert(tx, ctx, &live.atom_id, &text)?;
             let data = json!({ "comment": added.id });
@@ -288,8 +296,9 @@ fn completion(tx: &Tx<'_>, ctx: &Ctx<'_>, live: &Run, reading: &Reading) -> Resu
             None
         }
         Told::NotFound => {
-            match fallback(reading.texts.last().map_or("", String::as_str), Phase::Completion) {
-                Some(Carried::Completion { status, summary }) => Some(Completion {
+            match carried_answer(reading.texts.last().map_or("", String::as_str), Phase::Completion)
+            {
+                Some(FallbackAnswer::Completion { status, summary }) => Some(Completion {
                     task_id: planned.task_id,
                     status,
                     summary: Some(summary),
@@ -306,5 +315,5 @@ fn completion(tx: &Tx<'_>, ctx: &Ctx<'_>, live: &Run, reading: &Reading) -> Resu
     };
     let Some(completion) = completion else { return Ok(()) };
     let text = serde_json::to_string(&completion).expect("a completion has string keys only");
-    run::set(tx, &live.id, "completion", &text)
+    run::set_column(tx, &live.id, "completion", &text)
 }

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::super::builds_on::sources;
+use super::super::builds_on::blocking_sources;
 use super::super::change::ensure_no_cycle;
 use super::super::create::{NewAtom, create_in};
 use crate::model::{Atom, BondKind, EventKind, Status, limits};
@@ -16,7 +16,7 @@ const JOINS_FOR: &str = "joins_for";
 
 /// The branches in conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Apart<'a> {
+pub struct BranchConflict<'a> {
     pub branch: &'a str,
     /// The branches that had been joined before.
     pub with: &'a str,
@@ -24,9 +24,9 @@ pub struct Apart<'a> {
     pub files: &'a [String],
 }
 
-impl Apart<'_> {
+impl BranchConflict<'_> {
     /// The atoms of the branches in conflict.
-    fn atoms(&self) -> impl Iterator<Item = &str> {
+    fn branch_atoms(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.branch)
             .chain(self.with.split(", "))
             .filter_map(|branch| branch.strip_prefix("el/"))
@@ -63,14 +63,14 @@ pub fn file_joining(
     store: &mut Store,
     ctx: &Ctx<'_>,
     id: &str,
-    apart: &Apart<'_>,
+    apart: &BranchConflict<'_>,
 ) -> Result<Option<Joining>> {
     store.write(|tx| {
         let waiting = atom::get(tx, id)?;
         if joins_for(&waiting).is_some() || !is_in_plan(tx, id)? {
             return Ok(None);
         }
-        if let Some(atom) = known(tx, &waiting, apart)? {
+        if let Some(atom) = find_joining(tx, &waiting, apart)? {
             let is_new = bond::add(tx, &atom.id, id, BondKind::Blocks, ctx.now)?;
             if is_new {
                 ensure_no_cycle(tx, id)?;
@@ -82,7 +82,7 @@ pub fn file_joining(
         let atom = create_in(tx, ctx, &[new(tx, &waiting, apart)?])?.remove(0);
         if let Some((epic, planned)) = orchestration::planned_as(tx, id)? {
             let task_id = format!("{}/join", planned.task_id);
-            orchestration::plan(
+            orchestration::record_planned(
                 tx,
                 &epic,
                 &Planned { list: planned.list, task_id, atom_id: atom.id.clone() },
@@ -94,10 +94,10 @@ pub fn file_joining(
 
 /// Returns an existing join of exactly these branches, as a dependency of `waiting` or as a
 /// sibling.
-fn known(tx: &Tx<'_>, waiting: &Atom, apart: &Apart<'_>) -> Result<Option<Atom>> {
-    let before = sources(tx, &waiting.id)?;
+fn find_joining(tx: &Tx<'_>, waiting: &Atom, apart: &BranchConflict<'_>) -> Result<Option<Atom>> {
+    let before = blocking_sources(tx, &waiting.id)?;
     let beside = match &waiting.parent_id {
-        Some(parent) => atom::children(tx, parent)?,
+        Some(parent) => atom::child_ids(tx, parent)?,
         None => Vec::new(),
     };
     for id in before.iter().chain(&beside) {
@@ -108,8 +108,8 @@ fn known(tx: &Tx<'_>, waiting: &Atom, apart: &Apart<'_>) -> Result<Option<Atom>>
         if !is_own && found.status.is_over() && found.status != Status::Closed {
             continue;
         }
-        let joined = sources(tx, id)?;
-        if apart.atoms().all(|one| joined.iter().any(|known| known == one))
+        let joined = blocking_sources(tx, id)?;
+        if apart.branch_atoms().all(|one| joined.iter().any(|known| known == one))
             || joins_for(&found) == Some(&waiting.id) && is_own
         {
             return Ok(Some(found));
@@ -119,7 +119,7 @@ fn known(tx: &Tx<'_>, waiting: &Atom, apart: &Apart<'_>) -> Result<Option<Atom>>
 }
 
 fn is_in_plan(tx: &Tx<'_>, id: &str) -> Result<bool> {
-    for parent in budget::parents(tx, id)? {
+    for parent in budget::parent_ids(tx, id)? {
         if orchestration::find(tx, &parent)?.is_some() {
             return Ok(true);
         }
@@ -128,11 +128,11 @@ fn is_in_plan(tx: &Tx<'_>, id: &str) -> Result<bool> {
 }
 
 /// The workers of the waiting atom also serve the join.
-fn new(tx: &Tx<'_>, waiting: &Atom, apart: &Apart<'_>) -> Result<NewAtom> {
-    let Apart { branch, with, files } = *apart;
+fn new(tx: &Tx<'_>, waiting: &Atom, apart: &BranchConflict<'_>) -> Result<NewAtom> {
+    let BranchConflict { branch, with, files } = *apart;
     let listed: String = files.iter().map(|name| format!("- `{name}`\n")).collect();
     let mut blocked_by = Vec::new();
-    for source in sources(tx, &waiting.id)? {
+    for source in blocking_sources(tx, &waiting.id)? {
         if atom::find(tx, &source)?.is_some_and(|found| found.status == Status::Closed) {
             blocked_by.push(source);
         }

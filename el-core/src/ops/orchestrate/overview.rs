@@ -6,11 +6,13 @@ use serde_json::Value;
 
 use super::PlanSettings;
 use super::file::KEY;
-use super::flow::{Loaded, load};
+use super::flow::{LoadedPlan, load_plan};
 use crate::Result;
 use crate::model::{Atom, Outcome, Run, Status, Timestamp};
-use crate::rules::orchestrate::{Asking, Question, Standing, Step, contradiction, next, work};
-use crate::rules::retry::alike;
+use crate::rules::orchestrate::{
+    Question, QuestionState, Standing, Step, find_contradiction, next_step, sort_members,
+};
+use crate::rules::retry::count_alike;
 use crate::store::orchestration::{Planned, State};
 use crate::store::{Store, Tx, atom, bond, orchestration, run};
 
@@ -142,12 +144,12 @@ pub struct CheckView {
 /// # Errors
 ///
 /// If the atom is not orchestrated, the id is unknown or ambiguous, or the database cannot be read.
-pub fn overview(store: &Store, epic: &str) -> Result<Overview> {
+pub fn plan_overview(store: &Store, epic: &str) -> Result<Overview> {
     store.read(|tx| {
-        let loaded = load(tx, epic)?;
-        let next = match super::advance::held(&loaded) {
+        let loaded = load_plan(tx, epic)?;
+        let next = match super::advance::held_reason(&loaded) {
             Some(why) => Step::Stop { question: None, why },
-            None => next(&loaded.flow, &loaded.settings.rules(false, loaded.budget)),
+            None => next_step(&loaded.flow, &loaded.settings.to_rules(false, loaded.budget)),
         };
         Ok(Overview {
             depth: loaded.own.depth,
@@ -158,9 +160,9 @@ pub fn overview(store: &Store, epic: &str) -> Result<Overview> {
             spent_micros: loaded.flow.spent,
             budget_micros: loaded.budget,
             next,
-            phases: phases(tx, &loaded)?,
-            tasks: tasks(tx, &loaded)?,
-            dropped: dropped(tx, &loaded)?,
+            phases: phase_views(tx, &loaded)?,
+            tasks: task_views(tx, &loaded)?,
+            dropped: dropped_views(tx, &loaded)?,
             checks: loaded
                 .checks
                 .iter()
@@ -183,12 +185,12 @@ pub fn overview(store: &Store, epic: &str) -> Result<Overview> {
 /// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn is_below_running(store: &Store, epic: &str) -> Result<bool> {
     store.read(|tx| {
-        let below = orchestration::below(tx, epic)?;
-        Ok(run::live(tx)?.iter().any(|run| below.contains(&run.atom_id)))
+        let below = orchestration::atoms_below(tx, epic)?;
+        Ok(run::list_live(tx)?.iter().any(|run| below.contains(&run.atom_id)))
     })
 }
 
-fn phases(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<PhaseView>> {
+fn phase_views(tx: &Tx<'_>, loaded: &LoadedPlan) -> Result<Vec<PhaseView>> {
     let mut questions = vec![Question::Analysis, Question::TaskList, Question::Aggregation];
     questions.extend((0..loaded.flow.rounds.len()).map(|round| Question::Failures { round }));
     let mut views = Vec::new();
@@ -199,7 +201,7 @@ fn phases(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<PhaseView>> {
             Question::Aggregation => &loaded.flow.aggregation,
             Question::Failures { round } => &loaded.flow.rounds[round].asking,
         };
-        let asked = loaded.asked(question).filter(|_| *asking != Asking::Nothing);
+        let asked = loaded.asked_question(question).filter(|_| *asking != QuestionState::Nothing);
         if asked.is_none() && matches!(question, Question::Failures { .. }) {
             continue;
         }
@@ -209,25 +211,28 @@ fn phases(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<PhaseView>> {
             .transpose()?
             .flatten();
         // A list that a person supplied needs no analysis.
-        let is_needless = question == Question::Analysis && loaded.flow.task_list == Asking::Data;
+        let is_needless =
+            question == Question::Analysis && loaded.flow.task_list == QuestionState::Data;
         let state = match asking {
-            Asking::Nothing | Asking::Stopped { .. } if is_needless => "not_needed",
-            Asking::Nothing => "waiting",
-            Asking::Pending if atom.as_ref().is_some_and(|atom| atom.run_id.is_some()) => "running",
-            Asking::Pending => "asked",
-            Asking::Data => "answered",
-            Asking::Carried => "in_words",
-            Asking::Stopped { .. } => "stopped",
+            QuestionState::Nothing | QuestionState::Stopped { .. } if is_needless => "not_needed",
+            QuestionState::Nothing => "waiting",
+            QuestionState::Pending if atom.as_ref().is_some_and(|atom| atom.run_id.is_some()) => {
+                "running"
+            }
+            QuestionState::Pending => "asked",
+            QuestionState::Data => "answered",
+            QuestionState::Carried => "in_words",
+            QuestionState::Stopped { .. } => "stopped",
         };
         let fault = match asking {
             _ if state == "not_needed" => None,
-            Asking::Stopped { why } => Some(why.clone()),
+            QuestionState::Stopped { why } => Some(why.clone()),
             _ => asked
                 .filter(|asked| asked.state == State::Open)
                 .and_then(|asked| asked.fault.clone()),
         };
         views.push(PhaseView {
-            name: question.name(),
+            name: question.storage_name(),
             state,
             atom_id: asked.and_then(|asked| asked.atom_id.clone()),
             is_over: atom.as_ref().is_some_and(|atom| atom.status.is_over()),
@@ -239,7 +244,7 @@ fn phases(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<PhaseView>> {
             },
             fault,
             tries: match &atom {
-                Some(atom) => tries(tx, atom, &run::of_atom(tx, &atom.id)?)?,
+                Some(atom) => count_tries(tx, atom, &run::of_atom(tx, &atom.id)?)?,
                 None => Tries::default(),
             },
             data: asked.and_then(|asked| asked.data.clone()),
@@ -248,7 +253,7 @@ fn phases(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<PhaseView>> {
     Ok(views)
 }
 
-fn tries(tx: &Tx<'_>, of: &Atom, runs: &[Run]) -> Result<Tries> {
+fn count_tries(tx: &Tx<'_>, of: &Atom, runs: &[Run]) -> Result<Tries> {
     let ended = runs.last().and_then(|run| Some((run.outcome?, run.detail.clone())));
     let failures = match ended {
         Some((outcome, _)) if outcome.is_failure() => {
@@ -258,7 +263,7 @@ fn tries(tx: &Tx<'_>, of: &Atom, runs: &[Run]) -> Result<Tries> {
                 .filter(|run| run.started_at > since)
                 .filter_map(|run| run.outcome)
                 .collect();
-            alike(outcome, &recent)
+            count_alike(outcome, &recent)
         }
         _ => 0,
     };
@@ -267,10 +272,10 @@ fn tries(tx: &Tx<'_>, of: &Atom, runs: &[Run]) -> Result<Tries> {
     Ok(Tries { attempts, outcome, detail: detail.flatten(), failures, retry_at: of.retry_at })
 }
 
-fn tasks(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<TaskView>> {
+fn task_views(tx: &Tx<'_>, loaded: &LoadedPlan) -> Result<Vec<TaskView>> {
     let standings: HashMap<String, Standing> =
-        work(&loaded.flow.members).standings.into_iter().collect();
-    let layers = layers(loaded);
+        sort_members(&loaded.flow.members).standings.into_iter().collect();
+    let layers = member_layers(loaded);
     let planned: HashMap<&str, &Planned> =
         loaded.planned.iter().map(|planned| (planned.atom_id.as_str(), planned)).collect();
     let own: HashMap<&str, &Atom> =
@@ -300,10 +305,10 @@ fn tasks(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<TaskView>> {
             standing,
             layer: layers.get(&atom.id).copied().unwrap_or(0),
             waits_for: waits_for.cloned().collect(),
-            why: why(atom, standing, last),
+            why: standing_reason(atom, standing, last),
             assignee: atom.assignee.clone(),
             defer_until: atom.defer_until,
-            tries: tries(tx, atom, &runs)?,
+            tries: count_tries(tx, atom, &runs)?,
             run_id: last.map(|run| run.id.clone()),
             running_since: live.map(|run| run.started_at),
             percent: live.and_then(|run| run.progress.percent),
@@ -322,7 +327,7 @@ fn tasks(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<TaskView>> {
 }
 
 /// The tasks of the lists that are no part of the work any more.
-fn dropped(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<DroppedView>> {
+fn dropped_views(tx: &Tx<'_>, loaded: &LoadedPlan) -> Result<Vec<DroppedView>> {
     let own: HashSet<&str> = loaded.atoms.iter().map(|atom| atom.id.as_str()).collect();
     let mut views = Vec::new();
     for planned in loaded.planned.iter().filter(|planned| !own.contains(planned.atom_id.as_str())) {
@@ -332,7 +337,7 @@ fn dropped(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<DroppedView>> {
             continue;
         }
         let mut freed = Vec::new();
-        for edge in bond::touching(tx, &planned.atom_id)? {
+        for edge in bond::list_touching(tx, &planned.atom_id)? {
             if edge.source_id == planned.atom_id
                 && edge.dependency_type.is_blocking()
                 && own.contains(edge.target_id.as_str())
@@ -352,10 +357,10 @@ fn dropped(tx: &Tx<'_>, loaded: &Loaded) -> Result<Vec<DroppedView>> {
     Ok(views)
 }
 
-fn why(atom: &Atom, standing: Standing, last: Option<&Run>) -> Option<String> {
+fn standing_reason(atom: &Atom, standing: Standing, last: Option<&Run>) -> Option<String> {
     let said = last.and_then(|run| run.completion.as_ref());
-    if let Some(contradiction) =
-        said.and_then(|said| contradiction(said.status, atom.status, atom.close_reason.as_deref()))
+    if let Some(contradiction) = said
+        .and_then(|said| find_contradiction(said.status, atom.status, atom.close_reason.as_deref()))
     {
         return Some(contradiction);
     }
@@ -374,7 +379,7 @@ fn why(atom: &Atom, standing: Standing, last: Option<&Run>) -> Option<String> {
 
 /// Returns the length of the longest path of dependencies to each member. Only a person can have
 /// made a cycle; a cycle is cut at some edge.
-fn layers(loaded: &Loaded) -> HashMap<String, usize> {
+fn member_layers(loaded: &LoadedPlan) -> HashMap<String, usize> {
     let members = &loaded.flow.members;
     let mut layers: HashMap<String, usize> =
         members.iter().map(|member| (member.id.clone(), 0)).collect();

@@ -4,29 +4,29 @@ use std::collections::HashMap;
 
 use super::super::settle::handed_back;
 use super::file::KEY;
-use super::flow::{Loaded, load};
+use super::flow::{LoadedPlan, load_plan};
 use crate::Result;
 use crate::model::{Atom, Run};
 use crate::protocol::response::{
-    AggregationPrompt, Analysis, Part, ProposedTask, TaskListPrompt, WorkerPrompt, aggregation,
-    analysis, task_list, verification, worker,
+    AggregationPrompt, Analysis, Part, ProposedTask, TaskListPrompt, WorkerPrompt,
+    aggregation_prompt, analysis_prompt, task_list, verification_prompt, worker_prompt,
 };
 use crate::protocol::words;
-use crate::rules::orchestrate::{Question, work};
+use crate::rules::orchestrate::{Question, sort_members};
 use crate::store::orchestration::{self, State};
 use crate::store::{Tx, artifact, atom, run};
 
 /// Returns the full prompt of the question that an atom asks; `None` if the atom asks no question.
-pub(in crate::ops) fn question(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
+pub(in crate::ops) fn question_text(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
     let Some(asked) = orchestration::question_of(tx, id)? else { return Ok(None) };
-    let Some(question) = Question::named(&asked.name) else { return Ok(None) };
-    let loaded = load(tx, &asked.epic_id)?;
-    let goal = goal(&loaded.epic);
+    let Some(question) = Question::from_name(&asked.name) else { return Ok(None) };
+    let loaded = load_plan(tx, &asked.epic_id)?;
+    let goal = goal_text(&loaded.epic);
     let tasks_max = loaded.settings.tasks_max;
     Ok(Some(match question {
-        Question::Analysis => analysis(&goal),
+        Question::Analysis => analysis_prompt(&goal),
         Question::TaskList => {
-            let found = loaded.asked(Question::Analysis);
+            let found = loaded.asked_question(Question::Analysis);
             let data = found.and_then(|asked| asked.data.clone()).unwrap_or_default();
             let parsed: Option<Analysis> = found
                 .filter(|asked| asked.state == State::Data)
@@ -40,15 +40,15 @@ pub(in crate::ops) fn question(tx: &Tx<'_>, id: &str) -> Result<Option<String>> 
             })
         }
         Question::Aggregation => {
-            let work = work(&loaded.flow.members);
-            let parts = parts(tx, &loaded, &work.done)?;
+            let work = sort_members(&loaded.flow.members);
+            let parts = result_parts(tx, &loaded, &work.done)?;
             let missing: Vec<String> = work
                 .missing
                 .iter()
                 .filter_map(|id| loaded.atoms.iter().find(|atom| atom.id == *id))
                 .map(|atom| format!("{} ({}): {}", atom.id, atom.status, atom.title))
                 .collect();
-            aggregation(&AggregationPrompt {
+            aggregation_prompt(&AggregationPrompt {
                 goal: &goal,
                 parts: &parts,
                 missing: &missing,
@@ -61,12 +61,17 @@ pub(in crate::ops) fn question(tx: &Tx<'_>, id: &str) -> Result<Option<String>> 
                 .iter()
                 .find(|check| check.round == round)
                 .map_or("", |check| check.output.as_str());
-            verification(&goal, &words::join(&loaded.settings.check), output, tasks_max)
+            verification_prompt(
+                &goal,
+                &words::join_command(&loaded.settings.check),
+                output,
+                tasks_max,
+            )
         }
     }))
 }
 
-fn goal(epic: &Atom) -> String {
+fn goal_text(epic: &Atom) -> String {
     let mut text = epic.title.clone();
     for more in [Some(epic.description.as_str()), epic.acceptance.as_deref()].into_iter().flatten()
     {
@@ -78,7 +83,7 @@ fn goal(epic: &Atom) -> String {
     text
 }
 
-fn parts(tx: &Tx<'_>, loaded: &Loaded, done: &[String]) -> Result<Vec<Part>> {
+fn result_parts(tx: &Tx<'_>, loaded: &LoadedPlan, done: &[String]) -> Result<Vec<Part>> {
     let names: HashMap<&str, &str> =
         loaded.planned.iter().map(|p| (p.atom_id.as_str(), p.task_id.as_str())).collect();
     let mut parts = Vec::new();
@@ -98,11 +103,11 @@ fn parts(tx: &Tx<'_>, loaded: &Loaded, done: &[String]) -> Result<Vec<Part>> {
             },
             summary: last
                 .as_ref()
-                .map(|run| summary(tx, run))
+                .map(|run| run_summary(tx, run))
                 .transpose()?
                 .flatten()
                 .unwrap_or_else(|| reason.to_owned()),
-            files: last.as_ref().map(|run| files(tx, run)).transpose()?.unwrap_or_default(),
+            files: last.as_ref().map(|run| run_files(tx, run)).transpose()?.unwrap_or_default(),
             uncommitted: last
                 .as_ref()
                 .and_then(|run| run.summary.as_ref())
@@ -115,7 +120,7 @@ fn parts(tx: &Tx<'_>, loaded: &Loaded, done: &[String]) -> Result<Vec<Part>> {
 }
 
 /// Returns the summary that the run handed back, or else the summary in the completion block.
-fn summary(tx: &Tx<'_>, run: &Run) -> Result<Option<String>> {
+fn run_summary(tx: &Tx<'_>, run: &Run) -> Result<Option<String>> {
     let said = run.completion.as_ref().and_then(|said| match (&said.summary, &said.output) {
         (Some(summary), Some(output)) => Some(format!("{summary}\n\n{output}")),
         (one, other) => one.clone().or_else(|| other.clone()),
@@ -126,7 +131,7 @@ fn summary(tx: &Tx<'_>, run: &Run) -> Result<Option<String>> {
     })
 }
 
-fn files(tx: &Tx<'_>, run: &Run) -> Result<Vec<String>> {
+fn run_files(tx: &Tx<'_>, run: &Run) -> Result<Vec<String>> {
     let sent = artifact::of_run(tx, &run.id)?
         .into_iter()
         .filter(|file| file.is_sent() && file.kind == crate::model::ArtifactKind::Deliverable);
@@ -163,7 +168,7 @@ pub(in crate::ops) fn larger_work(tx: &Tx<'_>, of: &Atom) -> Result<Option<Strin
             .and_then(serde_json::Value::as_u64),
         extra: serde_json::Map::new(),
     };
-    Ok(Some(worker(&WorkerPrompt {
+    Ok(Some(worker_prompt(&WorkerPrompt {
         task: &task,
         epic_title: &epic.title,
         with_progress: settings.progress,

@@ -1,11 +1,11 @@
 use serde_json::{Value, json};
 
-use super::super::change::{To, set_status};
-use super::flow::{Loaded, load};
-use super::heard::{data_of, said};
+use super::super::change::{ChangeDetails, set_status};
+use super::flow::{LoadedPlan, load_plan};
+use super::heard::{answer_line, data_of};
 use crate::model::{Atom, EventKind, Status};
-use crate::protocol::response::check;
-use crate::rules::orchestrate::{Question, beyond};
+use crate::protocol::response::check_payload;
+use crate::rules::orchestrate::{Question, exceeded_limits};
 use crate::store::orchestration::{self, Answer, State};
 use crate::store::{Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result};
@@ -19,14 +19,14 @@ use crate::{Ctx, Error, Result};
 /// # Errors
 ///
 /// The faults of the data, field by field.
-pub fn supply(
+pub fn supply_answer(
     store: &mut Store,
     ctx: &Ctx<'_>,
     epic: &str,
     question: Question,
     data: &Value,
 ) -> Result<(Atom, Vec<String>)> {
-    put(store, ctx, epic, question, data, false)
+    store_answer(store, ctx, epic, question, data, false)
 }
 
 /// Returns the result of [`supply`] without writing.
@@ -41,10 +41,10 @@ pub fn rehearse_supply(
     question: Question,
     data: &Value,
 ) -> Result<(Atom, Vec<String>)> {
-    put(store, ctx, epic, question, data, true)
+    store_answer(store, ctx, epic, question, data, true)
 }
 
-fn put(
+fn store_answer(
     store: &mut Store,
     ctx: &Ctx<'_>,
     epic: &str,
@@ -59,8 +59,8 @@ fn put(
                 session.id
             )));
         }
-        let loaded = load(tx, epic)?;
-        let name = question.name();
+        let loaded = load_plan(tx, epic)?;
+        let name = question.storage_name();
         if loaded.epic.status.is_over() {
             let (id, status) = (&loaded.epic.id, loaded.epic.status);
             return Err(Error::conflict(
@@ -76,7 +76,7 @@ fn put(
                 format!("check number {round} of {} has not failed", loaded.epic.id),
             ));
         }
-        let (payload, faults) = check(question.phase(), data);
+        let (payload, faults) = check_payload(question.phase(), data);
         let Some(payload) = payload else {
             let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
             return Err(Error::invalid(
@@ -85,29 +85,30 @@ fn put(
             ));
         };
         if let crate::protocol::response::Payload::TaskList(list) = &payload
-            && let Some(why) = beyond(list.tasks.len(), &loaded.settings.rules(false, None))
+            && let Some(why) =
+                exceeded_limits(list.tasks.len(), &loaded.settings.to_rules(false, None))
         {
             return Err(Error::invalid("data", why));
         }
         let kept = data_of(&payload);
         let answer = Answer { state: State::Data, data: &kept, by: ctx.actor, run: None };
-        orchestration::answer(tx, &loaded.epic.id, &name, answer, ctx.now)?;
+        orchestration::record_answer(tx, &loaded.epic.id, &name, answer, ctx.now)?;
         let told = json!({ "question": name, "came": "supplied" });
         event::insert(tx, ctx, EventKind::Answered, Some(&loaded.epic.id), None, &told)?;
-        let asking = loaded.asked(question).and_then(|asked| asked.atom_id.clone());
+        let asking = loaded.asked_question(question).and_then(|asked| asked.atom_id.clone());
         if let Some(found) = asking
             .map(|id| atom::find(tx, &id))
             .transpose()?
             .flatten()
             .filter(|found| !found.status.is_over())
         {
-            let reason = format!("{} (by {})", said(&payload), ctx.actor);
+            let reason = format!("{} (by {})", answer_line(&payload), ctx.actor);
             set_status(
                 tx,
                 ctx,
                 &found,
                 Status::Closed,
-                To { reason: Some(&reason), ..To::default() },
+                ChangeDetails { reason: Some(&reason), ..ChangeDetails::default() },
             )?;
         }
         if question == Question::TaskList {
@@ -122,12 +123,19 @@ fn put(
 
 /// Drops a pending analysis after a person supplied the list: the answer would cost money for
 /// nothing.
-fn drop_analysis(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &Loaded) -> Result<()> {
-    let asked = loaded.asked(Question::Analysis).filter(|asked| asked.state == State::Open);
+fn drop_analysis(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &LoadedPlan) -> Result<()> {
+    let asked =
+        loaded.asked_question(Question::Analysis).filter(|asked| asked.state == State::Open);
     let Some(id) = asked.and_then(|asked| asked.atom_id.as_deref()) else { return Ok(()) };
     let Some(found) = atom::find(tx, id)?.filter(|found| !found.status.is_over()) else {
         return Ok(());
     };
     let reason = format!("not needed: the list of tasks was supplied by {}", ctx.actor);
-    set_status(tx, ctx, &found, Status::WontDo, To { reason: Some(&reason), ..To::default() })
+    set_status(
+        tx,
+        ctx,
+        &found,
+        Status::WontDo,
+        ChangeDetails { reason: Some(&reason), ..ChangeDetails::default() },
+    )
 }

@@ -93,8 +93,8 @@ impl Document {
 
 /// A value with the keys of every object in order: two programs that write the same message write
 /// the same.
-pub fn canonical(value: &Value) -> String {
-    fn write(value: &Value, out: &mut String) {
+pub fn canonical_text(value: &Value) -> String {
+    fn write_value(value: &Value, out: &mut String) {
         match value {
             Value::Object(map) => {
                 let mut keys: Vec<&String> = map.keys().collect();
@@ -106,7 +106,7 @@ pub fn canonical(value: &Value) -> String {
                     }
                     // A text can always be written.
                     let _ = write!(out, "{}:", Value::String(key.clone()));
-                    write(&map[key.as_str()], out);
+                    write_value(&map[key.as_str()], out);
                 }
                 out.push('}');
             }
@@ -116,7 +116,7 @@ pub fn canonical(value: &Value) -> String {
                     if at > 0 {
                         out.push(',');
                     }
-                    write(item, out);
+                    write_value(item, out);
                 }
                 out.push(']');
             }
@@ -126,29 +126,29 @@ pub fn canonical(value: &Value) -> String {
         }
     }
     let mut out = String::new();
-    write(value, &mut out);
+    write_value(value, &mut out);
     out
 }
 
 /// Returns a hash that identifies a message by content: FNV-1a of 128 bits, the same in every build
 /// and without accidental collisions. The hash need not resist attacks: a program that can write
 /// the file can also drop messages.
-pub fn digest(value: &Value) -> String {
+pub fn message_digest(value: &Value) -> String {
     const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    let hash = canonical(value)
+    let hash = canonical_text(value)
         .bytes()
         .fold(BASIS, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME));
     format!("{hash:032x}")
 }
 
 /// Numbers equal messages from 0, and returns each message's digest and number.
-pub fn numbered(messages: &[Value]) -> Vec<(String, i64)> {
+pub fn number_messages(messages: &[Value]) -> Vec<(String, i64)> {
     let mut counts: HashMap<String, i64> = HashMap::new();
     messages
         .iter()
         .map(|message| {
-            let digest = digest(message);
+            let digest = message_digest(message);
             let count = counts.entry(digest.clone()).or_insert(0);
             *count += 1;
             (digest, *count - 1)

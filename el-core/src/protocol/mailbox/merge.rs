@@ -6,14 +6,14 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::document::{Document, digest};
+use super::document::{Document, message_digest};
 use super::task::{Decision, TaskState, TaskStatus, assignment_of, task_of, type_of};
 use crate::model::Timestamp;
 
 /// Merges assignments: clears tasks that are over, adds missing tasks, and gives the reason of a
 /// rejection.
-pub fn assignments(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bool {
-    let mut changed = clear(document, tasks, now, |_, _| false);
+pub fn merge_assignments(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bool {
+    let mut changed = clear_messages(document, tasks, now, |_, _| false);
     let mut last: HashMap<String, usize> = HashMap::new();
     for (at, message) in document.items.iter().enumerate() {
         if let Some(task) = task_of(message).filter(|_| type_of(message) == "task_assignment") {
@@ -39,9 +39,9 @@ pub fn assignments(document: &mut Document, tasks: &[TaskState], now: Timestamp)
 }
 
 /// Merges reports: clears tasks that are over or decided, and adds missing reports that wait.
-pub fn reports(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bool {
-    let mut changed = clear(document, tasks, now, |task, message| {
-        task.decided.as_ref().is_some_and(|decided| *decided == digest(message))
+pub fn merge_reports(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bool {
+    let mut changed = clear_messages(document, tasks, now, |task, message| {
+        task.decided.as_ref().is_some_and(|decided| *decided == message_digest(message))
             && task.report.as_ref() != Some(message)
     });
     let waiting: Vec<&Value> = tasks
@@ -52,9 +52,9 @@ pub fn reports(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> 
     if waiting.is_empty() {
         return changed;
     }
-    let there: HashSet<String> = document.items.iter().map(digest).collect();
+    let there: HashSet<String> = document.items.iter().map(message_digest).collect();
     for report in waiting {
-        if !there.contains(&digest(report)) {
+        if !there.contains(&message_digest(report)) {
             document.items.push(report.clone());
             changed = true;
         }
@@ -64,7 +64,7 @@ pub fn reports(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> 
 
 /// Clears the messages of tasks that are over, and messages that `also` selects. A cleared message
 /// counts as read.
-fn clear(
+fn clear_messages(
     document: &mut Document,
     tasks: &[TaskState],
     now: Timestamp,
@@ -88,7 +88,7 @@ fn clear(
 }
 
 /// Merges the queue: every task with the state.
-pub fn queue(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bool {
+pub fn merge_queue(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bool {
     let mut at: HashMap<String, usize> = HashMap::new();
     for (index, entry) in document.items.iter().enumerate() {
         if let Some(id) = entry.get("id").and_then(Value::as_str) {
@@ -102,7 +102,7 @@ pub fn queue(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bo
             document.items.len() - 1
         });
         if let Some(Value::Object(entry)) = document.items.get_mut(index) {
-            changed |= update(entry, task, now);
+            changed |= update_entry(entry, task, now);
         }
     }
     if changed {
@@ -111,7 +111,7 @@ pub fn queue(document: &mut Document, tasks: &[TaskState], now: Timestamp) -> bo
     changed
 }
 
-fn update(entry: &mut Map<String, Value>, task: &TaskState, now: Timestamp) -> bool {
+fn update_entry(entry: &mut Map<String, Value>, task: &TaskState, now: Timestamp) -> bool {
     let platform = task.atom.metadata.get("platform").and_then(Value::as_str).unwrap_or("custom");
     let fields = [
         ("title", json!(task.atom.title)),
@@ -145,7 +145,7 @@ fn update(entry: &mut Map<String, Value>, task: &TaskState, now: Timestamp) -> b
 
 /// Reads other programs' changes from the queue: legal decisions, and a line for each illegal
 /// change. Only a difference from the state last written counts as a change.
-pub fn decisions(document: &Document, tasks: &[TaskState]) -> (Vec<Decision>, Vec<String>) {
+pub fn read_decisions(document: &Document, tasks: &[TaskState]) -> (Vec<Decision>, Vec<String>) {
     let by_id: HashMap<&str, &TaskState> =
         tasks.iter().map(|task| (task.task_id.as_str(), task)).collect();
     let (mut wanted, mut odd) = (Vec::new(), Vec::new());
@@ -200,7 +200,7 @@ pub struct AgentState {
 }
 
 /// Merges the agents' status. Foreign agents stay; our agents that are gone become idle.
-pub fn agents(document: &mut Document, states: &[AgentState], now: Timestamp) -> bool {
+pub fn merge_agents(document: &mut Document, states: &[AgentState], now: Timestamp) -> bool {
     // Somebody else's form of that name is left alone.
     let key =
         if document.field("agents").is_none_or(Value::is_object) { "agents" } else { "elAgents" };

@@ -51,11 +51,14 @@ fn document(text: &str) -> Document {
 #[test]
 fn the_files_are_where_the_protocol_has_them_and_begin_as_it_shows_them() {
     for file in MailboxFile::ALL {
-        assert!(file.path().starts_with(".claude-orchestrator/") && !file.path().contains(".."));
+        assert!(
+            file.relative_path().starts_with(".claude-orchestrator/")
+                && !file.relative_path().contains("..")
+        );
     }
-    let empty = document(MailboxFile::ToDeveloper.begin());
+    let empty = document(MailboxFile::ToDeveloper.initial_text());
     assert_eq!((empty.items.len(), empty.field("lastRead")), (0, Some(&Value::Null)));
-    assert_eq!(empty.render(), MailboxFile::ToDeveloper.begin(), "written as it was");
+    assert_eq!(empty.render(), MailboxFile::ToDeveloper.initial_text(), "written as it was");
     assert_eq!(document("").render(), "{\n  \"messages\": []\n}\n");
     assert_eq!(document("\u{feff} [1]").render(), "[\n  1\n]\n");
 }
@@ -77,8 +80,8 @@ fn what_is_to_be_done_is_added_once_and_what_is_over_is_cleared() {
         task("t-2", Status::InProgress),
         task("t-3", Status::Closed),
     ];
-    assert!(assignments(&mut file, &tasks, NOW));
-    assert!(!assignments(&mut file, &tasks, NOW), "a second time there is nothing to do");
+    assert!(merge_assignments(&mut file, &tasks, NOW));
+    assert!(!merge_assignments(&mut file, &tasks, NOW), "a second time there is nothing to do");
     assert_eq!(
         file.items.iter().map(|m| task_of(m).unwrap()).collect::<Vec<_>>(),
         ["t-3", "t-1", "t-2"]
@@ -88,7 +91,7 @@ fn what_is_to_be_done_is_added_once_and_what_is_over_is_cleared() {
     assert_eq!(file.items[1]["timestamp"], "2025-11-28T02:00:00.000Z");
 
     tasks[0].status = TaskStatus::Completed;
-    assert!(assignments(&mut file, &tasks, NOW));
+    assert!(merge_assignments(&mut file, &tasks, NOW));
     assert_eq!(file.items.len(), 2, "the note of another program stays");
     assert_eq!(file.field("lastRead"), Some(&json!("2025-11-28T02:00:00.000Z")));
     assert_eq!(file.field("extra"), Some(&json!({"a": 1})));
@@ -102,8 +105,8 @@ fn a_rejected_task_says_why_in_its_last_assignment() {
     );
     let mut rejected = task("t-1", Status::Open);
     rejected.rejection = Some("no tests".to_owned());
-    assert!(assignments(&mut file, std::slice::from_ref(&rejected), NOW));
-    assert!(!assignments(&mut file, std::slice::from_ref(&rejected), NOW));
+    assert!(merge_assignments(&mut file, std::slice::from_ref(&rejected), NOW));
+    assert!(!merge_assignments(&mut file, std::slice::from_ref(&rejected), NOW));
     assert_eq!(
         (&file.items[0]["rejectionReason"], &file.items[0]["own"]),
         (&json!("no tests"), &json!(1))
@@ -118,11 +121,11 @@ fn reports_come_once_and_go_when_they_are_decided() {
     file.items.push(broken.clone());
     let mut waiting = task("t-1", Status::Review);
     waiting.report = Some(report.clone());
-    assert!(reports(&mut file, std::slice::from_ref(&waiting), NOW));
-    assert!(!reports(&mut file, std::slice::from_ref(&waiting), NOW));
+    assert!(merge_reports(&mut file, std::slice::from_ref(&waiting), NOW));
+    assert!(!merge_reports(&mut file, std::slice::from_ref(&waiting), NOW));
     let mut decided = task("t-1", Status::Open);
-    decided.decided = Some(digest(&report));
-    assert!(reports(&mut file, std::slice::from_ref(&decided), NOW));
+    decided.decided = Some(message_digest(&report));
+    assert!(merge_reports(&mut file, std::slice::from_ref(&decided), NOW));
     assert_eq!(file.items, [broken], "what was never taken is not lost");
 }
 
@@ -134,18 +137,18 @@ fn the_queue_tells_and_is_told() {
     )
     .unwrap();
     let mut tasks = vec![task("t-1", Status::Review), task("t-2", Status::Open)];
-    assert!(queue(&mut file, &tasks, NOW));
-    assert!(!queue(&mut file, &tasks, NOW));
+    assert!(merge_queue(&mut file, &tasks, NOW));
+    assert!(!merge_queue(&mut file, &tasks, NOW));
     assert_eq!(file.items[0]["status"], "awaiting_review");
     assert_eq!((&file.items[0]["mine"], &file.items[1]), (&json!(1), &json!({"id": "foreign"})));
     assert!(file.items[0].get("rejectionReason").is_none());
 
     tasks[0].told = Some(TaskStatus::AwaitingReview);
     tasks[1].told = Some(TaskStatus::Pending);
-    assert_eq!(decisions(&file, &tasks), (vec![], vec![]));
+    assert_eq!(read_decisions(&file, &tasks), (vec![], vec![]));
     file.items[0]["status"] = json!("completed");
     file.items[2]["status"] = json!("in_progress");
-    let (wanted, odd) = decisions(&file, &tasks);
+    let (wanted, odd) = read_decisions(&file, &tasks);
     assert_eq!(
         wanted,
         [Decision::Approve { task_id: "t-1".into() }, Decision::Begin { task_id: "t-2".into() }]
@@ -154,11 +157,11 @@ fn the_queue_tells_and_is_told() {
     file.items[0]["status"] = json!("rejected");
     file.items[0]["rejectionReason"] = json!(" no tests ");
     file.items[2]["status"] = json!("completed");
-    let (wanted, odd) = decisions(&file, &tasks);
+    let (wanted, odd) = read_decisions(&file, &tasks);
     assert_eq!(wanted, [Decision::Reject { task_id: "t-1".into(), reason: "no tests".into() }]);
     assert!(odd[0].contains("t-2") && odd[0].contains("no step"), "{odd:?}");
     tasks[0].status = TaskStatus::InProgress;
-    assert_eq!(decisions(&file, &tasks).0, [], "the atom went on since");
+    assert_eq!(read_decisions(&file, &tasks).0, [], "the atom went on since");
 }
 
 #[test]
@@ -172,17 +175,17 @@ fn agents_work_and_idle_and_others_stay() {
         run: Some("run-1".into()),
         since: None,
     };
-    assert!(agents(&mut file, std::slice::from_ref(&state), NOW));
-    assert!(!agents(&mut file, std::slice::from_ref(&state), NOW));
+    assert!(merge_agents(&mut file, std::slice::from_ref(&state), NOW));
+    assert!(!merge_agents(&mut file, std::slice::from_ref(&state), NOW));
     assert_eq!(file.field("agents").unwrap()["claude"]["currentTask"], "t-1");
-    assert!(agents(&mut file, &[], NOW));
+    assert!(merge_agents(&mut file, &[], NOW));
     let all = file.field("agents").unwrap();
     assert_eq!(
         (&all["claude"]["status"], &all["reviewer"]["status"]),
         (&json!("idle"), &json!("away"))
     );
     let mut foreign = Document::parse("{\"agents\": [1]}", "").unwrap();
-    agents(&mut foreign, std::slice::from_ref(&state), NOW);
+    merge_agents(&mut foreign, std::slice::from_ref(&state), NOW);
     assert_eq!(foreign.field("agents"), Some(&json!([1])));
 }
 
@@ -214,13 +217,13 @@ fn an_assignment_is_read_tolerantly_and_what_is_missing_is_told() {
 #[test]
 fn the_order_of_keys_tells_no_messages_apart() {
     assert_eq!(
-        digest(&json!({"a": 1, "b": [{"c": 1, "d": 2}]})),
-        digest(&json!({"b": [{"d": 2, "c": 1}], "a": 1}))
+        message_digest(&json!({"a": 1, "b": [{"c": 1, "d": 2}]})),
+        message_digest(&json!({"b": [{"d": 2, "c": 1}], "a": 1}))
     );
-    assert_ne!(digest(&json!({"a": 1})), digest(&json!({"a": "1"})));
+    assert_ne!(message_digest(&json!({"a": 1})), message_digest(&json!({"a": "1"})));
     let same = json!({"a": 1});
     let numbers: Vec<i64> =
-        numbered(&[same.clone(), json!(2), same]).into_iter().map(|(_, nth)| nth).collect();
+        number_messages(&[same.clone(), json!(2), same]).into_iter().map(|(_, nth)| nth).collect();
     assert_eq!(numbers, [0, 0, 1]);
 }
 
@@ -253,7 +256,7 @@ fn a_number_of_many_digits_is_written_back_as_it_was_read() {
     let text = "[211515111111111110000000000000000000006307977777.0]";
     let first = Document::parse(text, "messages").unwrap();
     let again = Document::parse(&first.render(), "messages").unwrap();
-    assert_eq!(digest(&again.items[0]), digest(&first.items[0]));
+    assert_eq!(message_digest(&again.items[0]), message_digest(&first.items[0]));
 }
 
 proptest! {
@@ -276,17 +279,17 @@ proptest! {
         let mut file = Document::parse(&whole.to_string(), "messages").unwrap();
         let mut as_queue = file.clone();
         let tasks = [task("t-1", Status::Open)];
-        assignments(&mut file, &tasks, NOW);
-        reports(&mut file, &tasks, NOW);
-        decisions(&as_queue, &tasks);
-        queue(&mut as_queue, &tasks, NOW);
+        merge_assignments(&mut file, &tasks, NOW);
+        merge_reports(&mut file, &tasks, NOW);
+        read_decisions(&as_queue, &tasks);
+        merge_queue(&mut as_queue, &tasks, NOW);
         let again = Document::parse(&file.render(), "messages").unwrap();
         prop_assert_eq!(&again, &file);
         prop_assert_eq!(&file.items[..items.len()], &items[..]);
         prop_assert_eq!(file.field("other"), Some(&json!({"kept": [1, null]})));
         for item in &items {
             let _ = read_assignment(item);
-            prop_assert_eq!(digest(item), digest(&serde_json::from_str(&canonical(item)).unwrap()));
+            prop_assert_eq!(message_digest(item), message_digest(&serde_json::from_str(&canonical_text(item)).unwrap()));
         }
     }
 }

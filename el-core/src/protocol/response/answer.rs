@@ -44,7 +44,7 @@ pub struct Faulty {
 
 impl Faulty {
     /// Returns every fault as a line, in words for the model.
-    pub fn lines(&self) -> Vec<String> {
+    pub fn fault_lines(&self) -> Vec<String> {
         let block = self.fault.as_ref().map(|fault| match fault.kind {
             FaultKind::NoPhase | FaultKind::NoData | FaultKind::NotAnObject => {
                 format!("The block: {}.", fault.message)
@@ -65,7 +65,7 @@ pub fn check_block(block: &Block) -> Result<(Payload, Vec<FieldFault>), Faulty> 
         return Err(Faulty { block: None, fault: Some(fault.clone()), fields: Vec::new() });
     }
     let Some(phase) = block.known_phase() else {
-        let phase = super::json::short(block.phase.as_deref().unwrap_or_default());
+        let phase = super::json::short_text(block.phase.as_deref().unwrap_or_default());
         let known: Vec<&str> = Phase::ALL.iter().map(|phase| phase.as_str()).collect();
         return Err(Faulty {
             block: None,
@@ -77,7 +77,7 @@ pub fn check_block(block: &Block) -> Result<(Payload, Vec<FieldFault>), Faulty> 
             }],
         });
     };
-    match phases::check(phase, &block.data) {
+    match phases::check_payload(phase, &block.data) {
         (Some(payload), slight) => Ok((payload, slight)),
         (None, fields) => Err(Faulty { block: None, fault: None, fields }),
     }
@@ -88,7 +88,7 @@ pub fn check_block(block: &Block) -> Result<(Payload, Vec<FieldFault>), Faulty> 
 /// The last block of the phase, or of an unreadable phase, counts: a model corrects a block further
 /// down. A good block before a broken block does not count, since the broken block may have been
 /// the correction.
-pub fn answer(reading: &Reading, wanted: Phase, task: Option<&str>) -> Answer {
+pub fn select_answer(reading: &Reading, wanted: Phase, task: Option<&str>) -> Answer {
     let mut other = None;
     for (n, block) in reading.blocks.iter().enumerate().rev() {
         let fields = match check_block(block) {
@@ -99,9 +99,9 @@ pub fn answer(reading: &Reading, wanted: Phase, task: Option<&str>) -> Answer {
                 {
                     let message = format!(
                         "is \"{}\", but this is about \"{task}\"",
-                        super::json::short(about)
+                        super::json::short_text(about)
                     );
-                    other.get_or_insert((n, field("task_id", message)));
+                    other.get_or_insert((n, field_fault("task_id", message)));
                     continue;
                 }
                 let mut slight = slight;
@@ -110,13 +110,13 @@ pub fn answer(reading: &Reading, wanted: Phase, task: Option<&str>) -> Answer {
             }
             Ok((payload, _)) => {
                 let message = format!("is \"{}\", but \"{wanted}\" was asked for", payload.phase());
-                other.get_or_insert((n, field("phase", message)));
+                other.get_or_insert((n, field_fault("phase", message)));
                 continue;
             }
             Err(faulty) => match block.known_phase() {
                 Some(phase) if phase != wanted => {
                     let message = format!("is \"{phase}\", but \"{wanted}\" was asked for");
-                    other.get_or_insert((n, field("phase", message)));
+                    other.get_or_insert((n, field_fault("phase", message)));
                     continue;
                 }
                 _ => faulty,
@@ -156,6 +156,6 @@ fn earlier_draft(reading: &Reading, last: usize, payload: &Payload) -> Option<Fi
     })
 }
 
-fn field(name: &str, message: String) -> FieldFault {
+fn field_fault(name: &str, message: String) -> FieldFault {
     FieldFault { field: name.to_owned(), message, is_grave: true }
 }

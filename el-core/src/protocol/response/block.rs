@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::delimiter::{self, Delimiter, Seen};
+use super::delimiter::{self, Delimiter, DelimiterMatch};
 use super::fault::{Fault, FaultKind, Repair, Repaired};
 use super::json::{Outcome, Parser, Stop};
 use super::position::{Position, Ruler};
@@ -73,22 +73,29 @@ pub(super) struct Work {
 
 /// Reads the block that begins at `source.begin` with `start`. `far`: a delimiter within a text may
 /// be passed.
-pub(super) fn read(source: &Source<'_>, start: Delimiter, far: bool, work: &mut Work) -> Step {
+pub(super) fn read_block(
+    source: &Source<'_>,
+    start: Delimiter,
+    far: bool,
+    work: &mut Work,
+) -> Step {
     let body = source.begin + start.len;
     let mut parser = Parser::new(source.text, body, source.seams, far);
-    let read = document(&mut parser, source.is_final);
+    let read = read_document(&mut parser, source.is_final);
     work.looked += parser.at - body;
     if parser.hit_end && !source.is_final {
         work.again += parser.at - body;
         return Step::More;
     }
     match read {
-        Ok((value, end)) => finish(source, start, parser, Ok(value), end),
+        Ok((value, end)) => finish_block(source, start, parser, Ok(value), end),
         Err(stop) => {
-            let next = delimiter::find(source.text.as_bytes(), body);
+            let next = delimiter::find_delimiter(source.text.as_bytes(), body);
             let (at, found) = match next {
-                Some((at, Seen::Delimiter(found))) => (at, Some(found)),
-                Some((_, Seen::Maybe | Seen::Nothing)) | None if !source.is_final => {
+                Some((at, DelimiterMatch::Delimiter(found))) => (at, Some(found)),
+                Some((_, DelimiterMatch::Maybe | DelimiterMatch::Nothing)) | None
+                    if !source.is_final =>
+                {
                     return Step::More;
                 }
                 _ => (source.text.len(), None),
@@ -99,23 +106,23 @@ pub(super) fn read(source: &Source<'_>, start: Delimiter, far: bool, work: &mut 
                 work.again += parser.at.saturating_sub(at);
                 work.looked += at - body;
                 let mut near = Parser::new(source.text, body, source.seams, false);
-                (document(&mut near, source.is_final), near)
+                (read_document(&mut near, source.is_final), near)
             } else {
                 (Err(stop), parser)
             };
             match read {
-                Ok((value, end)) => finish(source, start, parser, Ok(value), end),
+                Ok((value, end)) => finish_block(source, start, parser, Ok(value), end),
                 Err(mut stop) => {
                     if stop.kind == FaultKind::Unclosed && found.is_none_or(|found| !found.is_end) {
                         stop.message.push_str("; the end delimiter is missing as well, so the answer was perhaps cut off");
                     }
                     let end = at + found.filter(|found| found.is_end).map_or(0, |found| found.len);
                     if stop.kind.is_mention() {
-                        return Step::Mention(fault(source, &stop, end), end);
+                        return Step::Mention(fault_at(source, &stop, end), end);
                     }
-                    let mut step = finish(source, start, parser, Err(stop), end);
+                    let mut step = finish_block(source, start, parser, Err(stop), end);
                     if let Step::Block(block, _) = &mut step {
-                        block.raw = Some(cut(&source.text[body..at]).to_owned());
+                        block.raw = Some(cut_excerpt(&source.text[body..at]).to_owned());
                     }
                     step
                 }
@@ -126,33 +133,33 @@ pub(super) fn read(source: &Source<'_>, start: Delimiter, far: bool, work: &mut 
 
 /// Reads the JSON of a block with the surroundings. Returns the end of the block, end delimiter
 /// included.
-fn document(parser: &mut Parser<'_>, is_final: bool) -> Outcome<(Value, usize)> {
-    head(parser)?;
-    let value = parser.value()?;
-    let end = tail(parser, is_final)?;
+fn read_document(parser: &mut Parser<'_>, is_final: bool) -> Outcome<(Value, usize)> {
+    read_head(parser)?;
+    let value = parser.parse_value()?;
+    let end = read_tail(parser, is_final)?;
     Ok((value, end))
 }
 
-fn head(parser: &mut Parser<'_>) -> Outcome<()> {
+fn read_head(parser: &mut Parser<'_>) -> Outcome<()> {
     loop {
         let at = parser.at;
         match parser.peek() {
             Some(b' ' | b'\t' | b'\r' | b'\n') => parser.at += 1,
-            _ if parser.eat("\u{feff}") => parser.repair(Repair::Bom, at),
-            Some(b'`' | b'~') if parser.eat("```") || parser.eat("~~~") => {
+            _ if parser.eat_word("\u{feff}") => parser.note_repair(Repair::Bom, at),
+            Some(b'`' | b'~') if parser.eat_word("```") || parser.eat_word("~~~") => {
                 while matches!(
                     parser.peek(),
                     Some(b'`' | b'~' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
                 ) {
                     parser.at += 1;
                 }
-                parser.repair(Repair::CodeFence, at);
+                parser.note_repair(Repair::CodeFence, at);
             }
-            Some(b'j' | b'J') if parser.eat("json") || parser.eat("JSON") => {
-                parser.repair(Repair::CodeFence, at)
+            Some(b'j' | b'J') if parser.eat_word("json") || parser.eat_word("JSON") => {
+                parser.note_repair(Repair::CodeFence, at)
             }
             Some(b'/' | b'#') => {
-                parser.skip()?;
+                parser.skip_blanks()?;
                 if parser.at == at {
                     return no_object(parser);
                 }
@@ -166,9 +173,9 @@ fn head(parser: &mut Parser<'_>) -> Outcome<()> {
 /// Decides about a missing `{`: a fault, or delimiters that are only mentioned.
 fn no_object<T>(parser: &mut Parser<'_>) -> Outcome<T> {
     let rest = &parser.text[parser.at..];
-    let next = delimiter::find(parser.text.as_bytes(), parser.at);
+    let next = delimiter::find_delimiter(parser.text.as_bytes(), parser.at);
     let (end, is_block) = match next {
-        Some((end, Seen::Delimiter(found))) => (end, found.is_end),
+        Some((end, DelimiterMatch::Delimiter(found))) => (end, found.is_end),
         _ => {
             parser.hit_end = true;
             (parser.text.len(), false)
@@ -176,53 +183,53 @@ fn no_object<T>(parser: &mut Parser<'_>) -> Outcome<T> {
     };
     let body = &parser.text[parser.at..end];
     if rest.starts_with('[') && is_block {
-        return parser.stop(FaultKind::NotAnObject, "a list stands where one object is to be");
+        return parser.stop_here(FaultKind::NotAnObject, "a list stands where one object is to be");
     }
     // Prose after a delimiter that nothing ends is prose.
     if is_block && (body.contains('{') || body.contains("\"phase\"")) {
-        return parser.stop(
+        return parser.stop_here(
             FaultKind::Syntax,
             format!(
                 "{} stands where the JSON object is to begin with an opening brace",
-                parser.here()
+                parser.current_char()
             ),
         );
     }
-    parser.stop(FaultKind::NoJson, "there is no JSON object between the delimiters")
+    parser.stop_here(FaultKind::NoJson, "there is no JSON object between the delimiters")
 }
 
 /// Reads the text between the JSON and the end of the block.
-fn tail(parser: &mut Parser<'_>, is_final: bool) -> Outcome<usize> {
+fn read_tail(parser: &mut Parser<'_>, is_final: bool) -> Outcome<usize> {
     let mut comma = false;
     loop {
-        parser.skip()?;
+        parser.skip_blanks()?;
         let at = parser.at;
-        if let Some(found) = parser.delimiter() {
+        if let Some(found) = parser.peek_delimiter() {
             if !found.is_end {
-                parser.repair(Repair::MissingEndDelimiter, at);
+                parser.note_repair(Repair::MissingEndDelimiter, at);
                 return Ok(at);
             }
             if found.is_loose {
-                parser.repair(Repair::LooseDelimiter, at);
+                parser.note_repair(Repair::LooseDelimiter, at);
             }
             return Ok(at + found.len);
         }
         match parser.peek() {
             None => {
-                parser.repair(Repair::MissingEndDelimiter, at);
+                parser.note_repair(Repair::MissingEndDelimiter, at);
                 return Ok(at);
             }
             Some(b'}' | b']') => {
                 parser.at += 1;
-                parser.repair(Repair::ExtraCloser, at);
+                parser.note_repair(Repair::ExtraCloser, at);
             }
             Some(b',') if !comma => {
                 comma = true;
                 parser.at += 1;
-                parser.repair(Repair::TrailingComma, at);
+                parser.note_repair(Repair::TrailingComma, at);
             }
-            Some(b'`' | b'~') if parser.eat("```") || parser.eat("~~~") => {
-                parser.repair(Repair::CodeFence, at)
+            Some(b'`' | b'~') if parser.eat_word("```") || parser.eat_word("~~~") => {
+                parser.note_repair(Repair::CodeFence, at)
             }
             _ => return after_json(parser, is_final),
         }
@@ -233,13 +240,13 @@ fn tail(parser: &mut Parser<'_>, is_final: bool) -> Outcome<usize> {
 /// delimiter.
 fn after_json(parser: &mut Parser<'_>, is_final: bool) -> Outcome<usize> {
     let at = parser.at;
-    let next = delimiter::find(parser.text.as_bytes(), at);
+    let next = delimiter::find_delimiter(parser.text.as_bytes(), at);
     let is_inside = match next {
-        Some((_, Seen::Delimiter(found))) => found.is_end,
+        Some((_, DelimiterMatch::Delimiter(found))) => found.is_end,
         _ => {
             parser.hit_end = true;
             if !is_final {
-                return parser.stop(FaultKind::Unclosed, "the end delimiter is missing");
+                return parser.stop_here(FaultKind::Unclosed, "the end delimiter is missing");
             }
             false
         }
@@ -247,15 +254,15 @@ fn after_json(parser: &mut Parser<'_>, is_final: bool) -> Outcome<usize> {
     if is_inside || parser.peek() == Some(b'{') {
         let message = format!(
             "{} follows after the JSON object; between the delimiters stands one object and nothing else",
-            parser.here()
+            parser.current_char()
         );
-        return parser.stop(FaultKind::Syntax, message);
+        return parser.stop_here(FaultKind::Syntax, message);
     }
-    parser.repair(Repair::MissingEndDelimiter, at);
+    parser.note_repair(Repair::MissingEndDelimiter, at);
     Ok(at)
 }
 
-fn finish(
+fn finish_block(
     source: &Source<'_>,
     start: Delimiter,
     mut parser: Parser<'_>,
@@ -263,39 +270,39 @@ fn finish(
     end: usize,
 ) -> Step {
     if start.is_loose {
-        parser.repair(Repair::LooseDelimiter, source.begin);
+        parser.note_repair(Repair::LooseDelimiter, source.begin);
     }
     let seams = source.seams.partition_point(|seam| *seam <= source.begin)
         ..source.seams.partition_point(|seam| *seam < end);
     for seam in &source.seams[seams] {
-        parser.repair(Repair::JoinedMessages, *seam);
+        parser.note_repair(Repair::JoinedMessages, *seam);
     }
     let body = source.begin + start.len..parser.at.max(source.begin + start.len);
     let (repairs, repairs_made) = parser.into_repairs();
     let mut ruler = Ruler::new(&source.text[source.begin..], source.base);
     let repairs = repairs
         .into_iter()
-        .map(|(repair, at)| Repaired { repair, at: ruler.position(at - source.begin) })
+        .map(|(repair, at)| Repaired { repair, at: ruler.position_at(at - source.begin) })
         .collect();
-    let mut block = Block { repairs, repairs_made, ..empty(source.base) };
+    let mut block = Block { repairs, repairs_made, ..empty_block(source.base) };
     if let Err(stop) = read.and_then(|value| take_apart(&mut block, value, body.start)) {
-        block.fault = Some(fault(source, &stop, end));
-        block.raw = Some(cut(&source.text[body]).to_owned());
+        block.fault = Some(fault_at(source, &stop, end));
+        block.raw = Some(cut_excerpt(&source.text[body]).to_owned());
     }
     Step::Block(Box::new(block), end)
 }
 
 /// A block that is not read at all.
 pub(super) fn given_up(source: &Source<'_>, start: Delimiter, stop: &Stop) -> Block {
-    let raw = cut(&source.text[source.begin + start.len..]).to_owned();
+    let raw = cut_excerpt(&source.text[source.begin + start.len..]).to_owned();
     Block {
-        fault: Some(fault(source, stop, source.text.len())),
+        fault: Some(fault_at(source, stop, source.text.len())),
         raw: Some(raw),
-        ..empty(source.base)
+        ..empty_block(source.base)
     }
 }
 
-fn empty(at: Position) -> Block {
+fn empty_block(at: Position) -> Block {
     Block {
         at,
         phase: None,
@@ -340,9 +347,9 @@ fn take_apart(block: &mut Block, value: Value, at: usize) -> Outcome<()> {
 }
 
 /// Makes a fault from a stop: the position, and the text there up to the end of the block.
-fn fault(source: &Source<'_>, stop: &Stop, end: usize) -> Fault {
+fn fault_at(source: &Source<'_>, stop: &Stop, end: usize) -> Fault {
     let text = source.text;
-    let at = Ruler::new(&text[source.begin..], source.base).position(stop.at - source.begin);
+    let at = Ruler::new(&text[source.begin..], source.base).position_at(stop.at - source.begin);
     let before: Vec<char> = text[source.begin..stop.at]
         .chars()
         .rev()
@@ -360,6 +367,6 @@ fn fault(source: &Source<'_>, stop: &Stop, end: usize) -> Fault {
     Fault { kind: stop.kind, message: stop.message.clone(), at, excerpt }
 }
 
-fn cut(text: &str) -> &str {
-    crate::text::head(text.trim(), RAW_MAX)
+fn cut_excerpt(text: &str) -> &str {
+    crate::text::head_bytes(text.trim(), RAW_MAX)
 }

@@ -62,7 +62,7 @@ pub(super) struct Check {
 }
 
 impl Check {
-    pub(super) fn fault(
+    pub(super) fn add_fault(
         &mut self,
         field: impl Into<String>,
         message: impl Into<String>,
@@ -82,28 +82,33 @@ impl Check {
 
     /// Checks the fields of an object, and removes fields that are `null` or not legal. Unknown
     /// fields stay.
-    pub(super) fn fields(&mut self, path: &str, map: &mut Map<String, Value>, fields: &[Field]) {
+    pub(super) fn check_fields(
+        &mut self,
+        path: &str,
+        map: &mut Map<String, Value>,
+        fields: &[Field],
+    ) {
         for &(name, kind, need) in fields {
-            let field = join(path, name);
+            let field = join_path(path, name);
             let is_grave = need != Need::Optional;
             match map.get_mut(name) {
                 None | Some(Value::Null) => {
                     map.shift_remove(name);
                     if need == Need::Required {
-                        self.fault(
+                        self.add_fault(
                             field,
-                            format!("is missing; it is required and is to be {}", kind.words()),
+                            format!("is missing; it is required and is to be {}", kind.as_words()),
                             true,
                         );
                     }
                 }
                 Some(value) => {
                     let known = self.faults.len() + self.untold;
-                    self.value(&field, value, kind, is_grave);
+                    self.check_value(&field, value, kind, is_grave);
                     if need == Need::Required
                         && value.as_str().is_some_and(|text| text.trim().is_empty())
                     {
-                        self.fault(field, "is empty", true);
+                        self.add_fault(field, "is empty", true);
                     }
                     if self.faults.len() + self.untold > known {
                         map.shift_remove(name);
@@ -113,12 +118,12 @@ impl Check {
         }
     }
 
-    fn value(&mut self, field: &str, value: &mut Value, kind: Kind, is_grave: bool) {
+    fn check_value(&mut self, field: &str, value: &mut Value, kind: Kind, is_grave: bool) {
         let fits = match kind {
             Kind::Text => value.is_string(),
             Kind::Object => value.is_object(),
             Kind::Whole(min, max) => {
-                let whole = whole(value).filter(|n| (min..=max).contains(n));
+                let whole = whole_number(value).filter(|n| (min..=max).contains(n));
                 if let Some(n) = whole {
                     *value = n.into();
                 }
@@ -135,35 +140,42 @@ impl Check {
                 }
                 fits
             }
-            Kind::Texts => return self.items(field, value, Kind::Text, kind, is_grave),
-            Kind::Groups => return self.items(field, value, Kind::Texts, kind, is_grave),
-            Kind::Objects => return self.items(field, value, Kind::Object, kind, is_grave),
+            Kind::Texts => return self.check_items(field, value, Kind::Text, kind, is_grave),
+            Kind::Groups => return self.check_items(field, value, Kind::Texts, kind, is_grave),
+            Kind::Objects => return self.check_items(field, value, Kind::Object, kind, is_grave),
         };
         if !fits {
-            self.fault(
+            self.add_fault(
                 field,
-                format!("is {}, and is to be {}", shown(value), kind.words()),
+                format!("is {}, and is to be {}", show_value(value), kind.as_words()),
                 is_grave,
             );
         }
     }
 
-    fn items(&mut self, field: &str, value: &mut Value, each: Kind, kind: Kind, is_grave: bool) {
+    fn check_items(
+        &mut self,
+        field: &str,
+        value: &mut Value,
+        each: Kind,
+        kind: Kind,
+        is_grave: bool,
+    ) {
         let Value::Array(items) = value else {
-            return self.fault(
+            return self.add_fault(
                 field,
-                format!("is {}, and is to be {}", shown(value), kind.words()),
+                format!("is {}, and is to be {}", show_value(value), kind.as_words()),
                 is_grave,
             );
         };
         for (n, item) in items.iter_mut().enumerate() {
-            self.value(&format!("{field}[{n}]"), item, each, is_grave);
+            self.check_value(&format!("{field}[{n}]"), item, each, is_grave);
         }
     }
 
     /// Returns true if the answer is usable, and the faults, with a line about faults beyond the
     /// limit.
-    pub(super) fn end(mut self) -> (bool, Vec<FieldFault>) {
+    pub(super) fn into_faults(mut self) -> (bool, Vec<FieldFault>) {
         let is_usable = self.faults.iter().all(|fault| !fault.is_grave);
         if self.untold > 0 {
             let message = format!("{} further faults are not listed", self.untold);
@@ -174,7 +186,7 @@ impl Check {
 }
 
 impl Kind {
-    fn words(self) -> String {
+    fn as_words(self) -> String {
         match self {
             Kind::Text => "a text".to_owned(),
             Kind::Words(words) => format!("one of \"{}\"", words.join("\", \"")),
@@ -190,7 +202,7 @@ impl Kind {
 }
 
 /// A whole number, also as `5.0`.
-fn whole(value: &Value) -> Option<u64> {
+fn whole_number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let n = value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..=9e15).contains(n))?;
         format!("{n:.0}").parse().ok()
@@ -198,16 +210,16 @@ fn whole(value: &Value) -> Option<u64> {
 }
 
 /// Formats a value for a message.
-fn shown(value: &Value) -> String {
+fn show_value(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
-        Value::String(text) => format!("the text \"{}\"", super::json::short(text)),
+        Value::String(text) => format!("the text \"{}\"", super::json::short_text(text)),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
     }
 }
 
-pub(super) fn join(path: &str, name: &str) -> String {
+pub(super) fn join_path(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }

@@ -16,7 +16,7 @@ pub(super) struct Delimiter {
 
 /// The kind of text at a `<`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum DelimiterMatch {
     Delimiter(Delimiter),
     /// Possibly a delimiter: the text ends too early to decide.
     Maybe,
@@ -24,41 +24,49 @@ pub(super) enum Seen {
 }
 
 /// Looks for a delimiter at the beginning of `text`, within 64 bytes.
-pub(super) fn at(text: &[u8]) -> Seen {
+pub(super) fn delimiter_at(text: &[u8]) -> DelimiterMatch {
     if text.starts_with(END.as_bytes()) {
-        return Seen::Delimiter(Delimiter { is_end: true, len: END.len(), is_loose: false });
+        return DelimiterMatch::Delimiter(Delimiter {
+            is_end: true,
+            len: END.len(),
+            is_loose: false,
+        });
     }
     if text.starts_with(START.as_bytes()) {
-        return Seen::Delimiter(Delimiter { is_end: false, len: START.len(), is_loose: false });
+        return DelimiterMatch::Delimiter(Delimiter {
+            is_end: false,
+            len: START.len(),
+            is_loose: false,
+        });
     }
-    loose(text)
+    loose_delimiter(text)
 }
 
 /// `<<<`, an optional `/` or `END`, the name, an optional `END`, two or three `>`; spaces, `_` and
 /// `-` between the words, in any case.
-fn loose(text: &[u8]) -> Seen {
-    let mut look = Look { text, at: 0 };
+fn loose_delimiter(text: &[u8]) -> DelimiterMatch {
+    let mut look = Matcher { text, at: 0 };
     for _ in 0..3 {
         match look.text.get(look.at) {
             Some(b'<') => look.at += 1,
-            Some(_) => return Seen::Nothing,
-            None => return Seen::Maybe,
+            Some(_) => return DelimiterMatch::Nothing,
+            None => return DelimiterMatch::Maybe,
         }
     }
-    look.gap();
+    look.skip_gap();
     let mut is_end = false;
     if look.text.get(look.at) == Some(&b'/') {
         look.at += 1;
         is_end = true;
     }
     for word in ["END", "ORCHESTRATOR", "RESPONSE", "END"] {
-        match look.word(word) {
+        match look.match_word(word) {
             Some(true) => is_end |= word == "END",
             Some(false) if word == "END" => {}
-            Some(false) => return Seen::Nothing,
-            None => return Seen::Maybe,
+            Some(false) => return DelimiterMatch::Nothing,
+            None => return DelimiterMatch::Maybe,
         }
-        look.gap();
+        look.skip_gap();
     }
     let from = look.at;
     while look.at < from + 3 && look.text.get(look.at) == Some(&b'>') {
@@ -66,21 +74,21 @@ fn loose(text: &[u8]) -> Seen {
     }
     match look.at - from {
         3 => {}
-        _ if look.at >= text.len() => return Seen::Maybe,
+        _ if look.at >= text.len() => return DelimiterMatch::Maybe,
         2 => {}
-        _ => return Seen::Nothing,
+        _ => return DelimiterMatch::Nothing,
     }
-    Seen::Delimiter(Delimiter { is_end, len: look.at, is_loose: true })
+    DelimiterMatch::Delimiter(Delimiter { is_end, len: look.at, is_loose: true })
 }
 
-struct Look<'a> {
+struct Matcher<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-impl Look<'_> {
+impl Matcher<'_> {
     /// At most two characters that may stand between words.
-    fn gap(&mut self) {
+    fn skip_gap(&mut self) {
         let from = self.at;
         while self.at < from + 2
             && matches!(self.text.get(self.at), Some(b' ' | b'\t' | b'_' | b'-'))
@@ -90,7 +98,7 @@ impl Look<'_> {
     }
 
     /// Matches and passes a word; `None` if the text ends within the word.
-    fn word(&mut self, word: &str) -> Option<bool> {
+    fn match_word(&mut self, word: &str) -> Option<bool> {
         let rest = &self.text[self.at..];
         let len = rest.len().min(word.len());
         if !rest[..len].eq_ignore_ascii_case(&word.as_bytes()[..len]) {
@@ -105,13 +113,13 @@ impl Look<'_> {
 }
 
 /// Returns the first `<` from `from` on that is, or may be, a delimiter.
-pub(super) fn find(text: &[u8], from: usize) -> Option<(usize, Seen)> {
+pub(super) fn find_delimiter(text: &[u8], from: usize) -> Option<(usize, DelimiterMatch)> {
     let mut at_byte = from;
     loop {
         let step = text[at_byte.min(text.len())..].iter().position(|b| *b == b'<')?;
         at_byte += step;
-        match at(&text[at_byte..]) {
-            Seen::Nothing => at_byte += 1,
+        match delimiter_at(&text[at_byte..]) {
+            DelimiterMatch::Nothing => at_byte += 1,
             seen => return Some((at_byte, seen)),
         }
     }
@@ -134,7 +142,9 @@ mod tests {
             ("<<<ORCHESTRATOR_RESPONSE_END>>>", true),
             ("<<<End-Orchestrator-Response>>>", true),
         ] {
-            let Seen::Delimiter(seen) = at(text.as_bytes()) else { panic!("{text}") };
+            let DelimiterMatch::Delimiter(seen) = delimiter_at(text.as_bytes()) else {
+                panic!("{text}")
+            };
             assert_eq!((seen.is_end, seen.len), (is_end, text.trim_end().len()), "{text}");
             assert_eq!(seen.is_loose, text != START && text != END);
         }
@@ -147,7 +157,7 @@ mod tests {
             "<<<ORCHESTRATOR_RESPONSE>",
             "<<<ORCHESTRATOR_RESPONSE>>",
         ] {
-            assert_eq!(at(text.as_bytes()), Seen::Maybe, "{text}");
+            assert_eq!(delimiter_at(text.as_bytes()), DelimiterMatch::Maybe, "{text}");
         }
         for text in [
             "<<x",
@@ -157,13 +167,15 @@ mod tests {
             "<<<ORCHESTRATOR>>>",
             "<<ORCHESTRATOR_RESPONSE>>",
         ] {
-            assert_eq!(at(text.as_bytes()), Seen::Nothing, "{text}");
+            assert_eq!(delimiter_at(text.as_bytes()), DelimiterMatch::Nothing, "{text}");
         }
     }
 
     #[test]
     fn the_longest_form_fits() {
         let longest = b"<<<  /END--ORCHESTRATOR__RESPONSE  END  >>>";
-        assert!(matches!(at(longest), Seen::Delimiter(d) if d.len == longest.len() && d.len < 64));
+        assert!(
+            matches!(delimiter_at(longest), DelimiterMatch::Delimiter(d) if d.len == longest.len() && d.len < 64)
+        );
     }
 }

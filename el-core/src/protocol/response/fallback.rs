@@ -25,7 +25,7 @@ pub enum Signal {
 /// The part of an answer that plain words can carry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "carried", rename_all = "snake_case")]
-pub enum Carried {
+pub enum FallbackAnswer {
     /// The analysis in the model's own words, without a number of tasks.
     Analysis { summary: String },
     /// A worker's status and words.
@@ -35,26 +35,28 @@ pub enum Carried {
 /// Reads the answer for the phase from plain text; `None`: the phase stops. Task lists and results
 /// are data, so no words can carry such answers. Text that claims both success and failure has no
 /// answer.
-pub fn fallback(text: &str, phase: Phase) -> Option<Carried> {
-    let summary = || kept(text).to_owned();
-    match (phase, signal(text, phase)?) {
+pub fn carried_answer(text: &str, phase: Phase) -> Option<FallbackAnswer> {
+    let summary = || cut_summary(text).to_owned();
+    match (phase, read_signal(text, phase)?) {
         (Phase::Analysis, Signal::AnalysisComplete) => {
-            Some(Carried::Analysis { summary: summary() })
+            Some(FallbackAnswer::Analysis { summary: summary() })
         }
-        (Phase::Completion, Signal::WorkerDone) => {
-            Some(Carried::Completion { status: CompletionStatus::Success, summary: summary() })
-        }
-        (Phase::Completion, Signal::WorkerError) => {
-            Some(Carried::Completion { status: CompletionStatus::Failed, summary: summary() })
-        }
+        (Phase::Completion, Signal::WorkerDone) => Some(FallbackAnswer::Completion {
+            status: CompletionStatus::Success,
+            summary: summary(),
+        }),
+        (Phase::Completion, Signal::WorkerError) => Some(FallbackAnswer::Completion {
+            status: CompletionStatus::Failed,
+            summary: summary(),
+        }),
         _ => None,
     }
 }
 
 /// Returns the status in the words of `text`, for a phase with a status.
-pub fn signal(text: &str, phase: Phase) -> Option<Signal> {
-    let words = words(text);
-    let pairs = |first: &[&[&str]], second: &[&str]| has(&words, first, second);
+pub fn read_signal(text: &str, phase: Phase) -> Option<Signal> {
+    let words = split_words(text);
+    let pairs = |first: &[&[&str]], second: &[&str]| has_phrase(&words, first, second);
     match phase {
         Phase::Analysis => pairs(
             &[&["analysis"], &["exploration"]],
@@ -81,7 +83,7 @@ pub fn signal(text: &str, phase: Phase) -> Option<Signal> {
 
 /// Splits a text into words in lower case; a mark between two words, such as a full stop, counts as
 /// a word.
-fn words(text: &str) -> Vec<String> {
+fn split_words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for c in text.chars() {
         match c {
@@ -102,7 +104,7 @@ fn words(text: &str) -> Vec<String> {
 
 /// Matches a phrase of `first`, then `is`, `was`, `has been` or nothing, then a word of `second`,
 /// without a negation before or after.
-fn has(words: &[String], first: &[&[&str]], second: &[&str]) -> bool {
+fn has_phrase(words: &[String], first: &[&[&str]], second: &[&str]) -> bool {
     (0..words.len()).any(|at| {
         first.iter().any(|first| {
             let Some(rest) = words[at..].strip_prefix_words(first) else { return false };
@@ -195,6 +197,6 @@ impl Words for [String] {
     }
 }
 
-fn kept(text: &str) -> &str {
-    crate::text::head(text.trim(), KEPT)
+fn cut_summary(text: &str) -> &str {
+    crate::text::head_bytes(text.trim(), KEPT)
 }

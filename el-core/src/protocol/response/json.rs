@@ -5,7 +5,7 @@ mod strings;
 
 use serde_json::{Map, Value};
 
-use super::delimiter::{self, Delimiter, Seen};
+use super::delimiter::{self, Delimiter, DelimiterMatch};
 use super::fault::{FaultKind, Repair};
 
 /// Deeper nesting is refused; later readers stop at 128.
@@ -75,7 +75,7 @@ impl<'a> Parser<'a> {
         (repairs, self.repairs_made)
     }
 
-    pub(super) fn repair(&mut self, repair: Repair, at: usize) {
+    pub(super) fn note_repair(&mut self, repair: Repair, at: usize) {
         // A fence has a beginning and an end, and is one.
         if repair == Repair::CodeFence && self.repairs.iter().any(|(known, _)| *known == repair) {
             return;
@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(super) fn stop<T>(&self, kind: FaultKind, message: impl Into<String>) -> Outcome<T> {
+    pub(super) fn stop_here<T>(&self, kind: FaultKind, message: impl Into<String>) -> Outcome<T> {
         self.stop_at(kind, message, self.at)
     }
 
@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Passes `word` if present. At the end of the text, a part of the word may be there.
-    pub(super) fn eat(&mut self, word: &str) -> bool {
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let rest = &self.bytes[self.at..];
         let is_here = rest.starts_with(word.as_bytes());
         if is_here {
@@ -118,22 +118,22 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the delimiter at the current position, if any.
-    pub(super) fn delimiter(&mut self) -> Option<Delimiter> {
+    pub(super) fn peek_delimiter(&mut self) -> Option<Delimiter> {
         if self.bytes.get(self.at) != Some(&b'<') {
             return None;
         }
-        match delimiter::at(&self.bytes[self.at..]) {
-            Seen::Delimiter(found) => Some(found),
-            Seen::Maybe => {
+        match delimiter::delimiter_at(&self.bytes[self.at..]) {
+            DelimiterMatch::Delimiter(found) => Some(found),
+            DelimiterMatch::Maybe => {
                 self.hit_end = true;
                 None
             }
-            Seen::Nothing => None,
+            DelimiterMatch::Nothing => None,
         }
     }
 
     /// The character that stands here, for a message.
-    pub(super) fn here(&self) -> String {
+    pub(super) fn current_char(&self) -> String {
         match self.text[self.at..].chars().next() {
             Some(c) if c.is_control() => format!("the character U+{:04X}", u32::from(c)),
             Some(c) => format!("`{c}`"),
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Passes spaces and comments. Returns true if a line ended there.
-    pub(super) fn skip(&mut self) -> Outcome<bool> {
+    pub(super) fn skip_blanks(&mut self) -> Outcome<bool> {
         let mut new_line = false;
         loop {
             match self.peek() {
@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
                     new_line = true;
                     self.at += 1;
                 }
-                Some(b'/' | b'#') => match self.comment()? {
+                Some(b'/' | b'#') => match self.skip_comment()? {
                     Some(has_line) => new_line |= has_line,
                     None => return Ok(new_line),
                 },
@@ -161,11 +161,11 @@ impl<'a> Parser<'a> {
     }
 
     /// Passes a comment, if any. Returns whether a line ended in the comment.
-    fn comment(&mut self) -> Outcome<Option<bool>> {
+    fn skip_comment(&mut self) -> Outcome<Option<bool>> {
         let from = self.at;
-        if self.eat("/*") {
-            while !self.eat("*/") {
-                if self.peek().is_none() || self.delimiter().is_some() {
+        if self.eat_word("/*") {
+            while !self.eat_word("*/") {
+                if self.peek().is_none() || self.peek_delimiter().is_some() {
                     return self.stop_at(
                         FaultKind::Syntax,
                         "a comment is opened and not closed",
@@ -174,8 +174,8 @@ impl<'a> Parser<'a> {
                 }
                 self.at += 1;
             }
-        } else if self.eat("//") || self.eat("#") {
-            while self.peek().is_some_and(|byte| byte != b'\n') && self.delimiter().is_none() {
+        } else if self.eat_word("//") || self.eat_word("#") {
+            while self.peek().is_some_and(|byte| byte != b'\n') && self.peek_delimiter().is_none() {
                 self.at += 1;
             }
         } else {
@@ -187,36 +187,37 @@ impl<'a> Parser<'a> {
                 "a comment says that something was left out here; everything must be written";
             return self.stop_at(FaultKind::LeftOut, message, from);
         }
-        self.repair(Repair::Comment, from);
+        self.note_repair(Repair::Comment, from);
         Ok(Some(comment.contains('\n')))
     }
 
     /// Reads a value; the spaces in front are passed already.
-    pub(super) fn value(&mut self) -> Outcome<Value> {
-        self.count()?;
-        if self.delimiter().is_some() {
+    pub(super) fn parse_value(&mut self) -> Outcome<Value> {
+        self.count_value()?;
+        if self.peek_delimiter().is_some() {
             return self.cut_off("a value is missing");
         }
         match self.peek() {
             None => self.cut_off("a value is missing"),
-            Some(b'{') => self.nested(Parser::object),
-            Some(b'[') => self.nested(Parser::array),
-            Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(byte) => match self.quoted()? {
+            Some(b'{') => self.parse_nested(Parser::parse_object),
+            Some(b'[') => self.parse_nested(Parser::parse_array),
+            Some(b'-' | b'0'..=b'9') => self.parse_number(),
+            Some(byte) => match self.parse_quoted()? {
                 Some(text) => Ok(Value::String(text)),
-                None if byte.is_ascii_alphabetic() || byte == b'_' => self.word(),
-                None if self.is_ellipsis() => self.stop(FaultKind::LeftOut, LEFT_OUT),
-                None => {
-                    self.stop(FaultKind::Syntax, format!("{} cannot begin a value", self.here()))
-                }
+                None if byte.is_ascii_alphabetic() || byte == b'_' => self.parse_word(),
+                None if self.is_ellipsis() => self.stop_here(FaultKind::LeftOut, LEFT_OUT),
+                None => self.stop_here(
+                    FaultKind::Syntax,
+                    format!("{} cannot begin a value", self.current_char()),
+                ),
             },
         }
     }
 
-    fn count(&mut self) -> Outcome<()> {
+    fn count_value(&mut self) -> Outcome<()> {
         self.values += 1;
         if self.values > VALUES_MAX {
-            return self.stop(
+            return self.stop_here(
                 FaultKind::TooLarge,
                 format!("it holds more than {VALUES_MAX} keys and values"),
             );
@@ -228,10 +229,12 @@ impl<'a> Parser<'a> {
         self.text[self.at..].starts_with("..") || self.text[self.at..].starts_with('…')
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Outcome<Value>) -> Outcome<Value> {
+    fn parse_nested(&mut self, read: fn(&mut Self) -> Outcome<Value>) -> Outcome<Value> {
         if self.depth == DEPTH_MAX {
-            return self
-                .stop(FaultKind::TooLarge, format!("it is nested more than {DEPTH_MAX} deep"));
+            return self.stop_here(
+                FaultKind::TooLarge,
+                format!("it is nested more than {DEPTH_MAX} deep"),
+            );
         }
         self.depth += 1;
         self.at += 1;
@@ -240,12 +243,12 @@ impl<'a> Parser<'a> {
         value
     }
 
-    fn array(&mut self) -> Outcome<Value> {
+    fn parse_array(&mut self) -> Outcome<Value> {
         let mut items = Vec::new();
         let mut comma = None;
-        let mut new_line = self.skip()?;
+        let mut new_line = self.skip_blanks()?;
         loop {
-            if self.closes(b']', comma, items.is_empty())? {
+            if self.try_close(b']', comma, items.is_empty())? {
                 return Ok(Value::Array(items));
             }
             if comma.is_none() && !items.is_empty() {
@@ -256,17 +259,17 @@ impl<'a> Parser<'a> {
                 };
                 self.missing_comma(new_line && alike)?;
             }
-            items.push(self.value()?);
+            items.push(self.parse_value()?);
             self.skip_to_comma(&mut comma, &mut new_line)?;
         }
     }
 
-    fn object(&mut self) -> Outcome<Value> {
+    fn parse_object(&mut self) -> Outcome<Value> {
         let mut map = Map::new();
         let mut comma = None;
-        let mut new_line = self.skip()?;
+        let mut new_line = self.skip_blanks()?;
         loop {
-            if self.closes(b'}', comma, map.is_empty())? {
+            if self.try_close(b'}', comma, map.is_empty())? {
                 return Ok(Value::Object(map));
             }
             if comma.is_none() && !map.is_empty() {
@@ -274,25 +277,29 @@ impl<'a> Parser<'a> {
                 self.missing_comma(new_line && is_key)?;
             }
             let at = self.at;
-            let key = self.key()?;
-            self.skip()?;
-            if !self.eat(":") {
-                let key = short(&key);
-                if self.delimiter().is_some() || self.peek().is_none() {
+            let key = self.parse_key()?;
+            self.skip_blanks()?;
+            if !self.eat_word(":") {
+                let key = short_text(&key);
+                if self.peek_delimiter().is_some() || self.peek().is_none() {
                     return self.cut_off(&format!("after the key `{key}` its value is missing"));
                 }
-                let message =
-                    format!("after the key `{key}` comes {} instead of a colon", self.here());
-                return self.stop(FaultKind::Syntax, message);
+                let message = format!(
+                    "after the key `{key}` comes {} instead of a colon",
+                    self.current_char()
+                );
+                return self.stop_here(FaultKind::Syntax, message);
             }
-            self.skip()?;
-            let value = self.value()?;
+            self.skip_blanks()?;
+            let value = self.parse_value()?;
             match map.get(&key) {
                 None => drop(map.insert(key, value)),
-                Some(known) if *known == value => self.repair(Repair::RepeatedKey, at),
+                Some(known) if *known == value => self.note_repair(Repair::RepeatedKey, at),
                 Some(_) => {
-                    let message =
-                        format!("the key `{}` stands twice with different values", short(&key));
+                    let message = format!(
+                        "the key `{}` stands twice with different values",
+                        short_text(&key)
+                    );
                     return self.stop_at(FaultKind::RepeatedKey, message, at);
                 }
             }
@@ -302,75 +309,82 @@ impl<'a> Parser<'a> {
 
     /// Passes the comma after an item, if any, and returns the position of the comma.
     fn skip_to_comma(&mut self, comma: &mut Option<usize>, new_line: &mut bool) -> Outcome<()> {
-        *new_line = self.skip()?;
+        *new_line = self.skip_blanks()?;
         *comma = None;
         if self.peek() == Some(b',') {
             *comma = Some(self.at);
             self.at += 1;
-            self.skip()?;
+            self.skip_blanks()?;
         }
         Ok(())
     }
 
     /// Returns true if the array or object ends here, after the necessary repairs.
-    fn closes(&mut self, closer: u8, comma: Option<usize>, is_empty: bool) -> Outcome<bool> {
+    fn try_close(&mut self, closer: u8, comma: Option<usize>, is_empty: bool) -> Outcome<bool> {
         match self.peek() {
             Some(byte) if byte == closer => self.at += 1,
             Some(b',') if comma.is_some() => {
-                return self
-                    .stop(FaultKind::Ambiguous, "two commas: an item is missing between them");
+                return self.stop_here(
+                    FaultKind::Ambiguous,
+                    "two commas: an item is missing between them",
+                );
             }
-            Some(b',') => return self.stop(FaultKind::Ambiguous, "a comma with no item before it"),
+            Some(b',') => {
+                return self.stop_here(FaultKind::Ambiguous, "a comma with no item before it");
+            }
             Some(byte @ (b'}' | b']')) => {
                 let (byte, closer) = (char::from(byte), char::from(closer));
                 let message = format!(
                     "`{byte}` where `{closer}` is to be: a closer is missing before it, or this one is wrong"
                 );
-                return self.stop(FaultKind::Ambiguous, message);
+                return self.stop_here(FaultKind::Ambiguous, message);
             }
             None => return self.cut_off("it is not closed"),
-            Some(_) => match self.delimiter() {
+            Some(_) => match self.peek_delimiter() {
                 // A block ended by the writer lost only the closers; a block that just stops may
                 // have lost more.
                 Some(found) if found.is_end && comma.is_none() && !is_empty => {
-                    self.repair(Repair::MissingCloser, self.at)
+                    self.note_repair(Repair::MissingCloser, self.at)
                 }
                 Some(_) => return self.cut_off("it is not closed"),
                 None => return Ok(false),
             },
         }
         if let Some(comma) = comma {
-            self.repair(Repair::TrailingComma, comma);
+            self.note_repair(Repair::TrailingComma, comma);
         }
         Ok(true)
     }
 
     fn missing_comma(&mut self, is_clear: bool) -> Outcome<()> {
         if is_clear {
-            self.repair(Repair::MissingComma, self.at);
+            self.note_repair(Repair::MissingComma, self.at);
             return Ok(());
         }
-        self.stop(
+        self.stop_here(
             FaultKind::Syntax,
-            format!("after a value comes {} instead of a comma or a closer", self.here()),
+            format!("after a value comes {} instead of a comma or a closer", self.current_char()),
         )
     }
 
     fn cut_off<T>(&self, what: &str) -> Outcome<T> {
-        self.stop(FaultKind::Unclosed, format!("the JSON ends too early: {what}"))
+        self.stop_here(FaultKind::Unclosed, format!("the JSON ends too early: {what}"))
     }
 
-    fn key(&mut self) -> Outcome<String> {
-        self.count()?;
+    fn parse_key(&mut self) -> Outcome<String> {
+        self.count_value()?;
         let from = self.at;
-        if let Some(text) = self.quoted()? {
+        if let Some(text) = self.parse_quoted()? {
             return Ok(text);
         }
         if self.is_ellipsis() {
-            return self.stop(FaultKind::LeftOut, LEFT_OUT);
+            return self.stop_here(FaultKind::LeftOut, LEFT_OUT);
         }
         if !self.peek().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'$') {
-            return self.stop(FaultKind::Syntax, format!("{} cannot begin a key", self.here()));
+            return self.stop_here(
+                FaultKind::Syntax,
+                format!("{} cannot begin a key", self.current_char()),
+            );
         }
         while self
             .peek()
@@ -378,18 +392,18 @@ impl<'a> Parser<'a> {
         {
             self.at += 1;
         }
-        self.repair(Repair::UnquotedKey, from);
+        self.note_repair(Repair::UnquotedKey, from);
         Ok(self.text[from..self.at].to_owned())
     }
 
-    fn word(&mut self) -> Outcome<Value> {
+    fn parse_word(&mut self) -> Outcome<Value> {
         let from = self.at;
         while self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_') {
             self.at += 1;
         }
         let word = &self.text[from..self.at];
         if matches!(word, "True" | "False" | "None") {
-            self.repair(Repair::PythonLiteral, from);
+            self.note_repair(Repair::PythonLiteral, from);
         }
         match word {
             "true" | "True" => Ok(Value::Bool(true)),
@@ -397,13 +411,13 @@ impl<'a> Parser<'a> {
             "null" | "None" => Ok(Value::Null),
             _ => {
                 let message =
-                    format!("`{}` is no value; a text stands in double quotes", short(word));
+                    format!("`{}` is no value; a text stands in double quotes", short_text(word));
                 self.stop_at(FaultKind::Syntax, message, from)
             }
         }
     }
 
-    fn number(&mut self) -> Outcome<Value> {
+    fn parse_number(&mut self) -> Outcome<Value> {
         let from = self.at;
         while self.peek().is_some_and(|b| {
             b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.' | b'_' | b'%')
@@ -412,7 +426,11 @@ impl<'a> Parser<'a> {
         }
         let digits = &self.text[from..self.at];
         serde_json::from_str::<Value>(digits).or_else(|_| {
-            self.stop_at(FaultKind::Syntax, format!("`{}` is no JSON number", short(digits)), from)
+            self.stop_at(
+                FaultKind::Syntax,
+                format!("`{}` is no JSON number", short_text(digits)),
+                from,
+            )
         })
     }
 }
@@ -437,7 +455,7 @@ fn says_left_out(comment: &str) -> bool {
 }
 
 /// The beginning of a text, for a message.
-pub(super) fn short(text: &str) -> String {
+pub(super) fn short_text(text: &str) -> String {
     let cut: String = text.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(40).is_some() { format!("{cut}…") } else { cut }
 }

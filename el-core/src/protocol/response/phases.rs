@@ -65,7 +65,7 @@ pub struct Aggregation {
 
 impl Aggregation {
     /// Returns the status if the word is a status of completions.
-    pub fn outcome(&self) -> Option<CompletionStatus> {
+    pub fn completion_status(&self) -> Option<CompletionStatus> {
         self.status.parse().ok()
     }
 }
@@ -179,55 +179,55 @@ const CONFLICT: [Field; 3] = [
 ];
 
 /// Checks the data of a phase: the payload, unless a fault is grave; and every fault.
-pub fn check(phase: Phase, data: &Value) -> (Option<Payload>, Vec<FieldFault>) {
+pub fn check_payload(phase: Phase, data: &Value) -> (Option<Payload>, Vec<FieldFault>) {
     let mut check = Check::default();
     let Value::Object(map) = data else {
-        check.fault("data", "is to be an object", true);
-        return (None, check.end().1);
+        check.add_fault("data", "is to be an object", true);
+        return (None, check.into_faults().1);
     };
     let mut map = map.clone();
     match phase {
-        Phase::Analysis => check.fields("", &mut map, &ANALYSIS),
-        Phase::Progress => check.fields("", &mut map, &PROGRESS),
-        Phase::Completion => check.fields("", &mut map, &COMPLETION),
+        Phase::Analysis => check.check_fields("", &mut map, &ANALYSIS),
+        Phase::Progress => check.check_fields("", &mut map, &PROGRESS),
+        Phase::Completion => check.check_fields("", &mut map, &COMPLETION),
         Phase::Aggregation => {
-            check.fields("", &mut map, &AGGREGATION);
-            each(&mut check, &mut map, "conflicts", &CONFLICT);
+            check.check_fields("", &mut map, &AGGREGATION);
+            check_each(&mut check, &mut map, "conflicts", &CONFLICT);
         }
         Phase::TaskList => {
-            check.fields("", &mut map, &TASK_LIST);
-            each(&mut check, &mut map, "tasks", &TASK);
+            check.check_fields("", &mut map, &TASK_LIST);
+            check_each(&mut check, &mut map, "tasks", &TASK);
         }
     }
     if check.faults.iter().any(|fault| fault.is_grave) {
-        return (None, check.end().1);
+        return (None, check.into_faults().1);
     }
-    let payload = payload(phase, map);
+    let payload = parse_payload(phase, map);
     match &payload {
-        Ok(Payload::TaskList(list)) => tasks::check(list, &mut check),
+        Ok(Payload::TaskList(list)) => tasks::check_tasks(list, &mut check),
         Ok(_) => {}
-        Err(error) => check.fault("data", format!("does not fit: {error}"), true),
+        Err(error) => check.add_fault("data", format!("does not fit: {error}"), true),
     }
-    let (is_usable, faults) = check.end();
+    let (is_usable, faults) = check.into_faults();
     (payload.ok().filter(|_| is_usable), faults)
 }
 
-fn each(check: &mut Check, map: &mut Map<String, Value>, name: &str, fields: &[Field]) {
+fn check_each(check: &mut Check, map: &mut Map<String, Value>, name: &str, fields: &[Field]) {
     let Some(Value::Array(items)) = map.get_mut(name) else { return };
     for (n, item) in items.iter_mut().enumerate() {
         if let Value::Object(item) = item {
-            check.fields(&format!("{name}[{n}]"), item, fields);
+            check.check_fields(&format!("{name}[{n}]"), item, fields);
         }
     }
 }
 
-fn payload(phase: Phase, map: Map<String, Value>) -> Result<Payload, serde_json::Error> {
+fn parse_payload(phase: Phase, map: Map<String, Value>) -> Result<Payload, serde_json::Error> {
     let data = Value::Object(map);
     Ok(match phase {
         Phase::Analysis => Payload::Analysis(serde_json::from_value(data)?),
         Phase::TaskList => {
             let mut list: TaskList = serde_json::from_value(data)?;
-            tasks::tidy(&mut list);
+            tasks::tidy_names(&mut list);
             Payload::TaskList(list)
         }
         Phase::Progress => Payload::Progress(serde_json::from_value(data)?),

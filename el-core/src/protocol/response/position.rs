@@ -16,7 +16,7 @@ impl Position {
     pub const START: Position = Position { line: 1, column: 1, byte: 0 };
 
     /// Returns the position after `text`. Lines end with LF, with or without CR.
-    pub(super) fn after(mut self, text: &str) -> Position {
+    pub(super) fn advance_over(mut self, text: &str) -> Position {
         self.byte += text.len();
         let mut last = text;
         if let Some(at) = text.rfind('\n') {
@@ -50,11 +50,11 @@ impl<'a> Ruler<'a> {
     }
 
     /// Returns the position of a byte, which begins a character or ends the text.
-    pub(super) fn position(&mut self, byte: usize) -> Position {
+    pub(super) fn position_at(&mut self, byte: usize) -> Position {
         if byte < self.read {
             (self.read, self.at) = (0, self.base);
         }
-        self.at = self.at.after(&self.text[self.read..byte]);
+        self.at = self.at.advance_over(&self.text[self.read..byte]);
         self.read = byte;
         self.at
     }

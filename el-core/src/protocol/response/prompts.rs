@@ -11,7 +11,7 @@ use super::phases::Analysis;
 use super::proposed::ProposedTask;
 use super::{PROGRESS_EVERY_S, TASKS_MAX};
 use crate::model::Phase;
-use crate::protocol::fence::{block, line};
+use crate::protocol::fence::{fence_block, fence_line};
 
 const GOAL_MAX: usize = 60_000;
 const TEXT_MAX: usize = 20_000;
@@ -20,7 +20,7 @@ const LIST_MAX: usize = 200;
 
 /// Returns the form of an answer with the fields of the phase. The placeholders in `<…>` make sure
 /// that an echo of the form is no answer.
-pub(super) fn form(phase: Phase) -> String {
+pub(super) fn answer_form(phase: Phase) -> String {
     let data = match phase {
         Phase::Analysis => {
             "\
@@ -85,7 +85,7 @@ pub(super) fn form(phase: Phase) -> String {
     format!("{START}\n{{\n  \"phase\": \"{phase}\",\n  \"data\": {{\n    {data}\n  }}\n}}\n{END}")
 }
 
-fn required(phase: Phase) -> &'static str {
+fn required_fields(phase: Phase) -> &'static str {
     match phase {
         Phase::Analysis => "`summary` and `recommended_splits` are required",
         Phase::TaskList => "`tasks` is required, and in each task `id`, `title` and `description`",
@@ -94,22 +94,22 @@ fn required(phase: Phase) -> &'static str {
     }
 }
 
-fn how(phase: Phase) -> String {
+fn phase_rules(phase: Phase) -> String {
     format!(
         "End your answer with exactly one block in this form, with your own values for what stands in `<…>`; {}, leave out what you cannot say. It is strict JSON: double quotes, no comments, no \
          trailing commas, line ends in texts as `\\n`. What you want to say besides comes before it.\n\n{}",
-        required(phase),
-        form(phase)
+        required_fields(phase),
+        answer_form(phase)
     )
 }
 
 /// Returns the prompt for an analysis.
-pub fn analysis(goal: &str) -> String {
+pub fn analysis_prompt(goal: &str) -> String {
     format!(
         "Look at this project and find out what the work below takes. Change nothing yet. Find its parts, the files that matter, and what could go wrong, and \
          say into how many tasks it splits that can be worked on side by side.\n\n## The work\n\n{}\n\n## Your answer\n\n{}\n",
-        block(goal, GOAL_MAX),
-        how(Phase::Analysis)
+        fence_block(goal, GOAL_MAX),
+        phase_rules(Phase::Analysis)
     )
 }
 
@@ -126,10 +126,10 @@ pub struct TaskListPrompt<'a> {
 /// Asks for the list of tasks.
 pub fn task_list(prompt: &TaskListPrompt<'_>) -> String {
     let analysis = match prompt.analysis {
-        Err(words) => block(words, TEXT_MAX),
+        Err(words) => fence_block(words, TEXT_MAX),
         Ok(analysis) => {
             let mut text =
-                block(&serde_json::to_string_pretty(analysis).unwrap_or_default(), TEXT_MAX);
+                fence_block(&serde_json::to_string_pretty(analysis).unwrap_or_default(), TEXT_MAX);
             let _ = write!(text, "\n\nIt recommends {} tasks.", analysis.recommended_splits);
             text
         }
@@ -140,8 +140,8 @@ pub fn task_list(prompt: &TaskListPrompt<'_>) -> String {
          `priority` is from 1 to 10, 10 the most important. At most {} tasks. Change nothing yet.\n\n## The work\n\n{}\n\n## The analysis\n\n{analysis}\n\n\
          ## Your answer\n\n{}\n",
         prompt.tasks_max.clamp(1, TASKS_MAX),
-        block(prompt.goal, GOAL_MAX),
-        how(Phase::TaskList)
+        fence_block(prompt.goal, GOAL_MAX),
+        phase_rules(Phase::TaskList)
     )
 }
 
@@ -155,43 +155,47 @@ pub struct WorkerPrompt<'a> {
 }
 
 /// Returns the part of a worker's context about the task: scope, and requested blocks.
-pub fn worker(prompt: &WorkerPrompt<'_>) -> String {
+pub fn worker_prompt(prompt: &WorkerPrompt<'_>) -> String {
     let task = prompt.task;
     let mut text = format!(
         "## Part of a larger work\n\nThis is the task `{}` of: {}. Others work on its other tasks at the same time; keep to yours.",
-        line(&task.id, LINE_MAX),
-        line(prompt.epic_title, LINE_MAX)
+        fence_line(&task.id, LINE_MAX),
+        fence_line(prompt.epic_title, LINE_MAX)
     );
     if !task.scope.is_empty() {
-        let mut places: Vec<String> =
-            task.scope.iter().take(LIST_MAX).map(|place| format!("- {}", short(place))).collect();
+        let mut places: Vec<String> = task
+            .scope
+            .iter()
+            .take(LIST_MAX)
+            .map(|place| format!("- {}", short_place(place)))
+            .collect();
         if task.scope.len() > LIST_MAX {
             places.push(format!("- and {} more", task.scope.len() - LIST_MAX));
         }
         let _ = write!(
             text,
             "\n\nIt is about these files and places:\n\n{}",
-            block(&places.join("\n"), TEXT_MAX)
+            fence_block(&places.join("\n"), TEXT_MAX)
         );
     }
     if prompt.with_progress {
         let _ = write!(
             text,
             "\n\nWhile you work, say now and then how far you are, at most every {PROGRESS_EVERY_S} seconds and only where something changed, in this form:\n\n{}",
-            form(Phase::Progress)
+            answer_form(Phase::Progress)
         );
     }
     let _ = write!(
         text,
         "\n\nWhen you are done, say how it ended with one block in this form ({}); then run the command that ends the work item, since only that command ends it:\n\n{}",
-        required(Phase::Completion),
-        form(Phase::Completion)
+        required_fields(Phase::Completion),
+        answer_form(Phase::Completion)
     );
     text
 }
 
 /// Returns a path as a single line. The surrounding fence defuses the text.
-fn short(place: &str) -> String {
+fn short_place(place: &str) -> String {
     let folded: Vec<&str> = place.split_whitespace().collect();
     folded.join(" ").chars().take(LINE_MAX).collect()
 }
@@ -225,26 +229,26 @@ pub struct AggregationPrompt<'a> {
 }
 
 /// Asks to bring the results together.
-pub fn aggregation(prompt: &AggregationPrompt<'_>) -> String {
+pub fn aggregation_prompt(prompt: &AggregationPrompt<'_>) -> String {
     let mut text = format!(
         "The tasks of the work below are over. Bring their results together: read what was made, remove what stands twice, settle what does not go together, and \
          make it one whole. Report every conflict, with what you did about it.\n\n## The work\n\n{}\n\n## What the tasks gave",
-        block(prompt.goal, GOAL_MAX.min(prompt.budget.max(1_000)))
+        fence_block(prompt.goal, GOAL_MAX.min(prompt.budget.max(1_000)))
     );
-    let share = shares(prompt.parts, prompt.budget);
+    let share = share_budget(prompt.parts, prompt.budget);
     for (part, share) in prompt.parts.iter().zip(share) {
         let _ = write!(
             text,
             "\n\n### {} ({}): {}\n\nIt ended as: {}",
-            line(&part.task_id, LINE_MAX),
-            line(&part.atom_id, LINE_MAX),
-            line(&part.title, LINE_MAX),
-            line(&part.ended, LINE_MAX)
+            fence_line(&part.task_id, LINE_MAX),
+            fence_line(&part.atom_id, LINE_MAX),
+            fence_line(&part.title, LINE_MAX),
+            fence_line(&part.ended, LINE_MAX)
         );
         if !part.files.is_empty() {
             let mut files = String::new();
             for file in part.files.iter().take(LIST_MAX) {
-                let file = line(file, LINE_MAX);
+                let file = fence_line(file, LINE_MAX);
                 if files.len() + file.len() > share / 2 {
                     break;
                 }
@@ -257,12 +261,16 @@ pub fn aggregation(prompt: &AggregationPrompt<'_>) -> String {
             }
         }
         if !part.uncommitted.is_empty() {
-            let files: Vec<String> =
-                part.uncommitted.iter().take(LIST_MAX).map(|file| line(file, LINE_MAX)).collect();
+            let files: Vec<String> = part
+                .uncommitted
+                .iter()
+                .take(LIST_MAX)
+                .map(|file| fence_line(file, LINE_MAX))
+                .collect();
             let _ = write!(
                 text,
                 "\n\nNot committed, so that no branch has it; bring in what of it is part of the result, from {}: {}",
-                line(&part.workdir, LINE_MAX),
+                fence_line(&part.workdir, LINE_MAX),
                 files.join(", ")
             );
         }
@@ -271,24 +279,24 @@ pub fn aggregation(prompt: &AggregationPrompt<'_>) -> String {
         } else {
             part.summary.trim()
         };
-        let _ = write!(text, "\n\n{}", block(summary, share));
+        let _ = write!(text, "\n\n{}", fence_block(summary, share));
     }
     if !prompt.missing.is_empty() {
         text.push_str("\n\n## What is missing\n\nThese tasks gave no result; say in your summary what that leaves open:\n");
         for missing in prompt.missing.iter().take(LIST_MAX) {
-            let _ = write!(text, "\n- {}", line(missing, LINE_MAX));
+            let _ = write!(text, "\n- {}", fence_line(missing, LINE_MAX));
         }
         if prompt.missing.len() > LIST_MAX {
             let _ = write!(text, "\n- and {} more", prompt.missing.len() - LIST_MAX);
         }
     }
-    let _ = writeln!(text, "\n\n## Your answer\n\n{}", how(Phase::Aggregation));
+    let _ = writeln!(text, "\n\n## Your answer\n\n{}", phase_rules(Phase::Aggregation));
     text
 }
 
 /// Divides the bytes among the summaries: short summaries get their full length, the others equal
 /// shares of the rest.
-fn shares(parts: &[Part], budget: usize) -> Vec<usize> {
+fn share_budget(parts: &[Part], budget: usize) -> Vec<usize> {
     let wanted = |part: &Part| {
         part.summary.len() + part.files.iter().map(|file| file.len() + 3).sum::<usize>()
     };
@@ -304,15 +312,15 @@ fn shares(parts: &[Part], budget: usize) -> Vec<usize> {
 }
 
 /// Returns the prompt about a failed check: find the cause, and propose tasks for the repair.
-pub fn verification(goal: &str, command: &str, output: &str, tasks_max: usize) -> String {
+pub fn verification_prompt(goal: &str, command: &str, output: &str, tasks_max: usize) -> String {
     format!(
         "The work below was done and brought together, but the command that checks it failed. Find out why. Change nothing; name what is to be done as tasks, at most \
          {}, each for an agent of its own.\n\n## The work\n\n{}\n\n## The command\n\n{}\n\n## What it printed\n\n{}\n\n## Your answer\n\n{}\n",
         tasks_max.clamp(1, TASKS_MAX),
-        block(goal, GOAL_MAX),
-        block(command, LINE_MAX * 10),
+        fence_block(goal, GOAL_MAX),
+        fence_block(command, LINE_MAX * 10),
         // Failures stand at the end.
-        block(crate::text::tail(output, TEXT_MAX), TEXT_MAX),
-        how(Phase::TaskList)
+        fence_block(crate::text::tail_bytes(output, TEXT_MAX), TEXT_MAX),
+        phase_rules(Phase::TaskList)
     )
 }

@@ -42,7 +42,7 @@ pub struct ProposedTask {
 
 /// Maps the protocol's priority (1 to 10, 10 is highest) to ours: 9 and 10 are critical, 1 and 2
 /// backlog. No proposed task becomes `someday`.
-pub fn priority(theirs: Option<u64>) -> Priority {
+pub fn map_priority(theirs: Option<u64>) -> Priority {
     theirs
         .and_then(|n| i64::try_from(10_u64.saturating_sub(n.max(1)) / 2).ok())
         .and_then(|ours| Priority::new(ours).ok())

@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::block::{self, Block, Source, Step, Work};
-use super::delimiter::{self, Delimiter, Seen};
+use super::delimiter::{self, Delimiter, DelimiterMatch};
 use super::fault::{Fault, FaultKind};
 use super::json::Stop;
 use super::position::Position;
@@ -41,23 +41,23 @@ pub struct Reading {
 
 impl Reading {
     /// Returns true if a block was meant as an answer.
-    pub fn found(&self) -> bool {
+    pub fn has_block(&self) -> bool {
         !self.blocks.is_empty()
     }
 
     /// Returns the text before the first block; the whole text if there is no block.
-    pub fn before(&self) -> &str {
+    pub fn text_before(&self) -> &str {
         self.texts.first().map_or("", String::as_str)
     }
 
     /// Returns the text after the last block; empty if there is no block.
-    pub fn after(&self) -> &str {
+    pub fn text_after(&self) -> &str {
         if self.blocks.is_empty() { "" } else { self.texts.last().map_or("", String::as_str) }
     }
 }
 
 /// Reads a whole text.
-pub fn read(text: &str) -> Reading {
+pub fn read_blocks(text: &str) -> Reading {
     let mut scanner = Scanner::default();
     scanner.push(text);
     scanner.finish()
@@ -90,12 +90,12 @@ impl Scanner {
     pub fn push(&mut self, mut piece: &str) -> &[Block] {
         let known = self.reading.blocks.len();
         while !piece.is_empty() {
-            let step = crate::text::head(piece, STEP);
+            let step = crate::text::head_bytes(piece, STEP);
             self.rest.push_str(step);
             self.total += step.len();
             piece = &piece[step.len()..];
             self.advance(false);
-            self.forget();
+            self.drop_settled();
         }
         &self.reading.blocks[known..]
     }
@@ -120,10 +120,10 @@ impl Scanner {
 
     /// Returns the full reading, with decisions only possible at the end.
     pub fn finish(mut self) -> Reading {
-        self.close().0
+        self.finish_counted().0
     }
 
-    pub(super) fn close(&mut self) -> (Reading, Work) {
+    pub(super) fn finish_counted(&mut self) -> (Reading, Work) {
         self.advance(true);
         let last = std::mem::take(&mut self.text);
         self.reading.texts.push(last.trim().to_owned());
@@ -133,8 +133,8 @@ impl Scanner {
     fn advance(&mut self, is_final: bool) {
         loop {
             let went_on = match self.open {
-                None => self.outside(is_final),
-                Some(start) => self.inside(start, is_final),
+                None => self.scan_outside(is_final),
+                Some(start) => self.scan_inside(start, is_final),
             };
             if !went_on {
                 return;
@@ -143,13 +143,13 @@ impl Scanner {
     }
 
     /// Settles the text up to the next start delimiter. Returns true if there is such a delimiter.
-    fn outside(&mut self, is_final: bool) -> bool {
+    fn scan_outside(&mut self, is_final: bool) -> bool {
         let mut from = self.head;
         loop {
-            let found = delimiter::find(self.rest.as_bytes(), from);
+            let found = delimiter::find_delimiter(self.rest.as_bytes(), from);
             self.work.looked += found.map_or(self.rest.len(), |(at, _)| at) - from;
             match found {
-                Some((at, Seen::Delimiter(start)))
+                Some((at, DelimiterMatch::Delimiter(start)))
                     if !start.is_end && self.reading.blocks.len() < BLOCKS_MAX =>
                 {
                     self.settle_text(at);
@@ -157,7 +157,7 @@ impl Scanner {
                     self.searched = at + start.len;
                     return true;
                 }
-                Some((at, Seen::Delimiter(passed))) => {
+                Some((at, DelimiterMatch::Delimiter(passed))) => {
                     self.reading.is_cut |= !passed.is_end;
                     from = at + passed.len;
                 }
@@ -175,7 +175,7 @@ impl Scanner {
 
     /// Reads the open block if possibly complete. Returns true if settled, or if another try is
     /// due.
-    fn inside(&mut self, start: Delimiter, is_final: bool) -> bool {
+    fn scan_inside(&mut self, start: Delimiter, is_final: bool) -> bool {
         if !is_final && !self.next_end() {
             if self.rest.len() - self.head <= BLOCK_MAX {
                 return false;
@@ -193,7 +193,7 @@ impl Scanner {
             seams: &self.seams,
             is_final,
         };
-        match block::read(&source, start, self.work.again <= bound, &mut self.work) {
+        match block::read_block(&source, start, self.work.again <= bound, &mut self.work) {
             Step::More => return true,
             Step::Mention(fault, end) => {
                 if self.reading.mentions.len() < MENTIONS_MAX {
@@ -211,10 +211,10 @@ impl Scanner {
     fn next_end(&mut self) -> bool {
         loop {
             let from = self.searched;
-            let found = delimiter::find(self.rest.as_bytes(), from);
+            let found = delimiter::find_delimiter(self.rest.as_bytes(), from);
             self.work.looked += found.map_or(self.rest.len(), |(at, _)| at) - from;
             match found {
-                Some((at, Seen::Delimiter(passed))) => {
+                Some((at, DelimiterMatch::Delimiter(passed))) => {
                     self.searched = at + passed.len;
                     if passed.is_end {
                         return true;
@@ -258,7 +258,7 @@ impl Scanner {
         } else {
             self.reading.is_cut = true;
         }
-        self.settle(end);
+        self.settle_up_to(end);
     }
 
     fn settle_block(&mut self, block: Block, end: usize) {
@@ -266,12 +266,12 @@ impl Scanner {
         self.reading.texts.push(text.trim().to_owned());
         self.reading.blocks.push(block);
         self.open = None;
-        self.settle(end);
+        self.settle_up_to(end);
     }
 
-    fn settle(&mut self, end: usize) {
+    fn settle_up_to(&mut self, end: usize) {
         let base = self.base.unwrap_or(Position::START);
-        self.base = Some(base.after(&self.rest[self.head..end]));
+        self.base = Some(base.advance_over(&self.rest[self.head..end]));
         self.work.looked += end - self.head;
         self.head = end;
         self.searched = self.searched.max(end);
@@ -282,7 +282,7 @@ impl Scanner {
     }
 
     /// Drops the settled text if larger than the rest.
-    fn forget(&mut self) {
+    fn drop_settled(&mut self) {
         if self.head > self.rest.len() / 2 {
             self.rest.drain(..self.head);
             self.searched -= self.head;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::check::Check;
-use super::json::short;
+use super::json::short_text;
 use super::proposed::{self, ProposedTask, TaskList};
 use crate::model::{limits, validate};
 
@@ -11,7 +11,7 @@ use crate::model::{limits, validate};
 pub const TASKS_MAX: usize = 1_000;
 
 /// Normalises names for comparison: trims spaces, and removes duplicate dependencies.
-pub(super) fn tidy(list: &mut TaskList) {
+pub(super) fn tidy_names(list: &mut TaskList) {
     let trim = |name: &mut String| *name = name.trim().to_owned();
     for task in &mut list.tasks {
         trim(&mut task.id);
@@ -23,13 +23,13 @@ pub(super) fn tidy(list: &mut TaskList) {
     list.execution_order.iter_mut().for_each(trim);
 }
 
-pub(super) fn check(list: &TaskList, check: &mut Check) {
+pub(super) fn check_tasks(list: &TaskList, check: &mut Check) {
     let tasks = &list.tasks;
     if tasks.is_empty() {
-        check.fault("tasks", "is empty; there is to be one task at the least", true);
+        check.add_fault("tasks", "is empty; there is to be one task at the least", true);
     }
     if tasks.len() > TASKS_MAX {
-        return check.fault(
+        return check.add_fault(
             "tasks",
             format!("has {} tasks; {TASKS_MAX} are the most", tasks.len()),
             true,
@@ -37,7 +37,7 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
     }
     if let Some(total) = list.total_tasks.filter(|total| usize::try_from(*total) != Ok(tasks.len()))
     {
-        check.fault(
+        check.add_fault(
             "total_tasks",
             format!(
                 "says {total}, but `tasks` has {}: write all tasks, or the right number",
@@ -48,24 +48,24 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
     }
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (n, task) in tasks.iter().enumerate() {
-        texts(task, n, check);
+        check_texts(task, n, check);
         match places.get(task.id.as_str()) {
             None => drop(places.insert(&task.id, n)),
             Some(first) => {
                 let message = format!(
                     "\"{}\" is the id of tasks[{first}] already; each task has its own",
-                    short(&task.id)
+                    short_text(&task.id)
                 );
-                check.fault(format!("tasks[{n}].id"), message, true);
+                check.add_fault(format!("tasks[{n}].id"), message, true);
             }
         }
     }
     let known = |name: &str, field: String, check: &mut Check| {
         let is_known = places.contains_key(name);
         if !is_known {
-            check.fault(
+            check.add_fault(
                 field,
-                format!("\"{}\" is the id of no task in the list", short(name)),
+                format!("\"{}\" is the id of no task in the list", short_text(name)),
                 true,
             );
         }
@@ -75,25 +75,29 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
         for (k, name) in task.dependencies.iter().enumerate() {
             let field = format!("tasks[{n}].dependencies[{k}]");
             if *name == task.id {
-                check.fault(field, "is the task itself", true);
+                check.add_fault(field, "is the task itself", true);
             } else {
                 known(name, field, check);
             }
         }
     }
-    if let Some(cycle) = cycle(tasks, &places) {
+    if let Some(cycle) = find_cycle(tasks, &places) {
         let message = format!(
             "go in a circle: {}; one of them must not wait for the next",
             cycle.join(" waits for ")
         );
-        check.fault("tasks", message, true);
+        check.add_fault("tasks", message, true);
     }
     let mut group_of: HashMap<&str, usize> = HashMap::new();
     for (g, group) in list.parallelizable_groups.iter().enumerate() {
         for (k, name) in group.iter().enumerate() {
             let field = format!("parallelizable_groups[{g}][{k}]");
             if known(name, field.clone(), check) && group_of.insert(name, g).is_some() {
-                check.fault(field, format!("\"{}\" stands in the groups twice", short(name)), true);
+                check.add_fault(
+                    field,
+                    format!("\"{}\" stands in the groups twice", short_text(name)),
+                    true,
+                );
             }
         }
     }
@@ -101,7 +105,11 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
     for (k, name) in list.execution_order.iter().enumerate() {
         let field = format!("execution_order[{k}]");
         if known(name, field.clone(), check) && turn_of.insert(name, k).is_some() {
-            check.fault(field, format!("\"{}\" stands in the order twice", short(name)), true);
+            check.add_fault(
+                field,
+                format!("\"{}\" stands in the order twice", short_text(name)),
+                true,
+            );
         }
     }
     // Dependencies are binding; a hint against a dependency is reported and ignored.
@@ -111,21 +119,21 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
             let (id, name) = (task.id.as_str(), name.as_str());
             if id != name && group_of.get(id).is_some_and(|group| group_of.get(name) == Some(group))
             {
-                check.fault(
+                check.add_fault(
                     field.clone(),
                     format!(
                         "waits for \"{}\", which stands in the same parallelizable group",
-                        short(name)
+                        short_text(name)
                     ),
                     false,
                 );
             }
             if turn_of.get(id).zip(turn_of.get(name)).is_some_and(|(mine, theirs)| mine < theirs) {
-                check.fault(
+                check.add_fault(
                     field,
                     format!(
                         "waits for \"{}\", which comes later in `execution_order`",
-                        short(name)
+                        short_text(name)
                     ),
                     false,
                 );
@@ -134,9 +142,9 @@ pub(super) fn check(list: &TaskList, check: &mut Check) {
     }
 }
 
-fn texts(task: &ProposedTask, n: usize, check: &mut Check) {
+fn check_texts(task: &ProposedTask, n: usize, check: &mut Check) {
     if task.id.chars().count() > limits::WORD || task.id.chars().any(char::is_control) {
-        check.fault(
+        check.add_fault(
             format!("tasks[{n}].id"),
             format!("is to be one word of at most {} characters", limits::WORD),
             true,
@@ -144,10 +152,10 @@ fn texts(task: &ProposedTask, n: usize, check: &mut Check) {
     }
     if validate::title(&task.title).is_err() {
         let message = format!("is to be one line of at most {} characters", limits::TITLE);
-        check.fault(format!("tasks[{n}].title"), message, true);
+        check.add_fault(format!("tasks[{n}].title"), message, true);
     }
     if validate::text("description", &task.description).is_err() {
-        check.fault(
+        check.add_fault(
             format!("tasks[{n}].description"),
             format!("is to be a text of at most {} bytes, without NUL", limits::TEXT),
             true,
@@ -156,7 +164,10 @@ fn texts(task: &ProposedTask, n: usize, check: &mut Check) {
 }
 
 /// Returns the names along a cycle, with the first repeated at the end; `None` without a cycle.
-fn cycle<'a>(tasks: &'a [ProposedTask], places: &HashMap<&str, usize>) -> Option<Vec<&'a str>> {
+fn find_cycle<'a>(
+    tasks: &'a [ProposedTask],
+    places: &HashMap<&str, usize>,
+) -> Option<Vec<&'a str>> {
     let waits_for = |n: usize| {
         tasks[n]
             .dependencies
@@ -164,7 +175,7 @@ fn cycle<'a>(tasks: &'a [ProposedTask], places: &HashMap<&str, usize>) -> Option
             .filter(move |name| **name != tasks[n].id)
             .filter_map(|name| places.get(name.as_str()).copied())
     };
-    let stuck = order(tasks.len(), waits_for).1;
+    let stuck = layer_nodes(tasks.len(), waits_for).1;
     // Each that is stuck waits for another that is: following that leads into a circle.
     let mut at = *stuck.iter().min()?;
     let mut path: Vec<usize> = Vec::new();
@@ -181,7 +192,7 @@ fn cycle<'a>(tasks: &'a [ProposedTask], places: &HashMap<&str, usize>) -> Option
 
 /// Sorts nodes into layers, where each waits only for earlier layers. Also returns the nodes in or
 /// behind a cycle.
-fn order<I: Iterator<Item = usize>>(
+fn layer_nodes<I: Iterator<Item = usize>>(
     count: usize,
     waits_for: impl Fn(usize) -> I,
 ) -> (Vec<Vec<usize>>, HashSet<usize>) {
@@ -216,7 +227,7 @@ fn order<I: Iterator<Item = usize>>(
 /// Returns the ids of a checked list in layers: the tasks of a layer wait only for earlier layers.
 /// Within a layer, the order is by `execution_order`, then by `parallelizable_groups`, then by
 /// priority, then by position.
-pub fn layers(list: &TaskList) -> Vec<Vec<&str>> {
+pub fn task_layers(list: &TaskList) -> Vec<Vec<&str>> {
     let places: HashMap<&str, usize> =
         list.tasks.iter().enumerate().map(|(n, task)| (task.id.as_str(), n)).collect();
     let turns: HashMap<&str, usize> =
@@ -235,14 +246,14 @@ pub fn layers(list: &TaskList) -> Vec<Vec<&str>> {
             .collect::<Vec<_>>()
             .into_iter()
     };
-    let (mut layers, _) = order(list.tasks.len(), waits_for);
+    let (mut layers, _) = layer_nodes(list.tasks.len(), waits_for);
     for layer in &mut layers {
         layer.sort_by_key(|n| {
             let task = &list.tasks[*n];
             let of = |map: &HashMap<&str, usize>| {
                 map.get(task.id.as_str()).copied().unwrap_or(usize::MAX)
             };
-            (of(&turns), of(&groups), proposed::priority(task.priority), *n)
+            (of(&turns), of(&groups), proposed::map_priority(task.priority), *n)
         });
     }
     layers

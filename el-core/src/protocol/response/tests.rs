@@ -29,12 +29,12 @@ fn of_messages(text: &str) -> Reading {
 fn told(text: &str, phase: Phase) -> Value {
     let reading = of_messages(text);
     let task = matches!(phase, Phase::Progress | Phase::Completion).then_some("task_001");
-    let answer = answer(&reading, phase, task);
+    let answer = select_answer(&reading, phase, task);
     let told = match &answer {
-        Answer::Faulty(faulty) => json!(faulty.lines()),
+        Answer::Faulty(faulty) => json!(faulty.fault_lines()),
         _ => Value::Null,
     };
-    let carried = if answer == Answer::NotFound { fallback(text, phase) } else { None };
+    let carried = if answer == Answer::NotFound { carried_answer(text, phase) } else { None };
     json!({ "reading": reading, "answer": answer, "told": told, "carried": carried })
 }
 

@@ -32,13 +32,11 @@ const DELIVERABLES: usize = 4;
 const TOLD: usize = 20;
 
 /// Makes a summary from the facts, marked as partial, with the text.
-pub fn fallback(facts: &Facts) -> (Summary, String) {
+pub fn fallback_summary(facts: &Facts) -> (Summary, String) {
     let mut accomplishments: Vec<String> = Vec::new();
-    accomplishments.extend(
-        facts.close_reason.as_deref().map(|reason| {
-            format!("The agent's own words at its end: {}", fence::line(reason, 500))
-        }),
-    );
+    accomplishments.extend(facts.close_reason.as_deref().map(|reason| {
+        format!("The agent's own words at its end: {}", fence::fence_line(reason, 500))
+    }));
     accomplishments.push(match (facts.changed_by, facts.changed.len() + facts.changed_more) {
         (None, _) => "Which files changed is not known.".to_owned(),
         (Some(_), 0) => "No file changed since the run began.".to_owned(),
@@ -67,7 +65,7 @@ pub fn fallback(facts: &Facts) -> (Summary, String) {
         vec!["the agent wrote no summary; this one was made from the run's record".to_owned()];
     warnings.extend(facts.warning.clone());
     let summary = Summary {
-        objective: Some(format!("{} ({})", fence::line(&facts.title, 500), facts.atom_id)),
+        objective: Some(format!("{} ({})", fence::fence_line(&facts.title, 500), facts.atom_id)),
         accomplishments,
         deliverables: facts.changed.iter().take(DELIVERABLES).map(file).collect(),
         tests: Some(TestResults {
@@ -81,9 +79,9 @@ pub fn fallback(facts: &Facts) -> (Summary, String) {
         warnings,
         uncommitted: Vec::new(),
     };
-    let mut text = render(&summary);
+    let mut text = render_summary(&summary);
     if !facts.output.trim().is_empty() {
-        let output = fence::block(&facts.output, 16 << 10);
+        let output = fence::fence_block(&facts.output, 16 << 10);
         let at = text.rfind("\n## Status\n").unwrap_or(text.len());
         text.insert_str(at, &format!("\n## Last Output\n{output}\n"));
     }
@@ -91,7 +89,7 @@ pub fn fallback(facts: &Facts) -> (Summary, String) {
 }
 
 /// Renders a summary in the requested format.
-pub fn render(summary: &Summary) -> String {
+pub fn render_summary(summary: &Summary) -> String {
     let list = |items: &[String]| -> String {
         if items.is_empty() {
             "- None\n".to_owned()
@@ -145,16 +143,16 @@ pub fn in_words(summary: &Summary, lines_max: usize) -> String {
             .objective
             .iter()
             .filter(|_| !summary.is_fallback)
-            .map(|text| format!("Objective: {}", lines::cut(&text.replace('\n', " "), 300))),
+            .map(|text| format!("Objective: {}", lines::cut_text(&text.replace('\n', " "), 300))),
     );
     said.extend(
         summary
             .accomplishments
             .iter()
-            .map(|text| format!("- {}", lines::cut(&text.replace('\n', " "), 300))),
+            .map(|text| format!("- {}", lines::cut_text(&text.replace('\n', " "), 300))),
     );
     said.extend(summary.deliverables.iter().map(|file| match &file.description {
-        Some(text) => format!("File: {} - {}", file.path, lines::cut(text, 200)),
+        Some(text) => format!("File: {} - {}", file.path, lines::cut_text(text, 200)),
         None => format!("File: {}", file.path),
     }));
     let tests = summary
@@ -162,12 +160,12 @@ pub fn in_words(summary: &Summary, lines_max: usize) -> String {
         .as_ref()
         .and_then(|tests| tests.text.lines().next())
         .filter(|_| !summary.is_fallback);
-    said.extend(tests.map(|text| format!("Tests: {}", lines::cut(text, 200))));
+    said.extend(tests.map(|text| format!("Tests: {}", lines::cut_text(text, 200))));
     said.extend(
         summary
             .notes
             .iter()
-            .map(|text| format!("Note: {}", lines::cut(&text.replace('\n', " "), 300))),
+            .map(|text| format!("Note: {}", lines::cut_text(&text.replace('\n', " "), 300))),
     );
     if said.len() > lines_max {
         let left_out = said.len() - lines_max + 1;

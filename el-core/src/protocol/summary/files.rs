@@ -16,17 +16,20 @@ const DESCRIPTION_MAX: usize = 500;
 const TEMPLATE: &str = "path/to/";
 
 /// Reads the deliverables: each file once, in the order of the text.
-pub(super) fn read(sections: &Sections<'_>, warnings: &mut Vec<String>) -> Vec<Deliverable> {
-    let Some(section) = sections.deliverables() else { return Vec::new() };
+pub(super) fn read_deliverables(
+    sections: &Sections<'_>,
+    warnings: &mut Vec<String>,
+) -> Vec<Deliverable> {
+    let Some(section) = sections.deliverables_section() else { return Vec::new() };
     let mut list = Files::default();
-    let own = sections.of(section).filter(|line| !line.is_foreign());
+    let own = sections.section_lines(section).filter(|line| !line.is_foreign());
     let (rows, rest): (Vec<Line<'_>>, Vec<Line<'_>>) =
         own.partition(|line| line.text.starts_with('|') && line.text.len() > 1);
-    for item in items::read(separate(rest).into_iter()) {
-        list.take(&item);
+    for item in items::read_items(separate_paths(rest).into_iter()) {
+        list.add_item(&item);
     }
     for row in rows {
-        list.row(row.text);
+        list.add_row(row.text);
     }
     if list.found.len() > FILES_MAX {
         warnings.push(format!(
@@ -46,12 +49,12 @@ pub(super) fn read(sections: &Sections<'_>, warnings: &mut Vec<String>) -> Vec<D
 
 /// Returns lines without a list mark as separate items if a line names a file, whatever the line
 /// above.
-fn separate(lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
+fn separate_paths(lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
     let mut out = Vec::with_capacity(lines.len());
     for line in lines {
-        let is_own = items::bullet(line.text).is_none()
+        let is_own = items::after_bullet(line.text).is_none()
             && line.indent == 0
-            && !entry(line.text).paths.is_empty();
+            && !parse_entry(line.text).paths.is_empty();
         if is_own {
             out.push(Line::plain(""));
         }
@@ -69,18 +72,18 @@ struct Files {
 }
 
 impl Files {
-    fn take(&mut self, item: &Item) {
+    fn add_item(&mut self, item: &Item) {
         if items::is_nothing(&item.text) || items::is_placeholder(&item.text) {
             return;
         }
-        let entry = entry(&item.text);
+        let entry = parse_entry(&item.text);
         if !entry.paths.is_empty() {
             self.last = Some((item.indent, entry.paths.len()));
             for path in entry.paths {
                 if path.starts_with(TEMPLATE) {
-                    self.unread.push(lines::cut(&path, 80));
+                    self.unread.push(lines::cut_text(&path, 80));
                 } else {
-                    self.add(path, &entry.description);
+                    self.add_file(path, &entry.description);
                 }
             }
             return;
@@ -95,23 +98,23 @@ impl Files {
                 let told =
                     file.description.take().map_or_else(String::new, |text| format!("{text}; "));
                 file.description =
-                    Some(lines::cut(&format!("{told}{}", item.text), DESCRIPTION_MAX));
+                    Some(lines::cut_text(&format!("{told}{}", item.text), DESCRIPTION_MAX));
             }
             return;
         }
         // The name of a group is no mistake.
         if item.is_listed && !item.text.trim_end_matches(['*', '_']).ends_with(':') {
-            self.unread.push(lines::cut(&item.text, 80));
+            self.unread.push(lines::cut_text(&item.text, 80));
         }
     }
 
     /// Reads a row of a table: the first cell with a path, and the other cells as description.
-    fn row(&mut self, text: &str) {
+    fn add_row(&mut self, text: &str) {
         let cells: Vec<&str> = text.trim_matches('|').split('|').map(str::trim).collect();
         let Some((at, path)) = cells
             .iter()
             .enumerate()
-            .find_map(|(at, cell)| Some((at, entry(cell).paths.into_iter().next()?)))
+            .find_map(|(at, cell)| Some((at, parse_entry(cell).paths.into_iter().next()?)))
         else {
             return;
         };
@@ -121,12 +124,12 @@ impl Files {
             .filter(|(n, cell)| *n != at && !cell.is_empty())
             .map(|(_, cell)| *cell)
             .collect();
-        self.add(path, &rest.join("; "));
+        self.add_file(path, &rest.join("; "));
     }
 
-    fn add(&mut self, path: String, description: &str) {
+    fn add_file(&mut self, path: String, description: &str) {
         let description =
-            Some(lines::cut(description, DESCRIPTION_MAX)).filter(|text| !text.is_empty());
+            Some(lines::cut_text(description, DESCRIPTION_MAX)).filter(|text| !text.is_empty());
         if let Some(known) = self.found.iter_mut().find(|file| file.path == path) {
             known.description = known.description.take().or(description);
         } else if self.found.len() < FILES_MAX * 4 {
@@ -144,13 +147,13 @@ struct Entry {
     description: String,
 }
 
-fn entry(text: &str) -> Entry {
+fn parse_entry(text: &str) -> Entry {
     let text = text.trim().trim_start_matches("[ ]").trim_start();
     // An emoji before the name is an ornament.
     let text = text.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric() || c == ' ');
     leading_spans(text)
         .or_else(|| leading_link(text))
-        .or_else(|| bare(text))
+        .or_else(|| parse_bare(text))
         .or_else(|| span_inside(text))
         .unwrap_or_default()
 }
@@ -159,7 +162,7 @@ fn entry(text: &str) -> Entry {
 fn leading_spans(text: &str) -> Option<Entry> {
     let mut rest = text.trim_start_matches(['*', '_', '[']);
     let mut paths = Vec::new();
-    while let Some((inside, after)) = span(rest) {
+    while let Some((inside, after)) = code_span(rest) {
         paths.push(inside);
         rest = after;
         let next = after.trim_start_matches(['*', '_', ' ', ',', '&', '+']);
@@ -177,10 +180,10 @@ fn leading_spans(text: &str) -> Option<Entry> {
         rest = target.split_once(')').map_or("", |(_, after)| after);
     }
     let several = paths.len() > 1;
-    let description = description(rest);
+    let description = path_description(rest);
     let paths: Vec<String> = paths
         .into_iter()
-        .map(tidy)
+        .map(tidy_path)
         .filter(|path| !path.is_empty() && (!several || is_like_a_path(path)))
         .collect();
     (!paths.is_empty()).then_some(Entry { paths, description })
@@ -191,12 +194,12 @@ fn leading_link(text: &str) -> Option<Entry> {
     let rest = text.trim_start_matches(['*', '_']).strip_prefix('[')?;
     let (name, after) = rest.split_once("](")?;
     let (target, after) = after.split_once(')')?;
-    let path = [target, name].into_iter().map(tidy).find(|path| is_like_a_path(path))?;
-    Some(Entry { paths: vec![path], description: description(after) })
+    let path = [target, name].into_iter().map(tidy_path).find(|path| is_like_a_path(path))?;
+    Some(Entry { paths: vec![path], description: path_description(after) })
 }
 
 /// `path - text`, `path: text`, `**path** (text)`, or the path alone.
-fn bare(text: &str) -> Option<Entry> {
+fn parse_bare(text: &str) -> Option<Entry> {
     let text = text.trim_start_matches(['*', '_']);
     let mut best: Option<(usize, usize)> = None;
     for mark in [" - ", " – ", " — ", " -- ", ": ", "** ", "**:", " (", " => ", " -> ", " → ", "\t"]
@@ -213,8 +216,8 @@ fn bare(text: &str) -> Option<Entry> {
         (&text[..at], rest)
     });
     let path = last_word_after_a_verb(path.trim().trim_end_matches(['*', '_', ':']));
-    let path = tidy(path);
-    is_like_a_path(&path).then(|| Entry { paths: vec![path], description: description(rest) })
+    let path = tidy_path(path);
+    is_like_a_path(&path).then(|| Entry { paths: vec![path], description: path_description(rest) })
 }
 
 /// ``Main component: `src/Button.tsx` ``: the first name in back-ticks that is like a path.
@@ -222,12 +225,12 @@ fn span_inside(text: &str) -> Option<Entry> {
     let mut rest = text;
     // Each step begins behind the last one: linear.
     while let Some(at) = rest.find('`') {
-        let Some((inside, after)) = span(&rest[at..]) else { break };
-        let path = tidy(inside);
+        let Some((inside, after)) = code_span(&rest[at..]) else { break };
+        let path = tidy_path(inside);
         if is_like_a_path(&path) {
             let before = text[..text.len() - rest.len() + at]
                 .trim_end_matches(['*', '_', ' ', ':', '-', '–', '—', '(']);
-            let after = description(after);
+            let after = path_description(after);
             let joined = if before.is_empty() || after.is_empty() {
                 format!("{before}{after}")
             } else {
@@ -241,7 +244,7 @@ fn span_inside(text: &str) -> Option<Entry> {
 }
 
 /// Splits a text into a leading code span and the rest.
-fn span(text: &str) -> Option<(&str, &str)> {
+fn code_span(text: &str) -> Option<(&str, &str)> {
     let ticks = text.bytes().take_while(|b| *b == b'`').count();
     if !(1..=2).contains(&ticks) {
         return None;
@@ -252,7 +255,7 @@ fn span(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns the description after a path, without the separator.
-fn description(rest: &str) -> String {
+fn path_description(rest: &str) -> String {
     let rest = rest.trim_start_matches(['*', '_']).trim_start();
     let rest = rest.trim_start_matches(['-', '–', '—', ':', '=', '>', '→', '|', ' ']).trim();
     match rest.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
@@ -262,7 +265,7 @@ fn description(rest: &str) -> String {
 }
 
 /// Cleans a path: removes quotes, `./`, line numbers, an anchor, and a full stop at the end.
-fn tidy(text: &str) -> String {
+fn tidy_path(text: &str) -> String {
     let mut path = text.trim().trim_matches(['"', '\'', '<', '>', '*', '`']).trim();
     if let Some((before, lines)) = path.rsplit_once('#')
         && lines.starts_with('L')
@@ -286,7 +289,7 @@ fn tidy(text: &str) -> String {
     } else {
         path.trim_end_matches([',', ';', '.'])
     };
-    lines::cut(&path.replace(['\t', '\n'], " "), PATH_MAX)
+    lines::cut_text(&path.replace(['\t', '\n'], " "), PATH_MAX)
 }
 
 /// Returns the last word after a verb: `Updated README.md` names README.md, but `user guide.md` is

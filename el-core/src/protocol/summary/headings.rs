@@ -137,7 +137,7 @@ pub(super) const PLAIN: u8 = 8;
 pub(super) const BULLET: u8 = 9;
 
 /// Reads a line as a heading; `next` is the line below, a possible underline.
-pub(super) fn read<'a>(line: Line<'a>, next: Option<Line<'a>>) -> Option<Heading<'a>> {
+pub(super) fn read_heading<'a>(line: Line<'a>, next: Option<Line<'a>>) -> Option<Heading<'a>> {
     if line.is_foreign() || line.text.is_empty() {
         return None;
     }
@@ -145,7 +145,7 @@ pub(super) fn read<'a>(line: Line<'a>, next: Option<Line<'a>>) -> Option<Heading
     if (1..=6).contains(&hashes) {
         let title = line.text[hashes..].trim().trim_end_matches('#').trim_end();
         let rank = u8::try_from(hashes).unwrap_or(6);
-        let found = name(title, true);
+        let found = match_section(title, true);
         // `#123` and `#!/bin/sh` are no headings, `##Objective` is one that was written in haste.
         let is_heading = found.is_some() || line.text[hashes..].starts_with([' ', '\t']);
         let (section, rest) = found.map_or((None, ""), |(section, rest)| (Some(section), rest));
@@ -160,27 +160,27 @@ pub(super) fn read<'a>(line: Line<'a>, next: Option<Line<'a>>) -> Option<Heading
             bytes if bytes.iter().all(|b| *b == b'-') => Some(2),
             _ => None,
         });
-    if let (Some(rank), Some((section, rest))) = (underline, name(line.text, true)) {
+    if let (Some(rank), Some((section, rest))) = (underline, match_section(line.text, true)) {
         return Some(Heading { section: Some(section), rank, rest });
     }
     if line.text.starts_with("**") || line.text.starts_with("__") {
-        return label(line.text, BOLD);
+        return parse_label(line.text, BOLD);
     }
-    match super::items::bullet(line.text) {
-        Some(text) => label(text, BULLET),
-        None => label(line.text, PLAIN),
+    match super::items::after_bullet(line.text) {
+        Some(text) => parse_label(text, BULLET),
+        None => parse_label(line.text, PLAIN),
     }
 }
 
 /// `**Name:** rest`, `**Name**: rest`, `Name: rest`, or the name alone.
-fn label(text: &str, rank: u8) -> Option<Heading<'_>> {
-    let (section, rest) = name(text, false)?;
+fn parse_label(text: &str, rank: u8) -> Option<Heading<'_>> {
+    let (section, rest) = match_section(text, false)?;
     Some(Heading { section: Some(section), rank, rest })
 }
 
 /// Returns the section of a title, and the text after the name. `loose`: a title may have more
 /// words (`Notes & caveats`).
-fn name(title: &str, loose: bool) -> Option<(Section, &str)> {
+fn match_section(title: &str, loose: bool) -> Option<(Section, &str)> {
     let title = without_ornaments(title);
     let start: String = title.chars().take(NAME_MAX).map(|c| c.to_ascii_lowercase()).collect();
     NAMES.iter().find_map(|(name, section)| {

@@ -15,7 +15,7 @@ pub(super) struct Item {
 }
 
 /// Returns the items in order, nested items included. Continuation lines are joined to the item.
-pub(super) fn read<'a>(lines: impl Iterator<Item = Line<'a>>) -> Vec<Item> {
+pub(super) fn read_items<'a>(lines: impl Iterator<Item = Line<'a>>) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
     let mut blank = true;
     for line in lines {
@@ -23,7 +23,7 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = Line<'a>>) -> Vec<Item> {
             blank = true;
             continue;
         }
-        let listed = if line.fenced { None } else { bullet(line.text) };
+        let listed = if line.fenced { None } else { after_bullet(line.text) };
         let text = listed.unwrap_or(line.text);
         match items.last_mut() {
             Some(last)
@@ -48,20 +48,23 @@ pub(super) fn read<'a>(lines: impl Iterator<Item = Line<'a>>) -> Vec<Item> {
 }
 
 /// Returns the texts of the items, without empty phrases.
-pub(super) fn texts(items: &[Item], warnings: &mut Vec<String>) -> Vec<String> {
+pub(super) fn item_texts(items: &[Item], warnings: &mut Vec<String>) -> Vec<String> {
     let mut texts = Vec::new();
     for item in items {
         if is_placeholder(&item.text) {
-            warnings.push(format!("left over from the template: {}", lines::cut(&item.text, 60)));
+            warnings
+                .push(format!("left over from the template: {}", lines::cut_text(&item.text, 60)));
         } else if !is_nothing(&item.text) {
-            texts.extend(Some(lines::cut(&item.text, ITEM_MAX)).filter(|text| !text.is_empty()));
+            texts.extend(
+                Some(lines::cut_text(&item.text, ITEM_MAX)).filter(|text| !text.is_empty()),
+            );
         }
     }
     texts
 }
 
 /// Returns the text after a list mark: `-`, `*`, `+`, a bullet, a number, a checkbox, a tick.
-pub(super) fn bullet(text: &str) -> Option<&str> {
+pub(super) fn after_bullet(text: &str) -> Option<&str> {
     let first = text.chars().next()?;
     let rest = &text[first.len_utf8()..];
     let after = match first {

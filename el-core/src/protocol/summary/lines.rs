@@ -26,19 +26,19 @@ impl<'a> Line<'a> {
 }
 
 /// The lines of a text, without the marks of fences and quotations.
-pub(super) fn of<'a>(markdown: &'a Markdown<'_>) -> Vec<Line<'a>> {
+pub(super) fn prose_lines<'a>(markdown: &'a Markdown<'_>) -> Vec<Line<'a>> {
     let lines = markdown.lines().filter(|line| line.kind != LineKind::Fence);
     lines
         .map(|line| Line {
-            text: unquoted(line.text, line.kind).trim(),
-            indent: line.indent(),
+            text: strip_quote(line.text, line.kind).trim(),
+            indent: line.indent_columns(),
             fenced: line.kind == LineKind::Code,
             quoted: line.kind == LineKind::Quote,
         })
         .collect()
 }
 
-fn unquoted(line: &str, kind: LineKind) -> &str {
+fn strip_quote(line: &str, kind: LineKind) -> &str {
     match kind {
         LineKind::Quote => line.trim_start_matches(['>', ' ', '\t']),
         _ => line,
@@ -47,7 +47,7 @@ fn unquoted(line: &str, kind: LineKind) -> &str {
 
 /// Returns the contents of a fence or quotation around the whole summary, with or without a
 /// sentence before and after; `None` without such a wrapper.
-pub(super) fn wrapped(text: &str) -> Option<String> {
+pub(super) fn unwrap_fence(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let said = || lines.iter().filter(|line| !line.trim().is_empty());
     let is_quoted = |line: &&&str| line.trim_start().starts_with('>');
@@ -88,6 +88,6 @@ pub(super) fn is_rule(text: &str) -> bool {
 }
 
 /// At most `max` characters, without control characters; cut with `…`.
-pub(super) fn cut(text: &str, max: usize) -> String {
-    crate::text::cut(crate::text::sanitize(text).trim(), max)
+pub(super) fn cut_text(text: &str, max: usize) -> String {
+    crate::text::cut_width(crate::text::sanitize(text).trim(), max)
 }

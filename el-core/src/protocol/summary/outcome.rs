@@ -1,6 +1,6 @@
 //! The outcome of tests in a text. Red in any line is red.
 
-use super::words::{Colour, colours, fraction, is_denial, is_failure, words};
+use super::words::{Colour, is_denial, is_failure, lower_words, parse_fraction, read_colours};
 use crate::model::TestOutcome;
 
 /// Characters of a line that are looked at.
@@ -27,7 +27,7 @@ const NOT_RUN: &[&str] = &[
 
 /// Returns the outcome of the tests: any line of failure decides, else the first line with an
 /// outcome.
-pub(super) fn read(text: &str) -> Option<TestOutcome> {
+pub(super) fn read_outcome(text: &str) -> Option<TestOutcome> {
     if text.contains("[OR]") {
         return None;
     }
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str) -> Option<TestOutcome> {
     if lines.iter().any(TestLine::is_red) {
         return Some(TestOutcome::Failed);
     }
-    lines.iter().find_map(TestLine::outcome)
+    lines.iter().find_map(TestLine::line_outcome)
 }
 
 #[derive(Debug)]
@@ -49,23 +49,26 @@ impl TestLine {
     fn new(line: &str) -> TestLine {
         let text: String = line.chars().take(LOOK).collect();
         let is_end = |c: char| matches!(c, ',' | ';' | '(' | ')' | '—' | '|' | '[' | ']');
-        let clauses = text.split(is_end).flat_map(|part| part.split(". ")).map(words).collect();
+        let clauses =
+            text.split(is_end).flat_map(|part| part.split(". ")).map(lower_words).collect();
         TestLine { text: text.to_lowercase(), clauses }
     }
 
-    fn has(&self, wanted: impl Fn(&str) -> bool) -> bool {
+    fn has_word(&self, wanted: impl Fn(&str) -> bool) -> bool {
         self.clauses.iter().flatten().any(|word| wanted(word))
     }
 
     fn is_skipping(&self) -> bool {
-        self.has(|word| word.starts_with("skip") || matches!(word, "ignored" | "pending" | "todo"))
+        self.has_word(|word| {
+            word.starts_with("skip") || matches!(word, "ignored" | "pending" | "todo")
+        })
     }
 
     fn is_red(&self) -> bool {
-        if colours(&self.text).red {
+        if read_colours(&self.text).red {
             return true;
         }
-        let is_passing = self.has(is_pass);
+        let is_passing = self.has_word(is_pass);
         let is_cargos = self.text.starts_with("test ") && self.text.ends_with(" ok");
         let names_a_test = is_cargos || self.is_a_passed_test() && !is_passing;
         let excepts = ["except", "apart from", "other than", "all but", "aside from"];
@@ -90,7 +93,7 @@ impl TestLine {
         }
         let is_error = matches!(word, "error" | "errors");
         if is_failure(word) || is_error {
-            if let Some(count) = count(clause, at) {
+            if let Some(count) = count_near(clause, at) {
                 return count > 0;
             }
             if is_error {
@@ -115,28 +118,28 @@ impl TestLine {
     /// Returns true for the line of a single passed test: the test's name may contain any word.
     fn is_a_passed_test(&self) -> bool {
         let text = self.text.trim_matches(['-', '*', ' ', '\u{fe0f}', '.']);
-        let green = |c: Option<char>| c.and_then(Colour::of) == Some(Colour::Green);
+        let green = |c: Option<char>| c.and_then(Colour::from_sign) == Some(Colour::Green);
         text.starts_with(['✓', '✔']) || green(text.chars().next_back()) || text.starts_with("ok ")
     }
 
-    fn outcome(&self) -> Option<TestOutcome> {
-        let is_green = colours(&self.text).green;
+    fn line_outcome(&self) -> Option<TestOutcome> {
+        let is_green = read_colours(&self.text).green;
         let is_not_run = self.text.contains(['⏭', '⏩', '⏸'])
             || NOT_RUN.iter().any(|part| self.text.contains(part)) && !self.denies_failure();
         if is_green {
             Some(TestOutcome::Passed)
         } else if is_not_run {
             Some(TestOutcome::Skipped)
-        } else if self.has(is_pass) || self.denies_failure() {
+        } else if self.has_word(is_pass) || self.denies_failure() {
             Some(TestOutcome::Passed)
         } else {
-            self.has(|word| matches!(word, "none" | "skipped")).then_some(TestOutcome::Skipped)
+            self.has_word(|word| matches!(word, "none" | "skipped")).then_some(TestOutcome::Skipped)
         }
     }
 
     /// `No test failures`.
     fn denies_failure(&self) -> bool {
-        self.has(is_failure)
+        self.has_word(is_failure)
     }
 }
 
@@ -147,12 +150,12 @@ fn is_pass(word: &str) -> bool {
 /// `7/8 passed`, `7 of 8 tests pass`.
 fn is_short(clause: &[&str], at: usize) -> bool {
     (at.saturating_sub(5)..at)
-        .filter_map(|from| fraction(clause, from))
+        .filter_map(|from| parse_fraction(clause, from))
         .any(|(part, whole)| part < whole)
 }
 
 /// The number that belongs to a word: `2 tests failed`, `failures: 2`, `fail 1`.
-fn count(clause: &[&str], at: usize) -> Option<u64> {
+fn count_near(clause: &[&str], at: usize) -> Option<u64> {
     let number = |at: usize| clause.get(at)?.parse::<u64>().ok();
     let before = at.checked_sub(1).and_then(|one| {
         number(one).or_else(|| {

@@ -4,8 +4,8 @@ use crate::protocol::fence;
 
 /// The part of the context that asks for a summary; `path` as seen from the agent's working folder,
 /// or absolute.
-pub fn request(path: &str) -> String {
-    let path = fence::line(path, 4_096);
+pub fn request_summary(path: &str) -> String {
+    let path = fence::fence_line(path, 4_096);
     format!(
         "## Summary\n\nBefore you run the command that ends this work item, write a summary of your work to the file `{path}` (make the folder if it is not there; \
          replace a file of that name, it is an earlier attempt's). Use this form, and say honestly what was not done:\n\n\

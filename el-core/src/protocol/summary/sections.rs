@@ -20,10 +20,10 @@ struct Place {
 }
 
 impl<'a> Sections<'a> {
-    pub(super) fn find(lines: &[Line<'a>]) -> Sections<'a> {
-        let read = |at: usize| headings::read(lines[at], lines.get(at + 1).copied());
+    pub(super) fn find_sections(lines: &[Line<'a>]) -> Sections<'a> {
+        let read = |at: usize| headings::read_heading(lines[at], lines.get(at + 1).copied());
         let headings: Vec<Option<Heading<'_>>> = (0..lines.len()).map(read).collect();
-        let opens = Opens::new(&headings);
+        let opens = SectionOpener::new(&headings);
         let mut sections = Sections { found: Vec::new(), loose: Vec::new() };
         // The open section; below, the interrupted section.
         let mut current: Option<Place> = None;
@@ -31,7 +31,7 @@ impl<'a> Sections<'a> {
         for (line, heading) in lines.iter().zip(headings) {
             match heading {
                 Some(Heading { section: Some(section), rank, rest })
-                    if opens.opens(section, rank, rest) =>
+                    if opens.opens_section(section, rank, rest) =>
                 {
                     if let Some(before) = current.filter(|place| place.rank < rank) {
                         outer = Some(before);
@@ -59,7 +59,7 @@ impl<'a> Sections<'a> {
                         |place: &Place| place.rank == BULLET && line.indent <= place.indent;
                     if current.as_ref().is_some_and(is_next)
                         && outer.is_some()
-                        && super::items::bullet(line.text).is_some()
+                        && super::items::after_bullet(line.text).is_some()
                     {
                         current = outer.take();
                     }
@@ -83,44 +83,48 @@ impl<'a> Sections<'a> {
         self.found.iter().all(|(section, _)| *section == Section::Overview)
     }
 
-    pub(super) fn loose(&self) -> impl Iterator<Item = Line<'a>> + '_ {
+    pub(super) fn loose_lines(&self) -> impl Iterator<Item = Line<'a>> + '_ {
         self.loose.iter().copied()
     }
 
     /// Returns the lines of a section; repeated sections are joined, with a blank line between.
-    pub(super) fn of(&self, section: Section) -> impl Iterator<Item = Line<'a>> + '_ {
-        self.parts(section).flat_map(|lines| lines.iter().copied().chain([Line::plain("")]))
+    pub(super) fn section_lines(&self, section: Section) -> impl Iterator<Item = Line<'a>> + '_ {
+        self.section_parts(section).flat_map(|lines| lines.iter().copied().chain([Line::plain("")]))
     }
 
-    pub(super) fn parts(&self, section: Section) -> impl Iterator<Item = &[Line<'a>]> + '_ {
+    pub(super) fn section_parts(&self, section: Section) -> impl Iterator<Item = &[Line<'a>]> + '_ {
         self.found
             .iter()
             .filter(move |(found, _)| *found == section)
             .map(|(_, lines)| lines.as_slice())
     }
 
-    pub(super) fn has(&self, section: Section) -> bool {
+    pub(super) fn has_section(&self, section: Section) -> bool {
         self.found.iter().any(|(found, _)| *found == section)
     }
 
     /// Where the accomplishments are.
-    pub(super) fn accomplishments(&self) -> Option<Section> {
-        [Section::Accomplishments, Section::Overview].into_iter().find(|section| self.has(*section))
+    pub(super) fn accomplishments_section(&self) -> Option<Section> {
+        [Section::Accomplishments, Section::Overview]
+            .into_iter()
+            .find(|section| self.has_section(*section))
     }
 
     /// Where the deliverables are.
-    pub(super) fn deliverables(&self) -> Option<Section> {
-        [Section::Deliverables, Section::Changed].into_iter().find(|section| self.has(*section))
+    pub(super) fn deliverables_section(&self) -> Option<Section> {
+        [Section::Deliverables, Section::Changed]
+            .into_iter()
+            .find(|section| self.has_section(*section))
     }
 
     /// Warns about missing and repeated sections.
-    pub(super) fn warn(&self, warnings: &mut Vec<String>) {
+    pub(super) fn warn_missing(&self, warnings: &mut Vec<String>) {
         if self.is_empty() {
             warnings.push("it has no section of the format".to_owned());
             return;
         }
         for section in Section::ALL {
-            if self.parts(section).count() > 1 {
+            if self.section_parts(section).count() > 1 {
                 warnings.push(format!("{}: this section is there more than once", section.title()));
             }
         }
@@ -132,12 +136,15 @@ impl<'a> Sections<'a> {
             Section::Notes,
             Section::Status,
         ];
-        let missing: Vec<&str> =
-            missing.into_iter().filter(|section| !self.has(*section)).map(Section::title).collect();
+        let missing: Vec<&str> = missing
+            .into_iter()
+            .filter(|section| !self.has_section(*section))
+            .map(Section::title)
+            .collect();
         if !missing.is_empty() {
             warnings.push(format!("missing: {}", missing.join(", ")));
         }
-        if self.deliverables() == Some(Section::Changed) {
+        if self.deliverables_section() == Some(Section::Changed) {
             warnings.push("Key Deliverables: taken from the files that changed".to_owned());
         }
     }
@@ -146,13 +153,13 @@ impl<'a> Sections<'a> {
 /// The headings that begin a section. A `#` heading does, unless a surer heading names the same
 /// section. A label does if the text has no `#` headings, or none for the section. So a `### Tests`
 /// or a `**Notes:**` inside of another section stays inside if the real section exists.
-struct Opens {
+struct SectionOpener {
     surest: [u8; Section::ALL.len()],
     has_headings: bool,
 }
 
-impl Opens {
-    fn new(headings: &[Option<Heading<'_>>]) -> Opens {
+impl SectionOpener {
+    fn new(headings: &[Option<Heading<'_>>]) -> SectionOpener {
         let mut surest = [u8::MAX; Section::ALL.len()];
         for heading in headings.iter().flatten() {
             if let Some(section) = heading.section {
@@ -160,10 +167,10 @@ impl Opens {
                 surest[at] = surest[at].min(heading.rank);
             }
         }
-        Opens { surest, has_headings: surest.iter().any(|rank| *rank < BOLD) }
+        SectionOpener { surest, has_headings: surest.iter().any(|rank| *rank < BOLD) }
     }
 
-    fn opens(&self, section: Section, rank: u8, rest: &str) -> bool {
+    fn opens_section(&self, section: Section, rank: u8, rest: &str) -> bool {
         // A status on a line of its own counts anywhere; every other label without emphasis is only
         // a word in such a text.
         let is_surely_meant = rank <= BOLD

@@ -18,15 +18,15 @@ pub(super) struct StatusRead {
 }
 
 /// Reads the agent's status: the worst of several, and none if the template was left unchanged.
-pub(super) fn read(sections: &Sections<'_>, warnings: &mut Vec<String>) -> StatusRead {
+pub(super) fn read_status(sections: &Sections<'_>, warnings: &mut Vec<String>) -> StatusRead {
     let mut found: Vec<Option<SummaryStatus>> = Vec::new();
     let mut unread = None;
-    for part in sections.parts(Section::Status) {
+    for part in sections.section_parts(Section::Status) {
         if part.iter().any(|line| is_template(line.text)) {
             warnings.push("Status: left as the template has it".to_owned());
             continue;
         }
-        let lines = said(part);
+        let lines = own_lines(part);
         if lines.is_empty() {
             warnings.push("Status: the section is empty".to_owned());
             continue;
@@ -34,7 +34,7 @@ pub(super) fn read(sections: &Sections<'_>, warnings: &mut Vec<String>) -> Statu
         let status = section_status(&lines);
         if status.is_none() {
             let words: Vec<&str> = lines.iter().map(|line| line.text).take(3).collect();
-            unread.get_or_insert(lines::cut(&words.join(" "), QUOTE_MAX));
+            unread.get_or_insert(lines::cut_text(&words.join(" "), QUOTE_MAX));
         }
         found.push(status);
     }
@@ -60,7 +60,7 @@ pub(super) fn read(sections: &Sections<'_>, warnings: &mut Vec<String>) -> Statu
 
 /// Returns the first paragraph of a section, then the further lines; code and quotations only if
 /// there is no other text.
-fn said<'a>(part: &'a [Line<'a>]) -> Vec<Line<'a>> {
+fn own_lines<'a>(part: &'a [Line<'a>]) -> Vec<Line<'a>> {
     let own: Vec<Line<'_>> = part.iter().filter(|line| !line.is_foreign()).copied().collect();
     let lines = if own.iter().all(|line| line.text.is_empty()) { part } else { &own };
     let blank = |line: &&Line<'_>| line.text.is_empty() || lines::is_rule(line.text);

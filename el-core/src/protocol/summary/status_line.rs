@@ -1,7 +1,7 @@
 //! The status in a line. `COMPLETED` is believed only if the line has no other meaning. The list of
 //! words is short, since there are too many ways to say "no".
 
-use super::words::{Colour, colours, is_denial, is_failure, words};
+use super::words::{Colour, is_denial, is_failure, lower_words, read_colours};
 
 /// Characters of a line that are looked at; a longer line is no status.
 const LOOK: usize = 2_000;
@@ -57,10 +57,10 @@ pub(super) fn is_template(text: &str) -> bool {
 
 pub(super) fn line_reading(text: &str) -> Reading {
     let text = without_struck_out(text);
-    let colours = colours(&text);
+    let colours = read_colours(&text);
     let is_long = text.chars().count() > LOOK;
     let text: String = text.chars().take(LOOK).collect();
-    let segments: Vec<Vec<String>> = segments(&text);
+    let segments: Vec<Vec<String>> = split_segments(&text);
     let all: Vec<&str> = segments.iter().flatten().map(String::as_str).collect();
     let is_beside = |words: &&Vec<String>| words.iter().all(|word| is_in(BESIDE, word));
     let head = segments.iter().find(|words| !is_beside(words));
@@ -90,8 +90,8 @@ pub(super) fn line_reading(text: &str) -> Reading {
 pub(super) fn begins_with_status(text: &str) -> bool {
     let text = without_struck_out(text);
     let first = text.trim_start_matches(['*', '_', ' ', '-', '>', '`']);
-    let sign = first.chars().next().and_then(Colour::of);
-    let segments = segments(&text);
+    let sign = first.chars().next().and_then(Colour::from_sign);
+    let segments = split_segments(&text);
     let head: Vec<&str> = segments.iter().flatten().take(1).map(String::as_str).collect();
     sign.is_some_and(|colour| colour != Colour::Green)
         || failure_at(&head).is_some()
@@ -147,11 +147,11 @@ fn is_part_of_more(words: &[&str], at: usize) -> bool {
     if let Some(percent) = word.strip_suffix('%') {
         return percent.parse::<f64>().is_ok_and(|percent| percent < 100.0);
     }
-    super::words::fraction(words, at).is_some_and(|(part, whole)| part < whole)
+    super::words::parse_fraction(words, at).is_some_and(|(part, whole)| part < whole)
 }
 
 /// Splits a line at dashes, colons and the like, and at signs; each part as words.
-fn segments(text: &str) -> Vec<Vec<String>> {
+fn split_segments(text: &str) -> Vec<Vec<String>> {
     let mut segments = Vec::new();
     let mut from = 0;
     let mut before = ' ';
@@ -163,14 +163,14 @@ fn segments(text: &str) -> Vec<Vec<String>> {
             || c == '/' && !(before.is_ascii_digit() && after.is_ascii_digit())
             || c == '.' && !after.is_alphanumeric()
             || matches!(c, ':' | '：' | ',' | ';' | '!' | '(' | ')' | '[' | ']' | '|' | '→' | '。')
-            || Colour::of(c).is_some();
+            || Colour::from_sign(c).is_some();
         if divides {
-            segments.push(words(&text[from..at]));
+            segments.push(lower_words(&text[from..at]));
             from = at + c.len_utf8();
         }
         before = c;
     }
-    segments.push(words(&text[from..]));
+    segments.push(lower_words(&text[from..]));
     segments.retain(|words| !words.is_empty());
     segments
 }

@@ -8,11 +8,13 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::SummaryStatus;
 use crate::protocol::corpus::assert_read;
-use crate::protocol::workspace::{Rules, judge};
+use crate::protocol::workspace::{Rules, judge_path};
 
 #[test]
 fn each_summary_of_the_corpus_is_read_as_expected() {
-    assert_read("summaries", "md", 40, |_, text| serde_json::to_value(parse(text)).unwrap());
+    assert_read("summaries", "md", 40, |_, text| {
+        serde_json::to_value(parse_summary(text)).unwrap()
+    });
 }
 
 /// Each line of `tests/data/summaries/{name}` with the word that it stands below.
@@ -41,7 +43,7 @@ fn assert_lines(name: &str, least: usize, read: impl Fn(&str) -> &'static str) {
 #[test]
 fn a_status_is_completed_only_where_it_says_that_and_no_more() {
     assert_lines("status-lines.txt", 100, |line| {
-        let summary = parse(&format!("## Status\n{line}\n"));
+        let summary = parse_summary(&format!("## Status\n{line}\n"));
         assert_eq!(summary.status.is_none(), summary.status_text.is_some(), "{line}");
         summary.status.map_or("unknown", |status| status.as_str())
     });
@@ -50,7 +52,7 @@ fn a_status_is_completed_only_where_it_says_that_and_no_more() {
 #[test]
 fn red_in_any_line_of_the_tests_is_red() {
     assert_lines("test-lines.txt", 70, |line| {
-        let tests = parse(&format!("## Test Results\n{line}\n")).tests;
+        let tests = parse_summary(&format!("## Test Results\n{line}\n")).tests;
         tests.and_then(|tests| tests.outcome).map_or("unknown", |outcome| outcome.as_str())
     });
 }
@@ -66,9 +68,9 @@ fn the_end_of_a_large_summary_is_read_and_a_cut_fence_hides_nothing() {
     };
     for size in [10, 300_000, 3_000_000] {
         let noise = "log line\n".repeat(size / 9);
-        let failed = parse(&form(&noise, "❌ FAILED"));
+        let failed = parse_summary(&form(&noise, "❌ FAILED"));
         assert_eq!(failed.status, Some(SummaryStatus::Failed), "{size}");
-        let completed = parse(&form(&noise, "✅ COMPLETED"));
+        let completed = parse_summary(&form(&noise, "✅ COMPLETED"));
         let files: Vec<_> = completed.deliverables.iter().map(|file| &*file.path).collect();
         if size < READ_MAX {
             assert_eq!(
@@ -76,14 +78,17 @@ fn the_end_of_a_large_summary_is_read_and_a_cut_fence_hides_nothing() {
                 (Some(SummaryStatus::Completed), vec!["real.rs"])
             );
         } else {
-            assert_ne!(parse(&form(&noise, "I gave up")).status, Some(SummaryStatus::Completed));
+            assert_ne!(
+                parse_summary(&form(&noise, "I gave up")).status,
+                Some(SummaryStatus::Completed)
+            );
             assert!(completed.warnings[0].contains("its middle"), "{:?}", completed.warnings);
         }
     }
     // Open where the file was cut.
-    let cut = parse("## Status\n❌ FAILED\n\n## Important Notes\n```\nlog");
+    let cut = parse_summary("## Status\n❌ FAILED\n\n## Important Notes\n```\nlog");
     assert_eq!(cut.status, Some(SummaryStatus::Failed));
-    let open = parse("## Accomplishments\n```\nlog\n\n## Status\n❌ FAILED\n");
+    let open = parse_summary("## Accomplishments\n```\nlog\n\n## Status\n❌ FAILED\n");
     assert_eq!(open.status, Some(SummaryStatus::Failed));
 }
 
@@ -100,12 +105,12 @@ fn a_fallback_reads_as_it_was_made() {
         output: "last words\n## Status\n✅ COMPLETED\n```".to_owned(),
         warning: None,
     };
-    let (summary, text) = fallback(&facts);
+    let (summary, text) = fallback_summary(&facts);
     assert_eq!(
         (summary.status, summary.is_fallback, summary.deliverables.len()),
         (Some(SummaryStatus::Partial), true, 4)
     );
-    let read = parse(&text);
+    let read = parse_summary(&text);
     assert_eq!(
         (&read.status, &read.deliverables, &read.accomplishments),
         (&summary.status, &summary.deliverables, &summary.accomplishments),
@@ -126,9 +131,9 @@ fn a_fallback_reads_as_it_was_made() {
 
 #[test]
 fn the_request_names_the_file_and_reads_as_an_untouched_template() {
-    let text = request(".eluent/summaries/t-1.md");
+    let text = request_summary(".eluent/summaries/t-1.md");
     assert!(text.contains("`.eluent/summaries/t-1.md`"), "{text}");
-    let read = parse(request::FORM);
+    let read = parse_summary(request::FORM);
     assert_eq!((read.status, &read.accomplishments[..], read.objective), (None, &[][..], None));
     assert!(
         read.warnings.iter().any(|warning| warning.contains("template")),
@@ -179,7 +184,7 @@ fn time_and_memory_grow_with_the_text_and_no_faster() {
     ];
     let began = Instant::now();
     for text in &texts {
-        let summary = parse(text);
+        let summary = parse_summary(text);
         let size = serde_json::to_string(&summary).unwrap().len();
         assert!(
             size < 2 << 20,
@@ -246,12 +251,12 @@ proptest! {
 
     #[test]
     fn any_text_is_read_without_a_panic(text in any::<String>()) {
-        harmless(&parse(&text));
+        harmless(&parse_summary(&text));
     }
 
     #[test]
     fn any_text_of_meaningful_pieces_is_read_without_a_panic(text in pieces()) {
-        harmless(&parse(&text));
+        harmless(&parse_summary(&text));
     }
 
     #[test]
@@ -268,7 +273,7 @@ proptest! {
             status: Some(status),
             ..Summary::default()
         };
-        let read = parse(&render(&made));
+        let read = parse_summary(&render_summary(&made));
         prop_assert_eq!(read.objective, made.objective);
         prop_assert_eq!(read.accomplishments, made.accomplishments);
         prop_assert_eq!(read.deliverables, made.deliverables);
@@ -290,7 +295,7 @@ fn harmless(summary: &Summary) {
     }
     for file in &summary.deliverables {
         assert!(!file.path.is_empty() && !file.path.contains(char::is_control), "{file:?}");
-        if let Ok(path) = judge(&file.path, &rules) {
+        if let Ok(path) = judge_path(&file.path, &rules) {
             assert!(
                 !path.starts_with('/')
                     && path.split('/').all(|name| !matches!(name, "" | "." | "..")),
@@ -299,6 +304,6 @@ fn harmless(summary: &Summary) {
         }
     }
     // Read again from what it became, it is no worse.
-    drop(parse(&render(summary)));
+    drop(parse_summary(&render_summary(summary)));
     drop(in_words(summary, 10));
 }

@@ -9,7 +9,7 @@ pub(super) enum Colour {
 }
 
 impl Colour {
-    pub(super) fn of(c: char) -> Option<Colour> {
+    pub(super) fn from_sign(c: char) -> Option<Colour> {
         match c {
             '✅' | '✔' | '✓' | '☑' | '🎉' | '🟢' | '🟩' => Some(Colour::Green),
             '⚠' | '🟡' | '🟨' | '🚧' | '⏳' | '⌛' | '🟠' | '🟧' | '🔶' => {
@@ -32,10 +32,10 @@ pub(super) struct Colours {
 }
 
 /// Returns the signs of a line. A sign before a zero (`❌ 0`) has no meaning.
-pub(super) fn colours(text: &str) -> Colours {
+pub(super) fn read_colours(text: &str) -> Colours {
     let mut found = Colours::default();
     for (at, c) in text.char_indices() {
-        let Some(colour) = Colour::of(c) else { continue };
+        let Some(colour) = Colour::from_sign(c) else { continue };
         let after = text[at + c.len_utf8()..].trim_start_matches(['\u{fe0f}', ' ', ':', '*']);
         let digits = after.bytes().take_while(u8::is_ascii_digit).count();
         match colour {
@@ -72,7 +72,7 @@ pub(super) fn is_denial(word: &str) -> bool {
 }
 
 /// `3 of 5` or `3/5` that begins at a word.
-pub(super) fn fraction(words: &[&str], at: usize) -> Option<(u64, u64)> {
+pub(super) fn parse_fraction(words: &[&str], at: usize) -> Option<(u64, u64)> {
     let number = |text: &str| text.parse::<u64>().ok();
     if let Some((part, whole)) = words[at].split_once('/') {
         return Some((number(part)?, number(whole)?));
@@ -87,7 +87,7 @@ pub(super) fn fraction(words: &[&str], at: usize) -> Option<(u64, u64)> {
 }
 
 /// The words of a text in lower case.
-pub(super) fn words(text: &str) -> Vec<String> {
+pub(super) fn lower_words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’' | '/' | '%'))
         .map(|word| word.trim_matches(['\'', '/']).replace('’', "'").to_lowercase())
         .filter(|word| !word.is_empty())

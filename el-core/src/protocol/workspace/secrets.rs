@@ -21,7 +21,7 @@ const DATA: &str = "\
 const EXAMPLES: &str = "\
     example sample template dist defaults";
 
-fn listed(list: &str) -> impl Iterator<Item = &str> {
+fn list_entries(list: &str) -> impl Iterator<Item = &str> {
     list.split(' ')
 }
 
@@ -30,14 +30,14 @@ pub(super) fn is_secret(path: &str) -> bool {
     let path = path.to_lowercase();
     let mut names = path.split('/').rev();
     let name = names.next().unwrap_or_default();
-    names.any(|folder| listed(FOLDERS).any(|one| one == folder)) || is_secret_name(name)
+    names.any(|folder| list_entries(FOLDERS).any(|one| one == folder)) || is_secret_name(name)
 }
 
 fn is_secret_name(name: &str) -> bool {
     if let Some(kind) = name.strip_prefix(".env") {
         return kind.is_empty()
             || kind.starts_with(['.', '-', '_', '~'])
-                && !listed(EXAMPLES).any(|example| kind.ends_with(example));
+                && !list_entries(EXAMPLES).any(|example| kind.ends_with(example));
     }
     // A copy or an old one of a secret is a secret (`id_rsa.bak`, `.env~`).
     let bare = name.trim_end_matches('~');
@@ -45,12 +45,13 @@ fn is_secret_name(name: &str) -> bool {
         .iter()
         .find_map(|ending| bare.strip_suffix(ending))
         .unwrap_or(bare);
-    let is_data =
-        bare.rsplit_once('.').is_some_and(|(_, ending)| listed(DATA).any(|one| one == ending));
-    listed(NAMES).any(|one| one == bare)
-        || listed(ENDINGS).any(|ending| bare.ends_with(ending))
+    let is_data = bare
+        .rsplit_once('.')
+        .is_some_and(|(_, ending)| list_entries(DATA).any(|one| one == ending));
+    list_entries(NAMES).any(|one| one == bare)
+        || list_entries(ENDINGS).any(|ending| bare.ends_with(ending))
         || bare.ends_with(".env")
-        || is_data && listed(STEMS).any(|stem| bare.trim_start_matches('.').starts_with(stem))
+        || is_data && list_entries(STEMS).any(|stem| bare.trim_start_matches('.').starts_with(stem))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ fn rules(asked: &str) -> Rules {
 }
 
 fn why(path: &str) -> NotSent {
-    judge(path, &rules("")).expect_err(path)
+    judge_path(path, &rules("")).expect_err(path)
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn a_path_below_the_working_folder_is_made_tidy() {
         ("...", "..."),
         ("a..b/c", "a..b/c"),
     ] {
-        assert_eq!(judge(path, &rules("")).as_deref(), Ok(tidy), "{path}");
+        assert_eq!(judge_path(path, &rules("")).as_deref(), Ok(tidy), "{path}");
     }
 }
 
@@ -98,13 +98,13 @@ fn kinds_that_are_no_result_are_refused() {
         "package.rs",
         ".github/workflows/ci.yml",
     ] {
-        assert!(judge(path, &rules("")).is_ok(), "{path}");
+        assert!(judge_path(path, &rules("")).is_ok(), "{path}");
     }
 }
 
 #[test]
 fn what_the_work_item_names_is_sent_all_the_same() {
-    let sent = |path: &str, asked: &str| judge(path, &rules(asked)).is_ok();
+    let sent = |path: &str, asked: &str| judge_path(path, &rules(asked)).is_ok();
     assert!(sent("package.json", "Add a script to package.json."));
     assert!(sent("web/package.json", "update `package.json`"));
     assert!(sent("dist/app.js", "commit dist/ as well"));
@@ -124,16 +124,16 @@ proptest! {
     #[test]
     fn no_path_leads_out(path in "(\\.\\.|\\.|/|//|~|a|home/me/work|\\.git|\u{e9}| |\n|\0){0,12}", absolute: bool) {
         let path = if absolute { format!("/home/me/work/{path}") } else { path };
-        if let Ok(kept) = judge(&path, &rules("")) {
+        if let Ok(kept) = judge_path(&path, &rules("")) {
             prop_assert!(!kept.starts_with('/') && !kept.is_empty());
             prop_assert!(kept.split('/').all(|name| !matches!(name, "" | "." | "..")));
-            let again = judge(&kept, &rules(""));
+            let again = judge_path(&kept, &rules(""));
             prop_assert_eq!(again.as_ref(), Ok(&kept), "judging again changes nothing");
         }
     }
 
     #[test]
     fn any_text_is_judged_without_a_panic(path in any::<String>(), asked in any::<String>()) {
-        drop(judge(&path, &rules(&asked)));
+        drop(judge_path(&path, &rules(&asked)));
     }
 }

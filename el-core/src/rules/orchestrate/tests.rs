@@ -21,33 +21,37 @@ fn member(id: &str, status: Status, waits_for: &[&str]) -> Member {
     }
 }
 
-fn planned() -> Flow {
-    Flow {
-        analysis: Asking::Data,
-        task_list: Asking::Data,
-        filing: Filing {
+fn planned() -> PlanSnapshot {
+    PlanSnapshot {
+        analysis: QuestionState::Data,
+        task_list: QuestionState::Data,
+        filing: FilingState {
             tasks: vec![listed("a", &[]), listed("b", &["a"])],
             filed: HashSet::new(),
             is_filed: false,
         },
-        ..Flow::default()
+        ..PlanSnapshot::default()
     }
 }
 
 #[test]
 fn a_question_is_asked_awaited_and_answered_or_it_stops() {
     let question = Question::Analysis;
-    let step =
-        |asking: Asking| next(&Flow { analysis: asking, ..Flow::default() }, &Settings::default());
+    let step = |asking: QuestionState| {
+        next_step(
+            &PlanSnapshot { analysis: asking, ..PlanSnapshot::default() },
+            &Settings::default(),
+        )
+    };
     let why = "x".to_owned();
-    assert_eq!(step(Asking::Nothing), Step::Ask { question });
-    assert_eq!(step(Asking::Pending), Step::AwaitAnswer { question });
+    assert_eq!(step(QuestionState::Nothing), Step::Ask { question });
+    assert_eq!(step(QuestionState::Pending), Step::AwaitAnswer { question });
     assert_eq!(
-        step(Asking::Stopped { why: why.clone() }),
+        step(QuestionState::Stopped { why: why.clone() }),
         Step::Stop { question: Some(question), why }
     );
-    assert_eq!(step(Asking::Carried), Step::Ask { question: Question::TaskList });
-    assert_eq!(step(Asking::Data), Step::Ask { question: Question::TaskList });
+    assert_eq!(step(QuestionState::Carried), Step::Ask { question: Question::TaskList });
+    assert_eq!(step(QuestionState::Data), Step::Ask { question: Question::TaskList });
 }
 
 #[test]
@@ -61,8 +65,9 @@ fn an_answer_that_cannot_be_used_is_asked_for_again_as_often_as_configured() {
 
 #[test]
 fn a_list_that_a_person_supplied_needs_no_analysis() {
-    let flow = Flow { analysis: Asking::Stopped { why: "x".to_owned() }, ..planned() };
-    assert!(matches!(next(&flow, &Settings::default()), Step::File { .. }));
+    let flow =
+        PlanSnapshot { analysis: QuestionState::Stopped { why: "x".to_owned() }, ..planned() };
+    assert!(matches!(next_step(&flow, &Settings::default()), Step::File { .. }));
 }
 
 #[test]
@@ -71,16 +76,19 @@ fn filing_goes_on_with_what_is_left_and_then_never_begins_again() {
     let settings = Settings { plan_only: true, ..Settings::default() };
     flow.filing.tasks.reverse();
     assert_eq!(
-        next(&flow, &settings),
+        next_step(&flow, &settings),
         Step::File { round: None, tasks: vec!["a".to_owned(), "b".to_owned()] }
     );
     flow.filing.filed.insert("a".to_owned());
-    assert_eq!(next(&flow, &settings), Step::File { round: None, tasks: vec!["b".to_owned()] });
+    assert_eq!(
+        next_step(&flow, &settings),
+        Step::File { round: None, tasks: vec!["b".to_owned()] }
+    );
     flow.filing.filed.insert("b".to_owned());
-    assert_eq!(next(&flow, &settings), Step::MarkFiled { round: None });
+    assert_eq!(next_step(&flow, &settings), Step::MarkFiled { round: None });
     flow.filing.is_filed = true;
     flow.filing.filed.clear();
-    assert_eq!(next(&flow, &settings), Step::PlanFiled);
+    assert_eq!(next_step(&flow, &settings), Step::PlanFiled);
 }
 
 #[test]
@@ -94,7 +102,7 @@ fn a_failed_task_holds_only_what_depends_on_it_and_is_told_as_missing() {
         member("d", Status::Open, &[]),
         member("e", Status::Open, &["d"]),
     ];
-    let Step::AwaitWork { work } = next(&flow, &Settings::default()) else { panic!() };
+    let Step::AwaitWork { work } = next_step(&flow, &Settings::default()) else { panic!() };
     assert_eq!(
         (work.ready, work.waiting, work.missing),
         (
@@ -105,15 +113,18 @@ fn a_failed_task_holds_only_what_depends_on_it_and_is_told_as_missing() {
     );
     flow.members[3].status = Status::Closed;
     flow.members[4].status = Status::Closed;
-    assert_eq!(next(&flow, &Settings::default()), Step::Ask { question: Question::Aggregation });
-    flow.aggregation = Asking::Data;
+    assert_eq!(
+        next_step(&flow, &Settings::default()),
+        Step::Ask { question: Question::Aggregation }
+    );
+    flow.aggregation = QuestionState::Data;
     let missing: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
-    assert_eq!(next(&flow, &Settings::default()), Step::Done { missing });
+    assert_eq!(next_step(&flow, &Settings::default()), Step::Done { missing });
     for member in &mut flow.members {
         member.status = Status::WontDo;
     }
-    flow.aggregation = Asking::default();
-    assert!(matches!(next(&flow, &Settings::default()), Step::Stop { question: None, .. }));
+    flow.aggregation = QuestionState::default();
+    assert!(matches!(next_step(&flow, &Settings::default()), Step::Stop { question: None, .. }));
 }
 
 #[test]
@@ -123,7 +134,7 @@ fn a_circle_that_a_person_made_ends_the_wait() {
         member("b", Status::Open, &["a"]),
         member("c", Status::Open, &["elsewhere"]),
     ];
-    let work = work(&members);
+    let work = sort_members(&members);
     assert_eq!(work.missing, ["a", "b"]);
     assert_eq!(work.waiting, ["c"]);
 }
@@ -133,28 +144,31 @@ fn the_check_is_worked_on_until_its_rounds_are_over() {
     let mut flow = planned();
     flow.filing.is_filed = true;
     flow.members = vec![member("a", Status::Closed, &[])];
-    flow.aggregation = Asking::Data;
+    flow.aggregation = QuestionState::Data;
     let settings = Settings { check_rounds: Some(1), ..Settings::default() };
-    assert_eq!(next(&flow, &settings), Step::Check { round: 0 });
+    assert_eq!(next_step(&flow, &settings), Step::Check { round: 0 });
     flow.rounds.push(Round::default());
-    assert_eq!(next(&flow, &settings), Step::Check { round: 0 }, "it did not end");
+    assert_eq!(next_step(&flow, &settings), Step::Check { round: 0 }, "it did not end");
     flow.rounds[0].passed = Some(false);
-    assert_eq!(next(&flow, &settings), Step::Ask { question: Question::Failures { round: 0 } });
-    flow.rounds[0].asking = Asking::Data;
+    assert_eq!(
+        next_step(&flow, &settings),
+        Step::Ask { question: Question::Failures { round: 0 } }
+    );
+    flow.rounds[0].asking = QuestionState::Data;
     flow.rounds[0].filing.tasks = vec![listed("fix", &[])];
     assert_eq!(
-        next(&flow, &settings),
+        next_step(&flow, &settings),
         Step::File { round: Some(0), tasks: vec!["fix".to_owned()] }
     );
     flow.rounds[0].filing.is_filed = true;
     flow.members.push(member("fix", Status::Open, &[]));
-    assert!(matches!(next(&flow, &settings), Step::AwaitWork { .. }));
+    assert!(matches!(next_step(&flow, &settings), Step::AwaitWork { .. }));
     flow.members[1].status = Status::Closed;
-    assert_eq!(next(&flow, &settings), Step::Check { round: 1 });
+    assert_eq!(next_step(&flow, &settings), Step::Check { round: 1 });
     flow.rounds.push(Round { passed: Some(true), ..Round::default() });
-    assert_eq!(next(&flow, &settings), Step::Done { missing: vec![] });
+    assert_eq!(next_step(&flow, &settings), Step::Done { missing: vec![] });
     flow.rounds[1].passed = Some(false);
-    assert!(matches!(next(&flow, &settings), Step::Stop { .. }));
+    assert!(matches!(next_step(&flow, &settings), Step::Stop { .. }));
 }
 
 #[test]
@@ -164,35 +178,35 @@ fn nothing_begins_beyond_a_limit_and_what_runs_is_awaited() {
     flow.members = vec![member("a", Status::InProgress, &[])];
     flow.spent = 5;
     let settings = Settings { budget: Some(5), ..Settings::default() };
-    assert!(matches!(next(&flow, &settings), Step::AwaitWork { .. }));
+    assert!(matches!(next_step(&flow, &settings), Step::AwaitWork { .. }));
     flow.members[0].status = Status::Open;
-    assert!(matches!(next(&flow, &settings), Step::Stop { .. }));
-    let late = Flow { elapsed: Duration::from_secs(9), ..Flow::default() };
+    assert!(matches!(next_step(&flow, &settings), Step::Stop { .. }));
+    let late = PlanSnapshot { elapsed: Duration::from_secs(9), ..PlanSnapshot::default() };
     assert!(matches!(
-        next(&late, &Settings { time: Some(Duration::from_secs(9)), ..Settings::default() }),
+        next_step(&late, &Settings { time: Some(Duration::from_secs(9)), ..Settings::default() }),
         Step::Stop { .. }
     ));
-    let deep = Flow { depth: 3, ..Flow::default() };
-    assert!(matches!(next(&deep, &Settings::default()), Step::Stop { .. }));
+    let deep = PlanSnapshot { depth: 3, ..PlanSnapshot::default() };
+    assert!(matches!(next_step(&deep, &Settings::default()), Step::Stop { .. }));
 }
 
 #[test]
 fn a_worker_that_contradicts_its_atom_is_reported() {
     use CompletionStatus::{Failed, Partial, Success, Timeout};
-    assert_eq!(contradiction(Success, Status::Closed, None), None);
-    assert_eq!(contradiction(Partial, Status::Closed, None), None);
-    assert!(contradiction(Failed, Status::Closed, Some("done")).is_some());
-    assert!(contradiction(Timeout, Status::Closed, None).is_some());
-    assert!(contradiction(Success, Status::Closed, Some("failed: no")).is_some());
-    assert!(contradiction(Success, Status::Blocked, None).is_some());
-    assert_eq!(contradiction(Success, Status::InProgress, None), None);
-    assert_eq!(contradiction(Failed, Status::WontDo, None), None);
+    assert_eq!(find_contradiction(Success, Status::Closed, None), None);
+    assert_eq!(find_contradiction(Partial, Status::Closed, None), None);
+    assert!(find_contradiction(Failed, Status::Closed, Some("done")).is_some());
+    assert!(find_contradiction(Timeout, Status::Closed, None).is_some());
+    assert!(find_contradiction(Success, Status::Closed, Some("failed: no")).is_some());
+    assert!(find_contradiction(Success, Status::Blocked, None).is_some());
+    assert_eq!(find_contradiction(Success, Status::InProgress, None), None);
+    assert_eq!(find_contradiction(Failed, Status::WontDo, None), None);
 }
 
 /// A world in which each step's effect is one transaction, and a crash comes before or after any of
 /// them.
 struct World {
-    flow: Flow,
+    flow: PlanSnapshot,
     filed: Vec<String>,
     dice: Vec<u8>,
 }
@@ -207,20 +221,23 @@ impl World {
         match step {
             Step::Ask { question } => {
                 let came = match self.roll() {
-                    ..60 => Asking::Pending,
-                    _ if data => Asking::Data,
-                    _ => Asking::Stopped { why: "x".to_owned() },
+                    ..60 => QuestionState::Pending,
+                    _ if data => QuestionState::Data,
+                    _ => QuestionState::Stopped { why: "x".to_owned() },
                 };
                 self.came(question, came, list);
             }
             Step::AwaitAnswer { question } => {
-                let came =
-                    if data { Asking::Data } else { Asking::Stopped { why: "x".to_owned() } };
+                let came = if data {
+                    QuestionState::Data
+                } else {
+                    QuestionState::Stopped { why: "x".to_owned() }
+                };
                 self.came(question, came, list);
             }
             // A person supplies what is missing.
             Step::Stop { question: Some(question), .. } => {
-                *self.asking(question) = Asking::default()
+                *self.asking(question) = QuestionState::default()
             }
             Step::File { round, tasks } => {
                 // The caller files them one by one, and may be killed among them.
@@ -233,9 +250,9 @@ impl World {
                         .find(|l| l.id == *task)
                         .map(|l| l.dependencies.clone())
                         .unwrap_or_default();
-                    let key = key("e", round, task);
+                    let key = task_key("e", round, task);
                     let waits_for: Vec<String> =
-                        dependencies.iter().map(|d| super::key("e", None, d)).collect();
+                        dependencies.iter().map(|d| super::task_key("e", None, d)).collect();
                     assert!(
                         waits_for.iter().all(|d| self.filed.contains(d)),
                         "{key} before what it waits for"
@@ -267,17 +284,17 @@ impl World {
         }
     }
 
-    fn came(&mut self, question: Question, came: Asking, list: &[Listed]) {
-        if came == Asking::Data && question == Question::TaskList {
+    fn came(&mut self, question: Question, came: QuestionState, list: &[Listed]) {
+        if came == QuestionState::Data && question == Question::TaskList {
             self.flow.filing.tasks = list.to_vec();
         }
-        if let (Asking::Data, Question::Failures { round }) = (&came, question) {
+        if let (QuestionState::Data, Question::Failures { round }) = (&came, question) {
             self.flow.rounds[round].filing.tasks = vec![listed("fix", &[])];
         }
         *self.asking(question) = came;
     }
 
-    fn asking(&mut self, question: Question) -> &mut Asking {
+    fn asking(&mut self, question: Question) -> &mut QuestionState {
         match question {
             Question::Analysis => &mut self.flow.analysis,
             Question::TaskList => &mut self.flow.task_list,
@@ -286,7 +303,7 @@ impl World {
         }
     }
 
-    fn filing(&mut self, round: Option<usize>) -> &mut Filing {
+    fn filing(&mut self, round: Option<usize>) -> &mut FilingState {
         match round {
             None => &mut self.flow.filing,
             Some(round) => &mut self.flow.rounds[round].filing,
@@ -305,13 +322,13 @@ proptest! {
             Listed { id: format!("t{n}"), dependencies: before }
         }).collect();
         let settings = Settings { check_rounds: Some(2), ..Settings::default() };
-        let mut world = World { flow: Flow::default(), filed: Vec::new(), dice };
+        let mut world = World { flow: PlanSnapshot::default(), filed: Vec::new(), dice };
         let mut ended = false;
         for _ in 0..1_000 {
             // What is decided depends on the record alone: a process that comes after a crash
             // decides the same.
-            let step = next(&world.flow, &settings);
-            prop_assert_eq!(&step, &next(&world.flow.clone(), &settings));
+            let step = next_step(&world.flow, &settings);
+            prop_assert_eq!(&step, &next_step(&world.flow.clone(), &settings));
             if matches!(step, Step::Done { .. } | Step::Stop { question: None, .. }) {
                 ended = true;
                 break;
@@ -328,7 +345,7 @@ proptest! {
         once.dedup();
         prop_assert_eq!(once.len(), world.filed.len(), "filed twice");
         for task in &list {
-            prop_assert!(world.filed.contains(&key("e", None, &task.id)));
+            prop_assert!(world.filed.contains(&task_key("e", None, &task.id)));
         }
     }
 }

@@ -71,11 +71,11 @@ impl Work {
 impl Member {
     /// Returns true if the atom has a result.
     pub fn is_done(&self) -> bool {
-        self.alone() == Standing::Done
+        self.own_standing() == Standing::Done
     }
 
     /// Returns the state of an atom without dependencies.
-    fn alone(&self) -> Standing {
+    fn own_standing(&self) -> Standing {
         // Until the run has ended, hand-over and last words are still to come, whatever the status.
         if self.is_running {
             return Standing::Running;
@@ -97,11 +97,11 @@ impl Member {
 
 /// Sorts the atoms by state. A dependency outside of the epic holds an atom; the caller leaves
 /// known finished dependencies out of [`Member::waits_for`].
-pub fn work(members: &[Member]) -> Work {
+pub fn sort_members(members: &[Member]) -> Work {
     let places: HashMap<&str, usize> =
         members.iter().enumerate().map(|(n, member)| (member.id.as_str(), n)).collect();
-    let mut standings: Vec<Standing> = members.iter().map(Member::alone).collect();
-    let stuck: HashSet<usize> = held(members, &places, &standings);
+    let mut standings: Vec<Standing> = members.iter().map(Member::own_standing).collect();
+    let stuck: HashSet<usize> = held_members(members, &places, &standings);
     for (n, member) in members.iter().enumerate() {
         if standings[n] != Standing::Ready {
             continue;
@@ -132,7 +132,7 @@ pub fn work(members: &[Member]) -> Work {
 
 /// Returns the atoms that wait, directly or not, for a stuck atom, or in a cycle that a person
 /// made.
-fn held(
+fn held_members(
     members: &[Member],
     places: &HashMap<&str, usize>,
     standings: &[Standing],
@@ -170,7 +170,7 @@ fn held(
 
 /// Compares a worker's report with the atom's status, which alone counts. `None`: the two agree, or
 /// the atom is not over.
-pub fn contradiction(
+pub fn find_contradiction(
     said: CompletionStatus,
     status: Status,
     close_reason: Option<&str>,

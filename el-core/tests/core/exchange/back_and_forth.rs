@@ -79,9 +79,8 @@ fn live(p: &mut Project, steps: Vec<Step>) {
                 (Some(a), Some(b)) => ops::dep_add(&mut p.store, &ctx, &a, &b, kind).map(drop),
                 _ => Ok(()),
             },
-            Step::Comment(at, text) => {
-                pick(at).map_or(Ok(()), |id| ops::comment(&mut p.store, &ctx, &id, &text).map(drop))
-            }
+            Step::Comment(at, text) => pick(at)
+                .map_or(Ok(()), |id| ops::add_comment(&mut p.store, &ctx, &id, &text).map(drop)),
             Step::Status(at, status, reason) => pick(at).map_or(Ok(()), |id| {
                 let patch = AtomPatch { status: Some(status), reason, ..AtomPatch::default() };
                 ops::update(&mut p.store, &ctx, &[id], &patch, &Guard::default()).map(drop)
@@ -132,8 +131,8 @@ fn an_export_tells_of_the_names_that_atoms_have_elsewhere() {
     let mut there = Project::new();
     there.import(&here.export(), Tracker::El);
     assert_eq!(
-        ops::resolve(&there.store, "bd-1.2").unwrap(),
-        ops::resolve(&here.store, "bd-1.2").unwrap()
+        ops::resolve_id(&there.store, "bd-1.2").unwrap(),
+        ops::resolve_id(&here.store, "bd-1.2").unwrap()
     );
     assert_eq!(
         there.import(super::BD, Tracker::Bd).created,
@@ -155,7 +154,7 @@ fn two_projects_that_exchange_their_exports_end_alike() {
     let (a, b) = (here.export(), there.export());
     here.import(&b, Tracker::El);
     there.import(&a, Tracker::El);
-    let atom = ops::brief(&there.store, &id).unwrap();
+    let atom = ops::get_atom(&there.store, &id).unwrap();
     assert_eq!((atom.title.as_str(), atom.status), ("renamed here", Status::Closed));
 }
 
@@ -168,13 +167,13 @@ fn an_atom_that_happens_to_have_the_same_id_is_another_one() {
     );
     let told = here.import(&text, Tracker::El);
     assert_eq!((told.created, told.updated), (2, 0));
-    assert_eq!(ops::brief(&here.store, &id).unwrap().title, "ours");
+    assert_eq!(ops::get_atom(&here.store, &id).unwrap().title, "ours");
     assert_eq!(here.import(&text, Tracker::El).created, 0);
 }
 
 #[test]
 fn a_file_of_a_newer_version_is_refused() {
-    let batch = el_core::exchange::read(
+    let batch = el_core::exchange::read_records(
         b"{\"_type\":\"header\",\"format\":\"el\",\"version\":99}\n",
         Tracker::El,
         "",

@@ -1,7 +1,7 @@
 //! The formats of others, in samples that were written for these tests after the shapes of real
 //! files.
 
-use el_core::exchange::{self, NoteKind, Tracker, detect};
+use el_core::exchange::{self, NoteKind, Tracker, detect_tracker};
 use el_core::model::{IssueType, Status};
 use el_core::ops;
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ fn each_sample_is_recognised() {
         (GITHUB, Tracker::Github),
         (PLAN, Tracker::Markdown),
     ] {
-        assert_eq!(detect(text.as_bytes()), Some(want));
+        assert_eq!(detect_tracker(text.as_bytes()), Some(want));
     }
 }
 
@@ -47,11 +47,11 @@ fn everything_of_a_bd_issue_has_its_place() {
     assert_eq!(full.atom.created_at.to_string(), "2026-08-04T05:47:45.219884Z");
     assert_eq!(full.comments[0].content, "Seen on the server too.");
     assert_eq!(full.atom.metadata["source"]["estimated_minutes"], 90);
-    assert_eq!(ops::resolve(&p.store, "gh-9").unwrap(), full.atom.id);
-    let gone = ops::brief(&p.store, "demo-tmb").unwrap();
+    assert_eq!(ops::resolve_id(&p.store, "gh-9").unwrap(), full.atom.id);
+    let gone = ops::get_atom(&p.store, "demo-tmb").unwrap();
     assert_eq!((gone.status, gone.close_reason.as_deref()), (Status::Discard, Some("a double")));
-    assert_eq!(ops::brief(&p.store, "demo-def").unwrap().status, Status::Deferred);
-    assert_eq!(ops::brief(&p.store, "demo-hok").unwrap().status, Status::InProgress);
+    assert_eq!(ops::get_atom(&p.store, "demo-def").unwrap().status, Status::Deferred);
+    assert_eq!(ops::get_atom(&p.store, "demo-hok").unwrap().status, Status::InProgress);
     assert!(
         told.notes.iter().any(|n| n.kind == NoteKind::Kept && n.what.contains("estimated_minutes"))
     );
@@ -71,7 +71,7 @@ fn everything_of_eluent_has_its_place() {
     assert_eq!(task.comments.len(), 2, "two clones gave two comments one id");
     assert_eq!(
         task.atom.parent_id,
-        Some(ops::resolve(&p.store, "demo-01KQ3W8Z5N7M2R4T6V8X0Y2A4B").unwrap())
+        Some(ops::resolve_id(&p.store, "demo-01KQ3W8Z5N7M2R4T6V8X0Y2A4B").unwrap())
     );
     assert_eq!(p.import(ELUENT, Tracker::Eluent).unchanged, 4);
 }
@@ -82,9 +82,9 @@ fn everything_of_a_github_issue_has_its_place() {
     let told = p.import(GITHUB, Tracker::Github);
     assert_eq!((told.created, told.bonds_added, told.comments_added), (4, 1, 1));
     let bug = ops::show(&p.store, "ann/shop#12").unwrap();
-    assert_eq!(ops::resolve(&p.store, "#12").unwrap(), bug.atom.id);
+    assert_eq!(ops::resolve_id(&p.store, "#12").unwrap(), bug.atom.id);
     assert_eq!(
-        ops::resolve(&p.store, "https://github.com/ann/shop/issues/12").unwrap(),
+        ops::resolve_id(&p.store, "https://github.com/ann/shop/issues/12").unwrap(),
         bug.atom.id
     );
     assert_eq!(
@@ -94,13 +94,13 @@ fn everything_of_a_github_issue_has_its_place() {
     assert_eq!(bug.atom.labels, ["bug", "help-wanted", "priority:-high"]);
     assert_eq!(bug.atom.metadata["source"]["assignees"], serde_json::json!(["bob", "eve"]));
     assert_eq!(bug.atom.metadata["source"]["milestone"], "1.0");
-    assert_eq!(bug.atom.parent_id, Some(ops::resolve(&p.store, "#10").unwrap()));
-    let refused = ops::brief(&p.store, "#13").unwrap();
+    assert_eq!(bug.atom.parent_id, Some(ops::resolve_id(&p.store, "#10").unwrap()));
+    let refused = ops::get_atom(&p.store, "#13").unwrap();
     assert_eq!(
         (refused.status, refused.close_reason.as_deref()),
         (Status::WontDo, Some("not planned"))
     );
-    assert_eq!(ops::brief(&p.store, "#14").unwrap().status, Status::Closed);
+    assert_eq!(ops::get_atom(&p.store, "#14").unwrap().status, Status::Closed);
 }
 
 #[test]
@@ -113,13 +113,13 @@ fn a_plan_becomes_epics_and_tasks_and_grows_with_its_file() {
         Tracker::Markdown,
     );
     assert_eq!((again.created, again.updated, again.unchanged), (1, 1, 6), "{again:?}");
-    assert_eq!(ops::brief(&p.store, "Storage / Queries").unwrap().status, Status::Closed);
+    assert_eq!(ops::get_atom(&p.store, "Storage / Queries").unwrap().status, Status::Closed);
 }
 
 #[test]
 fn a_bad_line_is_named_and_stops_no_other() {
     let text = "{\"id\":\"b-1\",\"title\":\"One\",\"status\":\"open\"}\n{\"id\":\"b-2\",\"status\":\"open\"}\nrubbish\n{\"title\":\"no id\",\"status\":\"open\"}\n";
-    let batch = exchange::read(text.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
+    let batch = exchange::read_records(text.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
     let bad: Vec<_> = batch.bad.iter().map(|b| (b.line, b.message.as_str())).collect();
     assert_eq!(
         bad,
@@ -132,10 +132,10 @@ proptest! {
     #[test]
     fn no_text_of_any_format_panics(text in "([\\[{}\\],:]|\"(id|title|status|number|_type|atom|labels|dependencies)\"|[0-9]{1,3}|\n|## x|- \\[ \\] y|.){0,60}") {
         for tracker in Tracker::ALL {
-            let batch = exchange::read(text.as_bytes(), *tracker, "x", &mut |_, _| {});
+            let batch = exchange::read_records(text.as_bytes(), *tracker, "x", &mut |_, _| {});
             prop_assert!(batch.bad.iter().all(|bad| bad.line > 0 && !bad.message.is_empty()));
         }
-        let _ = detect(text.as_bytes());
+        let _ = detect_tracker(text.as_bytes());
     }
 
     /// Whatever a field holds, the record goes in, and nothing of it is lost without a word.
@@ -146,7 +146,7 @@ proptest! {
         for tracker in [Tracker::Bd, Tracker::Eluent, Tracker::El] {
             let text = if tracker == Tracker::Bd { text.clone() } else { text.replacen('{', "{\"_type\":\"atom\",", 1) };
             let mut p = Project::new();
-            let batch = exchange::read(text.as_bytes(), tracker, "", &mut |_, _| {});
+            let batch = exchange::read_records(text.as_bytes(), tracker, "", &mut |_, _| {});
             prop_assert!(batch.bad.is_empty(), "{:?}", batch.bad);
             let ctx = p.person();
             prop_assert_eq!(ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap().created, 1);

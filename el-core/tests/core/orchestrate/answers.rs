@@ -109,8 +109,8 @@ fn an_answer_that_is_said_twice_counts_once() {
     assert_eq!(plan.say(&asked, &text, 0, true), Reply::None);
     // Nor does a supervisor that has lost its run.
     plan.end(&asked);
-    let reading = el_core::protocol::response::read(&text);
-    let heard = ops::Heard {
+    let reading = el_core::protocol::response::read_blocks(&text);
+    let heard = ops::AgentAnswer {
         run: &asked.run.id,
         token: &asked.run.token,
         reading: &reading,
@@ -118,7 +118,7 @@ fn an_answer_that_is_said_twice_counts_once() {
         may_ask_again: true,
     };
     let ctx = plan.p.person();
-    assert!(ops::heard(&mut plan.p.store, &ctx, &heard).is_err());
+    assert!(ops::record_answer(&mut plan.p.store, &ctx, &heard).is_err());
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn circles_and_lists_beyond_the_limit_are_sent_back() {
     };
     assert!(prompt.contains("at most 2"), "{prompt}");
     let (ctx, epic) = (plan.p.person(), plan.epic.clone());
-    let refused = ops::supply(&mut plan.p.store, &ctx, &epic, Question::TaskList, &many);
+    let refused = ops::supply_answer(&mut plan.p.store, &ctx, &epic, Question::TaskList, &many);
     assert!(matches!(refused, Err(Error::Invalid { field: "data", .. })), "{refused:?}");
     assert!(plan.overview().tasks.is_empty());
 }
@@ -161,7 +161,7 @@ fn what_is_supplied_supersedes_the_run_that_is_at_it() {
     let asked = plan.asked(Question::Analysis);
     plan.supply(Question::Analysis, &analysis());
     let run = (asked.run.id.as_str(), asked.run.token.as_str());
-    assert_eq!(ops::watch(&plan.p.store, run.0, run.1).unwrap(), ops::RunSignal::Superseded);
+    assert_eq!(ops::watch_run(&plan.p.store, run.0, run.1).unwrap(), ops::RunSignal::Superseded);
     let other = json!({ "summary": "too late", "recommended_splits": 9 });
     assert_eq!(plan.say(&asked, &block(Question::Analysis, &other), 0, true), Reply::None);
     plan.end(&asked);

@@ -47,12 +47,12 @@ fn an_epic_that_is_opened_again_with_nothing_to_do_is_closed_again_and_told_once
     plan.answer(Question::Aggregation, &aggregation("all"));
     assert_eq!(plan.advance(), Step::Done { missing: vec![] });
     let epic = plan.epic.clone();
-    let told = ops::comments(&plan.p.store, &epic).unwrap().1.len();
+    let told = ops::list_comments(&plan.p.store, &epic).unwrap().1.len();
     let ctx = plan.p.person();
     ops::reopen(&mut plan.p.store, &ctx, &[&epic]).unwrap();
     assert_eq!(plan.advance(), Step::Done { missing: vec![] });
     assert_eq!(
-        (plan.status(&epic), ops::comments(&plan.p.store, &epic).unwrap().1.len()),
+        (plan.status(&epic), ops::list_comments(&plan.p.store, &epic).unwrap().1.len()),
         (Status::Closed, told)
     );
 }

@@ -75,7 +75,7 @@ impl World {
     }
 
     fn asks(claimed: &ClaimedRun) -> Option<Question> {
-        claimed.atom.metadata["orchestration"]["asks"].as_str().and_then(Question::named)
+        claimed.atom.metadata["orchestration"]["asks"].as_str().and_then(Question::from_name)
     }
 
     fn take_live(&mut self, n: usize) -> Option<ClaimedRun> {
@@ -178,7 +178,13 @@ impl World {
                 let data = self.data(question);
                 // What is over takes no data: a person reopens it first.
                 let over = self.plan.status(&self.plan.epic).is_over();
-                match ops::supply(&mut self.plan.p.store, &ctx, &self.plan.epic, question, &data) {
+                match ops::supply_answer(
+                    &mut self.plan.p.store,
+                    &ctx,
+                    &self.plan.epic,
+                    question,
+                    &data,
+                ) {
                     Err(Error::Conflict { code: "over", .. }) if over => {}
                     supplied => assert!(supplied.is_ok() && !over, "{supplied:?}"),
                 }

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use el_core::model::{Atom, EndKind, ExitRecord, Stamp, Status, Takes, Timestamp, Worker};
 use el_core::ops::{
-    self, Advanced, Begin, ClaimedRun, Ending, Goal, Guard, Heard, Overview, PlanSettings, Reply,
+    self, Advanced, AgentAnswer, Begin, ClaimedRun, Ending, Goal, Guard, Overview, PlanSettings,
+    Reply,
 };
-use el_core::protocol::response::{END, START, read};
+use el_core::protocol::response::{END, START, read_blocks};
 use el_core::rules::orchestrate::{Question, Step};
 use el_core::rules::retry::RetryPolicy;
 use el_core::{Ctx, Store};
@@ -80,7 +81,7 @@ impl Plan {
     pub(super) fn asked(&mut self, question: Question) -> ClaimedRun {
         assert_eq!(self.advance(), Step::AwaitAnswer { question });
         let claimed = self.p.claim().expect("the question is there to be taken");
-        assert_eq!(claimed.atom.metadata["orchestration"]["asks"], question.name());
+        assert_eq!(claimed.atom.metadata["orchestration"]["asks"], question.storage_name());
         claimed
     }
 
@@ -93,8 +94,8 @@ impl Plan {
         may_ask_again: bool,
     ) -> Reply {
         self.p.wait(Duration::from_millis(1));
-        let reading = read(text);
-        let heard = Heard {
+        let reading = read_blocks(text);
+        let heard = AgentAnswer {
             run: &claimed.run.id,
             token: &claimed.run.token,
             reading: &reading,
@@ -102,7 +103,7 @@ impl Plan {
             may_ask_again,
         };
         let ctx = Ctx { actor: "claude", ..self.p.person() };
-        ops::heard(&mut self.p.store, &ctx, &heard).unwrap()
+        ops::record_answer(&mut self.p.store, &ctx, &heard).unwrap()
     }
 
     /// The question is asked, answered with this, and its run settled.
@@ -170,7 +171,7 @@ impl Plan {
     pub(super) fn supply(&mut self, question: Question, data: &Value) -> Vec<String> {
         self.p.wait(Duration::from_millis(1));
         let ctx = self.p.person();
-        ops::supply(&mut self.p.store, &ctx, &self.epic, question, data).unwrap().1
+        ops::supply_answer(&mut self.p.store, &ctx, &self.epic, question, data).unwrap().1
     }
 
     pub(super) fn check(&mut self, round: usize, passed: bool, output: &str) {
@@ -180,11 +181,11 @@ impl Plan {
     }
 
     pub(super) fn overview(&self) -> Overview {
-        ops::overview(&self.p.store, &self.epic).unwrap()
+        ops::plan_overview(&self.p.store, &self.epic).unwrap()
     }
 
     pub(super) fn show(&self, id: &str) -> Atom {
-        ops::brief(&self.p.store, id).unwrap()
+        ops::get_atom(&self.p.store, id).unwrap()
     }
 
     pub(super) fn status(&self, id: &str) -> Status {
@@ -201,12 +202,17 @@ impl Plan {
 
     /// What a run is told, whole.
     pub(super) fn context(&self, claimed: &ClaimedRun) -> String {
-        let run = ops::run(&self.p.store, &claimed.run.id).unwrap();
-        ops::context(&self.p.store, &run, None).unwrap().render()
+        let run = ops::get_run(&self.p.store, &claimed.run.id).unwrap();
+        ops::build_context(&self.p.store, &run, None).unwrap().render()
     }
 
     pub(super) fn comments(&self, id: &str) -> String {
-        ops::comments(&self.p.store, id).unwrap().1.into_iter().map(|c| c.content + "\n").collect()
+        ops::list_comments(&self.p.store, id)
+            .unwrap()
+            .1
+            .into_iter()
+            .map(|c| c.content + "\n")
+            .collect()
     }
 
     /// The atoms below the epic, whatever they are.

@@ -1,7 +1,7 @@
 //! Texts in quotes of every kind.
 
 use super::{Outcome, Parser};
-use crate::protocol::response::delimiter::{self, Seen};
+use crate::protocol::response::delimiter::{self, DelimiterMatch};
 use crate::protocol::response::fault::{FaultKind, Repair};
 
 const NOT_CLOSED: &str = "a text is not closed: its end quote is missing";
@@ -17,7 +17,7 @@ enum Quotes {
 
 impl Quotes {
     /// Returns the opening quotes and the length in bytes.
-    fn begin(rest: &str) -> Option<(Quotes, usize)> {
+    fn opening_quote(rest: &str) -> Option<(Quotes, usize)> {
         let first = rest.chars().next()?;
         let quotes = match first {
             '"' => Quotes::Double,
@@ -41,13 +41,17 @@ impl Quotes {
 
 impl Parser<'_> {
     /// Reads a quoted text, if any.
-    pub(super) fn quoted(&mut self) -> Outcome<Option<String>> {
-        let Some((quotes, len)) = Quotes::begin(&self.text[self.at..]) else { return Ok(None) };
+    pub(super) fn parse_quoted(&mut self) -> Outcome<Option<String>> {
+        let Some((quotes, len)) = Quotes::opening_quote(&self.text[self.at..]) else {
+            return Ok(None);
+        };
         let from = self.at;
         match quotes {
             Quotes::Double => {}
-            Quotes::Single => self.repair(Repair::SingleQuotes, from),
-            Quotes::SmartDouble | Quotes::SmartSingle => self.repair(Repair::SmartQuotes, from),
+            Quotes::Single => self.note_repair(Repair::SingleQuotes, from),
+            Quotes::SmartDouble | Quotes::SmartSingle => {
+                self.note_repair(Repair::SmartQuotes, from)
+            }
         }
         self.at += len;
         let mut out = String::new();
@@ -68,11 +72,13 @@ impl Parser<'_> {
             };
             match c {
                 '\\' => {
-                    self.escape(&mut out)?;
+                    self.parse_escape(&mut out)?;
                     continue;
                 }
                 '<' => {
-                    if let Seen::Delimiter(found) = delimiter::at(&self.bytes[self.at..]) {
+                    if let DelimiterMatch::Delimiter(found) =
+                        delimiter::delimiter_at(&self.bytes[self.at..])
+                    {
                         if !self.delimiters_in_texts || self.begins_line() {
                             return self.stop_at(FaultKind::Unclosed, NOT_CLOSED, from);
                         }
@@ -89,7 +95,7 @@ impl Parser<'_> {
                     return Ok(Some(out));
                 }
                 c if c < ' ' => {
-                    self.repair(Repair::UnescapedControl, self.at);
+                    self.note_repair(Repair::UnescapedControl, self.at);
                     // CR LF is a single line end.
                     if c == '\r' && self.bytes.get(self.at + 1) == Some(&b'\n') {
                         self.at += 1;
@@ -135,7 +141,7 @@ impl Parser<'_> {
         if self.can_follow_text(next) {
             if inner.is_some() {
                 let message = "a double quote within a text is not escaped, and it cannot be told where the text ends";
-                return self.stop(FaultKind::Ambiguous, message);
+                return self.stop_here(FaultKind::Ambiguous, message);
             }
             return Ok(true);
         }
@@ -148,16 +154,16 @@ impl Parser<'_> {
                 {
                     return Ok(false);
                 }
-                self.stop(FaultKind::Ambiguous, "a single quote within a text in single quotes; write the text in double quotes")
+                self.stop_here(FaultKind::Ambiguous, "a single quote within a text in single quotes; write the text in double quotes")
             }
             Quotes::SmartDouble => {
                 let message = "a typographic quote within a text in typographic quotes; write the text in double quotes";
-                self.stop(FaultKind::Ambiguous, message)
+                self.stop_here(FaultKind::Ambiguous, message)
             }
             Quotes::Double if inner.is_some() => {
                 if before.is_some_and(char::is_whitespace) || *inner == Some(here - 1) {
                     let message = "double quotes within a text are not escaped, and do not stand in clear pairs";
-                    return self.stop(FaultKind::Ambiguous, message);
+                    return self.stop_here(FaultKind::Ambiguous, message);
                 }
                 *inner = None;
                 Ok(false)
@@ -166,7 +172,7 @@ impl Parser<'_> {
                 let opens = before.is_none_or(|c| c.is_whitespace() || "([{=:,>-/`*".contains(c))
                     && after.is_some_and(|c| c.is_alphanumeric() || "<./$@_-`*({[".contains(c));
                 if opens {
-                    self.repair(Repair::UnescapedQuote, here);
+                    self.note_repair(Repair::UnescapedQuote, here);
                     *inner = Some(here);
                 }
                 Ok(!opens)
@@ -190,15 +196,15 @@ impl Parser<'_> {
                 matches!(self.bytes.get(at + 1), Some(b'/' | b'*') | None)
             }
             Some(b'<') => {
-                let seen = delimiter::at(&self.bytes[at..]);
-                self.hit_end |= seen == Seen::Maybe;
-                seen != Seen::Nothing
+                let seen = delimiter::delimiter_at(&self.bytes[at..]);
+                self.hit_end |= seen == DelimiterMatch::Maybe;
+                seen != DelimiterMatch::Nothing
             }
             Some(_) => false,
         }
     }
 
-    fn escape(&mut self, out: &mut String) -> Outcome<()> {
+    fn parse_escape(&mut self, out: &mut String) -> Outcome<()> {
         let from = self.at;
         self.at += 1;
         let Some(c) = self.text[self.at..].chars().next() else {
@@ -213,9 +219,9 @@ impl Parser<'_> {
             'n' => out.push('\n'),
             'r' => out.push('\r'),
             't' => out.push('\t'),
-            'u' => return self.unicode(from, out),
+            'u' => return self.parse_unicode(from, out),
             '\'' => {
-                self.repair(Repair::BadEscape, from);
+                self.note_repair(Repair::BadEscape, from);
                 out.push(c);
             }
             // Other languages have these escapes; a meaning here would be a guess.
@@ -225,7 +231,7 @@ impl Parser<'_> {
                 return self.stop_at(FaultKind::Ambiguous, message, from);
             }
             _ => {
-                self.repair(Repair::BadEscape, from);
+                self.note_repair(Repair::BadEscape, from);
                 out.push('\\');
                 out.push(c);
             }
@@ -233,12 +239,12 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn unicode(&mut self, from: usize, out: &mut String) -> Outcome<()> {
-        let mut unit = self.hex();
+    fn parse_unicode(&mut self, from: usize, out: &mut String) -> Outcome<()> {
+        let mut unit = self.parse_hex();
         if let Some(high @ 0xd800..=0xdbff) = unit {
             unit = None;
-            if self.eat("\\u")
-                && let Some(low @ 0xdc00..=0xdfff) = self.hex()
+            if self.eat_word("\\u")
+                && let Some(low @ 0xdc00..=0xdfff) = self.parse_hex()
             {
                 unit = Some(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
             }
@@ -254,7 +260,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn hex(&mut self) -> Option<u32> {
+    fn parse_hex(&mut self) -> Option<u32> {
         let digits = self.bytes.get(self.at..self.at + 4);
         self.hit_end |= digits.is_none();
         let digits = std::str::from_utf8(digits?)

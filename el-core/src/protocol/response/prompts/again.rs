@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{form, required};
+use super::{answer_form, required_fields};
 use crate::model::Phase;
-use crate::protocol::fence::block;
+use crate::protocol::fence::fence_block;
 use crate::protocol::response::answer::Faulty;
 use crate::protocol::response::delimiter::{END, START};
 
@@ -19,10 +19,10 @@ pub fn ask_again(phase: Phase, faulty: Option<&Faulty>, left: u32) -> String {
         ),
         Some(faulty) => {
             let lines: Vec<String> =
-                faulty.lines().iter().map(|line| format!("- {line}")).collect();
+                faulty.fault_lines().iter().map(|line| format!("- {line}")).collect();
             format!(
                 "The block in your last answer could not be used. This is wrong:\n\n{}",
-                block(&lines.join("\n"), FAULTS_MAX)
+                fence_block(&lines.join("\n"), FAULTS_MAX)
             )
         }
     };
@@ -31,11 +31,11 @@ pub fn ask_again(phase: Phase, faulty: Option<&Faulty>, left: u32) -> String {
         "\n\nGive the whole answer again, with nothing left out, corrected. Answer with the block and nothing else: the first line is `{START}` alone, the last line is \
          `{END}` alone, and between them stands one JSON object. {}; every other field may be left out. Strict JSON: double quotes around keys and texts, `\\\"` for a double quote \
          within a text, `\\n` for a line end in it, no comments, no commas before a closer, no code fence.",
-        required(phase).replacen('`', "In `data`, `", 1)
+        required_fields(phase).replacen('`', "In `data`, `", 1)
     );
     if left == 0 {
         text.push_str(" This is the last time that you are asked.");
     }
-    let _ = writeln!(text, "\n\n{}", form(phase));
+    let _ = writeln!(text, "\n\n{}", answer_form(phase));
     text
 }

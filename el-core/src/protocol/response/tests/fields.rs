@@ -44,7 +44,7 @@ fn required(phase: Phase) -> &'static [&'static str] {
 fn required_fields_are_required_and_all_others_may_be_missing_or_null() {
     for &phase in Phase::ALL {
         let whole = whole(phase);
-        assert_eq!(check(phase, &whole).1, [], "{phase}");
+        assert_eq!(check_payload(phase, &whole).1, [], "{phase}");
         for name in whole.as_object().unwrap().keys() {
             for is_null in [false, true] {
                 let mut data = whole.clone();
@@ -53,7 +53,7 @@ fn required_fields_are_required_and_all_others_may_be_missing_or_null() {
                 } else {
                     data.as_object_mut().unwrap().shift_remove(name);
                 }
-                let (payload, faults) = check(phase, &data);
+                let (payload, faults) = check_payload(phase, &data);
                 if required(phase).contains(&name.as_str()) {
                     assert!(
                         payload.is_none()
@@ -71,7 +71,7 @@ fn required_fields_are_required_and_all_others_may_be_missing_or_null() {
     for name in ["id", "title", "description"] {
         let mut data = whole(Phase::TaskList);
         data["tasks"][0][name] = Value::Null;
-        assert_eq!(check(Phase::TaskList, &data).1[0].field, format!("tasks[0].{name}"));
+        assert_eq!(check_payload(Phase::TaskList, &data).1[0].field, format!("tasks[0].{name}"));
     }
 }
 
@@ -82,7 +82,7 @@ fn a_field_of_another_type_is_told_by_its_name() {
             let mut data = whole(phase);
             // What no field of the protocol is.
             data[name] = json!(true);
-            let (_, faults) = check(phase, &data);
+            let (_, faults) = check_payload(phase, &data);
             assert_eq!(
                 (faults.len(), faults[0].field.as_str()),
                 (1, name.as_str()),
@@ -102,7 +102,7 @@ fn words_are_those_of_the_protocol_and_ranges_too() {
     let fits = |phase: Phase, name: &str, value: Value| {
         let mut data = whole(phase);
         data[name] = value;
-        check(phase, &data).1.is_empty()
+        check_payload(phase, &data).1.is_empty()
     };
     for word in ["low", "medium", "high", "Medium"] {
         assert!(fits(Phase::Analysis, "estimated_complexity", json!(word)));
@@ -143,7 +143,7 @@ fn words_are_those_of_the_protocol_and_ranges_too() {
     ] {
         let mut data = whole(Phase::TaskList);
         data["tasks"][0]["priority"] = n.clone();
-        assert_eq!(check(Phase::TaskList, &data).0.is_some(), is_right, "{n}");
+        assert_eq!(check_payload(Phase::TaskList, &data).0.is_some(), is_right, "{n}");
     }
     for n in [json!(-1), json!(1.5), json!(1e300)] {
         assert!(!fits(Phase::Analysis, "recommended_splits", n.clone()), "{n}");
@@ -152,10 +152,10 @@ fn words_are_those_of_the_protocol_and_ranges_too() {
 
 #[test]
 fn their_priority_turns_round() {
-    let ours: Vec<u8> = (1..=10).map(|n| priority(Some(n)).value()).collect();
+    let ours: Vec<u8> = (1..=10).map(|n| map_priority(Some(n)).value()).collect();
     assert_eq!(ours, [4, 4, 3, 3, 2, 2, 1, 1, 0, 0]);
-    assert_eq!(priority(None), Priority::DEFAULT);
-    assert_eq!((priority(Some(0)).value(), priority(Some(u64::MAX)).value()), (4, 0));
+    assert_eq!(map_priority(None), Priority::DEFAULT);
+    assert_eq!((map_priority(Some(0)).value(), map_priority(Some(u64::MAX)).value()), (4, 0));
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn extra_fields_and_every_field_come_through_the_types() {
         if phase == Phase::TaskList {
             data["tasks"][0]["effort"] = json!("small");
         }
-        let payload = check(phase, &data).0.unwrap();
+        let payload = check_payload(phase, &data).0.unwrap();
         let out = serde_json::to_value(&payload).unwrap();
         assert_eq!(out["phase"], phase.as_str());
         for (name, value) in data.as_object().unwrap() {
@@ -182,7 +182,7 @@ fn extra_fields_and_every_field_come_through_the_types() {
 #[test]
 fn a_grave_fault_is_told_even_behind_a_hundred_slight_ones() {
     let warnings: Vec<u32> = (0..200).collect();
-    let (payload, faults) = check(
+    let (payload, faults) = check_payload(
         Phase::Completion,
         &json!({ "task_id": "t", "status": "success", "warnings": warnings }),
     );
@@ -193,10 +193,10 @@ fn a_grave_fault_is_told_even_behind_a_hundred_slight_ones() {
     let conflicts: Vec<Value> = (0..200).map(|_| json!({ "type": 1 })).collect();
     let mut list = whole(Phase::TaskList);
     list["tasks"] = (0..200).map(|_| json!({ "estimated_tokens": "x" })).collect();
-    let (payload, faults) = check(Phase::TaskList, &list);
+    let (payload, faults) = check_payload(Phase::TaskList, &list);
     assert!(payload.is_none() && faults[..30].iter().filter(|f| f.is_grave).count() > 20);
     let (payload, _) =
-        check(Phase::Aggregation, &json!({ "status": "success", "conflicts": conflicts }));
+        check_payload(Phase::Aggregation, &json!({ "status": "success", "conflicts": conflicts }));
     assert!(payload.is_some());
 }
 
@@ -212,9 +212,11 @@ fn layers_follow_dependencies_then_order_then_groups_then_priority() {
         ],
         "execution_order": ["d"]
     });
-    let (Some(Payload::TaskList(list)), faults) = check(Phase::TaskList, &data) else { panic!() };
+    let (Some(Payload::TaskList(list)), faults) = check_payload(Phase::TaskList, &data) else {
+        panic!()
+    };
     assert_eq!(faults, []);
-    assert_eq!(layers(&list), [vec!["d", "b", "a"], vec!["c"], vec!["e"]]);
+    assert_eq!(task_layers(&list), [vec!["d", "b", "a"], vec!["c"], vec!["e"]]);
 }
 
 proptest! {
@@ -232,10 +234,10 @@ proptest! {
             left.retain(|n| edges.iter().any(|(from, to)| from == n && now.contains(to)));
             if left.len() == before { break; }
         }
-        let (payload, faults) = check(Phase::TaskList, &json!({ "tasks": tasks }));
+        let (payload, faults) = check_payload(Phase::TaskList, &json!({ "tasks": tasks }));
         prop_assert_eq!(payload.is_some(), left.is_empty(), "{:?}", faults);
         if let Some(Payload::TaskList(list)) = payload {
-            let layers = layers(&list);
+            let layers = task_layers(&list);
             let layer_of = |id: &str| layers.iter().position(|layer| layer.contains(&id)).unwrap();
             for (from, to) in edges {
                 let (from, to) = (format!("t{from}"), format!("t{to}"));
@@ -251,7 +253,7 @@ proptest! {
             value = json!({ "tasks": [value.clone()], "conflicts": [value.clone()], "status": value });
         }
         for &phase in Phase::ALL {
-            let (payload, faults) = check(phase, &value);
+            let (payload, faults) = check_payload(phase, &value);
             prop_assert!(payload.is_some() || faults.iter().any(|fault| fault.is_grave));
         }
     }

@@ -91,7 +91,7 @@ fn cost(text: &str, step: usize) -> usize {
         scanner.push(&rest[..len]);
         rest = &rest[len..];
     }
-    scanner.close().1.looked
+    scanner.finish_counted().1.looked
 }
 
 proptest! {
@@ -99,26 +99,26 @@ proptest! {
 
     #[test]
     fn no_text_panics_and_no_text_is_lost(text in text()) {
-        let reading = read(&text);
+        let reading = read_blocks(&text);
         prop_assert_eq!(reading.texts.len(), reading.blocks.len() + 1);
         for block in &reading.blocks {
             prop_assert!(text[block.at.byte..].starts_with("<<<"), "{:?}", block.at);
-            prop_assert_eq!(block.at, Position::START.after(&text[..block.at.byte]));
+            prop_assert_eq!(block.at, Position::START.advance_over(&text[..block.at.byte]));
             for at in block.repairs.iter().map(|r| r.at).chain(block.fault.iter().map(|f| f.at)) {
-                prop_assert_eq!(at, Position::START.after(&text[..at.byte]));
+                prop_assert_eq!(at, Position::START.advance_over(&text[..at.byte]));
             }
             prop_assert!(block.fault.is_some() || block.data.is_object());
             prop_assert_eq!(block.fault.is_some(), block.raw.is_some());
         }
         for phase in Phase::ALL {
-            if let Answer::Faulty(faulty) = answer(&reading, *phase, Some("t")) {
-                prop_assert!(!faulty.lines().is_empty());
+            if let Answer::Faulty(faulty) = select_answer(&reading, *phase, Some("t")) {
+                prop_assert!(!faulty.fault_lines().is_empty());
                 prop_assert!(ask_again(*phase, Some(&faulty), 1).contains(END));
             }
-            fallback(&text, *phase);
+            carried_answer(&text, *phase);
         }
         if reading.blocks.is_empty() {
-            prop_assert_eq!(reading.before(), text.trim());
+            prop_assert_eq!(reading.text_before(), text.trim());
         }
     }
 
@@ -135,15 +135,15 @@ proptest! {
         }
         let reading = scanner.finish();
         prop_assert_eq!(&reading.blocks[..told.len()], &told[..]);
-        prop_assert_eq!(reading, read(&text));
+        prop_assert_eq!(reading, read_blocks(&text));
     }
 
     #[test]
     fn what_is_json_is_read_as_json(value in value(), pretty in any::<bool>()) {
         let text = if pretty { format!("{value:#}") } else { value.to_string() };
         let mut parser = Parser::new(&text, 0, &[], true);
-        parser.skip().unwrap();
-        prop_assert_eq!(parser.value(), Ok(value));
+        parser.skip_blanks().unwrap();
+        prop_assert_eq!(parser.parse_value(), Ok(value));
         prop_assert_eq!(parser.at, text.len());
         prop_assert_eq!(parser.into_repairs().1, 0);
     }
@@ -151,9 +151,9 @@ proptest! {
     #[test]
     fn what_needs_no_repair_is_json(text in text()) {
         let mut parser = Parser::new(&text, 0, &[], true);
-        if parser.skip().is_err() { return Ok(()); }
+        if parser.skip_blanks().is_err() { return Ok(()); }
         let from = parser.at;
-        if let Ok(value) = parser.value() {
+        if let Ok(value) = parser.parse_value() {
             let end = parser.at;
             if parser.into_repairs().1 == 0 {
                 prop_assert_eq!(serde_json::from_str::<Value>(&text[from..end]).ok(), Some(value), "{:?}", &text[from..end]);
@@ -164,12 +164,12 @@ proptest! {
     #[test]
     fn any_data_comes_through_whatever_stands_in_it(data in value(), before in "[a-z\n ]{0,20}", after in "[a-z\n ]{0,20}") {
         let block = json!({ "phase": "analysis", "data": { "summary": data } });
-        let reading = read(&format!("{before}{START}\n{block:#}\n{END}{after}"));
+        let reading = read_blocks(&format!("{before}{START}\n{block:#}\n{END}{after}"));
         prop_assert_eq!(reading.blocks.len(), 1);
         prop_assert_eq!(&reading.blocks[0].fault, &None);
         prop_assert_eq!(&reading.blocks[0].data["summary"], &data);
         prop_assert_eq!(reading.blocks[0].repairs_made, 0);
-        prop_assert_eq!((reading.before(), reading.after()), (before.trim(), after.trim()));
+        prop_assert_eq!((reading.text_before(), reading.text_after()), (before.trim(), after.trim()));
     }
 
     /// Every text, number and word of a repaired block stands in what was written: nothing is made
@@ -187,7 +187,7 @@ proptest! {
                 Value::Object(map) => map.iter().all(|(key, item)| key.chars().count() <= text.chars().count() && check(item, text)),
             }
         }
-        for block in read(&text).blocks.iter().filter(|block| block.fault.is_none()) {
+        for block in read_blocks(&text).blocks.iter().filter(|block| block.fault.is_none()) {
             prop_assert!(check(&block.data, &text));
         }
     }
@@ -228,22 +228,22 @@ fn work_grows_as_the_text_does() {
 #[test]
 fn nothing_grows_beyond_its_bounds() {
     let deep = format!("{START}{}{END}", "{\"a\":".repeat(100_000));
-    let fault = read(&deep).blocks[0].fault.clone().unwrap();
+    let fault = read_blocks(&deep).blocks[0].fault.clone().unwrap();
     assert_eq!(fault.kind, FaultKind::TooLarge);
     let wide = format!(
         "{START}{{\"phase\":\"analysis\",\"data\":{{\"a\":[{}1]}}}}{END}",
         "1,".repeat(600_000)
     );
-    assert_eq!(read(&wide).blocks[0].fault.as_ref().unwrap().kind, FaultKind::TooLarge);
+    assert_eq!(read_blocks(&wide).blocks[0].fault.as_ref().unwrap().kind, FaultKind::TooLarge);
     let long = format!("{START}{{\"a\":\"{}", "x".repeat(BLOCK_MAX + (2 << 20)));
-    let reading = read(&long);
+    let reading = read_blocks(&long);
     assert_eq!(reading.blocks[0].fault.as_ref().unwrap().kind, FaultKind::TooLarge);
     assert!(reading.blocks[0].raw.as_ref().unwrap().len() <= 64 << 10);
-    let prose = read(&"x".repeat(TEXTS_MAX + (2 << 20)));
-    assert!(prose.is_cut && prose.before().len() <= TEXTS_MAX);
-    let many = read(&format!("{START}{{}}{END}").repeat(BLOCKS_MAX + 5));
+    let prose = read_blocks(&"x".repeat(TEXTS_MAX + (2 << 20)));
+    assert!(prose.is_cut && prose.text_before().len() <= TEXTS_MAX);
+    let many = read_blocks(&format!("{START}{{}}{END}").repeat(BLOCKS_MAX + 5));
     assert!(many.is_cut && many.blocks.len() == BLOCKS_MAX);
-    let slips = read(&format!(
+    let slips = read_blocks(&format!(
         "{START}{{\"phase\":\"analysis\",\"data\":{{\"a\":[{}]}}}}{END}",
         "True,".repeat(10_000)
     ));

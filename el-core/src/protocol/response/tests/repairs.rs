@@ -5,7 +5,7 @@ use super::*;
 /// The data of a block whose `data` is written so.
 fn data(written: &str) -> Result<(Value, Vec<Repair>), FaultKind> {
     let reading =
-        read(&format!("{START}\n{{\"phase\": \"analysis\", \"data\": {written}}}\n{END}"));
+        read_blocks(&format!("{START}\n{{\"phase\": \"analysis\", \"data\": {written}}}\n{END}"));
     let block = reading.blocks.first().expect("a block is meant");
     match &block.fault {
         Some(fault) => Err(fault.kind),
@@ -115,11 +115,11 @@ fn a_block_that_was_not_ended_is_never_closed_for_its_writer() {
     let whole =
         "{\"phase\": \"analysis\", \"data\": {\"summary\": \"x\", \"recommended_splits\": 3}}";
     for len in whole.char_indices().map(|(at, _)| at).skip(1) {
-        let reading = read(&format!("{START}\n{}", &whole[..len]));
+        let reading = read_blocks(&format!("{START}\n{}", &whole[..len]));
         assert!(reading.blocks.iter().all(|block| block.fault.is_some()), "{}", &whole[..len]);
     }
     assert_eq!(
-        read(&format!("{START}\n{whole}")).blocks[0].repairs[0].repair,
+        read_blocks(&format!("{START}\n{whole}")).blocks[0].repairs[0].repair,
         Repair::MissingEndDelimiter
     );
 }

@@ -1,5 +1,5 @@
-//! What a run hands back: its summary, its key files, `RESULTS.json`, `STATUS.txt`, `ERRORS.md`,
-//! and how people and programs see them.
+//! A run's artifacts: summary, key files, `RESULTS.json`, `STATUS.txt`, `ERRORS.md`, and their
+//! views for people and programs.
 
 mod endings;
 mod real;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::TestEnv;
 
-/// A summary in the format that is asked for, as one line of a script.
+/// A summary in the requested format, as a line of a script.
 fn summary(deliverables: &[&str], status: &str) -> String {
     let list: String =
         deliverables.iter().map(|path| format!("- `{path}` - About {path}\\n")).collect();
@@ -21,7 +21,7 @@ fn summary(deliverables: &[&str], status: &str) -> String {
     )
 }
 
-/// The step of a script that writes the summary where the context asks for it.
+/// The script step that writes the summary to the path in the context.
 fn write_summary(deliverables: &[&str], status: &str) -> String {
     format!("write .eluent/summaries/$EL_ATOM.md {}", summary(deliverables, status))
 }

@@ -1,4 +1,4 @@
-//! The tracker through its binary: what people type, what programs read.
+//! The tracker through its binary: for people and for programs.
 
 mod bulk;
 mod changes;

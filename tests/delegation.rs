@@ -1,4 +1,4 @@
-//! `el run`, `el tasks`, `el queue`: handing over, one thing at a time, checking, calling off.
+//! `el run`, `el tasks`, `el queue`: handing over, one task at a time, checks, cancelling.
 
 mod checks;
 mod folders;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::support::{SOON, TestEnv, wait_until};
 
 impl TestEnv {
-    /// Hands over a task that makes the scripted agent do these steps; what `el run` answers.
+    /// Hands over a task whose scripted agent takes these steps. Returns the answer of `el run`.
     #[track_caller]
     fn hand_over(&self, steps: &[&str], more: &[&str]) -> Value {
         self.robot(&[&["run"], more, &["--", &Self::script(steps)]].concat())

@@ -1,5 +1,5 @@
-//! The documents: no line is too long, no file either, and the README's transcript is what `el`
-//! prints.
+//! The documents: line lengths, file lengths, and the README's transcript against the output of
+//! `el`.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +14,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// What other programs wrote, what is compared byte for byte, and what is built.
+/// Returns true for files written by hand: no recordings, snapshots or build results.
 fn is_ours(path: &Path) -> bool {
     let text = path.to_str().unwrap();
     !["/target/", "/.git/", "/tests/data/", "/snapshots/", "/samples/", "/fuzz/corpus/"]
@@ -67,7 +67,7 @@ fn no_line_and_no_file_is_too_long() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What the transcript's agents do, by the file that describes each task.
+/// The scripts of the transcript's agents, by the file named in each task's description.
 const TASKS: [(&str, &str); 3] = [
     (
         "greeting",
@@ -85,7 +85,7 @@ const TASKS: [(&str, &str); 3] = [
          script: update deferred\n",
     ),
 ];
-/// How ids are called in the README, in the order in which they come up.
+/// The README's ids, in order of appearance.
 const ATOMS: [&str; 3] = ["tea-a0mz", "tea-zqnj", "tea-njgs"];
 const RUNS: [&str; 3] = ["run-gwj20fxy", "run-nm7ztejw", "run-em7sk29n"];
 
@@ -117,7 +117,7 @@ fn the_transcript_in_the_readme_is_what_el_prints() {
     );
 }
 
-/// The ids of this run of the commands, and what the README calls them.
+/// Maps the ids of this run to the README's ids.
 #[derive(Default)]
 struct Names {
     shown: HashMap<String, &'static str>,
@@ -129,7 +129,7 @@ impl Names {
         pairs.fold(command.to_owned(), |line, (actual, shown)| line.replace(shown, actual))
     }
 
-    /// The output with the README's ids, and with the same time for everything that takes one.
+    /// Returns the output with the README's ids, and a constant duration.
     fn shown(&mut self, output: &str) -> String {
         let mut text = output.to_owned();
         let is_word = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);

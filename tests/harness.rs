@@ -1,4 +1,4 @@
-//! The harness keeps its own promises: what a test builds on must not be what is broken.
+//! The test harness keeps its own promises.
 
 mod agent;
 mod api;

@@ -1,5 +1,5 @@
-//! The executor `interactive`: the agent has a screen of its own in the session, is told its work
-//! by a paste, and is supervised as any other.
+//! The executor `interactive`: the agent has a screen in the session, gets its work by a paste, and
+//! is supervised like any other.
 
 mod client;
 mod ends;
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::support::{SOON, TestEnv, look_until, wait_until};
 
-/// A project whose agent has a screen, played by the scripted agent.
+/// A project with an agent on a screen, played by the scripted agent.
 fn project(more: &str) -> TestEnv {
     let env = TestEnv::with_tracker();
     env.configure(&format!("executor = \"interactive\"\n{more}"));
     env
 }
 
-/// The summary of an atom as an agent would write it, in one line of a script.
+/// An agent's summary of an atom, as a line of a script.
 fn summary_step(status: &str) -> String {
     let lines = [
         "# Task Completion Summary",
@@ -31,7 +31,7 @@ fn summary_step(status: &str) -> String {
     format!("write .eluent/summaries/$EL_ATOM.md {}", lines.join("\\n"))
 }
 
-/// Waits until the run's progress tells that the agent does this; the run.
+/// Waits until the run's progress shows this action. Returns the run.
 #[track_caller]
 fn wait_for_action(env: &TestEnv, id: &str, action: &str) -> Value {
     let look = || {
@@ -42,7 +42,7 @@ fn wait_for_action(env: &TestEnv, id: &str, action: &str) -> Value {
     look_until(SOON, look).unwrap_or_else(|| panic!("no {action:?}: {:#?}", env.runs(id)))
 }
 
-/// What the run's session shows now.
+/// Returns the present content of the run's session.
 fn shown(env: &TestEnv, run: &Value) -> String {
     let target = format!("={}:", run["session"].as_str().unwrap());
     env.tmux(&["capture-pane", "-p", "-t", &target]).unwrap_or_default()
@@ -55,8 +55,8 @@ fn wait_until_shown(env: &TestEnv, run: &Value, text: &str) {
     });
 }
 
-/// Works on the atom until its client waits for a person at a permission prompt, and cancels it
-/// there: it ends, is held, and what it asked for (`touch allowed`) was not done.
+/// Works on the atom until the client waits at a permission prompt, and cancels the run there. The
+/// run ends, the atom is held, and the requested command (`touch allowed`) was not run.
 #[track_caller]
 fn is_cancelled_at_its_question(env: &TestEnv, id: &str, action: &str) {
     let worker = env.start_work(&["--once"]);
@@ -74,7 +74,7 @@ fn is_cancelled_at_its_question(env: &TestEnv, id: &str, action: &str) {
     env.assert_settled(&run);
 }
 
-/// The words that the agent was called with, as `record FILE` wrote them down.
+/// Returns the agent's arguments, as written by `record FILE`.
 fn words(recorded: &Value) -> Vec<&str> {
     recorded["argv"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
 }

@@ -1,4 +1,4 @@
-//! A test file that no `mod` line names is never compiled, and nobody notices. This does.
+//! Every test file is named by a `mod` line. A file without one would never be compiled.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ fn every_test_file_is_listed() {
     assert!(missing.is_empty(), "no `mod` line names {missing:?}");
 }
 
-/// A folder with a `main.rs` is a program of its own, which lists its files there; the files of
-/// others are in the file of the folder's name.
+/// A folder with a `main.rs` is a program and lists its files there; the files of other folders are
+/// listed in the file with the folder's name.
 fn is_listed(file: &Path) -> bool {
     let name = file.file_stem().unwrap().to_str().unwrap();
     let folder = file.parent().unwrap();

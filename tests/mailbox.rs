@@ -1,4 +1,4 @@
-//! The mailbox files: others append to them while `el mailbox sync --watch` runs.
+//! The mailbox files: other programs append messages while `el mailbox sync --watch` runs.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -24,8 +24,7 @@ fn read(env: &TestEnv, file: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(env.project(file)).unwrap()).unwrap()
 }
 
-/// Appends one message, as a program does that knows the protocol and the lock: read, append,
-/// write.
+/// Appends a message under the lock, as a program does that knows the protocol.
 fn append(file: &Path, message: Value) {
     let lock = File::options()
         .write(true)
@@ -55,7 +54,7 @@ fn appender() {
 #[test]
 fn a_thousand_messages_of_two_processes_arrive_once_while_it_watches() {
     let env = TestEnv::with_tracker();
-    // The watcher writes all the while: atoms of our own become assignments in the same file.
+    // The watcher writes all the time: own atoms become assignments in the same file.
     let own: Vec<String> = (0..5).map(|n| env.create(&format!("Own {n}"), &[])).collect();
     let watching = env.start_el(&["--robot", "mailbox", "sync", "--watch"]);
     env.wait_for_file(TO_DEVELOPER);
@@ -97,7 +96,7 @@ fn a_thousand_messages_of_two_processes_arrive_once_while_it_watches() {
     tasks.dedup();
     assert_eq!(tasks.len(), 1006, "each stands there once");
     assert!(own.iter().chain([&later]).all(|id| tasks.contains(id)));
-    // The line about a look is printed when the look is done, a moment after its atoms are there.
+    // The line about a look is printed a moment after the look's atoms exist.
     let arrived =
         || watching.told().iter().map(|line| line["arrived"].as_i64().unwrap()).sum::<i64>();
     wait_until("the last line", SOON, || (arrived() >= 1000).then_some(()));

@@ -1,11 +1,11 @@
-//! The end-to-end tests: one binary, so that it is linked once. Every file of `tests/` is listed
-//! here, or in the file that has the name of its folder; a test fails for one that is not.
+//! The end-to-end tests: a single binary, linked once. Every file of `tests/` is listed here, or in
+//! the file with the name of its folder; a test finds missing files.
 //!
-//! They run the real `el`, real tmux and real git against the scripted agent (`fakes/fake_agent`),
-//! and the real Claude Code client against the scripted API (`fakes/fake_api`). Nothing here needs
-//! a network, an account or a key.
+//! The tests run the real `el`, tmux and git against the scripted agent (`fakes/fake_agent`), and
+//! the real Claude Code client against the scripted API (`fakes/fake_api`). No test needs a
+//! network, an account or a key.
 
-// For the lints: what follows is test code, also where no function says so.
+// For the lints: all that follows is test code.
 #![cfg(test)]
 
 mod artifacts;

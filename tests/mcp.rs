@@ -1,5 +1,5 @@
-//! `el mcp`: conversations over pipes, as a client has them; and the official SDKs as clients that
-//! nobody here wrote.
+//! `el mcp`: conversations over pipes, as with a client, and the official SDKs as independent
+//! clients.
 
 mod attacks;
 mod client;

@@ -1,5 +1,5 @@
-//! What is said in channels, and how the end of a run is told: in the channel of whoever asked for
-//! it, and to a program.
+//! Messages in channels, and reports of a run's end: in the channel of the requester, and to a
+//! program.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{SOON, TestEnv, wait_until};
 
-/// A program that writes down what it is told, under this name.
+/// A program that writes down its notification under this name.
 fn recorder(env: &TestEnv, name: &str) {
     env.program(
         name,
@@ -121,7 +121,7 @@ fn the_end_of_a_run_reaches_the_channel_the_inbox_and_the_program() {
 #[test]
 fn a_slow_a_broken_and_a_missing_program_hold_up_nobody() {
     let env = TestEnv::with_tracker();
-    // It ignores what it can, and leaves something behind that holds on to its output.
+    // The program ignores signals, and leaves a process that holds the output.
     env.program(
         "slow",
         "#!/bin/sh\ntrap '' TERM INT HUP\n: > slow.started\nsleep 300 & sleep 300\n",

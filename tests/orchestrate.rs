@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Running, SOON, TestEnv, wait_until};
 
-/// A task of a plan: its name, those that it waits for, and the steps of its agent.
+/// A task of a plan: its name, its dependencies, and its agent's steps.
 struct Task<'a>(&'a str, &'a [&'a str], Vec<String>);
 
 /// A task whose agent just closes.
@@ -28,7 +28,7 @@ const AGGREGATION: &str =
     r#"answer aggregation {"status": "success", "summary": "All of it is one whole"}"#;
 
 impl TestEnv {
-    /// A tracker whose agents answer the questions of a plan: these tasks, and everything well.
+    /// A tracker whose agents answer a plan's questions with these tasks, all valid.
     fn with_plan(tasks: &[Task<'_>]) -> TestEnv {
         let mut env = TestEnv::with_tracker();
         env.scripts(tasks);
@@ -49,17 +49,17 @@ impl TestEnv {
         self.script_of("aggregation", &[AGGREGATION]);
     }
 
-    /// What the agent does that is asked this question.
+    /// Sets the script of the agent for this question.
     fn script_of(&self, question: &str, steps: &[&str]) {
         std::fs::write(self.path("answers").join(question), steps.join("\n") + "\n").unwrap();
     }
 
-    /// Begins a plan, which stays to be resumed.
+    /// Begins a plan and interrupts it, to be resumed.
     fn start_plan(&self, more: &[&str]) -> Running {
         self.start_el(&[&["orchestrate", "Write the manual"], more].concat())
     }
 
-    /// The id of the plan's epic, once it is filed.
+    /// Waits for the plan's epic. Returns its id.
     #[track_caller]
     fn epic(&self) -> String {
         let look = || {
@@ -75,7 +75,7 @@ impl TestEnv {
         self.robot(&["orchestrate", "status", epic])
     }
 
-    /// The atom of a task by the model's name for it.
+    /// Returns the atom of a task by the model's name for the task.
     #[track_caller]
     fn task_of(&self, epic: &str, name: &str) -> String {
         let plan = self.plan_of(epic);
@@ -86,7 +86,7 @@ impl TestEnv {
             .to_owned()
     }
 
-    /// The same, as long as it may not be filed yet.
+    /// Returns the same, or `None` before the atom is filed.
     fn task_of_if(&self, epic: &str, name: &str) -> Option<String> {
         let plan = self.plan_of(epic);
         let found =
@@ -105,7 +105,7 @@ impl TestEnv {
             .to_owned()
     }
 
-    /// Every atom below the epic: its title and status, in the order of the titles.
+    /// Returns every atom below the epic: title and status, sorted by title.
     fn atoms_of(&self, epic: &str) -> Vec<(String, String)> {
         let rows = self.robot(&["list", "--all", "--parent", epic])["items"].take();
         let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
@@ -119,7 +119,7 @@ impl TestEnv {
         atoms
     }
 
-    /// Asserts from the events that no run of an atom began before all that it waits for was over.
+    /// Asserts from the events that no run began before all of its atom's dependencies were over.
     #[track_caller]
     fn assert_order(&self, epic: &str) {
         let violations = order_violations(&self.database(), epic);
@@ -127,7 +127,7 @@ impl TestEnv {
     }
 }
 
-/// Runs of atoms below `epic` that began before what blocks their atom was over: told from the
+/// Returns the runs below `epic` that began before a blocker of their atom was over, from the
 /// events alone.
 fn order_violations(database: &rusqlite::Connection, epic: &str) -> Vec<String> {
     let sql = "SELECT began.atom_id, began.seq, b.source_id FROM events began

@@ -1,4 +1,4 @@
-//! What is handed back, however a run ends.
+//! The artifacts of a run, for every kind of end.
 
 use std::fs;
 
@@ -206,7 +206,7 @@ fn a_run_whose_supervisor_was_killed_still_hands_back_what_it_made() {
     let supervisor = env.last_run(&id)["supervisor"]["pid"].as_u64().unwrap();
     Process { pid: supervisor.try_into().unwrap(), words: Vec::new() }.kill();
     let run = env.wait_for_end(run["atom_id"].as_str().unwrap(), 1);
-    // Its only attempt was lost.
+    // The only attempt was lost.
     worker.wait(SOON).fails_with(9);
     assert_eq!(
         (&run["outcome"], &run["artifacts"], &run["summary"]["status"]),

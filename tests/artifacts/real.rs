@@ -1,4 +1,4 @@
-//! The real client writes its summary where it is asked to, and two files, then closes.
+//! The real client writes its summary to the requested path, and two files, then closes.
 
 use serde_json::{Value, json};
 
@@ -14,8 +14,7 @@ fn writes(path: impl Into<String>, content: &str) -> Value {
     json!({ "tool": "Write", "input": { "file_path": path.into(), "content": content } })
 }
 
-/// The id that the next atom of this project gets is not known before, so the scenario's variable
-/// stands for it.
+/// The id of the project's next atom is not known in advance, so the scenario uses a variable.
 fn steps(summary: &str, folder: &str) -> Value {
     json!({"steps": [
         writes(format!("{folder}/hello.txt"), "hello\n"),

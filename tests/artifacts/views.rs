@@ -1,4 +1,4 @@
-//! `el artifacts`, and what other views tell of what was handed back.
+//! `el artifacts`, and the artifacts in other views.
 
 use std::fs;
 

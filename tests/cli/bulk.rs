@@ -10,7 +10,7 @@ fn titles(made: &Value) -> Vec<&str> {
     made["items"].as_array().unwrap().iter().map(|atom| atom["title"].as_str().unwrap()).collect()
 }
 
-/// `el --robot create …` with this on its stdin.
+/// Runs `el --robot create …` with the given standard input.
 #[track_caller]
 fn piped(env: &TestEnv, words: &[&str], text: &str) -> Value {
     let mut command = env.command("el");

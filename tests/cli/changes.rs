@@ -1,4 +1,4 @@
-//! Changing atoms: all or none, checked before it is written, and told who did it.
+//! Changes of atoms: all or none, validated before writing, and recorded with the actor.
 
 use serde_json::{Value, json};
 
@@ -144,7 +144,7 @@ fn next_claims_in_one_step_and_never_what_is_somebody_elses() {
         (&env.show(&free)["assignee"], &env.show(&free)["status"]),
         (&json!("bob"), &json!("in_progress"))
     );
-    // Claiming what is one's own is no error.
+    // Claiming an own atom is no error.
     env.el(&["claim", &free, "--actor", "bob"]).ok();
     env.el(&["release", &free, "--actor", "bob"]).ok();
     assert_eq!(

@@ -1,10 +1,10 @@
-//! What one person does to another's claim, and to an epic over what is open in it.
+//! A person acting on another's claim, or closing an epic with open atoms.
 
 use serde_json::json;
 
 use crate::support::TestEnv;
 
-/// `el` as this person.
+/// Runs `el` as this person.
 fn by(env: &TestEnv, who: &str, words: &[&str]) -> crate::support::Ran {
     env.run(env.command("el").env("EL_ACTOR", who).arg("--robot").args(words))
 }
@@ -94,7 +94,7 @@ fn an_epic_is_closed_after_what_is_in_it_or_with_force() {
     let task = env.create("A task", &[]);
     env.create("Found on the way", &["--parent", &task]);
     env.el(&["close", &task]).ok();
-    // However deep it lies, and by whichever way round.
+    // At any depth, and along any way round.
     let outer = env.create("Around it", &["--type", "epic"]);
     env.el(&["update", &task, "--parent", &outer]).ok();
     env.el(&["close", &outer]).fails_with(4);

@@ -1,4 +1,4 @@
-//! Completion: the scripts are valid, and what they offer is the project's own.
+//! Completion scripts are valid and offer the project's own values.
 
 use crate::support::TestEnv;
 

@@ -1,4 +1,4 @@
-//! A database that cannot be used: what is told, and that nothing is made worse.
+//! A database that cannot be used: the message, and no further damage.
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn one_that_another_process_holds_for_a_second_is_waited_for() {
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     let creating = env.start_el(&["create", "Waits"]);
     let closing = env.start_el(&["--robot", "next", "--claim"]);
-    // Reading waits for nobody.
+    // Readers wait for no writer.
     assert_eq!(env.robot(&["list"])["count"], 0);
     std::thread::sleep(Duration::from_secs(1));
     database.execute_batch("COMMIT").unwrap();
@@ -76,7 +76,7 @@ fn an_empty_file_and_another_programs_database_are_told() {
     let empty = env.path("empty.db");
     let error = fails(&env, &["list", "--db", empty.to_str().unwrap()], 1, "not_a_database");
     assert!(error["message"].as_str().unwrap().contains("el init"), "{error}");
-    // Whatever its version, ours included.
+    // For any schema version, the current one included.
     for version in 1..=20 {
         let other = env.path(format!("other-{version}.db"));
         let tables = format!("CREATE TABLE x (y); PRAGMA user_version = {version};");
@@ -141,7 +141,7 @@ fn a_disk_that_takes_no_more_is_told_and_leaves_nothing_half_done() {
     full("list").ok();
     assert_eq!(env.robot(&["history"]), before);
     env.robot(&["create", "Big", "--description-file", "big"]);
-    // What was begun on a full disk is made on one with room.
+    // Work begun on a full disk is completed on a disk with room.
     env.el(&["init", "--db", "other.db", "--name", "x"]).ok();
     env.el(&["create", "It", "--db", "other.db"]).ok();
 }
@@ -162,7 +162,7 @@ fn a_record_that_cannot_be_read_does_not_hide_the_others() {
     assert_eq!((&ready["count"], &ready["items"][0]["id"]), (&1.into(), &good.clone().into()));
     let doctor = env.run(env.command("el").args(["--robot", "doctor"]));
     assert!(doctor.stdout.contains(&bad), "the doctor names it: {doctor:#?}");
-    // And a person can put it right.
+    // A person can repair the database.
     env.el(&["update", &bad, "--status", "open"]).ok();
     assert_eq!(env.status(&bad), "open");
 }
@@ -178,7 +178,7 @@ fn a_folder_that_may_not_be_written_is_told() {
     set(&env.path(""), 0o755);
     set(&env.project(".eluent/el.db"), 0o444);
     set(&env.project(".eluent"), 0o555);
-    // Root may write everywhere, so it becomes nobody.
+    // Root may write everywhere, so the test switches to `nobody`.
     let other = |words: &[&str]| {
         let is_root = rustix::process::geteuid().is_root();
         let mut command = if is_root { env.command("setpriv") } else { env.command("el") };
@@ -207,7 +207,7 @@ fn a_folder_that_may_not_be_written_is_told() {
 fn a_log_that_another_process_left_behind_is_taken_in() {
     let env = TestEnv::with_tracker();
     let id = env.create("Written before the kill", &[]);
-    // A process that dies with the log open leaves -wal and -shm as they are.
+    // A process that dies with an open log leaves -wal and -shm in place.
     let holder = env.database();
     let _: i64 = holder.query_row("SELECT count(*) FROM atoms", [], |row| row.get(0)).unwrap();
     env.el(&["comment", "add", &id, "in the log"]).ok();

@@ -1,5 +1,5 @@
-//! `--robot`: one JSON document on stdout, on success and on every failure, and an exit code that
-//! means something.
+//! `--robot`: a single JSON document on stdout, for success and every failure, and a meaningful
+//! exit code.
 
 use serde_json::{Value, json};
 
@@ -9,12 +9,12 @@ fn robot(env: &TestEnv, words: &[&str]) -> Ran {
     env.run(env.command("el").args(words).arg("--robot"))
 }
 
-/// The keys of an object, in their order.
+/// Returns the keys of an object in order.
 fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-/// A failure with this exit code and machine code; its error.
+/// Asserts a failure with this exit code and error code. Returns the error.
 #[track_caller]
 fn fails(env: &TestEnv, words: &[&str], exit: i32, code: &str) -> Value {
     let ran = robot(env, words).fails_with(exit);

@@ -1,4 +1,4 @@
-//! Where the tracker is found, and what of it git sees.
+//! The place of the tracker, and the part that git sees.
 
 use std::path::Path;
 
@@ -81,7 +81,7 @@ fn init_twice_is_refused_and_harms_nothing() {
     );
     assert_eq!(env.status(&id), "open");
     assert_eq!(std::fs::read_to_string(env.project(".eluent/config.toml")).unwrap(), before);
-    // Below a project it is refused too, unless a second one is wanted.
+    // Below a project a second tracker is refused, unless requested.
     std::fs::create_dir(env.project("below")).unwrap();
     el_in(&env, &env.project("below"), &["init"]).fails_with(4);
     el_in(&env, &env.project("below"), &["init", "--nested"]).ok();

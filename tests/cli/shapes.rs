@@ -1,14 +1,14 @@
 //! The shapes that programs read. A changed snapshot is a changed interface: a decision, and a line
 //! in the changelog.
 //!
-//! `INSTA_UPDATE=always cargo test -p el-cli --all-features --test e2e shapes` writes them anew.
+//! `INSTA_UPDATE=always cargo test -p el-cli --all-features --test e2e shapes` updates the
+//! snapshots.
 
 use serde_json::{Map, Value, json};
 
 use crate::support::TestEnv;
 
-/// The answer without what differs from run to run: ids are numbered in the order in which they
-/// come.
+/// Removes values that differ between runs; ids are numbered in order of appearance.
 #[derive(Default)]
 struct Redactor {
     ids: Vec<String>,
@@ -35,7 +35,7 @@ impl Redactor {
             {
                 json!("[number]")
             }
-            // Only a run that took long enough for a heartbeat has one.
+            // Only a long enough run has a heartbeat.
             _ if key == "active_at" => json!("[time or null]"),
             Value::Array(items) => items.iter().map(|item| self.value(key, item)).collect(),
             Value::Object(map) => Value::Object(
@@ -88,7 +88,7 @@ impl Redactor {
         }
         let same: Vec<&String> = self.ids.iter().filter(|id| id.starts_with(prefix)).collect();
         let number = same.iter().position(|id| *id == word).unwrap() + 1;
-        // As long as it was, so that columns stay where they are.
+        // Same length as before, so that columns stay aligned.
         format!("{prefix}{number:0size$}")
     }
 }

@@ -56,7 +56,7 @@ fn a_terminal_gets_colours_unless_it_is_asked_not_to() {
 fn no_line_is_wider_than_the_terminal() {
     let (env, id) = project();
     for columns in [40, 60, 100] {
-        // A line that is too wide would be wrapped: one atom is one line.
+        // A wider line would wrap: each atom takes a single line.
         let screen = env.screen(columns, 40, "el list | cat > /dev/null; el list");
         let text = screen.wait_for("[exit 0]");
         let rows = text.lines().filter(|line| line.starts_with("t-")).count();

@@ -80,7 +80,7 @@ fn a_task_has_an_hour_unless_it_is_given_another_time() {
     assert_eq!(limit(&usual), json!({"secs": 3600, "nanos": 0}));
     let longer = env.hand_over(&["close"], &["--timeout", "2h"]);
     assert_eq!(limit(&longer), json!({"secs": 7200, "nanos": 0}));
-    // A worker that is still there has read its settings already.
+    // A running worker has read its settings already.
     env.wait_for_workers_to_leave();
     env.configure("execution_timeout = \"10m\"\n");
     let configured = env.hand_over(&["close"], &[]);
@@ -104,7 +104,7 @@ fn whoever_makes_more_than_two_run_at_once_is_warned() {
     };
     let mut all: Vec<_> = ["ada", "bob"].into_iter().map(begin).collect();
     assert!(all.iter().all(|answer| !warned(answer)), "{all:#?}");
-    // One that waits behind another makes no third.
+    // A task that waits behind another starts no third worker.
     all.push(env.hand_over(&["close"], &["--agent", "bob"]));
     assert!(!warned(&all[2]), "{:#}", all[2]);
     all.push(begin("cat"));
@@ -144,9 +144,9 @@ fn a_task_from_a_linked_worktree_is_done_there() {
     };
     assert_eq!(run(&[])["workdir"], linked);
     assert!(env.path("linked tree/made").exists() && !env.project("made").exists());
-    // What is said outranks where one stands.
+    // An explicit option wins over the current folder.
     assert_eq!(run(&["--workdir", "."])["workdir"], below.to_str().unwrap());
-    // A worker has the settings with which it began.
+    // A worker keeps the settings of its start.
     env.wait_for_workers_to_leave();
     let named = env.path("named");
     fs::create_dir(&named).unwrap();

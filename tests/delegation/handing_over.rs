@@ -100,7 +100,7 @@ fn a_worker_that_is_there_takes_it_and_none_is_started() {
         (&json!(null), &json!(true))
     );
     env.wait_for_task(&answer["id"], "completed");
-    // One that is about to leave cannot be relied on.
+    // A worker that is about to leave does not count.
     let busy = env.hand_over(&["touch begun", "wait-file go", "close"], &[]);
     env.wait_for_file("begun");
     worker.signal(Signal::INT);
@@ -248,12 +248,12 @@ fn an_agent_hands_over_to_another_from_its_session() {
         (&tasks[0]["status"], &tasks[0]["delegated_by"]),
         (&json!("completed"), &json!("claude"))
     );
-    // A worker for one atom takes no other; a session starts none, and says so.
+    // A worker for a single atom takes no other. A session starts no worker, and says so.
     let lonely = env.script_atom(&["el run --agent ada 'script: close' 2> said.txt", "close"]);
     env.work(&["--once"]);
     assert_eq!(env.status(&lonely), "closed");
     assert!(env.wait_for_file("said.txt").contains("no worker of ada"));
-    // It cannot wait for itself.
+    // A task cannot wait for itself.
     let waits = env.script_atom(&[
         "el run --wait 'script: close' 2> refused.txt || echo \"code $?\" >> refused.txt",
         "close",
@@ -276,7 +276,7 @@ fn an_agent_that_hands_its_task_to_itself_comes_to_an_end() {
     let tasks = env.robot(&["tasks"])["items"].take();
     let statuses: Vec<_> = tasks.as_array().unwrap().iter().map(|task| &task["status"]).collect();
     assert_eq!(statuses, ["completed", "completed"], "the second hands over no third");
-    // What an agent's session files in another way does not begin anew.
+    // Work that an agent's session files otherwise starts nothing.
     let twice = "script: el create Between -d 'script: el run --file again.md' --assignee claude\n\
         script: close\n";
     std::fs::remove_file(env.project("refused.txt")).unwrap();
@@ -304,7 +304,7 @@ fn an_agent_that_is_none_is_refused_with_those_that_there_are() {
         assert_eq!(error["details"]["agents"], json!(["claude", "reviewer"]));
     }
     assert_eq!(env.robot(&["list"])["total"], 0);
-    // Whoever the settings name is one, with a table or without.
+    // Every agent named in the settings counts, with or without a table.
     env.work(&["--drain", "--agent", "reviewer"]);
     env.configure("agent = \"sam,ada\"\n");
     env.work(&["--drain", "--agent", "ada"]);

@@ -1,4 +1,4 @@
-//! One thing at a time, in order, and nothing of the queue is ever lost.
+//! The queue: one task at a time, in order, without loss.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -66,7 +66,7 @@ fn a_task_that_comes_while_its_agent_is_busy_says_its_place_and_what_it_waits_fo
     );
 }
 
-/// How many of the runs were live at the moment when each began, itself included.
+/// Counts the runs that were live when each run began, the run itself included.
 fn most_at_once(runs: &[Value]) -> usize {
     let at = |run: &Value, key: &str| run[key].as_str().unwrap().to_owned();
     let live_at = |moment: &str| {
@@ -132,9 +132,8 @@ fn each_agent_of_a_worker_has_its_own_settings() {
     }
 }
 
-/// Issue 3, "How it is shown", 5.
-/// How the runs ended whose agent was started. A worker that is killed between its claim and the
-/// session leaves a run behind that did nothing.
+/// Issue 3, "How it is shown", 5. Returns the ends of the runs whose agent was started. A worker
+/// killed between claim and session leaves a run without an agent.
 fn outcomes_of_work(env: &TestEnv, id: &str) -> Vec<String> {
     let mut outcomes = env.outcomes(id);
     outcomes.retain(|outcome| outcome != "launch_failed");
@@ -160,7 +159,7 @@ fn a_worker_that_is_killed_in_the_middle_of_a_queue_of_twenty_loses_nothing_and_
         let left = env.robot(&["queue"])["items"][0].take();
         assert_eq!(left["is_served"], false, "{left}");
         assert!(left["queued_tasks"].as_u64().unwrap() > 0, "it was to be in the middle");
-        // The next one handed over brings the queue to life again.
+        // The next handed-over task revives the queue.
         let more = env.hand_over(&["close"], &["--priority", "urgent"]);
         pid = more["started_worker"]["pid"].as_u64().unwrap();
     }

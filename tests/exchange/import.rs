@@ -165,7 +165,7 @@ fn work_that_came_in_is_claimed_like_any_other() {
     .unwrap();
     env.robot(&["import", "x.jsonl"]);
     assert_eq!(env.robot(&["next", "--claim"])["title"], "One");
-    // The file still says open; what was done here stands.
+    // The file still says open; the local change wins.
     env.robot(&["import", "x.jsonl"]);
     assert_eq!(env.status("x-1"), "in_progress");
 }

@@ -1,4 +1,4 @@
-//! An export of bd with ten thousand issues: nothing of it is lost on the way in.
+//! A bd export of ten thousand issues, imported without loss.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,12 +10,12 @@ use crate::support::TestEnv;
 
 const ISSUES: usize = 10_000;
 
-/// The issue that contains this one: each tenth is an epic of the nine that follow.
+/// The parent issue: every tenth issue is an epic of the next nine.
 fn epic_of(n: usize) -> Option<usize> {
     (!n.is_multiple_of(10)).then_some(n - n % 10)
 }
 
-/// What this one waits for: its elder sibling, and one far away.
+/// The blockers: the elder sibling, and a distant issue.
 fn blockers_of(n: usize) -> Vec<usize> {
     let near = (n % 10 > 1).then(|| n - 1);
     let far = (n % 7 == 3 && n % 10 == 1 && n > 500).then(|| n - 500);

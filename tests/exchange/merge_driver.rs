@@ -12,8 +12,8 @@ impl TestEnv {
     }
 }
 
-/// A repository whose export two branches have changed: `main` gave the title, `side` the priority
-/// and a second atom.
+/// A repository with an export changed in two branches: `main` changed the title, `side` the
+/// priority, and added an atom.
 fn two_branches(env: &TestEnv) -> String {
     env.git(&["init", "-q"]);
     let id = env.create("First", &[]);
@@ -31,7 +31,7 @@ fn two_branches(env: &TestEnv) -> String {
 fn git_merges_what_two_people_changed_of_one_atom() {
     let env = TestEnv::with_tracker();
     let id = two_branches(&env);
-    // The other clone's tracker never saw what happened on the side.
+    // The other clone's tracker never saw the changes on the side branch.
     let text = fs::read_to_string(env.project("issues.jsonl"))
         .unwrap()
         .replace("\"title\":\"First\"", "\"title\":\"Renamed\"");
@@ -69,7 +69,7 @@ fn a_conflict_is_marked_reported_and_kept_out_of_the_tracker() {
         refused.contains("settle the merge in") && !refused.contains("--skip-bad"),
         "{refused}"
     );
-    // Either line is whole: taking theirs is enough.
+    // Each side has whole lines, so taking theirs is enough.
     let settled: Vec<&str> = {
         let from = marked.find("=======\n").unwrap();
         let keep = |at: usize| at < marked.find("<<<<<<<").unwrap() || at > from;

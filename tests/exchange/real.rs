@@ -1,5 +1,5 @@
-//! What br itself wrote (tests/data/import/README.md tells how): every count, edge and id of it,
-//! held against the file.
+//! A file written by br itself (see tests/data/import/README.md): every count, edge and id is
+//! compared with the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,7 +23,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// An edge in our words: what it goes from, what it goes to, its kind.
+/// An edge in el's terms: source, target and kind.
 fn edge(issue: &Value, dependency: &Value) -> (String, String, &'static str) {
     let (own, other) = (text(&issue["id"]), text(&dependency["depends_on_id"]));
     match dependency["type"].as_str().unwrap() {
@@ -156,7 +156,7 @@ fn what_br_says_in_other_words_is_told_and_means_the_same() {
          See the log of 3 May."
     );
     assert_eq!(parse["acceptance"], "- [ ] German prices\n- [ ] Swiss prices");
-    // The parser is ready; what it blocks, what waits for that, and the epic are not.
+    // The parser is ready; its dependents, their dependents and the epic are not.
     let ready: BTreeSet<_> =
         list(&env.robot(&["ready"]), "items").map(|atom| text(&atom["title"])).collect();
     assert_eq!(

@@ -1,5 +1,4 @@
-//! The scripted agent does what `fakes/fake_agent/script.rs` says. `el` is a stub here: these are
-//! about the agent.
+//! The scripted agent behaves as described in `fakes/fake_agent/script.rs`. `el` is a stub here.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -11,7 +10,7 @@ use crate::support::{Process, Ran, SOON, TestEnv, wait_until};
 
 const ID: &str = "5d1c9f0a-1111-4222-8333-0123456789ab";
 
-/// An environment whose `el` only notes its arguments.
+/// An environment whose `el` only records its arguments.
 fn stubbed() -> TestEnv {
     let mut env = TestEnv::new();
     env.program("el", "#!/bin/sh\necho \"$*\" >> el.log\necho \"did $1\"\n");
@@ -292,7 +291,7 @@ fn bad_flags_are_refused_as_by_the_client() {
         .run(env.command("claude").args(["-p", "hi", "--output-format", "stream-json"]))
         .fails_with(1);
     assert!(ran.stderr.contains("requires --verbose"), "{ran:#?}");
-    // The words after it belong to --allowedTools, so that there is no prompt.
+    // The following words belong to --allowedTools, so there is no prompt.
     let ran = env
         .run(env.command("claude").args(["-p", "--allowedTools", "Bash(el *)", "hi"]))
         .fails_with(1);

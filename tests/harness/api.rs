@@ -46,7 +46,7 @@ fn ask(api: &Api, session: &str, body: &str) -> (u16, String) {
     let head = format!(
         "POST /v1/messages?beta=true HTTP/1.1\r\nhost: x\r\nx-claude-code-session-id: {session}\r\n"
     );
-    // In two chunks, as the client may send it.
+    // In two chunks, as the client may send them.
     let (a, b) = body.split_at(body.len() / 2);
     write!(
         stream,

@@ -1,4 +1,4 @@
-//! An environment is closed off, and leaves nothing behind.
+//! An environment is isolated, and leaves nothing behind.
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{is_cancelled_at_its_question, shown, wait_for_action};
 use crate::support::{RealClaude, SOON, TestEnv};
 
-/// What a person's first start of the client leaves in the home: no more questions.
+/// Prepares the home as after a person's first start of the client, without further questions.
 fn prepare(env: &TestEnv, trusted: bool) {
     let folder = env.project("").canonicalize().unwrap();
     let state = json!({

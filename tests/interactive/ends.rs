@@ -1,5 +1,5 @@
-//! How a run on a screen ends: by its atom, by its summary where the settings say so, and by every
-//! sudden death.
+//! The ends of a run on a screen: by the atom, by the summary if configured, and by every sudden
+//! death.
 
 use super::{project, summary_step, wait_for_action};
 use crate::support::{SOON, TestEnv, wait_until};

@@ -1,4 +1,4 @@
-//! How the work gets to the screen, and what a person sees of it.
+//! The way of the work to the screen, and a person's view.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ fn an_agent_on_a_screen_is_given_its_work_and_closes_it() {
     ]);
     let worker = env.start_work(&["--once"]);
     env.wait_for_file("said");
-    // The screen is looked at from time to time: what nobody could have read is not in the log.
+    // The screen is captured at intervals: text shown for a moment only is not in the log.
     let run = env.last_run(&id);
     wait_until("it to be logged", SOON, || {
         env.run_file_says(&run, "pane.log", "● I will").then_some(())
@@ -51,8 +51,8 @@ fn an_agent_on_a_screen_is_given_its_work_and_closes_it() {
     );
     env.assert_settled(&run);
     assert_eq!(env.sessions(), Vec::<String>::new());
-    // What was said is in the transcript, what was shown in the log of the pane; figures come from
-    // the client's own record.
+    // The transcript has the words, the pane's log has the screen; the figures come from the
+    // client's own record.
     assert!(env.read_run_file(&run, "transcript.jsonl").contains("it works; tested"));
     assert!(env.read_run_file(&run, "pane.log").contains("● I will"));
     assert!(env.el(&["logs", &id]).ok().stdout.contains("I will"));
@@ -149,7 +149,7 @@ fn a_question_that_nobody_answers_becomes_a_stall_and_says_so() {
     env.assert_settled(&run);
 }
 
-/// The supervisor looks once a second; whatever it sees, it has seen after this.
+/// Waits so many seconds; the supervisor looks about once a second.
 fn let_it_look(seconds: u64) {
     let begin = Instant::now();
     wait_until("some looks", SOON, || {

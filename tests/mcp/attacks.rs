@@ -1,4 +1,4 @@
-//! What a broken or hostile client does, and what the machine does to the server.
+//! Broken or hostile clients, and faults of the machine.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -109,7 +109,7 @@ fn a_hundred_clients_and_calls_at_once_lose_nothing() {
         }
     }
     assert_eq!(env.robot(&["list"])["total"], 200);
-    // All want the best of what is ready: everything is claimed once.
+    // All clients want the best ready atoms: each atom is claimed once.
     let begun: Vec<Vec<i64>> = clients
         .iter_mut()
         .map(|client| (0..25).map(|_| client.begin_call("claim", json!({}))).collect())
@@ -139,7 +139,7 @@ fn it_gets_along_with_a_worker() {
             .ok("create", json!({"title": format!("Atom {n}"), "description": "script: close"}));
         ids.push(said.split_whitespace().nth(1).unwrap().to_owned());
         client.ok("list", json!({}));
-        // Either the worker has it, or we: never both.
+        // Either the worker or the client has the atom, never both.
         let claimed = client.call("claim", json!({"id": ids[n]}));
         if claimed.code.is_none() {
             client.ok("close", json!({"ids": [ids[n]], "reason": "by hand"}));
@@ -197,7 +197,7 @@ fn a_client_that_vanishes_leaves_nothing_half_done() {
         );
         let pid = client.pid();
         match round % 3 {
-            // Both pipes are gone, and the server has to see it.
+            // Both pipes are gone, and the server has to notice.
             0 => {
                 client.hang_up();
                 client.deaf();
@@ -237,7 +237,7 @@ fn a_reader_that_goes_away_ends_it() {
             break;
         }
     }
-    // Its stdin stays open.
+    // The server's stdin stays open.
     let status = wait_until("the server to end", SOON, || child.try_wait().unwrap());
     assert!(status.success(), "{status}");
 }
@@ -248,7 +248,7 @@ fn a_second_signal_does_not_wait_for_a_client_that_reads_nothing() {
     let mut child =
         env.command("el").arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // More answers than a pipe holds; nobody reads them.
+    // More answers than a pipe holds, and no reader.
     std::thread::spawn(move || {
         for n in 0..20_000 {
             let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"tools/list\"}}\n");

@@ -1,4 +1,4 @@
-//! A client that says exactly what a test wants it to say, and hears everything.
+//! A client that sends exactly the test's messages and receives everything.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{SOON, TestEnv, wait_until};
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) text: String,
@@ -28,7 +28,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Starts `el mcp` in the project, and says nothing yet.
+    /// Starts `el mcp` in the project without sending a message.
     #[track_caller]
     pub(crate) fn silent(env: &TestEnv) -> Client {
         Client::of(env.command("el").arg("mcp"))
@@ -83,7 +83,7 @@ impl Client {
         self.raw(format!("{message}\n").as_bytes());
     }
 
-    /// Sends a request, and does not wait for its answer; its id.
+    /// Sends a request without waiting for the answer. Returns the request's id.
     #[track_caller]
     pub(crate) fn begin(&mut self, method: &str, params: Value) -> i64 {
         self.next += 1;
@@ -98,7 +98,7 @@ impl Client {
         self.answer(&json!(id))
     }
 
-    /// Begins a call of a tool; its id.
+    /// Begins a call of a tool. Returns the call's id.
     #[track_caller]
     pub(crate) fn begin_call(&mut self, tool: &str, arguments: Value) -> i64 {
         self.begin("tools/call", json!({"name": tool, "arguments": arguments}))
@@ -122,7 +122,7 @@ impl Client {
         Answer { text: result["content"][0]["text"].as_str().unwrap().to_owned(), code }
     }
 
-    /// Calls a tool, which must do it.
+    /// Calls a tool, which must succeed.
     #[track_caller]
     pub(crate) fn ok(&mut self, tool: &str, arguments: Value) -> String {
         let answer = self.call(tool, arguments);
@@ -130,7 +130,7 @@ impl Client {
         answer.text
     }
 
-    /// Calls a tool, which must fail with this code; what it says.
+    /// Calls a tool, which must fail with this code. Returns the text.
     #[track_caller]
     pub(crate) fn fails(&mut self, code: &str, tool: &str, arguments: Value) -> String {
         let answer = self.call(tool, arguments);
@@ -139,7 +139,7 @@ impl Client {
         answer.text
     }
 
-    /// Waits for a message that this holds for.
+    /// Waits for a message with the given property.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.heard.iter().position(&is_it) {
@@ -176,7 +176,7 @@ impl Client {
         self.wait_for("anything", |_| true)
     }
 
-    /// What else came within this time.
+    /// Returns the other messages within this time.
     pub(crate) fn rest(&mut self, within: Duration) -> Vec<Value> {
         let end = Instant::now() + within;
         let mut rest = std::mem::take(&mut self.heard);
@@ -194,12 +194,12 @@ impl Client {
         self.child.id()
     }
 
-    /// Says nothing more, but goes on listening.
+    /// Closes the sending side and goes on receiving.
     pub(crate) fn hang_up(&mut self) {
         drop(self.stdin.take());
     }
 
-    /// Hears nothing any more: its end of the pipe is closed as soon as something comes.
+    /// Closes the receiving side.
     pub(crate) fn deaf(&mut self) {
         self.lines = channel().1;
     }
@@ -208,7 +208,7 @@ impl Client {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// Waits until the server has ended by itself; its exit code, and what it still said.
+    /// Waits for the server's own end. Returns the exit code and the remaining output.
     #[track_caller]
     pub(crate) fn ended(mut self) -> (Option<i32>, Vec<Value>) {
         let status = wait_until("the server to end", SOON, || self.child.try_wait().unwrap());
@@ -237,7 +237,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // It may have ended.
+        // The server may have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

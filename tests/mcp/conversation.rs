@@ -1,4 +1,4 @@
-//! The protocol itself: versions, requests, notifications, batches, ends.
+//! The protocol: versions, requests, notifications, batches, ends.
 
 use std::time::Duration;
 
@@ -97,7 +97,7 @@ fn without_a_handshake_each_request_says_what_it_speaks() {
     let failed = client.ask("tools/call", call("show", json!({"id": "nowhere"})))["result"].take();
     assert_eq!((&failed["isError"], &failed["resultType"]), (&json!(true), &json!("complete")));
     assert_eq!(env.robot(&["list"])["items"][0]["created_by"], "Test");
-    // The handshake's own went with it.
+    // The handshake's answer was part of it.
     assert_eq!(error_code(&client.ask("ping", json!({"_meta": meta(STATELESS)}))), -32601);
     assert_eq!(
         error_code(&client.ask("subscriptions/listen", json!({"_meta": meta(STATELESS)}))),
@@ -162,7 +162,7 @@ fn what_is_wrong_gets_the_code_that_says_so() {
         assert_eq!((error_code(&answer), &answer["id"]), (code, &id), "{line}");
         assert!(answer.as_object().unwrap().contains_key("id"), "{answer}");
     }
-    // What is no question has no answer.
+    // A message that is no request has no answer.
     client.raw(
         b"\n  \r\n{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n\
             {\"jsonrpc\":\"2.0\",\"method\":\"notifications/nope\"}\n",
@@ -241,7 +241,7 @@ fn a_batch_is_answered_as_one_where_the_version_has_them() {
         [-32600, -32601, -32600]
     );
     assert_eq!(env.robot(&["list"])["count"], 2);
-    // Nothing in it asks for anything.
+    // The batch has no request.
     client.send(&json!([{"jsonrpc": "2.0", "method": "notifications/nope"}]));
     client.send(&json!([]));
     assert_eq!(error_code(&client.next()), -32600);

@@ -1,4 +1,4 @@
-//! The official SDKs as clients: whether we speak the protocol, or only what we take for it.
+//! The official SDKs as clients: independent proof that el speaks the protocol.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Client;
 use crate::support::{SOON, TestEnv, wait_until};
 
-/// What `scripts/get-mcp-sdk` has installed.
+/// The SDK installed by `scripts/get-mcp-sdk`.
 fn sdk() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/mcp-sdk");
     let packages = folder.join("node_modules/@modelcontextprotocol");

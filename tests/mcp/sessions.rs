@@ -1,5 +1,4 @@
-//! The rules of the command line hold here too: the fence of a run, its check, its review; who
-//! acts; which project.
+//! The command line's rules hold here too: a run's fence, check and review; the actor; the project.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 use super::Client;
 use crate::support::{SOON, TestEnv, wait_until};
 
-/// A project with a live run of the scripted agent, which ends once `go` is there.
+/// A project with a live run of the scripted agent, which ends as soon as `go` exists.
 fn at_work(more: &str) -> (TestEnv, crate::support::Running, String, Value) {
     let env = TestEnv::with_tracker();
     env.configure(more);
@@ -43,7 +42,7 @@ fn a_session_does_its_own_work_and_is_refused_once_its_run_is_over() {
     std::fs::write(env.project("go"), "").unwrap();
     worker.wait(SOON).ok();
     assert_eq!(env.outcomes(&id), ["closed"]);
-    // It was of the run's tree, of which nothing is left. One that escaped can do nothing.
+    // The server was part of the run's tree, which is gone. An escaped server can do nothing.
     client.ended();
     let mut client = in_session(&env, &run);
     let before = (env.show(&id), env.show(&other));
@@ -139,7 +138,7 @@ fn who_acts_is_told_as_for_every_command() {
         let said = client.ok("create", json!({"title": "Whose?"}));
         env.show(said.split_whitespace().nth(1).unwrap())["created_by"].as_str().unwrap().to_owned()
     };
-    // Git's name, and not the client's, which is "tester" here.
+    // Git's name, not the client's, which is "tester" here.
     assert_eq!(by(&env, &["mcp"]), "Test");
     env.set("EL_ACTOR", "ann");
     assert_eq!(by(&env, &["mcp"]), "ann");
@@ -200,7 +199,7 @@ fn between_two_calls_the_database_is_nobodys() {
         .filter_map(|fd| std::fs::read_link(fd.unwrap().path()).ok());
     let held: Vec<_> = held.filter(|path| path.to_string_lossy().contains("el.db")).collect();
     assert!(held.is_empty(), "{held:?}");
-    // One that waits holds it open, but no transaction: others write at once.
+    // A waiting call holds the database open, but no transaction: others write at once.
     let id = client.ok("claude_code", json!({"task": TestEnv::script(&["wait-file go", "close"])}));
     let id = id.split_whitespace().nth(1).unwrap().to_owned();
     client.begin_call("claude_code_result", json!({"task_id": id, "wait": 60}));

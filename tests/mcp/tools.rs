@@ -1,11 +1,11 @@
-//! Every tool, with good arguments and bad ones.
+//! Every tool, with good and bad arguments.
 
 use serde_json::{Value, json};
 
 use super::Client;
 use crate::support::TestEnv;
 
-/// The id at the head of what a tool said: the second word of `Created t-q5e6 P2 …`.
+/// Returns the id at the head of a tool's text: the second word of `Created t-q5e6 P2 …`.
 fn id_of(said: &str) -> String {
     said.split_whitespace().nth(1).unwrap().to_owned()
 }
@@ -237,7 +237,7 @@ fn bad_arguments_are_told_to_the_model_which_can_mend_them() {
         assert!(said.contains(part), "{tool} {arguments} said {said}");
     }
     assert_eq!(env.robot(&["list", "--all"])["count"], 1);
-    // An ambiguous id names what it could mean.
+    // An ambiguous id lists the candidates.
     let many: Vec<String> = (0..40).map(|n| env.create(&format!("Atom {n}"), &[])).collect();
     let first = many
         .iter()
@@ -269,7 +269,7 @@ fn long_texts_come_in_parts() {
     let text: String = (0..20_000).map(|n| format!("line {n} ü\n")).collect();
     let id = id_of(&client.ok("create", json!({"title": "Long", "description": text})));
     let first = client.ok("show", json!({"id": id}));
-    // Ages in the text would shift what follows them: "now" ends after five seconds.
+    // Ages in the text would shift the rest: "now" ends after five seconds.
     std::thread::sleep(std::time::Duration::from_secs(6));
     assert_eq!(client.ok("show", json!({"id": id})), first);
     let (mut seen, mut offset) = (String::new(), 0);
@@ -281,7 +281,7 @@ fn long_texts_come_in_parts() {
         let Some(next) = foot.split("offset ").nth(1) else { break };
         offset = next.split(' ').next().unwrap().parse::<usize>().unwrap();
     }
-    // Each line is looked for after the one before it: to begin anew each time takes a minute.
+    // Each line is searched after the previous one: searching from the start takes a minute.
     let mut rest = seen.as_str();
     for n in 0..20_000 {
         let line = format!("line {n} ü");
@@ -289,7 +289,7 @@ fn long_texts_come_in_parts() {
     }
 }
 
-/// What the list costs a conversation that loads it; docs/mcp.md tells the figure.
+/// The size of the tool list for a conversation; docs/mcp.md has the figure.
 #[test]
 fn the_tools_are_few_and_cheap() {
     let env = TestEnv::new();

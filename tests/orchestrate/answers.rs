@@ -1,4 +1,4 @@
-//! Answers that cannot be used, and what a person can do about them.
+//! Unusable answers, and a person's remedies.
 
 use serde_json::json;
 
@@ -53,7 +53,7 @@ fn what_is_never_answered_stops_and_a_person_supplies_it() {
         "{:?}",
         env.comments(&question)
     );
-    // To look at it, and to go on without having done something, changes nothing.
+    // Looking, and resuming without a change, changes nothing.
     env.el(&["orchestrate", "resume", &epic]).fails_with(4);
 
     std::fs::write(env.project("plan.json"), list(&[plain("mine", &[])]).to_string()).unwrap();

@@ -1,5 +1,5 @@
-//! What a plan does not do: begin what it was told to hold back, let agents lift its bounds, call
-//! done what was left out.
+//! Bounds of a plan: held work is not begun, agents cannot lift bounds, and skipped work is not
+//! called done.
 
 use super::{AGGREGATION, Task, plain};
 use crate::support::{SOON, TestEnv};

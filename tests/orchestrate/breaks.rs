@@ -1,12 +1,12 @@
-//! Broken off at every step, by `kill -9`, by a person, by a second one: the same atoms in the end,
-//! none twice.
+//! Interruptions at every step, by `kill -9`, by a person, or by a second process: the same atoms
+//! in the end, each once.
 
 use rustix::process::Signal;
 
 use super::{ANALYSIS, plain};
 use crate::support::{SOON, TestEnv, wait_until};
 
-/// Each step of the flow, by what is in the database when it has been taken.
+/// Each step of the flow, recognised by its effect on the database.
 const STEPS: [(&str, &str); 10] = [
     ("the epic is filed", "SELECT count(*) FROM orchestrations"),
     ("the analysis is asked for", "SELECT count(*) FROM questions WHERE name = 'analysis'"),
@@ -36,7 +36,7 @@ fn tasks() -> [super::Task<'static>; 3] {
     [plain("one", &[]), plain("two", &[]), plain("three", &["one", "two"])]
 }
 
-/// What is below the epic in the end, however often it was broken off.
+/// Returns everything below the epic in the end, after any number of interruptions.
 fn all_done() -> Vec<(String, String)> {
     let titles = ["Bring the results together", "Cut into tasks", "Look at what it takes"]
         .map(|what| format!("{what}: Write the manual"));
@@ -47,7 +47,7 @@ fn all_done() -> Vec<(String, String)> {
     all
 }
 
-/// Goes on until it is over; asserts that all is there, and once.
+/// Resumes until the plan is over. Asserts that all atoms exist once.
 #[track_caller]
 fn assert_goes_on(env: &TestEnv, after: &str) {
     let epic = env.epic();
@@ -105,7 +105,7 @@ fn killed_at_every_event_it_comes_to_its_end_all_the_same() {
         let before = count();
         let is_over = || env.status(&epic) == "closed";
         wait_until("another event", SOON, || (count() > before || is_over()).then_some(()));
-        // Waits for its death: one that still dies holds the plan.
+        // Waits for the death: a dying process still holds the plan.
         drop(plan);
         plan = env.start_el(&["orchestrate", "resume", &epic]);
         kills += 1;
@@ -125,7 +125,7 @@ fn what_a_person_breaks_off_goes_on_later() {
     wait_until("the analysis", SOON, || {
         (env.robot(&["runs", "--live"])["count"] == 1).then_some(())
     });
-    // Twice: the first waits for what runs.
+    // Twice: the first call waits for running work.
     plan.signal(Signal::INT);
     wait_until("that it heard", SOON, || {
         (plan.stdout() + &plan.stderr()).contains("Ctrl-C again").then_some(())
@@ -155,7 +155,7 @@ fn a_second_one_at_the_same_time_is_sent_away() {
         let ran = env.el(&words).fails_with(4);
         assert!(ran.stderr.contains("another el orchestrate drives"), "{ran:#?}");
     }
-    // A plain worker beside it may take its atoms, and files nothing.
+    // A plain worker may take the plan's atoms, but files nothing.
     let worker = env.start_work(&["--drain"]);
     std::fs::write(env.project("go"), "").unwrap();
     plan.wait(SOON).ok();

@@ -1,4 +1,4 @@
-//! What the commands take, refuse and say.
+//! Arguments, refusals and messages of the commands.
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Task, plain};
 use crate::support::{SOON, TestEnv, wait_until};
 
-/// Begins a plan, and ends with the code; the last line, which is the whole answer.
+/// Begins a plan, and ends with the code. Returns the last line, which is the whole answer.
 #[track_caller]
 fn answer(env: &TestEnv, arguments: &[&str], code: i32) -> Value {
     let ran = env.el(&[&["--robot", "orchestrate"], arguments].concat());

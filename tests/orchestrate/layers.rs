@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{AGGREGATION, Task, plain};
 use crate::support::{SOON, TestEnv};
 
-/// Writes and commits a file, after those that it builds on are there.
+/// Writes and commits a file, after the files of its dependencies exist.
 fn writer<'a>(name: &'a str, waits_for: &'a [&'a str]) -> Task<'a> {
     let there: String = waits_for.iter().map(|file| format!("test -f {file}.txt && ")).collect();
     let write = format!(
@@ -19,7 +19,7 @@ fn writer<'a>(name: &'a str, waits_for: &'a [&'a str]) -> Task<'a> {
     )
 }
 
-/// Writes a file that another task of this kind writes too.
+/// Writes a file that another task of this kind also writes.
 fn clash(name: &str) -> Task<'_> {
     let write = format!(
         "sh echo {name} > same.txt && echo {name} > {name}.txt && git add . && git commit -q -m \
@@ -28,8 +28,7 @@ fn clash(name: &str) -> Task<'_> {
     Task(name, &[], vec![write, "close done".to_owned()])
 }
 
-/// Brings all branches together. What they are called, the agent can only know from what it is
-/// told.
+/// Merges all branches. The agent knows their names only from its context.
 const SETTLE: &str = "sh for b in $(git for-each-ref --format='%(refname:short)' refs/heads/el); \
     do \
                       git merge-base --is-ancestor $b HEAD || git merge -q $b || { echo both > \
@@ -43,7 +42,7 @@ fn five_tasks_in_three_layers_are_done_in_worktrees_brought_together_and_landed(
     std::fs::write(env.project("base.txt"), "base\n").unwrap();
     env.git(&["add", "base.txt"]);
     env.git(&["commit", "-q", "-m", "base"]);
-    // The first two meet: they are at work at the same time, or neither ends.
+    // The first two meet: both are at work at the same time, or neither ends.
     let meet = |own: &str, other: &str| {
         let folder = env.path("out");
         [
@@ -113,7 +112,7 @@ fn a_plan_is_filed_edited_by_a_person_and_resumed() {
         [0, 0, 0],
         "nobody has begun"
     );
-    // A person who never heard of the protocol.
+    // A person without any knowledge of the protocol.
     env.el(&["discard", &two]).ok();
     let more =
         env.create("A preface", &["--parent", &epic, "-d", &TestEnv::script(&["close done"])]);
@@ -265,7 +264,7 @@ fn what_is_in_conflict_is_brought_together_once_for_all_that_build_on_it() {
         Task(name, &["one", "two"], steps.map(str::to_owned).into())
     };
     env.scripts(&[clash("one"), clash("two"), look("three"), look("four"), look("five")]);
-    // No two agents would settle it alike.
+    // No two agents would resolve the conflict alike.
     env.script_of(
         "joining",
         &[&SETTLE.replace("echo both", "echo \"both by $EL_ATOM\""), "close settled"],

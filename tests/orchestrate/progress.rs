@@ -1,4 +1,4 @@
-//! What a running agent tells of itself.
+//! A running agent's reports about itself.
 
 use super::Task;
 use crate::support::{SOON, TestEnv, wait_until};

@@ -1,4 +1,5 @@
-//! What a person sees of a plan: at any size, on any terminal, and why it stands where it stands.
+//! A person's view of a plan: at any size, on any terminal, and with the reason for each
+//! standstill.
 
 use serde_json::Value;
 
@@ -6,7 +7,7 @@ use super::{Task, plain};
 use crate::support::{SOON, TestEnv, wait_until};
 
 impl TestEnv {
-    /// A plan of so many tasks in layers of five, filed and not begun; its epic.
+    /// Files a plan of so many tasks in layers of five, without beginning work. Returns its epic.
     fn filed(&self, tasks: usize) -> String {
         let list: Vec<Value> = (0..tasks)
             .map(|n| {
@@ -32,7 +33,7 @@ impl TestEnv {
         last["data"]["epic_id"].as_str().unwrap().to_owned()
     }
 
-    /// What a command prints on a terminal of this width, where no line may be too long.
+    /// Returns a command's output on a terminal of this width; no line may be too long.
     #[track_caller]
     fn on_terminal(&self, columns: u16, line: &str) -> String {
         let screen = self.screen(columns, 120, line);

@@ -1,5 +1,5 @@
-//! What a person supplies in an agent's place: read as it was copied, told what becomes of it, and
-//! never at the cost of work.
+//! Answers supplied by a person in an agent's place: read as copied, with a report, and never at
+//! the cost of work.
 
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ fn a_list_over_filed_tasks_says_what_becomes_of_each() {
     let tasks = list["tasks"].as_array_mut().unwrap();
     tasks[1]["title"] = "Another title".into();
     tasks[2]["id"] = "five".into();
-    // As a person copies it from a conversation.
+    // As copied from a conversation by a person.
     let pasted = format!(
         "Here it is:\n\n```json\n{}\n```\n\nTell me if it fits.\n",
         list.to_string().replacen("\"tasks\":", "tasks:", 1)

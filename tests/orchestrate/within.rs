@@ -1,10 +1,10 @@
-//! A task of a plan that is itself planned: what lies on its tasks' branches is where the outer
-//! plan goes on.
+//! A task of a plan that is itself planned: the outer plan goes on from the branches of the inner
+//! tasks.
 
 use super::{AGGREGATION, Task};
 use crate::support::{SOON, TestEnv};
 
-/// Writes and commits a file, after those that it builds on are there.
+/// Writes and commits a file, after the files of its dependencies exist.
 fn writer<'a>(name: &'a str, waits_for: &'a [&'a str], needs: &str) -> Task<'a> {
     let write = format!(
         "sh ls base.txt {needs} > /dev/null && echo x > {name}.txt && git add {name}.txt && git \

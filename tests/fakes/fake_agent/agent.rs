@@ -1,4 +1,4 @@
-//! The agent's run: which steps, the Stop hook between them, and the result at the end.
+//! The agent's run: the steps, the Stop hook between steps, and the result at the end.
 
 use std::io::BufRead;
 
@@ -12,17 +12,17 @@ use crate::session::Session;
 use crate::signals;
 use crate::tui::{PROCEED, Tui};
 
-/// Why the steps ended before their last one.
+/// The reason why the steps ended early.
 pub(crate) enum Stop {
     /// SIGINT, while a tool ran or not.
     Interrupted { in_tool: bool },
-    /// The run is over and has said all that it says.
+    /// The run is over and all output is written.
     Exit(u8),
 }
 
 pub(crate) type Flow = Result<(), Stop>;
 
-/// The client ends a run whose Stop hook has blocked so often.
+/// The number of blocks by the Stop hook after which the client ends the run.
 const BLOCK_CAP: usize = 8;
 
 pub(crate) struct Agent {
@@ -30,9 +30,9 @@ pub(crate) struct Agent {
     pub(crate) session: Session,
     pub(crate) prompt: String,
     pub(crate) events: Events,
-    /// What the next message costs.
+    /// The cost of the next message.
     pub(crate) price: Cost,
-    /// What the messages since the last result have cost, and all of the conversation.
+    /// The cost since the last result, and of the whole conversation.
     since: Cost,
     total: Cost,
     pub(crate) asks_stop_hook: bool,
@@ -71,7 +71,7 @@ impl Agent {
         }
     }
 
-    /// Plays the conversation to its end; the exit status.
+    /// Plays the conversation to the end. Returns the exit status.
     pub(crate) fn play(&mut self, plan: &Plan) -> u8 {
         let code = self.converse(plan);
         if let Some(tui) = &self.events.tui {
@@ -95,7 +95,7 @@ impl Agent {
             Err(Stop::Exit(code)) => code,
             Err(Stop::Interrupted { in_tool }) => {
                 self.events.user_text("[Request interrupted by user]", false);
-                // While it waits for the API the client ends without a result.
+                // While waiting for the API, the client ends without a result.
                 if in_tool {
                     self.end(
                         "error_during_execution",
@@ -163,7 +163,7 @@ impl Agent {
         Ok(())
     }
 
-    /// One message of the model: counted, paid, and bounded by `--max-turns` and
+    /// Emits a message of the model: counted, paid, and bounded by `--max-turns` and
     /// `--max-budget-usd`.
     fn turn(&mut self) -> Flow {
         if self.args.max_turns.is_some_and(|max| self.turns >= max) {
@@ -185,7 +185,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Begins a call of the Bash tool; its id.
+    /// Begins a call of the Bash tool. Returns the call's id.
     pub(crate) fn call(&mut self, line: &str) -> Result<String, Stop> {
         self.turn()?;
         let tool_use_id = id("toolu_");
@@ -197,14 +197,14 @@ impl Agent {
         Ok(tool_use_id)
     }
 
-    /// Refuses a call, as the client does without a rule for it.
+    /// Refuses a call, as the client does for a call without a rule.
     pub(crate) fn refuse(&mut self, tool_use_id: &str, line: &str) {
         self.denials.push(json!({"tool_name": "Bash", "tool_use_id": tool_use_id,
             "tool_input": {"command": line}}));
         self.events.tool_result(tool_use_id, "This command requires approval", true);
     }
 
-    /// Whether a rule of `--allowedTools` or of the settings covers the line.
+    /// Returns true if a rule of `--allowedTools` or of the settings covers the line.
     ///
     /// In the screen mode a person is asked instead: any line on stdin is a yes.
     pub(crate) fn may_run(&self, line: &str) -> bool {
@@ -234,7 +234,7 @@ impl Agent {
         }
     }
 
-    /// The result of a run that ends by itself.
+    /// The result of a run that ended by itself.
     pub(crate) fn result(&mut self) {
         let text = std::mem::take(&mut self.last_text);
         self.give_result(&Ending {
@@ -247,7 +247,7 @@ impl Agent {
         self.last_text = text;
     }
 
-    /// The result of a run that something ended, and its exit status.
+    /// The result of a run ended from outside, and the exit status.
     pub(crate) fn end(
         &mut self,
         subtype: &str,
@@ -274,8 +274,8 @@ impl Agent {
         self.turns = 0;
     }
 
-    /// The client's own screen never ends by itself: it waits for `/exit`. The next message is what
-    /// a resumed conversation begins with.
+    /// The client's screen waits for `/exit`. Returns the next message, which resumes the
+    /// conversation.
     fn stay(&mut self, plan: &Plan) -> u8 {
         if self.events.tui.is_some() {
             return self.stay_on_screen(plan);

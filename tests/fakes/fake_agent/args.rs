@@ -1,7 +1,7 @@
-//! The client's command line, as far as `el` or a test uses it. An unknown option is refused, as
-//! there.
+//! The part of the client's command line that `el` or a test uses. Unknown options are refused, as
+//! by the client.
 
-/// How the agent shows what it does.
+/// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) enum Mode {
     /// `-p` alone: the last text, at the end.
@@ -9,7 +9,7 @@ pub(crate) enum Mode {
     Text,
     /// `--output-format json`: the result event, at the end.
     Json,
-    /// `--output-format stream-json`: each event as it comes.
+    /// `--output-format stream-json`: events as they come.
     Stream,
     /// Without `-p`: for a person at a terminal.
     Screen,
@@ -78,7 +78,7 @@ impl Args {
                         }
                     }
                 }
-                // Options with one value that change nothing here.
+                // Options with a value and no effect here.
                 "--append-system-prompt"
                 | "--append-system-prompt-file"
                 | "--system-prompt"
@@ -91,8 +91,8 @@ impl Args {
                     value()?;
                 }
                 "--strict-mcp-config" | "--include-partial-messages" | "--include-hook-events" => {}
-                // These take every word up to the next option, the prompt too: a trap of the real
-                // client.
+                // Each takes every word up to the next option, the prompt included: a trap of the
+                // real client.
                 "--allowedTools" | "--allowed-tools" | "--disallowedTools"
                 | "--disallowed-tools" | "--tools" | "--add-dir" | "--mcp-config" => {
                     let mut values: Vec<String> = inline.into_iter().collect();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::signals;
 
-/// Starts it on behalf of the agent, and returns once it runs on its own.
+/// Starts the background process for the agent. Returns as soon as the process is on its own.
 pub(crate) fn start(words: &[String]) -> std::io::Result<()> {
     let mut command = itself(words)?;
     if has(words, "clean-env") {
@@ -33,7 +33,7 @@ fn has(words: &[String], flag: &str) -> bool {
     words.iter().any(|w| w == flag)
 }
 
-/// The process itself.
+/// The background process.
 pub(crate) fn run(words: &[String]) -> ExitCode {
     if has(words, "ignore-signals") {
         signals::ignore_all();
@@ -42,8 +42,8 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         let _ = rustix::process::setsid();
     }
     if has(words, "double-fork") {
-        // The second process goes on; this one ends, so that its child has no parent left but init
-        // or a subreaper.
+        // The second process goes on. The first ends, so that its child is adopted by init or a
+        // subreaper.
         let rest: Vec<String> = words.iter().filter(|w| *w != "double-fork").cloned().collect();
         return match itself(&rest).and_then(|mut c| c.spawn()) {
             Ok(_) => ExitCode::SUCCESS,

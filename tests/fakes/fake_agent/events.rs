@@ -1,4 +1,4 @@
-//! What the agent prints: the client's events, or for a person the same in words.
+//! The agent's output: the client's events, or the same as text for people.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::args::Mode;
 use crate::session::{Session, uuid};
 use crate::tui::Tui;
 
-/// What messages have cost.
+/// The cost of messages.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cost {
     pub(crate) input: u64,
@@ -28,13 +28,13 @@ impl Cost {
     }
 }
 
-/// How a run ends, as its result event tells it.
+/// The end of a run, as in its result event.
 pub(crate) struct Ending<'a> {
     pub(crate) subtype: &'a str,
     pub(crate) is_error: bool,
     pub(crate) api_error_status: Option<u16>,
     pub(crate) terminal_reason: &'a str,
-    /// The `result` of a run that ended by itself; an error subtype has `errors` instead.
+    /// The `result` of a run that ended by itself. An error subtype has `errors` instead.
     pub(crate) text: &'a str,
 }
 
@@ -59,7 +59,7 @@ impl Events {
         }
     }
 
-    /// Bytes on stdout, at once. A reader that is gone stops nothing, as in the client.
+    /// Writes bytes to stdout at once. As in the client, a closed reader stops nothing.
     pub(crate) fn bytes(&self, bytes: &[u8]) {
         let mut out = std::io::stdout().lock();
         let _ = out.write_all(bytes).and_then(|()| out.flush());
@@ -110,7 +110,7 @@ impl Events {
         }))
     }
 
-    /// An API error, which the client puts into a message of its own.
+    /// An API error, wrapped in a message as the client does.
     pub(crate) fn api_error(&self, text: &str, error: &str, status: u16) {
         self.screen(text);
         self.emit(json!({

@@ -1,4 +1,4 @@
-//! `--settings`: the permission rules and the Stop hook, as the client reads and runs them.
+//! `--settings`: permission rules and Stop hooks, read and run as by the client.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use crate::session::Session;
 
-/// What the client grants a hook that names no time.
+/// The client's time limit for a hook without a timeout.
 const DEFAULT_SECONDS: u64 = 60;
 
 #[derive(Debug, Default)]
 pub(crate) struct Settings(Value);
 
 impl Settings {
-    /// From a file, or from the argument itself if that is JSON.
+    /// Reads a file, or the argument itself if it is JSON.
     pub(crate) fn load(argument: Option<&str>) -> Result<Self, String> {
         let Some(argument) = argument else { return Ok(Self::default()) };
         let text = if argument.trim_start().starts_with('{') {
@@ -34,7 +34,7 @@ impl Settings {
         rules.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// Asks every Stop hook; the reason of the first that blocks, if one does.
+    /// Runs all Stop hooks. Returns the reason of the first block.
     pub(crate) fn stop(
         &self,
         session: &Session,
@@ -61,8 +61,8 @@ impl Settings {
     }
 }
 
-/// A hook that is missing, fails, is late or prints anything else blocks nothing. Exit 2 blocks
-/// with its stderr.
+/// A hook that is missing, fails, is late or prints other output does not block. Exit 2 blocks with
+/// stderr as the reason.
 fn ask(hook: &Value, input: &Value, session: &Session) -> Option<String> {
     let line = hook.get("command")?.as_str()?;
     let seconds = hook.get("timeout").and_then(Value::as_u64).unwrap_or(DEFAULT_SECONDS);
@@ -77,7 +77,7 @@ fn ask(hook: &Value, input: &Value, session: &Session) -> Option<String> {
         .stderr(Stdio::piped())
         .spawn()
         .ok()?;
-    // The input is far smaller than a pipe; a hook that does not read it breaks nothing.
+    // The input fits in a pipe; a hook that does not read does no harm.
     let _ = child.stdin.take()?.write_all(format!("{input}\n").as_bytes());
     let end = Instant::now() + Duration::from_secs(seconds);
     while child.try_wait().ok()?.is_none() {

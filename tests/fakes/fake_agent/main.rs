@@ -1,16 +1,16 @@
 //! A scripted agent that plays `claude -p`: the same flags, the same events, the same ways to end,
 //! and no model.
 //!
-//! What it does stands in the prompt, in lines that begin with `script:` (usually in the atom's
-//! description); the language is described at the head of `script.rs`. Without such a line it says
-//! hello, closes its atom and ends. Modelled on the client 2.1.332 as measured; where an older one
-//! differs, so do the real ones: read events tolerantly.
+//! The script stands in the prompt, in lines with `script:` (usually from the atom's description);
+//! `script.rs` describes the language. Without a script the agent says hello, closes its atom and
+//! ends. Modelled on measurements of the client 2.1.332; older clients differ, so events should be
+//! read tolerantly.
 //!
-//! Without `-p`, on a terminal, it shows a screen like the client's and waits there for its prompt:
-//! see `tui.rs`.
+//! Without `-p`, on a terminal, the agent shows a screen like the client's and waits for its
+//! prompt: see `tui.rs`.
 //!
-//! Two modes are for itself: `--in-session CMD ARGS…` runs a command in a session of its own, as
-//! the Bash tool does, and `--background …` is a process that a script leaves behind.
+//! Two internal modes: `--in-session CMD ARGS…` runs a command in a session of its own, as the Bash
+//! tool does, and `--background …` is a process that a script leaves behind.
 
 mod agent;
 mod args;
@@ -77,8 +77,8 @@ fn run(words: &[String]) -> Result<u8, String> {
     Ok(agent::Agent::new(args, settings, session, prompt, tui).play(&plan))
 }
 
-/// The argument, then stdin, as the client joins them; the screen mode reads no stdin before it has
-/// begun.
+/// The argument, then stdin, joined as by the client. The screen mode does not read stdin at the
+/// start.
 fn prompt(args: &Args) -> Result<String, String> {
     let mut prompt = args.prompt.clone().unwrap_or_default();
     if args.mode != Mode::Screen && !std::io::stdin().is_terminal() {

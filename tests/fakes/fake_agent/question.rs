@@ -1,11 +1,11 @@
-//! Questions of a plan: which script answers them, and the form of an answer.
+//! Questions of a plan: the scripts that answer them, and the form of an answer.
 
 use serde_json::{Value, json};
 
-/// The folder in which the scripts are.
+/// The folder of the scripts.
 const ANSWERS: &str = "FAKE_AGENT_ANSWERS";
 
-/// The script of the question that the prompt asks, if it asks one and there is a folder of
+/// Returns the script for the question in the prompt, if there is a question and a folder of
 /// scripts.
 pub(crate) fn script(prompt: &str) -> Result<Option<String>, String> {
     let (Some(name), Some(folder)) = (name(prompt), std::env::var_os(ANSWERS)) else {
@@ -17,7 +17,7 @@ pub(crate) fn script(prompt: &str) -> Result<Option<String>, String> {
         .map_err(|e| format!("fake-agent: no script {}: {e}", path.display()))
 }
 
-/// The answer's form comes last in the prompt, and says its phase.
+/// The answer's form, at the end of the prompt, names the phase.
 fn name(prompt: &str) -> Option<&'static str> {
     if prompt.contains("builds on finished work that does not fit together") {
         return Some("joining");
@@ -30,7 +30,7 @@ fn name(prompt: &str) -> Option<&'static str> {
     }
 }
 
-/// What a model says that answers with this data.
+/// A model's words around this data.
 pub(crate) fn answer(phase: &str, data: &str) -> String {
     let block = match serde_json::from_str::<Value>(data) {
         Ok(data) => format!("{:#}", json!({"phase": phase, "data": data})),

@@ -1,15 +1,15 @@
-//! The script: what the agent does, one step a line.
+//! The script: the agent's steps, one per line.
 //!
 //! ```text
 //! script: say I will do it
 //! script: sh echo hello > hello.txt
 //! script: close all tests pass
 //! ```
-//! The first block of such lines in the prompt counts (blank lines may stand between them; blanks,
-//! `>` and `|` may stand before `script:`). Words like `$EL_ATOM` are replaced from the environment
-//! in paths and texts; paths are relative to the folder in which the agent runs.
+//! The first block of such lines in the prompt counts (blank lines may stand between; blanks, `>`
+//! and `|` may stand before `script:`). Words like `$EL_ATOM` are replaced from the environment in
+//! paths and texts; paths are relative to the agent's folder.
 //!
-//! **What the agent says and does**
+//! **Words and deeds**
 //! ```text
 //! say TEXT                 a text of the model
 //! answer PHASE DATA        a block of the orchestrator's protocol with this JSON, between
@@ -29,9 +29,9 @@
 //! hang                     waits for ever
 //! usage IN OUT USD         what each following message costs (default 100 20 0.001)
 //! ```
-//! **How it ends.** After the last step the turn ends: the Stop hook of `--settings` is asked; if
-//! it blocks, the steps under the next `on-block` run and the turn ends again (8 blocks end the
-//! run, as in the client). Then comes the result event, exit 0.
+//! **The end.** After the last step the turn ends, and the Stop hook of `--settings` is asked.
+//! After a block, the steps under the next `on-block` run, and the turn ends again (8 blocks end
+//! the run, as in the client). Then comes the result event, exit 0.
 //! ```text
 //! result                   the result event now; steps behind it run after it (a second
 //!                          result comes at the end)
@@ -48,7 +48,7 @@
 //! max-turns · max-budget   the bound is reached: result error_max_turns or
 //!                          error_max_budget_usd, exit 1
 //! ```
-//! **How it misbehaves**
+//! **Misbehaviour**
 //! ```text
 //! ignore-signals           HUP, INT, TERM do nothing from now on, here and in what it starts
 //! child SECONDS [FLAGS]    leaves a process behind for SECONDS. FLAGS: setsid · double-fork ·
@@ -72,14 +72,14 @@
 //! on-attempt N             instead of the steps above, from the N-th conversation about this
 //!                          atom on
 //! ```
-//! **Questions of a plan.** Where the prompt asks for an answer of the orchestrator's protocol, and
-//! `FAKE_AGENT_ANSWERS` names a folder, the script is its file `analysis`, `task_list`, `failures`
-//! or `aggregation`: steps without `script:`. `joining` is that of an atom that brings work in
-//! conflict together.
+//! **Questions of a plan.** If the prompt asks for an answer of the orchestrator's protocol, and
+//! `FAKE_AGENT_ANSWERS` names a folder, the script is the file `analysis`, `task_list`, `failures`
+//! or `aggregation` there: steps without `script:`. `joining` is for an atom that merges
+//! conflicting work.
 
 use crate::question;
 
-/// One step, parsed.
+/// A parsed step.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
     Say(String),
@@ -141,7 +141,7 @@ pub(crate) enum Step {
     Stderr(String),
 }
 
-/// The steps of one conversation.
+/// The steps of a conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) first: Vec<Step>,
@@ -211,7 +211,7 @@ enum Section {
     Resume,
 }
 
-/// What an agent without a script does.
+/// The steps of an agent without a script.
 pub(crate) fn hello() -> Vec<Step> {
     vec![Step::Say("Hello, I will do it.".to_owned()), close("done")]
 }
@@ -220,7 +220,7 @@ fn close(reason: &str) -> Step {
     Step::El(format!("el close \"$EL_ATOM\" --reason '{}'", reason.replace('\'', "'\\''")))
 }
 
-/// The first block of script lines, without their mark.
+/// Returns the first block of script lines, without their mark.
 fn block(prompt: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     for line in prompt.lines() {
@@ -306,7 +306,7 @@ fn unknown(line: &str) -> String {
     format!("fake-agent: not a step: {line}")
 }
 
-/// Replaces `$NAME` and `${NAME}` by the variable's value; an unset one becomes nothing, as in a
+/// Replaces `$NAME` and `${NAME}` by the variable's value; an unset variable is empty, as in a
 /// shell.
 fn put_env(text: &str) -> String {
     let mut out = String::new();

@@ -1,5 +1,5 @@
-//! What the agent remembers on disk: its conversations, where the client keeps them, and how often
-//! an atom was tried.
+//! The agent's memory on disk: the conversations, in the client's place, and the number of attempts
+//! at an atom.
 
 use std::collections::hash_map::RandomState;
 use std::fs::File;
@@ -15,7 +15,7 @@ use crate::events::Cost;
 pub(crate) struct Session {
     pub(crate) id: String,
     pub(crate) cwd: String,
-    /// Claude Code's transcript; its first line holds the first prompt, which `--resume` needs.
+    /// Claude Code's transcript. The first line holds the first prompt, which `--resume` needs.
     pub(crate) transcript: PathBuf,
     pub(crate) resumed: bool,
     first_prompt: String,
@@ -25,7 +25,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Begins a conversation, or goes on with the one that `--resume` names.
+    /// Begins a conversation, or resumes the conversation named by `--resume`.
     pub(crate) fn open(args: &Args, prompt: &str) -> Result<Self, String> {
         let config = config_dir();
         let cwd = std::env::current_dir()
@@ -53,8 +53,7 @@ impl Session {
             if session.transcript.exists() {
                 return Err(format!("Error: Session ID {} is already in use.", session.id));
             }
-            // A home that cannot be written costs the memory, not the run: so it is with the
-            // client.
+            // As in the client, an unwritable home costs the memory, not the run.
             let _ = std::fs::create_dir_all(&folder);
             session.attempt = count_attempt(&config);
         }
@@ -99,7 +98,7 @@ impl Session {
         Some(())
     }
 
-    /// What the conversation had cost when it was resumed: the client's totals go on from there.
+    /// The cost before the resume, from which the client's totals go on.
     pub(crate) fn spent(&self) -> Cost {
         self.spent
     }
@@ -109,12 +108,12 @@ impl Session {
         &self.first_prompt
     }
 
-    /// How often the conversation was resumed, this time counted.
+    /// The number of resumes of the conversation, the present one included.
     pub(crate) fn resumes(&self) -> usize {
         self.resumes
     }
 
-    /// Which attempt at the atom `$EL_ATOM` this is, from 1, as counted under this HOME.
+    /// The number of the attempt at `$EL_ATOM`, from 1, counted under this HOME.
     pub(crate) fn attempt(&self) -> u32 {
         self.attempt
     }
@@ -127,8 +126,7 @@ fn config_dir() -> PathBuf {
     })
 }
 
-/// One byte an attempt: an append is atomic, so two agents never read the same count by accident of
-/// a rewrite.
+/// A byte per attempt: an append is atomic, so two agents never read the same count.
 fn count_attempt(config: &Path) -> u32 {
     let Ok(atom) = std::env::var("EL_ATOM") else { return 1 };
     let folder = config.join("fake-agent");

@@ -1,4 +1,4 @@
-//! SIGINT as the client takes it (a flag that every wait looks at), and the deaf agent of
+//! SIGINT handled as by the client (a flag that every wait checks), and the deaf agent of
 //! `ignore-signals`.
 #![expect(
     unsafe_code,
@@ -31,7 +31,7 @@ pub(crate) fn catch_interrupt() {
     }
 }
 
-/// Only SIGKILL ends the process, and those that it starts, from now on.
+/// From now on only SIGKILL ends the process and its children.
 pub(crate) fn ignore_all() {
     for number in [SIGHUP, SIGINT, SIGTERM] {
         // SAFETY: no handler runs for an ignored signal.

@@ -1,4 +1,4 @@
-//! What each step of a script does.
+//! The effects of the script's steps.
 
 use std::fs::File;
 use std::io::Write;
@@ -66,7 +66,7 @@ impl Agent {
         Ok(())
     }
 
-    /// The steps that are nothing but output, and the ways in which the API ends a run.
+    /// Steps that only print, and the ways in which the API ends a run.
     fn speak(&mut self, step: &Step) -> Flow {
         match step {
             Step::ApiError { status, text } => return Err(self.api_error(*status, text)),
@@ -207,7 +207,7 @@ fn wait(done: impl Fn(Duration) -> bool) -> Flow {
     Ok(())
 }
 
-/// Whole files appear at once, so that a test that waits for one never reads half of it.
+/// Writes whole files at once, so that a waiting test never reads half a file.
 fn write(path: &str, text: &str, append: bool) {
     let done = if append {
         File::options()
@@ -236,6 +236,6 @@ fn die(name: &str) {
         "ABRT" => Signal::ABORT,
         _ => Signal::KILL,
     };
-    // It can only fail for a process that is not ours.
+    // Fails only for a process of another user.
     let _ = kill_process(getpid(), signal);
 }

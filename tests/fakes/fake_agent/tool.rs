@@ -1,5 +1,5 @@
-//! Calls of the Bash tool: a shell line in a session of its own, whose output comes back when it
-//! has ended.
+//! Calls of the Bash tool: a shell line in a session of its own. The output comes back after the
+//! end.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::signals;
 
-/// How often a wait looks at its child and at SIGINT.
+/// The interval at which a wait checks its child and SIGINT.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 
 pub(crate) struct Output {
@@ -19,7 +19,7 @@ pub(crate) struct Output {
     pub(crate) text: String,
 }
 
-/// Runs the line; `None` if SIGINT came, which kills it with all of its process group.
+/// Runs the line. `None` after SIGINT, which kills the line's process group.
 pub(crate) fn bash(line: &str, session_id: &str) -> std::io::Result<Option<Output>> {
     let mut file = scratch()?;
     let mut child = Command::new(std::env::current_exe()?)
@@ -39,7 +39,7 @@ pub(crate) fn bash(line: &str, session_id: &str) -> std::io::Result<Option<Outpu
         }
         if signals::interrupted() {
             if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                // It may have ended by itself meanwhile, which is as good.
+                // The process may have ended by itself, which is fine.
                 let _ = kill_process_group(pid, Signal::KILL);
             }
             child.wait()?;
@@ -54,8 +54,8 @@ pub(crate) fn bash(line: &str, session_id: &str) -> std::io::Result<Option<Outpu
     Ok(Some(Output { code, text: String::from_utf8_lossy(&bytes).trim_end().to_owned() }))
 }
 
-/// An unnamed file for the output: a process that the line leaves behind may keep it open without
-/// holding us up.
+/// An unnamed file for the output: a leftover process may keep the file open without blocking the
+/// test.
 fn scratch() -> std::io::Result<File> {
     let path = std::env::temp_dir().join(format!(
         "fake-agent-{}-{}",
@@ -70,7 +70,7 @@ fn scratch() -> std::io::Result<File> {
 /// `--in-session CMD ARGS…`: leaves the session of the caller, then becomes CMD.
 pub(crate) fn in_session(words: &[String]) -> ExitCode {
     let Some((program, arguments)) = words.split_first() else { return ExitCode::from(2) };
-    // It fails only for the leader of a process group, which a child just started is not.
+    // Fails only for a group leader, which a fresh child is not.
     let _ = rustix::process::setsid();
     let error = Command::new(program).args(arguments).exec();
     let _ = writeln!(std::io::stderr(), "fake-agent: cannot run {program}: {error}");

@@ -1,10 +1,9 @@
-//! The client's own screen, as far as somebody who types into it from outside can see: the
-//! alternate screen, an input line between two rulers, bracketed paste, a spinner, and questions
-//! that wait for a key.
+//! The client's screen, as seen by a program that types from outside: the alternate screen, an
+//! input line between two rulers, bracketed paste, a spinner, and questions that wait for a key.
 //!
-//! `FAKE_AGENT_SCREEN` makes it difficult: `trust`, `key`, `bypass` (a question at the start that
-//! only a person should answer), `onboarding` (it ends at once), `slow=MS` (the input line comes
-//! late), `drop-paste=N` and `swallow-enter=N` (the first N are lost).
+//! `FAKE_AGENT_SCREEN` adds difficulties: `trust`, `key`, `bypass` (a question at the start for a
+//! person), `onboarding` (ends at once), `slow=MS` (a late input line), `drop-paste=N` and
+//! `swallow-enter=N` (the first N are lost).
 
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -31,7 +30,7 @@ pub(crate) struct Tui {
     swallow_enters: usize,
 }
 
-/// What a key, or several that belong together, mean.
+/// The meaning of a key or key sequence.
 enum Key {
     Paste(String),
     Text(char),
@@ -40,7 +39,7 @@ enum Key {
 }
 
 impl Tui {
-    /// Takes the terminal over. `Err`: it ends at once, with this on the screen.
+    /// Takes the terminal over. `Err`: ends at once with this text on the screen.
     pub(crate) fn open() -> Result<Self, String> {
         let manner = std::env::var("FAKE_AGENT_SCREEN").unwrap_or_default();
         let number = |name: &str| {
@@ -95,7 +94,7 @@ impl Tui {
         self.draw();
     }
 
-    /// Waits for what is typed and sent off; `None` after SIGINT.
+    /// Waits for submitted input; `None` after SIGINT.
     pub(crate) fn submission(&mut self) -> Option<String> {
         self.busy = false;
         self.draw();

@@ -1,10 +1,9 @@
-//! `--exec`: a command whose Claude Code client talks to this server and to nothing else.
+//! `--exec`: a command whose Claude Code client talks to this server alone.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode};
 
-/// What the client needs in order to ask only this server and never to look for an update or an
-/// account.
+/// Variables that direct the client to this server, without update checks or accounts.
 const CLIENT: [(&str, &str); 5] = [
     ("ANTHROPIC_API_KEY", "sk-ant-api03-dummy-dummy-dummy-fake"),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
@@ -13,7 +12,7 @@ const CLIENT: [(&str, &str); 5] = [
     ("DISABLE_AUTOUPDATER", "1"),
 ];
 
-/// Runs the command to its end; its status is ours (128 + n for signal n, as a shell says it).
+/// Runs the command to the end. Returns its status (128 + n for signal n, as a shell does).
 ///
 /// A value that the caller has set is kept, except the address of the API.
 pub(crate) fn run(words: &[String], port: u16) -> Result<ExitCode, String> {

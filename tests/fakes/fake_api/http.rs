@@ -11,7 +11,7 @@ const MAX_BODY: usize = 256 << 20;
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
-    /// Names in lower case, in the order in which they came.
+    /// Lower-case names, in order of arrival.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
@@ -22,7 +22,7 @@ impl Request {
     }
 }
 
-/// One connection of a client.
+/// A connection of a client.
 pub(crate) struct Connection {
     reader: BufReader<TcpStream>,
     writer: TcpStream,
@@ -127,7 +127,7 @@ impl Connection {
         self.writer.write_all(&head(200, headers, "transfer-encoding: chunked"))
     }
 
-    /// One piece of a streamed answer; an empty one ends it.
+    /// A piece of a streamed answer. An empty piece ends the answer.
     pub(crate) fn chunk(&mut self, piece: &[u8]) -> io::Result<()> {
         let mut raw = format!("{:x}\r\n", piece.len()).into_bytes();
         raw.extend_from_slice(piece);
@@ -143,7 +143,7 @@ impl Connection {
 }
 
 fn head(status: u16, headers: &[(String, String)], framing: &str) -> Vec<u8> {
-    // The reason phrase carries nothing; clients read the number.
+    // Clients read the number and ignore the reason phrase.
     let mut head = format!("HTTP/1.1 {status} Scripted\r\n");
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));

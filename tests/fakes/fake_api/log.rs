@@ -1,4 +1,4 @@
-//! The request log: one JSON object a line, in the order of arrival.
+//! The request log: a JSON object per line, in order of arrival.
 
 use std::fs::File;
 use std::io::Write;
@@ -27,8 +27,7 @@ impl Log {
         Ok(Self { file: file.map(Mutex::new), start: Instant::now() })
     }
 
-    /// Adds one line. A log that cannot be written stops nothing: the answer to the client matters
-    /// more.
+    /// Adds a line. A failure is ignored: the answer to the client matters more.
     pub(crate) fn add(&self, mut fields: Map<String, Value>) {
         let Some(file) = &self.file else { return };
         let since = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -1,12 +1,12 @@
 //! Listening on 127.0.0.1, also in a network namespace that was made a moment ago, where `lo` is
 //! still down.
 //!
-//! A clean machine may lack `ip`, so the interface is brought up with one netlink message.
+//! Brings up the loopback interface by a netlink message, since a clean machine may lack `ip`.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-/// Listens on loopback; brings the interface up if it is not.
+/// Listens on loopback, and brings the interface up if needed.
 pub(crate) fn listen(port: u16) -> Result<TcpListener, String> {
     let first = reachable(port);
     if first.is_ok() {

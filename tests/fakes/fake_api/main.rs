@@ -1,5 +1,4 @@
-//! A scripted Messages API on loopback: what the tests put in the place of a model behind the real
-//! Claude Code client.
+//! A scripted Messages API on loopback: the model behind the real Claude Code client in tests.
 //!
 //! ```text
 //! fake-api --scenario FILE [--port N] [--ready FILE] [--log FILE] [--until-eof]
@@ -7,13 +6,12 @@
 //! ```
 //! - `--port 0` (the default) takes a free port; `--ready FILE` gets the port number once the
 //!   server listens.
-//! - `--log FILE` gets one JSON object a line for each request: what was asked (the key is cut out)
-//!   and what answered.
-//! - `--until-eof` ends the server when its stdin closes, so that it never outlives the test that
-//!   holds the other end.
-//! - `--exec CMD ARGS…` (last) runs CMD with the environment that points the client at this server,
-//!   and exits with CMD's status. In a fresh network namespace
-//!   (`unshare -n fake-api … --exec el work`) it brings `lo` up itself.
+//! - `--log FILE` gets a JSON object per line for each request, with the answer (the key is cut
+//!   out).
+//! - `--until-eof` ends the server when stdin closes, so that the server never outlives its test.
+//! - `--exec CMD ARGS…` (last) runs CMD with an environment that directs the client to this server,
+//!   and exits with CMD's status. In a fresh network namespace (`unshare -n fake-api … --exec el
+//!   work`) this also brings `lo` up.
 //!
 //! The scenario's format is described at the head of `scenario.rs`.
 
@@ -45,7 +43,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(code) => code,
         Err(message) => {
-            // The last chance to say why; nothing is left to do if stderr is closed.
+            // The last chance to report; with stderr closed there is none.
             let _ = writeln!(std::io::stderr(), "fake-api: {message}");
             ExitCode::from(2)
         }
@@ -67,7 +65,7 @@ fn run() -> Result<ExitCode, String> {
         return exec::run(&args.exec, port);
     }
     if args.until_eof {
-        // An error on stdin means the same as its end: nobody holds the other side.
+        // An error on stdin counts as the end.
         let _ = std::io::copy(&mut std::io::stdin().lock().take(u64::MAX), &mut std::io::sink());
         return Ok(ExitCode::SUCCESS);
     }

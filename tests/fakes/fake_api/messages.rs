@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::http::Connection;
 use crate::scenario::{Drop, Hang, Step};
 
-/// What is left of the connection after an answer.
+/// The state of the connection after an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum End {
     KeepAlive,
@@ -18,8 +18,8 @@ pub(crate) enum End {
 /// The texts of the user-role messages, oldest first: the prompt, then tool results and the
 /// feedback of hooks.
 ///
-/// The client puts reminders of its own around the prompt, which are cut out. It puts the feedback
-/// of a hook into a reminder too (since about 2.1.300), so the later ones stay.
+/// Removes the client's own reminders around the prompt. Feedback of a hook also comes as a
+/// reminder (since about 2.1.300), so later reminders stay.
 pub(crate) fn user_texts(body: &Value) -> Vec<String> {
     let messages =
         body.get("messages").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -76,7 +76,7 @@ pub(crate) fn json_headers() -> Vec<(String, String)> {
     ]
 }
 
-/// Answers one request for a message as the step says.
+/// Answers a request for a message according to the step.
 pub(crate) fn answer(connection: &mut Connection, body: &Value, step: &Step) -> io::Result<End> {
     if let Some(status) = step.status {
         let kind = step.r#type.as_deref().unwrap_or("api_error");
@@ -130,8 +130,7 @@ fn message(step: &Step, model: &str) -> Value {
     })
 }
 
-/// The answer to a request that did not ask for a stream: also the client's second try after a
-/// broken one.
+/// Answers a request without a stream, such as the client's second try after a broken stream.
 fn whole(connection: &mut Connection, step: &Step, message: &Value) -> io::Result<End> {
     if step.hang.is_some() {
         connection.wait_closed();
@@ -224,7 +223,7 @@ fn event(connection: &mut Connection, kind: &str, mut data: Value) -> io::Result
     connection.chunk(format!("event: {kind}\ndata: {data}\n\n").as_bytes())
 }
 
-/// An id that no other answer of this machine has.
+/// An id unique on this machine.
 fn unique(prefix: &str) -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::{SystemTime, UNIX_EPOCH};

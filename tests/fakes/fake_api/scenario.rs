@@ -1,4 +1,4 @@
-//! The scenario: which answer the n-th request of a conversation gets.
+//! The scenario: the answer to the n-th request of a conversation.
 //!
 //! ```json
 //! {
@@ -11,19 +11,19 @@
 //!   "vars":   {"ID": {"after": "el close "}, "WHO": "a literal"}
 //! }
 //! ```
-//! - **routes**: the first one whose `match` is found in the prompt answers the conversation;
-//!   without a hit the top-level `steps`/`after` do. A route holds `match`, `steps`, `after`,
+//! - **routes**: the first route whose `match` is found in the prompt answers the conversation;
+//!   without a hit the top-level `steps`/`after` do. A route has `match`, `steps`, `after`,
 //!   `counter`.
-//! - **steps** are used one a request, then **after** for ever (default: the text "done"). Requests
-//!   without tools (titles, checks of the quota) get **side** and use up nothing.
-//! - **counter**: what has its own place in `steps`: each `session` (the default: a new attempt
-//!   starts at the top), each `atom` (a second attempt goes on where the first one ended), or all
-//!   requests together (`global`).
-//! - **vars**: `${NAME}` in any text of a step becomes the literal, or the word that follows the
-//!   last hit of `after` in the conversation's first message. `ID` is found without being named: it
-//!   follows `el close `, else `atom: `, else `atom `.
+//! - **steps** serve a request each, then **after** serves all others (default: the text "done").
+//!   Requests without tools (titles, quota checks) get **side** and use no step.
+//! - **counter**: the scope of the position in `steps`: `session` (default: a new attempt starts at
+//!   the top), `atom` (a second attempt goes on where the first ended), or all requests together
+//!   (`global`).
+//! - **vars**: `${NAME}` in any text of a step becomes the literal, or the word after the last hit
+//!   of `after` in the conversation's first message. `ID` needs no definition: the word after `el
+//!   close `, else `atom: `, else `atom `.
 //!
-//! A step is one of
+//! A step has one of these kinds
 //! ```text
 //! {"text": "…"}                                  the turn ends with this text
 //! {"bash": "el …"}                               a call of the Bash tool, perhaps after "text"
@@ -35,10 +35,10 @@
 //! {"drop": "before" | "mid"}                     the connection breaks
 //! {"sse_error": {"type": "overloaded_error", "message": "…"}}    an error inside the stream
 //! ```
-//! with, on any of them: `"delay_ms"`, `"repeat": n` (0: for ever), `"when": "text"` or
-//! `["all", "of these"]` (the step is passed over, unused, unless the conversation holds the text),
-//! `"wait_file": PATH` (answers when the file is there), `"touch": PATH` (makes a file when the
-//! step is taken), `"usage": {…}`, `"stop_reason"`.
+//! with optional keys: `"delay_ms"`, `"repeat": n` (0: for ever), `"when": "text"` or `["all", "of
+//! these"]` (the step is skipped unless the conversation holds the text), `"wait_file": PATH`
+//! (answers when the file exists), `"touch": PATH` (makes a file when the step is taken), `"usage":
+//! {…}`, `"stop_reason"`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -200,7 +200,7 @@ impl Step {
     }
 }
 
-/// What answers a request.
+/// The answer to a request.
 pub(crate) struct Picked {
     pub(crate) step: Step,
     /// For the log: the route's `match` (empty: the top level), and the step's number and use, as
@@ -211,7 +211,7 @@ pub(crate) struct Picked {
 
 pub(crate) struct Scenario {
     script: Script,
-    /// Where each conversation is in its steps: the step's index, and how often it was used.
+    /// The position of each conversation: the step's index, and its number of uses.
     places: Mutex<HashMap<String, (usize, u32)>>,
 }
 
@@ -284,7 +284,8 @@ impl Scenario {
     }
 }
 
-/// The word behind the last hit of `marker` that has one: letters, digits, `-`, `_` and inner dots.
+/// Returns the word after the last hit of `marker` with a word: letters, digits, `-`, `_` and inner
+/// dots.
 fn word_after(text: &str, marker: &str) -> Option<String> {
     let mut ends: Vec<usize> = text.match_indices(marker).map(|(at, hit)| at + hit.len()).collect();
     ends.reverse();

@@ -1,4 +1,4 @@
-//! One thread a connection: read a request, choose its answer, log both, answer.
+//! Serves a connection on its own thread: reads a request, chooses the answer, logs both, answers.
 
 use std::io;
 use std::net::{TcpListener, TcpStream};
@@ -14,8 +14,8 @@ use crate::log::Log;
 use crate::messages::{self, End};
 use crate::scenario::{Picked, Scenario, Step};
 
-/// The longest that `wait_file` waits: longer than any test's own patience, so that the test says
-/// what it missed.
+/// The time limit of `wait_file`, above any test's own limit, so that the test reports the missing
+/// file.
 const WAIT_FILE: Duration = Duration::from_secs(120);
 
 pub(crate) struct Server {
@@ -108,10 +108,10 @@ impl Server {
     }
 }
 
-/// What a step does before it answers: tell that it was taken, then wait.
+/// Prepares an answer: reports that the step was taken, then waits.
 fn prepare(step: &Step) {
     if let Some(path) = &step.touch {
-        // A test that waits for the file says so itself when it does not come.
+        // A test that waits for the file reports a missing file itself.
         let _ = std::fs::write(path, "");
     }
     std::thread::sleep(Duration::from_millis(step.delay_ms));
@@ -145,7 +145,7 @@ pub(crate) fn serve(listener: &TcpListener, server: &Arc<Server>) {
     for stream in listener.incoming().flatten() {
         let server = Arc::clone(server);
         std::thread::spawn(move || {
-            // A connection that breaks concerns only its own client.
+            // A broken connection concerns only its client.
             let _ = server.connection(stream);
         });
     }

@@ -1,4 +1,4 @@
-//! What `el` tells of itself: help, manual, schemas, and what an agent reads first.
+//! The texts of `el` about itself: help, manual, schemas, and the first text for an agent.
 
 mod check_text;
 mod help;

@@ -19,8 +19,8 @@ use crate::support::{RealClaude, TestEnv};
 /// The key that every client here gets.
 const KEY: &str = "sk-ant-api03-dummy-dummy-dummy-fake";
 
-/// A project whose agent is the real client, and whose API plays this scenario. `None` where there
-/// is no client.
+/// A project whose agent is the real client, with an API that plays this scenario. `None` without a
+/// client.
 #[track_caller]
 fn project(scenario: &Value) -> Option<(TestEnv, RealClaude)> {
     let mut env = TestEnv::with_tracker();
@@ -33,7 +33,7 @@ fn project(scenario: &Value) -> Option<(TestEnv, RealClaude)> {
         tmux.trim()
     );
     env.program("tmux", &script);
-    // The client is started when its context has been written: what mode has it then?
+    // The client starts after its context is written; the probe records the file's mode then.
     let client = std::fs::canonicalize(env.path("bin/claude")).unwrap();
     let script = format!(
         "#!/bin/sh\nstat -c %a {}/*.md >> {} 2>/dev/null\nexec {} \"$@\"\n",
@@ -45,8 +45,8 @@ fn project(scenario: &Value) -> Option<(TestEnv, RealClaude)> {
     Some((env, api))
 }
 
-/// What holds after every run: its outcome; nothing of it lives; its record and transcript are
-/// there, its context is not; keys and tokens are in no argument of tmux and in no file.
+/// Asserts the facts after every run: the outcome; no living process; record and transcript exist,
+/// the context does not; no key or token is in an argument of tmux or in a file.
 #[track_caller]
 fn assert_run(env: &TestEnv, run: &Value, outcome: &str) {
     assert_eq!(run["outcome"], outcome, "{run:#}");
@@ -83,7 +83,7 @@ fn assert_run(env: &TestEnv, run: &Value, outcome: &str) {
     assert_eq!(exit["run"], run["id"]);
 }
 
-/// What the client's last result event said.
+/// Returns the text of the client's last result event.
 fn result(env: &TestEnv, run: &Value) -> Value {
     let transcript = env.read_run_file(run, "transcript.jsonl");
     let mut events = transcript.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

@@ -1,5 +1,5 @@
-//! The real Claude Code client does with our flags, prompt and hook what `el` relies on. `el` is a
-//! stub here: these tests tell a change of the client from a fault of ours.
+//! The real Claude Code client accepts el's flags, prompt and hook. `el` is a stub here: these
+//! tests distinguish a change of the client from a fault of el.
 
 use serde_json::{Value, json};
 
@@ -99,7 +99,7 @@ fn it_resumes_a_conversation_with_a_nudge() {
     assert!(last.contains("atom: t-1a2b") && last.contains("Close it now."), "{last}");
 }
 
-/// What the context file's way of writing an at-sign rests on.
+/// The reason for the escaped at-sign in the context file.
 #[test]
 fn it_expands_an_at_sign_only_at_the_start_or_after_a_blank() {
     let mut env = stubbed();
@@ -164,7 +164,7 @@ fn a_key_that_hits_its_limit_gets_no_rate_limit_event() {
 #[test]
 fn a_subscription_that_hits_its_limit_gets_one_with_the_time_of_its_end() {
     let mut env = stubbed();
-    // One that has passed is not told.
+    // A reset time in the past is not told.
     let resets_at =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs()
             + 3600;

@@ -1,4 +1,4 @@
-//! `el setup`, on files that are somebody else's, and the hooks that it puts in.
+//! `el setup`, on files of other programs, and the installed hooks.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::TestEnv;
 
-/// Settings as people have them: comments, tabs, line ends of Windows, hooks of others.
+/// Real-life settings: comments, tabs, Windows line ends, hooks of others.
 const ODD: &str = "{\r\n\t// mine\r\n\t\"model\":\"opus\",\r\n\t\"hooks\" : { \"Stop\":[ \
     {\"hooks\":[{\"type\":\"command\",\"command\":\"make check\"}]} ] } // keep\r\n}";
 const FILES: [&str; 2] = [".claude/settings.json", ".mcp.json"];
@@ -315,8 +315,7 @@ fn hooks_answer_at_once_in_a_tracker_of_thousands() {
             began.elapsed()
         };
         let best = (0..10).map(|_| time()).min().unwrap();
-        // Unoptimized, with a shell around it, and beside other tests; docs/plugin.md has what is
-        // promised.
+        // Unoptimized, with a shell around, and beside other tests; docs/plugin.md has the promise.
         assert!(best < Duration::from_millis(150), "{name}: {best:?}");
     }
 }

@@ -1,5 +1,4 @@
-//! What the tests stand on: an environment of their own, bounded waits, a view of processes, the
-//! real client.
+//! The tests' support: isolated environments, bounded waits, a view of processes, the real client.
 
 mod client;
 mod env;
@@ -15,6 +14,5 @@ pub(crate) use wait::{look_until, wait_until};
 
 use std::time::Duration;
 
-/// How long a test waits for what should come soon: generous, since a wait ends as soon as it has
-/// come.
+/// The time limit for events that should come soon: generous, since a wait ends with the event.
 pub(crate) const SOON: Duration = Duration::from_secs(30);

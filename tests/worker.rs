@@ -1,5 +1,5 @@
-//! `el work` with the scripted agent: what the real one cannot be made to do, and what people and
-//! machines do meanwhile.
+//! `el work` with the scripted agent: behaviour that the real client cannot be made to show, and
+//! interference by people and machines.
 
 mod account;
 mod background;

@@ -1,5 +1,4 @@
-//! Each run in a git worktree of its own, and bringing what they made together: `el land`,
-//! `el worktrees`, `el diff`.
+//! A git worktree for each run, and joining the results: `el land`, `el worktrees`, `el diff`.
 
 mod broken_off;
 mod builds_on;
@@ -20,7 +19,7 @@ mod variables;
 use crate::support::TestEnv;
 
 impl TestEnv {
-    /// A tracker in a git repository with one commit, on `main`.
+    /// A tracker in a git repository with a commit on `main`.
     fn with_repository(configuration: &str) -> Self {
         let env = Self::with_tracker();
         env.configure(configuration);
@@ -31,7 +30,7 @@ impl TestEnv {
         env
     }
 
-    /// An atom whose agent writes a file with one line, commits it, and closes.
+    /// An atom whose agent writes a file with a line, commits the file, and closes.
     #[track_caller]
     fn writer(&self, file: &str, text: &str) -> String {
         let write =
@@ -39,7 +38,7 @@ impl TestEnv {
         self.script_atom(&[&write, "close done"])
     }
 
-    /// Everything in the project's folder but git's and el's own, with the bytes of each file.
+    /// Returns all files of the project's folder with their content, except git's and el's own.
     fn user_files(&self) -> Vec<(String, Vec<u8>)> {
         let mut found: Vec<(String, Vec<u8>)> = std::fs::read_dir(self.project(""))
             .unwrap()

@@ -1,4 +1,4 @@
-//! `el check-text`: what el understands of a text, for those who debug their prompts.
+//! `el check-text`: el's reading of a text, for authors of prompts.
 
 use std::fs;
 

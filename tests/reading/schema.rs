@@ -1,4 +1,4 @@
-//! The schemas, held against what the commands really print.
+//! The schemas against the real output of the commands.
 
 use el_core::model::Timestamp;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::exchange::import::sample;
 use crate::support::TestEnv;
 
-/// The keywords of JSON Schema that our schemas use, and all that the checker knows.
+/// The keywords of JSON Schema that the schemas use; the checker knows no others.
 const KNOWN: [&str; 17] = [
     "$schema",
     "$defs",
@@ -27,10 +27,10 @@ const KNOWN: [&str; 17] = [
     "anyOf",
 ];
 
-/// What is wrong with a value, as paths and words; empty if it fits.
+/// Returns the mismatches of a value as paths and words; empty if the value fits.
 ///
-/// More strictly than JSON Schema has it, exactly one part of an `anyOf` has to fit: what a command
-/// prints is one of its answers, and tells which.
+/// Stricter than JSON Schema: exactly one part of an `anyOf` has to fit, because a command's output
+/// is a single kind of answer and says which.
 pub(super) fn problems(
     root: &Value,
     schema: &Value,
@@ -95,7 +95,7 @@ pub(super) fn problems(
     }
 }
 
-/// What is wrong with a value by itself, whatever is in it.
+/// Returns the mismatches of a value itself, without its content.
 fn plain(schema: &Map<String, Value>, value: &Value, path: &str, out: &mut Vec<String>) {
     if let Some(constant) = schema.get("const").filter(|constant| *constant != value) {
         out.push(format!("{path}: {value} is not {constant}"));
@@ -139,7 +139,7 @@ fn plain(schema: &Map<String, Value>, value: &Value, path: &str, out: &mut Vec<S
     }
 }
 
-/// Runs commands and checks each document; which commands were run.
+/// Runs commands and checks each document. Returns the commands that were run.
 struct Checker<'a> {
     env: &'a TestEnv,
     seen: Vec<String>,
@@ -323,7 +323,7 @@ fn worktrees(c: &mut Checker<'_>, env: &TestEnv) {
     commit(env.project("").to_str().unwrap());
     for name in ["first", "second"] {
         let atom = env.create(name, &[]);
-        // As el makes them.
+        // As made by el.
         let tree = env.project(".eluent/worktrees").join(&atom);
         env.git(&["worktree", "add", "-q", "-b", &format!("el/{atom}"), tree.to_str().unwrap()]);
         env.git(&["update-ref", &format!("refs/el/base/{atom}"), "HEAD"]);

@@ -1,4 +1,4 @@
-//! The checker of `schema.rs` finds what does not fit.
+//! The checker of `schema.rs` finds mismatches.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A task that is handed over to the real client, with a check that it has to pass.
+//! A task handed over to the real client, with a required check.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! How the real client ends its atom.
+//! The real client ends its atom.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -69,7 +69,7 @@ fn it_works_in_a_worktree_and_what_it_commits_lands() {
         {"text": "Closed."},
     ]});
     let Some((env, api)) = project(&steps) else { return };
-    // Rules of one's own take nothing away.
+    // Own rules remove nothing.
     env.configure("allowed_tools = [\"Bash(cargo *)\"]\n");
     env.git(&["init", "-q"]);
     env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
@@ -233,7 +233,7 @@ fn two_atoms_one_after_the_other_in_the_order_of_their_dependency() {
     );
 }
 
-/// The newest client would go on after its turn, when its run is over; an older one never could.
+/// The newest client would go on after its turn, when the run is over; older clients could not.
 #[test]
 fn it_cannot_put_its_work_off_beyond_its_turn() {
     let wakeup = json!({"delaySeconds": 60, "reason": "later", "prompt": "go on"});

@@ -1,4 +1,4 @@
-//! What the API does to the real client, and what `el` makes of it.
+//! Faults of the API, the real client's reaction, and el's reading of it.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The real client with `el mcp` as a server of its own: what its model is told, may do, and does.
+//! The real client with `el mcp` as its server: the model's tools, permissions and actions.
 
 use serde_json::{Value, json};
 

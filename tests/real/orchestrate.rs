@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::TestEnv;
 
-/// A text with a block in it, as a model says it.
+/// A model's text with a block.
 fn block(phase: &str, data: &Value) -> String {
     delimited(&format!("{:#}", json!({"phase": phase, "data": data})))
 }
@@ -41,7 +41,7 @@ fn completion(id: &str) -> String {
     )
 }
 
-/// What answers the agent of a question.
+/// The answers for the agent of a question.
 fn question(name: &str, steps: &Value) -> Value {
     let says = match name {
         "analysis" => "find out what the work below takes",
@@ -64,14 +64,14 @@ fn task_list(tasks: &[Value]) -> Value {
     question("task_list", &json!([{"text": block("task_list", &json!({"tasks": tasks}))}]))
 }
 
-/// The only plan, as `el orchestrate show` tells it.
+/// Returns the only plan, as in `el orchestrate show`.
 #[track_caller]
 fn plan(env: &TestEnv) -> Value {
     let plans = env.robot(&["orchestrate", "status"])["items"].take();
     env.robot(&["orchestrate", "status", plans[0]["epic_id"].as_str().expect("a plan is filed")])
 }
 
-/// A text of each of a plan's `phases` or `tasks` that has it.
+/// Returns this text of each of a plan's `phases` or `tasks`.
 #[track_caller]
 fn each(plan: &Value, what: &str, key: &str) -> Vec<String> {
     plan[what]

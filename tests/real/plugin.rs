@@ -1,5 +1,5 @@
-//! The real client with the plugin: a session that begins is told what is ready, and one that
-//! leaves its atom open is sent back once.
+//! The real client with the plugin: a new session learns about ready work, and a session with an
+//! open atom is sent back once.
 
 use serde_json::{Value, json};
 
@@ -131,7 +131,7 @@ fn the_slash_command_for_what_is_ready_shows_it_to_the_model() {
         return;
     };
     for name in ["/el:ready", "/el:board", "/el:review"] {
-        // No hook says it here: what the model sees is what the command ran.
+        // No hook says it here: the model sees the command's output.
         let settings = "{\"disableAllHooks\":true}";
         env.run(env.command("claude").args([
             "-p",

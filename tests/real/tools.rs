@@ -1,4 +1,4 @@
-//! The tools that the real client runs: denied ones, ones that hang, and what they leave behind.
+//! Tools of the real client: denied tools, hanging tools, and leftover processes.
 
 use serde_json::json;
 
@@ -42,7 +42,7 @@ fn el_itself_is_allowed_where_nothing_else_is() {
     assert!(!env.project("forbidden").exists());
 }
 
-/// With `acceptEdits` the agent may edit what lies in its folder, and there lies the tracker too.
+/// With `acceptEdits` the agent may edit files in its folder, which also contains the tracker.
 #[test]
 fn what_governs_its_runs_is_not_the_agents_to_edit() {
     let refused = [".eluent/config.toml", ".eluent/runs/x/launch.json", ".eluent/el.db-journal"];
@@ -52,7 +52,7 @@ fn what_governs_its_runs_is_not_the_agents_to_edit() {
         "content": "review = false\n"}})
     };
     let mut steps: Vec<_> = refused.iter().chain(&allowed).map(write).collect();
-    // The commands that this mode lets it run are held to the same.
+    // Commands allowed by this mode obey the same rules.
     let commands = [
         "cp src.rs .eluent/config.toml",
         "mv src.rs .eluent/config.toml",
@@ -61,7 +61,7 @@ fn what_governs_its_runs_is_not_the_agents_to_edit() {
     steps.extend(commands.iter().map(|line| json!({"bash": line})));
     steps.extend([json!({"bash": "el close ${ID} --reason tried"}), json!({"text": "Closed."})]);
     let Some((env, _api)) = project(&json!({"steps": steps})) else { return };
-    // Where it is missing, it could be made; the client edits no file that it has not read.
+    // A missing file could be created; the client edits no file without reading it first.
     std::fs::remove_file(env.project(".eluent/config.toml")).unwrap();
     let id = env.create("Write them", &[]);
     env.work(&["--once"]);
@@ -95,7 +95,7 @@ fn a_run_whose_time_is_up_while_a_tool_hangs_takes_the_tool_along() {
     let worker = env.start_work(&["--once", "--allow", "Bash(slow-tool)"]);
     let tool: u32 = env.wait_for_file("tool.pid").parse().unwrap();
     let run = env.last_run(&id)["id"].as_str().unwrap().to_owned();
-    // While it executes `sleep`, the kernel shows an empty environment for a moment.
+    // During `exec` of `sleep`, the kernel shows an empty environment for a moment.
     let is_marked =
         || env.processes_of_run(&run).iter().any(|process| process.pid == tool).then_some(());
     wait_until("the tool with the run's mark", SOON, is_marked);
@@ -136,8 +136,8 @@ fn a_background_process_of_a_tool_does_not_outlive_the_run() {
     }
 }
 
-/// It escapes by way of a server that is no child of the run, with nothing of the run in its
-/// environment: no sweep can find it.
+/// An escape through a server that is no child of the run and has no mark in its environment: no
+/// sweep can find the process.
 #[test]
 fn a_stray_that_escaped_and_closes_after_the_run_is_settled_is_refused() {
     let steps = json!({"steps": [

@@ -15,25 +15,25 @@ use crate::strikes::{ANY, Strike, go_on, kill_supervisor, stop_in_pane, supervis
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Any,
-    /// Claimed, and its session not yet asked for.
+    /// Claimed, and no session requested yet.
     Claimed,
-    /// Its session was asked for, and its supervisor has not registered.
+    /// The session was requested, and the supervisor has not registered.
     Launched,
-    /// Its supervisor is about to register: held there by a lock on the database, then stopped, and
-    /// let go when the lease is over and another worker comes to settle the run.
+    /// The supervisor is about to register: held there by a lock on the database, then stopped, and
+    /// released after the lease is over and another worker comes to settle the run.
     Late,
     /// The supervisor has registered, and the agent has not been started.
     Registered,
     /// The agent works.
     Working,
-    /// The atom has a status that ends the run, which is not settled.
+    /// The atom has a status that ends the run, and the run is not settled.
     Closed,
     /// The exit record is written, and the run is not settled: held there by a lock on the
     /// database.
     Recorded,
-    /// The same without the lock: whatever the moment is, close to settling.
+    /// The same without the lock: at any moment close to settling.
     Settling,
-    /// It was settled a moment ago.
+    /// Settled a moment ago.
     Settled,
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn chaos(round: &Round, rng: &mut Rng, strikes: u64) {
             let mut own = Rng::new(rng.next(), 1);
             let delay = delay(step, &mut own);
             if db.live().len() < 3 {
-                // There must be something to strike at.
+                // There must be a target.
                 file_one(round, rng, &[]);
             }
             let Some(run) = wait_for(round, &db, step, &mut own) else { continue };
@@ -90,7 +90,7 @@ pub(crate) fn chaos(round: &Round, rng: &mut Rng, strikes: u64) {
                     round.count(&format!("at {step:?}"));
                 }
             };
-            // What takes its time must not keep the others from striking meanwhile.
+            // A slow strike must not keep the others from striking meanwhile.
             if strike == Strike::StopSupervisor {
                 scope.spawn(act);
             } else {
@@ -100,7 +100,7 @@ pub(crate) fn chaos(round: &Round, rng: &mut Rng, strikes: u64) {
     });
 }
 
-/// The one of this name.
+/// The moment with this name.
 fn chosen<T: std::fmt::Debug + Copy>(among: &[(u64, T)], name: Option<&str>) -> Option<T> {
     let name = name?;
     let found = among.iter().find(|(_, item)| format!("{item:?}") == name);
@@ -188,7 +188,7 @@ fn wait_for_record(round: &Round, db: &Db, run: &LiveRun, end: Instant) -> bool 
     false
 }
 
-/// Keeps the supervisor from settling once it has written its record, and kills it there.
+/// Keeps the supervisor from settling after its record is written, and kills the supervisor there.
 fn hold_and_kill(round: &Round, db: &Db, run: &LiveRun, end: Instant) -> bool {
     if !wait_for_record(round, db, run, end) {
         return false;
@@ -209,7 +209,7 @@ fn hold_and_kill(round: &Round, db: &Db, run: &LiveRun, end: Instant) -> bool {
     done
 }
 
-/// Stops a supervisor in the moment before it registers, and kills the workers that know of it.
+/// Stops a supervisor right before it registers, and kills the workers that know of it.
 fn stop_before_registering(round: &Round, run: &LiveRun) -> bool {
     let holder = Db::open_to_lock(&round.scratch.database());
     if !holder.lock() {
@@ -221,7 +221,7 @@ fn stop_before_registering(round: &Round, run: &LiveRun) -> bool {
         found = supervisor(round, run).filter(|process| !process.is_stopped());
         std::thread::sleep(Duration::from_millis(2));
     }
-    // It opens the database and reads its files; then it stands before the lock.
+    // The supervisor opens the database and reads its files, then waits for the lock.
     std::thread::sleep(Duration::from_millis(25));
     let unregistered =
         holder.live().iter().any(|live| live.id == run.id && live.supervisor.is_none());

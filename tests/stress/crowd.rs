@@ -11,10 +11,10 @@ use crate::scratch::{Ran, Scratch};
 
 const CROWD: usize = 30;
 const TURNS: usize = 4;
-/// Atoms that are there before: fewer than are asked for, so that some come away with nothing.
+/// The number of initial atoms: fewer than requested, so that some callers get none.
 const QUEUE: usize = 60;
 
-/// What everybody did.
+/// The record of all callers' actions.
 #[derive(Debug, Default)]
 struct Told {
     created: Vec<String>,
@@ -25,7 +25,7 @@ struct Told {
     faults: Vec<String>,
 }
 
-/// Runs it; how many faults there were.
+/// Runs the crowd. Returns the number of faults.
 pub(crate) fn run(seed: u64) -> usize {
     let scratch = Scratch::new();
     let queue: Vec<String> =
@@ -61,7 +61,7 @@ fn id(ran: &Ran) -> String {
     ran.data()["id"].as_str().unwrap().to_owned()
 }
 
-/// One turn of one of them.
+/// A turn of a caller.
 fn one(scratch: &Scratch, told: &Mutex<Told>, shared: &str, rng: &mut Rng, n: usize, turn: usize) {
     let me = format!("p{n}");
     let el = |arguments: &[&str]| -> Option<Value> {
@@ -74,7 +74,7 @@ fn one(scratch: &Scratch, told: &Mutex<Told>, shared: &str, rng: &mut Rng, n: us
         fine.then(|| ran.data())
     };
     let text = |value: &Value| value["id"].as_str().map(str::to_owned);
-    // Assigned to others, so that the queue is what it was.
+    // Assigned to others, so that the queue stays the same.
     if let Some(made) =
         el(&["create", &format!("by {me} {turn}"), "--assignee", "nobody-in-particular"])
     {
@@ -98,7 +98,7 @@ fn one(scratch: &Scratch, told: &Mutex<Told>, shared: &str, rng: &mut Rng, n: us
     }
 }
 
-/// Compares what they were told with what is there.
+/// Compares the callers' answers with the tracker's state.
 fn judge(scratch: &Scratch, shared: &str, told: Told) -> Vec<String> {
     let mut faults = told.faults;
     let db = Db::open(&scratch.database());

@@ -1,4 +1,4 @@
-//! What the database says, read from outside of `el`.
+//! The database, read from outside of `el`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(crate) struct Db(Connection);
 
-/// A run that has not ended, with its atom's status.
+/// A live run, with its atom's status.
 #[derive(Debug, Clone)]
 pub(crate) struct LiveRun {
     pub(crate) id: String,
@@ -49,14 +49,14 @@ impl Db {
         Db(conn)
     }
 
-    /// For holding the writers up, which must not wait for its own turn.
+    /// A connection for blocking the writers, which must not wait for its own turn.
     pub(crate) fn open_to_lock(path: &Path) -> Db {
         let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
         conn.busy_timeout(Duration::ZERO).unwrap();
         Db(conn)
     }
 
-    /// Keeps every other writer out until [`Db::unlock`]; `false` if one is in.
+    /// Blocks all other writers until [`Db::unlock`]; `false` if a writer is active.
     pub(crate) fn lock(&self) -> bool {
         self.0.execute_batch("BEGIN IMMEDIATE").is_ok()
     }
@@ -95,8 +95,8 @@ impl Db {
         })
     }
 
-    /// Live runs of workers that signed on before this moment (microseconds since 1970), or are
-    /// gone.
+    /// Live runs of workers that are gone, or that signed on before this moment (microseconds since
+    /// 1970).
     pub(crate) fn live_of_workers_before(&self, moment: i64) -> Vec<String> {
         let sql = format!(
             "SELECT r.id || ' of ' || r.atom_id FROM runs r WHERE r.outcome IS NULL
@@ -138,14 +138,14 @@ impl Db {
         self.rows(sql, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    /// Who blocks whom.
+    /// The blockers of each atom.
     pub(crate) fn blocking(&self) -> Vec<(String, String)> {
         self.rows("SELECT source_id, target_id FROM bonds WHERE kind = 'blocks'", |row| {
             Ok((row.get(0)?, row.get(1)?))
         })
     }
 
-    /// In progress, with neither a run nor a person who has it: both read in one moment.
+    /// Atoms in progress without a run and without a person: both read at the same moment.
     pub(crate) fn ownerless(&self) -> Vec<String> {
         let sql = "SELECT a.id FROM atoms a WHERE a.status = 'in_progress' AND a.assignee IS NULL
                    AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = a.id AND r.outcome IS \
@@ -160,7 +160,7 @@ impl Db {
         )
     }
 
-    /// Whether a back-off runs, as far as a drain has to wait for it.
+    /// Returns true if a back-off runs for which a drain has to wait.
     pub(crate) fn waits_for_retry(&self) -> bool {
         self.number(
             "SELECT count(*) FROM atoms WHERE status = 'open' AND retry_at > \
@@ -192,7 +192,7 @@ impl Db {
         )
     }
 
-    /// The events of one atom, for people.
+    /// Describes an atom's events for people.
     pub(crate) fn story(&self, atom: &str) -> String {
         let events = self.events();
         let lines = events.iter().filter(|event| event.atom == atom).map(|event| {

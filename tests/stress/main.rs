@@ -1,16 +1,14 @@
-//! The stress program: what kills at the worst moments, and counts afterwards whether the promises
-//! held.
+//! The stress program: kills at the worst moments, and checks the promises afterwards.
 //!
-//! A round is a scratch project whose atoms are worked on by scripted agents that close, defer,
-//! forget, hang, fork and go deaf, while a seeded killer ends workers, supervisors, agents, the
-//! tmux server and `el` itself, at random and at chosen steps of a run. Throughout, and afterwards,
-//! the database and `/proc` are asked whether:
+//! A round is a scratch project with scripted agents that close, defer, forget, hang, fork and go
+//! deaf. A seeded killer ends workers, supervisors, agents, the tmux server and `el` itself, at
+//! random moments and at chosen steps of a run. Throughout the round, and afterwards, the database
+//! and `/proc` must show that:
 //!
-//! 1. no atom ever had two live runs, or the trees of two runs alive;
-//! 2. nothing changed that a settled run wanted changed: its late `el close` ends with exit code 5;
-//! 3. no committed change is lost, no atom stays in progress without somebody who works on it, and
-//!    nothing that carries a settled run's `EL_RUN` lives;
-//! 4. what its run closed is closed, and the run's outcome says so;
+//! 1. no atom ever had two live runs, or the trees of two runs alive; 2. a settled run changed
+//! nothing more: its late `el close` ends with exit code 5; 3. no committed change is lost, no atom
+//! stays in progress without a worker or person, and no process with a settled run's `EL_RUN`
+//! lives; 4. an atom closed by its run is closed, and the run's outcome says so;
 //!
 //! and whether every atom's events tell a legal story. `crowd` lets thirty processes write at once.
 //! `plan` has a plan of a hundred tasks worked on, sixteen at a time.
@@ -23,9 +21,9 @@
 //! cargo test … --test stress -- --rounds 50 --step Late            at one step alone (`chaos.rs`);
 //!                                                    also --strike KillWorker, --kind breeder
 //! ```
-//! The seed fixes the atoms, their scripts and the strikes; the machine's scheduling it cannot fix,
-//! so a round that failed may have to be run more than once. A violation names seed and round,
-//! shows the events of the atom, and keeps the folder.
+//! The seed fixes the atoms, their scripts and the strikes, but not the machine's scheduling, so a
+//! failed round may have to be repeated. A violation names seed and round, shows the events of the
+//! atom, and keeps the folder.
 
 // For the lints: all of this is test code.
 #![cfg(test)]
@@ -57,11 +55,11 @@ struct Options {
     seed: u64,
     jobs: u64,
     crowd: bool,
-    /// Tasks of the plan, and how often it is struck.
+    /// The number of the plan's tasks and of strikes.
     plan: usize,
     strikes: u64,
     verbose: bool,
-    /// At this step alone, with this strike alone, among atoms of this kind alone.
+    /// Strikes at this step alone, of this kind alone, on atoms of this kind alone.
     only: Only,
 }
 
@@ -122,7 +120,7 @@ fn rounds(options: &Options) -> usize {
     violations
 }
 
-/// The arguments; also those that a test runner gives to every test program.
+/// Parses the arguments, including those that a test runner passes to every test program.
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
     let only = Only::default();
     let mut options = Options {

@@ -1,7 +1,7 @@
-//! A plan of a hundred tasks, sixteen at a time, each in a worktree, while agents fail, hang and
-//! are killed, and so are their supervisors and the process that drives the plan. In the end every
-//! task is done, given up, or waits for one that was; none was begun before what it waits for was
-//! over; each worktree and branch belongs to a task; nothing runs.
+//! A plan of a hundred tasks, sixteen at a time, each in a worktree, while agents fail and hang,
+//! and agents, supervisors and the driving process are killed. In the end every task is done, given
+//! up, or waits for a task that was given up; no task began before its dependencies were over; each
+//! worktree and branch belongs to a task; no process runs.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -19,7 +19,7 @@ use crate::scratch::{Ran, Scratch, ended};
 use crate::verify::story;
 
 const CONCURRENCY: &str = "16";
-/// For all of it, on a machine that has other things to do.
+/// The time limit for the whole plan, on a busy machine.
 const AT_MOST: Duration = Duration::from_secs(300);
 const SETTINGS: &str = "isolate = \"worktree\"\nlease = \"5s\"\nretry_backoff = \"0s\"\n\
     close_grace = \"1s\"\nexecution_timeout = \"8s\"\n\
@@ -42,7 +42,7 @@ struct Plan {
     counts: BTreeMap<String, u64>,
 }
 
-/// Runs it; how many faults there were.
+/// Runs the plan. Returns the number of faults.
 pub(crate) fn run(seed: u64, tasks: usize, strikes: u64) -> usize {
     let began = Instant::now();
     let mut rng = Rng::new(seed, 77);
@@ -77,7 +77,7 @@ pub(crate) fn run(seed: u64, tasks: usize, strikes: u64) -> usize {
     plan.faults.len()
 }
 
-/// A repository with one commit, and what the agents of the questions answer.
+/// A repository with a commit, and the answers for the agents of the questions.
 fn prepare(scratch: &Scratch, answers: &Path, rng: &mut Rng, tasks: usize) {
     let project = scratch.root().join("p");
     fs::write(
@@ -136,7 +136,7 @@ fn task(rng: &mut Rng, n: usize) -> Value {
     if let Some(first) = again {
         steps.extend([first.to_owned(), "on-attempt 2".to_owned()]);
     }
-    // What it builds on is there; what a killed attempt left is no obstacle.
+    // The dependencies' files exist; the remains of a killed attempt are no obstacle.
     let there: String = before
         .iter()
         .map(|m| format!("test -f t{m}.txt || echo t{n} has no t{m} >> \"$STRESS_LOG/order\"; "))
@@ -149,7 +149,7 @@ fn task(rng: &mut Rng, n: usize) -> Value {
         "sh git show HEAD:t{n}.txt > /dev/null && el close \"$EL_ATOM\" --reason done"
     ));
     if kind == "forgets" {
-        // It is sent back within its first attempt.
+        // The agent is sent back within its first attempt.
         let at = steps.iter().position(|step| step == "on-attempt 2").unwrap();
         let work = steps[at + 1..].to_vec();
         steps[at] = "on-resume".to_owned();
@@ -185,7 +185,8 @@ impl Plan {
         Some(ran.data()["items"][0]["epic_id"].as_str()?.to_owned())
     }
 
-    /// Drives it to its end, struck so often meanwhile; how the last driving ended.
+    /// Drives the plan to its end under so many strikes. Returns the end of the last driving
+    /// process.
     fn drive(&mut self, rng: &mut Rng, mut strikes: u64) -> Option<Ran> {
         let db = Db::open(&self.scratch.database());
         let end = Instant::now() + AT_MOST;
@@ -221,11 +222,11 @@ impl Plan {
         }
     }
 
-    /// Kills somebody; whether there was anybody.
+    /// Kills a process of the plan. Returns true if there was a target.
     fn strike(&mut self, db: &Db, rng: &mut Rng, driver: u32) -> bool {
         let live = db.live();
         let what = *rng.weighted(&[(6, "agent"), (5, "supervisor"), (1, "driver")]);
-        // It is ours if it carries our mark; the number may be another's by now.
+        // A process with our mark is ours; the pid may belong to another process by now.
         let kill = |pids: Vec<u32>, rng: &mut Rng| {
             let there: Vec<_> = scan(&self.scratch.marks)
                 .into_iter()
@@ -294,8 +295,8 @@ impl Plan {
         self.leftovers();
     }
 
-    /// Every worktree and branch is that of an atom that was worked on, and the other way round;
-    /// what was done is on the branches.
+    /// Checks that every worktree and branch belongs to an atom with a run, and the reverse, and
+    /// that finished work is on the branches.
     fn worktrees(&mut self, runs: &[RunRow]) {
         let worked: HashSet<&str> = runs.iter().map(|run| run.atom.as_str()).collect();
         let branches =
@@ -330,7 +331,7 @@ impl Plan {
     }
 }
 
-/// Runs of an atom that began before one of those that it waits for was over.
+/// Returns the runs that began before a dependency of their atom was over.
 fn order(events: &[EventRow], atom: &str, before: &[&str]) -> Vec<String> {
     let mut faults = Vec::new();
     for began in events.iter().filter(|event| event.atom == atom && event.kind == "run_started") {

@@ -1,19 +1,19 @@
-//! The processes of one scratch project, out of `/proc`, and signals to them and to nobody else.
+//! The processes of a scratch project from `/proc`, and signals to them alone.
 
 use std::fs;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The environment entries by which a project's processes are known.
+/// The environment entries that mark a project's processes.
 #[derive(Debug, Clone)]
 pub(crate) struct Marks {
-    /// Everything that the harness starts and that inherits its environment.
+    /// The mark of all processes that inherit the harness's environment.
     pub(crate) own: String,
-    /// The tmux server and the supervisors in it, whose environment `el` has cleaned.
+    /// The mark of the tmux server and its supervisors, whose environment `el` has cleaned.
     pub(crate) tmux: String,
 }
 
-/// One living process of ours.
+/// A living process of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Proc {
     pub(crate) pid: u32,
@@ -27,19 +27,19 @@ pub(crate) struct Proc {
 }
 
 impl Proc {
-    /// Whether that very process still runs: neither gone nor dead and unreaped.
+    /// Returns true if that very process still runs: neither gone nor a zombie.
     pub(crate) fn is_alive(&self) -> bool {
         stat(self.pid)
             .is_some_and(|(start, state)| start == self.start && !matches!(state, 'Z' | 'X' | 'x'))
     }
 
-    /// Whether it is stopped.
+    /// Returns true if the process is stopped.
     pub(crate) fn is_stopped(&self) -> bool {
         stat(self.pid)
             .is_some_and(|(start, state)| start == self.start && matches!(state, 'T' | 't'))
     }
 
-    /// Sends a signal to that very process; whether it was there.
+    /// Signals that very process. Returns true if the process existed.
     pub(crate) fn signal(&self, signal: Signal) -> bool {
         self.is_alive() && send(self.pid, signal)
     }
@@ -69,7 +69,7 @@ impl Proc {
     }
 }
 
-/// All living processes that carry one of the marks.
+/// Lists all living processes with any of the marks.
 pub(crate) fn scan(marks: &Marks) -> Vec<Proc> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
@@ -111,8 +111,7 @@ fn stat(pid: u32) -> Option<(u64, char)> {
     Some((fields.get(19)?.parse().ok()?, fields.first()?.chars().next()?))
 }
 
-/// The process that has this pid now, if it is one that the scripted agent left behind without any
-/// mark.
+/// Returns the process with this pid, if the scripted agent left the process behind without a mark.
 pub(crate) fn stray(pid: u32) -> Option<Proc> {
     let cmdline = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let words: Vec<String> = cmdline

@@ -36,7 +36,7 @@ impl Rng {
         among.get(at)
     }
 
-    /// One of these, each as often as its weight says.
+    /// Returns an element, with the probability of its weight.
     pub(crate) fn weighted<'a, T>(&mut self, among: &'a [(u64, T)]) -> &'a T {
         let mut left = self.range(0, among.iter().map(|(weight, _)| weight).sum());
         for (weight, item) in among {

@@ -1,4 +1,4 @@
-//! One round: file the atoms, let them be worked on and struck, wait until all is at rest, count.
+//! A round: files the atoms, lets workers and strikes loose, waits for rest, and checks.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use crate::script::plot;
 use crate::workers::{Noticed, Workers};
 use crate::{Only, Options, chaos, verify, watch};
 
-/// From the last strike until nothing runs and nothing is ready.
+/// The time limit from the last strike until no run is live and no atom is ready.
 const REST: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(40);
 
@@ -38,7 +38,7 @@ pub(crate) struct Round {
     log: Mutex<String>,
 }
 
-/// What came of a round.
+/// The result of a round.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) counts: BTreeMap<String, u64>,
@@ -54,7 +54,7 @@ impl Round {
         self.counts.lock().unwrap().get(what).copied().unwrap_or_default()
     }
 
-    /// A line of the round's own story, shown if it fails.
+    /// Adds a line to the round's story, which is shown after a failure.
     pub(crate) fn log(&self, line: String) {
         let _ = writeln!(
             self.log.lock().unwrap(),
@@ -63,7 +63,7 @@ impl Round {
         );
     }
 
-    /// A promise is broken (0: something else is wrong). Said once for the same atom and kind.
+    /// Records a broken promise (0: another fault), once per atom and kind.
     pub(crate) fn violation(&self, promise: u32, atom: &str, what: &str) {
         let key = format!("{promise} {atom} {}", what.chars().take(30).collect::<String>());
         let mut violations = self.violations.lock().unwrap();
@@ -127,7 +127,7 @@ fn file(round: &Round, rng: &mut Rng) {
     }
 }
 
-/// Files an atom, which may have to wait for one of those; its id.
+/// Files an atom, which may depend on any of those. Returns its id.
 pub(crate) fn file_one(round: &Round, rng: &mut Rng, others: &[String]) -> String {
     let plot = plot(rng, round.only.kind.as_deref());
     let mut arguments = vec!["create", plot.kind, "--description", &plot.description];
@@ -142,7 +142,7 @@ pub(crate) fn file_one(round: &Round, rng: &mut Rng, others: &[String]) -> Strin
     id
 }
 
-/// Keeps workers at work until nothing is left to do and nobody strikes any more.
+/// Keeps workers running until no work is left and no strike comes any more.
 fn work(round: &Round, stricken: &AtomicBool) {
     let db = Db::open(&round.scratch.database());
     let mut calm_since: Option<Instant> = None;

@@ -1,4 +1,4 @@
-//! A scratch project with an environment, a home and a tmux server of its own.
+//! A scratch project with its own environment, home and tmux server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ impl Scratch {
             ("SHELL", "/bin/sh".to_owned()),
             ("TERM", "xterm-256color".to_owned()),
             ("LANG", "C.UTF-8".to_owned()),
-            // Asking git who one is would cost a process a call.
+            // Asking git for the identity would cost a process per call.
             ("EL_ACTOR", "ann".to_owned()),
         ];
         let environment = environment.map(|(name, value)| (name.to_owned(), value)).into();
@@ -92,7 +92,7 @@ impl Scratch {
         scratch
     }
 
-    /// Sets a variable for what is started from now on.
+    /// Sets a variable for all later processes.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.environment.push((name.to_owned(), value.to_owned()));
     }
@@ -127,7 +127,7 @@ impl Scratch {
         command
     }
 
-    /// Starts it with its output in files: what it leaves behind must not hold us up.
+    /// Starts a command with its output in files: leftover processes must not block the round.
     pub(crate) fn start(&self, command: &mut Command) -> (Child, PathBuf) {
         let at = self.root.join(format!("out/{}", self.outputs.fetch_add(1, Ordering::Relaxed)));
         let file = |end: &str| fs::File::create(at.with_extension(end)).unwrap();
@@ -136,7 +136,7 @@ impl Scratch {
         (child, at)
     }
 
-    /// Runs a command to its end.
+    /// Runs a command to the end.
     pub(crate) fn run(&self, command: &mut Command) -> Ran {
         let (mut child, at) = self.start(command);
         let end = Instant::now() + COMMAND;
@@ -153,7 +153,7 @@ impl Scratch {
         ended(status, &at)
     }
 
-    /// Runs `el --robot …` to its end, as a person.
+    /// Runs `el --robot …` to the end, as a person.
     pub(crate) fn el(&self, arguments: &[&str]) -> Ran {
         self.run(&mut self.command(arguments))
     }
@@ -171,7 +171,7 @@ impl Scratch {
         self.run(&mut command)
     }
 
-    /// Ends all that was started here. The folder is removed unless it is to be kept.
+    /// Ends all processes of the project. The folder is removed unless kept.
     pub(crate) fn end(self, keep: bool) {
         for stray in self.strays() {
             stray.signal(Signal::KILL);
@@ -192,8 +192,7 @@ impl Scratch {
         }
     }
 
-    /// Processes that agents left behind without any mark in their environment, and that still
-    /// live.
+    /// Lists living processes that agents left behind without any mark.
     pub(crate) fn strays(&self) -> Vec<procs::Proc> {
         let entries = fs::read_dir(self.root.join("log")).into_iter().flatten().flatten();
         let files =
@@ -204,7 +203,7 @@ impl Scratch {
                 let run =
                     file.file_name().to_string_lossy().trim_start_matches("stray-").to_owned();
                 let stray = procs::stray(pid)?;
-                // The number may be another's by now: ours names the file that it wrote.
+                // The pid may belong to another process by now: ours names the file that it wrote.
                 let is_it = stray.words.iter().any(|word| word.ends_with(&format!("stray-{run}")));
                 is_it.then_some(procs::Proc { run: Some(run), ..stray })
             })

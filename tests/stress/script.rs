@@ -1,24 +1,23 @@
-//! What the agents of a round do.
+//! The scripts of a round's agents.
 
 use crate::rng::Rng;
 
-/// Tells the harness which session this is, so that it can come back with its token when the run is
-/// over.
+/// Tells the harness the session's credentials, so that the harness can use the token after the
+/// run.
 const HELLO: &str = "sh printf '%s %s %s %s\\n' \"$EL_RUN\" \"$EL_ATOM\" \"$EL_TOKEN\" \"$(date \
     +%s%6N)\" >> \"$STRESS_LOG/tokens\"";
 const CLOSE: &str =
     r#"sh el close "$EL_ATOM" --reason done; echo "$EL_RUN close $?" >> "$STRESS_LOG/exits""#;
-/// A process outside of everything that the run can be known by, which tries to close the atom when
-/// the run is over.
+/// A process without any trace of the run, which tries to close the atom after the run is over.
 const LATE: &str = "sh setsid env -i PATH=\"$PATH\" \"STRESS_MARK=$STRESS_MARK\" STRESS_LATE=1 sh \
     -c \"sleep DELAY; EL_RUN=$EL_RUN EL_TOKEN=$EL_TOKEN EL_DB=$EL_DB EL_ACTOR=late el close \
     $EL_ATOM --reason late; echo $EL_RUN late \\$? >> $STRESS_LOG/exits\" >/dev/null 2>&1 \
     </dev/null &";
-/// A process that goes on starting others, and starts itself anew.
+/// A process that keeps starting others, and restarts itself.
 const BREEDER: &str = "sh setsid sh -c 'while :; do (setsid sleep 0.3 &) ; sleep 0.05; done' \
     >/dev/null 2>&1 </dev/null &";
 
-/// What one atom is like.
+/// The behaviour of an atom's agent.
 #[derive(Debug, Clone)]
 pub(crate) struct Plot {
     pub(crate) kind: &'static str,
@@ -79,7 +78,7 @@ pub(crate) fn plot(rng: &mut Rng, only: Option<&str>) -> Plot {
             ));
             ends_first = true;
         }
-        // Sent back by the Stop hook in vain, then resumed: a resumed one says hello and closes.
+        // Sent back by the Stop hook in vain, then resumed: a resumed agent says hello and closes.
         "forget" => {
             add("say I think that is all");
             ends_first = true;
@@ -113,7 +112,7 @@ pub(crate) fn plot(rng: &mut Rng, only: Option<&str>) -> Plot {
             add(&LATE.replace("DELAY", &rng.range(1, 9).to_string()));
             add(&format!("sleep {}", rng.range(0, 1500)));
         }
-        // The agent kills its own `el close` as it writes, and closes once more.
+        // The agent kills its own `el close` while it writes, and closes once more.
         "torn" => add(&format!(
             r#"sh el close "$EL_ATOM" --reason torn & sleep 0.00{}; kill -9 $!"#,
             rng.range(1, 9)

@@ -1,4 +1,4 @@
-//! What can be done to a round, and to whom.
+//! The strikes and their targets.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -11,7 +11,7 @@ use crate::rng::Rng;
 use crate::round::Round;
 use crate::scratch::LEASE;
 
-/// Who is struck, and how.
+/// The target and the kind of a strike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strike {
     KillWorker,
@@ -27,7 +27,7 @@ pub(crate) enum Strike {
     KillServer,
     KillSession,
     DeleteSocket,
-    /// Whichever `el` an agent runs at the moment.
+    /// Any `el` that an agent runs at the moment.
     KillEl,
     Cancel,
     Requeue,
@@ -67,7 +67,7 @@ pub(crate) const ANY: &[(u64, Strike)] = &[
 ];
 
 impl Strike {
-    /// Does it to `run`; whether there was anything to do it to.
+    /// Strikes `run`. Returns true if there was a target.
     pub(crate) fn carry_out(self, round: &Round, run: &LiveRun, rng: &mut Rng) -> bool {
         let which = usize::from(rng.chance(50));
         match self {
@@ -105,7 +105,7 @@ impl Strike {
                 rng.pick(&tools).is_some_and(|tool| tool.signal(Signal::KILL))
             }
             Strike::KillServer => {
-                // Its sessions are hung up; so they are as good as struck.
+                // The server's sessions are hung up, so all of them count as struck.
                 one(round, Proc::is_tmux_server, Signal::KILL)
             }
             Strike::KillSession => kill_session(round, run),
@@ -124,7 +124,7 @@ impl Strike {
     }
 }
 
-/// The process that supervises, or is about to supervise, this run.
+/// The process that supervises this run, or is about to.
 pub(crate) fn supervisor(round: &Round, run: &LiveRun) -> Option<Proc> {
     scan(&round.scratch.marks)
         .into_iter()
@@ -133,13 +133,13 @@ pub(crate) fn supervisor(round: &Round, run: &LiveRun) -> Option<Proc> {
 
 pub(crate) fn kill_supervisor(round: &Round, run: &LiveRun) -> bool {
     let Some(process) = supervisor(round, run) else { return false };
-    // Whatever of its tree carries no mark is known to nobody from now on.
+    // From now on, unmarked processes of the run's tree are unknown.
     round.orphaned.lock().unwrap().insert(run.id.clone());
     process.signal(Signal::KILL)
 }
 
-/// Stops a process in a pane. Its tmux server has to be stopped first, for that would make it go on
-/// at once.
+/// Stops a process in a pane. Its tmux server is stopped first, because the server would wake the
+/// process at once.
 pub(crate) fn stop_in_pane(round: &Round, process: &Proc) -> bool {
     let end = Instant::now() + Duration::from_secs(1);
     let stopped = |process: &Proc| {
@@ -152,7 +152,8 @@ pub(crate) fn stop_in_pane(round: &Round, process: &Proc) -> bool {
     servers(round).iter().all(stopped) && stopped(process)
 }
 
-/// Lets it go on, and the servers a little later unless another one is to stay stopped.
+/// Continues the process, and the servers a little later, unless another process is to stay
+/// stopped.
 pub(crate) fn go_on(round: &Round, process: &Proc, wait: Duration) {
     process.signal(Signal::CONT);
     std::thread::sleep(wait);
@@ -167,7 +168,8 @@ fn servers(round: &Round) -> Vec<Proc> {
     scan(&round.scratch.marks).into_iter().filter(Proc::is_tmux_server).collect()
 }
 
-/// Stops it for longer than its lease, and meanwhile sees to it that nobody takes its run for lost.
+/// Stops the process for longer than its lease, and meanwhile keeps the other workers from settling
+/// its run.
 fn stop_supervisor(round: &Round, run: &LiveRun, length: Duration) -> bool {
     let Some(process) = supervisor(round, run) else { return false };
     let db = Db::open(&round.scratch.database());
@@ -180,8 +182,8 @@ fn stop_supervisor(round: &Round, run: &LiveRun, length: Duration) -> bool {
         std::thread::sleep(Duration::from_millis(20));
     }
     let is_live = db.is_live(&run.id);
-    // Another strike may have killed it or made it go on: it counts only if it was there all the
-    // time.
+    // Another strike may have killed or continued the process: the strike counts only if the
+    // process was stopped all the time.
     let all_the_time = process.is_stopped();
     if was_registered && !is_live && all_the_time {
         round.violation(
@@ -197,7 +199,7 @@ fn stop_supervisor(round: &Round, run: &LiveRun, length: Duration) -> bool {
     stopped
 }
 
-/// Signals one process of ours.
+/// Signals a process of the project.
 fn one(round: &Round, which: impl Fn(&Proc) -> bool, signal: Signal) -> bool {
     scan(&round.scratch.marks)
         .iter()
@@ -241,7 +243,7 @@ fn send_to(process: &Proc) -> bool {
     process.is_alive() && send(process.pid, Signal::KILL)
 }
 
-/// A person's command: it may come too late or find nothing, and may never fail otherwise.
+/// A person's command: it may come too late or without effect, but never fail otherwise.
 fn person(round: &Round, arguments: &[&str]) -> bool {
     let ran = round.scratch.el(arguments);
     if !matches!(ran.status, 0 | 3 | 4) {
@@ -250,7 +252,7 @@ fn person(round: &Round, arguments: &[&str]) -> bool {
     ran.status == 0
 }
 
-/// Nothing runs when it has come back; an agent has five seconds to end by itself, and a lost run
+/// After the command no session runs; an agent has five seconds to end by itself, and a lost run
 /// its lease.
 fn stop_all(round: &Round) -> bool {
     if round.stopped.load(Ordering::Relaxed) > 0 || round.is_stopping.swap(true, Ordering::Relaxed)
@@ -260,7 +262,7 @@ fn stop_all(round: &Round) -> bool {
     let (began, moment) =
         (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros());
     let ran = round.scratch.el(&["work", "--stop"]);
-    // A worker that was just being started has not heard of it.
+    // A worker in its start has not heard of the stop.
     let live =
         Db::open(&round.scratch.database()).live_of_workers_before(i64::try_from(moment).unwrap());
     let long = Duration::from_secs(5) + LEASE + Duration::from_secs(10);
@@ -289,7 +291,7 @@ fn retry_one(round: &Round, rng: &mut Rng) -> bool {
     rng.pick(&held).is_some_and(|atom| person(round, &["retry", atom]))
 }
 
-/// Comes back as a session whose run is over.
+/// Returns as the session of a run that is over.
 pub(crate) fn late_close(round: &Round, rng: &mut Rng) -> bool {
     let settled = Db::open(&round.scratch.database()).settled();
     let tokens = round.scratch.log("tokens");

@@ -1,4 +1,4 @@
-//! What must be true once a round is at rest.
+//! The facts that must hold once a round is at rest.
 
 use std::collections::HashMap;
 use std::fs;
@@ -35,8 +35,8 @@ pub(crate) fn verify(round: &Round, rng: &mut Rng) {
         round.count(&format!("runs that ended as {}", run.outcome.as_deref().unwrap_or("nothing")));
     }
     for line in round.scratch.log("tokens").iter().filter(|line| line.len() == 4) {
-        // A look at the processes can miss an agent that lived only for a moment after the end of
-        // its run; its greeting tells.
+        // A look at the processes can miss an agent that lived for a moment after the end of its
+        // run; its greeting shows the agent.
         let ended = runs.iter().find(|run| run.id == line[0]).and_then(|run| run.ended_at);
         if let (Some(ended), Ok(greeted)) = (ended, line[3].parse::<i64>())
             && greeted > ended
@@ -60,7 +60,7 @@ pub(crate) fn verify(round: &Round, rng: &mut Rng) {
     }
 }
 
-/// Reads an atom's events as a story; what is wrong with it.
+/// Reads an atom's events as a story. Returns the faults.
 pub(crate) fn story(events: &[&EventRow], runs: &[&RunRow], status: &str) -> Result<(), String> {
     let mut now = "";
     let mut set_by: Option<&str> = None;
@@ -70,7 +70,8 @@ pub(crate) fn story(events: &[&EventRow], runs: &[&RunRow], status: &str) -> Res
     for event in events {
         let text = |key: &str| event.data[key].as_str().unwrap_or_default();
         let run = event.run.as_deref();
-        // What a settling writes under the run's name belongs to it; all else comes from a session.
+        // Events of the settling under the run's name belong to the settling; all others come from
+        // a session.
         let is_settling = |run: &str| ended.get(run).is_some_and(|(at, _)| *at == event.at);
         if let Some(run) =
             run.filter(|run| live != Some(*run) && event.kind != "run_started" && !is_settling(run))
@@ -154,7 +155,7 @@ pub(crate) fn story(events: &[&EventRow], runs: &[&RunRow], status: &str) -> Res
     }
 }
 
-/// What `el` said was done is there.
+/// Asserts that every reported success is in the tracker.
 fn committed(round: &Round, db: &Db, events: &[EventRow]) {
     for line in round.scratch.log("notes") {
         round.count("comments that el said were written");
@@ -167,7 +168,7 @@ fn committed(round: &Round, db: &Db, events: &[EventRow]) {
         round.count(&format!("{what} by an agent: exit {code}"));
         let of_run = |event: &&EventRow| event.run.as_ref() == Some(run) && event.kind == "status";
         let to = if matches!(what.as_str(), "close" | "late") { "closed" } else { what };
-        // It may have been so already: by the torn close, or by a person.
+        // The atom may have been closed already: by the torn close, or by a person.
         let changed = events.iter().filter(of_run).any(|event| event.data["to"] == to);
         let atom = events
             .iter()
@@ -185,7 +186,7 @@ fn committed(round: &Round, db: &Db, events: &[EventRow]) {
                     &format!("{run} was told that its {what} was done, and no event says so"),
                 );
             }
-            // 137: killed by us. 5: the run was over. 4: a person had decided otherwise.
+            // 137: killed by the harness. 5: the run was over. 4: a person had decided otherwise.
             "0" | "4" | "5" | "137" => {}
             _ => round.violation(0, &atom, &format!("{run}: {what} ended with {code}")),
         }
@@ -204,8 +205,7 @@ fn leftovers(round: &Round) {
             && round.counted("strike DeleteSocket") > 0
             && left.iter().all(Proc::is_tmux_server)
         {
-            // A socket that was deleted in the middle of a launch can leave a server that nobody
-            // reaches, without a session.
+            // A socket deleted during a launch can leave an unreachable server without a session.
             round.count("tmux servers left without socket and session (a known limit)");
             break;
         }

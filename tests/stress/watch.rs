@@ -10,7 +10,7 @@ use crate::round::Round;
 use crate::scratch::LEASE;
 
 const LOOK: Duration = Duration::from_millis(150);
-/// What recovering a run may take beyond its lease, on a machine that has other things to do.
+/// The time for recovering a run beyond its lease, on a busy machine.
 const SLACK: Duration = Duration::from_secs(7);
 
 pub(crate) fn watch(round: &Round) {
@@ -29,7 +29,7 @@ fn look(round: &Round, db: &Db, alone: &mut HashMap<String, Instant>) {
     for atom in db.ownerless() {
         round.violation(3, &atom, "in progress, and nobody has it");
     }
-    // In this order: what is settled now may have no process from now on.
+    // In this order: a run settled now may have no process from now on.
     let settled = db.settled();
     let processes = scan(&round.scratch.marks);
     let of_runs: Vec<&Proc> = processes.iter().filter(|p| p.run.is_some() && !p.late).collect();
@@ -44,7 +44,7 @@ fn look(round: &Round, db: &Db, alone: &mut HashMap<String, Instant>) {
         }
         let other =
             of_runs.iter().find(|other| other.atom == process.atom && other.run != process.run);
-        // The table is not read at one instant: both have to be there still.
+        // The table is not read at an instant: both must still exist.
         if let Some(other) = other
             && process.is_alive()
             && other.is_alive()
@@ -60,12 +60,12 @@ fn look(round: &Round, db: &Db, alone: &mut HashMap<String, Instant>) {
     stuck(round, db, &processes, alone);
 }
 
-/// A run without a living supervisor has to be settled within its lease and a little, if a worker
-/// is there.
+/// A run without a living supervisor must be settled within its lease and a little more, if a
+/// worker exists.
 fn stuck(round: &Round, db: &Db, processes: &[Proc], alone: &mut HashMap<String, Instant>) {
     let live = db.live();
     alone.retain(|run, _| live.iter().any(|l| l.id == *run));
-    // A process that was stopped in the middle of a write holds everybody up.
+    // A process that was stopped in the middle of a write blocks all others.
     let up_since = round.workers.up_since().filter(|_| round.stopped.load(Ordering::Relaxed) == 0);
     let Some(up_since) = up_since else {
         alone.clear();

@@ -1,4 +1,4 @@
-//! The two workers of a round, started again whenever one is gone and there is work.
+//! The two workers of a round, restarted whenever a worker is gone and work is left.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,28 +15,29 @@ use crate::scratch::{Ran, Scratch, ended};
 struct Slot {
     child: Child,
     output: PathBuf,
-    /// We ended it, so how it ends says nothing.
+    /// Ended by the harness, so its end proves nothing.
     struck: bool,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Workers {
     slots: Mutex<[Option<Slot>; 2]>,
-    /// Since when there was always one.
+    /// Since when there was always a worker.
     up_since: Mutex<Option<Instant>>,
 }
 
-/// What was noticed about a worker.
+/// A notable event of a worker.
 #[derive(Debug)]
 pub(crate) enum Noticed {
-    /// It ended by itself, and not well.
+    /// The worker ended by itself, with an error.
     Failed(Ran),
-    /// It waits, since too many runs in a row failed, and was sent away so that the round goes on.
+    /// The worker waits, because too many runs in a row failed, and is sent away so that the round
+    /// goes on.
     Held,
 }
 
 impl Workers {
-    /// Takes note of those that have ended, and starts new ones if `start` says so.
+    /// Takes note of ended workers, and starts new workers if `start` says so.
     pub(crate) fn keep(&self, scratch: &Scratch, start: bool) -> Vec<Noticed> {
         let mut noticed = Vec::new();
         let mut slots = self.slots.lock().unwrap();
@@ -44,7 +45,7 @@ impl Workers {
             if let Some(worker) = slot {
                 if let Some(status) = worker.child.try_wait().unwrap() {
                     let ran = ended(status, &worker.output);
-                    // 9: it ended, and some of its work failed, as the scripts have it.
+                    // 9: the worker ended, and some of its work failed, as scripted.
                     if !matches!(ran.status, 0 | 9) && !worker.struck {
                         noticed.push(Noticed::Failed(ran));
                     }
@@ -79,7 +80,7 @@ impl Workers {
         self.slots.lock().unwrap().iter().flatten().count()
     }
 
-    /// Signals one worker; whether there was one.
+    /// Signals a worker. Returns true if there was a worker.
     pub(crate) fn strike(&self, which: usize, signal: Signal) -> bool {
         let mut slots = self.slots.lock().unwrap();
         let Some(worker) = slots[which % 2].as_mut() else { return false };
@@ -87,7 +88,7 @@ impl Workers {
             return false;
         }
         worker.struck = true;
-        // It cannot be anybody else: we have not waited for it.
+        // The pid cannot belong to another process: the worker is not reaped yet.
         send(worker.child.id(), signal)
     }
 

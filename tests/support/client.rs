@@ -1,9 +1,8 @@
-//! The real Claude Code client, against the scripted API, in a network namespace that holds nothing
-//! else.
+//! The real Claude Code client against the scripted API, in an empty network namespace.
 //!
-//! The namespace belongs to the API's process; every command of the test enters it, so that
-//! `el work`, its tmux server and the clients in it reach the API and nothing of the world. Where
-//! namespaces cannot be had, it is the plain loopback.
+//! The namespace belongs to the API's process. Every command of the test enters the namespace, so
+//! that `el work`, its tmux server and the clients reach the API alone. Where namespaces are not
+//! allowed, plain loopback serves.
 
 use std::fs;
 use std::io::Write;
@@ -15,13 +14,13 @@ use serde_json::Value;
 
 use super::{SOON, TestEnv, wait_until};
 
-/// One real client at a time: each takes 1 s of CPU to start and 250 MB, and the machine may have
-/// two cores.
+/// A single real client at a time: each takes 1 s of CPU to start and 250 MB, and the machine may
+/// have two cores.
 static TURN: Mutex<()> = Mutex::new(());
 
 #[derive(Debug)]
 pub(crate) struct RealClaude {
-    /// Ends by itself when its stdin, which this holds, is closed.
+    /// Ends by itself when its stdin, held here, is closed.
     server: Child,
     log: PathBuf,
     _turn: MutexGuard<'static, ()>,
@@ -90,7 +89,7 @@ impl RealClaude {
         Some(started)
     }
 
-    /// The requests for messages so far, as the API has logged them.
+    /// Returns the message requests so far, from the API's log.
     pub(crate) fn messages(&self) -> Vec<Value> {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         // The last line may be half written while the API runs.
@@ -102,13 +101,14 @@ impl RealClaude {
 impl Drop for RealClaude {
     fn drop(&mut self) {
         drop(self.server.stdin.take());
-        // It ends at the end of its stdin; if not, it is killed with the environment, by its mark.
+        // The API ends at the end of its stdin, or is killed with the environment, by its mark.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
 }
 
-/// `$EL_TEST_CLAUDE` (the binary, or its folder), else what `scripts/get-claude` has installed.
+/// `$EL_TEST_CLAUDE` (the binary, or its folder), else the client installed by
+/// `scripts/get-claude`.
 fn client() -> Option<PathBuf> {
     if let Some(named) =
         std::env::var_os("EL_TEST_CLAUDE").filter(|v| !v.is_empty()).map(PathBuf::from)
@@ -141,7 +141,7 @@ static WAYS: [Isolation; 3] = [
     Isolation { unshare: &[], enter: &[] },
 ];
 
-/// The best that this machine allows, found out once.
+/// The best isolation that this machine allows, probed once.
 fn isolation() -> &'static Isolation {
     static FOUND: OnceLock<&Isolation> = OnceLock::new();
     FOUND.get_or_init(|| WAYS.iter().find(|way| way.works()).expect("the last way needs nothing"))

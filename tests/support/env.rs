@@ -1,5 +1,5 @@
-//! A world of its own for each test: folders, programs, environment, tmux server. Nothing of the
-//! developer's is seen.
+//! An isolated world for each test: folders, programs, environment, tmux server. Nothing of the
+//! developer's is visible.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::process::{kill_all, send};
 use super::{Process, Ran, Running, SOON, wait_until};
 
-/// The mark in the environment of everything that a test starts, directly or through tmux.
+/// The mark in the environment of all processes of a test, started directly or through tmux.
 const MARK: &str = "EL_TEST_ENV";
 
 /// How long a command may run that is waited for.
@@ -27,10 +27,9 @@ pub(crate) struct TestEnv {
     root: TempDir,
     mark: String,
     vars: BTreeMap<String, String>,
-    /// What stands before every command: how to enter the network namespace of the real client's
-    /// API.
+    /// The prefix of every command: enters the network namespace of the real client's API.
     pub(super) enter: Vec<String>,
-    /// Files that hold the pid of a process without our mark, which is killed at the end too.
+    /// Files with the pid of a process without our mark, which is also killed at the end.
     strays: Vec<PathBuf>,
     outputs: AtomicU32,
 }
@@ -64,12 +63,12 @@ impl TestEnv {
         env
     }
 
-    /// A path below the folder of this environment.
+    /// Returns a path in the folder of this environment.
     pub(crate) fn path(&self, below: impl AsRef<Path>) -> PathBuf {
         self.root.path().join(below)
     }
 
-    /// A path in the project folder, in which every command runs.
+    /// Returns a path in the project folder, in which every command runs.
     pub(crate) fn project(&self, below: impl AsRef<Path>) -> PathBuf {
         self.path("project").join(below)
     }
@@ -89,8 +88,7 @@ impl TestEnv {
         self
     }
 
-    /// Puts a program, which exists elsewhere, on PATH under this name; it takes the place of one
-    /// of that name.
+    /// Puts an existing program on PATH under this name, in place of any other of that name.
     pub(crate) fn link(&self, name: &str, program: impl AsRef<Path>) {
         let at = self.path("bin").join(name);
         let _ = fs::remove_file(&at);
@@ -105,12 +103,12 @@ impl TestEnv {
         fs::set_permissions(&at, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// The description of an atom that makes the scripted agent do these steps.
+    /// Returns an atom's description that makes the scripted agent take these steps.
     pub(crate) fn script(steps: &[&str]) -> String {
         steps.iter().map(|step| format!("script: {step}\n")).collect()
     }
 
-    /// A command in the project folder with the environment of this test and nothing else.
+    /// Returns a command in the project folder with only this test's environment.
     pub(crate) fn command(&self, program: impl AsRef<str>) -> Command {
         let mut words = self.enter.iter().map(String::as_str).chain([program.as_ref()]);
         let mut command = Command::new(words.next().unwrap());
@@ -140,7 +138,7 @@ impl TestEnv {
         vars
     }
 
-    /// Starts a command; it is killed when what this returns is dropped.
+    /// Starts a command. The process is killed when the returned value is dropped.
     #[track_caller]
     pub(crate) fn start(&self, command: &mut Command) -> Running {
         let n = self.outputs.fetch_add(1, Ordering::Relaxed);
@@ -150,19 +148,19 @@ impl TestEnv {
         )
     }
 
-    /// Runs a command to its end.
+    /// Runs a command to the end.
     #[track_caller]
     pub(crate) fn run(&self, command: &mut Command) -> Ran {
         self.start(command).wait(COMMAND)
     }
 
-    /// Git in the project's folder; what it prints.
+    /// Runs git in the project's folder. Returns the output.
     #[track_caller]
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         self.run(self.command("git").args(arguments)).ok().stdout.trim_end().to_owned()
     }
 
-    /// Runs `el` to its end.
+    /// Runs `el` to the end.
     #[track_caller]
     pub(crate) fn el(&self, arguments: &[&str]) -> Ran {
         self.run(self.command("el").args(arguments))
@@ -174,7 +172,7 @@ impl TestEnv {
         self.start(self.command("el").args(arguments))
     }
 
-    /// Runs `el --robot …`, which must end well; the envelope's `data`.
+    /// Runs `el --robot …`, which must succeed. Returns the envelope's `data`.
     #[track_caller]
     pub(crate) fn robot(&self, arguments: &[&str]) -> Value {
         let ran = self.run(self.command("el").arg("--robot").args(arguments)).ok();
@@ -183,18 +181,18 @@ impl TestEnv {
         envelope["data"].take()
     }
 
-    /// The live processes that this test has started, in whatever way.
+    /// Lists the living processes of this test, started in any way.
     pub(crate) fn processes(&self) -> Vec<Process> {
         Process::carrying_any(&self.marks())
     }
 
-    /// `el` gives its tmux server little of its environment, and not our mark; but where its socket
-    /// is.
+    /// `el` gives its tmux server little of its environment: not our mark, but the place of the
+    /// socket.
     fn marks(&self) -> [String; 2] {
         [format!("{MARK}={}", self.mark), format!("TMUX_TMPDIR={}", self.path("tmux").display())]
     }
 
-    /// Those of them that belong to this run.
+    /// Lists the living processes of this run.
     pub(crate) fn processes_of_run(&self, run: &str) -> Vec<Process> {
         let ours = self.processes();
         Process::carrying(&format!("EL_RUN={run}"))
@@ -203,7 +201,7 @@ impl TestEnv {
             .collect()
     }
 
-    /// Waits until a process has written this file, and returns its text without the line end.
+    /// Waits until a process has written this file. Returns the text without the line end.
     #[track_caller]
     pub(crate) fn wait_for_file(&self, path: impl AsRef<Path>) -> String {
         let path = self.project(path);
@@ -213,8 +211,8 @@ impl TestEnv {
         text.trim_end().to_owned()
     }
 
-    /// The pid that a process without our mark has written into a file of the project
-    /// (`child … clean-env pid=FILE`); it is killed at the end of the test.
+    /// Returns the pid that a process without our mark has written into a file of the project
+    /// (`child … clean-env pid=FILE`). The process is killed at the end of the test.
     #[track_caller]
     pub(crate) fn stray(&mut self, file: &str) -> u32 {
         let pid = self.wait_for_file(file).parse().unwrap();
@@ -223,7 +221,7 @@ impl TestEnv {
     }
 }
 
-/// Nothing outlives the environment. `EL_TEST_KEEP=1` keeps the folder of a test that fails.
+/// No process outlives the environment. `EL_TEST_KEEP=1` keeps the folder of a failed test.
 impl Drop for TestEnv {
     fn drop(&mut self) {
         let keep = std::thread::panicking() && std::env::var_os("EL_TEST_KEEP").is_some();
@@ -245,14 +243,13 @@ impl Drop for TestEnv {
     }
 }
 
-/// A folder for temporary files whose name leaves room for a socket's path, which may have about
-/// 100 bytes.
+/// A folder for temporary files with a short name: a socket's path may have about 100 bytes.
 fn short_temp_dir() -> PathBuf {
     let usual = std::env::temp_dir();
     if usual.as_os_str().len() <= 40 { usual } else { PathBuf::from("/tmp") }
 }
 
-/// A text that no other environment has had on this machine.
+/// A text unique on this machine.
 fn unique() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();

@@ -1,4 +1,4 @@
-//! Processes: those that a test starts, and those that carry its mark.
+//! Processes: those that a test starts, and those with its mark.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -23,14 +23,14 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// The command itself, if it has ended well.
+    /// Returns the output, and asserts success.
     #[track_caller]
     pub(crate) fn ok(self) -> Self {
         self.assert().success();
         self
     }
 
-    /// The command itself, if it has ended with this status.
+    /// Returns the output, and asserts this status.
     #[track_caller]
     pub(crate) fn fails_with(self, status: i32) -> Self {
         if status > 128 {
@@ -48,7 +48,7 @@ impl Ran {
         Output { status: self.exit, stdout, stderr }.assert()
     }
 
-    /// stdout, which must be one JSON document and nothing else.
+    /// Returns stdout, which must be a single JSON document.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout)
@@ -56,10 +56,10 @@ impl Ran {
     }
 }
 
-/// A command that runs; it is killed when this is dropped.
+/// A running command, killed when dropped.
 ///
-/// Its output goes to files and not to pipes: whatever it leaves behind may keep them open without
-/// holding a test up.
+/// The output goes to files, not to pipes: a leftover process may keep the files open without
+/// blocking the test.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
@@ -86,17 +86,17 @@ impl Running {
         send(self.child.id(), signal);
     }
 
-    /// What it has printed so far on stdout.
+    /// Returns stdout so far.
     pub(crate) fn stdout(&self) -> String {
         read(&self.output[0])
     }
 
-    /// What it has printed so far on stderr.
+    /// Returns stderr so far.
     pub(crate) fn stderr(&self) -> String {
         read(&self.output[1])
     }
 
-    /// Waits for its end, at most as long as `timeout`.
+    /// Waits for the end, for at most `timeout`.
     #[track_caller]
     pub(crate) fn wait(mut self, timeout: Duration) -> Ran {
         let what = format!(
@@ -114,7 +114,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if !self.ended {
-            // Either may fail for one that has just ended, which is what is wanted.
+            // Both may fail for a process that has just ended, which is fine.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
@@ -129,7 +129,7 @@ fn read(path: &PathBuf) -> String {
     String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()
 }
 
-/// A process of this machine, as `/proc` tells it.
+/// A process of this machine, from `/proc`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
@@ -137,8 +137,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// The processes that were started with `entry` (`NAME=value`) in their environment. The dead
-    /// are not among them.
+    /// Lists the living processes that were started with `entry` (`NAME=value`) in their
+    /// environment.
     pub(crate) fn carrying(entry: &str) -> Vec<Self> {
         Self::carrying_any(&[entry.to_owned()])
     }
@@ -156,8 +156,8 @@ impl Process {
         found
     }
 
-    /// Whether a process runs. One that has ended does not, though nobody may have reaped it (a
-    /// container's first process may never do so): it has no words any more.
+    /// Returns true if a process runs. An unreaped process does not run (a container's first
+    /// process may never reap): it has no arguments any more.
     pub(crate) fn runs(pid: u32) -> bool {
         !list(&format!("/proc/{pid}/cmdline")).is_empty()
     }
@@ -171,12 +171,12 @@ impl Process {
     }
 }
 
-/// A zombie's environment reads as empty, so it carries nothing.
+/// A zombie's environment reads as empty, so it carries no mark.
 fn carries(pid: u32, entries: &[String]) -> bool {
     list(&format!("/proc/{pid}/environ")).iter().any(|entry| entries.contains(entry))
 }
 
-/// The NUL-separated words of a file in `/proc`; none if the process is gone or is not ours.
+/// Returns the NUL-separated words of a file in `/proc`; empty if the process is gone or not ours.
 fn list(path: &str) -> Vec<String> {
     let bytes = fs::read(path).unwrap_or_default();
     bytes
@@ -188,13 +188,12 @@ fn list(path: &str) -> Vec<String> {
 
 pub(crate) fn send(pid: u32, signal: Signal) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        // It may be gone already.
+        // The process may be gone already.
         let _ = kill_process(pid, signal);
     }
 }
 
-/// Kills all that carry the mark, and what they start meanwhile; those that are left, if some do
-/// not die.
+/// Kills all processes with the mark, and their new children. Returns the survivors.
 pub(crate) fn kill_all(entries: &[String]) -> Vec<Process> {
     let end = Instant::now() + SOON;
     loop {

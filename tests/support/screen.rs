@@ -1,5 +1,4 @@
-//! A terminal of a given size, in which a person would sit: a pane of a tmux server of the test's
-//! own.
+//! A terminal of a given size, as for a person: a pane of a tmux server of the test's own.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,7 +12,7 @@ pub(crate) struct Screen<'a> {
 }
 
 impl TestEnv {
-    /// Runs a shell line in a terminal; `[exit N]` follows its output. It ends with the
+    /// Runs a shell line in a terminal; `[exit N]` follows the output. The terminal ends with the
     /// environment.
     #[track_caller]
     pub(crate) fn screen(&self, columns: u16, rows: u16, line: &str) -> Screen<'_> {
@@ -55,39 +54,39 @@ impl Screen<'_> {
             .stdout
     }
 
-    /// What it shows, without what follows the last text.
+    /// Returns the visible text, without trailing blanks.
     pub(crate) fn text(&self) -> String {
         self.ask(&["capture-pane", "-p", "-S", "-2000"]).trim_end().to_owned()
     }
 
-    /// Whether a line was too long for it and goes on in the next.
+    /// Returns true if a line was too long and continues in the next line.
     pub(crate) fn is_wrapped(&self) -> bool {
         let joined = self.ask(&["capture-pane", "-p", "-J", "-S", "-2000"]);
         joined.trim_end().lines().count() != self.text().lines().count()
     }
 
-    /// The same with its colours as escape codes.
+    /// Returns the visible text with colours as escape codes.
     pub(crate) fn coloured(&self) -> String {
         self.ask(&["capture-pane", "-p", "-e", "-S", "-2000"]).trim_end().to_owned()
     }
 
-    /// The terminal's title, which a program may set.
+    /// Returns the terminal's title, which a program may set.
     pub(crate) fn title(&self) -> String {
         self.ask(&["display-message", "-p", "#{pane_title}"]).trim_end().to_owned()
     }
 
-    /// Makes it another size, as a person does with a window.
+    /// Resizes the terminal, as a person resizes a window.
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
         let (columns, rows) = (columns.to_string(), rows.to_string());
         self.ask(&["resize-window", "-x", &columns, "-y", &rows]);
     }
 
-    /// Presses a key, by tmux's name for it.
+    /// Presses a key, by tmux's name.
     pub(crate) fn press(&self, key: &str) {
         self.ask(&["send-keys", key]);
     }
 
-    /// Waits until it shows this; all that it shows.
+    /// Waits until the screen contains this text. Returns the whole text.
     #[track_caller]
     pub(crate) fn wait_for(&self, part: &str) -> String {
         let look = || Some(self.text()).filter(|text| text.contains(part));

@@ -1,4 +1,4 @@
-//! A project under test, as its own commands tell of it.
+//! A project under test, through its own commands.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::wait::look_until;
 use super::{Running, SOON, TestEnv, wait_until};
 
-/// Settings under which no test waits for a lease or a back-off of real life.
-/// The exit code of a worker that ended, and some of whose work failed.
+/// Settings with short leases and back-offs for tests. The exit code of a worker that ended with
+/// some failed work.
 const UNFINISHED: i32 = 9;
 const QUICK: &str = "lease = \"5s\"\nretry_backoff = \"0s\"\nclose_grace = \"1s\"\n";
 
 impl TestEnv {
-    /// An environment whose project has a tracker; its ids begin with `t-`.
+    /// An environment whose project has a tracker with ids that begin with `t-`.
     pub(crate) fn with_tracker() -> Self {
         let env = Self::new();
         env.el(&["init", "--name", "t"]).ok();
@@ -23,7 +23,8 @@ impl TestEnv {
         env
     }
 
-    /// Writes the project's configuration, the quick settings and these, and trusts it.
+    /// Writes the project's configuration (the quick settings, and the given ones), and trusts
+    /// the configuration.
     pub(crate) fn configure(&self, lines: &str) {
         // TOML takes no key twice.
         let quick = QUICK
@@ -35,7 +36,7 @@ impl TestEnv {
         self.el(&["trust", "--yes"]).ok();
     }
 
-    /// Files an atom; its id.
+    /// Files an atom. Returns its id.
     #[track_caller]
     pub(crate) fn create(&self, title: &str, more: &[&str]) -> String {
         self.robot(&[&["create", "--title", title], more].concat())["id"]
@@ -44,7 +45,7 @@ impl TestEnv {
             .to_owned()
     }
 
-    /// Files an atom that makes the scripted agent do these steps; its id.
+    /// Files an atom whose scripted agent takes these steps. Returns its id.
     #[track_caller]
     pub(crate) fn script_atom(&self, steps: &[&str]) -> String {
         self.create("Play a script", &["-d", &Self::script(steps)])
@@ -68,13 +69,13 @@ impl TestEnv {
         runs
     }
 
-    /// The atom's live run, or its last one.
+    /// Returns the atom's live run, or its last run.
     #[track_caller]
     pub(crate) fn last_run(&self, id: &str) -> Value {
         self.runs(id).pop().unwrap_or_else(|| panic!("{id} has no run"))
     }
 
-    /// How the runs of an atom ended, oldest first; `live` for one that has not.
+    /// Returns the outcomes of an atom's runs, oldest first; `live` for a live run.
     #[track_caller]
     pub(crate) fn outcomes(&self, id: &str) -> Vec<String> {
         self.runs(id)
@@ -83,7 +84,7 @@ impl TestEnv {
             .collect()
     }
 
-    /// The atom's events in short: the kind, and for a status what it became.
+    /// Returns the atom's events in short: the kind, and the new status.
     #[track_caller]
     pub(crate) fn events(&self, id: &str) -> Vec<String> {
         let events = self.robot(&["history", id])["items"].take();
@@ -107,7 +108,7 @@ impl TestEnv {
             .collect()
     }
 
-    /// `el --robot work …` to its own end, whether or not all work ended well; what it told.
+    /// Runs `el --robot work …` to its own end, with or without failed work. Returns the reports.
     #[track_caller]
     pub(crate) fn work(&self, arguments: &[&str]) -> Vec<Value> {
         let ran = self.run(self.command("el").args(["--robot", "work"]).args(arguments));
@@ -133,7 +134,7 @@ impl TestEnv {
             .unwrap_or_else(|| panic!("{id} does not get {status}: {:#}", self.show(id)))
     }
 
-    /// Waits until a run of the atom has ended so often; the last one.
+    /// Waits until so many runs of the atom have ended. Returns the last run.
     #[track_caller]
     pub(crate) fn wait_for_end(&self, id: &str, runs: usize) -> Value {
         let look =
@@ -155,19 +156,19 @@ impl TestEnv {
         .into_owned()
     }
 
-    /// Whether a file of a run's folder is there and has this text in it: what a wait asks, since
-    /// the run may only have begun.
+    /// Returns true if a file of a run's folder exists and contains this text. For waits, since the
+    /// run may only have begun.
     pub(crate) fn run_file_says(&self, run: &Value, name: &str, text: &str) -> bool {
         fs::read(self.run_file(run, name))
             .is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(text))
     }
 
-    /// Where the context of an atom is while its run is on.
+    /// Returns the path of the atom's context during its run.
     pub(crate) fn context(&self, id: &str) -> PathBuf {
         self.project(".eluent/agent-context").join(format!("{id}.md"))
     }
 
-    /// What `record FILE` of the scripted agent wrote.
+    /// Returns the lines that the scripted agent's `record FILE` has written.
     #[track_caller]
     pub(crate) fn recorded(&self, file: &str) -> Value {
         serde_json::from_str(&self.wait_for_file(file)).unwrap()
@@ -180,7 +181,7 @@ impl TestEnv {
         connection
     }
 
-    /// The fencing token of a run, which `el` never prints.
+    /// Returns the fencing token of a run, which `el` never prints.
     #[track_caller]
     pub(crate) fn token(&self, run: &Value) -> String {
         let id = run["id"].as_str().unwrap();
@@ -191,7 +192,7 @@ impl TestEnv {
         found.unwrap().unwrap()
     }
 
-    /// `el` as a process of this run's session would call it.
+    /// Returns `el` with the environment of this run's session.
     pub(crate) fn el_as_run(&self, run: &Value, arguments: &[&str]) -> std::process::Command {
         let mut command = self.command("el");
         command.env("EL_RUN", run["id"].as_str().unwrap()).env("EL_TOKEN", self.token(run));
@@ -202,16 +203,16 @@ impl TestEnv {
         command
     }
 
-    /// The sessions of the project's own tmux server; none if it does not run.
+    /// Lists the sessions of the project's own tmux server; empty if the server does not run.
     #[track_caller]
     pub(crate) fn sessions(&self) -> Vec<String> {
         let names = self.tmux(&["list-sessions", "-F", "#{session_name}"]);
         names.map_or_else(Vec::new, |names| names.lines().map(str::to_owned).collect())
     }
 
-    /// Waits until these sessions are left, no more and no less. A session ends a moment after its
-    /// run was settled; and tmux before 3.6 may miss the end of a process until another one ends,
-    /// so that one is given to it.
+    /// Waits until exactly these sessions are left. A session ends a moment after its run was
+    /// settled. tmux before 3.6 may miss the end of a process until another process ends, so the
+    /// test provides another.
     #[track_caller]
     pub(crate) fn wait_for_sessions(&self, expected: &[String]) {
         wait_until(&format!("the sessions {expected:?}"), SOON, || {
@@ -223,7 +224,7 @@ impl TestEnv {
         });
     }
 
-    /// Asks the project's own tmux server; `None` if it refuses or does not run.
+    /// Asks the project's own tmux server; `None` if the server refuses or does not run.
     #[track_caller]
     pub(crate) fn tmux(&self, arguments: &[&str]) -> Option<String> {
         let folder = fs::read_dir(self.path("tmux")).unwrap().next()?.unwrap().path();
@@ -236,8 +237,8 @@ impl TestEnv {
         (ran.status == 0).then_some(ran.stdout)
     }
 
-    /// Asserts what holds at the very moment a run is settled: nothing of the agent's tree lives,
-    /// and of what only the run needed (its context, its environment) nothing is left.
+    /// Asserts the facts at the moment a run is settled: no process of the agent's tree lives, and
+    /// the run's private files (context, environment) are gone.
     #[track_caller]
     pub(crate) fn assert_settled(&self, run: &Value) {
         let id = run["id"].as_str().unwrap();
@@ -252,18 +253,18 @@ impl TestEnv {
 }
 
 impl Running {
-    /// The whole lines of JSON that it has printed so far.
+    /// Returns the whole lines of JSON printed so far.
     pub(crate) fn told(&self) -> Vec<Value> {
         self.stdout().lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// Waits until it tells of an event of this kind; the first one.
+    /// Waits for a report of this kind. Returns the first.
     #[track_caller]
     pub(crate) fn wait_for(&self, event: &str) -> Value {
         self.wait_for_event(|told| told["event"] == event)
     }
 
-    /// The first event that is the wanted one.
+    /// Waits for a report with the given property. Returns the first.
     #[track_caller]
     pub(crate) fn wait_for_event(&self, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let look = || self.told().into_iter().find(|told| is_wanted(told));

@@ -1,5 +1,5 @@
-//! Errors of the account, the service and the machine: they hold the queue, say so, and charge no
-//! atom.
+//! Errors of the account, the service and the machine: they hold the queue with a message, and
+//! charge no atom.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn a_refused_account_stops_its_claims_until_a_person_resumes() {
     assert!(why.contains("401") && why.contains("el work --resume"), "{why}");
     let pause = env.robot(&["why", &ids[0]])["pause"].take();
     assert_eq!((&pause["kind"], &pause["until"]), (&json!("account"), &Value::Null));
-    // Nothing is tried meanwhile, however often somebody asks.
+    // No attempt is made meanwhile, even if asked again.
     let made = outcomes_of_all(&env).len();
     for words in [&["work", "--once"][..], &["work", "--drain"], &["work", "--max", "2"]] {
         env.el(words).fails_with(6);
@@ -166,7 +166,7 @@ fn the_exit_code_of_a_worker_that_ends_tells_how_the_work_ended() {
     assert_eq!(error["code"], "unfinished");
     assert_eq!(error["details"]["atoms"], json!([bad]));
     assert!(error["message"].as_str().unwrap().starts_with("1 of 2 atoms"), "{error}");
-    // One that fails and is tried again with success is done.
+    // A run that fails and then succeeds is done.
     env.configure("max_attempts = 2\n");
     env.script_atom(&["exit 3", "on-attempt 2", "close second"]);
     env.el(&["work", "--drain"]).ok();

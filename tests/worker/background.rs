@@ -1,4 +1,4 @@
-//! Chosen atoms, workers in the background, and what a person is told before and meanwhile.
+//! Chosen atoms, workers in the background, and messages to a person before and during the work.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
-//! What a worker claims: which atoms, how many, in which order, and never one twice.
+//! A worker's claims: the selection, the number, the order, and never an atom twice.
 
 use serde_json::{Value, json};
 
 use crate::support::{SOON, TestEnv, wait_until};
 
-/// The atoms in the order in which they were launched.
+/// Returns the atoms in the order of their launch.
 fn launched(told: &[Value]) -> Vec<&str> {
     told.iter()
         .filter(|event| event["event"] == "launched")
@@ -191,7 +191,7 @@ fn a_close_is_settled_within_moments() {
     let seconds =
         |time: &Value| time.as_str().unwrap()[17..].trim_end_matches('Z').parse::<f64>().unwrap();
     let took = (seconds(&run["ended_at"]) - seconds(&atom["closed_at"])).rem_euclid(60.0);
-    // 150 ms on an idle machine; the tests run on a busy one.
+    // 150 ms on an idle machine; the tests run on a busy machine.
     assert!(took < 3.0, "{took} s");
 }
 

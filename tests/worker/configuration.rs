@@ -1,5 +1,5 @@
-//! What is wrong with the machine or the configuration is told by its field, with a remedy, before
-//! anything is claimed.
+//! Faults of the machine or the configuration are reported by field, with a remedy, before any
+//! claim.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::support::TestEnv;
 
-/// `el work` fails with the code for configurations, names this field, and has claimed nothing. The
-/// error.
+/// Asserts that `el work` fails with the configuration's exit code, names this field, and has
+/// claimed no atom. Returns the error.
 #[track_caller]
 fn refused(env: &TestEnv, arguments: &[&str], field: &str) -> Value {
     let id = env.create("Not to be claimed", &[]);
@@ -173,7 +173,7 @@ fn a_name_that_is_like_no_setting_is_a_warning_and_one_that_was_mistyped_is_refu
     assert!(error["details"]["line"].as_u64().is_some_and(|line| line > 1), "{error}");
 }
 
-/// A limit that was written down, and does not hold because something else is wrong in the file.
+/// A configured limit that has no effect, because of another fault in the file.
 #[test]
 fn no_agent_is_started_by_a_file_that_cannot_be_relied_on() {
     let env = TestEnv::with_tracker();
@@ -206,7 +206,7 @@ fn no_agent_is_started_by_a_file_that_cannot_be_relied_on() {
         refused(&env, &[], "agents.other.max_turns");
         env.run(env.command("el").args(["run", "A task"])).fails_with(6);
         env.run(env.command("el").args(["work", "--dry-run"])).fails_with(6);
-        // What starts nothing goes on, and workers can be stopped.
+        // Commands that start no session work on, and workers can be stopped.
         env.el(&["list"]).ok();
         env.el(&["work", "--stop"]).ok();
         std::fs::remove_file(&path).unwrap();

@@ -1,11 +1,11 @@
-//! In a pid namespace of its own, as a container has: the session was opened outside and has no
-//! number in here, and the worker itself may be process 1.
+//! A pid namespace, as in a container: the session was opened outside and has no number here, and
+//! the worker itself may be process 1.
 
 use std::process::{Command, Stdio};
 
 use crate::support::TestEnv;
 
-/// What puts a command into a new pid namespace, where this machine allows it.
+/// The prefix that puts a command into a new pid namespace, where this machine allows it.
 fn enter() -> Option<&'static [&'static str]> {
     const WAYS: [&[&str]; 2] =
         [&["unshare", "-pf", "--mount-proc"], &["unshare", "-rpf", "--mount-proc"]];
@@ -21,7 +21,7 @@ fn enter() -> Option<&'static [&'static str]> {
     found
 }
 
-/// `el` as process 1, and as the child of another one.
+/// `el` as process 1, and as the child of another process.
 const AS: [&[&str]; 2] = [&["el"], &["sh", "-c", "el \"$@\"; exit $?", "sh"]];
 
 fn inside(env: &TestEnv, way: &[&str], program: &[&str], arguments: &[&str]) -> Command {

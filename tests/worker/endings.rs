@@ -1,4 +1,4 @@
-//! How an agent ends its run: by what it tells the tracker, and by nothing else.
+//! The agent's end of a run: decided by its calls of the tracker alone.
 
 use crate::support::TestEnv;
 

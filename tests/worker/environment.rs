@@ -1,5 +1,4 @@
-//! What an agent is given: its input, its environment, its folder, and nothing that is somebody
-//! else's.
+//! The agent's surroundings: input, environment and folder, without anything of others.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -8,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{SOON, TestEnv};
 
-/// What one run's agent saw.
+/// The environment seen by a run's agent.
 fn seen(env: &TestEnv, arguments: &[&str]) -> Value {
     let id = env.script_atom(&[
         &format!("record {}/$EL_RUN.json", env.path("out").display()),
@@ -196,7 +195,7 @@ fn keys_and_tokens_are_in_no_argument_and_in_no_file_that_stays() {
     );
     let folder = env.run_file(&run, "");
     assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
-    // What it handed back lies in a folder of its own.
+    // The artifacts lie in a folder of their own.
     let inside =
         [folder.clone(), folder.join("artifacts")].map(|folder| std::fs::read_dir(folder).unwrap());
     for file in
@@ -215,7 +214,7 @@ fn keys_and_tokens_are_in_no_argument_and_in_no_file_that_stays() {
             file.display()
         );
     }
-    // What people and programs are shown has no token either.
+    // No view for people or programs has a token.
     for words in [&["runs", "show", &id][..], &["show", &id], &["history", &id], &["why", &id]] {
         assert!(!env.robot(words).to_string().contains(&token), "{words:?}");
     }

@@ -1,4 +1,4 @@
-//! Attempts that fail: what is told, what is tried again, and when it is given up.
+//! Failed attempts: the reports, the retries, and the end of retries.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -99,7 +99,7 @@ fn a_back_off_holds_the_atom_and_a_drain_waits_for_it() {
     let settled = worker.wait_for("settled");
     assert!(settled["retry_at"].is_string(), "{settled}");
     let why = env.el(&["why", &id]).ok().stdout;
-    // If this came late, the second attempt is on already.
+    // By then the second attempt may run already.
     assert!(why.contains("failed") && why.contains("code 1"), "{why}");
     worker.wait(SOON).ok();
     let runs = env.runs(&id);
@@ -117,7 +117,7 @@ fn a_program_that_cannot_be_started_is_no_fault_of_the_work() {
     env.program("claude", "#!/nonexistent/interpreter\n");
     let id = env.script_atom(&["close never"]);
     env.work(&["--drain"]);
-    // Two more attempts than the work itself would get.
+    // Two more attempts than for failures of the work itself.
     assert_eq!(env.outcomes(&id), ["launch_failed", "launch_failed", "launch_failed"]);
     assert_eq!(env.status(&id), "blocked");
     let run = env.last_run(&id);
@@ -177,7 +177,7 @@ fn a_folder_of_contexts_that_disappears_is_made_again() {
 fn a_run_folder_that_cannot_be_written_fails_the_launch_and_says_so() {
     let env = TestEnv::with_tracker();
     let id = env.script_atom(&["close never"]);
-    // A file where the folder of all runs should be: it stops root too.
+    // A file in the place of the runs folder stops root too.
     std::fs::write(env.project(".eluent/runs"), "").unwrap();
     let ran = env.run(env.command("el").args(["--robot", "work", "--once"]));
     assert!(ran.stdout.contains(".eluent/runs"), "{ran:#?}");

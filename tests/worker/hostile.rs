@@ -1,5 +1,4 @@
-//! The text of an atom is data, on every way that it takes: to the agent, to tmux, to a shell, to a
-//! terminal.
+//! The text of an atom is data, all the way to the agent, to tmux, to a shell and to a terminal.
 
 use std::path::Path;
 
@@ -7,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{RealClaude, TestEnv};
 
-/// What a careless program would run, follow or obey.
+/// Text that a careless program would run, follow or obey.
 const NASTY: [&str; 14] = [
     "a; touch PWNED;",
     "#(touch PWNED)",
@@ -124,9 +123,9 @@ fn at_signs_are_not_expanded_and_a_text_cannot_leave_its_block() {
     let bare = prompt
         .match_indices('@')
         .filter(|(at, _)| !prompt[..*at].ends_with('\\') && !prompt[*at..].starts_with("@`"));
-    // The head explains what `\@` stands for.
+    // The head explains the meaning of `\@`.
     assert_eq!(bare.count(), 0, "{prompt}");
-    // Outside of fences there is one heading of this name, and it is ours.
+    // Outside of fences there is a single heading of this name, and el wrote it.
     let mut fence: Option<&str> = None;
     let mut headings = 0;
     for line in prompt.lines() {

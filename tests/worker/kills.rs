@@ -1,13 +1,13 @@
-//! Sudden death of a session, a server, a supervisor, a worker or an agent: no claim is lost,
-//! nothing lives on, work goes on.
+//! Sudden death of a session, a server, a supervisor, a worker or an agent: no claim is lost, no
+//! process lives on, the work goes on.
 
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{Process, Running, SOON, TestEnv, wait_until};
 
-/// A worker with an atom in work; the first attempt never ends by itself, the second one closes.
-/// Its run.
+/// A worker with a live run; the first attempt never ends by itself, the second closes. Returns the
+/// run.
 fn working(env: &TestEnv) -> (Running, String, Value) {
     let steps = [
         "child 300 setsid double-fork pid=child",
@@ -39,8 +39,8 @@ fn server(env: &TestEnv) -> Process {
     env.processes().into_iter().find(|process| process.pid.to_string() == pid.trim()).unwrap()
 }
 
-/// A supervisor that does not run, as in a suspended machine. tmux wakes what stops in its panes,
-/// so it is stopped first.
+/// Stops a supervisor, as in a suspended machine. tmux would wake a stopped pane, so tmux is
+/// stopped first.
 struct Frozen([Process; 2]);
 
 fn freeze(env: &TestEnv, run: &Value) -> Frozen {
@@ -55,7 +55,8 @@ impl Frozen {
     }
 }
 
-/// The first attempt ended as `outcome`, nothing of it lives, and the second one closed the atom.
+/// Asserts that the first attempt ended as `outcome` without a living process, and the second
+/// attempt closed the atom.
 #[track_caller]
 fn assert_went_on(env: &TestEnv, id: &str, outcome: &str) {
     assert_eq!(
@@ -249,7 +250,7 @@ fn a_claim_whose_worker_died_before_any_session_is_taken_back_at_once() {
         env.program("tmux", "#!/bin/sh\n[ \"$1\" = -V ] && exec echo 'tmux 3.4'\nkill -9 $PPID\n");
         env.start_work(&["--once"]).wait(SOON).fails_with(137);
         std::fs::remove_file(env.path("bin/tmux")).unwrap();
-        // As if it had died a moment earlier, before it wrote the session's name.
+        // As if the worker had died a moment earlier, before writing the session's name.
         env.database().execute("UPDATE runs SET session = NULL", []).unwrap();
         if stop {
             env.start_el(&["work", "--stop"]).wait(SOON).ok();

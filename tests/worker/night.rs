@@ -1,5 +1,5 @@
-//! A night, compressed: whatever the account, the service and the machine do to it, in the morning
-//! nothing is blocked that its agent did not fail at, and one screen says what happened.
+//! A compressed night: whatever the account, the service and the machine do, in the morning only
+//! atoms with failed agents are blocked, and a single screen tells the story.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,7 +13,7 @@ fn in_the_morning_only_what_an_agent_failed_at_is_blocked() {
     env.configure("max_attempts = 1\n");
     let worker = env.start_work(&["--concurrency", "3"]);
 
-    // The service is down, for two runs that meet it.
+    // The service is down during two runs.
     let down = ["api-error 529 overloaded", "on-attempt 2", "close done"];
     let mut done: Vec<String> = (0..2).map(|_| env.script_atom(&down)).collect();
     done.iter().for_each(|id| drop(env.wait_for_status(id, "closed")));
@@ -24,11 +24,11 @@ fn in_the_morning_only_what_an_agent_failed_at_is_blocked() {
     let limited = env.script_atom(&[&limit, "on-attempt 2", "close done"]);
     env.wait_for_status(&limited, "closed");
 
-    // One agent fails by itself.
+    // An agent fails by itself.
     let bad = env.script_atom(&["say I cannot do this", "exit 3"]);
     env.wait_for_status(&bad, "blocked");
 
-    // Somebody ends the tmux server, with three sessions on it.
+    // A person ends the tmux server with three sessions.
     let script = |n: usize| {
         let touch = format!("touch night-{n}");
         env.script_atom(&["say on it", &touch, "hang", "on-attempt 2", "close done"])
@@ -38,7 +38,7 @@ fn in_the_morning_only_what_an_agent_failed_at_is_blocked() {
     env.tmux(&["kill-server"]).unwrap();
     killed.iter().for_each(|id| drop(env.wait_for_status(id, "closed")));
 
-    // At last the key dies, with a queue behind it.
+    // At last the key becomes invalid, with a queue waiting.
     let refused = ["api-retry 401", "api-retry 401", "hang", "on-attempt 2", "close done"];
     let key = env.script_atom(&refused);
     let paused = worker.wait_for_event(|event| event["kind"] == "account");

@@ -1,4 +1,4 @@
-//! Whatever an agent prints: it is kept as it came, shown harmlessly, and ends nothing.
+//! Any output of an agent: kept unchanged, shown safely, and without any effect on the run.
 
 use crate::support::TestEnv;
 

@@ -6,8 +6,8 @@ use crate::support::TestEnv;
 
 const NOBODY: u32 = 65534;
 
-/// A tracker whose given parts belong to somebody else, with a program that must not be started.
-/// `None` where we cannot give files away.
+/// A tracker with parts that belong to another user, and a program that must not be started. `None`
+/// where files cannot be given away.
 fn of_nobody(parts: &[&str]) -> Option<(TestEnv, String)> {
     let env = TestEnv::with_tracker();
     if !rustix::process::geteuid().is_root() {
@@ -69,7 +69,7 @@ fn it_is_used_once_it_is_named_trusted_or_the_callers_own() {
     assert!(env.el(&["prime"]).ok().stdout.contains(&id));
     env.unset("SUDO_UID");
     would(&env, &[]).fails_with(8);
-    // The project cannot say so itself.
+    // The project cannot grant this itself.
     env.configure("safe_directories = [\"*\"]\n");
     would(&env, &[]).fails_with(8);
     env.el(&["config", "set", "safe_directories", "*"]).fails_with(2);

@@ -1,10 +1,10 @@
-//! A person outranks a run: what a person does to an atom stands, and its run is ended cleanly.
+//! A person outranks a run: a person's change stands, and the run is ended cleanly.
 
 use serde_json::{Value, json};
 
 use crate::support::{Running, SOON, TestEnv};
 
-/// A worker with an atom in work, whose agent would close it once the file `go` is there. A second
+/// A worker with a live run, whose agent closes the atom as soon as the file `go` exists. A second
 /// attempt closes at once.
 fn working(env: &TestEnv) -> (Running, String) {
     let id = env.script_atom(&[
@@ -92,7 +92,7 @@ fn a_cancelled_run_may_put_its_atom_back_and_asking_again_is_no_error() {
     let (worker, id) = working(&env);
     let run = env.last_run(&id)["id"].as_str().unwrap().to_owned();
     env.el(&["cancel", &run, "--requeue"]).ok();
-    // It may be over already, which is another answer and no harm.
+    // The run may be over already, which gives another answer and does no harm.
     let again = env.run(env.command("el").args(["cancel", &run, "--requeue"]));
     assert!([0, 4].contains(&again.status), "{again:#?}");
     worker.wait(SOON).ok();
@@ -162,7 +162,7 @@ fn a_run_that_is_over_can_change_nothing_and_is_told_why() {
         assert!(error["hint"].as_str().unwrap().contains("stop working"), "{error}");
     }
     assert_eq!((env.robot(&["history"])["total"].clone(), env.show(&id)), before);
-    // Reading is no write, and its Stop hook lets it go.
+    // Reading is no write, and the run's Stop hook lets it stop.
     env.run(&mut env.el_as_run(&run, &["show", &id])).ok();
     assert_eq!(env.run(&mut env.el_as_run(&run, &["hook", "stop"])).ok().stdout, "");
 }

@@ -1,4 +1,4 @@
-//! What an agent's session may do with `el`, which its rules let it call as it likes.
+//! The rights of an agent's session with `el`, whose permission rules allow any call of `el`.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{Running, SOON, TestEnv};
 
-/// A live run of the scripted agent, which ends once `go` is there.
+/// A live run of the scripted agent, which ends as soon as `go` exists.
 fn at_work(env: &TestEnv) -> (Running, String, Value) {
     let id = env.script_atom(&["touch begun", "wait-file go", "close done"]);
     let worker = env.start_work(&["--once"]);
@@ -64,7 +64,7 @@ fn what_starts_configures_or_writes_elsewhere_is_refused_and_changes_nothing() {
             env.run(&mut env.el_as_run(&run, &[&["--robot"], *arguments].concat())).fails_with(8);
         assert_eq!(ran.json()["error"]["code"], "in_session", "{arguments:?}");
     }
-    // Nor by way of another tracker, where it is nobody's run.
+    // Nor through another tracker, where the session has no run.
     let other = TestEnv::with_tracker();
     let database = other.project(".eluent/el.db").display().to_string();
     for arguments in [
@@ -141,7 +141,7 @@ fn what_asks_for_a_review_is_not_taken_away_by_whoever_is_to_be_reviewed() {
             "el close $EL_ATOM --actor somebody",
             "EL_REVIEW=false el close $EL_ATOM",
             "el update $EL_ATOM --status closed --actor somebody",
-            // What it can write, as any file of the project.
+            // Files that the agent can write, like any file of the project.
             "printf 'review = false\\n' > .eluent/config.toml; el close $EL_ATOM",
             "printf 'review = [\\n' > .eluent/config.toml; el close $EL_ATOM",
         ];

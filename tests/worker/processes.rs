@@ -1,4 +1,4 @@
-//! Whatever an agent starts, ignores or leaves behind: nothing of its tree lives once its run is
+//! Whatever an agent starts, ignores or leaves behind: no process of its tree lives once its run is
 //! settled.
 
 use std::time::{Duration, Instant};
@@ -170,8 +170,7 @@ fn an_agent_that_runs_tmux_kill_server_ends_no_session_of_el() {
     assert_eq!(env.outcomes(&id), ["closed"], "{}", env.wait_for_file("said.txt"));
 }
 
-/// It is nobody's child that the supervisor could see; only what stands in its environment tells
-/// whose it is.
+/// The process is not among the supervisor's descendants; only its environment shows the run.
 #[test]
 fn a_process_that_a_server_of_someone_else_started_for_the_run_is_ended_too() {
     let env = TestEnv::with_tracker();
@@ -221,12 +220,12 @@ fn the_supervisor_and_its_session_end_with_the_run() {
     let supervisor =
         u32::try_from(env.last_run(&id)["supervisor"]["pid"].as_u64().unwrap()).unwrap();
     wait_until("the end of the supervisor", SOON, || (!is_alive(supervisor)).then_some(()));
-    // The server had no other session, and no worker holds it.
+    // The server had no other session, and no worker keeps the server.
     wait_until("the end of all", SOON, || (env.processes() == Vec::<Process>::new()).then_some(()));
 }
 
-/// A `git clean` takes the tracker, or a restored backup takes its place: further changes to the
-/// old file would be lost.
+/// `git clean` takes the tracker, or a restored backup replaces it: further changes to the old file
+/// would be lost.
 #[test]
 fn a_worker_whose_database_is_gone_ends_its_sessions_and_says_so() {
     for (take, word) in [("rm -f el.db*", "deleted"), ("cp el.db new; mv new el.db", "replaced")] {

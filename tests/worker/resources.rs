@@ -1,5 +1,5 @@
-//! What a worker takes of the machine, and spends: budgets, held-back starts, and the pause that
-//! projects of an account share.
+//! A worker's use of the machine and of money: budgets, held-back starts, and the shared pause of
+//! an account.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -120,7 +120,7 @@ fn a_day_whose_money_is_spent_pauses_until_it_is_over_or_a_person_says_so() {
     assert!(paused["reason"].as_str().unwrap().contains("day's budget of $0.20"), "{paused}");
     assert_eq!((env.status(&first).as_str(), env.status(&second).as_str()), ("closed", "open"));
     assert!(env.robot(&["why", &second])["pause"]["until"].as_str().unwrap().contains("T00:00:00"));
-    // What is to end does not wait for midnight.
+    // A worker with an end does not wait for midnight.
     for words in
         [&["work", "--drain"][..], &["work", "--once"], &["work", "--drain", "--type", "task"]]
     {

@@ -1,8 +1,8 @@
-//! An agent that puts its atom back does not begin again and again.
+//! An agent that puts its atom back is not started again and again.
 
 use crate::support::{SOON, TestEnv};
 
-/// What the agent tries first; then it ends its atom.
+/// The agent tries this first, then ends its atom.
 fn tried(env: &TestEnv, command: &str) -> (String, String) {
     let id = env.script_atom(&[&format!("sh {command} 2> said; echo $? > code"), "close done"]);
     env.work(&["--once"]);
@@ -27,7 +27,7 @@ fn an_agent_does_not_put_its_own_atom_back_into_the_queue() {
         "el discard $EL_ATOM && el discard restore $EL_ATOM",
     ];
     for command in refused {
-        // The first part ends the run: what follows is said within the grace period.
+        // The first part ends the run: the rest comes within the grace time.
         let id =
             env.script_atom(&[&format!("sh ({command}) 2> said; echo $? > code"), "close done"]);
         env.work(&["--once"]);
@@ -63,7 +63,7 @@ fn agents_that_open_each_others_atoms_meet_the_back_off_and_the_number_of_attemp
     env.configure("retry_backoff = \"200ms\"\nmax_attempts = 3\n");
     let mut ids: Vec<String> = Vec::new();
     for _ in 0..2 {
-        // Each opens the other, whoever that is, and ends itself.
+        // Each agent opens the other atom and closes its own.
         let steps = "sh for id in $(cat pair); do [ $id = $EL_ATOM ] || el reopen $id; done";
         ids.push(env.script_atom(&[steps, "close done"]));
     }

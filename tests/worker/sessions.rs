@@ -1,4 +1,4 @@
-//! The tmux sessions: their names, their server, and who may look.
+//! The tmux sessions: names, server, and access.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -62,7 +62,7 @@ fn preserved_sessions_and_contexts_stay() {
     );
     assert_eq!(env.robot(&["attach", &id])["session"], session);
     assert_eq!(env.robot(&["attach", session])["atom_id"], *id, "as el runs show prints it");
-    // The next run of the same atom is not disturbed by it.
+    // The next run of the same atom is not disturbed.
     env.el(&["reopen", &id]).ok();
     env.work(&["--once"]);
     assert_eq!((env.outcomes(&id).len(), env.sessions().len()), (2, 2));
@@ -129,7 +129,7 @@ fn el_attach_shows_the_session_in_the_callers_terminal_and_leaves_it_running() {
     let id = waiting(&env);
     let worker = env.start_work(&["--once"]);
     env.wait_for_file("started");
-    // The caller sits in a tmux of their own, as many do.
+    // The caller runs in another tmux, as many people do.
     let screen = env.screen(120, 30, &format!("el attach {id}"));
     screen.wait_for("here I am");
     let clients =
@@ -151,7 +151,7 @@ fn a_session_of_a_similar_name_is_never_meant() {
     let worker = env.start_work(&["--once"]);
     env.wait_for_file("started");
     let session = env.last_run(&id)["session"].as_str().unwrap().to_owned();
-    // tmux itself would take a beginning of a name for the name.
+    // tmux itself would accept the beginning of a name.
     let (similar, beginning) = (format!("{session}0"), session[..session.len() - 1].to_owned());
     for name in [&similar, &beginning] {
         env.tmux(&["new-session", "-d", "-s", name, "sleep", "600"]).unwrap();
@@ -177,7 +177,7 @@ fn a_full_terminal_that_nobody_reads_holds_no_run_up() {
     let worker = env.start_work(&["--once"]);
     env.wait_for_file("started");
     let session = env.last_run(&id)["session"].as_str().unwrap().to_owned();
-    // Somebody scrolls back: in copy mode, and with C-s pressed, a pane takes no more.
+    // A person scrolls back: in copy mode, or after C-s, a pane takes no more output.
     env.tmux(&["send-keys", "-t", &format!("={session}:"), "C-s"]).unwrap();
     env.tmux(&["copy-mode", "-t", &format!("={session}:")]).unwrap();
     std::fs::write(env.project("go"), "").unwrap();

@@ -1,10 +1,10 @@
-//! Ctrl-C, signals and `el work --stop`: how people end a worker, and what becomes of its sessions.
+//! Ctrl-C, signals and `el work --stop`: how people end a worker, and the fate of its sessions.
 
 use rustix::process::Signal;
 
 use crate::support::{Running, SOON, TestEnv, wait_until};
 
-/// A worker with an atom in work, whose agent waits for the file `go`.
+/// A worker with a live run, whose agent waits for the file `go`.
 fn working(env: &TestEnv) -> (Running, String) {
     let id = env.script_atom(&["touch started", "wait-file go", "close done"]);
     let worker = env.start_work(&["--drain"]);
@@ -60,7 +60,7 @@ fn a_session_that_was_left_is_settled_without_any_worker() {
     let run = env.wait_for_end(&id, 1);
     assert_eq!(run["outcome"], "closed");
     env.assert_settled(&run);
-    // The last session takes the server along: no worker is there to hold it.
+    // The server ends with its last session, since no worker keeps the server.
     wait_until("the end of all", SOON, || env.processes().is_empty().then_some(()));
 }
 
@@ -87,7 +87,7 @@ fn stop_ends_workers_and_sessions_and_opens_the_atoms_again() {
     env.assert_settled(&run);
     worker.wait(SOON).ok();
     assert_eq!(env.outcomes(&waiting).len(), 0);
-    // Stopping is no failure: the next worker begins where it stood.
+    // Stopping is no failure: the next worker continues.
     go(&env);
     env.work(&["--drain"]);
     assert_eq!(
@@ -141,7 +141,7 @@ fn ctrl_c_in_the_session_is_a_persons_cancel() {
 fn under_nohup_the_end_of_the_terminal_is_none_of_the_workers_and_agents_hear_signals() {
     let env = TestEnv::with_tracker();
     env.configure("executor = \"command\"\ncommand = [\"agent\"]\n");
-    // What the agent would ignore: SIGHUP is 1, SIGINT 2.
+    // The bits of the ignored signals: SIGHUP is 1, SIGINT 2.
     env.program(
         "agent",
         "#!/bin/sh\ngrep SigIgn /proc/self/status > ignored\ntouch started\n\
@@ -152,7 +152,7 @@ fn under_nohup_the_end_of_the_terminal_is_none_of_the_workers_and_agents_hear_si
     let worker = env.start(env.command("sh").args(["-c", script]));
     env.wait_for_file("started");
     worker.signal(Signal::HUP);
-    // One that was heard would come before what is filed now is claimed.
+    // A received signal would take effect before the new atom is claimed.
     let next = env.create("Wait", &[]);
     go(&env);
     let ran = worker.wait(SOON).ok();

@@ -1,4 +1,4 @@
-//! What people and programs are shown of runs, while they are on and afterwards.
+//! Views of runs for people and programs, during and after the runs.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Whatever stops the last step of `el land`, the branch, the index and the files go together: all
-//! as before, or all moved.
+//! Interruptions of the last step of `el land`: branch, index and files are all as before, or all
+//! moved.
 
 use std::fs;
 
@@ -9,13 +9,13 @@ use crate::support::{Process, SOON, TestEnv, wait_until};
 use crate::worktrees::hooks::hook;
 use crate::worktrees::landing::{fates, finished};
 
-/// What a person sees of the checkout.
+/// A person's view of the checkout.
 fn seen(env: &TestEnv) -> (Vec<(String, Vec<u8>)>, String, String) {
     (env.user_files(), env.git(&["rev-parse", "HEAD"]), env.git(&["status", "--porcelain", "-uno"]))
 }
 
-/// What writing a `.slow` file in the checkout of the user takes; those of agents and of `el land`
-/// have no such filter.
+/// The delay for writing a `.slow` file in the user's checkout; the checkouts of agents and of `el
+/// land` have no such filter.
 fn filter(env: &TestEnv, script: &str) {
     let top = env.project("").canonicalize().unwrap();
     env.program(
@@ -34,7 +34,7 @@ fn with_filter(env: &TestEnv, script: &str) {
     env.git(&["commit", "-q", "-m", "attributes"]);
 }
 
-/// An atom that adds a file, changes one and takes one away; the filter comes in between.
+/// An atom that adds, changes and removes a file; the filter comes in between.
 fn slow_one(env: &TestEnv) -> String {
     fs::write(env.project("old.txt"), "old\n").unwrap();
     env.git(&["add", "old.txt"]);
@@ -87,7 +87,7 @@ fn a_lock_on_the_branch_or_a_hook_that_refuses_leaves_everything_as_it_was() {
                 assert_eq!(told["items"][0]["landed"], false);
             }
         }
-        // What a hook says afterwards changes nothing.
+        // A hook that runs afterwards changes nothing.
         assert_eq!(fates(&env, 0, &[&id]), [(id.clone(), "landed".to_owned())]);
         assert!(env.project("a.txt").exists() && seen(&env).2.is_empty());
         assert!(env.git(&["reflog", "-1", "main"]).contains("el land"));
@@ -114,8 +114,8 @@ fn files_that_could_not_all_be_written_are_put_back() {
     assert_eq!(seen(&env).2, "");
 }
 
-/// Kills `el land` while git writes the files, and git too if `with_git`; else git goes on by
-/// itself. The locks that git left are taken away.
+/// Kills `el land` while git writes the files, and git too if `with_git`; else git finishes by
+/// itself. The locks left by git are removed.
 fn kill_while_files_move(env: &TestEnv, id: &str, with_git: bool) {
     let (flag, go) = (env.path("tmp/waiting"), env.path("tmp/go"));
     let script = format!(
@@ -145,8 +145,8 @@ fn a_land_killed_while_git_moves_the_files_is_put_back_and_done_again() {
     kill_while_files_move(&env, &id, true);
     assert_eq!(env.git(&["rev-parse", "main"]), head);
     assert_ne!(seen(&env).2, "", "something has moved");
-    // Git may not have had the time to give back the others; each is named, and one command is
-    // enough.
+    // Git may have had no time to release its other locks; each is named, and a single command
+    // removes them.
     let locks = ["index.lock", "HEAD.lock", "refs/heads/main.lock"]
         .map(|name| env.project(".git").join(name));
     locks.iter().for_each(|lock| fs::write(lock, "").unwrap());
@@ -218,7 +218,7 @@ fn a_signal_ends_the_check_and_says_what_was_left() {
     for (signal, second) in [(Signal::INT, false), (Signal::TERM, true), (Signal::KILL, false)] {
         let env = TestEnv::with_repository("");
         let flag = env.path("tmp/waiting");
-        // With a first one that fails, so that a good one has landed when it is broken off.
+        // The first branch fails, so a good branch has landed at the interruption.
         let when = if second { "test -e bad.txt && exit 1; test -e b.txt || exit 0; " } else { "" };
         let check = format!("{when}setsid sleep 600 & touch {}; sleep 600", flag.display());
         env.configure(&format!("land_check = \"sh -c '{check}'\"\n"));

@@ -2,7 +2,7 @@
 
 use crate::support::TestEnv;
 
-/// An atom that needs these files to be there, writes one of its own, commits and closes.
+/// An atom that needs these files, writes another file, commits and closes.
 fn after(env: &TestEnv, blockers: &[&String], needs: &str, file: &str) -> String {
     let script = TestEnv::script(&[
         &format!(
@@ -23,7 +23,7 @@ fn three_layers_hold_what_they_build_on_and_land_in_a_straight_line() {
     let env = TestEnv::with_repository("");
     let [first, second] = ["a.txt", "b.txt"].map(|file| env.writer(file, "x"));
     let third = after(&env, &[&first, &second], "a.txt b.txt", "c.txt");
-    // Nothing of the third's own, for what builds on it: the others are reached through it.
+    // The third atom has no work of its own: its dependents reach the others through it.
     let fourth =
         env.create("Look", &["-d", &TestEnv::script(&["close looked"]), "--blocked-by", &third]);
     let last = after(&env, &[&fourth], "a.txt b.txt c.txt", "d.txt");
@@ -79,7 +79,7 @@ fn what_does_not_fit_together_is_held_with_the_reason_and_nothing_else_is() {
     assert!(why.contains("same.txt") && why.contains("el retry"), "{why}");
     assert_eq!(env.git(&["branch", "--list", &format!("el/{third}")]), "", "no half of it is left");
     assert!(!env.project(".eluent/worktrees").join(&third).exists());
-    // One of the two is brought in, the other one given up: then it fits.
+    // The first atom lands, the second is given up: then the branches fit.
     env.el(&["land", &first]).ok();
     env.git(&[
         "worktree",

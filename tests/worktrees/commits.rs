@@ -1,5 +1,5 @@
-//! What an agent leaves in its worktree when it ends: work that is not committed, branches that
-//! moved, and locks of a git that was killed.
+//! The state of a worktree after its agent: uncommitted work, moved branches, and locks of a killed
+//! git.
 
 use serde_json::json;
 
@@ -8,7 +8,8 @@ use crate::support::TestEnv;
 const COMMIT: &str = "sh echo x > a.txt && git add a.txt && git commit -q -m a";
 const ISOLATED: &str = "isolate = \"worktree\"\n";
 
-/// An agent that does these steps in its worktree, then closes; and one that needs `a.txt`.
+/// An atom whose agent takes these steps in its worktree, then closes, and an atom that needs
+/// `a.txt`.
 fn up_and_down(env: &TestEnv, steps: &[&str]) -> (String, String) {
     let up = env.script_atom(&[steps, &["close done"]].concat());
     let script = TestEnv::script(&["sh ls > seen.txt; ls a.txt", "close done --force"]);
@@ -42,7 +43,7 @@ fn an_agent_that_has_not_committed_is_told_once_and_nobody_calls_it_landed() {
     assert!(!listed.contains("landed") && listed.contains("2 not committed"), "{listed}");
     let landed = env.run(env.command("el").args(["--robot", "land", "--all"]));
     assert!(landed.stdout.contains("uncommitted"), "{landed:#?}");
-    // What a second attempt finds is told again.
+    // A second attempt's finding is reported again.
     env.el(&["reopen", &id]).ok();
     env.el(&["work", "--once"]).ok();
     let told = std::fs::read_to_string(&out).unwrap();
@@ -82,7 +83,7 @@ fn work_on_a_renamed_or_another_branch_is_the_atoms_again() {
     ] {
         let env = TestEnv::with_repository(ISOLATED);
         let before = format!("sh {moved}");
-        // Before its commit, or after it.
+        // Before its commit, or after.
         for steps in [[before.as_str(), COMMIT], [COMMIT, before.as_str()]] {
             let (up, down) = up_and_down(&env, &steps);
             env.work(&["--drain"]);
@@ -135,7 +136,7 @@ fn work_apart_from_its_branch_is_kept_and_holds_who_builds_on_it() {
     assert!(detail.contains(&up), "{detail}");
     let why = env.robot(&["why", &down])["last_comment"]["content"].to_string();
     assert!(why.contains(&format!("refs/el/astray/{up}")), "{why}");
-    // Brought together, it goes on.
+    // After the merge, the work goes on.
     let tree = env.project(".eluent/worktrees").join(&up);
     let at = tree.to_str().unwrap();
     env.git(&["-C", at, "switch", "-q", &format!("el/{up}")]);

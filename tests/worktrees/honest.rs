@@ -1,5 +1,5 @@
-//! `el land` and `el worktrees prune` say and do only what is so now: no work is forgotten since it
-//! was brought in somewhere, once.
+//! `el land` and `el worktrees prune` report and do only what is true now: work that landed once is
+//! not forgotten later.
 
 use crate::support::TestEnv;
 use crate::worktrees::landing::{fates, finished};
@@ -8,7 +8,7 @@ fn fate(id: &str, fate: &str) -> Vec<(String, String)> {
     vec![(id.to_owned(), fate.to_owned())]
 }
 
-/// Nothing of it is taken away, for this reason.
+/// Asserts that nothing is removed, for this reason.
 #[track_caller]
 fn assert_kept(env: &TestEnv, id: &str, why: &str) {
     let listed = env.robot(&["worktrees"]);
@@ -28,7 +28,7 @@ fn assert_kept(env: &TestEnv, id: &str, why: &str) {
 fn what_landed_on_a_trial_branch_has_not_landed_on_main() {
     let env = TestEnv::with_repository("");
     let id = finished(&env, "a.txt", "x");
-    // Its commit gets another name when it is put on top of this.
+    // The commit gets another id when rebased onto this commit.
     env.git(&["checkout", "-q", "-b", "trial"]);
     env.git(&["commit", "-q", "--allow-empty", "-m", "trial"]);
     assert_eq!(fates(&env, 0, &["--all"]), fate(&id, "landed"));
@@ -82,7 +82,7 @@ fn what_was_cherry_picked_or_squashed_has_landed() {
     assert_eq!(fates(&env, 0, &[&picked]), fate(&picked, "already"));
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
 
-    // Two commits to the same lines: no commit of the target changes what either does.
+    // Two commits to the same lines: no commit of the target equals either change.
     let squashed = finished(&env, "base.txt", "one");
     let tree = env.path("tmp").join(&squashed);
     std::fs::write(tree.join("base.txt"), "two\n").unwrap();
@@ -93,7 +93,7 @@ fn what_was_cherry_picked_or_squashed_has_landed() {
     assert_eq!(fates(&env, 0, &[&squashed]), fate(&squashed, "already"));
     assert_eq!(env.robot(&["ready"])["count"], 0, "no conflict is filed");
     assert_eq!(env.robot(&["land", "--all"])["count"], 0);
-    // Taken back by hand, it is to be brought in again.
+    // Reverted by hand, the work is to land again.
     std::fs::write(env.project("base.txt"), "base\n").unwrap();
     env.git(&["commit", "-q", "-a", "-m", "back"]);
     assert_kept(&env, &squashed, "have not landed");
@@ -107,8 +107,7 @@ fn the_resolution_in_a_merge_counts_as_work() {
     let id = finished(&env, "base.txt", "theirs");
     let tree = env.path("tmp").join(&id);
     let at = tree.to_str().unwrap();
-    // Main takes the change itself, and goes on; the branch merges that, with something of its own
-    // in the merge.
+    // Main takes the change itself and goes on; the branch merges main, with a change in the merge.
     env.git(&["cherry-pick", &format!("el/{id}")]);
     env.git(&["commit", "-q", "--allow-empty", "-m", "on"]);
     env.git(&["-C", at, "merge", "-q", "--no-commit", "main"]);
@@ -153,7 +152,7 @@ fn ignored_files_of_the_user_are_never_overwritten() {
         );
         assert_eq!(std::fs::read_to_string(env.project(mine)).unwrap(), "mine\n");
     }
-    // A folder of theirs where a file of the user's is.
+    // A folder of the branch in the place of a user's file.
     let id = env.create("Write out/file", &[]);
     let tree = env.path("tmp").join(&id);
     let at = tree.to_str().unwrap();
@@ -195,7 +194,7 @@ fn work_on_another_branch_than_its_own_is_told_and_kept() {
     let id = env.script_atom(&["close done"]);
     env.work(&["--drain"]);
     assert_eq!(env.status(&id), "closed");
-    // A person goes on there; what an agent leaves elsewhere is put right when its run ends.
+    // A person works on there; an agent's leftovers elsewhere are repaired at the end of its run.
     let tree = env.project(".eluent/worktrees").join(&id);
     let at = tree.to_str().unwrap();
     env.git(&["-C", at, "checkout", "-q", "-b", "feature/x"]);
@@ -213,14 +212,14 @@ fn work_on_another_branch_than_its_own_is_told_and_kept() {
     env.configure("worktrees_directory = \"elsewhere\"\n");
     assert_kept(&env, &id, "its worktree is on no branch");
     env.configure("isolate = \"worktree\"\n");
-    // Its owner says what is the work.
+    // The owner decides which commits are the work.
     env.git(&["-C", at, "checkout", "-q", "-B", &format!("el/{id}"), "feature/x"]);
     assert_eq!(fates(&env, 0, &[&id]), fate(&id, "landed"));
     assert!(env.project("x.txt").exists());
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
 }
 
-/// Takes the last commit of main back, an hour ago: before its atom is closed again.
+/// Reverts the last commit of main, dated an hour ago: before its atom is closed again.
 fn revert(env: &TestEnv, words: &[&str]) -> String {
     let mut command = env.command("git");
     command
@@ -274,7 +273,7 @@ fn what_was_taken_back_stays_so_until_its_atom_is_closed_again() {
         "{told:#?}"
     );
     assert!(!env.project("a.txt").exists());
-    // What the branch knows of is its own doing.
+    // A revert that the branch contains is the branch's own.
     let tree = env.path("tmp").join(&id);
     env.git(&["-C", tree.to_str().unwrap(), "merge", "-q", "main"]);
     assert_eq!(fates(&env, 0, &[&id]), fate(&id, "already"));
@@ -311,7 +310,7 @@ fn a_revert_and_a_close_in_the_same_second_are_told_apart() {
     };
     in_the_second_of_its_close(&["revert", "--no-edit", "HEAD"]);
     assert_eq!(fates(&env, 4, &[&id]), fate(&id, "taken_back"), "the close was before it");
-    // Closed once more, in the second of the revert as git tells it.
+    // Closed once more, in the second of the revert according to git.
     crate::support::wait_until("a reopen and a close in one second", crate::support::SOON, || {
         env.el(&["reopen", &id]).ok();
         env.el(&["close", &id]).ok();

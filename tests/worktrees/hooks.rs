@@ -1,4 +1,4 @@
-//! A repository whose hooks say no.
+//! A repository whose hooks refuse.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -33,7 +33,7 @@ fn a_commit_that_a_hook_refuses_is_no_commit_and_its_files_are_kept() {
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 0);
     let tree = env.project(".eluent/worktrees").join(&id);
     assert_eq!(fs::read_to_string(tree.join("a.txt")).unwrap(), "x\n");
-    // Once a person has mended and committed it, it lands.
+    // After a person has repaired and committed the work, it lands.
     hook(&env, "pre-commit", "exit 0");
     env.git(&["-C", tree.to_str().unwrap(), "commit", "-q", "-m", "a"]);
     assert_eq!(env.robot(&["land", &id])["landed"], 1);
@@ -58,8 +58,8 @@ fn hooks_are_for_commits_of_people_and_agents_and_not_for_those_that_el_composes
             hook(&env, name, &format!("echo {name} >> {}; exit 1", asked.display()));
         }
         let refused = env.run(env.command("el").args(["--robot", "land", "--all"]));
-        // What moves the branch that is checked out is git in that checkout, where the hooks are
-        // the user's own: one that forbids it is told.
+        // The checked-out branch is moved by git in that checkout, with the user's own hooks; a
+        // refusing hook is reported.
         let document = refused.fails_with(4).json();
         let item = &document["error"]["details"]["items"][0];
         assert_eq!(item["fate"], "held", "{document:#}");

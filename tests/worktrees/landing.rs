@@ -1,11 +1,10 @@
-//! `el land`: what is brought in, what is left out, and what is never touched.
+//! `el land`: landed work, skipped work, and untouched files.
 
 use serde_json::Value;
 
 use crate::support::TestEnv;
 
-/// An atom with a branch and worktree as el makes them: no agent is needed to try what `el land`
-/// does with it.
+/// An atom with a branch and a worktree as made by el, for trying `el land` without an agent.
 pub(super) fn finished(env: &TestEnv, file: &str, text: &str) -> String {
     let id = env.create(&format!("Write {file}"), &[]);
     let tree = env.path("tmp").join(&id);
@@ -25,7 +24,7 @@ pub(super) fn finished(env: &TestEnv, file: &str, text: &str) -> String {
     id
 }
 
-/// What became of each, by atom.
+/// Returns the outcomes by atom.
 pub(super) fn fates(env: &TestEnv, status: i32, words: &[&str]) -> Vec<(String, String)> {
     let document =
         env.run(env.command("el").args(["--robot", "land"]).args(words)).fails_with(status).json();
@@ -40,7 +39,7 @@ pub(super) fn fates(env: &TestEnv, status: i32, words: &[&str]) -> Vec<(String, 
     items.as_array().unwrap_or_else(|| panic!("{document:#}")).iter().map(pair).collect()
 }
 
-/// What somebody does who is told to resolve the conflict of `with`.
+/// Resolves the conflict of `with`, as a person or agent would.
 fn resolve(env: &TestEnv, conflict: &str, with: &str, text: &str) {
     let tree = env.path(format!("tmp/{conflict}"));
     let at = tree.to_str().unwrap();
@@ -125,7 +124,7 @@ fn a_conflict_and_its_resolution_land_together_and_no_second_one_is_filed() {
     fates(&env, 4, &["--all"]);
     let conflict = env.robot(&["ready"])["items"][0]["id"].as_str().unwrap().to_owned();
     resolve(&env, &conflict, &second, "one and two\n");
-    // Alone it does not fit still, and the atom for that is there.
+    // Alone the branch still conflicts, and the conflict atom exists.
     let refused = env.el(&["land", &second]).fails_with(4);
     assert!(refused.stdout.contains(&format!("{conflict} is closed")), "{refused:#?}");
     let landed =
@@ -266,7 +265,7 @@ fn a_land_that_was_killed_is_finished_by_the_next() {
     let _ = landing.wait(crate::support::SOON);
     std::fs::write(&go, "").unwrap();
     assert_eq!(env.robot(&["land", "--all"])["landed"], 2);
-    // And one that was killed between the moving of the branch and the note of it.
+    // And an `el land` that was killed between moving the branch and recording the landing.
     for id in &ids {
         let notes = env.git(&["for-each-ref", "--format=%(refname)", "refs/el/brought"]);
         notes.lines().filter(|name| name.contains(id.as_str())).for_each(|name| {
@@ -301,7 +300,7 @@ fn the_check_has_what_agents_have() {
     let id = finished(&env, "a.txt", "x");
     assert_eq!(fates(&env, 0, &[&id]), [(id, "landed".to_owned())]);
     assert!(!env.project("made.txt").exists(), "nothing of it is brought in");
-    // A commit that breaks the setup is left out as one that breaks the check is.
+    // A commit that breaks the setup is left out, like a commit that breaks the check.
     let bad = finished(&env, "bad.txt", "x");
     let tree = env.path("tmp").join(&bad);
     env.git(&["-C", tree.to_str().unwrap(), "rm", "-q", "base.txt"]);
@@ -323,7 +322,7 @@ fn a_commit_to_the_target_during_the_check_is_landed_upon() {
         env.project("a.txt").exists()
             && env.git(&["log", "-2", "--format=%s", "main"]).ends_with("mine")
     );
-    // By one who never rests.
+    // By a person who never stops committing.
     env.configure(&format!("land_check = \"sh -c '{commit}'\"\n"));
     let id = finished(&env, "b.txt", "x");
     let told = env.el(&["land", &id]).fails_with(4);

@@ -1,5 +1,5 @@
-//! What happens to work that does not simply land: it is committed by a person's word, given up, or
-//! told in its atom's history.
+//! Work that does not simply land: committed at a person's request, given up, or reported in its
+//! atom's history.
 
 use std::fs;
 
@@ -64,7 +64,7 @@ fn what_was_left_uncommitted_is_committed_if_a_person_says_so() {
     fs::write(env.project(".env"), "KEY=1\n").unwrap();
     let id = env.script_atom(&["sh echo x > a.txt; rm base.txt", "close done"]);
     env.work(&["--once"]);
-    // One whose agent was told and closes all the same.
+    // The agent was told, and closes all the same.
     if env.status(&id) != "closed" {
         env.el(&["close", &id, "--force"]).ok();
     }
@@ -131,7 +131,7 @@ fn a_branch_that_is_given_up_is_kept_for_a_month() {
     assert_eq!(env.git(&["rev-parse", &format!("{kept}^")]), tip);
     assert_eq!(fates(&env, 4, &[&id]), one(&id, "no_branch"));
 
-    // It is let go after a month, and not before.
+    // Kept for a month, and no longer.
     assert_eq!(env.robot(&["worktrees", "prune"])["expired"], json!([]));
     let days_ago = |days: u64| {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
@@ -156,7 +156,7 @@ fn commits_that_no_branch_has_are_kept_with_what_is_given_up() {
     fs::write(tree.join("b.txt"), "detached\n").unwrap();
     env.git(&["-C", at, "add", "b.txt"]);
     env.git(&["-C", at, "commit", "-q", "-m", "detached"]);
-    // The atom's own folder, as el makes it.
+    // The atom's own folder, as made by el.
     env.configure(&format!("worktrees_directory = \"{}\"\n", env.path("tmp").display()));
     let removed = env.robot(&["worktrees", "remove", &id, "--force"]);
     let kept = removed["kept_as"].as_str().unwrap();

@@ -1,12 +1,12 @@
-//! Repositories within the repository: submodules, checked out or not, and clones that git does not
-//! look into. What is in them is nowhere else.
+//! Repositories within the repository: submodules, checked out or not, and clones that git ignores.
+//! Their content may exist nowhere else.
 
 use std::fs;
 
 use crate::support::TestEnv;
 use crate::worktrees::landing::{fates, finished};
 
-/// A repository in a folder, with one commit.
+/// A repository in a folder, with a commit.
 fn nested(env: &TestEnv, folder: &std::path::Path) {
     let at = folder.to_str().unwrap();
     env.git(&["init", "-q", at]);
@@ -15,7 +15,7 @@ fn nested(env: &TestEnv, folder: &std::path::Path) {
     env.git(&["-C", at, "commit", "-q", "-m", "precious"]);
 }
 
-/// A tracker in a repository that has another one in it, as a gitlink.
+/// A tracker in a repository that contains another repository as a gitlink.
 fn with_nested(configuration: &str) -> TestEnv {
     let env = TestEnv::with_repository(configuration);
     nested(&env, &env.project("emb"));
@@ -51,7 +51,7 @@ fn no_repository_makes_way_for_what_a_branch_has_in_its_place() {
         );
         assert_eq!(env.git(&["-C", "emb", "rev-parse", "HEAD"]), inner, "{make}");
         assert_eq!(fs::read_to_string(env.project("emb/precious")).unwrap(), "precious\n");
-        // Moved out of the way it is nobody's loss.
+        // Moved away, it cannot be lost.
         fs::rename(env.project("emb"), env.path("tmp/saved")).unwrap();
         fs::create_dir(env.project("emb")).unwrap();
         assert_eq!(fates(&env, 0, &["--all"]), [(id, "landed".to_owned())], "{make}");
@@ -150,14 +150,14 @@ fn a_repository_in_a_folder_that_git_ignores_keeps_its_worktree_until_its_commit
             fs::remove_dir_all(&at).unwrap();
         }
     }
-    // The main checkout's has them.
+    // The main checkout's repository has the commits.
     let main = env.project("data");
     env.git(&["clone", "-q", tree.join("data").to_str().unwrap(), main.to_str().unwrap()]);
     let reason = env.robot(&["worktrees", "prune"])["kept"][0]["reason"].take();
     assert!(reason.as_str().unwrap().contains("--ignored"), "{reason}");
     fs::remove_dir_all(main).unwrap();
-    // A remote has them: git's own record of that is believed, and the files are judged as others
-    // are.
+    // A remote has the commits: git's record of the remote is believed, and the files are judged
+    // like others.
     let at = tree.join("data");
     let bare = env.path("tmp/bare");
     env.git(&["init", "-q", "--bare", bare.to_str().unwrap()]);

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Process, Running, SOON, TestEnv, wait_until};
 
-/// A setup that takes until the file `tmp/go` is there, and notes if another one is at work in the
-/// same worktree.
+/// A setup that waits for the file `tmp/go`, and notes another setup in the same worktree.
 const SETUP: &str = "#!/bin/sh
 test -e busy && test -n \"$(tr -d '\\0' < /proc/$(cat busy)/cmdline)\" && touch ROOT/tmp/overlaps
 echo $$ > busy
@@ -18,7 +17,7 @@ until test -e ROOT/tmp/go || test -e ROOT/tmp/go-$EL_ATOM; do sleep 0.05; done
 rm busy
 ";
 
-/// An environment in which setups wait; what else is configured.
+/// An environment with waiting setups, and further configuration.
 fn with_slow_setup(more: &str) -> TestEnv {
     let env = TestEnv::with_repository(&format!(
         "isolate = \"worktree\"\nworktree_setup = \"set-up\"\n{more}"
@@ -31,7 +30,7 @@ fn let_setups_end(env: &TestEnv) {
     fs::write(env.path("tmp/go"), "").unwrap();
 }
 
-/// A worker, and an atom whose worktree is set up.
+/// A worker, and an atom whose worktree is being set up.
 fn preparing(env: &TestEnv, arguments: &[&str]) -> (Running, String) {
     let id = env.script_atom(&["close done"]);
     let worker = env.start_work(arguments);
@@ -85,7 +84,7 @@ fn a_cancel_or_a_stop_ends_the_preparation_and_all_that_the_setup_started() {
         env.assert_settled(&ended);
         worker.signal(Signal::INT);
         worker.wait(SOON).ok();
-        // What was broken off is done again.
+        // An interrupted preparation is repeated.
         let_setups_end(&env);
         env.el(&["retry", &id]).ok();
         env.work(&["--drain"]);

@@ -1,4 +1,4 @@
-//! `el worktrees prune` takes what el made, and loses nothing that git is silent about.
+//! `el worktrees prune` removes el's worktrees, and loses no file that git hides.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::TestEnv;
 use crate::worktrees::landing::{fates, finished};
 
-/// Nothing is taken away, and this is why.
+/// Asserts that nothing is removed, for this reason.
 #[track_caller]
 fn assert_kept(env: &TestEnv, why: &str) -> Value {
     for words in [&["worktrees", "prune", "--dry-run"][..], &["worktrees", "prune"]] {
@@ -56,7 +56,7 @@ fn files_that_git_does_not_look_at_are_not_lost() {
     env.work(&["--drain"]);
     fates(&env, 0, &[&id]);
     let tree = env.project(".eluent/worktrees").join(&id);
-    // What is made anew is in nobody's way.
+    // Files that can be made again do not matter.
     for folder in ["build", "cache", "node_modules"] {
         fs::create_dir(tree.join(folder)).unwrap();
         fs::write(tree.join(folder).join("x"), "x").unwrap();
@@ -68,7 +68,7 @@ fn files_that_git_does_not_look_at_are_not_lost() {
         .unwrap();
     assert_eq!(env.robot(&["worktrees", "prune", "--dry-run"])["count"], 1);
 
-    // The same name says nothing: what is in it does.
+    // The name proves nothing; the content counts.
     for (file, text) in [("build/x", "z"), ("build/z", "x")] {
         let before = fs::read(tree.join(file)).ok();
         fs::write(tree.join(file), text).unwrap();

@@ -1,4 +1,4 @@
-//! Repositories as they are found in the world.
+//! Repositories in every state.
 
 use std::fs;
 
@@ -59,7 +59,7 @@ fn a_removed_worktree_comes_back_and_a_taken_branch_is_told() {
         "{:#}",
         env.last_run(&id)
     );
-    // Something else in the way.
+    // Another file in the way.
     env.git(&["worktree", "remove", "--force", env.path("tmp/theirs").to_str().unwrap()]);
     fs::create_dir_all(&tree).unwrap();
     fs::write(tree.join("mine"), "mine").unwrap();
@@ -91,7 +91,7 @@ fn a_detached_head_a_lock_and_failing_hooks_have_their_way() {
     fs::write(env.project(".git/refs/heads/main.lock"), "").unwrap();
     assert!(refused(&env, &["land", &id, "--onto", "main"], 4).contains("locked"));
     fs::remove_file(env.project(".git/refs/heads/main.lock")).unwrap();
-    // Not checked out anywhere: it moves, and the files of the person stay.
+    // Not checked out anywhere: the branch moves, and the person's files stay.
     assert_eq!(env.robot(&["land", &id, "--onto", "main"])["landed"], 1);
     assert!(!env.project("a.txt").exists());
     assert_eq!(env.git(&["show", "main:a.txt"]), "x");
@@ -188,7 +188,7 @@ fn nothing_is_put_through_a_link_that_a_branch_has() {
         "{:#}",
         env.last_run(&id)
     );
-    // Nor by el land, which leaves such a branch out.
+    // Nor by `el land`, which skips such a branch.
     let [bad, good] =
         ["bad.txt", "good.txt"].map(|file| crate::worktrees::landing::finished(&env, file, "x"));
     link(&env.path("tmp").join(&bad));
@@ -232,7 +232,7 @@ fn a_landing_looks_where_git_was_told_not_to_look() {
         env.git(&["update-index", off, "base.txt"]);
         env.git(&["checkout", "-q", "base.txt"]);
     }
-    // What was only touched is no change.
+    // A touched file without changes is no change.
     let _ = env.run(env.command("touch").args(["-d", "2001-01-01", "base.txt"])).ok();
     assert_eq!(crate::worktrees::landing::fates(&env, 0, &[&id])[0].1, "landed");
 }
@@ -262,8 +262,8 @@ fn what_a_person_has_under_way_is_told_and_left_alone() {
     assert_eq!(env.robot(&["land", &id])["landed"], 1);
 }
 
-/// A git that cannot answer is no sign that there is no repository: two agents in one folder would
-/// write over each other.
+/// A git that cannot answer does not mean that there is no repository: two agents in a folder would
+/// overwrite each other.
 #[test]
 fn a_repository_that_git_cannot_use_starts_nothing_and_says_why() {
     type Break = fn(&TestEnv);
@@ -276,7 +276,7 @@ fn a_repository_that_git_cannot_use_starts_nothing_and_says_why() {
             |env| {
                 let at = env.project(".git");
                 let is_root = rustix::process::geteuid().is_root();
-                // Another user's, or else one that may not be read.
+                // Another user's, or else an unreadable repository.
                 let broken = if is_root {
                     std::os::unix::fs::chown(&at, Some(12345), None)
                 } else {
@@ -359,7 +359,7 @@ fn a_task_leaves_the_folder_of_a_person_alone_unless_told_otherwise() {
     let id = listed["items"][0]["atom_id"].as_str().unwrap().to_owned();
     assert_eq!(env.robot(&["land", &id])["landed"], 1);
     assert_eq!(fs::read_to_string(env.project("seen.txt")).unwrap(), "base.txt\nseen.txt\n");
-    // What nobody handed over is done where the worker works.
+    // Work that was not handed over is done in the worker's folder.
     let own = env.script_atom(&["sh echo x > b.txt", "close done"]);
     env.work(&["--drain"]);
     assert_eq!(env.status(&own), "closed");

@@ -69,7 +69,7 @@ fn a_second_attempt_finds_what_the_first_left() {
     let read = |name: &str| std::fs::read_to_string(tree.join(name)).unwrap();
     assert_eq!(read("all.txt").trim(), "half KEY=1 once");
     assert_eq!(read("branch.txt").trim(), format!("el/{id}"));
-    // Nothing of it is committed: it does not land, and it is not taken away.
+    // The work is uncommitted: it does not land, and is not removed.
     let ran = env.el(&["--robot", "land", &id]).fails_with(4);
     let item = ran.json()["error"]["details"]["items"][0].take();
     assert_eq!(item["fate"], "uncommitted");
@@ -133,7 +133,7 @@ fn a_child_begins_at_its_parents_branch() {
     assert_eq!(env.git(&["rev-list", "--count", "HEAD"]), "3");
 }
 
-/// `nohup el work &` in a script: SIGHUP and SIGINT are ignored in `el`, and not in what it starts.
+/// `nohup el work &` in a script: `el` ignores SIGHUP and SIGINT, but its children do not.
 #[test]
 fn agents_setups_and_checks_start_with_the_default_signals() {
     let env = TestEnv::with_repository("");

@@ -1,4 +1,4 @@
-//! Two users' checkouts of one origin, on one machine, with workers at once.
+//! Two users' checkouts of an origin, on a single machine, with workers at once.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{SOON, TestEnv};
 
-/// One user's checkout, with a tracker of its own.
+/// A user's checkout, with its own tracker.
 struct Checkout<'a> {
     env: &'a TestEnv,
     folder: PathBuf,
@@ -97,7 +97,7 @@ fn each_works_and_lands_in_its_own_and_the_second_builds_on_what_the_first_pushe
     left.git(&["push", "-q", "origin", "main"]);
     right.git(&["pull", "-q", "--rebase", "origin", "main"]);
     assert!(right.folder.join("left0.txt").is_file() && right.folder.join("right0.txt").is_file());
-    // What was landed counts as landed though the user has rewritten it since.
+    // Landed work counts as landed even after the user has rewritten it.
     assert_eq!(right.robot(&["land", "--all"])["count"], 0);
     for one in [&left, &right] {
         assert_eq!(one.robot(&["worktrees", "prune"])["count"], 3);

@@ -1,10 +1,10 @@
-//! Variables of git in the environment of whoever calls `el`.
+//! Variables of git in the environment of el's caller.
 
 use std::fs;
 
 use crate::support::TestEnv;
 
-/// What git sets for a hook of a repository elsewhere, and what a person sets.
+/// Variables that git sets for a hook of another repository, and variables that a person sets.
 fn variables(other: &str) -> Vec<(&'static str, String)> {
     vec![
         ("GIT_DIR", format!("{other}/.git")),
@@ -30,7 +30,7 @@ fn a_repository_of_the_callers_reaches_neither_agent_nor_setup_nor_check_nor_our
         env.git(words);
     }
     let out = env.path("out").display().to_string();
-    // The environment as git's own programs see it, through a smudge filter of our git.
+    // The environment of git's own programs, seen through a smudge filter of el's git.
     env.git(&["config", "filter.seen.smudge", &format!("sh -c 'env > {out}/ours; cat'")]);
     fs::write(env.project(".gitattributes"), "base.txt filter=seen\n").unwrap();
     env.git(&["add", ".gitattributes"]);
@@ -57,7 +57,7 @@ fn a_repository_of_the_callers_reaches_neither_agent_nor_setup_nor_check_nor_our
         let seen = fs::read_to_string(env.path("out").join(who)).unwrap();
         let has = |name: &str| seen.lines().any(|line| line.starts_with(&format!("{name}=")));
         for gone in ["GIT_INDEX_FILE", "GIT_AUTHOR_DATE"] {
-            // Git itself sets these for what it starts.
+            // Git itself sets these for its children.
             assert!(who == "ours" || !has(gone), "{who} got {gone}");
         }
         assert!(!seen.contains(&format!("{there}/.git")), "{who}: {seen}");

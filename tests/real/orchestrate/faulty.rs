@@ -1,4 +1,4 @@
-//! Answers of the real client that are not as they should be.
+//! Faulty answers of the real client.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::real::{assert_run, project};
 
 #[test]
 fn slips_are_put_right_and_what_cannot_be_read_is_asked_for_again_in_the_same_conversation() {
-    // A fence, keys without quotes, commas too many: there is one reading only.
+    // A fence, unquoted keys, extra commas: there is a single reading.
     let slips = "```json\n{phase: \"analysis\", \"data\": {\"summary\": \"Two chapters\", \
         recommended_splits: 2,},}\n```";
     let torn = "{\"phase\": \"task_list\", \"data\": {\"tasks\": \
@@ -16,7 +16,7 @@ fn slips_are_put_right_and_what_cannot_be_read_is_asked_for_again_in_the_same_co
     let better = list["steps"][0].take();
     list["steps"] = json!([
         {"text": delimited(torn)},
-        // The JSON is good now, and a task waits for one that there is not.
+        // The JSON is valid now, but a task waits for a missing task.
         {"text": block("task_list", &json!({"tasks": [task("one", &["zero"])]}))},
         better,
     ]);
@@ -50,7 +50,7 @@ fn slips_are_put_right_and_what_cannot_be_read_is_asked_for_again_in_the_same_co
         [0, 1, 2]
     );
     assert!(asked[1].contains("Cut the work below into tasks"), "it goes on with what was said");
-    // What was wrong, in words, and where.
+    // The fault in words, and its place.
     assert!(
         asked[1].contains("At line 4, column 80: after a value comes")
             && asked[1].contains("⟪here⟫"),

@@ -8,8 +8,8 @@ use crate::support::{SOON, TestEnv, wait_until};
 
 const FIRST: [&str; 3] = ["green", "black", "herbs"];
 
-/// The conversation about a task: its file by the client's own tool, a commit, the end of its atom,
-/// and how it went.
+/// The conversation about a task: a file written by the client's own tool, a commit, the close, and
+/// a report.
 fn worker(id: &str, write: Value) -> Value {
     json!({"match": format!("the task `{id}`"), "steps": [
         write,
@@ -20,7 +20,7 @@ fn worker(id: &str, write: Value) -> Value {
 }
 
 /// The order in which atoms were begun (`true`) and closed: a task waits for the status of another,
-/// not for the last words of its agent.
+/// not for its agent's last words.
 fn beginnings_and_ends(env: &TestEnv) -> Vec<(String, bool)> {
     let database = env.database();
     let sql = "SELECT atom_id, kind = 'run_started' FROM events WHERE kind = 'run_started'
@@ -100,7 +100,7 @@ fn five_tasks_in_three_layers_are_done_three_at_a_time_in_worktrees_and_landed()
         done["tasks"].as_array().unwrap().iter().map(|task| &task["layer"]).collect();
     assert_eq!(layers, [0, 0, 0, 1, 2]);
 
-    // Each once, its layer after the one before; the first three side by side.
+    // Each once, layer after layer; the first three run side by side.
     let asked = each(&done, "phases", "atom_id");
     let moments = beginnings_and_ends(&env);
     let position = |id: &str, began: bool| {
@@ -165,7 +165,7 @@ fn five_tasks_in_three_layers_are_done_three_at_a_time_in_worktrees_and_landed()
     assert_eq!(env.robot(&["land", "--all"])["count"], 0);
 
     env.wait_for_sessions(&[]);
-    // But for the API itself.
+    // Except for the API itself.
     let left = || {
         env.processes()
             .into_iter()

@@ -61,7 +61,11 @@ pub enum Error {
         problems: Vec<FieldProblem>,
     },
     /// A required check has not passed, so the work cannot be closed.
-    #[error("{atom} cannot be closed before its check passes ({}: {})", verify.command.join(" "), verify.status)]
+    #[error(
+        "{atom} cannot be closed before its check passes ({}: {})",
+        verify.command.join(" "),
+        verify.status
+    )]
     Unverified {
         /// The atom.
         atom: String,
@@ -72,7 +76,10 @@ pub enum Error {
     #[error("{0}")]
     Refused(String),
     /// The claim is held back: usage limit, account, outage or budget.
-    #[error("{}: {reason}", until.map_or_else(|| "paused".to_owned(), |at| format!("paused until {at}")))]
+    #[error(
+        "{}: {reason}",
+        until.map_or_else(|| "paused".to_owned(), |at| format!("paused until {at}"))
+    )]
     Paused {
         /// When claiming goes on without a person.
         until: Option<Timestamp>,
@@ -94,7 +101,10 @@ pub enum Error {
         why: String,
     },
     /// Written by a newer `el`.
-    #[error("{} was written by a newer el (schema {found}, this el knows up to {known})", path.display())]
+    #[error(
+        "{} was written by a newer el (schema {found}, this el knows up to {known})",
+        path.display()
+    )]
     NewerDatabase {
         /// The file.
         path: PathBuf,

@@ -36,7 +36,8 @@ pub(super) fn read_export(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
 fn read_header(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
     match object.get("version").and_then(Value::as_i64) {
         Some(version) if version > FORMAT_VERSION => Err(format!(
-            "the file is of version {version} of the export format; this el reads up to {FORMAT_VERSION}; use a newer el"
+            "the file is of version {version} of the export format; this el reads up to \
+             {FORMAT_VERSION}; use a newer el"
         )),
         Some(_) => Ok(()),
         None => {

@@ -134,7 +134,8 @@ fn read_bond(
         BondKind::ParentChild => parents.push((line, source, target)),
         kind => {
             if kind == BondKind::ConditionalBlocks {
-                let what = "conditional_blocks holds its target unless the source fails (Eluent's code did the opposite of its documents)";
+                let what = "conditional_blocks holds its target unless the source fails (Eluent's \
+                            code did the opposite of its documents)";
                 batch.notes.add(NoteKind::Remark, what, &format!("line {line}"));
             }
             batch.bonds.push(RecordBond {

@@ -47,7 +47,8 @@ fn status_color(status: Status) -> &'static str {
 pub fn render_dot(vertices: &[Vertex], edges: &[Edge]) -> String {
     let quote = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let mut out = String::from(
-        "digraph el {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];\n",
+        "digraph el {\n  rankdir=LR;\n  node [shape=box, style=\"rounded,filled\", \
+         fontname=\"sans-serif\"];\n",
     );
     for vertex in vertices {
         let label = format!("{}\n{}", short_title(&vertex.title), vertex.id);

@@ -332,7 +332,8 @@ mod tests {
     fn tasks_stand_below_their_headings_and_deeper_ones_below_tasks() {
         assert_eq!(
             outline(
-                "# Plan ##\nWhy.\n## Storage\n- [ ] Schema\n  STRICT.\n  - [x] Ids\n\nProse.\n### Later\n- [ ] Views\n## Docs\n"
+                "# Plan ##\nWhy.\n## Storage\n- [ ] Schema\n  STRICT.\n  - [x] Ids\n\nProse.\n\
+                 ### Later\n- [ ] Views\n## Docs\n"
             ),
             [
                 "# Plan: Why.",
@@ -388,7 +389,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics_and_parents_come_first(text in "([-*#0-9.\\[\\]xX `\t]|[a-zé]|\n){0,200}") {
+        fn no_text_panics_and_parents_come_first(text in "([-*#0-9.\\[\\]xX `\t]|[a-zé]|\n\
+            ){0,200}") {
             for (at, item) in read_outline(&text).items.iter().enumerate() {
                 prop_assert!(item.parent.is_none_or(|parent| parent < at));
                 prop_assert!(!item.title.trim().is_empty());

@@ -298,7 +298,8 @@ mod tests {
     fn headings_hold_the_tasks_below_them() {
         assert_eq!(
             outline(
-                "# Plan\n\n## Storage\nAbout it.\n- [x] Schema\n- [ ] Queries\n  - [ ] Index\n\n## Done\n- [x] Ids\n\n## Background\nProse.\n"
+                "# Plan\n\n## Storage\nAbout it.\n- [x] Schema\n- [ ] Queries\n  - [ ] Index\n\n\
+                 ## Done\n- [x] Ids\n\n## Background\nProse.\n"
             ),
             [
                 "open epic Storage: About it.",
@@ -326,7 +327,9 @@ mod tests {
 
     #[test]
     fn fields_below_a_heading_say_something_of_it() {
-        let text = "## Fix it\n### Priority\n1\n### Type\nbug\n### Labels\napi, big one\n### Depends on\n- Other\n- bd-9\n### Acceptance Criteria\nIt works.\n## Other\n";
+        let text = "## Fix it\n### Priority\n1\n### Type\nbug\n### Labels\napi, big one\n\
+                    ### Depends on\n- Other\n- bd-9\n### Acceptance Criteria\nIt works.\n\
+                    ## Other\n";
         let batch = read_plan(text.as_bytes(), "plan.md");
         let first = &batch.records[0];
         assert_eq!(

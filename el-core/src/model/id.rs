@@ -122,7 +122,9 @@ mod tests {
             let prefix = safe_prefix(&name);
             prop_assert!(prefix.len() <= PREFIX_MAX && !prefix.is_empty());
             prop_assert!(prefix.starts_with(|c: char| c.is_ascii_lowercase()));
-            prop_assert!(prefix.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'));
+            prop_assert!(
+                prefix.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+            );
             prop_assert_eq!(safe_prefix(&prefix), prefix);
         }
 

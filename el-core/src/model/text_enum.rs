@@ -4,7 +4,11 @@
 /// Parsing ignores case and accepts `-` for `_`; the error lists the legal words. The schema is the
 /// list of words.
 macro_rules! text_enum {
-    ($(#[doc = $doc:literal])* pub enum $name:ident as $field:literal { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
+    (
+        $(#[doc = $doc:literal])* pub enum $name:ident as $field:literal {
+            $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+
+        }
+    ) => {
         $(#[doc = $doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum $name { $($(#[$vmeta])* $variant,)+ }
@@ -32,7 +36,8 @@ macro_rules! text_enum {
                 let wanted = text.trim().to_ascii_lowercase().replace('-', "_");
                 $name::ALL.iter().copied().find(|v| v.as_str() == wanted).ok_or_else(|| {
                     let known: Vec<_> = $name::ALL.iter().map(|v| v.as_str()).collect();
-                    $crate::Error::invalid($field, format!("'{text}' is not one of {}", known.join(", ")))
+                    $crate::Error::invalid($field, format!("'{text}' is not one of \
+                        {}", known.join(", ")))
                 })
             }
         }
@@ -61,7 +66,11 @@ macro_rules! text_enum {
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let words: Vec<_> = $name::ALL.iter().map(|v| v.as_str()).collect();
-                schemars::json_schema!({ "description": concat!($($doc, "\n"),*).trim(), "type": "string", "enum": words })
+                schemars::json_schema!({
+                    "description": concat!($($doc, "\n"),*).trim(),
+                    "type": "string",
+                    "enum": words
+                })
             }
         }
     };

@@ -197,7 +197,8 @@ pub(super) fn may_begin(tx: &Tx<'_>, ctx: &Ctx<'_>, wanted: &str, caps: Caps) ->
 fn way_out(epic: &str, is_held: bool, wanted: &str) -> String {
     let reopened = if is_held { epic } else { wanted };
     format!(
-        "Raise it (el update {epic} --metadata '{{\"budget_usd\": …}}', or budget_per_epic), then el reopen {reopened}."
+        "Raise it (el update {epic} --metadata '{{\"budget_usd\": …}}', or budget_per_epic), then \
+         el reopen {reopened}."
     )
 }
 

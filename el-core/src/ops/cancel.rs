@@ -35,14 +35,19 @@ pub fn cancel(
         if let Some(session) = session.filter(|_| mode == CancelMode::Requeue) {
             may_open(&session, &found.atom_id)?;
             return Err(Error::Refused(format!(
-                "a session does not put a cancelled atom back into the queue: `el cancel {0}` holds it, and a person decides",
+                "a session does not put a cancelled atom back into the queue: `el cancel {0}` \
+                 holds it, and a person decides",
                 found.atom_id
             )));
         }
         if !found.is_live() {
             return Err(Error::conflict(
                 "over",
-                format!("{} ended already, as {}", found.id, found.outcome.map_or("unknown", |o| o.as_str())),
+                format!(
+                    "{} ended already, as {}",
+                    found.id,
+                    found.outcome.map_or("unknown", |o| o.as_str())
+                ),
             ));
         }
         request_cancel(tx, ctx, &found, mode, reason)?;

@@ -76,7 +76,8 @@ pub(super) fn taken_claim<'a>(
         Some(_) => Err(Error::conflict(
             "claimed",
             format!(
-                "{} is claimed by {owner}, who ends it or gives it back; an agent's session does not",
+                "{} is claimed by {owner}, who ends it or gives it back; an agent's session does \
+                 not",
                 atom.id
             ),
         )),
@@ -127,8 +128,9 @@ pub(super) fn may_open(session: &Run, atom: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::Refused(format!(
-        "{atom} is what this session works on, and a session does not put its own work back: end it with `el close {atom}`, or with \
-         `el update {atom} --status deferred --reason WHY` if it cannot be done now"
+        "{atom} is what this session works on, and a session does not put its own work back: end \
+         it with `el close {atom}`, or with `el update {atom} --status deferred --reason WHY` if \
+         it cannot be done now"
     )))
 }
 
@@ -144,7 +146,8 @@ pub(super) fn may_close(
     let Some(session) = session else { return Ok(()) };
     if atom.status != Status::Closed && orchestration::is_question(tx, &atom.id)? {
         return Err(Error::Refused(format!(
-            "{} is a question: your answer ends it, in the form that it asks for, as the last thing that you say; no command does",
+            "{} is a question: your answer ends it, in the form that it asks for, as the last \
+             thing that you say; no command does",
             atom.id
         )));
     }
@@ -153,7 +156,8 @@ pub(super) fn may_close(
         return Ok(());
     }
     Err(Error::Refused(format!(
-        "{0} is to be reviewed before it is closed: hand it over with `el submit {0} --report FILE`",
+        "{0} is to be reviewed before it is closed: hand it over with `el submit {0} --report \
+         FILE`",
         atom.id
     )))
 }
@@ -164,8 +168,8 @@ pub(super) fn may_lift_review(session: Option<&Run>, before: &Atom, after: &Atom
         return Ok(());
     }
     Err(Error::Refused(format!(
-        "what asks for a review of {0} (its label, or its metadata) is taken away by a person, not in an agent's session; \
-         `el submit {0} --report FILE` hands it over",
+        "what asks for a review of {0} (its label, or its metadata) is taken away by a person, not \
+         in an agent's session; `el submit {0} --report FILE` hands it over",
         before.id
     )))
 }

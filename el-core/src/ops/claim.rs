@@ -127,7 +127,8 @@ fn only_its_own(atom: &str) -> Error {
     Error::conflict(
         "in_session",
         format!(
-            "a session of `el work` works on its own atom alone, which is {atom}; finish that, the worker hands out the next"
+            "a session of `el work` works on its own atom alone, which is {atom}; finish that, the \
+             worker hands out the next"
         ),
     )
 }

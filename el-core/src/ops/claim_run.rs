@@ -145,8 +145,8 @@ fn is_held_back(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, policy: &RetryPolicy) 
             set_status(tx, ctx, found, Status::Blocked, ChangeDetails::default())?;
             let last = earlier.last().map_or("unknown", |attempt| attempt.outcome.as_str());
             let text = format!(
-                "Given up after {} in a row that were over within a minute and left it ready again at once; the last \
-                 ended as {last}. `el retry` gives it fresh attempts.",
+                "Given up after {} in a row that were over within a minute and left it ready again \
+                 at once; the last ended as {last}. `el retry` gives it fresh attempts.",
                 count_noun(usize::try_from(attempts).unwrap_or(usize::MAX), "attempt")
             );
             let said = comment::insert(tx, ctx, &found.id, &text)?;

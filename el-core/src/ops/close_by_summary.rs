@@ -71,7 +71,8 @@ mod tests {
     fn the_reason_is_what_was_done_and_says_if_it_failed() {
         let text = |status: &str| {
             format!(
-                "# Task Completion Summary\n\n## Accomplishments\n- Parser written\n- Tests added\n\n## Status\n{status}\n"
+                "# Task Completion Summary\n\n## Accomplishments\n- Parser written\n- Tests added\n\
+                 \n## Status\n{status}\n"
             )
         };
         assert_eq!(

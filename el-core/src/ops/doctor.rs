@@ -37,7 +37,10 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
             code: "integrity",
             serious: true,
             message: format!("the database file is damaged: {line}"),
-            hint: "copy .eluent/ away before anything else, then read the copy with `sqlite3 el.db .recover`".to_owned(),
+            hint:
+                "copy .eluent/ away before anything else, then read the copy with `sqlite3 el.db \
+                 .recover`"
+                    .to_owned(),
         });
     }
     for issue in dep_check(store)? {
@@ -79,7 +82,9 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
                 code: "blocker_count",
                 serious: true,
                 message: format!("the count of blockers is wrong for {}", miscounted.join(", ")),
-                hint: "`el doctor --fix` counts them anew; nothing but a write by another program can have done this".to_owned(),
+                hint: "`el doctor --fix` counts them anew; nothing but a write by another program \
+                       can have done this"
+                    .to_owned(),
             });
         }
         let claimed = AtomFilter { statuses: vec![Status::InProgress], ..AtomFilter::default() };
@@ -102,8 +107,14 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
                 findings.push(Finding {
                     code: "lease_expired",
                     serious: true,
-                    message: format!("{} of {} has not been heard of since its lease ended", live.id, live.atom_id),
-                    hint: "start `el work`: it adopts the run if its supervisor lives, and settles it if not".to_owned(),
+                    message: format!(
+                        "{} of {} has not been heard of since its lease ended",
+                        live.id, live.atom_id
+                    ),
+                    hint:
+                        "start `el work`: it adopts the run if its supervisor lives, and settles \
+                         it if not"
+                            .to_owned(),
                 });
             }
         }

@@ -157,8 +157,10 @@ fn run_in(
     steps.finish_steps();
     done.notes = notes.into_list();
     let data = json!({
-        "source": source, "created": done.created, "updated": done.updated, "unchanged": done.unchanged,
-        "bonds_added": done.bonds_added, "bonds_removed": done.bonds_removed, "comments_added": done.comments_added,
+        "source": source, "created": done.created, "updated": done.updated,
+        "unchanged": done.unchanged,
+        "bonds_added": done.bonds_added, "bonds_removed": done.bonds_removed,
+        "comments_added": done.comments_added,
         "comments_edited": done.comments_edited,
     });
     event::insert(tx, ctx, EventKind::Imported, None, None, &data)?;
@@ -236,7 +238,8 @@ fn identify_records(
             return Err(Error::conflict(
                 "other_project",
                 format!(
-                    "{} was imported before as {}, from another project: that one was made at {}; give this project's ids a name of their own with --as",
+                    "{} was imported before as {}, from another project: that one was made at {}; \
+                     give this project's ids a name of their own with --as",
                     record.id, other.id, other.created_at
                 ),
             ));
@@ -305,7 +308,8 @@ fn create_atom(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str, plan: &Planned) -> Resu
     };
     atom::insert(tx, &made)?;
     let data = json!({
-        "title": made.title, "type": made.issue_type, "priority": made.priority, "status": made.status,
+        "title": made.title, "type": made.issue_type, "priority": made.priority,
+        "status": made.status,
         "imported_from": { "source": source, "id": record.id },
     });
     event::insert(tx, ctx, EventKind::Created, Some(&made.id), None, &data)
@@ -370,7 +374,10 @@ fn update_atom(
         || after.close_reason != before.close_reason
         || after.defer_until != before.defer_until
     {
-        let data = json!({ "from": before.status, "to": after.status, "reason": after.close_reason, "defer_until": after.defer_until });
+        let data = json!({
+            "from": before.status, "to": after.status, "reason": after.close_reason,
+            "defer_until": after.defer_until,
+        });
         event::insert(tx, ctx, EventKind::Status, Some(&before.id), None, &data)?;
     }
     if after.parent_id != before.parent_id {

@@ -370,7 +370,8 @@ fn assigned_again(
                 tx,
                 ctx,
                 &before.id,
-                "It was assigned again while it was in progress; the instructions may have changed.",
+                "It was assigned again while it was in progress; the instructions may have \
+                 changed.",
             )?;
         }
         _ => {}
@@ -393,7 +394,8 @@ fn report_missing_instructions(
 ) -> Result<()> {
     let mut report = CompletionReport::template(task, ctx.now);
     report.summary = format!(
-        "No instructions were found: the assignment of {task} says nothing of what is to be done. Nothing was done. Assign it again with instructions, or reject this with them."
+        "No instructions were found: the assignment of {task} says nothing of what is to be done. \
+         Nothing was done. Assign it again with instructions, or reject this with them."
     );
     hand_over(tx, &Ctx { actor: DEVELOPER, ..*ctx }, atom, &json!(report))?;
     received.notes.push(format!("{task} has no instructions, which was reported"));

@@ -24,7 +24,8 @@ pub fn release(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool) -> Resul
             return Err(Error::conflict(
                 "in_session",
                 format!(
-                    "a session ends its work with `el close {0}`, or `el update {0} --status deferred` if it cannot be done now",
+                    "a session ends its work with `el close {0}`, or `el update {0} --status \
+                     deferred` if it cannot be done now",
                     before.id
                 ),
             ));
@@ -36,7 +37,14 @@ pub fn release(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool) -> Resul
             let freed = Atom { assignee: None, updated_at: ctx.now, ..before.clone() };
             atom::update_fields(tx, &before, &freed)?;
             set_status(tx, ctx, &before, Status::Open, ChangeDetails::default())?;
-            event::insert(tx, ctx, EventKind::Released, Some(&before.id), None, &json!({ "was": before.assignee }))?;
+            event::insert(
+                tx,
+                ctx,
+                EventKind::Released,
+                Some(&before.id),
+                None,
+                &json!({ "was": before.assignee }),
+            )?;
         }
         atom::get(tx, &before.id)
     })

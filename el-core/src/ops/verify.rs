@@ -19,7 +19,9 @@ pub fn record_verify(
     store.write(|tx| {
         let live = run::live_with_token(tx, run_id, Some(token))?;
         run::set_verify(tx, &live.id, verify)?;
-        let data = json!({ "status": verify.status, "exit_code": verify.exit_code, "took_ms": verify.took_ms });
+        let data = json!({
+            "status": verify.status, "exit_code": verify.exit_code, "took_ms": verify.took_ms,
+        });
         event::insert(tx, ctx, EventKind::Verified, Some(&live.atom_id), Some(&live.id), &data)
     })
 }

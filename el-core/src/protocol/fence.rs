@@ -69,7 +69,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_breaks_out_of_its_block(text in "(.|[`@\n\r\t\u{1b}]){0,200}", max in 0_usize..400) {
+        fn no_text_breaks_out_of_its_block(
+            text in "(.|[`@\n\r\t\u{1b}]){0,200}",
+            max in 0_usize..400,
+        ) {
             let out = fence_block(&text, max);
             let fence = out.split("text\n").next().unwrap();
             let inside = &out[fence.len() + 5..out.len() - fence.len()];

@@ -142,17 +142,35 @@ mod tests {
     proptest! {
         #[test]
         fn it_never_stalls_and_never_holds_without_a_bound(
-            load in prop::option::of(0.0..100.0_f64), memory in prop::option::of(any::<u64>()), cores in 0_usize..64,
-            max_load in prop::option::of(0.01..50.0_f64), min_memory in prop::option::of(any::<u64>()),
-            starts in prop::collection::vec(0_u64..100, 0..8), interval in 0_u64..100,
+            load in prop::option::of(0.0..100.0_f64),
+            memory in prop::option::of(any::<u64>()),
+            cores in 0_usize..64,
+            max_load in prop::option::of(0.01..50.0_f64),
+            min_memory in prop::option::of(any::<u64>()),
+            starts in prop::collection::vec(0_u64..100, 0..8),
+            interval in 0_u64..100,
         ) {
             let machine = Machine { load, cores, memory };
             let since: Vec<Duration> = starts.into_iter().map(S).collect();
             let limits = Limits { max_load, min_memory, start_interval: S(interval) };
-            let stalled = matches!(may_start_session(&limits, &machine, &since, Some(LONGEST_IDLE)), Admission::Hold(_));
+            let stalled = matches!(
+                may_start_session(&limits, &machine, &since, Some(LONGEST_IDLE)),
+                Admission::Hold(_)
+            );
             prop_assert!(!stalled);
-            prop_assert_eq!(may_start_session(&Limits::default(), &machine, &since, None), Admission::Start);
-            prop_assert_eq!(may_start_session(&Limits { start_interval: Duration::ZERO, ..limits }, &Machine::default(), &since, None), Admission::Start);
+            prop_assert_eq!(
+                may_start_session(&Limits::default(), &machine, &since, None),
+                Admission::Start
+            );
+            prop_assert_eq!(
+                may_start_session(
+                    &Limits { start_interval: Duration::ZERO, ..limits },
+                    &Machine::default(),
+                    &since,
+                    None
+                ),
+                Admission::Start
+            );
         }
     }
 }

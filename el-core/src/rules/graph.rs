@@ -137,12 +137,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_path_is_found_exactly_when_the_start_reaches_itself(pairs in prop::collection::vec((0_u8..8, 0_u8..8), 0..24), start in 0_u8..8) {
+        fn a_path_is_found_exactly_when_the_start_reaches_itself(
+            pairs in prop::collection::vec((0_u8..8, 0_u8..8), 0..24),
+            start in 0_u8..8,
+        ) {
             let edges = edges(&pairs);
-            let mut reached: HashSet<u8> = pairs.iter().filter(|(f, _)| *f == start).map(|(_, t)| *t).collect();
+            let mut reached: HashSet<u8> =
+                pairs.iter().filter(|(f, _)| *f == start).map(|(_, t)| *t).collect();
             loop {
-                let more: HashSet<u8> = pairs.iter().filter(|(f, t)| reached.contains(f) && !reached.contains(t)).map(|(_, t)| *t).collect();
-                if more.is_empty() { break; }
+                let more: HashSet<u8> = pairs
+                    .iter()
+                    .filter(|(f, t)| reached.contains(f) && !reached.contains(t))
+                    .map(|(_, t)| *t)
+                    .collect();
+                if more.is_empty() {
+                    break;
+                }
                 reached.extend(more);
             }
             let path = find(&edges, start);

@@ -175,7 +175,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn one_step_and_all_is_said(own in known(), pause in known(), cleared in prop::option::of(-60_i64..60)) {
+        fn one_step_and_all_is_said(
+            own in known(),
+            pause in known(),
+            cleared in prop::option::of(-60_i64..60),
+        ) {
             let now = at(0);
             let mut shared = Shared { pause, cleared_at: cleared.map(at) };
             let mut own = own;
@@ -195,7 +199,11 @@ mod tests {
         }
 
         #[test]
-        fn what_was_cleared_holds_nobody(until in prop::option::of(1_i64..600_000), learnt in -100_i64..0, later in 0_i64..100) {
+        fn what_was_cleared_holds_nobody(
+            until in prop::option::of(1_i64..600_000),
+            learnt in -100_i64..0,
+            later in 0_i64..100,
+        ) {
             let known = limit(until, learnt);
             let shared = Shared { pause: Some(known.clone()), cleared_at: Some(at(0)) };
             prop_assert_eq!(reconcile(Some(&known), &shared, at(later)), Step::Clear);

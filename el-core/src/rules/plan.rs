@@ -239,24 +239,38 @@ mod tests {
     proptest! {
         #[test]
         fn no_more_runs_than_allowed_and_each_run_has_one_fate(
-            runs in prop::collection::vec((0_usize..3, any::<bool>(), -100_i64..100, 0_usize..3), 0..8),
+            runs in prop::collection::vec(
+                (0_usize..3, any::<bool>(), -100_i64..100, 0_usize..3), 0..8
+            ),
         ) {
             let liveness = [Liveness::Alive, Liveness::Absent, Liveness::Unknown];
             let live: Vec<(Run, Liveness)> = runs
                 .iter()
                 .enumerate()
                 .map(|(n, (worker, registered, lease, seen))| {
-                    (run(&n.to_string(), ["me", "other", "dead"][*worker], *registered, *lease), liveness[*seen])
+                    (
+                        run(&n.to_string(), ["me", "other", "dead"][*worker], *registered, *lease),
+                        liveness[*seen],
+                    )
                 })
                 .collect();
             let actions = plan_of(&live);
             let adopted = actions.iter().filter(|a| matches!(a, Action::Adopt { .. })).count();
-            let claims: usize = actions.iter().map(|a| if let Action::Claim { at_most } = a { *at_most } else { 0 }).sum();
-            let kept = live.iter().filter(|(r, l)| r.worker_id.as_deref() == Some("me") && *l != Liveness::Absent).count();
+            let claims: usize = actions
+                .iter()
+                .map(|a| if let Action::Claim { at_most } = a { *at_most } else { 0 })
+                .sum();
+            let kept = live
+                .iter()
+                .filter(|(r, l)| r.worker_id.as_deref() == Some("me") && *l != Liveness::Absent)
+                .count();
             prop_assert!(claims == 0 || kept + adopted + claims <= 2);
             let mut touched: Vec<&String> = actions
                 .iter()
-                .filter_map(|a| match a { Action::Recover { run } | Action::Adopt { run } => Some(run), Action::Claim { .. } => None })
+                .filter_map(|a| match a {
+                    Action::Recover { run } | Action::Adopt { run } => Some(run),
+                    Action::Claim { .. } => None,
+                })
                 .collect();
             let count = touched.len();
             touched.sort();

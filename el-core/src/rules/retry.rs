@@ -279,14 +279,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_attempts_do_those_that_come_round_end(took in prop::collection::vec(0_u64..60, 0..60), most in 1_u32..40) {
+        fn whatever_attempts_do_those_that_come_round_end(
+            took in prop::collection::vec(0_u64..60, 0..60),
+            most in 1_u32..40,
+        ) {
             let policy = RetryPolicy { failures: most, ..RetryPolicy::default() };
             let (mut made, mut now) = (Vec::new(), seconds(0));
             for length in took {
                 match policy.next_start(&made, now) {
                     NextStart::Now => {}
-                    NextStart::Later(at) => { prop_assert!(at > now && at <= now.plus(policy.cap)); now = at; }
-                    NextStart::Never(count) => { prop_assert_eq!(count, most); return Ok(()); }
+                    NextStart::Later(at) => {
+                        prop_assert!(at > now && at <= now.plus(policy.cap));
+                        now = at;
+                    }
+                    NextStart::Never(count) => {
+                        prop_assert_eq!(count, most);
+                        return Ok(());
+                    }
                 }
                 let ended = now.plus(Duration::from_secs(length));
                 made.push(Attempt { started: now, ended, outcome: Outcome::Superseded });
@@ -296,7 +305,10 @@ mod tests {
         }
 
         #[test]
-        fn a_wait_is_bounded_and_an_atom_is_given_up_in_the_end(count in 0_usize..40, jitter in any::<f64>()) {
+        fn a_wait_is_bounded_and_an_atom_is_given_up_in_the_end(
+            count in 0_usize..40,
+            jitter in any::<f64>(),
+        ) {
             let policy = RetryPolicy::default();
             let earlier = vec![Outcome::Failed; count];
             match policy.next_attempt(Outcome::Failed, &earlier, jitter) {

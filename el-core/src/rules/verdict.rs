@@ -125,7 +125,8 @@ pub fn decide_verdict(facts: &Facts<'_>) -> Verdict {
     };
     if facts.exit.is_permanent {
         let comment = format!(
-            "Not tried again, as it would end the same: {detail}. Once that is mended, `el retry` gives it fresh attempts."
+            "Not tried again, as it would end the same: {detail}. Once that is mended, `el retry` \
+             gives it fresh attempts."
         );
         return Verdict { outcome, detail, atom: AtomChange::Block { comment }, pause: None };
     }
@@ -133,7 +134,8 @@ pub fn decide_verdict(facts: &Facts<'_>) -> Verdict {
         Next::Retry(wait) => AtomChange::Reopen { retry_at: Some(facts.now.plus(wait)) },
         Next::GiveUp(attempts) => AtomChange::Block {
             comment: format!(
-                "Given up after {} that ended as {outcome}; the last: {detail}. `el retry` gives it fresh attempts.",
+                "Given up after {} that ended as {outcome}; the last: {detail}. `el retry` gives \
+                 it fresh attempts.",
                 count_noun(usize::try_from(attempts).unwrap_or(usize::MAX), "attempt")
             ),
         },
@@ -395,7 +397,8 @@ mod tests {
         let got = verdict(Some((Status::InProgress, false)), &record, None, &[]);
         assert_eq!(got.outcome, Outcome::LaunchFailed);
         assert!(
-            matches!(&got.atom, AtomChange::Block { comment } if comment.contains("a and b conflict")),
+            matches!(&got.atom, AtomChange::Block { comment } if comment.contains("a and b \
+                conflict")),
             "{got:?}"
         );
     }
@@ -451,12 +454,27 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_atom_left_in_progress_never_stays_so(end in prop::sample::select(EndKind::ALL), is_error: bool, code in any::<Option<i32>>(), count in 0_usize..8, jitter in any::<f64>()) {
+        fn an_atom_left_in_progress_never_stays_so(
+            end in prop::sample::select(EndKind::ALL),
+            is_error: bool,
+            code in any::<Option<i32>>(), count in 0_usize..8, jitter in any::<f64>(),
+        ) {
             let mut record = exit(end);
             record.is_error = is_error;
             record.exit_code = code;
             let earlier = vec![Outcome::Failed; count];
-            let got = decide_verdict(&Facts { atom: Some((Status::InProgress, false)), exit: &record, began: now(), known: None, cancel: None, over_budget: None, earlier: &earlier, policy: &RetryPolicy::default(), jitter, now: now() });
+            let got = decide_verdict(&Facts {
+                atom: Some((Status::InProgress, false)),
+                exit: &record,
+                began: now(),
+                known: None,
+                cancel: None,
+                over_budget: None,
+                earlier: &earlier,
+                policy: &RetryPolicy::default(),
+                jitter,
+                now: now(),
+            });
             prop_assert!(got.atom != AtomChange::Keep);
             prop_assert!(got.outcome.is_failure() || got.outcome == Outcome::Interrupted);
         }

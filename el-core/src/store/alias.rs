@@ -89,7 +89,8 @@ pub(crate) fn named_beginning(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, St
 
 fn matching_names(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(String, String)>> {
     let sql = format!(
-        "SELECT DISTINCT a.id, a.title FROM aliases n JOIN atoms a ON a.id = n.atom_id WHERE {condition} ORDER BY a.seq LIMIT ?2"
+        "SELECT DISTINCT a.id, a.title FROM aliases n JOIN atoms a ON a.id = n.atom_id
+         WHERE {condition} ORDER BY a.seq LIMIT ?2"
     );
     let limit = i64::try_from(crate::model::MAX_CANDIDATES).expect("a small constant");
     let mut statement = tx.prepare_cached(&sql).doing("look a name up")?;

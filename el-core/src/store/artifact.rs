@@ -32,7 +32,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Artifact> {
 pub(crate) fn of_run(tx: &Tx<'_>, run: &str) -> Result<Vec<Artifact>> {
     let mut statement = tx
         .prepare_cached(
-            "SELECT run_id, n, kind, path, description, state, size, sha256, file, reason, note FROM artifacts WHERE run_id = ?1 ORDER BY n",
+            "SELECT run_id, n, kind, path, description, state, size, sha256, file, reason, note
+             FROM artifacts WHERE run_id = ?1 ORDER BY n",
         )
         .doing("read artifacts")?;
     let rows = statement.query_map([run], from_row).doing("read artifacts")?;
@@ -44,7 +45,8 @@ pub(crate) fn replace(tx: &Tx<'_>, run: &str, artifacts: &[Artifact]) -> Result<
     tx.execute("DELETE FROM artifacts WHERE run_id = ?1", [run]).doing("record artifacts")?;
     let mut statement = tx
         .prepare_cached(
-            "INSERT INTO artifacts (run_id, n, kind, path, description, state, size, sha256, file, reason, note)
+            "INSERT INTO artifacts (run_id, n, kind, path, description, state, size, sha256, file,
+             reason, note)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )
         .doing("record artifacts")?;
@@ -72,7 +74,8 @@ pub(crate) fn replace(tx: &Tx<'_>, run: &str, artifacts: &[Artifact]) -> Result<
 pub(crate) fn last_run_with_any(tx: &Tx<'_>, atom: &str) -> Result<Option<String>> {
     use rusqlite::OptionalExtension as _;
     tx.prepare_cached(
-        "SELECT r.id FROM runs r WHERE r.atom_id = ?1 AND EXISTS (SELECT 1 FROM artifacts x WHERE x.run_id = r.id) ORDER BY r.seq DESC LIMIT 1",
+        "SELECT r.id FROM runs r WHERE r.atom_id = ?1 AND EXISTS (SELECT 1 FROM artifacts x
+         WHERE x.run_id = r.id) ORDER BY r.seq DESC LIMIT 1",
     )
     .and_then(|mut s| s.query_row([atom], |row| row.get(0)).optional())
     .doing("look for artifacts")

@@ -11,8 +11,9 @@ use crate::{Error, Result};
 const UNKNOWN_STATUS: Status = Status::Blocked;
 
 /// The columns that [`from_row`] reads, of a table that the query calls `a`.
-pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.status, a.issue_type, a.priority, a.assignee, a.parent_id, \
-     a.defer_until, a.retry_at, a.close_reason, a.created_by, a.created_at, a.updated_at, a.closed_at, a.metadata, \
+pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.status, \
+     a.issue_type, a.priority, a.assignee, a.parent_id, a.defer_until, a.retry_at, \
+     a.close_reason, a.created_by, a.created_at, a.updated_at, a.closed_at, a.metadata, \
      (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL), \
      (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id), \
      a.delegated_by, a.workdir, a.timeout_ms, a.verify, a.require_verify";
@@ -109,7 +110,8 @@ pub(crate) fn with_unknown_words(tx: &Tx<'_>) -> Result<Vec<String>> {
     let statuses = list(&mut Status::ALL.iter().map(|status| status.as_str()));
     let types = list(&mut IssueType::ALL.iter().map(|kind| kind.as_str()));
     let sql = format!(
-        "SELECT id FROM atoms WHERE status NOT IN ({statuses}) OR issue_type NOT IN ({types}) OR priority NOT BETWEEN 0 AND 5 ORDER BY seq"
+        "SELECT id FROM atoms WHERE status NOT IN ({statuses}) OR issue_type NOT IN ({types})
+         OR priority NOT BETWEEN 0 AND 5 ORDER BY seq"
     );
     let mut statement = tx.prepare(&sql).doing("look for damaged records")?;
     let rows = statement.query_map([], |row| row.get(0)).doing("look for damaged records")?;
@@ -163,7 +165,10 @@ fn resolve_short(tx: &Tx<'_>, wanted: &str, lower: &str) -> Result<String> {
         _ => return Err(Error::not_found("atom", wanted)),
     };
     let mut statement = tx
-        .prepare_cached("SELECT id, title, short FROM atoms WHERE short >= ?1 AND short < ?1 || '{' ORDER BY short LIMIT ?2")
+        .prepare_cached(
+            "SELECT id, title, short FROM atoms WHERE short >= ?1 AND short < ?1 || '{'
+            ORDER BY short LIMIT ?2",
+        )
         .doing("look an id up")?;
     let limit = i64::try_from(model::MAX_CANDIDATES).expect("a small constant");
     let rows = statement
@@ -188,7 +193,8 @@ pub(crate) fn unused_short(tx: &Tx<'_>) -> Result<String> {
     let mut taken = tx
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM atoms WHERE short >= ?1 AND short < ?1 || '{')
-                 OR EXISTS (SELECT 1 FROM atoms WHERE short IN (substr(?1, 1, 4), substr(?1, 1, 5), substr(?1, 1, 6), substr(?1, 1, 7)))",
+                 OR EXISTS (SELECT 1 FROM atoms WHERE short IN (
+                      substr(?1, 1, 4), substr(?1, 1, 5), substr(?1, 1, 6), substr(?1, 1, 7)))",
         )
         .doing("make an id")?;
     for len in model::SHORT_MIN..=12 {
@@ -208,9 +214,11 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
     let short = atom.id.rsplit_once('-').map_or(atom.id.as_str(), |(_, short)| short);
     let delegation = atom.delegation.as_ref();
     tx.prepare_cached(
-        "INSERT INTO atoms (id, short, title, description, acceptance, status, issue_type, priority, assignee, parent_id, defer_until,
-            close_reason, created_by, created_at, updated_at, closed_at, metadata, delegated_by, workdir, timeout_ms, verify, require_verify)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
+        "INSERT INTO atoms (id, short, title, description, acceptance, status, issue_type, priority,
+            assignee, parent_id, defer_until, close_reason, created_by, created_at, updated_at,
+            closed_at, metadata, delegated_by, workdir, timeout_ms, verify, require_verify)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+         ?19, ?20, ?21, ?22)",
     )
     .and_then(|mut s| {
         s.execute(params![
@@ -234,7 +242,9 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
             delegation.map(|d| &d.by),
             delegation.and_then(|d| d.workdir.as_deref()),
             delegation.and_then(|d| d.timeout_ms),
-            delegation.and_then(|d| d.verify.as_ref()).map(|words| serde_json::json!(words).to_string()),
+            delegation
+                .and_then(|d| d.verify.as_ref())
+                .map(|words| serde_json::json!(words).to_string()),
             delegation.is_some_and(|d| d.require_verify),
         ])
     })
@@ -297,7 +307,8 @@ pub(crate) fn set_status(
 ) -> Result<()> {
     tx.prepare_cached(
         "UPDATE atoms SET status = ?2, close_reason = ?3, closed_at = CASE WHEN ?4 THEN ?5 END,
-            defer_until = ?6, retry_at = ?7, retry_from = iif(?7 IS NULL, NULL, ?5), status_by_run = ?8,
+            defer_until = ?6, retry_at = ?7, retry_from = iif(?7 IS NULL, NULL, ?5),
+            status_by_run = ?8,
             fresh_since = CASE WHEN ?9 THEN ?5 ELSE fresh_since END, updated_at = ?5,
             assignee = coalesce(?10, assignee) WHERE id = ?1",
     )
@@ -328,9 +339,11 @@ pub(crate) fn overwrite(
     fresh_since: Option<Timestamp>,
 ) -> Result<()> {
     tx.prepare_cached(
-        "UPDATE atoms SET title = ?2, description = ?3, acceptance = ?4, status = ?5, issue_type = ?6, priority = ?7, assignee = ?8, parent_id = ?9,
-            defer_until = ?10, close_reason = ?11, updated_at = ?12, closed_at = ?13, metadata = ?14,
-            status_by_run = CASE WHEN ?15 THEN NULL ELSE status_by_run END, retry_at = CASE WHEN ?15 THEN NULL ELSE retry_at END,
+        "UPDATE atoms SET title = ?2, description = ?3, acceptance = ?4, status = ?5,
+            issue_type = ?6, priority = ?7, assignee = ?8, parent_id = ?9, defer_until = ?10,
+            close_reason = ?11, updated_at = ?12, closed_at = ?13, metadata = ?14,
+            status_by_run = CASE WHEN ?15 THEN NULL ELSE status_by_run END,
+            retry_at = CASE WHEN ?15 THEN NULL ELSE retry_at END,
             retry_from = CASE WHEN ?15 THEN NULL ELSE retry_from END,
             fresh_since = coalesce(?16, fresh_since) WHERE id = ?1",
     )
@@ -407,7 +420,8 @@ pub(crate) fn open_below(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare_cached(
             "WITH RECURSIVE down (id) AS (
-               SELECT ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id WHERE c.status NOT IN ('wont_do', 'discard'))
+               SELECT ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id
+               WHERE c.status NOT IN ('wont_do', 'discard'))
              SELECT a.id FROM down JOIN atoms a ON a.id = down.id
              WHERE a.id <> ?1 AND a.status NOT IN ('closed', 'wont_do', 'discard') ORDER BY a.seq",
         )
@@ -450,7 +464,8 @@ pub(crate) fn child_ids(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
 /// Returns the delegated tasks, newest first, optionally only those of an assignee.
 pub(crate) fn list_delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<Atom>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM atoms a WHERE a.delegated_by IS NOT NULL AND (?1 IS NULL OR a.assignee = ?1) ORDER BY a.seq DESC"
+        "SELECT {COLUMNS} FROM atoms a WHERE a.delegated_by IS NOT NULL AND (?1 IS NULL
+         OR a.assignee = ?1) ORDER BY a.seq DESC"
     );
     let mut statement = tx.prepare_cached(&sql).doing("read tasks")?;
     let rows = statement.query_map([assignee], from_row).doing("read tasks")?;
@@ -462,7 +477,8 @@ pub(crate) fn assignees_of_tasks(tx: &Tx<'_>) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare_cached(
             "SELECT DISTINCT assignee FROM atoms
-             WHERE delegated_by IS NOT NULL AND assignee IS NOT NULL AND status NOT IN ('closed','wont_do','discard') ORDER BY assignee",
+             WHERE delegated_by IS NOT NULL AND assignee IS NOT NULL
+             AND status NOT IN ('closed','wont_do','discard') ORDER BY assignee",
         )
         .doing("read whose tasks there are")?;
     let rows = statement.query_map([], |row| row.get(0)).doing("read whose tasks there are")?;

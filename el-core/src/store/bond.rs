@@ -55,7 +55,8 @@ pub(crate) fn list_touching(tx: &Tx<'_>, atom: &str) -> Result<Vec<Bond>> {
         tx,
         "SELECT source_id, target_id, kind, created_at FROM bonds WHERE target_id = ?1
          UNION ALL SELECT source_id, target_id, kind, created_at FROM bonds WHERE source_id = ?1
-         UNION ALL SELECT parent_id, id, 'parent_child', created_at FROM atoms WHERE id = ?1 AND parent_id IS NOT NULL
+         UNION ALL SELECT parent_id, id, 'parent_child', created_at FROM atoms
+         WHERE id = ?1 AND parent_id IS NOT NULL
          UNION ALL SELECT parent_id, id, 'parent_child', created_at FROM atoms WHERE parent_id = ?1
          ORDER BY 4, 1, 2",
         params![atom],
@@ -77,7 +78,8 @@ pub(crate) fn list_all(tx: &Tx<'_>) -> Result<Vec<Bond>> {
     query_bonds(
         tx,
         "SELECT source_id, target_id, kind, created_at FROM bonds
-         UNION ALL SELECT parent_id, id, 'parent_child', created_at FROM atoms WHERE parent_id IS NOT NULL ORDER BY 4, 1, 2",
+         UNION ALL SELECT parent_id, id, 'parent_child', created_at FROM atoms
+         WHERE parent_id IS NOT NULL ORDER BY 4, 1, 2",
         params![],
     )
 }
@@ -143,7 +145,8 @@ pub(crate) fn find_miscounted(tx: &Tx<'_>) -> Result<Vec<String>> {
         .prepare(
             "SELECT a.id FROM atoms a WHERE a.blocked_by <> (
                SELECT count(*) FROM bonds b JOIN atoms s ON s.id = b.source_id
-               WHERE b.target_id = a.id AND b.kind = 'blocks' AND s.status NOT IN ('closed','wont_do','discard')) ORDER BY a.seq",
+               WHERE b.target_id = a.id AND b.kind = 'blocks'
+               AND s.status NOT IN ('closed','wont_do','discard')) ORDER BY a.seq",
         )
         .doing("check the counts of blockers")?;
     let rows = statement.query_map([], |row| row.get(0)).doing("check the counts of blockers")?;
@@ -155,7 +158,8 @@ pub(crate) fn recount_blockers(tx: &Tx<'_>) -> Result<()> {
     tx.execute(
         "UPDATE atoms SET blocked_by = (
            SELECT count(*) FROM bonds b JOIN atoms s ON s.id = b.source_id
-           WHERE b.target_id = atoms.id AND b.kind = 'blocks' AND s.status NOT IN ('closed','wont_do','discard'))",
+           WHERE b.target_id = atoms.id AND b.kind = 'blocks'
+           AND s.status NOT IN ('closed','wont_do','discard'))",
         [],
     )
     .doing("count blockers anew")?;

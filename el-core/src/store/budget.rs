@@ -15,7 +15,8 @@ pub(crate) struct RunBudget {
 /// Adds an amount to the spending of a day.
 pub(crate) fn add_spent(tx: &Tx<'_>, day: i64, micros: i64) -> Result<()> {
     tx.prepare_cached(
-        "INSERT INTO spend (day, cost_micros) VALUES (?1, ?2) ON CONFLICT (day) DO UPDATE SET cost_micros = cost_micros + ?2",
+        "INSERT INTO spend (day, cost_micros) VALUES (?1, ?2) ON CONFLICT (day) DO UPDATE
+         SET cost_micros = cost_micros + ?2",
     )
     .and_then(|mut s| s.execute(params![day, micros]))
     .doing("count what was spent")?;
@@ -57,7 +58,8 @@ pub(crate) fn parent_ids(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
         .prepare_cached(
             "WITH RECURSIVE up (id, depth) AS (
                SELECT parent_id, 1 FROM atoms WHERE id = ?1 AND parent_id IS NOT NULL
-               UNION SELECT p.parent_id, up.depth + 1 FROM atoms p JOIN up ON p.id = up.id WHERE p.parent_id IS NOT NULL AND up.depth < 64
+               UNION SELECT p.parent_id, up.depth + 1 FROM atoms p JOIN up ON p.id = up.id
+               WHERE p.parent_id IS NOT NULL AND up.depth < 64
              ) SELECT id FROM up ORDER BY depth",
         )
         .doing("read parents")?;
@@ -68,7 +70,8 @@ pub(crate) fn parent_ids(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
 /// Returns the cost of all runs of an atom and of all descendants.
 pub(crate) fn spent_below(tx: &Tx<'_>, root: &str) -> Result<i64> {
     tx.prepare_cached(
-        "WITH RECURSIVE down (id) AS (SELECT ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id)
+        "WITH RECURSIVE down (id) AS (SELECT ?1 UNION SELECT c.id FROM atoms c
+         JOIN down ON c.parent_id = down.id)
          SELECT coalesce(sum(r.cost_micros), 0) FROM down JOIN runs r ON r.atom_id = down.id",
     )
     .and_then(|mut s| s.query_row([root], |row| row.get(0)))

@@ -16,8 +16,16 @@ pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, content: &str) -> R
         created_at: ctx.now,
     };
     tx.execute(
-        "INSERT INTO comments (id, atom_id, author, content, run_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![comment.id, atom, comment.author, comment.content, comment.run_id, ctx.now.as_micros()],
+        "INSERT INTO comments (id, atom_id, author, content, run_id, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            comment.id,
+            atom,
+            comment.author,
+            comment.content,
+            comment.run_id,
+            ctx.now.as_micros()
+        ],
     )
     .doing("add a comment")?;
     Ok(comment)
@@ -27,7 +35,8 @@ pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, content: &str) -> R
 pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
     let added = tx
         .prepare_cached(
-            "INSERT OR IGNORE INTO comments (id, atom_id, author, content, run_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT OR IGNORE INTO comments (id, atom_id, author, content, run_id, created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )
         .and_then(|mut s| {
             s.execute(params![
@@ -72,7 +81,8 @@ pub(crate) fn by_time(tx: &Tx<'_>, atom: &str) -> Result<Vec<Comment>> {
 pub(crate) fn list_of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Comment>> {
     query_comments(
         tx,
-        "SELECT id, atom_id, author, content, run_id, created_at FROM comments WHERE atom_id = ?1 ORDER BY seq",
+        "SELECT id, atom_id, author, content, run_id, created_at FROM comments WHERE atom_id = ?1
+         ORDER BY seq",
         params![atom],
     )
 }

@@ -24,10 +24,12 @@ fn project(dir: &tempfile::TempDir, atoms: i64) -> Store {
     let mut store = Store::create(&path, "el", NOW).unwrap();
     let fill = "WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ?1 - 1)
         INSERT INTO atoms (id, short, title, status, assignee, created_by, created_at, updated_at)
-        SELECT 'el-' || n, n, 'Atom ' || n, iif(n % 20 = 0, 'in_progress', iif(n % 20 < 5, 'open', 'closed')),
+        SELECT 'el-' || n, n, 'Atom ' || n, iif(n % 20 = 0, 'in_progress', iif(n % 20 < 5, 'open',
+        'closed')),
           iif(n % 20 = 0, 'agent-' || n, NULL), 'ann', n, n FROM n";
     let claim = "INSERT INTO events (at, actor, kind, atom_id, data)
-        SELECT 1, assignee, 'claimed', id, json_object('conversation', 'c-' || seq) FROM atoms WHERE status = 'in_progress'";
+        SELECT 1, assignee, 'claimed', id, json_object('conversation', 'c-' || seq) FROM atoms
+        WHERE status = 'in_progress'";
     store
         .write(|tx| {
             tx.execute(fill, params![atoms]).unwrap();
@@ -80,7 +82,8 @@ fn queue_of_others(dir: &tempfile::TempDir, atoms: i64) -> Store {
     let mut store = project(dir, 0);
     let fill = "WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ?1 + 19)
         INSERT INTO atoms (id, short, title, assignee, created_by, created_at, updated_at)
-        SELECT 'el-q' || n, 'q' || n, 'Atom', iif(n < ?1, 'bob', iif(n % 2 = 0, 'ann', NULL)), 'ann', n, n FROM n";
+        SELECT 'el-q' || n, 'q' || n, 'Atom', iif(n < ?1, 'bob', iif(n % 2 = 0, 'ann', NULL)),
+        'ann', n, n FROM n";
     store.write(|tx| Ok(tx.execute(fill, params![atoms]).unwrap())).unwrap();
     store
 }
@@ -136,8 +139,12 @@ fn a_plans_status_grows_with_its_tasks_and_no_faster() {
         // Layers of twenty; each task waits for two of the layer before.
         let list: Vec<_> = (0..tasks)
             .map(|n| {
-                let before: Vec<String> = [20, 21].iter().filter(|d| n >= **d).map(|d| format!("t{}", n - d)).collect();
-                json!({ "id": format!("t{n}"), "title": format!("Chapter {n}"), "description": "d", "dependencies": before })
+                let before: Vec<String> =
+                    [20, 21].iter().filter(|d| n >= **d).map(|d| format!("t{}", n - d)).collect();
+                json!({
+                    "id": format!("t{n}"), "title": format!("Chapter {n}"), "description": "d",
+                    "dependencies": before,
+                })
             })
             .collect();
         ops::supply_answer(

@@ -15,9 +15,21 @@ pub(crate) fn insert(
     data: &serde_json::Value,
 ) -> Result<()> {
     let run = run.or(ctx.session.map(|s| s.run.as_str()));
-    tx.prepare_cached("INSERT INTO events (at, actor, kind, atom_id, run_id, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
-        .and_then(|mut s| s.execute(params![ctx.now.as_micros(), ctx.actor, kind.as_str(), atom, run, data.to_string()]))
-        .doing("write an event")?;
+    tx.prepare_cached(
+        "INSERT INTO events (at, actor, kind, atom_id, run_id, data)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )
+    .and_then(|mut s| {
+        s.execute(params![
+            ctx.now.as_micros(),
+            ctx.actor,
+            kind.as_str(),
+            atom,
+            run,
+            data.to_string()
+        ])
+    })
+    .doing("write an event")?;
     Ok(())
 }
 
@@ -83,7 +95,8 @@ pub(crate) fn tasks_above(tx: &Tx<'_>, atom: &str, at_most: i64) -> Result<i64> 
              JOIN events e ON e.atom_id = above.atom AND e.kind = 'created'
              JOIN runs r ON r.id = e.run_id
              WHERE above.step < ?2)
-         SELECT count(*) FROM above JOIN atoms a ON a.id = above.atom WHERE a.delegated_by IS NOT NULL",
+         SELECT count(*) FROM above JOIN atoms a ON a.id = above.atom
+         WHERE a.delegated_by IS NOT NULL",
     )
     .and_then(|mut s| s.query_row(params![atom, at_most], |row| row.get(0)))
     .doing("count the tasks that a task is within")
@@ -94,11 +107,14 @@ pub(crate) fn tasks_above(tx: &Tx<'_>, atom: &str, at_most: i64) -> Result<i64> 
 pub(crate) fn claimed_by(tx: &Tx<'_>, conversation: &str) -> Result<Option<String>> {
     tx.prepare_cached(
         // The index's own words: with others it would not be used.
-        "SELECT a.id FROM events e INDEXED BY events_conversation CROSS JOIN atoms a ON a.id = e.atom_id
-         WHERE e.kind = 'claimed' AND CASE WHEN json_valid(e.data) THEN e.data ->> '$.conversation' END = ?1
+        "SELECT a.id FROM events e INDEXED BY events_conversation
+         CROSS JOIN atoms a ON a.id = e.atom_id
+         WHERE e.kind = 'claimed' AND CASE WHEN json_valid(e.data)
+         THEN e.data ->> '$.conversation' END = ?1
            AND a.status = 'in_progress'
            AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL)
-           AND NOT EXISTS (SELECT 1 FROM events n WHERE n.atom_id = a.id AND n.seq > e.seq AND n.kind IN ('claimed','nudged'))
+           AND NOT EXISTS (SELECT 1 FROM events n
+           WHERE n.atom_id = a.id AND n.seq > e.seq AND n.kind IN ('claimed','nudged'))
          ORDER BY e.seq DESC LIMIT 1",
     )
     .and_then(|mut s| s.query_row([conversation], |row| row.get(0)).optional())

@@ -188,7 +188,8 @@ impl Query {
             let name = self.bind_value(top.clone().into());
             self.conditions.push(format!(
                 "a.id IN (WITH RECURSIVE below (id) AS (
-                   SELECT id FROM atoms WHERE parent_id = {name} UNION SELECT c.id FROM atoms c JOIN below ON c.parent_id = below.id
+                   SELECT id FROM atoms WHERE parent_id = {name} UNION SELECT c.id FROM atoms c
+                   JOIN below ON c.parent_id = below.id
                  ) SELECT id FROM below)"
             ));
         }
@@ -201,8 +202,10 @@ impl Query {
         }
         for word in filter.text.iter().flat_map(|text| text.split_whitespace()) {
             let name = self.bind_value(word.to_owned().into());
-            self.conditions
-                .push(format!("(instr(lower(a.title), lower({name})) > 0 OR instr(lower(a.description), lower({name})) > 0)"));
+            self.conditions.push(format!(
+                "(instr(lower(a.title), lower({name})) > 0 OR instr(lower(a.description), \
+                 lower({name})) > 0)"
+            ));
         }
         for (comparison, time) in [
             ("a.created_at >=", filter.created_after),
@@ -461,7 +464,8 @@ impl Sort {
             Sort::Hybrid => {
                 let old = now.minus(std::time::Duration::from_secs(48 * 3600)).as_micros();
                 format!(
-                    "CASE WHEN a.created_at <= {old} THEN 0 ELSE 1 END, CASE WHEN a.created_at <= {old} THEN a.created_at END, {}",
+                    "CASE WHEN a.created_at <= {old} THEN 0 ELSE 1 END, CASE WHEN a.created_at <= \
+                     {old} THEN a.created_at END, {}",
                     ready::QUEUE_ORDER
                 )
             }

@@ -36,8 +36,10 @@ pub(crate) fn task_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Task>> {
 pub(crate) fn list_tasks(tx: &Tx<'_>, since: Timestamp) -> Result<Vec<Task>> {
     let mut statement = tx
         .prepare_cached(
-            "SELECT t.task_id, t.atom_id, t.told FROM mailbox_tasks t JOIN atoms a ON a.id = t.atom_id
-             WHERE t.told IS NULL OR t.told NOT IN ('completed','rejected') OR a.status NOT IN ('closed','wont_do','discard') OR a.updated_at >= ?1
+            "SELECT t.task_id, t.atom_id, t.told FROM mailbox_tasks t
+             JOIN atoms a ON a.id = t.atom_id
+             WHERE t.told IS NULL OR t.told NOT IN ('completed','rejected')
+             OR a.status NOT IN ('closed','wont_do','discard') OR a.updated_at >= ?1
              ORDER BY a.seq",
         )
         .doing("read tasks")?;

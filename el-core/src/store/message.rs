@@ -17,7 +17,8 @@ pub(crate) struct NewRow<'a> {
     pub(crate) run_id: Option<&'a str>,
 }
 
-const COLUMNS: &str = "m.seq, m.id, m.channel, m.author, m.content, m.atom_id, m.run_id, m.created_at, \
+const COLUMNS: &str = "m.seq, m.id, m.channel, m.author, m.content, m.atom_id, m.run_id, \
+     m.created_at, \
      (SELECT group_concat(n.reader, ' ') FROM mentions n WHERE n.message = m.seq)";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
@@ -43,7 +44,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
 pub(crate) fn insert(tx: &Tx<'_>, new: NewRow<'_>, now: Timestamp) -> Result<Message> {
     let id = model::fresh_uuid();
     tx.execute(
-        "INSERT INTO messages (id, channel, author, content, atom_id, run_id, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO messages (id, channel, author, content, atom_id, run_id, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![id, new.channel, new.author, new.content, new.atom_id, new.run_id, now.as_micros()],
     )
     .doing("say something")?;
@@ -82,7 +84,8 @@ pub(crate) fn of_channel(
         .doing("count messages")?;
     let mut statement = tx
         .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages m WHERE m.channel = ?1 AND m.seq > ?2 ORDER BY m.seq DESC LIMIT ?3"
+            "SELECT {COLUMNS} FROM messages m WHERE m.channel = ?1 AND m.seq > ?2
+             ORDER BY m.seq DESC LIMIT ?3"
         ))
         .doing("read messages")?;
     let rows = statement
@@ -128,7 +131,8 @@ pub(crate) fn list_inbox(
     after: i64,
     limit: Option<i64>,
 ) -> Result<(Vec<InboxMessage>, i64)> {
-    let from = "FROM mentions i JOIN messages m ON m.seq = i.message WHERE i.reader = ?1 AND i.message > ?2 AND (NOT ?3 OR i.read_at IS NULL)";
+    let from = "FROM mentions i JOIN messages m ON m.seq = i.message
+                WHERE i.reader = ?1 AND i.message > ?2 AND (NOT ?3 OR i.read_at IS NULL)";
     let total = tx
         .query_row(&format!("SELECT count(*) {from}"), params![reader, after, unread_only], |row| {
             row.get(0)
@@ -155,7 +159,8 @@ pub(crate) fn list_inbox(
 pub(crate) fn mark_read(tx: &Tx<'_>, reader: &str, seq: i64, now: Timestamp) -> Result<bool> {
     let changed = tx
         .execute(
-            "UPDATE mentions SET read_at = ?3 WHERE reader = ?1 AND message = ?2 AND read_at IS NULL",
+            "UPDATE mentions SET read_at = ?3 WHERE reader = ?1 AND message = ?2
+             AND read_at IS NULL",
             params![reader, seq, now.as_micros()],
         )
         .doing("mark a message as read")?;

@@ -86,20 +86,23 @@ pub(crate) struct WholeCheck {
 }
 
 pub(crate) fn find(tx: &Tx<'_>, epic: &str) -> Result<Option<Orchestration>> {
-    tx.prepare_cached("SELECT depth, settings, started_at, worked, ended_at FROM orchestrations WHERE epic_id = ?1")
-        .and_then(|mut s| {
-            s.query_row([epic], |row| {
-                Ok(Orchestration {
-                    depth: row.get(0)?,
-                    settings: row.get(1)?,
-                    started_at: Timestamp::from_micros(row.get(2)?),
-                    worked: row.get(3)?,
-                    ended_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_micros),
-                })
+    tx.prepare_cached(
+        "SELECT depth, settings, started_at, worked, ended_at FROM orchestrations
+        WHERE epic_id = ?1",
+    )
+    .and_then(|mut s| {
+        s.query_row([epic], |row| {
+            Ok(Orchestration {
+                depth: row.get(0)?,
+                settings: row.get(1)?,
+                started_at: Timestamp::from_micros(row.get(2)?),
+                worked: row.get(3)?,
+                ended_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_micros),
             })
-            .optional()
         })
-        .doing("read an orchestration")
+        .optional()
+    })
+    .doing("read an orchestration")
 }
 
 /// Every epic that is orchestrated, newest first.
@@ -202,7 +205,10 @@ pub(crate) fn question_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Asked>> {
 /// A question that an atom asks from now on; an answer that there was counts no more.
 pub(crate) fn record_question(tx: &Tx<'_>, epic: &str, name: &str, atom: &str) -> Result<()> {
     tx.execute(
-        "INSERT INTO questions (epic_id, name, atom_id) VALUES (?1, ?2, ?3) ON CONFLICT (epic_id, name) DO UPDATE SET atom_id = ?3, state = 'open', data = NULL, fault = NULL, answered_by = NULL, run_id = NULL,
+        "INSERT INTO questions (epic_id, name, atom_id) VALUES (?1, ?2, ?3)
+         ON CONFLICT (epic_id, name) DO UPDATE
+         SET atom_id = ?3, state = 'open', data = NULL, fault = NULL, answered_by = NULL,
+         run_id = NULL,
            answered_at = NULL, is_filed = 0",
         params![epic, name, atom],
     )
@@ -219,10 +225,20 @@ pub(crate) fn record_answer(
     now: Timestamp,
 ) -> Result<()> {
     tx.execute(
-        "INSERT INTO questions (epic_id, name, state, data, answered_by, run_id, answered_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-         ON CONFLICT (epic_id, name) DO UPDATE SET state = ?3, data = ?4, fault = NULL, answered_by = ?5, run_id = ?6, answered_at = ?7,
+        "INSERT INTO questions (epic_id, name, state, data, answered_by, run_id, answered_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (epic_id, name) DO UPDATE
+         SET state = ?3, data = ?4, fault = NULL, answered_by = ?5, run_id = ?6, answered_at = ?7,
            is_filed = 0",
-        params![epic, name, answer.state.as_word(), answer.data.to_string(), answer.by, answer.run, now.as_micros()],
+        params![
+            epic,
+            name,
+            answer.state.as_word(),
+            answer.data.to_string(),
+            answer.by,
+            answer.run,
+            now.as_micros()
+        ],
     )
     .doing("keep an answer")?;
     Ok(())
@@ -248,7 +264,8 @@ pub(crate) fn list_faults(
     let mut statement = tx
         .prepare_cached(
             "SELECT at, run_id, data ->> '$.why' FROM events
-             WHERE atom_id = ?1 AND kind = 'answered' AND data ->> '$.question' = ?2 AND data ->> '$.came' = 'faulty' ORDER BY seq DESC LIMIT ?3",
+             WHERE atom_id = ?1 AND kind = 'answered' AND data ->> '$.question' = ?2
+             AND data ->> '$.came' = 'faulty' ORDER BY seq DESC LIMIT ?3",
         )
         .doing("read what was wrong with answers")?;
     let rows = statement
@@ -277,7 +294,8 @@ pub(crate) fn record_planned(tx: &Tx<'_>, epic: &str, planned: &Planned) -> Resu
 
 /// All tasks that were ever filed for an epic.
 pub(crate) fn list_planned(tx: &Tx<'_>, epic: &str) -> Result<Vec<Planned>> {
-    let sql = "SELECT list, task_id, atom_id FROM planned_tasks WHERE epic_id = ?1 ORDER BY list, task_id";
+    let sql = "SELECT list, task_id, atom_id FROM planned_tasks WHERE epic_id = ?1
+               ORDER BY list, task_id";
     let mut statement = tx.prepare_cached(sql).doing("read planned tasks")?;
     let rows = statement
         .query_map([epic], |row| {
@@ -307,8 +325,15 @@ pub(crate) fn planned_as(tx: &Tx<'_>, atom: &str) -> Result<Option<(String, Plan
 /// Records the end of a check. An existing record stands.
 pub(crate) fn put_check(tx: &Tx<'_>, epic: &str, check: &WholeCheck) -> Result<()> {
     tx.execute(
-        "INSERT OR IGNORE INTO whole_checks (epic_id, round, passed, output, at) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![epic, i64::try_from(check.round).unwrap_or(i64::MAX), check.passed, check.output, check.at.as_micros()],
+        "INSERT OR IGNORE INTO whole_checks (epic_id, round, passed, output, at)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![
+            epic,
+            i64::try_from(check.round).unwrap_or(i64::MAX),
+            check.passed,
+            check.output,
+            check.at.as_micros()
+        ],
     )
     .doing("keep a check")?;
     Ok(())
@@ -339,7 +364,8 @@ fn of_below<T>(
     rest: &str,
     read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Vec<T>> {
-    let down = "SELECT id FROM atoms WHERE parent_id = ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id";
+    let down = "SELECT id FROM atoms WHERE parent_id = ?1 UNION SELECT c.id FROM atoms c
+                JOIN down ON c.parent_id = down.id";
     let doing = "read what is below an epic";
     let mut statement =
         tx.prepare_cached(&format!("WITH RECURSIVE down (id) AS ({down}) {rest}")).doing(doing)?;
@@ -370,7 +396,8 @@ pub(crate) fn asking_below(tx: &Tx<'_>, epic: &str) -> Result<HashSet<String>> {
 
 /// Returns the dependencies of each descendant, inside and outside of the epic.
 pub(crate) fn waits_below(tx: &Tx<'_>, epic: &str) -> Result<HashMap<String, Vec<String>>> {
-    let rest = "SELECT b.target_id, b.source_id, b.kind FROM down JOIN bonds b ON b.target_id = down.id ORDER BY b.created_at, b.source_id";
+    let rest = "SELECT b.target_id, b.source_id, b.kind FROM down
+                JOIN bonds b ON b.target_id = down.id ORDER BY b.created_at, b.source_id";
     let mut waits: HashMap<String, Vec<String>> = HashMap::new();
     for (target, source, kind) in
         of_below(tx, epic, rest, |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))?
@@ -385,7 +412,8 @@ pub(crate) fn waits_below(tx: &Tx<'_>, epic: &str) -> Result<HashMap<String, Vec
 /// Returns true if an atom is an orchestrated epic, a task of a plan, or a question.
 pub(crate) fn is_part(tx: &Tx<'_>, atom: &str) -> Result<bool> {
     tx.prepare_cached(
-        "SELECT 1 FROM orchestrations WHERE epic_id = ?1 UNION ALL SELECT 1 FROM planned_tasks WHERE atom_id = ?1
+        "SELECT 1 FROM orchestrations WHERE epic_id = ?1 UNION ALL SELECT 1 FROM planned_tasks
+         WHERE atom_id = ?1
          UNION ALL SELECT 1 FROM questions WHERE atom_id = ?1",
     )
     .and_then(|mut s| s.exists([atom]))

@@ -34,7 +34,8 @@ macro_rules! has_live_blocker {
                     UNION SELECT c.id FROM down CROSS JOIN atoms c ON c.parent_id = down.id
                   ) SELECT 1 FROM down CROSS JOIN atoms d ON d.id = down.id
                     WHERE d.status NOT IN ('closed','wont_do','discard'))
-                WHEN 'conditional_blocks' THEN NOT (s.status = 'wont_do' OR (s.status = 'closed' AND (
+                WHEN 'conditional_blocks' THEN NOT (s.status = 'wont_do' OR (s.status = 'closed'
+                AND (
                   lower(trim(coalesce(s.close_reason, ''))) GLOB 'fail*'
                   OR lower(trim(coalesce(s.close_reason, ''))) GLOB 'error*'
                   OR lower(trim(coalesce(s.close_reason, ''))) GLOB 'abort*')))

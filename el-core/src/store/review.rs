@@ -6,7 +6,8 @@ use crate::error::Doing;
 use crate::model::{Review, ReviewVerdict, Timestamp};
 use crate::{Ctx, Result, model};
 
-const COLUMNS: &str = "w.id, w.atom_id, w.run_id, w.author, w.report, w.created_at, w.verdict, w.decided_by, w.reason, w.decided_at";
+const COLUMNS: &str = "w.id, w.atom_id, w.run_id, w.author, w.report, w.created_at, w.verdict, \
+    w.decided_by, w.reason, w.decided_at";
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Review> {
     let report: String = row.get(4)?;
@@ -45,8 +46,16 @@ pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, report: &Value) -> 
         decided_at: None,
     };
     tx.execute(
-        "INSERT INTO reviews (id, atom_id, run_id, author, report, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![review.id, atom, review.run_id, review.author, report.to_string(), ctx.now.as_micros()],
+        "INSERT INTO reviews (id, atom_id, run_id, author, report, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            review.id,
+            atom,
+            review.run_id,
+            review.author,
+            report.to_string(),
+            ctx.now.as_micros()
+        ],
     )
     .doing("record a hand-over")?;
     Ok(review)
@@ -62,7 +71,8 @@ pub(crate) fn record_verdict(
 ) -> Result<bool> {
     let changed = tx
         .execute(
-            "UPDATE reviews SET verdict = ?2, decided_by = ?3, reason = ?4, decided_at = ?5 WHERE atom_id = ?1 AND verdict IS NULL",
+            "UPDATE reviews SET verdict = ?2, decided_by = ?3, reason = ?4, decided_at = ?5
+             WHERE atom_id = ?1 AND verdict IS NULL",
             params![atom, verdict.as_str(), ctx.actor, reason, ctx.now.as_micros()],
         )
         .doing("decide a review")?;

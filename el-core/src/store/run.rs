@@ -10,11 +10,15 @@ use crate::model::{
 };
 use crate::{Ctx, Error, Result};
 
-const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token, r.worker_id, r.session, r.conversation, r.workdir, r.started_at, \
-     r.heartbeat_at, r.lease_until, r.ended_at, r.outcome, r.detail, r.exit_code, r.exit_signal, r.supervisor_pid, r.supervisor_start, r.supervisor_boot, \
-     r.agent_pid, r.turns, r.tokens_in, r.tokens_out, r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, r.cancel_requested, \
-     r.verify, r.output, r.error_lines, r.summary, r.percent, r.files_processed, r.files_total, r.completion, r.review, \
-     (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') AS artifact_count";
+const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token, r.worker_id, \
+     r.session, r.conversation, r.workdir, r.started_at, r.heartbeat_at, r.lease_until, \
+     r.ended_at, r.outcome, r.detail, r.exit_code, r.exit_signal, r.supervisor_pid, \
+     r.supervisor_start, r.supervisor_boot, r.agent_pid, r.turns, r.tokens_in, r.tokens_out, \
+     r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, r.cancel_requested, \
+     r.verify, r.output, r.error_lines, r.summary, r.percent, r.files_processed, r.files_total, \
+     r.completion, r.review, \
+     (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') \
+     AS artifact_count";
 
 pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
     let time = |at: usize| -> rusqlite::Result<Option<Timestamp>> {
@@ -82,7 +86,8 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
 
 pub(crate) fn insert(tx: &Tx<'_>, run: &Run) -> Result<()> {
     tx.execute(
-        "INSERT INTO runs (id, atom_id, attempt, agent, executor, token, worker_id, session, conversation, workdir, started_at, heartbeat_at, lease_until,
+        "INSERT INTO runs (id, atom_id, attempt, agent, executor, token, worker_id, session,
+         conversation, workdir, started_at, heartbeat_at, lease_until,
             verify, review)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13, ?14)",
         params![
@@ -254,7 +259,10 @@ pub(crate) fn outcomes_since(
     fresh_since: Timestamp,
 ) -> Result<Vec<Outcome>> {
     let mut statement = tx
-        .prepare_cached("SELECT outcome FROM runs WHERE atom_id = ?1 AND outcome IS NOT NULL AND started_at > ?2 ORDER BY seq")
+        .prepare_cached(
+            "SELECT outcome FROM runs
+            WHERE atom_id = ?1 AND outcome IS NOT NULL AND started_at > ?2 ORDER BY seq",
+        )
         .doing("read earlier attempts")?;
     let rows = statement
         .query_map(params![atom, fresh_since.as_micros()], |row| row.get::<_, String>(0))
@@ -318,8 +326,10 @@ pub(crate) fn heartbeat(
     progress: &Progress,
 ) -> Result<()> {
     tx.prepare_cached(
-        "UPDATE runs SET heartbeat_at = ?2, lease_until = ?3, active_at = coalesce(?4, active_at), turns = ?5, tokens_in = ?6, tokens_out = ?7,
-            cost_micros = ?8, action = ?9, percent = ?10, files_processed = ?11, files_total = ?12 WHERE id = ?1 AND outcome IS NULL",
+        "UPDATE runs SET heartbeat_at = ?2, lease_until = ?3, active_at = coalesce(?4, active_at),
+            turns = ?5, tokens_in = ?6, tokens_out = ?7, cost_micros = ?8, action = ?9,
+            percent = ?10, files_processed = ?11, files_total = ?12
+         WHERE id = ?1 AND outcome IS NULL",
     )
     .and_then(|mut s| {
         s.execute(params![
@@ -349,7 +359,8 @@ pub(crate) fn set_supervisor(
     lease_until: Timestamp,
 ) -> Result<()> {
     tx.execute(
-        "UPDATE runs SET supervisor_pid = ?2, supervisor_start = ?3, supervisor_boot = ?4, heartbeat_at = ?5, lease_until = ?6 WHERE id = ?1",
+        "UPDATE runs SET supervisor_pid = ?2, supervisor_start = ?3, supervisor_boot = ?4,
+         heartbeat_at = ?5, lease_until = ?6 WHERE id = ?1",
         params![id, stamp.pid, stamp.start, stamp.boot, now.as_micros(), lease_until.as_micros()],
     )
     .doing("register a supervisor")?;
@@ -405,9 +416,18 @@ pub(crate) fn record_end(
     detail: &str,
 ) -> Result<()> {
     tx.execute(
-        "UPDATE runs SET outcome = ?2, detail = ?3, ended_at = ?4, exit_code = ?5, exit_signal = ?6, resumes = max(resumes, ?7), action = NULL
+        "UPDATE runs SET outcome = ?2, detail = ?3, ended_at = ?4, exit_code = ?5, exit_signal = ?6,
+         resumes = max(resumes, ?7), action = NULL
          WHERE id = ?1 AND outcome IS NULL",
-        params![exit.run, outcome.as_str(), detail, now.as_micros(), exit.exit_code, exit.signal, exit.resumes],
+        params![
+            exit.run,
+            outcome.as_str(),
+            detail,
+            now.as_micros(),
+            exit.exit_code,
+            exit.signal,
+            exit.resumes
+        ],
     )
     .doing("end a run")?;
     Ok(())

@@ -7,7 +7,8 @@ use crate::model::{Stamp, Takes, Timestamp, Worker};
 
 pub(crate) fn insert(tx: &Tx<'_>, worker: &Worker) -> Result<()> {
     tx.execute(
-        "INSERT INTO workers (id, pid, start, boot, agent, concurrency, started_at, heartbeat_at, agents, takes)
+        "INSERT INTO workers (id, pid, start, boot, agent, concurrency, started_at, heartbeat_at,
+         agents, takes)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         params![
             worker.id,
@@ -58,7 +59,8 @@ pub(crate) fn is_stopping(tx: &Tx<'_>, id: &str) -> Result<bool> {
 pub(crate) fn list_workers(tx: &Tx<'_>) -> Result<Vec<Worker>> {
     let mut statement = tx
         .prepare_cached(
-            "SELECT id, pid, start, boot, agent, concurrency, started_at, heartbeat_at, stop_requested, agents, takes
+            "SELECT id, pid, start, boot, agent, concurrency, started_at, heartbeat_at,
+             stop_requested, agents, takes
              FROM workers ORDER BY started_at, id",
         )
         .doing("read workers")?;

@@ -98,7 +98,10 @@ fn skip_string(chars: &mut Chars<'_>) {
 }
 
 fn turns_direction(char: char) -> bool {
-    matches!(char, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(
+        char,
+        '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
 }
 
 #[cfg(test)]
@@ -149,7 +152,10 @@ mod tests {
         #[test]
         fn nothing_that_controls_a_terminal_is_left(text in any::<String>(), width in 0_usize..50) {
             for char in sanitize(&text).chars() {
-                prop_assert!(matches!(char, '\n' | '\t') || !(char.is_control() || turns_direction(char)), "{char:?}");
+                prop_assert!(
+                    matches!(char, '\n' | '\t') || !(char.is_control() || turns_direction(char)),
+                    "{char:?}"
+                );
             }
             prop_assert_eq!(sanitize(&sanitize(&text)), sanitize(&text));
             let line = one_line(&text, width);
@@ -157,7 +163,9 @@ mod tests {
         }
 
         #[test]
-        fn sequences_of_escapes_are_sanitised(text in "[\\x1b\\[\\]P\\\\0-9;mH\\x07a\\n\u{9b}\u{9d}\u{9c}]{0,40}") {
+        fn sequences_of_escapes_are_sanitised(
+            text in "[\\x1b\\[\\]P\\\\0-9;mH\\x07a\\n\u{9b}\u{9d}\u{9c}]{0,40}",
+        ) {
             let left = sanitize(&text).contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{9c}', '\u{9d}']);
             prop_assert!(!left);
         }

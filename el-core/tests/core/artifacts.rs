@@ -95,9 +95,10 @@ fn one_file_is_found_by_number_path_name_or_word_and_never_by_a_guess() {
     ] {
         assert_eq!(back.find_artifact(wanted).unwrap().path, path, "{wanted}");
     }
-    assert!(
-        matches!(back.find_artifact("a.md").unwrap_err(), Error::Ambiguous { candidates, .. } if candidates.len() == 2)
-    );
+    assert!(matches!(
+        back.find_artifact("a.md").unwrap_err(),
+        Error::Ambiguous { candidates, .. } if candidates.len() == 2
+    ));
     assert_eq!(back.find_artifact("../x.md").unwrap_err().code(), "not_sent");
     for wanted in ["4", "9", "a", "", "md"] {
         assert_eq!(back.find_artifact(wanted).unwrap_err().code(), "not_found", "{wanted:?}");

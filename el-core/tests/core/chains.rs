@@ -85,7 +85,8 @@ fn chain(p: &Project, length: i64, bond: bool) {
     conn.execute(
         "WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ?1 - 1)
          INSERT INTO atoms (id, short, title, parent_id, created_by, created_at, updated_at)
-         SELECT 'el-c' || n, 'c' || n, 'Atom', iif(?2 OR n = 0, NULL, 'el-c' || (n - 1)), 'ann', n, n
+         SELECT 'el-c' || n, 'c' || n, 'Atom', iif(?2 OR n = 0, NULL, 'el-c' || (n - 1)), 'ann', \
+         n, n
          FROM n",
         rusqlite::params![length, bond],
     )

@@ -62,11 +62,21 @@ impl Project {
 }
 
 const BD: &str = concat!(
-    r#"{"id":"bd-1","title":"Epic","status":"open","priority":1,"issue_type":"epic","created_at":"2025-12-01T00:00:00Z","updated_at":"2025-12-01T00:00:00Z"}"#,
+    r#"{"id":"bd-1","title":"Epic","status":"open","priority":1,"issue_type":"epic","#,
+    r#""created_at":"2025-12-01T00:00:00Z","updated_at":"2025-12-01T00:00:00Z"}"#,
     "\n",
-    r#"{"id":"bd-1.1","title":"First","status":"closed","priority":2,"issue_type":"bug","created_at":"2025-12-02T00:00:00Z","updated_at":"2025-12-02T00:00:00Z","closed_at":"2025-12-03T00:00:00Z","close_reason":"done","dependencies":[{"issue_id":"bd-1.1","depends_on_id":"bd-1","type":"parent-child","created_at":"2025-12-02T00:00:00Z"}],"comments":[{"id":1,"issue_id":"bd-1.1","author":"ann","text":"hello","created_at":"2025-12-02T00:00:00Z"}]}"#,
+    r#"{"id":"bd-1.1","title":"First","status":"closed","priority":2,"issue_type":"bug","#,
+    r#""created_at":"2025-12-02T00:00:00Z","updated_at":"2025-12-02T00:00:00Z","#,
+    r#""closed_at":"2025-12-03T00:00:00Z","close_reason":"done","#,
+    r#""dependencies":[{"issue_id":"bd-1.1","depends_on_id":"bd-1","type":"parent-child","#,
+    r#""created_at":"2025-12-02T00:00:00Z"}],"comments":[{"id":1,"issue_id":"bd-1.1","#,
+    r#""author":"ann","text":"hello","created_at":"2025-12-02T00:00:00Z"}]}"#,
     "\n",
-    r#"{"id":"bd-1.2","title":"Second","status":"open","priority":0,"issue_type":"chore","created_at":"2025-12-02T00:00:00Z","updated_at":"2025-12-02T00:00:00Z","labels":["api"],"dependencies":[{"issue_id":"bd-1.2","depends_on_id":"bd-1.1","type":"blocks","created_at":"2025-12-02T00:00:00Z"},{"issue_id":"bd-1.2","depends_on_id":"bd-1","type":"parent-child","created_at":"2025-12-02T00:00:00Z"}]}"#,
+    r#"{"id":"bd-1.2","title":"Second","status":"open","priority":0,"issue_type":"chore","#,
+    r#""created_at":"2025-12-02T00:00:00Z","updated_at":"2025-12-02T00:00:00Z","labels":["api"],"#,
+    r#""dependencies":[{"issue_id":"bd-1.2","depends_on_id":"bd-1.1","type":"blocks","#,
+    r#""created_at":"2025-12-02T00:00:00Z"},{"issue_id":"bd-1.2","depends_on_id":"bd-1","#,
+    r#""type":"parent-child","created_at":"2025-12-02T00:00:00Z"}]}"#,
     "\n",
 );
 
@@ -100,9 +110,10 @@ fn ids_of_the_other_tracker_find_their_atoms_in_every_verb() {
     let second = ops::resolve_id(&p.store, "bd-1.2").unwrap();
     assert!(second.starts_with("el-"));
     assert_eq!(ops::resolve_id(&p.store, "BD-1.2").unwrap(), second);
-    assert!(
-        matches!(ops::resolve_id(&p.store, "bd-1.").unwrap_err(), Error::Ambiguous { candidates, .. } if candidates.len() == 2)
-    );
+    assert!(matches!(
+        ops::resolve_id(&p.store, "bd-1.").unwrap_err(),
+        Error::Ambiguous { candidates, .. } if candidates.len() == 2
+    ));
     assert!(
         matches!(ops::resolve_id(&p.store, "d-1.2").unwrap_err(), Error::NotFound { .. }),
         "never in the middle"
@@ -173,7 +184,10 @@ fn a_comment_that_was_edited_there_replaces_the_earlier_text() {
     };
     assert_eq!(contents(&p), ["hello, all"]);
     // Two clones gave two comments one id: both stay.
-    let comment = r#"{"id":1,"issue_id":"bd-1.1","author":"ann","text":"hello","created_at":"2025-12-02T00:00:00Z"}"#;
+    let comment = concat!(
+        r#"{"id":1,"issue_id":"bd-1.1","author":"ann","text":"hello","#,
+        r#""created_at":"2025-12-02T00:00:00Z"}"#
+    );
     let twice = BD.replace(comment, &format!("{comment},{}", comment.replace("hello", "other")));
     let mut p = Project::new();
     assert_eq!(p.import(&twice, Tracker::Bd).comments_added, 2);
@@ -198,8 +212,11 @@ fn an_issue_that_is_gone_from_the_file_stays_and_a_note_says_so() {
 fn a_bond_that_the_file_has_no_more_goes_and_one_that_was_removed_here_stays_away() {
     let mut p = Project::new();
     p.import(BD, Tracker::Bd);
-    let gone =
-        BD.replace(r#"{"issue_id":"bd-1.2","depends_on_id":"bd-1.1","type":"blocks","created_at":"2025-12-02T00:00:00Z"},"#, "");
+    let bond = concat!(
+        r#"{"issue_id":"bd-1.2","depends_on_id":"bd-1.1","type":"blocks","#,
+        r#""created_at":"2025-12-02T00:00:00Z"},"#
+    );
+    let gone = BD.replace(bond, "");
     assert_eq!(p.import(&gone, Tracker::Bd).bonds_removed, 1);
     assert_eq!(p.import(BD, Tracker::Bd).bonds_added, 1);
     let ctx = p.person();
@@ -319,9 +336,11 @@ fn a_file_of_thousands_of_atoms_and_bonds_is_checked_as_a_whole() {
 fn types_that_no_worker_may_take_are_held() {
     let mut p = Project::new();
     let text = concat!(
-        r#"{"_type":"issue","id":"b-1","title":"Mail","status":"open","issue_type":"message","sender":"ann"}"#,
+        r#"{"_type":"issue","id":"b-1","title":"Mail","status":"open","issue_type":"message","#,
+        r#""sender":"ann"}"#,
         "\n",
-        r#"{"_type":"issue","id":"b-2","title":"Template","status":"open","issue_type":"task","is_template":true}"#,
+        r#"{"_type":"issue","id":"b-2","title":"Template","status":"open","issue_type":"task","#,
+        r#""is_template":true}"#,
         "\n",
         r#"{"_type":"issue","id":"b-3","title":"Note","status":"pinned"}"#,
         "\n",
@@ -341,7 +360,9 @@ fn bonds_point_where_the_other_tracker_means_them() {
     let text = concat!(
         r#"{"id":"b-1","title":"One","status":"open"}"#,
         "\n",
-        r#"{"id":"b-2","title":"Two","status":"open","dependencies":[{"depends_on_id":"b-1","type":"discovered-from"},{"depends_on_id":"b-1","type":"duplicates"},{"depends_on_id":"b-1","type":"waits-for"},{"depends_on_id":"b-1","type":"tracks"}]}"#,
+        r#"{"id":"b-2","title":"Two","status":"open","dependencies":[{"depends_on_id":"b-1","#,
+        r#""type":"discovered-from"},{"depends_on_id":"b-1","type":"duplicates"},"#,
+        r#"{"depends_on_id":"b-1","type":"waits-for"},{"depends_on_id":"b-1","type":"tracks"}]}"#,
         "\n",
     );
     let told = p.import(text, Tracker::Bd);

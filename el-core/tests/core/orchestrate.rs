@@ -46,7 +46,9 @@ fn a_plan_is_asked_for_filed_worked_on_and_brought_together() {
     }
     let conflict =
         json!([{ "type": "duplicate", "description": "twice", "resolution": "kept one" }]);
-    let result = json!({ "status": "success", "summary": "A manual of two chapters", "conflicts": conflict });
+    let result = json!({
+        "status": "success", "summary": "A manual of two chapters", "conflicts": conflict,
+    });
     assert_eq!(plan.say(&asked, &block(Question::Aggregation, &result), 0, true), Reply::Kept);
     plan.end(&asked);
 

@@ -24,9 +24,11 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     let at = 0_usize..7;
+    let reasons = vec![None, Some("Failed: no"), Some("abort"), Some("done")];
     prop_oneof![
-        4 => (at.clone(), at.clone(), prop::sample::select(BondKind::ALL)).prop_map(|(s, t, k)| Step::Bond(s, t, k)),
-        4 => (at.clone(), prop::sample::select(Status::ALL), prop::sample::select(vec![None, Some("Failed: no"), Some("abort"), Some("done")]))
+        4 => (at.clone(), at.clone(), prop::sample::select(BondKind::ALL))
+            .prop_map(|(s, t, k)| Step::Bond(s, t, k)),
+        4 => (at.clone(), prop::sample::select(Status::ALL), prop::sample::select(reasons))
             .prop_map(|(a, s, r)| Step::Status(a, s, r)),
         1 => (at.clone(), prop::sample::select(IssueType::ALL)).prop_map(|(a, t)| Step::Type(a, t)),
         1 => (at, 1_u64..90).prop_map(|(a, s)| Step::Defer(a, s)),
@@ -48,9 +50,15 @@ proptest! {
         for step in steps {
             let person = person(p.now);
             match step {
-                Step::Bond(s, t, kind) => drop(ops::dep_add(&mut p.store, &person, &ids[s], &ids[t], kind)),
+                Step::Bond(s, t, kind) => {
+                    drop(ops::dep_add(&mut p.store, &person, &ids[s], &ids[t], kind))
+                }
                 Step::Status(a, status, reason) => {
-                    let patch = AtomPatch { status: Some(status), reason: reason.map(str::to_owned), ..AtomPatch::default() };
+                    let patch = AtomPatch {
+                        status: Some(status),
+                        reason: reason.map(str::to_owned),
+                        ..AtomPatch::default()
+                    };
                     drop(ops::update(&mut p.store, &person, &[&ids[a]], &patch, &Guard::default()));
                 }
                 Step::Type(a, issue_type) => {
@@ -59,11 +67,16 @@ proptest! {
                 }
                 Step::Defer(a, seconds) => {
                     let until = p.now.plus(Duration::from_secs(seconds));
-                    let patch = AtomPatch { defer_until: Some(Some(until)), ..AtomPatch::default() };
+                    let patch =
+                        AtomPatch { defer_until: Some(Some(until)), ..AtomPatch::default() };
                     drop(ops::update(&mut p.store, &person, &[&ids[a]], &patch, &Guard::default()));
                 }
                 Step::Claim => live.extend(p.claim().map(|c| c.run.id)),
-                Step::Settle => if let Some(run) = live.pop() { p.settle(&run, 0); },
+                Step::Settle => {
+                    if let Some(run) = live.pop() {
+                        p.settle(&run, 0);
+                    }
+                }
                 Step::Plan(a) => {
                     let goal = Goal::Atom(ids[a].clone());
                     let begin = Begin { goal, settings: PlanSettings::default(), budget_usd: None };
@@ -75,9 +88,23 @@ proptest! {
         let ready = p.ready();
         for id in &ids {
             let explained = ops::explain(&p.store, id, p.now).unwrap();
-            prop_assert_eq!(explained.ready, ready.contains(id), "{} {:?} {:?}", id, explained.atom.status, explained.holds);
+            prop_assert_eq!(
+                explained.ready,
+                ready.contains(id),
+                "{} {:?} {:?}",
+                id,
+                explained.atom.status,
+                explained.holds
+            );
         }
-        prop_assert_eq!(ops::dep_check(&p.store).unwrap().iter().filter(|i| matches!(i, ops::GraphIssue::Cycle { .. })).count(), 0);
+        prop_assert_eq!(
+            ops::dep_check(&p.store)
+                .unwrap()
+                .iter()
+                .filter(|i| matches!(i, ops::GraphIssue::Cycle { .. }))
+                .count(),
+            0
+        );
         prop_assert!(p.store.check_integrity().unwrap().is_empty());
     }
 }

@@ -9,9 +9,13 @@ use crate::support::{Project, session};
 
 fn report(task: &str) -> Value {
     json!({
-        "type": "completion_report", "taskId": task, "platform": "custom", "status": "awaiting_review",
+        "type": "completion_report", "taskId": task, "platform": "custom",
+        "status": "awaiting_review",
         "summary": "Fail-safe parser", "filesCreated": ["src/a.rs"], "filesModified": [],
-        "buildResult": { "status": "failed", "command": "cargo test", "errors": 1, "output": "a.rs:3: expected `;`" },
+        "buildResult": {
+            "status": "failed", "command": "cargo test", "errors": 1,
+            "output": "a.rs:3: expected `;`"
+        },
         "timestamp": "2026-11-28T09:00:00.000Z", "mine": 7
     })
 }

@@ -4,8 +4,10 @@ use super::*;
 
 fn atom(id: &str, change: &[(&str, Value)]) -> String {
     let mut row = json!({
-        "_type": "atom", "id": id, "title": "T", "status": "open", "priority": 2, "labels": ["a", "b"], "close_reason": null,
-        "closed_at": null, "created_at": "2026-11-28T09:00:00Z", "updated_at": "2026-11-28T09:00:00Z", "metadata": {"k": 1}
+        "_type": "atom", "id": id, "title": "T", "status": "open", "priority": 2,
+        "labels": ["a", "b"], "close_reason": null,
+        "closed_at": null, "created_at": "2026-11-28T09:00:00Z",
+        "updated_at": "2026-11-28T09:00:00Z", "metadata": {"k": 1}
     });
     for (key, value) in change {
         row[*key] = value.clone();
@@ -145,13 +147,19 @@ fn bonds_and_comments_of_both_sides_are_there_in_the_order_of_an_export() {
     let bond = |source: &str| {
         format!(
             "{}\n",
-            json!({"_type": "bond", "source_id": source, "target_id": "a-1", "dependency_type": "blocks", "created_at": "2026-11-28T09:00:00Z"})
+            json!({
+                "_type": "bond", "source_id": source, "target_id": "a-1",
+                "dependency_type": "blocks", "created_at": "2026-11-28T09:00:00Z",
+            })
         )
     };
     let comment = |id: &str, at: &str| {
         format!(
             "{}\n",
-            json!({"_type": "comment", "id": id, "parent_id": "a-1", "author": "x", "content": "y", "created_at": at})
+            json!({
+                "_type": "comment", "id": id, "parent_id": "a-1", "author": "x", "content": "y",
+                "created_at": at,
+            })
         )
     };
     let base = atom("a-1", &[]) + &bond("a-0");
@@ -212,10 +220,15 @@ mod properties {
         }
 
         #[test]
-        fn both_ways_round_agree_on_what_is_a_conflict(base in file(), ours in file(), theirs in file()) {
+        fn both_ways_round_agree_on_what_is_a_conflict(
+            base in file(),
+            ours in file(),
+            theirs in file(),
+        ) {
             let (one, two) = (merge(&base, &ours, &theirs), merge(&base, &theirs, &ours));
             let names = |merged: &Merged| {
-                let mut names: Vec<_> = merged.conflicts.iter().map(|c| (c.record.clone(), c.field.clone())).collect();
+                let mut names: Vec<_> =
+                    merged.conflicts.iter().map(|c| (c.record.clone(), c.field.clone())).collect();
                 names.sort();
                 names
             };

@@ -40,7 +40,8 @@ pub(super) fn file_question(
     let new = NewAtom {
         title: format!("{what}: {}", epic.title).chars().take(limits::TITLE).collect(),
         description: format!(
-            "A question of the plan of {}. Its run is told the whole question, and its answer ends it. A person answers instead with `{}`.",
+            "A question of the plan of {}. Its run is told the whole question, and its answer ends \
+             it. A person answers instead with `{}`.",
             epic.id,
             supply_command(&epic.id, question)
         ),

@@ -224,8 +224,9 @@ impl QuestionContext<'_> {
             .enumerate();
         let told: String = faults.map(|(n, (_, _, why))| format!("\n{}. {why}", n + 1)).collect();
         let text = format!(
-            "The {} of {} got no answer that could be used, asked {}. What was wrong each time:\n{told}\n\nEither `el retry {}` asks anew, or a person supplies it: \
-             `{}`; then `el orchestrate resume {}` goes on.",
+            "The {} of {} got no answer that could be used, asked {}. What was wrong each time:\n\
+             {told}\n\nEither `el retry {}` asks anew, or a person supplies it: `{}`; then `el \
+             orchestrate resume {}` goes on.",
             phase.as_str().replace('_', " "),
             self.asked.epic_id,
             count_times(usize::try_from(heard.asked_again).unwrap_or(usize::MAX).saturating_add(1)),

@@ -141,9 +141,12 @@ fn new(tx: &Tx<'_>, waiting: &Atom, apart: &BranchConflict<'_>) -> Result<NewAto
     Ok(NewAtom {
         title: title.chars().take(limits::TITLE).collect(),
         description: format!(
-            "{} ({}) builds on finished work that does not fit together: `{branch}` is in conflict with `{with}`. In conflict are:\n\n{listed}\n\
-             Your branch begins with what fits. Merge the branches that it does not have (`git merge {branch}`), resolve each of these files so that \
-             the intent of both sides is kept, commit the merge, and close this atom. {} goes on from there. `el diff ATOM` shows what a branch `el/ATOM` was about.",
+            "{} ({}) builds on finished work that does not fit together: `{branch}` is in conflict \
+             with `{with}`. In conflict are:\n\n{listed}\n\
+             Your branch begins with what fits. Merge the branches that it does not have (`git \
+             merge {branch}`), resolve each of these files so that the intent of both sides is \
+             kept, commit the merge, and close this atom. {} goes on from there. `el diff ATOM` \
+             shows what a branch `el/ATOM` was about.",
             waiting.id, waiting.title, waiting.id
         ),
         priority: Some(waiting.priority),

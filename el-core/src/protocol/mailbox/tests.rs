@@ -73,7 +73,8 @@ fn what_is_no_document_is_told() {
 #[test]
 fn what_is_to_be_done_is_added_once_and_what_is_over_is_cleared() {
     let mut file = document(
-        "{\"extra\": {\"a\": 1}, \"messages\": [{\"type\": \"note\", \"taskId\": \"t-3\"}], \"lastRead\": null}",
+        "{\"extra\": {\"a\": 1}, \"messages\": [{\"type\": \"note\", \"taskId\": \"t-3\"}], \
+         \"lastRead\": null}",
     );
     let mut tasks = vec![
         task("t-1", Status::Open),
@@ -132,7 +133,8 @@ fn reports_come_once_and_go_when_they_are_decided() {
 #[test]
 fn the_queue_tells_and_is_told() {
     let mut file = Document::parse(
-        "{\"tasks\": [{\"id\": \"t-1\", \"mine\": 1, \"rejectionReason\": \"old\"}, {\"id\": \"foreign\"}]}",
+        "{\"tasks\": [{\"id\": \"t-1\", \"mine\": 1, \"rejectionReason\": \"old\"}, {\"id\": \
+         \"foreign\"}]}",
         "tasks",
     )
     .unwrap();
@@ -191,8 +193,10 @@ fn agents_work_and_idle_and_others_stay() {
 
 #[test]
 fn an_assignment_is_read_tolerantly_and_what_is_missing_is_told() {
-    let read =
-        read_assignment(&json!({"taskId": " task-1 ", "instructions": "\n Make it\nwell", "filesToCreate": ["a", 3]})).unwrap();
+    let message = json!({
+        "taskId": " task-1 ", "instructions": "\n Make it\nwell", "filesToCreate": ["a", 3],
+    });
+    let read = read_assignment(&message).unwrap();
     assert_eq!(
         (read.task_id.as_str(), read.title.as_str(), read.platform.as_str()),
         ("task-1", "Make it", "custom")
@@ -262,7 +266,9 @@ fn a_number_of_many_digits_is_written_back_as_it_was_read() {
 proptest! {
     /// The same for any digits.
     #[test]
-    fn any_number_is_written_back_as_it_was_read(text in "-?[1-9][0-9]{0,50}(\\.[0-9]{1,50})?(e-?[0-9]{1,2})?") {
+    fn any_number_is_written_back_as_it_was_read(
+        text in "-?[1-9][0-9]{0,50}(\\.[0-9]{1,50})?(e-?[0-9]{1,2})?",
+    ) {
         let first = Document::parse(&format!("[{text}]"), "messages").unwrap();
         let again = Document::parse(&first.render(), "messages").unwrap();
         prop_assert_eq!(again, first);

@@ -5,8 +5,10 @@ use super::*;
 
 fn good() -> Value {
     json!({
-        "type": "completion_report", "taskId": "task-001", "platform": "web", "status": "awaiting_review",
-        "summary": "Made the button", "filesCreated": ["src/a.ts"], "filesModified": ["src/b.ts", "src/a.ts"],
+        "type": "completion_report", "taskId": "task-001", "platform": "web",
+        "status": "awaiting_review",
+        "summary": "Made the button", "filesCreated": ["src/a.ts"],
+        "filesModified": ["src/b.ts", "src/a.ts"],
         "buildResult": { "status": "success", "command": "npm run build", "errors": 0 },
         "timestamp": "2024-01-01T00:00:00.000Z", "ours": { "kept": true }
     })

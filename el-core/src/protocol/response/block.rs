@@ -114,7 +114,10 @@ pub(super) fn read_block(
                 Ok((value, end)) => finish_block(source, start, parser, Ok(value), end),
                 Err(mut stop) => {
                     if stop.kind == FaultKind::Unclosed && found.is_none_or(|found| !found.is_end) {
-                        stop.message.push_str("; the end delimiter is missing as well, so the answer was perhaps cut off");
+                        stop.message.push_str(
+                            "; the end delimiter is missing as well, so the answer was perhaps cut \
+                             off",
+                        );
                     }
                     let end = at + found.filter(|found| found.is_end).map_or(0, |found| found.len);
                     if stop.kind.is_mention() {
@@ -253,7 +256,8 @@ fn after_json(parser: &mut Parser<'_>, is_final: bool) -> Outcome<usize> {
     };
     if is_inside || parser.peek() == Some(b'{') {
         let message = format!(
-            "{} follows after the JSON object; between the delimiters stands one object and nothing else",
+            "{} follows after the JSON object; between the delimiters stands one object and \
+             nothing else",
             parser.current_char()
         );
         return parser.stop_here(FaultKind::Syntax, message);

@@ -335,7 +335,8 @@ impl<'a> Parser<'a> {
             Some(byte @ (b'}' | b']')) => {
                 let (byte, closer) = (char::from(byte), char::from(closer));
                 let message = format!(
-                    "`{byte}` where `{closer}` is to be: a closer is missing before it, or this one is wrong"
+                    "`{byte}` where `{closer}` is to be: a closer is missing before it, or this \
+                     one is wrong"
                 );
                 return self.stop_here(FaultKind::Ambiguous, message);
             }

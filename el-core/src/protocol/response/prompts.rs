@@ -77,7 +77,8 @@ pub(super) fn answer_form(phase: Phase) -> String {
             "\
     \"status\": <\"success\", \"partial\" or \"failed\">,
     \"summary\": \"what became of all of it together\",
-    \"conflicts\": [{\"type\": \"duplicate\", \"description\": \"what does not go together\", \"resolution\": \"what you did about it\"}],
+    \"conflicts\": [{\"type\": \"duplicate\", \"description\": \"what does not go \
+    together\", \"resolution\": \"what you did about it\"}],
     \"merged_output\": \"the merged content, if it is not in files\",
     \"output_files\": [\"path/to/file\"]"
         }
@@ -96,8 +97,10 @@ fn required_fields(phase: Phase) -> &'static str {
 
 fn phase_rules(phase: Phase) -> String {
     format!(
-        "End your answer with exactly one block in this form, with your own values for what stands in `<…>`; {}, leave out what you cannot say. It is strict JSON: double quotes, no comments, no \
-         trailing commas, line ends in texts as `\\n`. What you want to say besides comes before it.\n\n{}",
+        "End your answer with exactly one block in this form, with your own values for what stands \
+         in `<…>`; {}, leave out what you cannot say. It is strict JSON: double quotes, no \
+         comments, no trailing commas, line ends in texts as `\\n`. What you want to say besides \
+         comes before it.\n\n{}",
         required_fields(phase),
         answer_form(phase)
     )
@@ -106,8 +109,9 @@ fn phase_rules(phase: Phase) -> String {
 /// Returns the prompt for an analysis.
 pub fn analysis_prompt(goal: &str) -> String {
     format!(
-        "Look at this project and find out what the work below takes. Change nothing yet. Find its parts, the files that matter, and what could go wrong, and \
-         say into how many tasks it splits that can be worked on side by side.\n\n## The work\n\n{}\n\n## Your answer\n\n{}\n",
+        "Look at this project and find out what the work below takes. Change nothing yet. Find its \
+         parts, the files that matter, and what could go wrong, and say into how many tasks it \
+         splits that can be worked on side by side.\n\n## The work\n\n{}\n\n## Your answer\n\n{}\n",
         fence_block(goal, GOAL_MAX),
         phase_rules(Phase::Analysis)
     )
@@ -135,10 +139,12 @@ pub fn task_list(prompt: &TaskListPrompt<'_>) -> String {
         }
     };
     format!(
-        "Cut the work below into tasks. Each is done by an agent of its own that sees only its description, in its own copy of the project, at the same time as \
-         others: no two tasks that can run together may change the same file. `dependencies` names the tasks that must be over before; there must be no circle. \
-         `priority` is from 1 to 10, 10 the most important. At most {} tasks. Change nothing yet.\n\n## The work\n\n{}\n\n## The analysis\n\n{analysis}\n\n\
-         ## Your answer\n\n{}\n",
+        "Cut the work below into tasks. Each is done by an agent of its own that sees only its \
+         description, in its own copy of the project, at the same time as others: no two tasks \
+         that can run together may change the same file. `dependencies` names the tasks that must \
+         be over before; there must be no circle. `priority` is from 1 to 10, 10 the most \
+         important. At most {} tasks. Change nothing yet.\n\n## The work\n\n{}\n\n## The analysis\n\
+         \n{analysis}\n\n## Your answer\n\n{}\n",
         prompt.tasks_max.clamp(1, TASKS_MAX),
         fence_block(prompt.goal, GOAL_MAX),
         phase_rules(Phase::TaskList)
@@ -158,7 +164,8 @@ pub struct WorkerPrompt<'a> {
 pub fn worker_prompt(prompt: &WorkerPrompt<'_>) -> String {
     let task = prompt.task;
     let mut text = format!(
-        "## Part of a larger work\n\nThis is the task `{}` of: {}. Others work on its other tasks at the same time; keep to yours.",
+        "## Part of a larger work\n\nThis is the task `{}` of: {}. Others work on its other tasks \
+         at the same time; keep to yours.",
         fence_line(&task.id, LINE_MAX),
         fence_line(prompt.epic_title, LINE_MAX)
     );
@@ -181,13 +188,15 @@ pub fn worker_prompt(prompt: &WorkerPrompt<'_>) -> String {
     if prompt.with_progress {
         let _ = write!(
             text,
-            "\n\nWhile you work, say now and then how far you are, at most every {PROGRESS_EVERY_S} seconds and only where something changed, in this form:\n\n{}",
+            "\n\nWhile you work, say now and then how far you are, at most every \
+             {PROGRESS_EVERY_S} seconds and only where something changed, in this form:\n\n{}",
             answer_form(Phase::Progress)
         );
     }
     let _ = write!(
         text,
-        "\n\nWhen you are done, say how it ended with one block in this form ({}); then run the command that ends the work item, since only that command ends it:\n\n{}",
+        "\n\nWhen you are done, say how it ended with one block in this form ({}); then run the \
+         command that ends the work item, since only that command ends it:\n\n{}",
         required_fields(Phase::Completion),
         answer_form(Phase::Completion)
     );
@@ -231,8 +240,10 @@ pub struct AggregationPrompt<'a> {
 /// Asks to bring the results together.
 pub fn aggregation_prompt(prompt: &AggregationPrompt<'_>) -> String {
     let mut text = format!(
-        "The tasks of the work below are over. Bring their results together: read what was made, remove what stands twice, settle what does not go together, and \
-         make it one whole. Report every conflict, with what you did about it.\n\n## The work\n\n{}\n\n## What the tasks gave",
+        "The tasks of the work below are over. Bring their results together: read what was made, \
+         remove what stands twice, settle what does not go together, and make it one whole. Report \
+         every conflict, with what you did about it.\n\n## The work\n\n{}\n\n\
+         ## What the tasks gave",
         fence_block(prompt.goal, GOAL_MAX.min(prompt.budget.max(1_000)))
     );
     let share = share_budget(prompt.parts, prompt.budget);
@@ -269,7 +280,8 @@ pub fn aggregation_prompt(prompt: &AggregationPrompt<'_>) -> String {
                 .collect();
             let _ = write!(
                 text,
-                "\n\nNot committed, so that no branch has it; bring in what of it is part of the result, from {}: {}",
+                "\n\nNot committed, so that no branch has it; bring in what of it is part of the \
+                 result, from {}: {}",
                 fence_line(&part.workdir, LINE_MAX),
                 files.join(", ")
             );
@@ -282,7 +294,10 @@ pub fn aggregation_prompt(prompt: &AggregationPrompt<'_>) -> String {
         let _ = write!(text, "\n\n{}", fence_block(summary, share));
     }
     if !prompt.missing.is_empty() {
-        text.push_str("\n\n## What is missing\n\nThese tasks gave no result; say in your summary what that leaves open:\n");
+        text.push_str(
+            "\n\n## What is missing\n\nThese tasks gave no result; say in your summary what that \
+             leaves open:\n",
+        );
         for missing in prompt.missing.iter().take(LIST_MAX) {
             let _ = write!(text, "\n- {}", fence_line(missing, LINE_MAX));
         }
@@ -314,8 +329,10 @@ fn share_budget(parts: &[Part], budget: usize) -> Vec<usize> {
 /// Returns the prompt about a failed check: find the cause, and propose tasks for the repair.
 pub fn verification_prompt(goal: &str, command: &str, output: &str, tasks_max: usize) -> String {
     format!(
-        "The work below was done and brought together, but the command that checks it failed. Find out why. Change nothing; name what is to be done as tasks, at most \
-         {}, each for an agent of its own.\n\n## The work\n\n{}\n\n## The command\n\n{}\n\n## What it printed\n\n{}\n\n## Your answer\n\n{}\n",
+        "The work below was done and brought together, but the command that checks it failed. Find \
+         out why. Change nothing; name what is to be done as tasks, at most {}, each for an agent \
+         of its own.\n\n## The work\n\n{}\n\n## The command\n\n{}\n\n## What it printed\n\n{}\n\n\
+         ## Your answer\n\n{}\n",
         tasks_max.clamp(1, TASKS_MAX),
         fence_block(goal, GOAL_MAX),
         fence_block(command, LINE_MAX * 10),

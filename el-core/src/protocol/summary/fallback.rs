@@ -115,7 +115,9 @@ pub fn render_summary(summary: &Summary) -> String {
         None => "Not given",
     };
     format!(
-        "# Task Completion Summary\n\n## Objective\n{}\n\n## Accomplishments\n{}\n## Key Deliverables\n{}\n## Test Results\n{}\n\n## Important Notes\n{}\n## Status\n{status}\n",
+        "# Task Completion Summary\n\n## Objective\n{}\n\n## Accomplishments\n{}\n\
+         ## Key Deliverables\n{}\n## Test Results\n{}\n\n## Important Notes\n{}\n## Status\n\
+         {status}\n",
         summary.objective.as_deref().unwrap_or("Not given"),
         list(&summary.accomplishments),
         list(&files),

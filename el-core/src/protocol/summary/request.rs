@@ -7,11 +7,13 @@ use crate::protocol::fence;
 pub fn request_summary(path: &str) -> String {
     let path = fence::fence_line(path, 4_096);
     format!(
-        "## Summary\n\nBefore you run the command that ends this work item, write a summary of your work to the file `{path}` (make the folder if it is not there; \
-         replace a file of that name, it is an earlier attempt's). Use this form, and say honestly what was not done:\n\n\
-         ```markdown\n{FORM}```\n\n\
-         List under Key Deliverables only the files that matter most, four at the most: they are handed back together with the summary. Write their paths relative to the \
-         working folder. Leave out configuration files and build outputs unless this work item asks for them."
+        "## Summary\n\nBefore you run the command that ends this work item, write a summary of \
+         your work to the file `{path}` (make the folder if it is not there; replace a file of \
+         that name, it is an earlier attempt's). Use this form, and say honestly what was not \
+         done:\n\n```markdown\n{FORM}```\n\nList under Key Deliverables only the files that matter \
+         most, four at the most: they are handed back together with the summary. Write their paths \
+         relative to the working folder. Leave out configuration files and build outputs unless \
+         this work item asks for them."
     )
 }
 

@@ -269,7 +269,13 @@ proptest! {
         let made = Summary {
             objective: Some(objective.trim().to_owned()),
             accomplishments: done,
-            deliverables: files.into_iter().map(|path| crate::model::Deliverable { path, description: Some("what it is".to_owned()) }).collect(),
+            deliverables: files
+                .into_iter()
+                .map(|path| crate::model::Deliverable {
+                    path,
+                    description: Some("what it is".to_owned()),
+                })
+                .collect(),
             status: Some(status),
             ..Summary::default()
         };

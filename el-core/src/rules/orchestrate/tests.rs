@@ -317,10 +317,16 @@ proptest! {
         edges in prop::collection::vec((0_usize..8, 0_usize..8), 0..12),
         dice in prop::collection::vec(any::<u8>(), 0..200),
     ) {
-        let list: Vec<Listed> = (0..8).map(|n| {
-            let before = edges.iter().filter(|(from, to)| *from == n && to < from).map(|(_, to)| format!("t{to}")).collect();
-            Listed { id: format!("t{n}"), dependencies: before }
-        }).collect();
+        let list: Vec<Listed> = (0..8)
+            .map(|n| {
+                let before = edges
+                    .iter()
+                    .filter(|(from, to)| *from == n && to < from)
+                    .map(|(_, to)| format!("t{to}"))
+                    .collect();
+                Listed { id: format!("t{n}"), dependencies: before }
+            })
+            .collect();
         let settings = Settings { check_rounds: Some(2), ..Settings::default() };
         let mut world = World { flow: PlanSnapshot::default(), filed: Vec::new(), dice };
         let mut ended = false;

@@ -105,7 +105,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn an_export_into_an_empty_project_gives_the_same_project(steps in prop::collection::vec(step(), 1..25)) {
+    fn an_export_into_an_empty_project_gives_the_same_project(
+        steps in prop::collection::vec(step(), 1..25),
+    ) {
         let mut here = Project::new();
         live(&mut here, steps);
         let text = here.export();
@@ -119,7 +121,10 @@ proptest! {
         let again = there.import(&text, Tracker::El);
         prop_assert_eq!((again.created, again.updated), (0, 0));
         let home = here.import(&text, Tracker::El);
-        prop_assert_eq!((home.created, home.updated, home.bonds_added, home.comments_added), (0, 0, 0, 0));
+        prop_assert_eq!(
+            (home.created, home.updated, home.bonds_added, home.comments_added),
+            (0, 0, 0, 0)
+        );
         prop_assert_eq!(here.export(), text);
     }
 }
@@ -163,7 +168,9 @@ fn an_atom_that_happens_to_have_the_same_id_is_another_one() {
     let mut here = Project::new();
     let id = here.create("ours");
     let text = format!(
-        "{{\"_type\":\"atom\",\"id\":\"{id}\",\"title\":\"theirs\",\"created_at\":\"2020-01-01T00:00:00Z\",\"created_by\":\"x\"}}\n{{\"_type\":\"atom\",\"id\":\"not one of ours\",\"title\":\"odd\",\"created_by\":\"x\"}}\n"
+        "{{\"_type\":\"atom\",\"id\":\"{id}\",\"title\":\"theirs\",\
+         \"created_at\":\"2020-01-01T00:00:00Z\",\"created_by\":\"x\"}}\n\
+         {{\"_type\":\"atom\",\"id\":\"not one of ours\",\"title\":\"odd\",\"created_by\":\"x\"}}\n"
     );
     let told = here.import(&text, Tracker::El);
     assert_eq!((told.created, told.updated), (2, 0));

@@ -118,7 +118,9 @@ fn a_plan_becomes_epics_and_tasks_and_grows_with_its_file() {
 
 #[test]
 fn a_bad_line_is_named_and_stops_no_other() {
-    let text = "{\"id\":\"b-1\",\"title\":\"One\",\"status\":\"open\"}\n{\"id\":\"b-2\",\"status\":\"open\"}\nrubbish\n{\"title\":\"no id\",\"status\":\"open\"}\n";
+    let text = "{\"id\":\"b-1\",\"title\":\"One\",\"status\":\"open\"}\n\
+                {\"id\":\"b-2\",\"status\":\"open\"}\nrubbish\n\
+                {\"title\":\"no id\",\"status\":\"open\"}\n";
     let batch = exchange::read_records(text.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
     let bad: Vec<_> = batch.bad.iter().map(|b| (b.line, b.message.as_str())).collect();
     assert_eq!(
@@ -130,7 +132,10 @@ fn a_bad_line_is_named_and_stops_no_other() {
 
 proptest! {
     #[test]
-    fn no_text_of_any_format_panics(text in "([\\[{}\\],:]|\"(id|title|status|number|_type|atom|labels|dependencies)\"|[0-9]{1,3}|\n|## x|- \\[ \\] y|.){0,60}") {
+    fn no_text_of_any_format_panics(
+        text in "([\\[{}\\],:]|\"(id|title|status|number|_type|atom|labels|dependencies)\"|\
+                 [0-9]{1,3}|\n|## x|- \\[ \\] y|.){0,60}",
+    ) {
         for tracker in Tracker::ALL {
             let batch = exchange::read_records(text.as_bytes(), *tracker, "x", &mut |_, _| {});
             prop_assert!(batch.bad.iter().all(|bad| bad.line > 0 && !bad.message.is_empty()));
@@ -140,16 +145,30 @@ proptest! {
 
     /// Whatever a field holds, the record goes in, and nothing of it is lost without a word.
     #[test]
-    fn odd_values_of_fields_are_kept_or_named(key in "(status|priority|issue_type|labels|assignee|created_at|dependencies|comments|metadata|x)",
-        value in prop::sample::select(vec!["null", "-7", "1e300", "true", "\"\"", "\"odd\\u0000 \\n word\"", "[]", "[1,\"a b\",null,{}]", "{\"a\":1}", "{}"])) {
-        let text = format!("{{\"id\":\"b-1\",\"title\":\"One\",\"issue_type2\":1,\"{key}\":{value}}}\n");
+    fn odd_values_of_fields_are_kept_or_named(
+        key in "(status|priority|issue_type|labels|assignee|created_at|dependencies|comments|\
+                metadata|x)",
+        value in prop::sample::select(vec![
+            "null", "-7", "1e300", "true", "\"\"", "\"odd\\u0000 \\n word\"", "[]",
+            "[1,\"a b\",null,{}]", "{\"a\":1}", "{}",
+        ]),
+    ) {
+        let text =
+            format!("{{\"id\":\"b-1\",\"title\":\"One\",\"issue_type2\":1,\"{key}\":{value}}}\n");
         for tracker in [Tracker::Bd, Tracker::Eluent, Tracker::El] {
-            let text = if tracker == Tracker::Bd { text.clone() } else { text.replacen('{', "{\"_type\":\"atom\",", 1) };
+            let text = if tracker == Tracker::Bd {
+                text.clone()
+            } else {
+                text.replacen('{', "{\"_type\":\"atom\",", 1)
+            };
             let mut p = Project::new();
             let batch = exchange::read_records(text.as_bytes(), tracker, "", &mut |_, _| {});
             prop_assert!(batch.bad.is_empty(), "{:?}", batch.bad);
             let ctx = p.person();
-            prop_assert_eq!(ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap().created, 1);
+            prop_assert_eq!(
+                ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap().created,
+                1
+            );
         }
     }
 }

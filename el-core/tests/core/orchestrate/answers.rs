@@ -191,7 +191,10 @@ fn a_completion_that_contradicts_its_atom_is_told() {
     let mut plan = Plan::filed(&json!([task("one", &[])]));
     let claimed = plan.p.claim().unwrap();
     plan.close(&claimed, "done: all of it");
-    let said = json!({ "phase": "completion", "data": { "task_id": "one", "status": "failed", "error": "it broke" } });
+    let said = json!({
+        "phase": "completion",
+        "data": { "task_id": "one", "status": "failed", "error": "it broke" },
+    });
     let text = format!(
         "{}\n{said}\n{}",
         el_core::protocol::response::START,

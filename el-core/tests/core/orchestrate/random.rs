@@ -248,12 +248,17 @@ proptest! {
         edges in prop::collection::vec((0_usize..4, 0_usize..4), 0..5),
         deeds in prop::collection::vec(deed(), 0..100),
     ) {
-        let tasks: Vec<Value> = (0..4_usize).map(|n| {
-            let before: Vec<String> =
-                edges.iter().filter(|(from, to)| *from == n && to < from).map(|(_, to)| format!("t{to}")).collect();
-            let before: Vec<&str> = before.iter().map(String::as_str).collect();
-            task(&format!("t{n}"), &before)
-        }).collect();
+        let tasks: Vec<Value> = (0..4_usize)
+            .map(|n| {
+                let before: Vec<String> = edges
+                    .iter()
+                    .filter(|(from, to)| *from == n && to < from)
+                    .map(|(_, to)| format!("t{to}"))
+                    .collect();
+                let before: Vec<&str> = before.iter().map(String::as_str).collect();
+                task(&format!("t{n}"), &before)
+            })
+            .collect();
         let mut world = World::new(Value::Array(tasks));
         for deed in deeds {
             world.act(deed);

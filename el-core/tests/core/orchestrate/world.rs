@@ -265,7 +265,10 @@ pub(super) fn list(tasks: &Value) -> Value {
 
 /// A task as a model proposes it.
 pub(super) fn task(id: &str, dependencies: &[&str]) -> Value {
-    json!({ "id": id, "title": format!("Task {id}"), "description": format!("Do {id}"), "dependencies": dependencies })
+    json!({
+        "id": id, "title": format!("Task {id}"), "description": format!("Do {id}"),
+        "dependencies": dependencies,
+    })
 }
 
 pub(super) fn aggregation(summary: &str) -> Value {

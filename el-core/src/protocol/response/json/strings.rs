@@ -140,7 +140,8 @@ impl Parser<'_> {
         let next = here + c.len_utf8();
         if self.can_follow_text(next) {
             if inner.is_some() {
-                let message = "a double quote within a text is not escaped, and it cannot be told where the text ends";
+                let message = "a double quote within a text is not escaped, and it cannot be told \
+                    where the text ends";
                 return self.stop_here(FaultKind::Ambiguous, message);
             }
             return Ok(true);
@@ -154,15 +155,21 @@ impl Parser<'_> {
                 {
                     return Ok(false);
                 }
-                self.stop_here(FaultKind::Ambiguous, "a single quote within a text in single quotes; write the text in double quotes")
+                self.stop_here(
+                    FaultKind::Ambiguous,
+                    "a single quote within a text in single quotes; write the text in double \
+                     quotes",
+                )
             }
             Quotes::SmartDouble => {
-                let message = "a typographic quote within a text in typographic quotes; write the text in double quotes";
+                let message = "a typographic quote within a text in typographic quotes; write the \
+                    text in double quotes";
                 self.stop_here(FaultKind::Ambiguous, message)
             }
             Quotes::Double if inner.is_some() => {
                 if before.is_some_and(char::is_whitespace) || *inner == Some(here - 1) {
-                    let message = "double quotes within a text are not escaped, and do not stand in clear pairs";
+                    let message = "double quotes within a text are not escaped, and do not stand \
+                        in clear pairs";
                     return self.stop_here(FaultKind::Ambiguous, message);
                 }
                 *inner = None;

@@ -28,9 +28,11 @@ pub fn ask_again(phase: Phase, faulty: Option<&Faulty>, left: u32) -> String {
     };
     let _ = write!(
         text,
-        "\n\nGive the whole answer again, with nothing left out, corrected. Answer with the block and nothing else: the first line is `{START}` alone, the last line is \
-         `{END}` alone, and between them stands one JSON object. {}; every other field may be left out. Strict JSON: double quotes around keys and texts, `\\\"` for a double quote \
-         within a text, `\\n` for a line end in it, no comments, no commas before a closer, no code fence.",
+        "\n\nGive the whole answer again, with nothing left out, corrected. Answer with the block \
+         and nothing else: the first line is `{START}` alone, the last line is `{END}` alone, and \
+         between them stands one JSON object. {}; every other field may be left out. Strict JSON: \
+         double quotes around keys and texts, `\\\"` for a double quote within a text, `\\n` for a \
+         line end in it, no comments, no commas before a closer, no code fence.",
         required_fields(phase).replacen('`', "In `data`, `", 1)
     );
     if left == 0 {

@@ -9,23 +9,30 @@ use crate::model::Priority;
 fn whole(phase: Phase) -> Value {
     match phase {
         Phase::Analysis => json!({
-            "summary": "s", "recommended_splits": 2, "key_files": ["a"], "estimated_complexity": "low", "notes": "n", "warnings": ["w"],
+            "summary": "s", "recommended_splits": 2, "key_files": ["a"],
+            "estimated_complexity": "low", "notes": "n", "warnings": ["w"],
             "components": [{ "name": "c" }]
         }),
         Phase::TaskList => json!({
-            "tasks": [{ "id": "t", "title": "t", "description": "d", "scope": ["a"], "priority": 5, "dependencies": [], "estimated_tokens": 9 }],
+            "tasks": [{
+                "id": "t", "title": "t", "description": "d", "scope": ["a"], "priority": 5,
+                "dependencies": [], "estimated_tokens": 9,
+            }],
             "total_tasks": 1, "parallelizable_groups": [["t"]], "execution_order": ["t"]
         }),
         Phase::Progress => json!({
-            "task_id": "t", "status": "in_progress", "progress_percent": 60, "current_action": "a", "files_processed": 3, "files_total": 5,
+            "task_id": "t", "status": "in_progress", "progress_percent": 60, "current_action": "a",
+            "files_processed": 3, "files_total": 5,
             "output_preview": "o"
         }),
         Phase::Completion => json!({
-            "task_id": "t", "status": "success", "summary": "s", "output_files": ["a"], "output": "o", "error": "e", "warnings": ["w"],
+            "task_id": "t", "status": "success", "summary": "s", "output_files": ["a"],
+            "output": "o", "error": "e", "warnings": ["w"],
             "metrics": { "examples": 8 }
         }),
         Phase::Aggregation => json!({
-            "status": "success", "summary": "s", "conflicts": [{ "type": "duplicate", "description": "d", "resolution": "r" }],
+            "status": "success", "summary": "s",
+            "conflicts": [{ "type": "duplicate", "description": "d", "resolution": "r" }],
             "merged_output": "m", "output_files": ["a"]
         }),
     }
@@ -221,18 +228,29 @@ fn layers_follow_dependencies_then_order_then_groups_then_priority() {
 
 proptest! {
     #[test]
-    fn a_list_is_taken_exactly_when_its_order_exists(edges in prop::collection::vec((0_usize..7, 0_usize..7), 0..14)) {
-        let tasks: Vec<Value> = (0..7).map(|n| {
-            let before: Vec<String> = edges.iter().filter(|(from, _)| *from == n).map(|(_, to)| format!("t{to}")).collect();
-            json!({ "id": format!("t{n}"), "title": "t", "description": "d", "dependencies": before })
-        }).collect();
+    fn a_list_is_taken_exactly_when_its_order_exists(
+        edges in prop::collection::vec((0_usize..7, 0_usize..7), 0..14),
+    ) {
+        let tasks: Vec<Value> = (0..7)
+            .map(|n| {
+                let before: Vec<String> = edges
+                    .iter()
+                    .filter(|(from, _)| *from == n)
+                    .map(|(_, to)| format!("t{to}"))
+                    .collect();
+                let id = format!("t{n}");
+                json!({ "id": id, "title": "t", "description": "d", "dependencies": before })
+            })
+            .collect();
         // Removing what waits for nothing until nothing changes leaves the circles.
         let mut left: Vec<usize> = (0..7).collect();
         loop {
             let before = left.len();
             let now = left.clone();
             left.retain(|n| edges.iter().any(|(from, to)| from == n && now.contains(to)));
-            if left.len() == before { break; }
+            if left.len() == before {
+                break;
+            }
         }
         let (payload, faults) = check_payload(Phase::TaskList, &json!({ "tasks": tasks }));
         prop_assert_eq!(payload.is_some(), left.is_empty(), "{:?}", faults);
@@ -250,7 +268,8 @@ proptest! {
     fn no_data_panics(name in "[a-z_]{1,12}", depth in 0_usize..4, n in any::<f64>()) {
         let mut value = json!({ "tasks": [n, { "id": n }], "status": n, "task_id": "x", name: n });
         for _ in 0..depth {
-            value = json!({ "tasks": [value.clone()], "conflicts": [value.clone()], "status": value });
+            value =
+                json!({ "tasks": [value.clone()], "conflicts": [value.clone()], "status": value });
         }
         for &phase in Phase::ALL {
             let (payload, faults) = check_payload(phase, &value);

@@ -151,18 +151,26 @@ proptest! {
     #[test]
     fn what_needs_no_repair_is_json(text in text()) {
         let mut parser = Parser::new(&text, 0, &[], true);
-        if parser.skip_blanks().is_err() { return Ok(()); }
+        if parser.skip_blanks().is_err() {
+            return Ok(());
+        }
         let from = parser.at;
         if let Ok(value) = parser.parse_value() {
             let end = parser.at;
             if parser.into_repairs().1 == 0 {
-                prop_assert_eq!(serde_json::from_str::<Value>(&text[from..end]).ok(), Some(value), "{:?}", &text[from..end]);
+                prop_assert_eq!(
+                    serde_json::from_str::<Value>(&text[from..end]).ok(),
+                    Some(value),
+                    "{:?}",
+                    &text[from..end]
+                );
             }
         }
     }
 
     #[test]
-    fn any_data_comes_through_whatever_stands_in_it(data in value(), before in "[a-z\n ]{0,20}", after in "[a-z\n ]{0,20}") {
+    fn any_data_comes_through_whatever_stands_in_it(data in value(), before in "[a-z\n \
+        ]{0,20}", after in "[a-z\n ]{0,20}") {
         let block = json!({ "phase": "analysis", "data": { "summary": data } });
         let reading = read_blocks(&format!("{before}{START}\n{block:#}\n{END}{after}"));
         prop_assert_eq!(reading.blocks.len(), 1);
@@ -184,7 +192,9 @@ proptest! {
                 Value::Bool(true) => text.contains("true") || text.contains("True"),
                 Value::Bool(false) => text.contains("false") || text.contains("False"),
                 Value::Array(items) => items.iter().all(|item| check(item, text)),
-                Value::Object(map) => map.iter().all(|(key, item)| key.chars().count() <= text.chars().count() && check(item, text)),
+                Value::Object(map) => map.iter().all(|(key, item)| {
+                    key.chars().count() <= text.chars().count() && check(item, text)
+                }),
             }
         }
         for block in read_blocks(&text).blocks.iter().filter(|block| block.fault.is_none()) {

@@ -84,7 +84,12 @@ fn asked_again_it_quotes_what_was_wrong() {
         "an at-sign is defused: {prompt}"
     );
     assert!(prompt.contains("the last time"));
-    let list = json!({ "phase": "task_list", "data": { "tasks": [{ "id": "a", "title": "t", "description": "d", "dependencies": ["b"] }] } });
+    let list = json!({
+        "phase": "task_list",
+        "data": {
+            "tasks": [{ "id": "a", "title": "t", "description": "d", "dependencies": ["b"] }],
+        },
+    });
     let Answer::Faulty(faulty) =
         select_answer(&read_blocks(&format!("{START}{list}{END}")), Phase::TaskList, None)
     else {

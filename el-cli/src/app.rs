@@ -1,5 +1,5 @@
-//! What every command gets: the printer, the flags that all share, and the project with its store,
-//! found when first asked for.
+//! The state shared by all commands: the printer, the global flags, and the project with its store,
+//! which is found on first use.
 
 use std::cell::OnceCell;
 use std::time::SystemTime;
@@ -63,14 +63,14 @@ impl App {
         Ok(self.project.get_or_init(|| found))
     }
 
-    /// The configuration as it stands. Read where it is needed, which is nowhere on the way to a
-    /// read.
+    /// The current configuration. Read on demand only, so that plain reads never pay for the
+    /// configuration.
     pub(crate) fn settings(&self) -> Result<Settings> {
         let project = self.project()?;
         Ok(Settings::load(&project.root, &project.config_path()))
     }
 
-    /// The same, and the person hears of what is wrong in the files.
+    /// The current configuration, with warnings on stderr about faults in the files.
     pub(crate) fn settings_with_warnings(&self) -> Result<Settings> {
         let settings = self.settings()?;
         for problem in settings.problems() {
@@ -79,8 +79,8 @@ impl App {
         Ok(settings)
     }
 
-    /// What of the tracker is another user's, if it was only found here. One that was named is the
-    /// caller's own choice.
+    /// The part of the tracker that belongs to another user, if the tracker was found by search. A
+    /// named tracker is the caller's own choice.
     pub(crate) fn foreign(&self) -> Result<Option<Foreign>> {
         if project::named(self.globals.db.as_deref()).is_some() {
             return Ok(None);
@@ -91,13 +91,16 @@ impl App {
         }
     }
 
-    /// Before anything is started or ended for the tracker.
+    /// Refuses a foreign tracker before any agent is started or ended.
     pub(crate) fn refuse_foreign(&self) -> Result<()> {
         self.foreign()?.map_or(Ok(()), |foreign| Err(foreign.refused()))
     }
 
-    /// The settings by which agents are started: refused if a file says anything that cannot be
-    /// relied on.
+    /// The settings for starting agents.
+    ///
+    /// # Errors
+    ///
+    /// If a configuration file has a fault that could lift a limit.
     pub(crate) fn settings_for_agents(&self) -> Result<Settings> {
         self.refuse_foreign()?;
         let settings = self.settings()?.reliable()?;
@@ -107,7 +110,7 @@ impl App {
         Ok(settings)
     }
 
-    /// Says what of the project's file counts for nothing, since nobody has trusted it.
+    /// Warns of settings in the project's file that have no effect before `el trust`.
     pub(crate) fn warn_of_inert(&self, settings: &Settings) {
         if let Some(sentence) = settings.inert_sentence() {
             self.printer.warn(&sentence);
@@ -129,19 +132,19 @@ impl App {
         Ok(Store::open(&self.project()?.db, durability)?)
     }
 
-    /// Who makes the changes of this process.
+    /// The author of this process's changes.
     pub(crate) fn actor(&self) -> &str {
         self.actor.get_or_init(|| actor::resolve(self.globals.actor.as_deref()))
     }
 
-    /// The agent session that this process runs in, if that is a session of this very project: an
-    /// agent that works on another tracker (a scratch project of a test, say) is no run there.
+    /// The agent session of this process, if the session belongs to this very project. An agent
+    /// that works on another tracker (a scratch project of a test, say) has no run there.
     pub(crate) fn session(&self) -> Option<&SessionCredentials> {
         let database = self.project().ok().map(|project| project.db.as_path());
         self.session.get_or_init(|| session::from_env(database)).as_ref()
     }
 
-    /// What a verb of the store is told about this process, now.
+    /// The caller's identity and the current time, for a verb of the store.
     pub(crate) fn ctx(&self) -> Ctx<'_> {
         Ctx { now: self.now(), actor: self.actor(), session: self.session() }
     }

@@ -1,4 +1,4 @@
-//! The command line, and how a wrong one is reported.
+//! The command line, and reports of faults in the command line.
 
 use std::ffi::{OsStr, OsString};
 
@@ -32,7 +32,7 @@ Options:
 {options}
 ";
 
-/// The commands by what a person wants to do. A test keeps it complete.
+/// The commands, grouped by purpose. A test keeps the list complete.
 const AFTER_HELP: &str = include_str!("args/commands.txt");
 
 /// The names of all commands that people see.
@@ -41,14 +41,14 @@ pub(crate) fn command_names() -> Vec<&'static str> {
     commands.filter_map(|line| line.split_whitespace().next()).collect()
 }
 
-/// How the command line was understood.
+/// A parsed command line.
 #[derive(Debug)]
 pub(crate) enum Parsed {
     /// A command to run.
     Run(Box<Cli>),
     /// Help or the version was asked for: text for stdout.
     Text { text: clap::builder::StyledStr, color: ColorWhen },
-    /// It was not understood.
+    /// The command line is faulty.
     Wrong { error: CommandError, robot: bool, color: ColorWhen },
 }
 
@@ -72,12 +72,12 @@ pub(crate) fn parse(argv: &[OsString]) -> Parsed {
     }
 }
 
-/// What precedes `--`: there flags are flags.
+/// The arguments before `--`, where flags count as flags.
 fn flags(argv: &[OsString]) -> impl Iterator<Item = &OsStr> {
     argv.iter().skip(1).map(OsString::as_os_str).take_while(|argument| *argument != "--")
 }
 
-/// Whether a robot is listening, told from a command line that could not be understood.
+/// Returns true if the caller is a robot. Works on command lines that the parser refused.
 fn wants_robot(argv: &[OsString]) -> bool {
     flags(argv).any(|argument| argument == "--robot" || argument == "--json")
 }

@@ -1,5 +1,5 @@
-//! One file a verb, each with its arguments and what it does; a noun with several verbs is a
-//! folder.
+//! The commands: a file per verb with its arguments and its function; a noun with several verbs is
+//! a folder.
 
 use clap::Subcommand;
 
@@ -136,7 +136,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// `grammar` makes the command line as a whole, for the commands that explain it.
+    /// Runs the command. `grammar` builds the whole command line, for commands that explain the
+    /// command line.
     pub(crate) fn run(self, app: &App, grammar: fn() -> clap::Command) -> Result<Exit> {
         // A hook never fails, and a supervisor has no caller.
         if !matches!(self, Command::Hook(_) | Command::Supervise(_)) {

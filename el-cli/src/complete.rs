@@ -14,44 +14,44 @@ use crate::output::sanitize;
 use crate::project::Project;
 use crate::settings::keys;
 
-/// Set by the script; its value is the shell.
+/// Set by the completion script; the value is the shell.
 pub(crate) const VARIABLE: &str = "EL_COMPLETE";
-/// Of so many atoms, the last changed ones, those that fit are offered: a key press must not read a
-/// whole project.
+/// The number of atoms that are considered, last changed first: a key press must not read a whole
+/// project.
 const CONSIDERED: i64 = 5_000;
-/// A menu longer than this helps nobody.
+/// The longest menu.
 const MOST: i64 = 200;
 
-/// Answers a shell that wants completions, and ends the process then. Does nothing otherwise.
+/// Answers a shell's request for completions and ends the process. Returns if there is no request.
 pub(crate) fn answer_the_shell(grammar: fn() -> clap::Command) {
     if env::var_os(VARIABLE).is_some() {
         CompleteEnv::with_factory(grammar).var(VARIABLE).bin("el").complete();
     }
 }
 
-/// Ids of atoms that are not over, with their titles.
+/// Completes ids of atoms that are not over, with titles.
 pub(crate) fn atoms() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| atom_candidates(current, false))
 }
 
-/// Ids of all atoms, with their titles.
+/// Completes ids of all atoms, with titles.
 pub(crate) fn all_atoms() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| atom_candidates(current, true))
 }
 
-/// Ids of epics, with their titles.
+/// Completes ids of epics, with titles.
 pub(crate) fn epics() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
         candidates(current, true, |atom| atom.issue_type == IssueType::Epic)
     })
 }
 
-/// Ids of runs, live ones first, and of atoms.
+/// Completes ids of runs, live runs first, and of atoms.
 pub(crate) fn runs() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| run_candidates(current).unwrap_or_default())
 }
 
-/// Names of channels, the one where something was said last first.
+/// Completes names of channels, most recently used first.
 pub(crate) fn channels() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let found =
@@ -63,7 +63,7 @@ pub(crate) fn channels() -> ArgValueCandidates {
     })
 }
 
-/// Names of settings, with what they mean.
+/// Completes names of settings, with their meaning.
 pub(crate) fn settings() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         keys::all()
@@ -96,7 +96,7 @@ fn candidates(
     candidates
         .take(usize::try_from(MOST).unwrap_or(usize::MAX))
         .map(|atom| {
-            // What is typed must stay a beginning of what is offered, or the shell drops it.
+            // A candidate must begin with the typed text, or the shell drops the candidate.
             let value = if atom.id.starts_with(&current) {
                 atom.id.clone()
             } else {

@@ -1,7 +1,7 @@
-//! The one error that reaches people and programs: what failed, why, and what to do next.
+//! The error that reaches people and programs: the failure, its causes, and the next thing to do.
 //!
-//! Every module below has its own typed errors; here, and only here, they are turned into a
-//! message, hints, a machine code and an exit code.
+//! Every module below has its own typed errors. Only this module turns them into a message, hints,
+//! a machine code and an exit code.
 
 use std::error::Error as StdError;
 use std::io;
@@ -28,8 +28,8 @@ struct Inner {
     message: String,
     hints: Vec<String>,
     details: Map<String, Value>,
-    /// Lines for people under the message, such as the candidates of an ambiguous id; robots find
-    /// them in `details`.
+    /// Lines for people under the message, such as the candidates of an ambiguous id. Robots find
+    /// the same facts in `details`.
     listing: Vec<String>,
     retryable: bool,
     broken_pipe: bool,
@@ -51,7 +51,7 @@ impl CommandError {
         }))
     }
 
-    /// A bug, or a machine that fails under us.
+    /// A bug, or a failure of the machine.
     pub(crate) fn internal(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Internal, "internal", message)
     }
@@ -75,7 +75,7 @@ impl CommandError {
         CommandError::new(Exit::Configuration, "config", message).with_detail("field", field)
     }
 
-    /// What to do next. Never a command that destroys something.
+    /// Adds the next thing to do. Never a command that destroys something.
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> CommandError {
         self.0.hints.push(hint.into());
         self
@@ -123,7 +123,8 @@ impl CommandError {
         if is_full { error.with_hint("make room on that disk, then try again") } else { error }
     }
 
-    /// Whoever read our output has read enough: end quietly, with success.
+    /// Returns true if the reader of the output has read enough. The command then ends quietly,
+    /// with success.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         self.0.broken_pipe
     }
@@ -152,7 +153,7 @@ impl CommandError {
         self.0.retryable
     }
 
-    /// The messages of the errors below this one, outermost first.
+    /// The messages of the causes, outermost first.
     pub(crate) fn causes(&self) -> Vec<String> {
         let mut causes = Vec::new();
         let mut next: Option<&(dyn StdError + 'static)> =
@@ -164,7 +165,7 @@ impl CommandError {
         causes
     }
 
-    /// What a program may want to know: the details, and the causes if there are any.
+    /// The details for programs, and the causes if there are any.
     pub(crate) fn details(&self) -> Map<String, Value> {
         let mut details = self.0.details.clone();
         let causes = self.causes();

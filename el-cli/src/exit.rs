@@ -17,7 +17,7 @@
 
 use std::process::ExitCode;
 
-/// What a process of `el` ends with.
+/// The exit status of an `el` process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done,

@@ -39,7 +39,7 @@ pub(crate) fn file(app: &App, field: &str, path: &Path) -> Result<String> {
     utf8(field, &path.display().to_string(), bytes)
 }
 
-/// At most one argument can be all of stdin.
+/// Refuses stdin (`-`) as the value of more than a single argument.
 pub(crate) fn only_one_stdin(arguments: &[(&str, bool)]) -> Result<()> {
     let from_stdin: Vec<&str> =
         arguments.iter().filter(|(_, is_stdin)| *is_stdin).map(|(name, _)| *name).collect();

@@ -1,11 +1,11 @@
 //! `el mcp`: the tracker as tools of an agent, by the Model Context Protocol on stdin and stdout.
 //!
-//! One thread reads, one decides ([`server`]), one does the calls in the order in which they came
-//! ([`lane`]); what may take long gets a thread of its own, so that it can be waited for, told of
-//! and called off. Each call has an [`App`](crate::app::App) of its own: it finds the project,
-//! opens the database, does one verb of `ops`, and closes it. So nothing is kept between two calls
-//! but the version that was agreed on and the client's name, and a server that is killed has either
-//! done a call or not.
+//! A thread reads, a second thread decides ([`server`]), and a third runs the calls in order of
+//! arrival ([`lane`]). A long call gets a thread of its own, so that the client can wait for the
+//! call, follow the call and cancel the call. Each call has its own [`App`](crate::app::App), which
+//! finds the project, opens the database, runs a single verb of `ops`, and closes the database.
+//! Between two calls the server keeps only the agreed version and the client's name. A killed
+//! server has therefore either done a call or not begun the call.
 
 mod arguments;
 mod call;

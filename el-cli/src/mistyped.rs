@@ -1,5 +1,5 @@
-//! Mistyped commands, told from the words that a person hands over: `el orchestrate stauts X` must
-//! not become a plan, nor `el run list` a task, which agents would be paid for.
+//! Finds mistyped commands among the words of a goal or prompt. `el orchestrate stauts X` must not
+//! become a plan, nor `el run list` a task, which would cost agents' runs.
 
 use el_core::ops;
 use strsim::osa_distance;
@@ -7,7 +7,7 @@ use strsim::osa_distance;
 use crate::app::App;
 use crate::args;
 
-/// What people type who know other programs, and the word for it here.
+/// Verbs of other programs, with `el`'s own word.
 const SYNONYMS: &[(&str, &str)] = &[
     ("abort", "cancel"),
     ("continue", "resume"),
@@ -20,7 +20,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("view", "show"),
 ];
 
-/// The one of `verbs` that a word is, or nearly is.
+/// The verb that a word equals, or nearly equals.
 pub(crate) fn nearest_verb<'a>(word: &str, verbs: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let word = SYNONYMS.iter().find(|(other, _)| *other == word).map_or(&*word, |(_, verb)| verb);

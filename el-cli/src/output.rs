@@ -1,4 +1,4 @@
-//! What people and programs see. Everything that `el` prints goes through [`printer::Printer`].
+//! Output for people and programs. All output of `el` goes through [`printer::Printer`].
 
 pub(crate) mod artifacts;
 pub(crate) mod atoms;

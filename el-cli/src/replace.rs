@@ -5,13 +5,13 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// Writes a file beside the old one, with its permissions, brings it to the disk, and puts it in
-/// the old one's place. `target` is no link.
+/// Replaces a file atomically: writes a new file beside the old with the same permissions, syncs
+/// the new file, and renames the new file into place. `target` must not be a link.
 pub(crate) fn replace_file(target: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(target, bytes, 0o666)
 }
 
-/// The same, for a file that only its owner may read.
+/// Replaces a file atomically by a file that only its owner may read.
 pub(crate) fn replace_private(target: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(target, bytes, 0o600)
 }
@@ -31,7 +31,7 @@ fn replace(target: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
         file.sync_all()
     });
     written.and_then(|()| fs::rename(&temporary, target)).inspect_err(|_| {
-        // The first error is the one to tell.
+        // The first error is the interesting one.
         let _ = fs::remove_file(&temporary);
     })
 }

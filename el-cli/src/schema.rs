@@ -1,8 +1,8 @@
-//! The JSON schemas of what `--robot` prints, generated from the types that are printed.
+//! The JSON schemas of `--robot` output, generated from the printed types.
 //!
-//! They tell what is written, not what could be read: a key that is always there is required, also
-//! where it may be `null`, and no object of ours has a key that its schema does not name. The
-//! end-to-end tests run every command and hold its document against its schema.
+//! The schemas describe written documents: a key that is always present is required, even if the
+//! value may be `null`, and no object has a key that the schema does not name. The end-to-end tests
+//! run every command and hold its document against its schema.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, RestrictFormats, Transform as _};
@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::output::robot::Document;
 
-/// What makes the schema of an answer: `SchemaGenerator::subschema_for` of its type. Nothing else
-/// here is compiled for each type.
+/// A function that builds the schema of an answer: `SchemaGenerator::subschema_for` of its type.
+/// Nothing else here is compiled for each type.
 pub(crate) type Answer = fn(&mut SchemaGenerator) -> Schema;
 
-/// The schema of a whole document: success with this answer, and failure.
+/// The schema of a whole document: this answer, or a failure.
 pub(crate) fn of_document(title: &str, answer: Answer) -> Value {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let data = answer(&mut generator);
@@ -28,22 +28,21 @@ pub(crate) fn of_document(title: &str, answer: Answer) -> Value {
         "oneOf": document["oneOf"],
         "$defs": generator.take_definitions(false),
     });
-    // `int64` and its like are no formats of JSON Schema.
+    // `int64` and similar words are no formats of JSON Schema.
     RestrictFormats::default().transform(&mut schema);
     RecursiveTransform(close).transform(&mut schema);
     RecursiveTransform(tidy).transform(&mut schema);
     schema.to_value()
 }
 
-/// An object that names its keys has no others.
+/// Forbids unnamed keys in an object with named keys.
 fn close(schema: &mut Schema) {
     if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
         schema.insert("additionalProperties".to_owned(), false.into());
     }
 }
 
-/// Takes out what is for readers of the code: links of rustdoc, and what a missing key would mean
-/// to a reader of the JSON.
+/// Removes notes for readers of the code: rustdoc links, and the defaults of missing keys.
 fn tidy(schema: &mut Schema) {
     schema.remove("default");
     if let Some(Value::String(text)) = schema.get_mut("description") {

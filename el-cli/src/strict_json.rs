@@ -1,12 +1,11 @@
-//! JSON in which no object has a key twice: of two values the last would stand, and the first be
-//! lost in silence.
+//! JSON without duplicate keys. Other parsers keep the last value and lose the first in silence.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Reads one value, or says where what is wrong.
+/// Reads a value, or returns an error with its place.
 pub(crate) fn parse(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Strict>(text).map(|strict| strict.0)
 }

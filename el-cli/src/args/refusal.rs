@@ -1,11 +1,10 @@
-//! A command line that was not understood, told as every other error: what is wrong, and what to do
-//! next.
+//! Turns the parser's errors into `el`'s own: the fault, and the next thing to do.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::CommandError;
 
-/// The parser's error as ours.
+/// Converts a parser error.
 pub(super) fn of(error: &clap::Error) -> CommandError {
     let usage = usage(error);
     // `el land [OPTIONS] [ATOM]...`: the command's own words come first.
@@ -36,7 +35,7 @@ pub(super) fn of(error: &clap::Error) -> CommandError {
     refusal.with_hint(format!("{name} --help tells more"))
 }
 
-/// What is wrong, in one sentence.
+/// The fault in a sentence.
 fn message(error: &clap::Error) -> String {
     let argument = texts(error, ContextKind::InvalidArg).join(", ");
     let value = texts(error, ContextKind::InvalidValue).into_iter().next().unwrap_or_default();
@@ -66,7 +65,7 @@ fn message(error: &clap::Error) -> String {
             format!("{}: '{value}' is not one of {valid}", field(error))
         }
         ErrorKind::InvalidUtf8 => "the command line holds text that is not UTF-8".to_owned(),
-        // A value's own check says best what is wrong with it.
+        // The check of the value itself gives the best explanation.
         _ => match std::error::Error::source(error) {
             Some(source) if !value.is_empty() => {
                 format!("{}: '{value}': {source}", field(error))
@@ -76,7 +75,8 @@ fn message(error: &clap::Error) -> String {
     }
 }
 
-/// The flag or argument that a value is for, as robots know it: `status` of `--status <STATUS>`.
+/// The flag or argument with the faulty value, as robots know the field: `status` of
+/// `--status <STATUS>`.
 fn field(error: &clap::Error) -> String {
     let argument = texts(error, ContextKind::InvalidArg).into_iter().next().unwrap_or_default();
     argument.split([' ', '=']).next().unwrap_or_default().trim_start_matches('-').to_owned()

@@ -10,7 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use el_core::model::{BondKind, IssueType, Outcome, Priority, Status, TaskStatus};
 use el_core::ops::Sort;
 
-/// A type whose values are words.
+/// A type with a fixed list of words as values.
 pub(crate) trait Word:
     FromStr<Err = el_core::Error> + Clone + Send + Sync + 'static
 {

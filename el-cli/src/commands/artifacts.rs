@@ -1,4 +1,4 @@
-//! What runs hand back.
+//! Files that runs handed over.
 
 use std::path::Path;
 

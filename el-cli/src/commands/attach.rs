@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         return Err(CommandError::usage("a session can be attached to a terminal only")
             .with_hint(format!("el logs {} -f follows it here", run.id)));
     }
-    // Returns only if it failed.
+    // `exec` returns only on failure.
     let source = attach.exec();
     Err(CommandError::config("tmux", "tmux could not be started").with_source(source))
 }

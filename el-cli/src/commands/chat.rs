@@ -1,4 +1,4 @@
-//! What agents and people tell each other.
+//! Messages between agents and people.
 
 use crate::app::App;
 use crate::error::Result;

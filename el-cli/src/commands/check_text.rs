@@ -41,30 +41,31 @@ enum TextKind {
     Report,
 }
 
-/// What was understood.
+/// The result of reading the text.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct Understood {
     kind: TextKind,
     file: String,
     /// Of a summary.
     summary: Option<Summary>,
-    /// Of an answer: its blocks, in order.
+    /// The blocks of an answer, in order.
     blocks: Vec<BlockRead>,
-    /// Of a completion report: as it was read.
+    /// The completion report as read.
     report: Option<serde_json::Value>,
-    /// What was guessed, put right or left out, a sentence each.
+    /// Guesses, repairs and omissions, a sentence each.
     notes: Vec<String>,
-    /// Why the text cannot be used. None here: such a text is an error, and its details list them.
+    /// The reasons why the text is unusable. Empty here: an unusable text is an error, and the
+    /// error's details list the reasons.
     problems: Vec<String>,
 }
 
 /// A block of an answer.
 #[derive(Debug, Serialize, JsonSchema)]
 struct BlockRead {
-    /// The line of its start delimiter.
+    /// The line of the start delimiter.
     line: usize,
     phase: Option<String>,
-    /// It fits its phase.
+    /// True if the block fits its phase.
     fits: bool,
     data: serde_json::Value,
 }

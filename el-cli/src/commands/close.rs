@@ -57,14 +57,15 @@ pub(crate) struct GuardArgs {
 }
 
 impl GuardArgs {
-    /// The guard, and whether the settings of this session's agent want its work to be reviewed.
+    /// The guard of these arguments, with the review that the settings of this session's agent
+    /// demand.
     pub(super) fn guard(&self, app: &App, force: bool) -> Guard {
         Guard { force, ..guard(app, self.if_status.clone()) }
     }
 }
 
-/// The guard of whoever calls: what the status must be, and whether the settings of this session's
-/// agent want its work to be reviewed.
+/// The caller's guard: the expected statuses, and the review that the settings of this session's
+/// agent demand.
 pub(crate) fn guard(app: &App, if_status: Vec<Status>) -> Guard {
     // A mistake in the configuration must not keep an agent from ending its work.
     let review = || {
@@ -103,7 +104,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The atoms that wait for these. What cannot be looked up, the change itself will tell.
+/// The atoms that wait for `ids`. Failed look-ups are skipped: the change itself reports the error.
 fn waiting_for(store: &Store, ids: &[String]) -> Vec<String> {
     let shown = ids.iter().filter_map(|id| ops::show(store, id).ok());
     let bonds = shown.flat_map(|shown| shown.dependencies.outgoing);
@@ -111,7 +112,7 @@ fn waiting_for(store: &Store, ids: &[String]) -> Vec<String> {
     holding.map(|bond| bond.target_id).collect()
 }
 
-/// Says what is ready now, and which epic has nothing open in it any more.
+/// Reports newly ready atoms, and epics without open children.
 fn tell_freed(app: &App, store: &Store, waiting: &[String], closed: &[Atom]) -> Result<()> {
     let mut told: Vec<String> = Vec::new();
     for id in waiting {
@@ -136,9 +137,9 @@ fn tell_freed(app: &App, store: &Store, waiting: &[String], closed: &[Atom]) -> 
     Ok(())
 }
 
-/// Runs the check of this session's work, if one has to pass before it is closed, and keeps its
-/// result: whether that is good enough, the store says in the transaction that closes. Asks
-/// `goes_on` now and then; once that says no, the check is ended and nothing is kept.
+/// Runs the required check of this session's work and stores its result. The transaction that
+/// closes the atom judges the result. Polls `goes_on`; once `goes_on` returns false, the check is
+/// ended and no result is stored.
 pub(crate) fn check_first(
     app: &App,
     store: &mut Store,
@@ -170,8 +171,7 @@ pub(crate) fn check_first(
     Ok(ops::record_verify(store, &app.ctx(), &run.id, &token, &result)?)
 }
 
-/// Refuses the end of this session's own atom, once, while its worktree has work that is not
-/// committed.
+/// Refuses, once, to end this session's own atom while its worktree has uncommitted work.
 pub(crate) fn ensure_committed(app: &App, store: &mut Store, ids: &[String]) -> Result<()> {
     match own_run(app, store, ids) {
         Some((run, token)) => worktree::ensure_committed(app, store, &run, &token),
@@ -179,8 +179,8 @@ pub(crate) fn ensure_committed(app: &App, store: &mut Store, ids: &[String]) -> 
     }
 }
 
-/// The live run of this session with its token, if its atom is among these and not closed. What
-/// does not hold, the fence of the change itself tells.
+/// The live run of this session with its token, if the run's atom is among `ids` and not closed.
+/// Faults are left to the fence of the change.
 fn own_run(app: &App, store: &Store, ids: &[String]) -> Option<(Run, String)> {
     let session = app.session()?;
     let token = session.token.clone()?;
@@ -192,7 +192,7 @@ fn own_run(app: &App, store: &Store, ids: &[String]) -> Option<(Run, String)> {
     ids.iter().any(is_own).then_some((run, token))
 }
 
-/// One atom for one id, a list for several; a line for each.
+/// Prints a single atom for a single id, a list for several, and a line for each.
 pub(super) fn report(
     app: &App,
     asked: usize,

@@ -1,4 +1,4 @@
-//! What people and agents say about an atom.
+//! Comments on atoms.
 
 use crate::app::App;
 use crate::error::Result;

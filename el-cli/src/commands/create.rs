@@ -147,7 +147,7 @@ fn one(args: &Args, app: &App) -> Result<NewAtom> {
     Ok(NewAtom { title: title.clone(), description, acceptance, ..defaults(args, app)? })
 }
 
-/// What the flags say about every atom.
+/// The values of the flags, for every atom.
 fn defaults(args: &Args, app: &App) -> Result<NewAtom> {
     let defer = args
         .defer_until

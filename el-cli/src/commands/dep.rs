@@ -1,4 +1,4 @@
-//! What waits for what.
+//! Bonds between atoms.
 
 use crate::app::App;
 use crate::error::Result;

@@ -38,13 +38,13 @@ pub(super) struct Difference {
     base: String,
     tip: String,
     files: Vec<String>,
-    /// Those of `files` that git does not know.
+    /// The untracked files among `files`.
     untracked: Vec<String>,
-    /// As `git status --porcelain` has them.
+    /// The uncommitted files, as `git status --porcelain` prints them.
     uncommitted: Vec<String>,
     /// With `--stat`.
     stat: Option<String>,
-    /// Without it.
+    /// The patch; `null` with `--stat`.
     patch: Option<String>,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         Some(tree) => tree.uncommitted_changes(&app.settings()?.put_into_worktrees()?)?,
         None => Vec::new(),
     };
-    // With the worktree there, what is not committed counts as well.
+    // While the worktree exists, uncommitted changes count as well.
     let (git, to) = match &tree {
         Some(tree) => (Git::at(&tree.path).in_own_checkout(), None),
         None => (repository.git().clone(), Some(tip.as_str())),

@@ -1,4 +1,4 @@
-//! Throwing atoms away, and taking them back until they are pruned.
+//! Discarding atoms, and restoring discarded atoms until the prune.
 
 use el_core::ops;
 

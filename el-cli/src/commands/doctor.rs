@@ -39,9 +39,9 @@ impl Args {
 pub(super) struct Report<'a> {
     count: usize,
     serious: usize,
-    /// What `--fix` rebuilt.
+    /// The things that `--fix` rebuilt.
     fixed: &'a [&'static str],
-    /// What is there: versions, the log-in, identities, permissions.
+    /// Facts about the machine: versions, the log-in, identities, permissions.
     facts: &'a [machine::Fact],
     findings: &'a [Finding],
 }

@@ -65,7 +65,7 @@ pub(super) enum Format {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Report<'a> {
     format: Format,
-    /// Where it was written; `null` if it is in `content`.
+    /// The written file; `null` if the export is in `content`.
     path: Option<&'a Path>,
     atoms: usize,
     bonds: usize,
@@ -81,7 +81,7 @@ struct Counts {
     comments: usize,
 }
 
-/// So many bytes are gathered before stdout gets them.
+/// The bytes that are gathered before each write to stdout.
 const CHUNK: usize = 1 << 16;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -176,7 +176,7 @@ fn export(
     Ok(counts)
 }
 
-/// Text as it is, but for what a terminal would obey.
+/// Writes a text unchanged, but without terminal control codes if stdout is a terminal.
 pub(super) fn raw(app: &App, bytes: &[u8]) -> Result<()> {
     if app.printer.is_terminal() {
         app.printer.write(sanitize::block(&String::from_utf8_lossy(bytes)).as_bytes())
@@ -229,14 +229,14 @@ fn graph(snapshot: &Snapshot) -> (Vec<Vertex>, Vec<Edge>) {
     (vertices, edges)
 }
 
-/// Writes a file as a whole or not at all: a reader meanwhile sees the old one.
+/// Writes a file atomically: readers see the old or the new file.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_file(path, |file| {
         file.write_all(bytes).map_err(|source| CommandError::file("write", path, source))
     })
 }
 
-/// Replaces a file by what `fill` writes, as a whole or not at all.
+/// Replaces a file atomically by the output of `fill`.
 pub(super) fn replace_file<T>(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> Result<T>,
@@ -258,7 +258,7 @@ pub(super) fn replace_file<T>(
         target.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
     let written = fill_aside(&aside, &target, failed, fill);
     if written.is_err() {
-        // It may not have been made at all.
+        // The file may not exist yet.
         let _ = fs::remove_file(&aside);
     }
     written

@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args, app: &App, grammar: clap::Command) -> Result<Exit
         })?;
         return Ok(Exit::Done);
     }
-    // What `el COMMAND --help` prints.
+    // The output of `el COMMAND --help`.
     let line = std::iter::once("el").chain(words.iter().copied()).chain(["--help"]);
     match grammar.try_get_matches_from(line) {
         Err(error) if error.kind() == ErrorKind::DisplayHelp && app.printer.is_robot() => {

@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// One event after the other: a project has millions.
+/// Prints the events singly: a project may have millions.
 fn stream(app: &App, store: &Store, atom_id: Option<&str>, limit: Option<i64>) -> Result<Exit> {
     let mut list = app.printer.list(&format!("\"atom_id\":{},", json!(atom_id)));
     let mut failed = None;
@@ -114,7 +114,7 @@ fn stream(app: &App, store: &Store, atom_id: Option<&str>, limit: Option<i64>) -
     Ok(Exit::Done)
 }
 
-/// What was said about an atom, if it is still there.
+/// The comments on an atom, if the atom still exists.
 fn comments(store: &Store, id: &str) -> Result<Vec<Comment>> {
     match ops::list_comments(store, id) {
         Ok((_, comments)) => Ok(comments),
@@ -123,7 +123,7 @@ fn comments(store: &Store, id: &str) -> Result<Vec<Comment>> {
     }
 }
 
-/// What an event's data says, in a line.
+/// An event's data in a line.
 fn details(event: &Event, said: &[Comment]) -> String {
     let Value::Object(data) = &event.data else { return String::new() };
     if let Some(comment) =

@@ -45,28 +45,28 @@ impl Command {
     }
 }
 
-/// How often one run is sent back.
+/// How often a run is sent back to work.
 const TIMES: i64 = 1;
-/// What a hook is told fits many times into this.
+/// The largest input that is read, many times the size of a real event.
 const INPUT_MAX: u64 = 1 << 20;
 /// So many background tasks are named, each in so many columns.
 const TASKS: usize = 3;
 const DESCRIPTION: usize = 80;
 
-/// A hook never fails a session: whatever goes wrong, it says nothing and exits 0. (Claude Code
-/// takes an exit of 2 for "go on".)
+/// Runs a hook. A hook never fails a session: after any error the hook prints nothing and exits 0.
+/// (Claude Code takes exit code 2 for "go on".)
 pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
     match command {
         Command::Stop => {
             if let Some(reason) = stop(app) {
                 let answer = json!({ "decision": "block", "reason": reason });
-                // Nobody reads it any more: then the session is gone.
+                // If the pipe is closed, the session is gone.
                 let _ = app.printer.write(format!("{answer}\n").as_bytes());
             }
         }
         Command::SessionStart | Command::PreCompact => {
             drop(input());
-            // Where there is no tracker, or a newer one, there is nothing to say.
+            // Without a readable tracker, the hook stays silent.
             let _ = prime::tell(app);
         }
         Command::GuardCheck { once } => land::check::run_guard(once),
@@ -78,8 +78,8 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What the client says of its event. Read to the end, or it may find its pipe broken; anything but
-/// an object counts as nothing said.
+/// The client's description of the event. Read to the end, since the client may otherwise meet a
+/// broken pipe. Anything but an object counts as empty.
 fn input() -> Value {
     let mut bytes = Vec::new();
     let _ = std::io::stdin().lock().take(INPUT_MAX).read_to_end(&mut bytes);
@@ -100,8 +100,8 @@ fn stop(app: &App) -> Option<String> {
     }
 }
 
-/// A session that is no run of `el work`. It is never bothered, unless it has claimed an atom
-/// itself and not ended it.
+/// The answer to a session that is no run of `el work`. The session is sent back only if the
+/// session itself claimed an atom and did not end the atom.
 fn stop_other(app: &App, input: &Value) -> Option<String> {
     if input["stop_hook_active"] == true {
         return None;
@@ -110,7 +110,7 @@ fn stop_other(app: &App, input: &Value) -> Option<String> {
     if app.foreign().ok()?.is_some() {
         return None;
     }
-    // The many sessions that have claimed nothing write nothing.
+    // Most sessions have claimed no atom, and cause no write.
     if !ops::has_unfinished(&app.reader().ok()?, conversation).ok()? {
         return None;
     }
@@ -123,7 +123,7 @@ fn stop_other(app: &App, input: &Value) -> Option<String> {
     ))
 }
 
-/// What the agent has in the background, in words; the client would end it with the session.
+/// The agent's background work, in words. The client would end such work with the session.
 fn still_running(input: &Value) -> String {
     let tasks: Vec<String> = input["background_tasks"]
         .as_array()

@@ -60,7 +60,7 @@ pub(super) struct Report<'a> {
     bad: &'a [BadLine],
 }
 
-/// So many bytes are read between two words about how far it is.
+/// The bytes that are read between two progress updates.
 const CHUNK: u64 = 1 << 20;
 /// So many bad lines are listed for people; robots get all.
 const LISTED: usize = 20;
@@ -155,7 +155,7 @@ fn read(app: &App, path: &Path) -> Result<Vec<u8>> {
         .map_err(|source| CommandError::internal("cannot read stdin").with_source(source))
 }
 
-/// Everything; `size` is how much that will be, 0 if nobody knows.
+/// Reads the whole stream. `size` is the expected length, or 0 if unknown.
 fn all(mut from: impl io::Read, size: usize, progress: &Progress<'_>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(size);
     while from.by_ref().take(CHUNK).read_to_end(&mut bytes)? > 0 {
@@ -192,7 +192,7 @@ fn tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
     }
 }
 
-/// A document is not made to work by itself.
+/// The error for a document without a task list: prose is not work.
 fn no_tasks(file: &str, text: &str) -> CommandError {
     let error = CommandError::invalid("file", format!("{file} has no task list (- [ ] title)"));
     let bullets = exchange::outline::bullet_lines(text);

@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             inbox.list.footer(page, "message", "messages");
         }
     })?;
-    // After they were shown: what nobody saw is not read.
+    // Marked only after the messages were shown.
     mark(args, app, &mut store, name, &found)?;
     Ok(Exit::Done)
 }
@@ -109,7 +109,7 @@ fn mark(
     Ok(())
 }
 
-/// Shows what is there, and then what comes. Ends with the process.
+/// Prints the waiting messages, and then each new message, until the process is ended.
 fn watch(args: &Args, app: &App, store: &mut Store, reader: &str) -> Result<Exit> {
     let mut after = 0;
     let mut seen = None;
@@ -117,8 +117,8 @@ fn watch(args: &Args, app: &App, store: &mut Store, reader: &str) -> Result<Exit
         let version = store.data_version()?;
         if seen != Some(version) {
             seen = Some(version);
-            // What comes has a higher number than all that was there: numbers are given in the
-            // order of commits.
+            // New messages have higher numbers than all earlier ones: numbers follow the order of
+            // commits.
             let found = look(args, store, reader, after)?;
             after = found.items.last().map_or(after, |item| item.message.seq);
             for item in &found.items {

@@ -14,7 +14,7 @@ use crate::project::{self, Project};
 use crate::replace::replace_file;
 use crate::settings::Settings;
 
-/// Everything in the folder but the configuration stays out of git.
+/// Keeps all files of the folder but the configuration out of git.
 const GITIGNORE: &str = "# Written by el init. The tracker's state stays on this machine.\n*\n!.gitignore\n!config.toml\n";
 
 /// Start a tracker in the current folder
@@ -40,7 +40,7 @@ pub(super) struct Made<'a> {
     /// The tracker's folder.
     path: &'a Path,
     db: &'a Path,
-    /// What ids begin with.
+    /// The prefix of ids.
     repo_name: &'a str,
 }
 
@@ -100,7 +100,7 @@ fn place(args: &Args, app: &App) -> Result<Project> {
 }
 
 fn write_gitignore(path: &Path) -> Result<()> {
-    // Half of it would let the tracker's state into git.
+    // A partial file would let the tracker's state into git.
     if fs::metadata(path).is_ok_and(|meta| meta.len() > 0) {
         return Ok(());
     }

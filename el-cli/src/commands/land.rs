@@ -59,7 +59,7 @@ pub(super) struct Landing<'a> {
     onto: &'a str,
     dry_run: bool,
     count: usize,
-    /// How many of them were brought in.
+    /// The number of landed atoms.
     landed: usize,
     items: &'a [LandItem],
 }

@@ -119,8 +119,8 @@ impl FilterArgs {
 }
 
 impl Args {
-    /// Puts the statuses into a filter. What is not over is asked for without a list of statuses:
-    /// that has an index of its own.
+    /// Adds the statuses to a filter. "Not over" is asked for without a list of statuses, since an
+    /// index covers the question.
     fn choose_statuses(&self, filter: &mut AtomFilter) {
         if !self.status.is_empty() {
             let discarded = self.include_discarded.then_some(Status::Discard);
@@ -177,8 +177,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Of what is below an atom: how much is not listed since it is over, and that a plan is drawn
-/// elsewhere. Whoever looks for what became of it, looks there first.
+/// Notes on the descendants of an atom: the number of hidden atoms that are over, and a pointer to
+/// the view of the plan.
 fn below(args: &Args, store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Vec<String>> {
     let Some(parent) = &filter.parent else { return Ok(Vec::new()) };
     let mut told = Vec::new();

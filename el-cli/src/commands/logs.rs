@@ -51,14 +51,14 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Which {
-    // What the agent wrote to its standard output, and to its standard error.
+    // The agent's standard output and standard error.
     Transcript,
     Stderr,
-    // What the session's pane showed.
+    // The output of the session's pane.
     Pane,
-    // What the supervisor says about itself.
+    // The supervisor's own log.
     Supervisor,
-    // What the agent was told.
+    // The prompt of the agent.
     Prompt,
 }
 
@@ -74,7 +74,7 @@ impl Which {
     }
 }
 
-/// How often a followed file is looked at.
+/// The interval between two looks at a followed file.
 const LOOK: Duration = Duration::from_millis(150);
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -93,7 +93,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The run that is meant; with `--follow`, the first one of an atom that waits for it.
+/// The requested run. With `--follow`, waits for the first run of an atom.
 fn target(args: &Args, app: &App, store: &Store) -> Result<Run> {
     let mut is_told = false;
     loop {
@@ -113,8 +113,8 @@ fn target(args: &Args, app: &App, store: &Store) -> Result<Run> {
     }
 }
 
-/// The file that tells most. A client with its own screen has no output of its own: its
-/// conversation is there once it has begun, and its screen always.
+/// The most telling file of a run. An interactive client has no output of its own, but a
+/// conversation once the conversation has begun, and always a screen.
 fn telling(run: &Run, folder: &Path) -> Which {
     let has_begun =
         || folder.join(Which::Transcript.name()).metadata().is_ok_and(|file| file.len() > 0);
@@ -129,7 +129,7 @@ struct Source {
 }
 
 impl Source {
-    /// The file, or `None` while it is not there.
+    /// Opens the file; `None` while the file does not exist.
     fn open(&self) -> Result<Option<File>> {
         match File::open(&self.path) {
             Ok(file) => Ok(Some(file)),
@@ -150,12 +150,11 @@ impl Source {
     }
 }
 
-/// Copies the file to stdout, rendered or raw. Gives the run as it was when the last look was
-/// taken.
+/// Copies the file to stdout, rendered or raw. Returns the run as of the last look.
 fn copy(args: &Args, app: &App, source: &Source) -> Result<Run> {
     let is_stream = matches!(source.run.executor.as_str(), "claude" | "interactive");
     let show = match source.which {
-        // A terminal never gets control codes, whatever was asked for.
+        // A terminal never gets control codes, not even with `--raw`.
         _ if args.raw && !app.printer.is_terminal() => Show::Raw,
         Which::Transcript if is_stream && !args.raw => {
             Show::events(app.printer.page().width(), app.printer.color())
@@ -165,8 +164,7 @@ fn copy(args: &Args, app: &App, source: &Source) -> Result<Run> {
     let mut feed = Feed::new(show, args.limit);
     let mut file = None;
     loop {
-        // First whether it has ended, then what is there: what it wrote before its end is then
-        // never missed.
+        // The state of the run is read before the file, so that no output before the end is missed.
         let run = ops::get_run(&source.store, &source.run.id)?;
         let last = !args.follow || !run.is_live();
         if file.is_none() {
@@ -186,7 +184,7 @@ fn copy(args: &Args, app: &App, source: &Source) -> Result<Run> {
     }
 }
 
-/// Reads what has been added to the file.
+/// Reads the bytes that were added to the file.
 fn read_on(app: &App, source: &Source, file: &mut File, feed: &mut Feed) -> Result<()> {
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -208,7 +206,7 @@ struct Log<'a> {
     list: List<'a, serde_json::Value>,
 }
 
-/// The lines of the file: those that are JSON as they are, others as texts.
+/// Prints the lines of the file: JSON lines unchanged, others as texts.
 fn robot(args: &Args, app: &App, source: &Source) -> Result<Exit> {
     if args.follow {
         return Err(CommandError::usage("--follow has no end, and --robot prints one document")

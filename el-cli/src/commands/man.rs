@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, app: &App, mut root: clap::Command) -> Result<Exi
     Ok(Exit::Done)
 }
 
-/// The page of a command and of everything below it.
+/// The pages of a command and of all its subcommands.
 fn all(command: &clap::Command, name: &str) -> Result<Vec<(String, Vec<u8>)>> {
     let mut pages = vec![(name.to_owned(), page(command, name)?)];
     for sub in
@@ -94,7 +94,7 @@ fn all(command: &clap::Command, name: &str) -> Result<Vec<(String, Vec<u8>)>> {
 }
 
 fn page(command: &clap::Command, name: &str) -> Result<Vec<u8>> {
-    // The overview of all commands is in the page already, as its list of subcommands.
+    // The page already lists all commands as its subcommands.
     let command = command.clone().version(env!("CARGO_PKG_VERSION"));
     let title = name.to_ascii_uppercase();
     let mut text = Vec::new();

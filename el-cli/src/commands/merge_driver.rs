@@ -63,7 +63,7 @@ pub(super) enum Report<'a> {
         path: &'a Path,
         conflicts: &'a [Conflict],
     },
-    /// With `--install` or `--print`: what git has to know.
+    /// The git configuration, with `--install` or `--print`.
     SetUp {
         installed: bool,
         commands: &'a [String],
@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     for conflict in conflicts.iter().take(50).filter(|_| !app.printer.is_robot()) {
         app.printer.warn(&told(path, conflict));
     }
-    // Git takes 1 to 127 for "a person has to look"; 1 is what its own merge says.
+    // Git takes 1 to 127 for a conflict; git's own merge returns 1.
     Ok(if conflicts.is_empty() { Exit::Done } else { Exit::Internal })
 }
 
@@ -124,7 +124,7 @@ fn told(path: &Path, conflict: &Conflict) -> String {
     }
 }
 
-/// The name under which git knows the driver.
+/// The command by which git calls the driver.
 const DRIVER: &str = "el merge-driver %O %A %B %P";
 
 fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
@@ -189,7 +189,7 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Git at the top of the checkout in which el was called.
+/// Git at the top of the current checkout.
 fn repository() -> Result<Git> {
     let here = crate::project::current_folder()?;
     Ok(Repository::open_at(&here).map_err(failed)?.git().clone())

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     filter: FilterArgs,
 }
 
-/// One atom or `null`; a list where a number was given.
+/// A single atom or `null`; a list if a number was given.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Picked<'a> {

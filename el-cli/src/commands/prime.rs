@@ -48,12 +48,12 @@ pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Says it, or nothing where there is no tracker, or another user's.
+/// Prints the primer. Prints nothing without a tracker, or if the tracker is another user's.
 pub(super) fn tell(app: &App) -> Result<()> {
-    // A hook runs in every folder; where no tracker is, there is nothing to say.
+    // A hook runs in every folder, also in folders without a tracker.
     let is_there = match app.foreign() {
         Err(error) if error.code() == "no_database" => false,
-        // What another user has put there is no word to our agents.
+        // Another user's text must not reach our agents.
         other => other?.is_none(),
     };
     if !is_there {
@@ -104,7 +104,7 @@ fn atoms(page: &mut Page, heading: &str, atoms: &[Atom], total: i64) {
     }
 }
 
-/// One line; a title is data, and cannot be taken for a line of its own.
+/// An atom in a line. A title is data, and cannot start a line of its own.
 fn one(atom: &Atom) -> String {
     format!(
         "  {} P{} {}  {}",

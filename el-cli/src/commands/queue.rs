@@ -52,7 +52,7 @@ pub(crate) struct ShowArgs {
 pub(super) struct Row {
     #[serde(flatten)]
     queue: AgentQueue,
-    /// How many things it may do at a time; `null`: as many as its worker was told to.
+    /// The agent's limit of parallel runs; `null`: the worker's limit applies.
     max_parallel: Option<u32>,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut rows: Vec<Row> = Vec::new();
     for queue in ops::queue(&store, &agents, now, &worker::is_there)? {
         if only.is_none_or(|only| only.contains(&queue.agent_name)) {
-            // A mistake in one agent's settings does not hide what the others do.
+            // A mistake in an agent's settings must not hide the other agents.
             let max_parallel =
                 settings.agent(&queue.agent_name).ok().and_then(|agent| agent.max_parallel);
             rows.push(Row { queue, max_parallel });

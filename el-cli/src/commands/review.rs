@@ -29,9 +29,9 @@ pub(crate) struct Args {
     filter: FilterArgs,
 }
 
-/// Files listed one by one for a person; more are counted.
+/// The number of files that are listed for a person; more are counted.
 const FILES_SHOWN: usize = 12;
-/// Of these many atoms git is asked what changed; each may take seconds.
+/// The number of atoms for which git computes changes; each may take seconds.
 const DIFFS: usize = 50;
 
 #[derive(Serialize, JsonSchema)]
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Asks git about the files that the report names, or about all if it names none.
+/// Asks git about the files that the report names, or about all files if the report names none.
 fn row<'a>(waiting: &'a WaitingReview, root: &Path, with_diff: bool) -> Row<'a> {
     if !with_diff {
         return Row {

@@ -108,23 +108,23 @@ impl Args {
     }
 }
 
-/// More runs at a time than this are worth a warning.
+/// More parallel runs cause a warning.
 const MANY: usize = 2;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Answer<'a> {
     Filed(Filed<'a>),
-    /// With `--wait`: the task as it ended.
+    /// With `--wait`: the ended task.
     Ended(&'a Task),
 }
 
-/// The task's row, its place in the queue, and who takes it.
+/// The task's row, its place in the queue, and its worker.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Filed<'a> {
     #[serde(flatten)]
     delegated: &'a Delegated,
-    /// The worker that was started for it; `null` if one was there.
+    /// The worker that was started for the task; `null` if a worker was there.
     started_worker: Option<&'a Started>,
     warnings: &'a [String],
 }
@@ -159,10 +159,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A task that was handed over, and who takes it.
+/// A delegated task, and its worker.
 pub(crate) struct HandedOver {
     pub(crate) delegated: Delegated,
-    /// The worker that was started for it; `None` if one was there, or none may be started here.
+    /// The worker that was started for the task; `None` if a worker was there or may not be started
+    /// here.
     pub(crate) started: Option<Started>,
     pub(crate) warnings: Vec<String>,
     store: Store,
@@ -188,7 +189,7 @@ pub(crate) fn hand_over_plain(
     hand_over(app, &settings, &work, &new)
 }
 
-/// Files the task, and starts a worker where none is there to take it.
+/// Files the task, and starts a worker if no worker serves the agent.
 fn hand_over(
     app: &App,
     settings: &Settings,
@@ -200,7 +201,7 @@ fn hand_over(
     let background = Background::new(app, settings, work, agent)?;
     let mut store = app.writer()?;
     if app.session().is_none() && !start::is_served(&store, agent)? {
-        // Nothing is filed that nobody could begin.
+        // No task is filed that no worker could begin.
         background.preflight()?;
     }
     refuse_too_deep(app, settings, &store)?;
@@ -224,7 +225,7 @@ fn hand_over(
     Ok(HandedOver { delegated, started, warnings, store, background })
 }
 
-/// Before somebody waits for a task: refuses one that cannot begin while it waits.
+/// Refuses to wait for a task that cannot begin while the caller waits.
 pub(crate) fn may_wait_for(app: &App, task: &Task) -> Result<()> {
     match task.agent.as_deref().filter(|_| task.status == TaskStatus::Queued) {
         Some(agent) => refuse_to_wait_for_itself(app, &app.settings()?, agent),
@@ -232,7 +233,7 @@ pub(crate) fn may_wait_for(app: &App, task: &Task) -> Result<()> {
     }
 }
 
-/// While somebody waits for a task: starts a worker if the one that it had is gone.
+/// Starts a worker again if the task's worker is gone. Called while a caller waits.
 pub(crate) fn keep_served(app: &App, store: &Store, task: &Task) -> Result<()> {
     if let Some(agent) = wait::abandoned(app, store, task)? {
         let settings = app.settings_for_agents()?;
@@ -241,8 +242,8 @@ pub(crate) fn keep_served(app: &App, store: &Store, task: &Task) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a prompt of one word: it is a mistyped command more often than a task, and an agent
-/// would be paid for it.
+/// Refuses a prompt of a single word. Such a prompt is more often a mistyped command than a task,
+/// and would cost an agent's run.
 fn ensure_no_command(prompt: &str, app: &App) -> Result<()> {
     let word = prompt.trim();
     if word.is_empty() || word == "-" || word.contains(char::is_whitespace) {
@@ -274,7 +275,7 @@ fn ensure_no_command(prompt: &str, app: &App) -> Result<()> {
         .with_hint(format!("say it in several words, or, if it is the task: el run -- {word}")))
 }
 
-/// Everything that can be wrong with it is found before anything is filed.
+/// Builds the task. All faults are found here, before anything is filed.
 fn task(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<NewTask> {
     let prompt = match (&args.verbatim, &args.prompt, &args.file) {
         (Some(text), ..) => text.clone(),
@@ -311,8 +312,8 @@ fn task(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<NewT
     })
 }
 
-/// Whoever asks from a linked git worktree wants the work there, not in the main one, which holds
-/// the tracker; unless the settings name a folder.
+/// The caller's linked worktree. A task from a linked git worktree belongs there, not in the main
+/// worktree with the tracker, unless the settings name a folder.
 fn own_worktree(app: &App, agent: &AgentSettings) -> Result<Option<String>> {
     let root = &app.project()?.root;
     if app.session().is_some() || agent.working_directory != *root {
@@ -321,7 +322,7 @@ fn own_worktree(app: &App, agent: &AgentSettings) -> Result<Option<String>> {
     linked_worktree(&current_folder()?, root).map(|path| folder(&path)).transpose()
 }
 
-/// The folder as the agent will find it, from wherever that is.
+/// The absolute path of the folder.
 fn folder(path: &Path) -> Result<String> {
     let found = std::fs::canonicalize(path).map_err(|source| {
         CommandError::invalid("workdir", format!("workdir: {} cannot be found", path.display()))
@@ -347,7 +348,8 @@ fn limit(text: &str) -> Result<Duration> {
     Ok(limit)
 }
 
-/// Agents that hand over what was handed over to them go on for ever, and pay for it.
+/// Refuses delegation beyond the depth limit. Agents that delegate delegated tasks could go on for
+/// ever, at a cost.
 fn refuse_too_deep(app: &App, settings: &Settings, store: &Store) -> Result<()> {
     let Some(session) = app.session() else { return Ok(()) };
     let most = settings.delegation_max_depth()?;
@@ -366,7 +368,8 @@ fn refuse_too_deep(app: &App, settings: &Settings, store: &Store) -> Result<()> 
     .with_hint("a person may allow more: el config set delegation_max_depth N"))
 }
 
-/// An agent that can do one thing at a time and waits for a second one waits for ever.
+/// Refuses a wait that cannot end: an agent with a limit of a single run would wait for its own
+/// second run.
 fn refuse_to_wait_for_itself(app: &App, settings: &Settings, agent: &str) -> Result<()> {
     if let Some(session) = app.session()
         && ops::get_run(&app.reader()?, &session.run).is_ok_and(|run| run.agent == agent)

@@ -1,4 +1,4 @@
-//! Making el known to other programs' agents, and taking it back.
+//! Registers `el` with other programs' agents, and removes the registration.
 
 use std::path::{Path, PathBuf};
 
@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
 }
 
-/// For whom.
+/// The scope of the installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Scope {
@@ -70,12 +70,12 @@ pub(super) struct Answer<'a> {
 struct Row<'a> {
     path: &'a Path,
     change: Change,
-    /// What it says then, with `--print`; `null` where it is removed or left alone.
+    /// The new content, with `--print`; `null` if the file is removed or unchanged.
     content: Option<&'a str>,
     backup: Option<PathBuf>,
 }
 
-/// Writes what was planned, or with `print` only shows it, and says so.
+/// Writes the planned files, or only shows them with `print`, and reports the changes.
 fn carry_out(
     app: &App,
     scope: Scope,

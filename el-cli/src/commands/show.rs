@@ -43,10 +43,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What a person sees of an atom in a pipe: no colour, nothing wrapped.
+/// The human view of an atom for a pipe: no colour, no wrapping.
 ///
-/// A text longer than `at_once` is read in parts. Ages would shift the parts while time passes, so
-/// that text has dates instead.
+/// A text longer than `at_once` is read in parts. Ages would shift the parts over time, so such a
+/// text has dates instead.
 pub(crate) fn text(app: &App, id: &str, at_once: usize) -> Result<String> {
     let store = app.reader()?;
     let shown = ops::show(&store, id)?;
@@ -124,7 +124,7 @@ fn view(page: &mut Page, shown: &Shown, children: &[Atom], app: &App, now: Times
     }
 }
 
-/// Two lines: what it is, and how it stands.
+/// Two lines: the id and title, and the status.
 fn head(page: &mut Page, atom: &Atom, now: Timestamp) {
     let id = page.paint(style::ID, &atom.id);
     let title = page.paint(style::TITLE, &sanitize::line(&atom.title));
@@ -137,7 +137,7 @@ fn head(page: &mut Page, atom: &Atom, now: Timestamp) {
     page.line(format!("{status} · {priority} · {} · {updated}", atom.issue_type));
 }
 
-/// Names and values, aligned; only those that say something.
+/// Names and values, aligned; empty values are left out.
 fn facts(page: &mut Page, shown: &Shown, now: Timestamp, exact: bool) {
     let atom = &shown.atom;
     let when = |moment: Timestamp| {

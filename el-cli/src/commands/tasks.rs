@@ -1,4 +1,4 @@
-//! Delegated tasks: atoms that somebody handed over with `el run`.
+//! Delegated tasks: atoms that were handed over with `el run`.
 
 use el_core::ops::Task;
 use schemars::JsonSchema;
@@ -44,12 +44,12 @@ Examples:
     Cancel(cancel::Args),
 }
 
-/// A task, and its place in its agent's queue.
+/// A task, and its place in the agent's queue.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Placed {
     #[serde(flatten)]
     task: Task,
-    /// Counts from 1; `null` if it does not wait for its turn.
+    /// Counts from 1; `null` if the task is not queued.
     position: Option<usize>,
 }
 

@@ -159,7 +159,7 @@ fn patch(args: &Args, app: &App) -> Result<AtomPatch> {
     Ok(patch)
 }
 
-/// `Updated app-q5e6 title`, and one line for each field that changed.
+/// `Updated app-q5e6 title`, and a line for each changed field.
 fn report(page: &mut Page, updated: &Updated) {
     if page.quiet() {
         return;
@@ -181,7 +181,7 @@ fn report(page: &mut Page, updated: &Updated) {
     }
 }
 
-/// A value in one line.
+/// A value in a line.
 fn short(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     id: String,
 }
 
-/// Characters of what somebody said that are quoted.
+/// The characters that are quoted of a text.
 const QUOTE_MAX: usize = 300;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Locks in the repository of this project, which keep agents from committing.
+/// Git locks in the repository of this project, which keep agents from committing.
 fn locks(app: &App) -> Vec<PathBuf> {
     let repository = super::worktrees::find_repository(app);
     repository.ok().and_then(|found| found.find_locks().ok()).unwrap_or_default()
@@ -94,7 +94,7 @@ fn view(page: &mut Page, explained: &Explanation, now: Timestamp) {
     }
 }
 
-/// A live run tells more than the status that it brings.
+/// Returns true if another sentence covers the hold: a live run says more than its status.
 fn is_told_already(hold: &Hold, explained: &Explanation) -> bool {
     matches!(hold, Hold::Status { status: Status::InProgress })
         && explained.holds.iter().any(|other| matches!(other, Hold::Running { .. }))
@@ -134,7 +134,7 @@ fn of_status(status: Status, id: &str, assignee: Option<&str>, reason: Option<&s
     }
 }
 
-/// Who works on it, where, and at what.
+/// The worker of the atom, its session, and its current action.
 fn running(run: &str, attempts: &[Run]) -> String {
     let found = attempts.iter().find(|found| found.id == run);
     let place = found.and_then(branch).map_or_else(String::new, |branch| format!(" on {branch}"));
@@ -228,14 +228,14 @@ fn told(run: &Run, now: Timestamp) -> String {
     }
 }
 
-/// The branch of a run that has a worktree of its own.
+/// The branch of a run with a worktree of its own.
 fn branch(run: &Run) -> Option<String> {
     let folder = std::path::Path::new(&run.workdir);
     let is_own = folder.components().any(|part| part.as_os_str() == run.atom_id.as_str());
     is_own.then(|| format!("el/{}", run.atom_id))
 }
 
-/// The last thing that the agent and its client said, after an end that nobody asked for.
+/// The last words of the agent and its client, after an unplanned end.
 fn last_words(run: &Run) -> Vec<(&'static str, String)> {
     let is_told = |text: &str| run.detail.as_deref().is_some_and(|detail| detail.contains(text));
     let last = |text: &Option<String>| {

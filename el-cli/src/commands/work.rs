@@ -103,7 +103,7 @@ impl Args {
         self.dry_run || self.status
     }
 
-    /// It is to end by itself, and its exit code tells how the work ended.
+    /// Returns true if the worker ends by itself. The exit code then tells how the work ended.
     fn is_bounded(&self) -> bool {
         self.once || self.drain || self.max.is_some() || !self.atoms.is_empty()
     }
@@ -180,7 +180,7 @@ impl Overrides {
     }
 }
 
-/// Everything that a worker is made from.
+/// The settings and agents from which a worker is made.
 struct Resolved {
     work: WorkSettings,
     agents: Vec<Served>,
@@ -213,12 +213,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         return background::run(app, &options);
     }
     if options.filter.parent.is_some() {
-        // An id that fits nothing is a mistake to be told now, not a queue that stays empty.
+        // An unknown id is an error now, instead of a queue that stays empty.
         ops::ready(&app.reader()?, &options.filter, ops::Sort::Priority, Some(1), 0, app.now())?;
     }
     tell_of_others(app, &options)?;
     tell_what_waits(app, &options)?;
-    // What is wrong is told instead of what would be done.
+    // Faults are reported instead of the preview.
     worker::preflight(&options)?;
     preflight::tell(app, &options);
     tell_of_inert(app)?;
@@ -240,7 +240,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What a pause kept from being done, with the exit code of its kind.
+/// The error for an action that a pause prevents, with the exit code of the pause.
 pub(super) fn pause_error(pause: &Pause) -> CommandError {
     let (exit, code, hint) = match pause.kind {
         PauseKind::Account => {
@@ -301,7 +301,7 @@ fn resolve(args: &Args, app: &App) -> Result<Resolved> {
     Ok(Resolved { work, agents, places, filter })
 }
 
-/// Refuses what is nearly one of the flags that begin nothing: `el work stop`.
+/// Refuses a word that is nearly a flag: `el work stop`.
 fn ensure_no_command(word: &str, app: &App) -> Result<()> {
     let flags = ["stop", "status", "resume", "once", "drain", "background"];
     let Some(flag) = mistyped::nearest_verb(word, &flags) else { return Ok(()) };
@@ -311,7 +311,7 @@ fn ensure_no_command(word: &str, app: &App) -> Result<()> {
     Err(CommandError::usage(format!("'{word}' is no atom")).with_hint(format!("el work --{flag}")))
 }
 
-/// Of atoms that were named, those that cannot begin now.
+/// Names the requested atoms that cannot begin now.
 fn tell_what_waits(app: &App, options: &WorkOptions) -> Result<()> {
     let store = app.reader()?;
     for id in &options.filter.ids {
@@ -322,7 +322,7 @@ fn tell_what_waits(app: &App, options: &WorkOptions) -> Result<()> {
     Ok(())
 }
 
-/// Where this project's things are, and which `el` this is.
+/// The folders of this project, and the path of this `el`.
 pub(super) fn places(app: &App, work: &WorkSettings) -> Result<Places> {
     let project = app.project()?.clone();
     let el = this_program()?;
@@ -335,8 +335,8 @@ pub(super) fn places(app: &App, work: &WorkSettings) -> Result<Places> {
     })
 }
 
-/// This `el`, or what has taken its place: a process that lives long, as `el mcp` does, may outlive
-/// an upgrade, and then the system calls its file deleted.
+/// The path of this `el`, or of its replacement. A long-lived process such as `el mcp` may outlive
+/// an upgrade; the system then reports its file as deleted.
 pub(super) fn this_program() -> Result<PathBuf> {
     let el = std::env::current_exe().map_err(|source| {
         CommandError::internal("cannot tell where this program is").with_source(source)
@@ -368,8 +368,8 @@ fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
     })
 }
 
-/// A worker beside another may have nothing to do for as long as an agent is busy there: whoever
-/// started it is to know why.
+/// Tells the caller of other workers. Beside another worker, a worker may idle while an agent is
+/// busy there.
 fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
     for other in ops::list_workers(&app.reader()?)?.iter().filter(|other| worker::is_there(other)) {
         let since = time::relative(app.now(), other.started_at);
@@ -394,7 +394,7 @@ fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
     Ok(())
 }
 
-/// What counts for nothing, since nobody has trusted it: for programs that read the events.
+/// Reports settings that have no effect before `el trust`, for programs that read the events.
 pub(super) fn tell_of_inert(app: &App) -> Result<()> {
     let settings = app.settings()?;
     let keys = settings.inert_names();
@@ -406,14 +406,14 @@ pub(super) fn tell_of_inert(app: &App) -> Result<()> {
     }))
 }
 
-/// Before agents start: which folders they share, and what is not committed there.
+/// Warns, before agents start, of shared folders and uncommitted files.
 pub(super) fn tell_of_folders(app: &App, options: &WorkOptions) {
     for remark in folders::remarks(&options.agents, options.concurrency) {
         app.printer.note(&remark);
     }
 }
 
-/// How long `--stop` waits: an agent has five seconds to end by itself, then it is killed.
+/// The longest wait of `--stop`: an agent has five seconds to end by itself, and is then killed.
 const STOP_LIMIT: Duration = Duration::from_secs(90);
 
 pub(super) fn failure(error: WorkError) -> CommandError {

@@ -50,9 +50,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
 }
 
-/// The branches of all atoms, as they stand beside the branch that work is brought to.
+/// The branches of all atoms, compared with the target branch.
 fn find_branches(app: &App, store: &Store, repository: &Repository) -> Result<Vec<AtomBranch>> {
-    // Without such a branch there is still something to list.
+    // Without a target branch there is still something to list.
     let onto = target(app, repository, None).ok();
     Ok(atom_branches(store, repository, &app.settings()?.landing()?, onto.as_deref())?)
 }

@@ -1,4 +1,4 @@
-//! What each failure of the machinery below means on the command line.
+//! Maps failures of `el-agents` to errors of the command line.
 
 use std::error::Error as _;
 

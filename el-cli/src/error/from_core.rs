@@ -1,4 +1,4 @@
-//! What each failure of the tracker means on the command line.
+//! Maps failures of `el-core` to errors of the command line.
 
 use el_core::Error;
 use serde_json::json;

@@ -1,12 +1,12 @@
-//! A block between two marks in a text that is somebody else's, such as AGENTS.md.
+//! A block between two marks in another program's text, such as AGENTS.md.
 
 const BEGIN: &str = "<!-- el:begin -->";
-/// The same, where the text before it had no newline at its end, so that it has none again once the
-/// block is gone.
+/// The begin mark for a text without a final newline, so that the removal restores the text
+/// exactly.
 const BEGIN_JOINED: &str = "<!-- el:begin joined -->";
 const END: &str = "<!-- el:end -->";
 
-/// The text with this block in it: at its place if there is one, else at the end.
+/// The text with the block: in place of an existing block, or else at the end.
 pub(crate) fn block_in(text: &str, content: &str) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let block =
@@ -21,7 +21,7 @@ pub(crate) fn block_in(text: &str, content: &str) -> String {
     }
 }
 
-/// The text without the block, to the byte as it was before; `None` if there is none.
+/// The text without the block, byte for byte as before; `None` without a block.
 pub(crate) fn block_out(text: &str) -> Option<String> {
     let (before, begin, after) = split(text)?;
     let mut before = before;
@@ -33,9 +33,9 @@ pub(crate) fn block_out(text: &str) -> Option<String> {
     Some(format!("{before}{after}"))
 }
 
-/// What stands before the block, its first mark, and what stands after it.
+/// Splits a text into the part before the block, the begin mark, and the part after the block.
 fn split(text: &str) -> Option<(&str, &str, &str)> {
-    // A mark that lost its other half is somebody's text.
+    // A mark without its other half is part of the user's text.
     let (at, begin, end) = text.match_indices(END).find_map(|(end, _)| {
         let found = [BEGIN, BEGIN_JOINED]
             .iter()

@@ -10,16 +10,16 @@ use super::{HOOK_PREFIX, HOOKS};
 /// Why a file is left alone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EditError {
-    /// It is no JSON; the message names the place.
+    /// The text is not JSON; the message names the place.
     #[error("it is not JSON: {0}")]
     NotJson(String),
-    /// Something that has to be an object or a list is none.
+    /// A value has the wrong kind: an object or a list was expected.
     #[error("'{0}' is not {1}")]
     Unexpected(String, &'static str),
-    /// Of two, programs see the last one, and people the first.
+    /// A key is there twice. Programs see the last value, people the first.
     #[error("'{0}' is there twice")]
     Twice(String),
-    /// Another server has our name.
+    /// Another server has the name `el`.
     #[error("'mcpServers.el' is there already, and is not el's own")]
     Taken,
 }
@@ -28,7 +28,7 @@ type Result<T, E = EditError> = std::result::Result<T, E>;
 
 const BOM: char = '\u{feff}';
 
-/// The settings with our hooks in them.
+/// The settings with `el`'s hooks.
 pub(crate) fn hooks_in(text: &str) -> Result<String> {
     edit(text, |root| {
         let hooks = object_in(root, "hooks", "hooks")?;
@@ -47,7 +47,7 @@ pub(crate) fn hooks_in(text: &str) -> Result<String> {
     })
 }
 
-/// The settings without our hooks, and without what only they needed.
+/// The settings without `el`'s hooks, and without the structure that only the hooks needed.
 pub(crate) fn hooks_out(text: &str) -> Result<String> {
     edit(text, |root| {
         let Some(hooks) = root.object_value("hooks") else { return Ok(()) };
@@ -74,7 +74,7 @@ pub(crate) fn hooks_out(text: &str) -> Result<String> {
     })
 }
 
-/// Takes our hooks out of a group, and the group with the last one. Says whether there were any.
+/// Removes `el`'s hooks from a group, and an emptied group. Returns true if there were any.
 fn without_ours(group: &CstNode) -> bool {
     let Some(list) = group.as_object().and_then(|group| group.array_value("hooks")) else {
         return false;
@@ -90,7 +90,7 @@ fn without_ours(group: &CstNode) -> bool {
     true
 }
 
-/// The list of servers with ours in it.
+/// The list of servers with `el`'s server.
 pub(crate) fn server_in(text: &str) -> Result<String> {
     edit(text, |root| {
         let servers = object_in(root, "mcpServers", "mcpServers")?;
@@ -107,7 +107,7 @@ pub(crate) fn server_in(text: &str) -> Result<String> {
     })
 }
 
-/// The list of servers without ours; another one of that name stays.
+/// The list of servers without `el`'s server; a foreign server of the same name stays.
 pub(crate) fn server_out(text: &str) -> Result<String> {
     edit(text, |root| {
         let Some(servers) = root.object_value("mcpServers") else { return Ok(()) };
@@ -124,7 +124,7 @@ pub(crate) fn server_out(text: &str) -> Result<String> {
     })
 }
 
-/// Whether it is `el mcp`, whoever wrote it: `claude mcp add` writes more into it.
+/// Returns true for `el mcp`, whoever wrote the entry: `claude mcp add` adds more keys.
 fn serves(value: Option<CstNode>) -> bool {
     value.and_then(|value| value.to_serde_value()).is_some_and(|found| {
         found["command"] == "el" && found["args"] == serde_json::json!(["mcp"])
@@ -179,7 +179,7 @@ fn array_in(parent: &CstObject, key: &str) -> Result<CstArray> {
     parent.array_value(key).ok_or_else(|| EditError::Unexpected(format!("hooks.{key}"), "a list"))
 }
 
-/// Applies a change to the text's object. What changes nothing gives back the same bytes.
+/// Applies a change to the text's object. Without a change the bytes stay the same.
 fn edit(text: &str, change: impl FnOnce(&CstObject) -> Result<()>) -> Result<String> {
     let (bom, rest) = text.strip_prefix(BOM).map_or(("", text), |rest| ("\u{feff}", rest));
     let is_empty = rest.trim().is_empty();
@@ -196,7 +196,7 @@ fn edit(text: &str, change: impl FnOnce(&CstObject) -> Result<()>) -> Result<Str
     Ok(if after == parsed { text.to_owned() } else { format!("{bom}{after}") })
 }
 
-/// JSON as the standard has it.
+/// Options for standard JSON.
 fn strict() -> ParseOptions {
     ParseOptions {
         allow_comments: false,

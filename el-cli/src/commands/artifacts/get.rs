@@ -46,16 +46,16 @@ impl Args {
     }
 }
 
-/// With `--robot`, texts up to this size come with the answer, in bytes.
+/// With `--robot`, the largest text, in bytes, that the answer includes.
 const CONTENT_MAX: u64 = 4 << 20;
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::commands) struct Answer<'a> {
     #[serde(flatten)]
     artifact: &'a Artifact,
-    /// Where it was read from.
+    /// The file that was read.
     source: &'a Path,
-    /// Its text; `null` where it is none, is too long, or was written to a file.
+    /// The text; `null` if the file is binary, too long, or was written to a file.
     content: Option<String>,
     written_to: Option<&'a Path>,
 }
@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
 }
 
-/// The copy, or the file that is referred to, if it still is the same.
+/// Opens the copy, or the original file if the file is unchanged.
 fn source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, PathBuf)> {
     if let Some(file) = artifact.file.as_deref().filter(|_| artifact.state == ArtifactState::Copied)
     {
@@ -174,7 +174,7 @@ fn write(from: &mut File, to: &Path, force: bool) -> Result<u64> {
     let written = io::copy(from, &mut file).and_then(|length| file.flush().map(|()| length));
     written.map_err(|error| {
         if !force {
-            // Half a file is worse than none; it was not there before.
+            // A partial file is worse than no file; the path was free before.
             let _ = fs::remove_file(to);
         }
         CommandError::file("write", to, error)

@@ -32,7 +32,7 @@ pub(in crate::commands) struct Answer<'a> {
     attempt: i64,
     outcome: Option<el_core::model::Outcome>,
     summary: Option<&'a Summary>,
-    /// The run's folder, to which `file` is relative.
+    /// The run's folder; `file` is relative to the folder.
     folder: PathBuf,
     #[serde(flatten)]
     list: List<'a, Artifact>,

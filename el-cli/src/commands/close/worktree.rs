@@ -1,5 +1,4 @@
-//! What a run leaves in its own worktree when it ends its atom: told once, while its agent can
-//! still act.
+//! Uncommitted work in a run's worktree, reported once while the agent can still act.
 
 use std::path::Path;
 
@@ -16,14 +15,15 @@ use crate::output::sanitize;
 /// So many files are named.
 const NAMED: usize = 10;
 
-/// Refuses the end of a run's work, once, while files in its worktree are not committed or its work
-/// is not on its branch. Work on another branch that can be taken over without a loss is taken over
-/// at once, and said.
+/// Refuses, once, to end a run's work while files in its worktree are uncommitted or the work is
+/// not on the run's branch. Work on another branch is taken over at once and reported, if no commit
+/// is lost.
 ///
 /// # Errors
-/// If this is the first time that the run is told, or the store cannot be used.
+///
+/// If the run is told for the first time, or the store cannot be used.
 pub(super) fn ensure_committed(app: &App, store: &mut Store, run: &Run, token: &str) -> Result<()> {
-    // A git that cannot be asked must not keep an agent from ending its work.
+    // A failing git must not keep an agent from ending its work.
     let Ok(Some((branch, files))) = left(app, run) else { return Ok(()) };
     let own = branch_of(&run.atom_id);
     let (mut faults, mut hints) = (Vec::new(), Vec::new());
@@ -72,7 +72,7 @@ pub(super) fn ensure_committed(app: &App, store: &mut Store, run: &Run, token: &
     )))
 }
 
-/// On which branch the work is, and what is not committed; `None` outside of a worktree of its own.
+/// The branch of the work and the uncommitted files; `None` outside of a worktree made for the run.
 fn left(app: &App, run: &Run) -> std::result::Result<Option<(WorkBranch, Vec<String>)>, GitError> {
     let Some(tree) = OwnWorktree::find(Path::new(&run.workdir), &run.atom_id)? else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Many atoms from one text: which format it is, and what the flags add.
+//! Several atoms from a text: the format of the text, and the values of the flags.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ enum Format {
     Markdown,
 }
 
-/// Reads the atoms of a file, and what was left out. `defaults` holds for each that says nothing
-/// else.
+/// Reads the atoms of a file, and the list of omissions. `defaults` fills the fields that the file
+/// leaves out.
 pub(super) fn read(
     path: &Path,
     text: &str,

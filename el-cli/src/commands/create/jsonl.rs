@@ -1,5 +1,5 @@
-//! Atoms from JSON Lines, or from one JSON array. Strict: a misspelt key must not lose what it was
-//! to say.
+//! Atoms from JSON Lines, or from a JSON array. Unknown keys are errors: a misspelt key must not
+//! lose its value.
 
 use el_core::model::{IssueType, Priority, Timestamp};
 use el_core::ops::NewAtom;
@@ -51,7 +51,7 @@ impl OneOrMany {
     }
 }
 
-/// Reads every record; an error names the file and the line (in an array: which record).
+/// Reads all records. An error names the file and the line, or the record of an array.
 pub(super) fn read(name: &str, text: &str, now: Timestamp) -> Result<Vec<NewAtom>> {
     if text.trim_start().starts_with('[') {
         let values = strict_json::parse(text).map_err(|error| wrong(name, error.line(), &error))?;

@@ -1,8 +1,8 @@
 //! Atoms from a Markdown task list.
 //!
-//! `- [ ] title` is an atom; a deeper one is its child; an atom with children is an epic; text that
-//! is indented below an item is its description. Ticked items are done and left out; their open
-//! children stay, one level up. Everything else (headings, prose between lists) is for people.
+//! `- [ ] title` is an atom; a deeper item is its child; an atom with children is an epic; text
+//! that is indented below an item is its description. Ticked items are done and left out; their
+//! open children stay, a level up. Everything else (headings, prose between lists) is for people.
 
 use el_core::exchange::outline::{self, Item, Kind, Outlined, Passed};
 use el_core::model::IssueType;
@@ -12,15 +12,15 @@ use el_core::ops::NewAtom;
 #[derive(Debug, Default)]
 pub(super) struct TaskList {
     pub(super) news: Vec<NewAtom>,
-    /// How many items are done, and left out.
+    /// The number of ticked items, which are left out.
     pub(super) ticked: usize,
-    /// What made no atom, with its line.
+    /// The lines that made no atom.
     pub(super) passed: Vec<Passed>,
 }
 
 pub(super) fn read(text: &str) -> TaskList {
     let Outlined { items, passed } = outline::read_outline(text);
-    // Where in the result an item is; what is ticked, and what is no task, is nowhere.
+    // The position of each item in the result; `None` for ticked items and items that are no task.
     let mut places: Vec<Option<usize>> = Vec::with_capacity(items.len());
     let mut news: Vec<NewAtom> = Vec::new();
     for item in &items {

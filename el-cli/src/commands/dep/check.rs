@@ -22,7 +22,7 @@ pub(crate) struct Args {}
 #[derive(Serialize, JsonSchema)]
 pub(in crate::commands) struct Checked<'a> {
     issues_count: usize,
-    /// None: a graph that has some is a failure, and its details list them.
+    /// Always empty: a graph with issues is an error, and the error's details list the issues.
     issues: &'a [GraphIssue],
 }
 

@@ -45,7 +45,7 @@ enum Format {
     Dot,
 }
 
-/// Which way the bonds are followed.
+/// The direction in which bonds are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Direction {
@@ -59,7 +59,7 @@ pub(in crate::commands) struct Tree<'a> {
     direction: Direction,
     tree: &'a TreeNode,
     format: Format,
-    /// The graph, where one was asked for.
+    /// The graph as text, with `--format`.
     content: Option<&'a str>,
 }
 
@@ -125,7 +125,7 @@ fn branches(page: &mut Page, parent: &TreeNode, indent: &str) {
 
 fn node(page: &Page, node: &TreeNode) -> String {
     let mut line = atoms::one_line(page, node.status.as_str(), &node.id, &node.title);
-    // Containment and plain blocking are what one expects; other kinds are worth a word.
+    // Containment and plain blocking are expected; other kinds are named.
     if let Some(kind) =
         node.bond.filter(|kind| !matches!(kind, BondKind::ParentChild | BondKind::Blocks))
     {

@@ -1,4 +1,4 @@
-//! What `el doctor` looks at beyond the database: the configuration, and the programs and folders
+//! Checks of `el doctor` outside of the database: the configuration, and the programs and folders
 //! that `el work` needs.
 
 use std::collections::BTreeSet;
@@ -80,7 +80,7 @@ pub(super) fn look(app: &App, place: &Place) -> (Vec<Finding>, Vec<Fact>) {
     needs.retain(|(message, _)| !findings.iter().any(|finding| finding.message == *message));
     findings.extend(needs.into_iter().map(|(message, hint)| Finding {
         code: CANNOT_WORK,
-        // The tracker works without; `el work` says so itself before it claims anything.
+        // The tracker works without runs; `el work` reports the same faults before any claim.
         serious: false,
         message: format!("el work cannot run here: {message}"),
         hint,
@@ -93,8 +93,8 @@ pub(super) fn look(app: &App, place: &Place) -> (Vec<Finding>, Vec<Fact>) {
     (findings, facts::of(settings))
 }
 
-/// Locks in the repositories that agents work in: as long as they are there, no git changes what
-/// they are of.
+/// Locks in the repositories of the agents. A lock blocks git's changes for as long as the lock
+/// exists.
 fn git_locks(settings: &Settings) -> Vec<Finding> {
     let agents = settings.known_agents().into_iter().filter_map(|name| settings.agent(&name).ok());
     let folders: BTreeSet<_> = agents.map(|agent| agent.working_directory).collect();
@@ -110,7 +110,7 @@ fn git_locks(settings: &Settings) -> Vec<Finding> {
     locks.into_iter().map(told).collect()
 }
 
-/// Below this, changes begin to fail.
+/// The free space, in bytes, below which changes begin to fail.
 const ROOM: u64 = 16 << 20;
 
 fn little_room(project: &Project) -> Option<Finding> {
@@ -141,10 +141,10 @@ fn open_to_others(project: &Project) -> Option<Finding> {
     })
 }
 
-/// What is needed for a run of some agent and is not there, with its remedy.
+/// Missing requirements of any agent's runs, each with its remedy.
 fn needs(app: &App, place: &Place) -> Vec<(String, String)> {
     let settings = &place.settings;
-    // What cannot be used at all is told above.
+    // Unusable settings are reported above.
     let Ok(work) = settings.work() else { return Vec::new() };
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let told = |error: ConfigurationError| (error.message, error.hint);
@@ -194,8 +194,8 @@ fn long_socket(
     })
 }
 
-/// What the runs of one agent need: its folder, its program, and the programs that its settings
-/// name.
+/// Missing requirements of a single agent: its folder, its program, and the programs that its
+/// settings name.
 fn of_agent(
     agent: &AgentSettings,
     places: &Places,

@@ -1,4 +1,4 @@
-//! From the bytes of a log to what is printed of it.
+//! Turns the bytes of a log into output.
 
 use std::collections::VecDeque;
 
@@ -6,14 +6,14 @@ use el_agents::claude::{Line, LineSplitter, Renderer, parse_line};
 
 use crate::output::sanitize;
 
-/// Where nothing limits the width, a line of the rendering is cut here only.
+/// The width limit of a rendered line if nothing else limits the width.
 const WIDEST: usize = 10_000;
 
-/// How the bytes are shown.
+/// The rendering of the bytes.
 pub(super) enum Show {
-    /// Claude Code's events, as people read them.
+    /// Claude Code's events, rendered for people.
     Events(Box<Renderer>),
-    /// Text, without what a terminal would obey.
+    /// Text without terminal control codes.
     Text,
     Raw,
 }
@@ -24,17 +24,17 @@ impl Show {
     }
 }
 
-/// Takes bytes as they come, gives what is to be printed.
+/// Accepts bytes in pieces and returns the output.
 pub(super) struct Feed {
     show: Show,
     splitter: LineSplitter,
-    /// The last lines, held back until the end of what is there is reached.
+    /// The last lines, held back until the end of the existing file is reached.
     held: Option<(usize, VecDeque<Vec<u8>>)>,
 }
 
 impl Feed {
-    /// With `tail`, only that many lines of what is there at first are printed; what comes later is
-    /// printed as it comes.
+    /// With `tail`, only the last `tail` lines of the existing file are printed; later lines are
+    /// printed as they arrive.
     pub(super) fn new(show: Show, tail: Option<usize>) -> Feed {
         Feed {
             show,
@@ -62,7 +62,7 @@ impl Feed {
         }
     }
 
-    /// Nothing more will come.
+    /// Returns the rest of the output at the end of the input.
     pub(super) fn finish(&mut self) -> Vec<u8> {
         let mut out = match self.splitter.finish() {
             Some(line) => self.line(&line),
@@ -73,7 +73,7 @@ impl Feed {
         held
     }
 
-    /// One line, ready to be printed now; or nothing, if it is held back.
+    /// Returns a line that is ready to print, or nothing if the line is held back.
     fn line(&mut self, line: &Line) -> Vec<u8> {
         let shown = self.shown(line);
         let Some((tail, lines)) = &mut self.held else { return shown };

@@ -33,7 +33,7 @@ pub(crate) struct Args {
 
 /// Between two looks for changes; a look costs microseconds.
 const LOOK: Duration = Duration::from_millis(100);
-/// Files that failed are tried again after this, changed or not.
+/// The number of looks after which failed files are tried again, changed or not.
 const AGAIN: u32 = 50;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -89,8 +89,8 @@ fn view(page: &mut Page, synced: &Synced) {
     }
 }
 
-/// Looks whenever a file or the store has changed. Ends with the process; nothing is half done
-/// then, since files are replaced whole.
+/// Syncs whenever a file or the store has changed, until the process is ended. Files are replaced
+/// whole, so an end leaves no partial file.
 fn watch(app: &App, mailbox: &mut Mailbox, store: &mut Store, filter: &AtomFilter) -> Result<Exit> {
     if !app.printer.is_robot() {
         app.printer.note("watching the mailbox; Ctrl-C ends it");
@@ -98,12 +98,12 @@ fn watch(app: &App, mailbox: &mut Mailbox, store: &mut Store, filter: &AtomFilte
     let mut seen = None;
     let mut waited = 0;
     loop {
-        // Taken before the look: what changes during it is looked at again.
+        // Taken before the sync: a change during the sync triggers another.
         let state = (store.data_version()?, mailbox.fingerprint());
         let synced = if seen.as_ref() != Some(&state) || waited >= AGAIN {
             waited = 0;
-            // A look that writes is followed by another: somebody may have written since, which
-            // looks the same from here.
+            // A sync that writes is followed by another, since a foreign write in the meantime
+            // looks the same.
             seen = Some(state);
             mailbox.sync(store, app.actor(), filter)?
         } else {

@@ -1,5 +1,5 @@
-//! The worker in the background: whether one is needed, and starting it, once, however many
-//! `el run` do so at the same moment.
+//! Starts a worker in the background if none serves the agent, and only once, however many `el run`
+//! processes start at the same moment.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::commands::work::{self, Started, signed_on};
 use crate::error::{CommandError, Result};
 use crate::settings::{Settings, WorkSettings};
 
-/// How to start a worker for one agent.
+/// The arguments and settings of a background worker for a single agent.
 pub(super) struct Background {
     agent: String,
     served: Served,
@@ -66,21 +66,21 @@ impl Background {
         })
     }
 
-    /// Where a task is done that names no folder, if in a worktree of its own: the folder whose
-    /// repository it is of.
+    /// The folder whose repository holds the worktrees, for tasks without a folder of their own.
+    /// `None` if runs share the folder.
     pub(super) fn worktree_of(&self) -> Option<&Path> {
         let agent = &self.served.agent;
         let isolation = agent.isolation.as_ref().or(agent.task_isolation.as_ref());
         isolation.map(|_| agent.working_directory.as_path())
     }
 
-    /// Whether a worker could work at all: tmux, the agent's program, the folders.
+    /// Checks that a worker could work: tmux, the agent's program, the folders.
     pub(super) fn preflight(&self) -> Result<()> {
         Ok(worker::preflight(&self.options)?)
     }
 
-    /// Starts one, unless one has come meanwhile. Those who start at the same moment wait for each
-    /// other, and all but the first find its worker.
+    /// Starts a worker unless one has come meanwhile. Concurrent starters wait for each other, and
+    /// all but the first find the worker of the first.
     pub(super) fn start(&self, store: &Store) -> Result<Option<Started>> {
         let lock_path = self.state.join("worker.lock");
         let lock = FileLock::acquire_blocking(&lock_path)
@@ -101,14 +101,13 @@ impl Background {
             CommandError::internal("a worker cannot be started").with_source(source)
         })?;
         let started = signed_on(store, &mut child, log, begins_at)?;
-        // Whoever started it may live longer than it does, as el mcp: then nothing of it is to stay
-        // behind.
+        // A long-lived starter, such as el mcp, must not keep a zombie of the worker.
         std::thread::spawn(move || child.wait());
         drop(lock);
         Ok(Some(started))
     }
 
-    /// Those of a worker for what is assigned to this agent, and nothing else.
+    /// The arguments of a worker that serves only the tasks assigned to this agent.
     fn arguments(&self) -> Vec<OsString> {
         let mut database = OsString::from("--db=");
         database.push(&self.places.database);
@@ -122,7 +121,7 @@ impl Background {
     }
 }
 
-/// Whether a live worker can be relied on to take what is assigned to this agent.
+/// Returns true if a live worker will take the tasks assigned to this agent.
 pub(crate) fn is_served(store: &Store, agent: &str) -> Result<bool> {
     let serves = |worker: &Worker| {
         worker.takes != Takes::Some

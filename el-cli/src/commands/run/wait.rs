@@ -1,4 +1,4 @@
-//! `el run --wait`: following a task to its end.
+//! `el run --wait`: follows a task to its end.
 
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,7 @@ fn follow(app: &App, store: &Store, background: &Background, id: &str) -> Result
     }
 }
 
-/// A worker that was there may be gone: then the task would wait, and we for it, for ever.
+/// Replaces a vanished worker; otherwise the task and its caller would wait for ever.
 fn keep_served(app: &App, store: &Store, background: &Background, task: &Task) -> Result<()> {
     if abandoned(app, store, task)?.is_some() {
         background.start(store)?;
@@ -64,14 +64,13 @@ fn keep_served(app: &App, store: &Store, background: &Background, task: &Task) -
     Ok(())
 }
 
-/// The agent of a task that nobody is there to take, or to go on with, if one may start a worker
-/// here.
+/// The agent of a task without a worker, if a worker may be started here.
 pub(super) fn abandoned<'a>(app: &App, store: &Store, task: &'a Task) -> Result<Option<&'a str>> {
     let Some(agent) = task.agent.as_deref() else { return Ok(None) };
     let is_left_alone = match task.status {
         TaskStatus::Queued => true,
         TaskStatus::Running => {
-            // Its supervisor settles it by itself; a run that is silent for a lease has none.
+            // A supervisor settles its run by itself; a run whose lease is over has no supervisor.
             task.run_id
                 .as_deref()
                 .and_then(|run| ops::get_run(store, run).ok())
@@ -83,8 +82,8 @@ pub(super) fn abandoned<'a>(app: &App, store: &Store, task: &'a Task) -> Result<
     Ok(is_abandoned.then_some(agent))
 }
 
-/// How the task stands, in one line: rewritten in place on a terminal, and elsewhere printed when
-/// it has become another.
+/// The state of the task in a line. A terminal shows the line in place; elsewhere each change is
+/// printed.
 struct Line {
     shown: String,
     is_live: bool,

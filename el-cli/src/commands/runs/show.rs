@@ -30,7 +30,7 @@ pub(crate) struct Args {
 pub(in crate::commands) struct Shown {
     #[serde(flatten)]
     run: Run,
-    /// Where its files are.
+    /// The folder of the run's files.
     folder: PathBuf,
 }
 

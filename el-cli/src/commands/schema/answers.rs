@@ -1,4 +1,4 @@
-//! What each command answers under `data`.
+//! The types of the answers of all commands, under `data`.
 
 use el_agents::land::AtomBranch;
 use el_agents::mailbox::Synced;
@@ -15,11 +15,11 @@ use crate::commands::{
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
 
-/// Commands whose output is a stream, or not ours to promise.
+/// Commands whose output is a stream, or is not `el`'s to promise.
 pub(super) const NOT_DESCRIBED: &[&str] =
     &["attach", "logs", "mcp", "orchestrate", "orchestrate resume", "work"];
 
-/// What makes the schema of an answer that is a `T`.
+/// The function that builds the schema of a `T`.
 const fn of<T: JsonSchema>() -> schema::Answer {
     SchemaGenerator::subschema_for::<T>
 }

@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             );
         }
     } else {
-        // That file is the client's own state, which it writes at any time: not ours to edit.
+        // The client writes its own state file at any time, so `el` does not edit the file.
         let command = if args.remove {
             "claude mcp remove --scope user el"
         } else {

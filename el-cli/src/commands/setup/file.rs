@@ -1,4 +1,4 @@
-//! One file that is to be changed: planned first, written once all of them can be.
+//! Planned changes of files: all changes are planned and checked before the first is written.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -19,7 +19,7 @@ pub(super) enum Change {
     Changed,
     Unchanged,
     Removed,
-    /// It is not as el wrote it, and stays.
+    /// The file differs from `el`'s version, and stays.
     Kept,
 }
 
@@ -38,7 +38,7 @@ impl Change {
     }
 }
 
-/// How one file is to be.
+/// The planned state of a file.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) path: PathBuf,
@@ -49,19 +49,19 @@ pub(super) struct Plan {
     backup: Backup,
 }
 
-/// What becomes of the file's state before el, which is kept beside it.
+/// The fate of the backup, which holds the file's state before `el`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Backup {
     /// If there is none.
     Make,
-    /// Even if there is one.
+    /// Write the backup anew.
     Renew,
     Drop,
 }
 
 impl Plan {
-    /// Puts something into a file that is somebody else's. Where `take_out` finds nothing of ours
-    /// in it, it is as it was before el, and a backup of an earlier time is out of date.
+    /// Plans to add to a file of another program. If `take_out` finds nothing of `el` in the file,
+    /// the file is in its original state, and an older backup is out of date.
     pub(super) fn put_in(
         path: PathBuf,
         change: impl Fn(&str) -> Result<String>,
@@ -74,8 +74,8 @@ impl Plan {
         Ok(Plan::new(path, before, Some(after), backup))
     }
 
-    /// Takes it out again. If the file is as el left it, it gets back every byte that it had, or
-    /// goes if there was none; else `take_out` does what can be done.
+    /// Plans to remove `el`'s additions. A file that is unchanged since `el` wrote it gets back its
+    /// original bytes, or is removed if there was none; otherwise `take_out` removes the additions.
     pub(super) fn take_out(
         path: PathBuf,
         put_in: impl Fn(&str) -> Result<String>,
@@ -125,12 +125,12 @@ impl Plan {
         matches!(self.change, Change::Created | Change::Changed | Change::Removed)
     }
 
-    /// Where the file's state before el is kept, if this plan keeps it.
+    /// The path of the backup, if this plan keeps a backup.
     pub(super) fn backup(&self) -> Option<PathBuf> {
         (self.backup != Backup::Drop && self.change == Change::Changed).then(|| backup(&self.path))
     }
 
-    /// Whether it can be written at all, so that of several files all are or none is.
+    /// Checks that the file can be written, so that either all files are written or none.
     pub(super) fn check(&self) -> Result<()> {
         if !self.is_change() {
             return Ok(());
@@ -187,7 +187,7 @@ impl Plan {
 
     fn back_up(&self, target: &Path, kept: &Path) -> io::Result<()> {
         match (self.backup, &self.before) {
-            // The file was made anew since: a backup beside it is of another one.
+            // The file was made anew since, so the backup belongs to another file.
             (Backup::Renew, None) => remove_if_there(kept),
             (Backup::Renew, Some(_)) => {
                 remove_if_there(kept)?;
@@ -199,12 +199,13 @@ impl Plan {
     }
 }
 
-/// Whether this process may, whatever the modes say: a folder may be another user's.
+/// Returns true if the system grants this process the access, whatever the mode bits say: a folder
+/// may be another user's.
 fn may(path: &Path, access: Access) -> bool {
     rustix::fs::access(path, access).is_ok()
 }
 
-/// Folders that only held what was ours go with it, up to Claude Code's own.
+/// Removes folders that only held `el`'s files, up to Claude Code's own folder.
 fn remove_empty_folders(file: &Path) {
     for folder in file.ancestors().skip(1).take(3) {
         let is_ours = folder.file_name().is_some_and(|name| {
@@ -216,14 +217,14 @@ fn remove_empty_folders(file: &Path) {
     }
 }
 
-/// Beside the file, whatever its name is.
+/// The path of the backup, beside the file.
 fn backup(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".before-el");
     path.with_file_name(name)
 }
 
-/// Settings may be a link into somebody's dotfiles: the file behind it is what changes.
+/// Resolves links. Settings may be a link into a dotfiles folder; then the target is changed.
 fn resolved(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

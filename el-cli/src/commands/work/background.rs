@@ -11,7 +11,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{sanitize, style};
 
-/// Starts this very command again, without `--background` and without our terminal.
+/// Starts this very command again, without `--background` and without a terminal.
 pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
     worker::preflight(options)?;
     preflight::tell(app, options);
@@ -22,7 +22,7 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
     let detached = Detached {
         places: &options.places,
         arguments: &arguments,
-        // Relative folders of flags are those of the caller.
+        // Relative folders of flags are relative to the caller's folder.
         folder: &crate::project::current_folder()?,
         log: &log,
         environment: &options.environment,

@@ -1,4 +1,4 @@
-//! Where agents will work, said before the first of them is paid.
+//! Remarks on the agents' folders, before the first agent costs money.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,15 +9,15 @@ use el_agents::worker::Served;
 
 use crate::output::sanitize;
 
-/// How long git may look for files that are not committed.
+/// The time limit for git's search of uncommitted files.
 const LIMIT: Duration = Duration::from_secs(3);
-/// So many of them are named.
+/// The number of files that are named.
 const NAMED: usize = 3;
 /// Folders with el's own files.
 const NOT_WORK: [&str; 2] = [".eluent/", ".claude-orchestrator/"];
 
-/// Remarks on the folders of these agents: which are shared by several runs, and which have files
-/// that nobody has committed.
+/// Remarks on the folders of the agents: folders shared by several runs, and folders with
+/// uncommitted files.
 pub(crate) fn remarks(agents: &[Served], at_once: usize) -> Vec<String> {
     let mut folders: BTreeMap<&Path, (usize, bool)> = BTreeMap::new();
     for served in agents {
@@ -46,7 +46,7 @@ pub(crate) fn remarks(agents: &[Served], at_once: usize) -> Vec<String> {
     remarks
 }
 
-/// The files of a checkout that no commit has, in words. What git cannot tell is not told.
+/// The uncommitted files of a checkout, in words; `None` if git fails.
 pub(crate) fn uncommitted(folder: &Path) -> Option<String> {
     let repository = Repository::open_at(folder).ok()?;
     let tree = Worktree { path: repository.top().to_owned(), ..Worktree::default() };

@@ -1,5 +1,5 @@
-//! What a person sees while a worker works: a line for each happening, and below them one live line
-//! for each session.
+//! The view of a running worker: a line for each event, and below the events a live line for each
+//! session.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use crate::output::{runs, sanitize, style, time};
 
 /// Live lines of sessions at most; the rest is counted.
 const LINES: usize = 12;
-/// Rows of the terminal that live lines leave alone, so that they can always be taken away.
+/// Rows of the terminal that live lines leave free, so that the live lines can always be erased.
 const ROWS_LEFT: usize = 3;
 /// Columns of a title at most.
 const TITLE: usize = 40;
@@ -29,11 +29,11 @@ pub(in crate::commands) struct Listener<'a> {
     printer: &'a Printer,
     /// The columns of each live line that stands at the bottom of the screen now.
     shown: Vec<usize>,
-    /// Why what is ready does not start, while that is so.
+    /// The reason why ready atoms do not start, while there is such a reason.
     held: Option<String>,
-    /// Whom what waits is counted for; `None`: it is not.
+    /// The queue that is counted; `None` if the queue is not shown.
     queue: Option<Queue>,
-    /// Atoms that ended here, and what their runs cost.
+    /// The number of atoms that ended here, and the cost of their runs.
     ended: usize,
     cost_micros: i64,
 }
@@ -57,7 +57,7 @@ impl<'a> Listener<'a> {
         Listener { printer, shown: Vec::new(), held: None, queue: None, ended: 0, cost_micros: 0 }
     }
 
-    /// Shows what waits, and how much of the work is done, below the sessions.
+    /// Also shows the queue and the progress, below the sessions.
     pub(in crate::commands) fn with_queue(self, queue: Queue) -> Listener<'a> {
         Listener { queue: Some(queue), ..self }
     }
@@ -68,7 +68,7 @@ impl<'a> Listener<'a> {
         self.write(&text);
     }
 
-    /// Lines that stay, above the live ones.
+    /// Prints permanent lines above the live lines.
     pub(in crate::commands) fn say(&mut self, write: impl FnOnce(&mut Page)) {
         let mut text = self.erase();
         let mut page = self.printer.page();
@@ -77,15 +77,15 @@ impl<'a> Listener<'a> {
         self.write(&text);
     }
 
-    /// One live line instead of those of sessions.
+    /// Shows a single live line instead of the session lines.
     pub(in crate::commands) fn show(&mut self, line: &str) {
         let width = self.printer.live_page().width().unwrap_or(100).saturating_sub(1);
         self.redraw(&[sanitize::truncate(line, width).into_owned()]);
     }
 
-    /// What takes the live lines away and leaves the cursor where the first of them stood. A
-    /// terminal that was made narrower since has wrapped them. Row by row: tmux keeps a screen that
-    /// is cleared as a whole in its history, once for each redraw.
+    /// The control sequence that erases the live lines and leaves the cursor at the first of them.
+    /// A terminal that became narrower has wrapped the lines. The rows are erased singly: tmux puts
+    /// a screen that is cleared whole into its history, at each redraw.
     fn erase(&mut self) -> String {
         let columns = stdout_size().map_or(usize::MAX, |(columns, _)| columns);
         let up: usize = self.shown.drain(..).map(|width| width.div_ceil(columns).max(1)).sum();
@@ -95,7 +95,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Puts these lines, of which none is wider than the terminal, in the place of the live ones.
+    /// Replaces the live lines. No line may be wider than the terminal.
     fn redraw(&mut self, lines: &[String]) {
         let mut text = self.erase();
         for line in lines {
@@ -182,7 +182,7 @@ impl worker::Listener for Listener<'_> {
     }
 }
 
-/// One session: its atom, how long it works, its figures, what it does.
+/// A session: its atom, its time, its figures, its action.
 fn session_line(page: &Page, one: &Live, width: usize, now: Timestamp) -> String {
     let run = &one.run;
     let elapsed = clock(runs::length(run, now).as_secs());
@@ -200,7 +200,7 @@ fn session_line(page: &Page, one: &Live, width: usize, now: Timestamp) -> String
     let percent = run.progress.percent.map_or_else(String::new, |percent| format!("{percent}% "));
     let doing = format!("{percent}{}", sanitize::line(action));
     let room = width.saturating_sub(head.chars().count() + 2);
-    // What it does is news, its title is not.
+    // The action is news, the title is not.
     let for_title = TITLE.min(room.saturating_sub(doing.width() + 3).max(room / 2));
     let rest = format!("{} · {doing}", sanitize::truncate(&sanitize::line(title), for_title));
     format!(

@@ -1,4 +1,4 @@
-//! What a person should know before agents are paid: one line.
+//! A line about the cost and the rights of agents, before agents cost money.
 
 use el_agents::settings::{AgentSettings, Executor};
 use el_agents::worker::{Served, WorkOptions};
@@ -6,8 +6,8 @@ use el_agents::worker::{Served, WorkOptions};
 use crate::app::App;
 use crate::output::sanitize;
 
-/// Says, for each agent, where it works, what it may do, and what that may cost. For people only:
-/// a program has asked for what it does.
+/// Prints, for each agent, the folder, the permissions and the cost limit. For people only: a
+/// program asked for its own choice.
 pub(in crate::commands) fn tell(app: &App, options: &WorkOptions) {
     if app.printer.is_robot() {
         return;

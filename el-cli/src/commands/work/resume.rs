@@ -11,14 +11,14 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::sanitize;
 
-/// What it answers.
+/// The answer of `--resume`.
 #[derive(Debug, Serialize)]
 pub(super) struct Resumed {
-    /// What held the claiming; `null`: nothing did.
+    /// The pause that held the claims; `null` if there was none.
     was: Option<Pause>,
 }
 
-/// Ends the pauses of the agents' accounts, in all their projects, and lifts the day's budget.
+/// Ends the pauses of the agents' accounts, in all projects, and lifts the day's budget.
 pub(super) fn clear(app: &App, resolved: &Resolved) -> Result<Resumed> {
     let environment: Vec<_> = std::env::vars_os().collect();
     let now = app.now();

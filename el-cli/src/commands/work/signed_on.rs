@@ -1,4 +1,4 @@
-//! A worker that was started in the background, from its start to its signing on.
+//! Waits for a worker in the background to sign on.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::error::{CommandError, Result};
 
-/// How long a worker may take to sign on before its starter goes on without having seen it.
+/// The longest wait for a worker to sign on.
 const SIGN_ON: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -23,12 +23,12 @@ const LOOK: Duration = Duration::from_millis(10);
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Started {
     pub(crate) pid: u32,
-    /// `null` if it had nothing to do any more when it came.
+    /// `null` if the worker found no work left.
     pub(crate) worker_id: Option<String>,
     pub(crate) log: PathBuf,
 }
 
-/// Waits until a worker has signed on, which takes some ten milliseconds.
+/// Waits until a worker has signed on, usually some ten milliseconds.
 pub(crate) fn signed_on(
     store: &Store,
     child: &mut Child,
@@ -44,7 +44,7 @@ pub(crate) fn signed_on(
             return Ok(Started { pid, worker_id: Some(found.id.clone()), log });
         }
         match child.try_wait() {
-            // Somebody else has done everything already.
+            // Another worker has done all the work already.
             Ok(Some(status)) if status.success() => {
                 return Ok(Started { pid, worker_id: None, log });
             }
@@ -63,7 +63,7 @@ pub(crate) fn signed_on(
     }
 }
 
-/// What the worker said since then.
+/// The last lines of the worker's log since `begins_at`.
 fn last_lines(log: &PathBuf, begins_at: u64) -> Vec<String> {
     let read = || -> io::Result<String> {
         let bytes = fs::read(log)?;

@@ -12,14 +12,14 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{runs, sanitize, style, time};
 
-/// What it answers.
+/// The answer of `--status`.
 #[derive(Debug, Serialize)]
 struct Status {
-    /// Those that are alive.
+    /// The live workers.
     workers: Vec<Row>,
-    /// Runs whose worker is gone; their supervisors go on, and the next worker adopts them.
+    /// Runs whose worker is gone. Their supervisors go on, and the next worker adopts the runs.
     unattended: Vec<Run>,
-    /// What workers in the background print; `null`: there was none yet.
+    /// The log of background workers; `null` if there is none yet.
     log: Option<PathBuf>,
 }
 

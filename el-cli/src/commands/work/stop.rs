@@ -12,7 +12,7 @@ use crate::output::style;
 use crate::settings::{Settings, WorkSettings};
 
 pub(super) fn run(app: &App) -> Result<Exit> {
-    // Whom it ends, the tracker says.
+    // The tracker names the processes to end.
     app.refuse_foreign()?;
     let work = work(app)?;
     let places = places(app, &work)?;
@@ -64,7 +64,8 @@ fn late(message: String) -> CommandError {
     CommandError::new(Exit::TimedOut, "timed_out", message).with_retryable(true)
 }
 
-/// Workers can be stopped whatever is wrong in the settings.
+/// The worker's settings, or the defaults if the settings are faulty: workers can always be
+/// stopped.
 fn work(app: &App) -> Result<WorkSettings> {
     let settings = app.settings_with_warnings()?;
     settings.work().or_else(|error| {

@@ -1,4 +1,4 @@
-//! What a worker's runs left to be brought in: the last line of `el work`.
+//! The last line of `el work`: the branches to land.
 
 use el_agents::land::{LandItem, LandOutcome, atom_branches, plan_landing};
 use el_agents::worker::WorkOptions;
@@ -10,13 +10,13 @@ use crate::error::Result;
 use crate::output::names::first_few;
 use crate::output::style;
 
-/// Says what to land and how, if agents worked in worktrees.
+/// Suggests `el land` if agents worked in worktrees.
 pub(super) fn say(app: &App, options: &WorkOptions, listener: &mut Listener<'_>) {
     let is_apart = options.agents.iter().any(|served| served.agent.isolation.is_some());
     if !is_apart || app.printer.is_robot() || app.printer.page().quiet() {
         return;
     }
-    // The work is done, whatever git says now; el land tells it again.
+    // The work is done, also if git fails now; `el land` reports the error again.
     let Ok(items) = left(app) else { return };
     let ids = |outcome: LandOutcome| -> Vec<String> {
         let of_it = items.iter().filter(|item| item.outcome == outcome);

@@ -35,7 +35,7 @@ pub(crate) struct Args {
 /// The answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct Pruning<'a> {
-    /// Of those that were taken away, or would be.
+    /// The number of removed worktrees, or with `--dry-run` of removable ones.
     count: usize,
     dry_run: bool,
     pruned: Vec<&'a AtomBranch>,

@@ -1,4 +1,4 @@
-//! Which worktrees and branches may be taken away.
+//! Decides which worktrees and branches may be removed.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub(in crate::commands) struct Kept<'a> {
     #[serde(flatten)]
     pub(super) branch: &'a AtomBranch,
     pub(super) reason: String,
-    /// Files that would be lost, though git does not call them changes.
+    /// Files that would be lost although git reports no change.
     would_lose: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl Removal {
         self.worktrees.iter().find(|tree| tree.branch.as_deref() == Some(&branch.branch))
     }
 
-    /// The worktree of the atom, whatever it has checked out.
+    /// The worktree of the atom, whatever its checkout.
     pub(super) fn worktree_of(&self, branch: &AtomBranch) -> Option<&Worktree> {
         self.worktrees.iter().find(|tree| branch.path.as_ref() == Some(&tree.path))
     }
@@ -72,7 +72,7 @@ impl Removal {
         Ok(reason.map(|reason| Kept { branch, reason, would_lose }))
     }
 
-    /// The repositories in a worktree whose commits may be nowhere else, in words and by name.
+    /// The repositories in a worktree whose commits may exist nowhere else, in words and by name.
     pub(super) fn nested_repositories(
         &self,
         tree: &Worktree,
@@ -88,7 +88,8 @@ impl Removal {
         }))
     }
 
-    /// Takes it away. Git has the last word: whatever changed since the look, it refuses to lose.
+    /// Removes the worktree and the branch. Git has the last word, and refuses to lose later
+    /// changes.
     pub(super) fn remove<'a>(&self, branch: &'a AtomBranch) -> Option<Kept<'a>> {
         let (tree, put) = (self.checkout_of(branch), &self.settings.put_into_worktrees);
         let removed =
@@ -98,7 +99,7 @@ impl Removal {
     }
 }
 
-/// Says why the branch is still needed; `None`: it may go.
+/// The reason why the branch is still needed; `None` if the branch may be removed.
 fn unfinished(branch: &AtomBranch) -> Option<String> {
     if branch.live {
         return Some("a run is at work in it".to_owned());

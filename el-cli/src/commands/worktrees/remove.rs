@@ -37,7 +37,7 @@ pub(crate) struct Args {
 pub(in crate::commands) struct Removed<'a> {
     #[serde(flatten)]
     branch: &'a AtomBranch,
-    /// The reference that keeps what was given up, for a month. `null`: it had all landed.
+    /// The reference that keeps the abandoned work for a month; `null` if all had landed.
     kept_as: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is there, for `el doctor` to show: versions, the log-in, identities, permissions.
+//! Facts about the machine for `el doctor`: versions, the log-in, identities, permissions.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use crate::output::style;
 use crate::output::table::{Cell, Column, Table};
 use crate::settings::Settings;
 
-/// One thing that is there, or is not.
+/// A fact about the machine.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct Fact {
     name: &'static str,
@@ -64,7 +64,7 @@ fn of_agent(agent: &AgentSettings) -> Vec<Fact> {
     ]
 }
 
-/// Looks only at what the client itself looks at; asks no server.
+/// Reads only the client's own log-in files; asks no server.
 fn log_in() -> String {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let keys = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
@@ -100,7 +100,7 @@ fn identity(folder: &Path) -> String {
     }
 }
 
-/// What a fresh worktree would miss of the checkout.
+/// Untracked files of the checkout that a fresh worktree would lack.
 fn left_behind(folder: &Path) -> Vec<Fact> {
     let mut facts = Vec::new();
     let attributes = std::fs::read_to_string(folder.join(".gitattributes")).unwrap_or_default();
@@ -124,7 +124,7 @@ fn left_behind(folder: &Path) -> Vec<Fact> {
     facts
 }
 
-/// The first line of what a program prints; `None` if it fails.
+/// The first line of a program's output; `None` if the program fails.
 fn first_line(program: &str, arguments: &[&str], folder: &Path) -> Option<String> {
     let mut command = Command::new(program);
     if folder.is_dir() {

@@ -4,7 +4,7 @@
 //! Collecting happens after the agent's tree has ended and before the run is settled. The work is
 //! best effort, and bounded in time and size. A file that cannot be had is named in the summary's
 //! warnings or among the files not sent; no failure keeps a run from its end. The workspace belongs
-//! to the agent and is not trusted: a path may be a trap ([`open`]), and a summary may lie.
+//! to the agent and is not trusted: a path may be a trap ([`open()`]), and a summary may lie.
 
 mod changed;
 mod copy;

@@ -69,7 +69,7 @@ pub struct ClaudeOptions {
     /// In dollars. The client checks the budget after each answer, so a single answer may exceed
     /// the budget.
     pub max_budget_usd: Option<f64>,
-    /// The file with the content of [`super::settings`].
+    /// The file with the content of [`super::settings_json`].
     pub settings_file: Option<PathBuf>,
     pub append_system_prompt_file: Option<PathBuf>,
     /// The file for the agent's summary, writable under any permission mode.

@@ -41,7 +41,7 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 pub struct ChildEnvironment {
     /// Names that the configuration takes out; `NAME*` takes out all that begin so.
     pub strip: Vec<String>,
-    /// Names that stay in spite of `strip` and [`FOREIGN`].
+    /// Names that stay in spite of `strip` and of the built-in list.
     pub pass: Vec<String>,
     /// Variables that are set last: `EL_ATOM`, `EL_RUN`, …
     pub set: Vec<(String, OsString)>,

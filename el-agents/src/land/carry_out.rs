@@ -16,7 +16,7 @@ use crate::git::{
 };
 
 /// Carries out a plan in rounds. A round joins the branches, checks the result, leaves out the
-/// branch that fails the check, and moves the target. The caller holds [`super::lock()`].
+/// branch that fails the check, and moves the target. The caller holds [`super::lock_landing`].
 ///
 /// # Errors
 /// If git, the store or the check command fails, or the target fails the check without any branch.

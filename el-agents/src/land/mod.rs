@@ -1,7 +1,7 @@
 //! Lands the finished work of agents (`el land`), and checks plans.
 //!
 //! - [`atom_branches`] looks at the branches of atoms.
-//! - [`plan()`] decides, from that state alone, about each branch.
+//! - [`plan_landing`] decides, from that state alone, about each branch.
 //! - [`carry_out()`] joins the branches in a scratch checkout, checks the result and moves the
 //!   target.
 //! - [`check`] runs a check; [`check_plan`] runs the check at the end of a plan.

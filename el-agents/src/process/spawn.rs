@@ -27,7 +27,7 @@ pub enum Session {
 ///   pool drops that thread.
 /// - Do not combine with `process_group`: a group leader cannot open a session, and the spawn
 ///   fails.
-/// - Call [`notice_default_signals`] once before; otherwise the child inherits ignored signals.
+/// - Call [`reset_ignored_signals`] once before; otherwise the child inherits ignored signals.
 pub fn configure_agent(command: &mut tokio::process::Command, session: Session) {
     before_exec(command.as_std_mut(), session == Session::New, true);
 }
@@ -44,7 +44,7 @@ pub(crate) fn detach_command(command: &mut std::process::Command) {
 }
 
 /// Returns true if SIGHUP was ignored at the start of this process, as under `nohup`. Must be
-/// called before [`notice_default_signals`]. Unknown counts as not ignored.
+/// called before [`reset_ignored_signals`]. Unknown counts as not ignored.
 pub(crate) fn is_hangup_ignored() -> bool {
     const HANGUP: u64 = 1 << 0;
     let ignored = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {

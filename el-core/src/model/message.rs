@@ -16,7 +16,7 @@ pub struct Message {
     pub channel: String,
     pub author: String,
     pub content: String,
-    /// The inboxes that got the message: [`handle`]s, sorted.
+    /// The inboxes that got the message: [`handle_of`]s, sorted.
     pub mentions: Vec<String>,
     /// The atom that the message is about, if any.
     pub atom_id: Option<String>,
@@ -63,7 +63,7 @@ pub fn handle_of(name: &str) -> String {
     joined.trim_end_matches(['.', '-']).to_owned()
 }
 
-/// Returns the name of a channel: a [`handle`], with or without a leading `#`.
+/// Returns the name of a channel: a [`handle_of`], with or without a leading `#`.
 ///
 /// # Errors
 ///
@@ -91,7 +91,7 @@ pub fn claude_code_channel(agent: &str) -> String {
 /// How many a message can reach by mentions.
 const MENTIONS_MAX: usize = 50;
 
-/// Returns the [`handle`]s that a text mentions by `@name`, sorted. An address (`a@b.c`) and an
+/// Returns the [`handle_of`]s that a text mentions by `@name`, sorted. An address (`a@b.c`) and an
 /// escaped `\@name` are no mention.
 pub fn mentioned_handles(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();

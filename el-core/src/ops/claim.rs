@@ -11,7 +11,7 @@ use crate::{Ctx, Error, Result};
 /// Claims an atom for the actor: `in_progress`, assigned to the actor. For people, and for agents
 /// that work without `el work`. Claiming an own claim again is no error. `force` overrides another
 /// assignee and blockers, but never a live run. `conversation` is the agent's conversation that
-/// claims; the Stop hook reminds the conversation later ([`super::unfinished`]).
+/// claims; the Stop hook reminds the conversation later ([`super::take_unfinished`]).
 ///
 /// # Errors
 ///
@@ -97,7 +97,7 @@ pub fn claim_next(store: &mut Store, ctx: &Ctx<'_>, which: &ClaimNext) -> Result
 ///
 /// # Errors
 ///
-/// As for [`next`].
+/// As for [`claim_next`].
 pub fn next_many(
     store: &mut Store,
     ctx: &Ctx<'_>,

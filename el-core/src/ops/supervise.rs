@@ -95,7 +95,7 @@ pub fn record_nudge(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str)
     })
 }
 
-/// Extends the lease, reports progress, and answers as [`watch`].
+/// Extends the lease, reports progress, and answers as [`watch_run`].
 ///
 /// # Errors
 ///

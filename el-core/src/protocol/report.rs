@@ -221,21 +221,24 @@ struct Check {
 }
 
 impl Check {
-    fn add_problem<T>(&mut self, field: &str, message: impl Into<String>) -> Option<T> {
+    fn note_problem(&mut self, field: &str, message: impl Into<String>) {
         self.problems.push(field_problem(field, message));
+    }
+
+    /// Notes a problem, and returns `None` as the value of the field.
+    fn add_problem<T>(&mut self, field: &str, message: impl Into<String>) -> Option<T> {
+        self.note_problem(field, message);
         None
     }
 
     fn check_exact(&mut self, map: &Map<String, Value>, field: &str, want: &str) {
         match map.get(field) {
             Some(Value::String(text)) if text == want => {}
-            None => {
-                drop(self.add_problem::<()>(field, format!("it is missing; it must be \"{want}\"")))
+            None => self.note_problem(field, format!("it is missing; it must be \"{want}\"")),
+            Some(other) => {
+                let message = format!("it must be \"{want}\", not {}", show_value(other));
+                self.note_problem(field, message);
             }
-            Some(other) => drop(self.add_problem::<()>(
-                field,
-                format!("it must be \"{want}\", not {}", show_value(other)),
-            )),
         }
     }
 
@@ -302,13 +305,11 @@ impl Check {
             match item {
                 Value::String(path) => match bad_path(path) {
                     None => files.push(path.clone()),
-                    Some(why) => drop(self.add_problem::<()>(&name, why)),
+                    Some(why) => self.note_problem(&name, why),
                 },
                 other => {
-                    let _ = self.add_problem::<()>(
-                        &name,
-                        format!("a path is needed, not {}", show_value(other)),
-                    );
+                    let message = format!("a path is needed, not {}", show_value(other));
+                    self.note_problem(&name, message);
                 }
             }
         }
@@ -347,7 +348,7 @@ impl Check {
         let was_run = matches!(status, BuildStatus::Success | BuildStatus::Failed);
         let command = self.optional_text(build, "command");
         if was_run && command.as_deref().is_none_or(str::is_empty) {
-            self.add_problem::<()>(
+            self.note_problem(
                 "buildResult.command",
                 format!("a build that ended as {} has a command", status.as_str()),
             );
@@ -366,7 +367,7 @@ impl Check {
             },
         };
         if status == BuildStatus::Success && errors.is_some_and(|count| count > 0) {
-            self.add_problem::<()>(
+            self.note_problem(
                 "buildResult.errors",
                 "a build with errors is no success; say \"failed\", with the output",
             );
@@ -375,10 +376,7 @@ impl Check {
         if status == BuildStatus::Failed
             && output.as_deref().is_none_or(|text| text.trim().is_empty())
         {
-            self.add_problem::<()>(
-                "buildResult.output",
-                "a failed build is reported with its output",
-            );
+            self.note_problem("buildResult.output", "a failed build is reported with its output");
         }
         let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         Some(BuildResult { status, command: filled(command), errors, output: filled(output) })

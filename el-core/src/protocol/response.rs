@@ -1,10 +1,10 @@
 //! Structured answers: JSON between `<<<ORCHESTRATOR_RESPONSE>>>` and
 //! `<<<END_ORCHESTRATOR_RESPONSE>>>` in a model's output.
 //!
-//! [`read`] and [`Scanner`] find the blocks and repair slips that have only a single reading.
-//! [`answer`] returns the answer for the requested phase, with each fault in words for the model
-//! ([`ask_again`]). [`fallback`] reads the plain words if a model never keeps to the form. No input
-//! causes a panic, and all work is linear in the text.
+//! [`read_blocks`] and [`Scanner`] find the blocks and repair slips that have only a single
+//! reading. [`select_answer`] returns the answer for the requested phase, with each fault in words
+//! for the model ([`ask_again`]). [`carried_answer`] reads the plain words if a model never keeps
+//! to the form. No input causes a panic, and all work is linear in the text.
 
 mod answer;
 mod block;

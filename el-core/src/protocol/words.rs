@@ -77,7 +77,7 @@ fn double_quoted(rest: &mut std::str::Chars<'_>, into: &mut String) -> Result<()
     }
 }
 
-/// Joins words as a person would type the command; [`split`] returns the same words.
+/// Joins words as a person would type the command; [`split_command`] returns the same words.
 pub fn join_command(words: &[String]) -> String {
     let quoted = |word: &String| {
         let is_plain = !word.is_empty()

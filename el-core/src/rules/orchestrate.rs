@@ -1,9 +1,9 @@
 //! The next step of an orchestration: analysis, task list, work, aggregation, and perhaps a check
 //! at the end.
 //!
-//! [`next`] depends only on the record, so every caller after a crash takes the same step. The
+//! [`next_step`] depends only on the record, so every caller after a crash takes the same step. The
 //! caller writes the effect and the record of a step in one transaction: a recorded step is never
-//! repeated, an unrecorded step is. Each filed task has a [`key`], made from the epic and the
+//! repeated, an unrecorded step is. Each filed task has a [`task_key`], made from the epic and the
 //! model's id, so that interrupted filing goes on with the rest.
 
 mod work;

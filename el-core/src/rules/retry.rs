@@ -80,8 +80,8 @@ impl RetryPolicy {
     /// Stops an atom from going round in circles, whatever makes the atom ready again. Attempts
     /// shorter than a minute that begin again within minutes get waits and a limit, as failures do.
     /// `earlier`: the attempts since the last fresh start, oldest first. Failures do not count here
-    /// ([`RetryPolicy::next`] decides about failures), nor do attempts ended by a person, the
-    /// account, the service or the machine.
+    /// ([`RetryPolicy::next_attempt`] decides about failures), nor do attempts ended by a person,
+    /// the account, the service or the machine.
     pub fn next_start(&self, earlier: &[Attempt], now: Timestamp) -> NextStart {
         let is_free = |outcome: Outcome| {
             outcome.is_failure() || outcome.is_external() || outcome == Outcome::Cancelled

@@ -405,7 +405,7 @@ impl Query {
         self.visit_rows(tx, order, None, 0, |row| visit(atom::from_row(row).doing("list atoms")??))
     }
 
-    /// Visits the rows of [`Query::rows`] as [`atom::COLUMNS`], in constant memory.
+    /// Visits the rows of [`Query::fetch_rows`] as [`atom::COLUMNS`], in constant memory.
     fn visit_rows(
         &self,
         tx: &Tx<'_>,

@@ -43,8 +43,8 @@ pub(crate) fn search_atoms(
     Ok((found.into_iter().map(read).collect::<Result<_>>()?, total))
 }
 
-/// Searches as [`find`], for words with signs that the index does not hold, such as `C++` or an
-/// emoji. The words with signs must occur literally; the index finds the other words first.
+/// Searches as [`search_atoms`], for words with signs that the index does not hold, such as `C++`
+/// or an emoji. The words with signs must occur literally; the index finds the other words first.
 fn find_signs(
     tx: &Tx<'_>,
     text: &str,

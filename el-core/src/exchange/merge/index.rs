@@ -48,7 +48,7 @@ pub(super) struct Index<R> {
     file: BufReader<R>,
     position: u64,
     line: Vec<u8>,
-    /// By [`Key::hash`]. The last of several lines with the same key counts.
+    /// By [`Key::stable_hash`]. The last of several lines with the same key counts.
     pub(super) spans: HashMap<u128, Span>,
     /// In the order of the file; the first of several lines with the same key counts.
     pub(super) entries: Vec<Entry>,

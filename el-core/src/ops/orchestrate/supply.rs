@@ -29,11 +29,11 @@ pub fn supply_answer(
     store_answer(store, ctx, epic, question, data, false)
 }
 
-/// Returns the result of [`supply`] without writing.
+/// Returns the result of [`supply_answer`] without writing.
 ///
 /// # Errors
 ///
-/// As for [`supply`].
+/// As for [`supply_answer`].
 pub fn rehearse_supply(
     store: &mut Store,
     ctx: &Ctx<'_>,

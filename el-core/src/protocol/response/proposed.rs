@@ -30,7 +30,7 @@ pub struct ProposedTask {
     /// Files and paths of the task.
     #[serde(default)]
     pub scope: Vec<String>,
-    /// From 1 to 10, 10 the most important; see [`priority`].
+    /// From 1 to 10, 10 the most important; see [`map_priority`].
     pub priority: Option<u64>,
     /// Ids of tasks that must be over before.
     #[serde(default)]
